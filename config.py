@@ -34,7 +34,6 @@ from app.settings.values import (
     optional,
     origins,
     public_url,
-    replica_address,
     secret,
     text,
     tile_url,
@@ -49,6 +48,10 @@ ROOT = Path(__file__).resolve().parent
 # In the instance folder, for want of a SECRET_KEY in the environment.
 SECRET_KEY_FILE = "secret_key"  # noqa: S105 - a name
 FORMER_SECRET_KEY_FILE = "secret_key_former"  # noqa: S105 - a name
+
+
+# Settings that nothing reads any more, and what happens instead.
+_FORMER = {"DATABASE_REPLICA_URL": "reads go to the primary"}
 
 
 class SettingsError(ValueError):
@@ -73,9 +76,6 @@ class Settings(SingleSignOnSettings):
         "",
         database_address,
         "`sqlite:///…` or `postgresql://…`; unset: SQLite in the instance folder",
-    )
-    database_replica_url: str | None = _setting(
-        "", replica_address, "a standby of PostgreSQL that serves lists; unset: the primary does"
     )
     redis_url: str | None = _setting(
         "",
@@ -271,8 +271,6 @@ def load_settings(environ: Mapping[str, str] | None = None, *, creates: bool = T
             f"There is no {missing}. Start the service, or run: {canopy_command()} migrate. If the "
             "instance is elsewhere, set INSTANCE_PATH and DATABASE_URL as for the service."
         )
-    if values["database_replica_url"] and values["database_url"].startswith("sqlite"):
-        raise SettingsError("DATABASE_REPLICA_URL needs a DATABASE_URL of PostgreSQL.")
     values["public_url_is_set"] = bool(values["public_url"])
     if not values["public_url"]:
         values["public_url"] = default_url(values["host"], values["port"])
@@ -313,6 +311,16 @@ def setting_faults(environ: Mapping[str, str] | None = None) -> list[str]:
         except SettingsError as error:
             faults.append(str(error))
     return faults
+
+
+def former_settings(environ: Mapping[str, str] | None = None) -> list[str]:
+    """A clause for every setting that is set and that nothing reads any more."""
+    source = os.environ if environ is None else environ
+    return [
+        f"{name} is set, and no longer used: {instead}"
+        for name, instead in _FORMER.items()
+        if source.get(name, "").strip()
+    ]
 
 
 def _settings() -> list[Field[Any]]:

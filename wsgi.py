@@ -18,7 +18,7 @@ from app.jobs.valkey import valkey
 from app.processes.embedded import EmbeddedError
 from app.processes.worker_registry import count_workers
 from app.values.files import make_files_private
-from config import SettingsError, load_settings
+from config import SettingsError, former_settings, load_settings
 
 log = getLogger("canopy.web")
 make_files_private()
@@ -30,6 +30,8 @@ try:
 except SettingsError as problem:
     sys.exit(str(problem))
 make_first_tables(app)
+for sentence in former_settings():
+    log.warning("%s", sentence)
 if settings.rate_limit_disabled:  # in production that is seldom meant
     level = WARNING if settings.production else INFO
     log.log(level, "RATE_LIMIT_DISABLED is set: no rate limit applies")

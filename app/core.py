@@ -16,7 +16,7 @@ from app.account.deletion.jobs import JOBS as DELETION_JOBS
 from app.account.members.invitations import RESOLVERS as INVITATION_MAILS
 from app.audit import guard
 from app.audit.log.jobs import JOBS as AUDIT_JOBS
-from app.db import engines, migrations, replica
+from app.db import engines, migrations
 from app.db.extensions import models
 from app.doctor.jobs import JOBS as DOCTOR_JOBS
 from app.imports.jobs import JOBS as IMPORT_JOBS
@@ -78,7 +78,6 @@ def create_core(settings: Settings | None = None) -> Flask:
     passwords.init_app(app, settings)
     engines.init_app(app)
     guard.init_app(app)
-    replica.init_app(app, settings)
     instance_state.init_app(app)
     migrations.init_app(app)
     app.shell_context_processor(models)

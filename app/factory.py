@@ -25,6 +25,7 @@ from app.http import compression, cors, logging, middleware, proxies, query_key
 from app.imports.routes import bp as imports_bp
 from app.monitoring import health, metrics
 from app.oauth.routes import bp as oauth_bp
+from app.oauth.routes import oauth_error
 from app.ogc.routes import bp as ogc_bp
 from app.pages.blueprints import PAGES
 from app.projects.boundaries.routes import bp as boundaries_bp
@@ -33,7 +34,7 @@ from app.projects.routes import bp as projects_bp
 from app.reference.guides.routes import bp as guides_bp
 from app.reference.routes import bp as reference_bp
 from app.security import passwords
-from app.site import form_validation, pages, root_files, sent_forms
+from app.site import form_validation, pages, protection, root_files, sent_forms
 from app.site.errors import error_page
 from app.usage.routes import bp as usage_bp
 from app.webhooks.logs.routes import bp as webhook_logs_bp
@@ -83,14 +84,16 @@ def _surround_routes(app: Flask, settings: Settings) -> None:
     An error ends the way in; its response takes the same way out.
     """
     # In: from top to bottom. Out: from bottom to top.
-    expensive.init_app(app)  # out: ends the turn of a large page
+    expensive.init_app(app)  # in: begins the clock; out: ends the turn of a large page
     passwords.hash_in_turns(app, expensive.expensive_work)
     logging.init_app(app)  # out: writes one line into the log
-    error_handlers.init_app(app, error_page)  # out: errors become the envelope, or a page
+    # Out: errors become the envelope, or that of OAuth, or a page.
+    error_handlers.init_app(app, oauth_error, error_page)
     cors.init_app(app, settings.cors_origins)  # in: answers preflight requests; out: CORS headers
     requests.init_app(app)  # in: size and type of the body, credential, limits; out: X-RateLimit
     compression.init_app(app)  # in: entity tags without their coding; out: compresses the body
     metrics.init_app(app)  # out: counts the response
+    protection.init_app(app, settings)  # in: nothing, as pages check their forms themselves
     # Then Flask enters the route. An operation of /v1 goes on in app.api.blueprint: permission
     # (401, 403), stored response, resource (404), parameters and body (400, 422), transaction.
 

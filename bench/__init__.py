@@ -1,1 +1,1 @@
-"""Measurements, each one command: ``python -m bench.http``."""
+"""Measurements, each one command: ``python -m bench.compare``."""

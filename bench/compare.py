@@ -1,23 +1,14 @@
 """The service beside conventional Flask applications and a bare one, in one run.
 
-python -m bench.compare               SQLite
-python -m bench.compare --postgres    PostgreSQL, a server of its own
-python -m bench.compare --write       written into docs/measured/compare.md too
-python -m bench.compare --quick       only sees that it works
-
 Each runs under the same gunicorn, two processes of four threads, and answers eight kept-alive
-connections, four on each process. They take turns. ``bench/conventional`` is the second, and the
-third, which writes events and entries of an audit log, too. Client and servers share all cores.
+connections. They take turns. Client and servers share all cores.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import statistics
-import sys
-import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
@@ -26,15 +17,11 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from app.processes import embedded
-from bench import load, report
-from bench.conventional import app as conventional
-from bench.delivering import percentile
-from bench.effort import QUICK, Effort
-from bench.http import headers
-from bench.instance import Instance, boundary, make_instance, polygon
-from bench.servers import Server, own_worker_class, serve
-from bench.wire import connect, fetch
-from tests.postgres import PostgresServer
+from bench import conventional, load, report
+from bench.instance import Instance, authorization, boundary, make_instance
+from bench.report import Effort, judged
+from bench.servers import Server, serve
+from tests.make.wavy import polygon
 
 FULL: Final = Effort(rounds=7, seconds=3.0)
 PROJECTS: Final = 300
@@ -42,7 +29,6 @@ PROCESSES: Final = 2
 CONNECTIONS: Final = 8
 CANOPY: Final = "Canopy"
 CONVENTIONAL: Final = "conventional"
-HISTORY: Final = "conventional, with events and entries"
 BARE: Final = "bare Flask"
 ITEM: Final = "one project, 51 positions"
 PAGE: Final = "a page of 100"
@@ -56,7 +42,6 @@ TARGETS: Final = {
     (PAGE, CONVENTIONAL): 8.0,
     (PAGE, BARE): 0.3,
     (CREATE, CONVENTIONAL): 1.0,
-    (CREATE, HISTORY): 2.0,
     (LARGE, CONVENTIONAL): 1.2,
 }
 HEAD: Final = (
@@ -87,7 +72,7 @@ class Measured:
         return statistics.median(self.rates)
 
     def milliseconds(self, share: float) -> float:
-        return percentile(self.latencies, share) * 1000
+        return sorted(self.latencies)[int(len(self.latencies) * share)] * 1000
 
     @property
     def microseconds(self) -> float:
@@ -95,16 +80,12 @@ class Measured:
         return self.cpu / len(self.latencies) * 1e6
 
 
-def measure(urls: Sequence[str], effort: Effort) -> dict[str, dict[str, Measured]]:
-    """All servers in all cases, by their names.
-
-    Args:
-        urls: the addresses of three new databases of PostgreSQL; none for SQLite.
-    """
-    with tempfile.TemporaryDirectory(prefix="canopy-bench-") as name, ExitStack() as stack:
-        folder = Path(name)
-        files = (f"sqlite:///{folder / name}.sqlite3" for name in ("conventional", "history"))
-        own_url, other_url, third_url = urls or ("", *files)
+def run(folder: Path, new_database: Callable[[], str], effort: Effort) -> str:
+    """All servers in all cases, as a table."""
+    folder.mkdir()
+    with ExitStack() as stack:
+        own_url = new_database()
+        other_url = new_database() or f"sqlite:///{folder / 'conventional'}.sqlite3"
         valkey = embedded.ensure(folder / "valkey")
         stack.callback(embedded.release, folder / "valkey")
         begin = partial(start, stack)
@@ -113,49 +94,39 @@ def measure(urls: Sequence[str], effort: Effort) -> dict[str, dict[str, Measured
         subjects = {
             CANOPY: ours,
             CONVENTIONAL: _conventional(begin, other_url, valkey),
-            HISTORY: _conventional(begin, third_url, valkey, {conventional.HISTORY: "yes"}),
             BARE: _bare(begin, folder, ours),
         }
-        readers = {name: each for name, each in subjects.items() if name != HISTORY}
         found = {}
         for case in ours.cases:
-            asked = readers if case in (ITEM, PAGE) else subjects
-            measured = in_turn(list(asked.values()), case, effort)
-            found[case] = dict(zip(asked, measured, strict=True))
-        return found
+            measured = in_turn(list(subjects.values()), case, effort)
+            found[case] = dict(zip(subjects, measured, strict=True))
+        return table(found)
 
 
 def start(stack: ExitStack, target: str, environ: dict[str, str]) -> Server:
     """A server as all of them are, until ``stack`` is closed."""
-    kind = own_worker_class()
-    return stack.enter_context(
-        serve(target, environ, workers=PROCESSES, worker_class=kind, all_cores=True)
-    )
+    return stack.enter_context(serve(target, environ, workers=PROCESSES, all_cores=True))
 
 
 def canopy(begin: Callable[..., Server], made: Instance, valkey: str) -> Subject:
     server = begin("wsgi:app", made.environ | {"REDIS_URL": valkey})
-    return Subject(server, _cases(headers(made.key), made.project_ids, "per_page"))
+    return Subject(server, _cases(made.headers, made.project_ids, "per_page"))
 
 
-def _conventional(
-    begin: Callable[..., Server], url: str, valkey: str, more: Mapping[str, str] = {}
-) -> Subject:
+def _conventional(begin: Callable[..., Server], url: str, valkey: str) -> Subject:
     environ = {
         conventional.DATABASE: url.replace("postgresql://", "postgresql+psycopg://"),
         conventional.REDIS: f"redis+{valkey}",
-        **more,
     }
     key, ids = conventional.fill(environ, [boundary(number) for number in range(PROJECTS)])
-    server = begin("bench.conventional.wsgi:app", environ)
-    return Subject(server, _cases(headers(key), ids, "page_size"))
+    server = begin("bench.conventional:create_app()", environ)
+    return Subject(server, _cases(authorization(key), ids, "page_size"))
 
 
 def _bare(begin: Callable[..., Server], folder: Path, ours: Subject) -> Subject:
     """Its page are the bytes of Canopy's."""
     page = folder / "page.json"
-    with connect(ours.server.port) as connection:
-        page.write_bytes(fetch(connection, next(iter(ours.cases[PAGE]())))[1])
+    page.write_bytes(load.fetch(ours.server.port, next(iter(ours.cases[PAGE]()))))
     server = begin("bench.bare:app", {"BENCH_PAGE": str(page)})
     cases = {
         ITEM: repeated(load.build("GET", "/item", {})),
@@ -199,11 +170,7 @@ def in_turn(subjects: Sequence[Subject], case: str, effort: Effort) -> list[Meas
         for (server, cases), measured in zip(subjects, found, strict=True):
             before = server.cpu_seconds()
             outcome = load.run(
-                server.port,
-                cases[case](),
-                connections=CONNECTIONS,
-                seconds=effort.seconds,
-                processes=server.workers,
+                server.port, cases[case](), connections=CONNECTIONS, seconds=effort.seconds
             )
             if number:
                 measured.rates.append(outcome.rate)
@@ -249,26 +216,8 @@ def _judged(case: str, name: str, ours: Measured, theirs: Measured) -> str:
         is_met &= theirs.microseconds / ours.microseconds >= factor
         is_met &= ours.milliseconds(0.99) <= theirs.milliseconds(0.99)
         target += " by both, p99 no longer"
-    return f"{target} | {'met' if is_met else '**missed**'}"
-
-
-def on_sqlite(effort: Effort) -> str:
-    return table(measure((), effort))
-
-
-def on_postgres(effort: Effort) -> str:
-    with tempfile.TemporaryDirectory(prefix="canopy-pg-") as folder:
-        os.chmod(folder, 0o755)
-        with PostgresServer(Path(folder) / "pg") as server:
-            return table(measure([server.create_database() for _ in range(3)], effort))
-
-
-def main() -> None:
-    chosen = report.chosen(__doc__)
-    effort = QUICK if chosen.quick else FULL
-    found = on_postgres(effort) if chosen.postgres else on_sqlite(effort)
-    report.publish("compare", chosen, found)
+    return f"{target} | {judged(is_met)}"
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    report.measure(run, __doc__, FULL)

@@ -1,10 +1,5 @@
 """What delivering events costs, and how soon they arrive.
 
-python -m bench.deliveries              SQLite
-python -m bench.deliveries --postgres   PostgreSQL, a server of its own
-python -m bench.deliveries --write      written into docs/measured/deliveries.md too
-python -m bench.deliveries --quick      only sees that it works
-
 The worker has one core; the receiver, which is Node's HTTPS server, and PostgreSQL have another.
 """
 
@@ -13,51 +8,41 @@ from __future__ import annotations
 import json
 import os
 import statistics
-import tempfile
+import subprocess
+import sys
 import time
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
+from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Self
 
-import urllib3
 from flask import Flask
-from redis import Redis
-from rq import Queue, SimpleWorker
-from rq.serializers import JSONSerializer
-from sqlalchemy import Engine, event
-from sqlalchemy.engine import Dialect
 
+from app.account.service import create_account
+from app.db.connections import close_all
 from app.db.extensions import db
-from app.db.queries import CompiledStatement, CompiledText
+from app.db.migrations import upgrade
 from app.db.transactions import transaction
 from app.events.outbox import EventActor, emit
-from app.jobs.valkey import valkey
+from app.factory import create_app
+from app.models import Delivery, Event, Webhook
+from app.security.sealing import seal
+from app.security.webhook_signing import new_secret
 from app.values import clock
+from app.values.ids import new_id
 from app.webhooks.deliveries.dispatcher import Dispatcher
 from app.webhooks.deliveries.jobs import open_egress
 from bench import report
-from bench.delivering import (
-    EVENT,
-    Receiver,
-    Target,
-    application,
-    environment,
-    in_threads,
-    make_webhooks,
-    percentile,
-    queue,
-    worker,
-)
-from bench.effort import QUICK, Effort
-from bench.http import Row
+from bench.report import Effort, Row, table
+from config import ROOT, load_settings
+from tests.node import NODE
 from tests.outbound.authority import Authority, make_authority
-from tests.postgres import PostgresServer
 
 FULL: Final = Effort(rounds=5, seconds=20.0)
 DELIVERIES: Final = 10_000  # a round
 POSTS: Final = 4_000  # of a bare loop
-JOBS: Final = 300
 THREADS: Final = (1, 16)  # of a bare loop; the faster one counts
 WEBHOOKS: Final = 20
 PER_SECOND: Final = 200
@@ -68,20 +53,21 @@ HANGING: Final = 10
 TURNS: Final = 4
 
 
-def rates(app: Flask, receiver: Receiver, authority: Authority, effort: Effort) -> list[Row]:
-    """Deliveries a second, beside bare loops of posts and one job for each delivery."""
+def rates(app: Flask, receiver: Receiver, effort: Effort) -> list[Row]:
+    """Deliveries a second, beside bare loops of posts."""
     targets = make_webhooks([f"{receiver.url}/hook/{n}" for n in range(WEBHOOKS)])
-    settings, ways = app.config["SETTINGS"], []
+    settings, ways = app.config["SETTINGS"], list[Callable[[], float]]()
     posts, number = effort.number(POSTS), effort.number(DELIVERIES)
     body = json.dumps(EVENT).encode()
-    pool = urllib3.PoolManager(ca_certs=str(authority.ca_path), maxsize=max(THREADS))
     with closing(open_egress(settings)) as egress:
-        for client in (
-            lambda: egress.post(f"{receiver.url}/bare", body, {"Content-Type": "application/json"}),
-            lambda: pool.request("POST", f"{receiver.url}/bare", body=body),
-        ):
-            for threads in THREADS:
-                ways.append(lambda c=client, t=threads: in_threads(t, posts, _successful(c)))
+        headers = {"Content-Type": "application/json"}
+
+        def post() -> None:
+            status = egress.post(f"{receiver.url}/bare", body, headers).status
+            if not 200 <= status < 300:
+                raise SystemExit(f"The receiver answered {status}.")
+
+        ways += [partial(in_threads, threads, posts, post) for threads in THREADS]
         ways.append(lambda: _deliver(app, targets, number))
         found: list[list[float]] = [[] for _ in ways]
         for turn in range(effort.rounds + 1):
@@ -90,32 +76,13 @@ def rates(app: Flask, receiver: Receiver, authority: Authority, effort: Effort) 
                 if turn:
                     found[place].append(rate)
     medians = [statistics.median(each) for each in found]
-    bare, bare_urllib3, ours = max(medians[:2]), max(medians[2:4]), medians[4]
-    statements = _count_statements(lambda: _deliver(app, targets, number)) / number
-    jobs = _one_job_each(targets, effort.number(JOBS))
+    bare, ours = max(medians[:2]), medians[2]
     return [
         Row("deliveries, signed, logged, to 20 webhooks", f"{ours:,.0f}/s", "", 0, "≥ 2,000/s",
             ours >= 2_000),
         Row("the same", f"{ours:,.0f}/s", f"bare loop of the same client {bare:,.0f}/s",
             ours / bare, "≥ 0.50", ours / bare >= 0.5),
-        Row("the same", f"{ours:,.0f}/s", f"bare loop of urllib3 {bare_urllib3:,.0f}/s",
-            ours / bare_urllib3, "", None),
-        Row("the same", f"{ours:,.0f}/s", f"one RQ job for each, not forked {jobs:,.0f}/s",
-            ours / jobs, "≥ 10", ours / jobs >= 10),
-        Row("statements of one delivery, counted at the driver", f"{statements:.3f}", "",
-            statements, "≤ 0.2", statements <= 0.2),
     ]  # fmt: skip
-
-
-def _successful(post: Callable[[], Any]) -> Callable[[], None]:
-    """A post whose answer must be 2xx. Raises SystemExit."""
-
-    def checked() -> None:
-        status = post().status
-        if not 200 <= status < 300:
-            raise SystemExit(f"The receiver answered {status}.")
-
-    return checked
 
 
 def _deliver(app: Flask, targets: list[Target], number: int) -> float:
@@ -127,47 +94,6 @@ def _deliver(app: Flask, targets: list[Target], number: int) -> float:
     if delivered != number:
         raise SystemExit(f"{delivered} of {number} were delivered")
     return number / (time.perf_counter() - began)
-
-
-def _count_statements(call: Callable[[], object]) -> int:
-    """Statements but for those that fill, through SQLAlchemy or past it; one for many rows counts
-    once."""
-    count, compiled_for = 0, CompiledStatement.compiled_for
-
-    def note(_: object, __: object, statement: str, *___: object) -> None:
-        nonlocal count
-        count += not statement.startswith(("BEGIN", "INSERT INTO events", "INSERT INTO deliveries"))
-
-    def noted(statement: CompiledStatement, dialect: Dialect) -> CompiledText:
-        found = compiled_for(statement, dialect)
-        note(None, None, found.text)
-        return found
-
-    event.listen(Engine, "before_cursor_execute", note)
-    CompiledStatement.compiled_for = noted  # type: ignore[method-assign]
-    try:
-        call()
-    finally:
-        CompiledStatement.compiled_for = compiled_for  # type: ignore[method-assign]
-        event.remove(Engine, "before_cursor_execute", note)
-    return count
-
-
-def _one_job_each(targets: list[Target], number: int) -> float:
-    """Jobs a second that send one delivery each and write down how it went."""
-    queue(targets, number)
-    connection: Redis = valkey().client
-    jobs = Queue("bench", connection=connection, serializer=JSONSerializer)
-    for _ in range(number):
-        jobs.enqueue("bench.one_job.deliver_one", result_ttl=0)
-    runner = SimpleWorker([jobs], connection=connection, serializer=JSONSerializer)
-    began = time.perf_counter()
-    runner.work(burst=True, logging_level="ERROR")
-    took = time.perf_counter() - began
-    if failed := jobs.failed_job_registry.get_job_ids():
-        job = jobs.fetch_job(failed[0])
-        raise SystemExit(f"{len(failed)} jobs failed; one of them: {job and job.exc_info}")
-    return number / took
 
 
 def arrivals(
@@ -237,37 +163,165 @@ def latencies(receiver: Receiver, environ: dict[str, str], effort: Effort) -> li
     ]  # fmt: skip
 
 
-def measure(database_url: str, folder: Path, effort: Effort) -> list[Row]:
+# An event of a project, as long as most are.
+EVENT = {
+    "type": "project.created",
+    "data": {"name": "North slope", "description": "Measured. " * 30, "area_hectares": 12.5},
+}
+
+
+class Receiver:
+    """Node's HTTPS server in a process of its own; see ``receiver.mjs`` for its paths."""
+
+    def __init__(self, authority: Authority, *options: str) -> None:
+        pem = authority.certificate_for(["localhost", "127.0.0.1"])
+        script = Path(__file__).with_name("receiver.mjs")
+        self._process = subprocess.Popen(
+            [str(NODE), str(script), str(pem), *options],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        self.url = f"https://127.0.0.1:{self._answer()}"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        self._process.wait(10)
+
+    def received(self) -> Any:
+        """What came since this was last asked: a number, or with ``--times`` pairs of a path and
+        the milliseconds since the event began to be written, which its name tells."""
+        assert self._process.stdin is not None
+        self._process.stdin.write("\n")
+        self._process.stdin.flush()
+        return self._answer()
+
+    def _answer(self) -> Any:
+        assert self._process.stdout is not None
+        return json.loads(self._process.stdout.readline())
+
+
+def environment(folder: Path, authority: Authority, database_url: str) -> dict[str, str]:
+    return {
+        "INSTANCE_PATH": str(folder),
+        "DATABASE_URL": database_url,
+        "LOG_LEVEL": "error",
+        "WEBHOOK_ALLOWED_NETWORKS": "127.0.0.0/8",
+        "WEBHOOK_CA_BUNDLE": str(authority.ca_path),
+    }
+
+
+@contextmanager
+def application(environ: dict[str, str]) -> Iterator[Flask]:
+    """An instance with its tables, in its context."""
+    app = create_app(load_settings(environ))
+    with app.app_context():
+        upgrade()
+        yield app
+        close_all()
+
+
+@contextmanager
+def worker(environ: dict[str, str], *arguments: str) -> Iterator[int]:
+    """A worker as it runs for real. Gives its process's id."""
+    own = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
+    process = subprocess.Popen(
+        [sys.executable, str(ROOT / "worker.py"), *arguments], env=own | environ, cwd=ROOT
+    )
+    try:
+        yield process.pid
+    finally:
+        process.terminate()
+        process.wait(15)
+
+
+Target = tuple[str, str]  # account, webhook
+
+
+def make_webhooks(urls: Sequence[str]) -> list[Target]:
+    """A webhook for each address, each in an account of its own, all known to answer well."""
+    made = []
+    for number, url in enumerate(urls):
+        account = create_account(name=f"Bench {number}", owner_email="b@example.org").account
+        moment = clock.now()
+        webhook = Webhook(
+            id=new_id("webhook"), account_id=account.id, url=url, events=["*"], enabled=True,
+            sealed_secret=seal(new_secret()), consecutive_failures=0, last_success_at=moment,
+            created_at=moment, updated_at=moment,
+        )  # fmt: skip
+        db.session.add(webhook)
+        made.append((account.id, webhook.id))
+    db.session.commit()
+    return made
+
+
+def queue(targets: Sequence[Target], number: int) -> None:
+    """So many deliveries, of as many events, for all targets in turn."""
+    moment = clock.now()
+    events, deliveries = [], []
+    for n in range(number):
+        account_id, webhook_id = targets[n % len(targets)]
+        event_id = new_id("event")
+        body = EVENT | {"id": event_id, "created_at": clock.format_time(moment)}
+        events.append(
+            {
+                "id": event_id, "account_id": account_id, "type": EVENT["type"],
+                "subject_id": "proj_x", "body": json.dumps(body),
+            }
+        )  # fmt: skip
+        deliveries.append(
+            {
+                "id": new_id("delivery"), "account_id": account_id, "webhook_id": webhook_id,
+                "event_id": event_id, "cause": "event", "state": "pending", "attempts": 0,
+                "due_at": moment, "created_at": moment,
+            }
+        )  # fmt: skip
+    db.session.execute(Event.__table__.insert(), events)
+    db.session.execute(Delivery.__table__.insert(), deliveries)
+    db.session.commit()
+
+
+def in_threads(threads: int, number: int, call: Callable[[], object]) -> float:
+    """Call something so often, by so many threads. Returns calls a second.
+
+    Raises whatever a call raises.
+    """
+
+    def loop() -> None:
+        for _ in range(number // threads):
+            call()
+
+    began = time.perf_counter()
+    with ThreadPoolExecutor(threads) as pool:
+        running = [pool.submit(loop) for _ in range(threads)]
+    seconds = time.perf_counter() - began
+    for each in running:
+        each.result()
+    return number // threads * threads / seconds
+
+
+def percentile(values: Sequence[float], share: float) -> float:
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(len(ordered) * share))]
+
+
+def run(folder: Path, new_database: Callable[[], str], effort: Effort) -> str:
+    os.sched_setaffinity(0, {(os.cpu_count() or 1) - 1})  # where the receiver stays
+    folder.mkdir()
     authority = make_authority(folder)
-    environ = environment(folder / "instance", authority, database_url)
+    environ = environment(folder / "instance", authority, new_database())
     with application(environ) as app:
         with Receiver(authority) as receiver:
             os.sched_setaffinity(0, {0})
-            rows = rates(app, receiver, authority, effort)
+            rows = rates(app, receiver, effort)
         os.sched_setaffinity(0, range(os.cpu_count() or 1))
         with Receiver(authority, "--times") as receiver:
-            return rows + latencies(receiver, environ, effort)
-
-
-def on_sqlite(effort: Effort) -> list[Row]:
-    with tempfile.TemporaryDirectory(prefix="canopy-bench-") as name:
-        return measure("", Path(name), effort)
-
-
-def on_postgres(effort: Effort) -> list[Row]:
-    with tempfile.TemporaryDirectory(prefix="canopy-bench-") as name:
-        os.chmod(name, 0o755)
-        with PostgresServer(Path(name) / "pg") as server:
-            return measure(server.create_database(), Path(name), effort)
-
-
-def main() -> None:
-    chosen = report.chosen(__doc__)
-    os.sched_setaffinity(0, {(os.cpu_count() or 1) - 1})  # where the receiver and PostgreSQL stay
-    effort = QUICK if chosen.quick else FULL
-    rows = on_postgres(effort) if chosen.postgres else on_sqlite(effort)
-    report.publish("deliveries", chosen, report.table(rows))
+            return table(rows + latencies(receiver, environ, effort))
 
 
 if __name__ == "__main__":
-    main()
+    report.measure(run, __doc__, FULL)

@@ -1,10 +1,5 @@
 """What an export costs: memory, time to the first byte, time in all.
 
-python -m bench.exports              SQLite
-python -m bench.exports --postgres   PostgreSQL, a server of its own
-python -m bench.exports --write      written into docs/measured/exports.md too
-python -m bench.exports --quick      only sees that it works
-
 All projects of an account, with 51 positions and five keys of metadata each, by a client that reads
 as fast as it can; for the EUDR 10,000 plots of 400 producers, a part of them kept as points.
 """
@@ -27,13 +22,13 @@ from app.db.extensions import db
 from app.db.snapshots import connect, database_url
 from app.exports.service import FORMATS
 from app.models import Asset, Project
-from bench.databases import measure_on_chosen
-from bench.effort import Effort
-from bench.filling import Filled, fill
-from bench.instance import polygon
-from bench.servers import Server, own_worker_class, serve
+from bench import report
+from bench.report import Effort, judged
+from bench.servers import Server, serve, use_last_core
 from tests.eudr_plots import fill as fill_plots
 from tests.eudr_plots import make_plots
+from tests.make.bulk import Filled, fill
+from tests.make.wavy import polygon
 
 FULL: Final = Effort(rounds=1, seconds=0)
 PROJECTS: Final = 100_000
@@ -125,11 +120,12 @@ def _get(server: Server, key: str, query: str, headers: Mapping[str, str]) -> HT
 
 def run(folder: Path, new_database: Callable[[], str], effort: Effort) -> str:
     """The table of one database."""
+    use_last_core()
     filled = prepare(folder, new_database(), effort)
     key, size = filled.key, filled.size
     plots_key, plots = prepare_plots(filled.app, effort)
     lines = [_HEAD]
-    with serve("wsgi:app", filled.environ, worker_class=own_worker_class()) as server:
+    with serve("wsgi:app", filled.environ) as server:
         others = [name for name in FORMATS["projects"] if name != "eudr"]
         for name in others:  # each loads what it needs
             measure(server, key, f"exports/projects?format={name}&search=nothing-has-this")
@@ -151,17 +147,12 @@ def run(folder: Path, new_database: Callable[[], str], effort: Effort) -> str:
 
 
 def _row(what: str, records: int, cost: Cost) -> str:
-    mark = "met" if cost.memory <= MOST_MEGABYTES else "**missed**"
     return (
         f"| {what}, {records:,} | {cost.size / 1e6:,.1f} MB | {cost.first * 1000:,.0f} ms | "
         f"{cost.whole:,.1f} s | {records / cost.whole:,.0f} | {max(cost.memory, 0):,.0f} MB | "
-        f"≤ {MOST_MEGABYTES} MB | {mark} |"
+        f"≤ {MOST_MEGABYTES} MB | {judged(cost.memory <= MOST_MEGABYTES)} |"
     )
 
 
-def main() -> None:
-    measure_on_chosen(run, "exports", __doc__, FULL)
-
-
 if __name__ == "__main__":
-    main()
+    report.measure(run, __doc__, FULL)

@@ -1,11 +1,5 @@
 """How lists keep their speed while an account grows, and beside a thousand other accounts.
 
-python -m bench.growth                     SQLite, the table on standard output
-python -m bench.growth --postgres          PostgreSQL, a server of its own
-python -m bench.growth --write             written into docs/measured/growth.md too
-python -m bench.growth --sizes 1000,100000 other sizes; the ratio is that of the last to the first
-python -m bench.growth --seconds 0.01      a shorter time for each case, to see that it works
-
 Everything is asked in-process, through the services, with the statements that requests send, and
 measured by the least processor time of many runs, with that of PostgreSQL: other work on the
 machine hardly changes it.
@@ -13,60 +7,188 @@ machine hardly changes it.
 
 from __future__ import annotations
 
-import argparse
-import os
-import statistics
-import sys
-import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from functools import partial
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
-from sqlalchemy import text
-
+from app.assets.listing import asset_query, list_assets
 from app.db import queries
 from app.db.extensions import db
+from app.geometry import Bounds
 from app.lists import totals
-from bench import load, query_plans, report
-from bench.filling import RARE, Filled, fill
-from bench.growth_cases import CASES, Call, deep
-from bench.servers import serve
+from app.projects.listing import list_projects, project_query
+from app.projects.reading import read_project
+from app.projects.service import create_project
+from app.usage.statistics import statistics
+from bench import report
+from bench.report import Effort, judged
+from tests.make.bulk import (
+    EAST,
+    FREQUENT,
+    NORTH,
+    RARE,
+    RARE_COUNT,
+    SOUTH,
+    WEST,
+    Filled,
+    fill,
+    vacuum,
+)
 
-SIZES: Final = (1_000, 100_000, 1_000_000)
-MANY: Final = (1_000, 1_000)  # accounts, and projects of each
-SECONDS: Final = 0.8  # for one case
-LEAST, MOST = 5, 400  # times that a case is run
-OVER_HTTP: Final = {  # targets, as ratios
-    "over HTTP: first page": 2.0,
-    "over HTTP: page 500": 5.0,
-    "over HTTP: rare word": 5.0,
-    "over HTTP: usage": 2.0,
-}
+FULL: Final = Effort(rounds=400, seconds=0.8)
+SIZES: Final = (
+    (1, 1_000),
+    (1, 100_000),
+    (1, 1_000_000),
+    (1_000, 1_000),
+)  # accounts, projects of each
+LEAST: Final = 5  # times that a case is run
 WARM: Final = 8  # PostgreSQL decides after five times which plan it keeps
+FIRST_MS: Final = 300.0  # the most that any first answer should take
+_numbers = count(1)  # of the projects that are created while measuring
+
+Call = Callable[[int], Any]
 
 
-@dataclass
-class Measured:
-    """The cases on one database, in milliseconds of processor time, by the name of the column."""
+@dataclass(frozen=True)
+class Case:
+    """Something that is timed: what, its target, and how to make the call of a size.
 
-    database: str
-    columns: list[str] = field(default_factory=list)
-    times: dict[str, dict[str, float]] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
-    plans: list[tuple[str, str]] = field(default_factory=list)
-    sizes: dict[str, dict[str, float]] = field(default_factory=dict)  # bytes a row, by index
+    The target is a ratio, or milliseconds if ``in_ms``. Totals are counted in each run, unless it
+    is to be the answer ``again``, to which they are known.
+    """
 
-    def add(self, column: str, what: str, milliseconds: float) -> None:
-        if column not in self.columns:
-            self.columns.append(column)
-        self.times.setdefault(what, {})[column] = milliseconds
+    what: str
+    target: float
+    make: Callable[[Filled], Call]
+    in_ms: bool = False
+    again: bool = False
 
 
-def database_clock() -> Callable[[], float]:
+def counted(what: str, ratio: float, make: Callable[[Filled], Call]) -> list[Case]:
+    """A list whose total takes long to count: its first answer, and the ratio of the next ones."""
+    return [
+        Case(what, FIRST_MS, make, in_ms=True),
+        Case(f"{what}, again", ratio, make, again=True),
+    ]
+
+
+def listing(**query: Any) -> Callable[[Filled], Call]:
+    """Lists asked in turn by the first accounts, so that no run finds all in its caches."""
+
+    def make(filled: Filled) -> Call:
+        wanted = {
+            name: value(filled) if callable(value) else value for name, value in query.items()
+        }
+        asked = project_query(**wanted)
+        ids = [each.account_id for each in filled.principals[:50]]
+        return lambda number: list(list_projects(ids[number % len(ids)], asked)[0])
+
+    return make
+
+
+def deep(filled: Filled) -> int:
+    """Page 500, or the middle one, which is the furthest, of a list that has fewer."""
+    return min(500, filled.size // 40)
+
+
+def small_box(filled: Filled) -> Bounds:
+    """A box with some twenty projects in it, however many there are."""
+    part = (RARE_COUNT / filled.size) ** 0.5
+    return Bounds(10.0, 5.0, 10.0 + part * (EAST - WEST), 5.0 + part * (NORTH - SOUTH))
+
+
+def reading(filled: Filled) -> Call:
+    pairs = []
+    for each in filled.principals[:50]:
+        for page in (1, deep(filled)):
+            records, _ = list_projects(each.account_id, project_query(page=page))
+            pairs += [(each.account_id, record["id"]) for record in records]
+    return lambda number: read_project(*pairs[number * 7 % len(pairs)])
+
+
+def creating(description: str) -> Callable[[Filled], Call]:
+    def make(filled: Filled) -> Call:
+        def create(number: int) -> None:
+            principal = filled.principals[number % len(filled.principals)]
+            name = f"Created {next(_numbers)} of {filled.size}"
+            create_project(principal, name=name, description=description)
+            db.session.commit()
+
+        return create
+
+    return make
+
+
+def assets(**query: Any) -> Callable[[Filled], Call]:
+    """Lists of the assets of one project, which has a tenth as many as there are projects."""
+
+    def make(filled: Filled) -> Call:
+        page = min(500, filled.size // 400) if query.get("page") else 1
+        asked = asset_query(**query | {"page": max(page, 1)})
+        account_id = filled.principals[0].account_id
+        return lambda _: list_assets(account_id, filled.project_id, asked)
+
+    return make
+
+
+def using(filled: Filled) -> Call:
+    ids = [each.account_id for each in filled.principals]
+    return lambda number: statistics(ids[number % len(ids)], "enterprise")
+
+
+LONG: Final = " ".join(f"{word} {number}" for number, word in enumerate(["parcel"] * 900))[:10_000]
+WORLD: Final = Bounds(-180, -90, 180, 90)
+AROUND: Final = Bounds(WEST - 1, SOUTH - 1, EAST + 1, NORTH + 1)  # all of the account
+HALF: Final = Bounds(-180, -90, 0, 90)
+ORDERS: Final = [
+    (sort, order) for sort in ("created_at", "name", "area_hectares") for order in ("asc", "desc")
+]
+CASES: Final = [
+    Case("item read", 2, reading),
+    Case("first page", 2, listing()),
+    Case("page 500 (of 1,000 projects: the middle page)", 5, listing(page=deep)),
+    Case("middle page", FIRST_MS, listing(page=lambda filled: max(filled.size // 40, 1)),
+         in_ms=True),
+    Case("last page", 2, listing(page=lambda filled: filled.size // 20)),
+    *(Case(f"sorted by {sort}, {order}", 2, listing(sort=sort, order=order))
+      for sort, order in ORDERS if (sort, order) != ("created_at", "desc")),
+    *(Case(f"status {status}, by {sort}, {order}", 2,
+           listing(status=status, sort=sort, order=order))
+      for status in ("active", "draft") for sort, order in ORDERS),
+    Case(f"search: rare word ({RARE_COUNT} found)", 5, listing(search=RARE)),
+    Case("search: rare word, by area", 5, listing(search=RARE, sort="area_hectares")),
+    Case("search: no such word", 5, listing(search="xylophone")),
+    *counted("search: frequent word (a third)", 5, listing(search=FREQUENT)),
+    *counted("search: frequent word, page 500", 5,
+             listing(search=FREQUENT, page=lambda filled: min(500, filled.size // 80))),
+    *counted("search: frequent word, draft, by name", 5,
+             listing(search=FREQUENT, status="draft", sort="name")),
+    *counted("search: 2 characters, in half of all", 5, listing(search="oa")),
+    *counted("search: 2 characters, in none", 5, listing(search="zx")),
+    *counted("search: 1 character, in nearly all", 5, listing(search="e")),
+    Case("box of some 20 projects", 5, listing(bbox=small_box)),
+    Case("box of some 20 projects, with a frequent word", FIRST_MS,
+         listing(bbox=small_box, search=FREQUENT), in_ms=True),
+    *counted("box of half of the world", 5, listing(bbox=HALF)),
+    *counted("box around all", 5, listing(bbox=AROUND)),
+    *counted("box of the whole world", 5, listing(bbox=WORLD)),
+    Case("box of the whole world, with a rare word", 5, listing(bbox=WORLD, search=RARE)),
+    *counted("assets (a tenth as many, in one project): first page", 2, assets()),
+    *counted("assets: page 500, or the middle one", 5, assets(page=500)),
+    *counted("assets: by type and status", 5, assets(type="equipment", status="retired")),
+    *counted("assets: box of the whole world", 2, assets(bbox=WORLD)),
+    Case("assets: rare word", 5, assets(search=RARE)),
+    Case("create", 2, creating("A new stand of oak and beech above the river.")),
+    Case("create, with a description of 10,000 characters", 2, creating(LONG)),
+    Case("usage", 2, using),
+]  # fmt: skip
+
+
+def _database_clock() -> Callable[[], float]:
     """The processor time, in seconds, that PostgreSQL takes for this database; SQLite takes that of
     this process."""
     if db.engine.dialect.name == "sqlite":
@@ -79,180 +201,60 @@ def database_clock() -> Callable[[], float]:
     return lambda: sum(int(path.read_text().split()[0]) for path in paths if path.exists()) / 1e9
 
 
-def least_ms(call: Call, seconds: float, *, again: bool = False) -> tuple[float, float]:
-    """The least processor time and the 99th percentile of the time of many runs, in milliseconds.
+def _least_ms(call: Call, effort: Effort, *, again: bool) -> float:
+    """The least processor time of many runs, in milliseconds.
 
     Args:
         again: the totals of lists that an earlier run has counted are known.
     """
-    database, efforts, times = database_clock(), list[float](), list[float]()
-    began = time.perf_counter()
-    while len(times) < LEAST or (len(times) < MOST and time.perf_counter() - began < seconds):
+    database, efforts, began = _database_clock(), list[float](), time.perf_counter()
+    while len(efforts) < LEAST or (
+        len(efforts) < effort.rounds and time.perf_counter() - began < effort.seconds
+    ):
         if not again:
             totals.forget()
-        started, before, own = time.perf_counter(), database(), time.process_time()
-        call(len(times))
+        before, own = database(), time.process_time()
+        call(len(efforts))
         own = time.process_time() - own
         efforts.append((own + database() - before) * 1000)
-        times.append((time.perf_counter() - started) * 1000)
-    return min(efforts), sorted(times)[int(len(times) * 0.99)]
+    return min(efforts)
 
 
-def measure(
-    filled: Filled, into: Measured, column: str, *, seconds: float, plans_too: bool
-) -> None:
-    """Time all cases on one instance."""
+def _measure(filled: Filled, effort: Effort) -> dict[str, float]:
+    """The milliseconds of all cases on one instance."""
+    found = {}
     with filled.app.app_context():
-        into.sizes[column] = query_plans.bytes_per_row(filled.size * len(filled.principals))
         for case in CASES:
-            call = case.make(filled)
-            began = time.perf_counter()
+            call, began = case.make(filled), time.perf_counter()
             for number in range(WARM):
                 call(number)
                 if time.perf_counter() - began > 2:
                     break
-            least, worst = least_ms(call, seconds, again=case.again)
-            into.add(column, case.what, least)
-            if case.what.startswith("create"):
-                into.notes.append(f"{column}: {case.what}: 99th percentile {worst:.1f} ms")
-            if plans_too and case.plan:
-                into.plans += [
-                    (case.what, plan) for plan in query_plans.of(partial(call, 0), "run")
-                ]
-            print(f"{into.database} {column}: {case.what}: {least:.2f} ms", flush=True)
-    over_http(filled, into, column)
+            found[case.what] = _least_ms(call, effort, again=case.again)
+        db.engine.dispose()
+    return found
 
 
-def over_http(filled: Filled, into: Measured, column: str) -> None:
-    """Some of the same over HTTP, one after the other."""
-    headers = {"Authorization": f"Bearer {filled.key}"}
-    with serve("wsgi:app", filled.environ) as server:
-        paths = (
-            "/v1/projects",
-            f"/v1/projects?page={deep(filled)}",
-            f"/v1/projects?search={RARE}",
-            "/v1/account/usage",
-        )
-        for what, path in zip(OVER_HTTP, paths, strict=True):
-            requests = [load.build("GET", path, headers)] * 20
-            load.one_by_one(server.port, requests)
-            runs = []
-            for _ in range(5):
-                outcome = load.one_by_one(server.port, requests)
-                runs.append(outcome.seconds * 1000 / outcome.requests)
-            into.add(column, what, statistics.median(runs))
-
-
-def run(
-    database: str, url_of: Callable[[], str], sizes: list[int], many: bool, seconds: float
-) -> Measured:
+def run(folder: Path, new_database: Callable[[], str], effort: Effort) -> str:
     """Fill and time an instance of each size, and one with many accounts."""
-    measured = Measured(database)
-    shapes = [(1, size) for size in sizes] + ([MANY] if many else [])
-    for accounts, size in shapes:
-        column = f"{size:,}" if accounts == 1 else f"{accounts:,} × {size:,}"
-        with tempfile.TemporaryDirectory(prefix="canopy-growth-") as folder:
-            filled = fill(Path(folder) / "instance", url_of(), accounts=accounts, size=size)
-            measured.notes.append(f"{column}: filled in {filled.seconds:.0f} s")
-            if database == "PostgreSQL":
-                with filled.app.app_context():
-                    fresh(filled, measured, column, seconds)
-            last = (accounts, size) == (1, sizes[-1])
-            measure(filled, measured, column, seconds=seconds, plans_too=last)
-            with filled.app.app_context():
-                db.engine.dispose()
-    return measured
-
-
-def fresh(filled: Filled, into: Measured, column: str, seconds: float) -> None:
-    """A few cases before PostgreSQL has any statistics, which come with VACUUM and ANALYZE."""
-    for what in ("first page", "page 500 (of 1,000 projects: the middle page)"):
-        call = next(case for case in CASES if case.what == what).make(filled)
-        for number in range(WARM):
-            call(number)
-        least, _ = least_ms(call, seconds)
-        into.notes.append(f"{column}: {what}, right after loading: {least:.2f} ms")
-    with queries.connect() as connection:
-        began = time.perf_counter()
-        connection.execute(text("SET statement_timeout = 0"))
-        connection.execute(text("VACUUM ANALYZE projects, assets"))
-        into.notes.append(f"{column}: VACUUM ANALYZE took {time.perf_counter() - began:.1f} s")
-        connection.invalidate()
-
-
-def page(measured: Measured) -> str:
-    """What was measured on one database, in Markdown: times, sizes, other figures and plans."""
-    parts = [
-        times(measured),
-        "Size of each index, in bytes per project:",
-        sizes(measured),
-        "Other figures:",
-        "\n".join(f"- {note}" for note in measured.notes),
-        f"The plans at {measured.columns[-2 if '×' in measured.columns[-1] else -1]} projects:",
-        *(f"{what}\n\n```\n{plan}\n```" for what, plan in measured.plans),
-    ]
-    return "\n\n".join(parts)
-
-
-def times(measured: Measured) -> str:
-    """A row for each case: its times, their ratios to the first column, the target."""
-    targets = {case.what: case.target for case in CASES} | OVER_HTTP
-    in_ms = {case.what for case in CASES if case.in_ms}
-    columns = measured.columns
-    head = "| What | " + " | ".join(columns) + " | Ratio | Target | |"
-    lines = [head, "|---|" + "---:|" * (len(columns) + 2) + "---|"]
-    for what, by_column in measured.times.items():
-        first = by_column[columns[0]]
-        ratios = [by_column[column] / first for column in columns[1:]]
-        cells = " | ".join(f"{by_column[column]:.2f}" for column in columns)
-        shown = ", ".join(f"{ratio:.1f}" for ratio in ratios[-2:])
-        target, unit = targets[what], " ms" if what in in_ms else ""
-        compared = [by_column[column] for column in columns] if unit else ratios
-        mark = "**missed**" if max(compared, default=0) > target else "met"
-        lines.append(f"| {what} | {cells} | {shown} | ≤ {target:g}{unit} | {mark} |")
+    columns = {}
+    for accounts, full in SIZES if effort is FULL else SIZES[:2]:
+        size, url = effort.number(full), new_database()
+        name = f"{size:,}" if accounts == 1 else f"{accounts:,} × {size:,}"
+        filled = fill(folder / name, url, accounts=accounts, size=size)
+        vacuum(url)
+        columns[name] = _measure(filled, effort)
+    lines = [f"| Milliseconds | {' | '.join(columns)} | Ratio | Target | |"]
+    lines.append(f"|---|{'---:|' * (len(columns) + 2)}---|")
+    for case in CASES:
+        times = [column[case.what] for column in columns.values()]
+        ratio = max(times[1:]) / times[0]
+        is_met = (max(times) if case.in_ms else ratio) <= case.target
+        target = f"≤ {case.target:g}{' ms' if case.in_ms else ''}"
+        cells = " | ".join(f"{each:.2f}" for each in times)
+        lines.append(f"| {case.what} | {cells} | {ratio:.1f} | {target} | {judged(is_met)} |")
     return "\n".join(lines)
-
-
-def sizes(measured: Measured) -> str:
-    names = sorted({name for by_name in measured.sizes.values() for name in by_name})
-    lines = ["| | " + " | ".join(measured.columns) + " |",
-             "|---|" + "---:|" * len(measured.columns)]  # fmt: skip
-    for name in names:
-        cells = " | ".join(
-            f"{measured.sizes[column].get(name, 0):,.0f}" for column in measured.columns
-        )
-        lines.append(f"| `{name}` | {cells} |")
-    return "\n".join(lines)
-
-
-@contextmanager
-def databases(postgres: bool) -> Iterator[Callable[[], str]]:
-    """What gives the address of a new database: empty for SQLite, which lies in the instance."""
-    if not postgres:
-        yield lambda: ""
-        return
-    from tests.postgres import PostgresServer
-
-    with tempfile.TemporaryDirectory(prefix="canopy-pg-") as folder:
-        os.chmod(folder, 0o755)
-        with PostgresServer(Path(folder) / "pg") as server:
-            yield server.create_database
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--postgres", action="store_true", help="measure on PostgreSQL")
-    parser.add_argument("--sizes", default=",".join(map(str, SIZES)), help="projects of an account")
-    parser.add_argument("--seconds", type=float, default=SECONDS, help="for one case")
-    parser.add_argument("--alone", action="store_true", help="without the thousand accounts")
-    parser.add_argument("--write", action="store_true", help="write into docs/measured/ too")
-    chosen = parser.parse_args()
-    sizes = [int(size) for size in chosen.sizes.split(",")]
-    name = "PostgreSQL" if chosen.postgres else "SQLite"
-    with databases(chosen.postgres) as url_of:
-        measured = run(name, url_of, sizes, not chosen.alone, chosen.seconds)
-    report.publish("growth", chosen, page(measured))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    report.measure(run, __doc__, FULL)

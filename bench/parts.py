@@ -1,9 +1,4 @@
-"""What the parts of a request cost, in processor time: reads, changes, and the import of a file.
-
-python -m bench.parts              SQLite
-python -m bench.parts --postgres   PostgreSQL, a server of its own
-python -m bench.parts --write      written into docs/measured/parts.md too
-python -m bench.parts --quick      only sees that it works
+"""What the parts of a request cost, in processor time: reads and changes.
 
 The application is called in one process and one thread, with a real Valkey. A timer of processor
 time looks at the stack: what runs then belongs to the part of the innermost function that
@@ -13,39 +8,34 @@ beyond that is the web server's part.
 
 from __future__ import annotations
 
-import io
 import json
 import logging
 import os
 import signal
+import sqlite3
 import statistics
-import sys
-import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
-from http import HTTPStatus
 from itertools import count, islice
 from pathlib import Path
 from types import FrameType
 from typing import Any, Final
 
+import psycopg
 from flask import Flask
-from sqlalchemy import text
+from sqlalchemy import Engine, event, text
 from werkzeug.test import EnvironBuilder
 
 from app.db.connections import close_all
 from app.db.extensions import db
-from app.imports.jobs import run_imports
 from bench import load, report
-from bench.counting import statements
-from bench.effort import QUICK, Effort
-from bench.http import headers, on_postgres
-from bench.instance import Instance, make_instance, polygon
-from bench.servers import own_worker_class, serve, use_last_core
+from bench.instance import Instance, make_instance
+from bench.report import Effort
+from bench.servers import serve, use_last_core
 from config import ROOT
+from tests.make.wavy import polygon
 
 FULL: Final = Effort(rounds=3, seconds=4.0)
 # By the beginning of a function's file and name, below the repository or its packages; the
@@ -55,7 +45,6 @@ PARTS: Final = {
     "credential": ("app/auth/guard", "app/auth/credentials", "app/auth/last_use", "app/security/"),
     "parsing and checking of the request": ("app/api/parsing", "app/api/requests", "app/api/body"),
     "geometry": ("app/geometry/",),
-    "the import around its features": ("app/imports/",),
     "row and its search columns": (
         "app/projects/service", "app/projects/derived", "app/projects/reading",
         "app/projects/listing", "app/projects/record", "app/lists/",
@@ -74,9 +63,7 @@ PARTS: Final = {
 OTHERS: Final = "Flask, and what is in no other part"
 _WEB_SERVER: Final = "web server"
 _TICK: Final = 0.001  # seconds of processor time; the kernel may take longer
-_FEATURES: Final = 1_000
 _CREATES: Final = "create, 51 positions"
-_IMPORT: Final = f"import of {_FEATURES:,}, each feature"
 
 _numbers = count(1)  # of what is created
 
@@ -98,7 +85,7 @@ class Called:
 
     def environs(self, requests: Iterator[Sent], number: int) -> list[dict[str, Any]]:
         """Requests as a web server passes them on."""
-        auth = headers(self.instance.key)
+        auth = self.instance.headers
         return [
             EnvironBuilder(
                 path=path.partition("?")[0], query_string=path.partition("?")[2], method=method,
@@ -212,52 +199,6 @@ def _shares(samples: Counter[str], seconds: float) -> dict[str, float]:
     return {part: samples[part] * scale for part in (*PARTS, OTHERS)}
 
 
-def of_an_import(called: Called, effort: Effort) -> dict[str, float]:
-    """The same for each new feature of an import that is applied."""
-    client, auth = called.app.test_client(), {"Authorization": f"Bearer {called.instance.key}"}
-    features = effort.number(_FEATURES)
-
-    def ready() -> str:
-        collection = {
-            "type": "FeatureCollection",
-            "features": [
-                {"type": "Feature", "geometry": _somewhere(),
-                 "properties": {"name": f"Imported {next(_numbers)}"}}
-                for _ in range(features)
-            ],
-        }  # fmt: skip
-        form = {"file": (io.BytesIO(json.dumps(collection).encode()), "a.geojson")}
-        answer = client.post("/v1/imports", data=form, headers=auth)
-        if answer.status_code != HTTPStatus.ACCEPTED:
-            raise SystemExit(f"Unexpected answer: {answer.text}")
-        run_imports()
-        return f"/v1/imports/{answer.get_json()['data']['id']}"
-
-    def apply(path: str) -> None:
-        client.post(f"{path}/apply", headers=auth)
-        run_imports()
-        status = client.get(path, headers=auth).get_json()["data"]["status"]
-        if status != "applied":
-            raise SystemExit(f"The import is {status}.")
-
-    with called.app.app_context():
-        path = ready()
-        with statements() as sent:
-            _reopen(called.app)
-            sent.clear()
-            written = _written(called.app)
-            apply(path)
-            found = {"statements": sent.total() / features}
-            found["bytes written"] = (_written(called.app) - written) / features
-        _reopen(called.app)
-        path = ready()
-        with called.sampled():
-            before = time.process_time()
-            apply(path)
-            seconds = (time.process_time() - before) / features
-    return _shares(called.samples, seconds) | found
-
-
 def _reopen(app: Flask) -> None:
     """Let connections be opened anew, which ``statements`` counts, or no longer."""
     with app.app_context():
@@ -280,9 +221,9 @@ def of_the_web_server(
     instance: Instance, requests: dict[str, Iterator[Sent]], effort: Effort
 ) -> dict[str, float]:
     """Microseconds of processor time of the web process for a request of each kind."""
-    auth = headers(instance.key)
+    auth = instance.headers
     found: dict[str, float] = {}
-    with serve("wsgi:app", instance.environ, worker_class=own_worker_class()) as server:
+    with serve("wsgi:app", instance.environ) as server:
         for case, make in requests.items():
             costs = []
             for number in range(effort.rounds + 1):
@@ -295,17 +236,16 @@ def of_the_web_server(
     return found
 
 
-def measure(database_url: str, effort: Effort = FULL) -> str:
-    with tempfile.TemporaryDirectory(prefix="canopy-bench-") as folder:
-        instance = make_instance(Path(folder) / "instance", database_url=database_url)
-        called = Called(instance)
-        makes = {case: make() for case, make in cases(instance).items()}
-        found = {case: of_requests(called, make, effort) for case, make in makes.items()}
-        served = of_the_web_server(instance, makes, effort)
-        for case, costs in found.items():
-            costs[_WEB_SERVER] = served[case] - sum(costs[part] for part in (*PARTS, OTHERS))
-        found[_IMPORT] = of_an_import(called, effort)
-        _reopen(called.app)
+def run(folder: Path, new_database: Callable[[], str], effort: Effort) -> str:
+    use_last_core()
+    instance = make_instance(folder, database_url=new_database())
+    called = Called(instance)
+    makes = {case: make() for case, make in cases(instance).items()}
+    found = {case: of_requests(called, make, effort) for case, make in makes.items()}
+    served = of_the_web_server(instance, makes, effort)
+    for case, costs in found.items():
+        costs[_WEB_SERVER] = served[case] - sum(costs[part] for part in (*PARTS, OTHERS))
+    _reopen(called.app)
     return table(found)
 
 
@@ -324,13 +264,34 @@ def table(found: dict[str, dict[str, float]]) -> str:
     return "\n".join(lines)
 
 
-def main() -> None:
-    chosen = report.chosen(__doc__)
-    use_last_core()
-    os.environ["LOG_FORMAT"] = "json"
-    run = partial(measure, effort=QUICK if chosen.quick else FULL)
-    report.publish("parts", chosen, on_postgres(run) if chosen.postgres else run(""))
+@contextmanager
+def statements() -> Iterator[Counter[str]]:
+    """The statements that this process sends to its databases meanwhile."""
+    found: Counter[str] = Counter()
+
+    def note(statement: Any, *_: Any) -> None:
+        if not str(statement).startswith("--"):  # a trigger of SQLite, or what is in one
+            found[str(statement)] += 1
+
+    def trace(connection: Any, _: Any) -> None:
+        driver = getattr(connection, "driver_connection", connection)
+        if isinstance(driver, sqlite3.Connection):
+            driver.set_trace_callback(note)
+
+    execute = psycopg.Cursor.execute
+
+    def counted(cursor: Any, query: Any, *more: Any, **options: Any) -> Any:
+        note(query)
+        return execute(cursor, query, *more, **options)
+
+    event.listen(Engine, "connect", trace)
+    psycopg.Cursor.execute = counted  # type: ignore[method-assign, assignment]
+    try:
+        yield found
+    finally:
+        psycopg.Cursor.execute = execute  # type: ignore[method-assign]
+        event.remove(Engine, "connect", trace)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    report.measure(run, __doc__, FULL)

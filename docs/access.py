@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from app.auth.guard import ANY_CREDENTIAL
+from app.auth.guard import ANY_CREDENTIAL, OR
 from app.policy.permissions import PROFILE, ROLES, SCOPES, expand
 
 CHAT: Final = "/api/chat"  # the one operation that takes a session of a browser too
@@ -34,7 +34,7 @@ def opens(path: str, needs: str, role: str, kind: str) -> bool:
         return False
     if needs == ANY_CREDENTIAL or (needs == PROFILE and kind != "OAuth"):
         return True
-    return needs in held(role, kind)
+    return not held(role, kind).isdisjoint(needs.split(OR))
 
 
 def cell(path: str, needs: str, role: str) -> list[str]:

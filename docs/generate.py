@@ -23,7 +23,6 @@ from werkzeug.routing import Rule
 
 from app.auth.guard import ANY_CREDENTIAL
 from app.core import JOBS
-from app.db.column_types import Base
 from app.factory import create_app
 from app.geometry import PROBLEM_CODES
 from app.geometry.warnings import WARNING_CODES
@@ -47,7 +46,6 @@ from app.policy.plans import PLANS, Plan
 from app.site.pages import PageBlueprint
 from app.values.clock import describe_duration
 from config import ROOT, load_settings, setting_docs
-from docs import partitioning
 from docs.access import cell
 
 FOLDER: Final = Path(__file__).parent
@@ -74,49 +72,23 @@ _MARKED = re.compile(r"<!-- generated: ([\w-]+) -->\n.*?<!-- end: \1 -->", re.DO
 
 # What each constant of app.policy.bounds bounds.
 _BOUNDS: Final = {
-    "ID_LENGTH": "characters of an `id` in a filter, or that the chat model sends",
     "NAME_LENGTH": "characters of a name",
     "SLUG_LENGTH": "characters of a slug",
     "DESCRIPTION_LENGTH": "characters of a description",
     "EXTERNAL_ID_LENGTH": "characters of an `external_id`",
     "SEARCH_LENGTH": "characters of `search`",
     "GEOMETRY_POSITIONS": "positions of one boundary, including the closing ones",
-    "VALIDATION_SECONDS": "processor seconds that validating one boundary may take at worst",
-    "OVERLAY_SECONDS": "processor seconds that comparing two boundaries may take",
-    "OVERLAY_LOCKED_SECONDS": "processor seconds that comparing two boundaries may take while "
-    "other changes wait",
-    "OVERLAP_CANDIDATES": "projects with which a boundary is compared to find overlaps",
-    "OVERLAPS_SECONDS": "processor seconds of a request after which nothing more is compared",
     "OVERLAPS_SHOWN": "overlaps in a response, the largest ones",
     "OVERLAP_M2": "m² of an overlap that counts, at least",
     "OVERLAP_METERS": "m that an overlap that counts is wide on the average, at least",
     "MAP_ZOOM": "largest `zoom` of a map",
-    "MAP_LEVELS": "zooms for which boundaries are simplified beforehand",
-    "MAP_LEAST_PIXELS": "pixels that a boundary has at least; what is smaller is a point",
-    "MAP_SHORT_BYTES": "bytes of a boundary that is shown whole at the largest of these zooms",
     "MAP_FEATURES": "features of a map, those of the largest projects",
     "MAP_BYTES": "bytes of shapes in a map; other projects are points",
-    "MAP_WAITING_BYTES": "bytes of boundaries that are simplified while a map is made",
-    "MAP_NEAR": "projects in a box that are sorted by area; of more, the largest are looked for",
-    "MAP_SEARCHED": "projects among which they are looked for, the largest of the account",
     "ASSETS_MAP_FEATURES": "assets on the map of the page of assets",
-    "ASSETS_MAP_NEAR": "assets in a box that are found by its index; of more, the latest are "
-    "looked for",
     "BODY_VALUES": "values in a body",
     "BODY_CONTAINERS": "arrays and objects in a body",
     "BODY_STRINGS": "strings and names in a body",
     "BODY_ESCAPES": "escaped characters in a body",
-    "REQUEST_SECONDS": "processor seconds after which a request is ended, or a piece of a stream; "
-    "in an export, a batch of records",
-    "COUNTRIES_SECONDS": "processor seconds that comparing a boundary with the countries may take",
-    "COUNTRIES_LATEST": "processor seconds of a request after which its boundary is no longer "
-    "compared with the countries",
-    "EXPENSIVE_AFTER_SECONDS": "processor seconds after which any request counts as expensive",
-    "EXPENSIVE_BODY_BYTES": "bytes above which a request counts as expensive",
-    "EXPENSIVE_PAGE_BYTES": "bytes of boundaries above which a page of a list does so too",
-    "EXPENSIVE_WAITING": "expensive requests that wait while a web process works on another one",
-    "EXPENSIVE_WAIT_SECONDS": "seconds that each of them waits at most",
-    "EXPENSIVE_RETRY_SECONDS": "`Retry-After` of those that did not get their turn",
     "METADATA_BYTES": "bytes of `metadata` as JSON",
     "METADATA_FILTERS": "keys of the metadata that a list is filtered by at once",
     "METADATA_KEYS": "top-level keys of `metadata`",
@@ -129,39 +101,64 @@ _BOUNDS: Final = {
     "PROJECT_SORTS": "values of `sort` for projects",
     "ASSET_SORTS": "values of `sort` for assets",
     "LIST_IDS": "`ids` in one request for a list",
-    "LIST_BYTES": "bytes of one page of a list",
-    "KEPT_BYTES": "bytes of maps and pages of features that each web process keeps to send again",
-    "KEPT_RESPONSE_BYTES": "bytes of the largest map or page that is kept",
     "ACCOUNT_TYPES": "values of an account's `type`",
+    "VOCABULARY_LENGTH": "characters of an asset's `type` and `status`",
     "VOCABULARY_PATTERN": "pattern of an asset's `type` and `status`",
     "ASSET_TYPES": "documented values of an asset's `type`; other values are accepted too",
     "ASSET_STATUSES": "documented values of an asset's `status`; other values are accepted too",
-    "ASSET_WORDS": "other words of both that the pages of assets offer",
     "RESERVED_SLUGS": "reserved slugs: whatever has such a name gets one that ends in `-2`",
     "IDEMPOTENCY_KEY_LENGTH": "characters of an `Idempotency-Key`",
     "IDEMPOTENCY_HOURS": "hours that the response to an `Idempotency-Key` is stored",
-    "IDEMPOTENCY_LARGE_BYTES": "bytes of such a response above which it counts in the next bound",
     "IDEMPOTENCY_BYTES": "bytes of such responses of an account that are stored in these hours",
     "EVENT_DAYS": "days that an event is kept",
-    "HISTORY_ROW_BYTES": "bytes that an event or an entry of the audit log counts besides its "
-    "text; a delivery counts as two",
     "REQUEST_DAYS": "days that the number of a credential's requests is kept",
     "REQUEST_DAYS_READ": "days in one response of `GET /v1/account/usage/requests`",
     "REQUEST_DAYS_DEFAULT": "days in a response of `GET /v1/account/usage/requests` without "
     "`since`",
-    "LAST_USED_SECONDS": "shortest time between two updates of a credential's last use, in seconds",
     "INVITATIONS_A_DAY": "invitations that an account can send in 24 hours: as many as its plan "
     "has seats, but no fewer than the first number and no more than the second",
     "PAGE_KEYS": "API keys of an account, or service tokens, that are not over; its pages make no "
     "more than these",
-    "ENDED_KEYS_SHOWN": "API keys, or service tokens, that are over and shown on their pages: the "
-    "last to end",
-    "ENDED_CALLERS": "keys, tokens and applications without access any more whose requests of a "
-    "period are told apart: those with most",
     "PROJECTS_OF_CREDENTIAL": "projects that one credential may be limited to",
     "KEY_DAYS": "days after which a new API key ends, unless another end is chosen",
     "EXPIRY_MAILED_DAYS": "days before a key expires in which whoever made it gets an email",
     "ALLOWLIST_ENTRIES": "IP addresses and networks in the allowlist of a service token",
+}
+
+
+# Those that only the service itself works with: app/policy/bounds.py says what they are.
+_INNER: Final = {
+    "VALIDATION_SECONDS",
+    "OVERLAY_SECONDS",
+    "OVERLAY_LOCKED_SECONDS",
+    "OVERLAP_CANDIDATES",
+    "OVERLAPS_SECONDS",
+    "MAP_LEVELS",
+    "MAP_LEAST_PIXELS",
+    "MAP_SHORT_BYTES",
+    "MAP_WAITING_BYTES",
+    "MAP_NEAR",
+    "MAP_SEARCHED",
+    "ASSETS_MAP_NEAR",
+    "REQUEST_SECONDS",
+    "COUNTRIES_SECONDS",
+    "COUNTRIES_LATEST",
+    "EXPENSIVE_AFTER_SECONDS",
+    "EXPENSIVE_BODY_BYTES",
+    "EXPENSIVE_PAGE_BYTES",
+    "EXPENSIVE_WAITING",
+    "EXPENSIVE_WAIT_SECONDS",
+    "EXPENSIVE_RETRY_SECONDS",
+    "LIST_BYTES",
+    "KEPT_BYTES",
+    "KEPT_RESPONSE_BYTES",
+    "ASSET_WORDS",
+    "IDEMPOTENCY_LARGE_BYTES",
+    "HISTORY_ROW_BYTES",
+    "LAST_USED_SECONDS",
+    "ENDED_KEYS_SHOWN",
+    "ENDED_CALLERS",
+    "ID_LENGTH",
 }
 
 
@@ -223,12 +220,13 @@ def forms() -> str:
     """Forms of pages, how often each may be posted, and what its posts are counted by."""
     kinds = dict.fromkeys(FORMS.values())
     _check_described(kinds, _SUBJECTS, "app/policy/limits.py", "_SUBJECTS", "what it counts by")
-    rows = []
+    grouped: dict[tuple[str, str], list[str]] = {}
     for route, kind in FORMS.items():
         limit = LONG_FORM_POSTS if route in LONG_FORMS else FORM_POSTS
         path = FlaskPlugin.flaskpath2openapi(route)
-        rows.append([f"`POST {path}`", str(limit.requests), _SUBJECTS[kind]])
-    return table(["Form", f"Posts in {WINDOW_SECONDS} seconds", "Counted by client and"], rows)
+        grouped.setdefault((str(limit.requests), _SUBJECTS[kind]), []).append(f"`{path}`")
+    rows = ([*group, ", ".join(paths)] for group, paths in grouped.items())
+    return table([f"Posts in {WINDOW_SECONDS} seconds", "Counted by client and", "Forms"], rows)
 
 
 def events() -> str:
@@ -259,9 +257,10 @@ def audit_actions() -> str:
 
 def limits() -> str:
     values = {name: value for name, value in vars(bounds).items() if name.isupper()}
-    _check_described(values, _BOUNDS, "app/policy/bounds.py", "_BOUNDS", "what it bounds")
-    rows = ([f"`{name}`", _value(value), _BOUNDS[name]] for name, value in values.items())
-    return table(["Bound", "Value", "Meaning"], rows)
+    described = _BOUNDS | dict.fromkeys(_INNER, "")
+    _check_described(values, described, "app/policy/bounds.py", "_BOUNDS", "what it bounds")
+    rows = ([_value(values[name]), _BOUNDS[name]] for name in values if name in _BOUNDS)
+    return table(["Bound", "What it bounds"], rows)
 
 
 def periodic_jobs() -> str:
@@ -291,44 +290,41 @@ def settings() -> str:
 
 
 def operations() -> str:
-    """Every route of /v1 that asks for a credential, in the order of the addresses."""
-    rows = []
-    for rule in _rules():
-        view = _application().view_functions[rule.endpoint]
-        if needs := getattr(view, "permission", None):
-            shown = _NEEDS.get(needs, f"`{needs}`")
-            rows.append([_address(rule), shown, _summary(view)])
-    return table(["Operation", "Permission", "What it does"], rows)
+    """Every route that asks for a credential, by what it needs."""
+    return table(
+        ["Permission", "Operations"],
+        _grouped(
+            (_NEEDS.get(needs, f"`{needs}`"), _address(rule)) for rule, needs in _operations()
+        ),
+    )
 
 
 def access() -> str:
     """Roles, credentials and the operations that they open."""
-    rows = []
+    cells = (
+        (
+            " | ".join(", ".join(cell(rule.rule, needs, role)) or "–" for role in ROLES),
+            _address(rule),
+        )
+        for rule, needs in _operations()
+    )
+    return table([*(f"`{role}`" for role in ROLES), "Operations"], _grouped(cells))
+
+
+def _operations() -> Iterator[tuple[Rule, str]]:
+    """Every route that asks for a credential, with what it needs, in the order of the addresses."""
     for rule in _rules():
         view = _application().view_functions[rule.endpoint]
         if needs := getattr(view, "permission", None):
-            cells = (", ".join(cell(rule.rule, needs, role)) or "–" for role in ROLES)
-            rows.append([_address(rule), *cells])
-    return table(["Operation", *(f"`{role}`" for role in ROLES)], rows)
+            yield rule, needs
 
 
-def pages() -> str:
-    """Every page for people, and who may see it."""
-    rows = []
-    for rule in _rules():
-        view = _application().view_functions[rule.endpoint]
-        if _is_page(rule):
-            rows.append([_address(rule), _audience(view), _summary(view)])
-    return table(["Page", "For", "What it does"], rows)
-
-
-def _audience(view: Any) -> str:
-    """Who may see a page."""
-    if permission := getattr(view, "role_permission", None):
-        return f"members with `{permission}`"
-    if hasattr(view, "for_operators"):
-        return "operators"
-    return "signed-in people" if hasattr(view, "requires_sign_in") else "everyone"
+def _grouped(pairs: Iterable[tuple[str, str]]) -> Iterator[list[str]]:
+    """A row for each first half, with all the second ones."""
+    groups: dict[str, list[str]] = {}
+    for first, second in pairs:
+        groups.setdefault(first, []).append(second)
+    return ([first, ", ".join(seconds)] for first, seconds in groups.items())
 
 
 def open_routes() -> str:
@@ -355,26 +351,6 @@ def geometry_warnings() -> str:
 def conflicts() -> str:
     rows = ([f"`{code}`", meaning] for code, meaning in CONFLICTS.items())
     return table(["Code", "What stands against it"], rows)
-
-
-def partitions_by_month() -> str:
-    head = ["Table", "Partitioned by", "What stands in the way"]
-    rows = (
-        [f"`{name}`", f"`{column}`", "; ".join(partitioning.month_obstacles(name)) or "nothing"]
-        for name, column in partitioning.BY_MONTH.items()
-    )
-    return table(head, rows)
-
-
-def distribution_by_account() -> str:
-    """Every table, with what must change before it can be distributed by account."""
-    rows = []
-    for each in sorted(Base.metadata.sorted_tables, key=lambda each: each.name):
-        column = partitioning.account_column(each)
-        obstacles = partitioning.account_obstacles(each.name)
-        by = "reference table" if column is None else f"`{column}`"
-        rows.append([f"`{each.name}`", by, "; ".join(obstacles) or "nothing"])
-    return table(["Table", "Distributed by", "What stands in the way"], rows)
 
 
 def deprecations() -> str:
@@ -412,14 +388,11 @@ TABLES: Final[dict[str, Callable[[], str]]] = {
     "metrics": metrics,
     "operations": operations,
     "access": access,
-    "pages": pages,
     "open-routes": open_routes,
     "conflicts": conflicts,
     "geometry-problems": geometry_problems,
     "geometry-warnings": geometry_warnings,
     "deprecations": deprecations,
-    "partitions-by-month": partitions_by_month,
-    "distribution-by-account": distribution_by_account,
 }
 
 

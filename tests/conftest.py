@@ -7,35 +7,28 @@ import itertools
 import os
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
-from werkzeug.routing import Rule
 from werkzeug.test import TestResponse
 
 from app.api.expensive import TURNS
 from app.db.connections import close_all
 from app.db.migrations import use_flask_migrate
 from app.factory import create_app
-from app.lists import totals
 from app.processes import embedded
-from app.security import passwords
 from config import load_settings
 from tests import contract, entry_checks, statement_checks, templates
-from tests.db.postgresql.standby import Standby, standby_of
 from tests.make import Application, Client, make_account, make_application, new_email
 from tests.make.apps import CHEAP_PASSWORDS, app_without_tables
-from tests.make.browser import PASSWORD
 from tests.postgres import PostgresServer
 from tests.templates import DATABASES
 
-GOOD_PASSWORDS = (PASSWORD, "correct horse battery")
 _addresses = itertools.count(11 << 24 | 1)  # 11.0.0.1
-_servers = itertools.count(1)
 
 
 class Visitor(FlaskClient):
@@ -66,43 +59,6 @@ def _check_statements() -> None:
     entry_checks.install()
 
 
-@pytest.fixture(scope="session", autouse=True)
-def _kept_totals() -> None:
-    """All totals of lists are kept, and not only those that take long to count."""
-    totals.LONG_SECONDS = 0.0  # type: ignore[misc]
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _known_passwords() -> Iterator[None]:
-    """The passwords of the tests' own people are good. To judge one again takes a quarter of what
-    an account does."""
-    score = passwords.score
-
-    def score_others(password: str, known: Iterable[str]) -> int:
-        return 4 if password in GOOD_PASSWORDS else score(password, known)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(passwords, "score", score_others)
-        yield
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _routes_compiled_once() -> Iterator[None]:
-    """What builds the URLs of a route is compiled once for all applications that the tests make:
-    it is most of what it takes to make one."""
-    compile_one, made = Rule._compile_builder, {}
-
-    def compile_once(rule: Rule, append_unknown: bool = True) -> Any:
-        key = (append_unknown, rule.rule, tuple(rule._trace), repr(rule.defaults))
-        if key not in made:
-            made[key] = compile_one(rule, append_unknown)
-        return made[key]
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Rule, "_compile_builder", compile_once)
-        yield
-
-
 @pytest.fixture(scope="session")
 def seed(pytestconfig: pytest.Config) -> int:
     """The number that everything random comes from."""
@@ -123,24 +79,6 @@ def postgres(scratch: Path) -> Iterator[PostgresServer]:
     """A PostgreSQL server."""
     with PostgresServer(scratch / "pg") as server:
         yield server
-
-
-@pytest.fixture(scope="module")
-def standby(postgres: PostgresServer, scratch: Path) -> Iterator[Standby]:
-    """A standby of that server; not for longer, as it does again what that does."""
-    with standby_of(postgres, scratch / f"standby{next(_servers)}") as made:
-        yield made
-
-
-@pytest.fixture
-def standby_of_another(scratch: Path) -> Iterator[Standby]:
-    """A standby of a server that nothing else uses."""
-    number = next(_servers)
-    with (
-        PostgresServer(scratch / f"another{number}", own_identity=True) as another,
-        standby_of(another, scratch / f"its-standby{number}") as made,
-    ):
-        yield made
 
 
 @pytest.fixture(scope="session")

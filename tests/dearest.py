@@ -11,7 +11,7 @@ from typing import Final
 
 import pytest
 
-pytest_plugins = ["tests.patience"]
+pytest_plugins = ["tests.patched"]
 
 _SHOWN: Final = 20
 _KEY: Final = "processor seconds"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Collection, Iterator, Sequence
-from decimal import Decimal
 from functools import cache
 from typing import Final, NamedTuple
 
@@ -13,7 +12,6 @@ import numpy as np
 import shapely
 
 READINGS: Final = ("written", "binary", "truncated", "rounded")
-ALL_READINGS: Final = (*READINGS, "exact_binary")
 
 _ALL_PAIRS: Final = 150  # sides of a ring of which each pair is looked at
 
@@ -40,11 +38,6 @@ def readings_of(positions: Positions, names: Collection[str]) -> dict[str, list[
         made["truncated"] = [(_cut(x, 6), _cut(y, 6)) for x, y in positions.texts]
     if "rounded" in names:
         made["rounded"] = [(_round(x), _round(y)) for x, y in positions.texts]
-    if "exact_binary" in names:
-        exact = [(Decimal(x), Decimal(y)) for x, y in positions.doubles]
-        made["exact_binary"] = [
-            (_cut(format(x, "f"), 6), _cut(format(y, "f"), 6)) for x, y in exact
-        ]
     return made
 
 

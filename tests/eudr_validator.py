@@ -8,9 +8,7 @@ The system keeps six decimals. A ring must therefore be sound in each of these r
 
 - ``written``: as the text says;
 - ``truncated`` and ``rounded``: the decimal text cut, or rounded half up, to six decimals;
-- ``binary``: ``trunc(x * 1e6) / 1e6`` of the nearest double, as a plain program truncates;
-- ``exact_binary``: the exact value of that double cut to six decimals, as ``BigDecimal(double)``
-  of Java does. It is not in ``READINGS``: about half of all numbers lose 1e-6 by it.
+- ``binary``: ``trunc(x * 1e6) / 1e6`` of the nearest double, as a plain program truncates.
 """
 
 from __future__ import annotations
@@ -18,14 +16,13 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from functools import cache
 from importlib import resources
 from typing import Any, Final, NamedTuple
 
 from tests.eudr_rings import (
-    ALL_READINGS,
     READINGS,
     Positions,
     decimals,
@@ -118,7 +115,6 @@ def faults_of(
     *,
     variant: int = 1,
     cattle: bool = False,
-    readings: Collection[str] = READINGS,
     notes: bool = True,
 ) -> list[Fault]:
     """All faults of a file, and with ``notes`` its notes; ``str`` of one is a line to print.
@@ -126,9 +122,8 @@ def faults_of(
     Args:
         variant: 1, of one producer, or 2, where each feature needs ProducerCountry.
         cattle: points may have more than 4 ha.
-        readings: of ``ALL_READINGS``, those in which rings must be sound.
     """
-    found = _Findings(readings)
+    found = _Findings()
     if len(data) > MAX_BYTES:
         found.add("too_large", None, f"{len(data):,} bytes")
     features = _features(data, found)
@@ -153,9 +148,7 @@ def countries() -> frozenset[str]:
 
 
 class _Findings:
-    def __init__(self, readings: Collection[str]) -> None:
-        assert set(readings) <= set(ALL_READINGS), readings
-        self.readings = readings
+    def __init__(self) -> None:
         self.faults: list[Fault] = []
 
     def add(self, code: str, feature: int | None, message: str, *readings: str) -> None:
@@ -418,22 +411,22 @@ def _plain(number: Numeral) -> str:
 
 
 def _judge_points(points: Positions, index: int, found: _Findings) -> None:
-    for positions, names in distinct(readings_of(points, found.readings)):
+    for positions, names in distinct(readings_of(points, READINGS)):
         if len(set(positions)) < len(positions):
             found.add("equal_positions", index, "points of a MultiPoint", *names)
 
 
 def _judge_parts(parts: Sequence[Positions], index: int, found: _Findings) -> None:
-    read = [readings_of(part, found.readings) for part in parts]
+    read = [readings_of(part, READINGS) for part in parts]
     codes: dict[str, list[str]] = {}
     for ring in read:
         for positions, names in distinct(ring):
             for code in ring_codes(positions):
                 codes.setdefault(code, []).extend(names)
-    for name in found.readings if len(parts) > 1 and not codes else ():
+    for name in READINGS if len(parts) > 1 and not codes else ():
         # Those as written may be in different units; what they share at six decimals is judged.
         for code in parts_codes([ring[name] for ring in read]) if name != "written" else ():
             codes.setdefault(code, []).append(name)
     for code, names in codes.items():
-        unique = tuple(name for name in ALL_READINGS if name in names)
+        unique = tuple(name for name in READINGS if name in names)
         found.add(code, index, FAULTS[code], *unique)

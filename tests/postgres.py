@@ -28,9 +28,8 @@ class PostgresServer:
     """Started by ``with``, stopped at its end.
 
     ``durable``: a commit waits for the disk, as it does by default. Otherwise what is written need
-    not outlast this machine; it still outlasts a restart. ``own_identity``: to a replica it is
-    another database, where copies of one template are the same. ``version``: one of ``VERSIONS``,
-    with an identity of its own; by default the newest.
+    not outlast this machine; it still outlasts a restart. ``version``: one of ``VERSIONS``, by
+    default the newest, which is copied from a template.
     """
 
     def __init__(
@@ -38,16 +37,15 @@ class PostgresServer:
         folder: Path,
         *,
         durable: bool = False,
-        own_identity: bool = False,
         version: int | None = None,
     ) -> None:
         self._folder, self._durable = folder, durable
-        self._own_identity = own_identity or version is not None
+        self._is_copied = version is None
         self._version = version or TARGET_POSTGRES_VERSION
         self._numbers = itertools.count(1)
 
     def __enter__(self) -> Self:
-        if not self._own_identity:
+        if self._is_copied:
             templates.copy_server(self._folder, _set_up)
         self._server = _start(self._folder, self._version)
         # The package's own list, which a standby's user must be able to copy whatever the umask is.

@@ -10,12 +10,12 @@ import shutil
 from typing import Final
 
 from tests import node
-from trials.machines.programs import find_installed
+from tests.deploy.programs import find_installed
 
 # On PATH, beside this Python, or unpacked from Debian's packages by an earlier run.
 NAMES: Final = (
     "7z", "bsdtar", "caddy", "cc", "curl", "docker", "docker-compose", "go", "haproxy",
-    "java", "nginx", "ogr2ogr", "openssl", "pgbouncer", "php", "promtool", "rackup",
+    "java", "nginx", "openssl", "pgbouncer", "php", "promtool", "rackup",
     "systemd-analyze", "unzip", "uv",
 )  # fmt: skip
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from app.core import create_core
 from config import SettingsError, load_settings, setting_docs
 
 DECIDED = {
@@ -74,7 +75,6 @@ def test_an_empty_setting_is_an_unset_one(tmp_path: Path, name: str) -> None:
         ("DATABASE_URL", "postgresql://u:hunter2@host:65536"),
         ("DATABASE_URL", "postgresql://u:hunter2@[::1]:0/db?sslmode=require"),
         ("DATABASE_URL", "postgresql://u:hunter2?a=b@host:abc/db"),
-        ("DATABASE_REPLICA_URL", "postgresql://u:hunter2@host:abc/db"),
         ("REDIS_URL", "localhost:6379"),
         ("REDIS_URL", "redis://:hunter2@localhost:abc/0"),
         ("REDIS_URL", "rediss://:hunter2@localhost:0/0"),
@@ -137,6 +137,14 @@ def test_a_wrong_setting_is_named(tmp_path: Path, name: str, value: str) -> None
     with pytest.raises(SettingsError, match=name) as refusal:
         _load(tmp_path, **{name: value})
     assert "hunter2" not in str(refusal.value)
+
+
+def test_an_unknown_option_of_the_address_of_a_database(tmp_path: Path) -> None:
+    settings = load_settings(
+        {"INSTANCE_PATH": str(tmp_path), "DATABASE_URL": "postgresql://h/d?x=y"}
+    )
+    with pytest.raises(SettingsError, match="DATABASE_URL cannot be used"):
+        create_core(settings)
 
 
 def test_a_wrong_secret_is_not_shown(tmp_path: Path) -> None:

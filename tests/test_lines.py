@@ -39,7 +39,10 @@ class Hive:
         )
 ''',
     "app/bees/comb/wax.py": "x = 1; y = 2\n",
-    "app/bees/hive.html": "<p>\n",
+    "app/bees/templates/hive.html": "{# A\ncomment. #}\n<p>\n\n{{ bees }}</p>\n",
+    "app/bees/static/hive.js": "/* A\ncomment. */\n// And one.\nfly()\n",
+    "app/bees/static/hive.css": "p {\n  color: red;\n}\n",
+    "app/bees/static/third_party/swarm.js": "fly()\n",
     "app/factory.py": """\
 import flask
 
@@ -75,26 +78,35 @@ def lines(*arguments: str | Path) -> str:
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
+def counted(files: int, python: int, *others: int) -> dict[str, int]:
+    javascript, css, templates = others or (0, 0, 0)
+    return {"files": files, "python": python, "javascript": javascript, "css": css,
+            "templates": templates}  # fmt: skip
+
+
 def test_counts_code(checkout: Path) -> None:
     assert json.loads(lines(checkout, "--json")) == {
         "packages": {
-            "app/__init__.py": {"files": 1, "lines": 0},
-            "app/bees/": {"files": 2, "lines": 10},
-            "app/core.py": {"files": 1, "lines": 1},
-            "app/factory.py": {"files": 1, "lines": 9},
-            "config.py": {"files": 1, "lines": 1},
+            "app/__init__.py": counted(1, 0),
+            "app/bees/": counted(5, 10, 1, 3, 2),
+            "app/core.py": counted(1, 1),
+            "app/factory.py": counted(1, 9),
+            "config.py": counted(1, 1),
         },
-        "total": {"files": 6, "lines": 21},
+        "total": counted(9, 21, 1, 3, 2),
         "operations": 2,
         "pages": 1,
         "per_operation_or_page": 7.0,
-        "tests": {"files": 1, "lines": 2},
+        "tests": counted(1, 2),
     }
 
 
 def test_counts_an_application_that_cannot_be_loaded(checkout: Path) -> None:
     (checkout / "app/factory.py").unlink()
-    *table, _, reason, tests = lines(checkout).splitlines()
-    assert [row.split() for row in table[-2:]] == [["config.py", "1", "1"], ["total", "5", "12"]]
+    *table, _, reason = lines(checkout).splitlines()
+    assert [row.split() for row in table[-3:]] == [
+        ["config.py", "1", "1", "0", "0", "0"],
+        ["total", "8", "12", "1", "3", "2"],
+        ["tests/", "1", "2", "0", "0", "0"],
+    ]
     assert reason == "The application cannot be loaded: operations and pages are not counted."
-    assert tests == "2 lines in 1 files of tests/"

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from config import ROOT
+from tests.deploy.programs import PACKAGES
 from tests.pages.test_webhook_snippets import BUILDS, PROGRAMS
 from tests.programs import NAMES, describe_programs, find_programs
-from trials.machines.programs import PACKAGES
 
 LOOKED_FOR = re.compile(r"""\b(?:tool|which|find_installed)\("([\w-]+)""")
 # Tables of commands, where a name does not stand beside what looks for it.

@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import gc
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Generator
 from typing import Any, Final
 
@@ -19,17 +21,34 @@ from tests.programs import describe_programs
 # The seed is ours (``--seed``), also with CI=true, for which Hypothesis has one of its own.
 hypothesis.settings.register_profile("canopy", derandomize=False, deadline=None, database=None)
 hypothesis.settings.load_profile("canopy")
-# Not in the checkout: what it notes of its constants, and of Unicode.
-hypothesis.configuration.set_hypothesis_home_dir(templates.root() / "hypothesis")
 
+_MEMORY: Final = "/dev/shm"  # databases there wait for no disk
+_ROOM: Final = 2 << 30  # bytes
 _BROWSER: Final = "tests/browser"
 _CHECKOUT: Final = pytest.StashKey[set[tuple[str, int]]]()
 _LONG: Final = 60  # characters or bytes
 TIERS: Final = ("slow", "trial")  # markers of what runs only if it is asked for
+# What a unit test does without: an application with its database, and the servers behind it.
+_SERVERS: Final = frozenset({"app", "empty_app", "postgres", "valkey_url", "scratch"})
+_NO_UNITS: Final = (
+    "architecture",
+    "browser",
+    "cli",
+    "demo",
+    "deploy",
+    "docs",
+    "processes",
+    "release",
+)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--slow", action="store_true", help="run the tests marked slow as well")
+    parser.addoption(
+        "--unit",
+        action="store_true",
+        help="run only the tests that need no database, no Valkey and no other program",
+    )
     parser.addoption(
         "--seed",
         type=int,
@@ -46,7 +65,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """Let pytest-randomly and Hypothesis begin with our seed."""
+    """Let pytest-randomly and Hypothesis begin with our seed, and keep what is made in memory."""
+    if "TMPDIR" not in os.environ and _has_room(_MEMORY):
+        os.environ["TMPDIR"] = tempfile.tempdir = _MEMORY
+    # Not in the checkout: what it notes of its constants, and of Unicode.
+    hypothesis.configuration.set_hypothesis_home_dir(templates.root() / "hypothesis")
     # Else each program that a test starts is compiled anew: five seconds of processor time.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     os.environ["CANOPY_COMMAND"] = "bin/canopy"  # in every hint, however the tests were started
@@ -54,6 +77,10 @@ def pytest_configure(config: pytest.Config) -> None:
         config.option.seed = _seed_of_commit()
     config.option.randomly_seed = config.option.seed
     config.option.hypothesis_seed = str(config.option.seed)
+
+
+def _has_room(folder: str) -> bool:
+    return os.access(folder, os.W_OK) and shutil.disk_usage(folder).free > _ROOM
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
@@ -176,11 +203,21 @@ def _database(item: pytest.Item) -> str | None:
 
 
 def _leave_out(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what is marked ``trial``, and ``slow`` unless ``--slow`` asks for it.
+    """Leave out what is marked ``trial``, ``slow`` unless ``--slow`` asks for it, and with
+    ``--unit`` what is no unit test.
     Whoever chooses tests by ``-m`` does so alone."""
     if config.option.markexpr:
         return
     left_out = TIERS[config.option.slow :]
-    found = [item for item in items if any(map(item.get_closest_marker, left_out))]
-    config.hook.pytest_deselected(items=found)
-    items[:] = [item for item in items if not any(map(item.get_closest_marker, left_out))]
+    deselected, selected = [], []
+    for item in items:
+        is_left_out = any(map(item.get_closest_marker, left_out))
+        is_left_out |= config.option.unit and not _is_unit(item)
+        (deselected if is_left_out else selected).append(item)
+    config.hook.pytest_deselected(items=deselected)
+    items[:] = selected
+
+
+def _is_unit(item: pytest.Item) -> bool:
+    folder = item.path.relative_to(templates.ROOT / "tests").parts[0]
+    return folder not in _NO_UNITS and _SERVERS.isdisjoint(getattr(item, "fixturenames", ()))

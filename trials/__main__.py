@@ -1,124 +1,124 @@
-"""Run trials: what takes too long to run for every change, or needs a machine of its own."""
+"""Run trials: what takes too long for every change, or needs a machine of its own.
+
+Without a name, those that must hold before a release: about an hour on two cores. What follows --
+is for the trial itself: bin/trials faults -- web-kills
+"""
 
 from __future__ import annotations
 
 import argparse
-import itertools
 import os
 import random
-import resource
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
-from trials.catalogue import ALL, TRIALS, Trial
+from trials.report import say
 
-_GROUPS: Final = ("release", "weekly")
+
+class Trial(NamedTuple):
+    """``minutes`` are about how many it takes on two cores; ``when`` is ``release``, ``weekly``, or
+    empty where it is run when its figures are wanted."""
+
+    name: str
+    purpose: str
+    minutes: int
+    command: Sequence[str]
+    when: str = ""
+
+
+def _pytest(*arguments: str) -> tuple[str, ...]:
+    return ("pytest", "-n", "2", "--dist", "loadgroup", *arguments)
+
+
+def _bench(module: str, purpose: str, minutes: int) -> Trial:
+    return Trial(f"bench.{module}", f"{purpose} (--postgres)", minutes, (f"bench.{module}",))
+
+
+TRIALS: Final = (
+    Trial("faults", "processes, stores and disks fail; hostile clients and files", 25,
+          ("trials.faults",), "release"),
+    Trial("machines", "hosts and links fail, hosts are upgraded; needs root", 12,
+          ("trials.machines",), "release"),
+    Trial("browser", "long flows in a real browser", 8,
+          _pytest("-m", "trial", "tests/browser"), "release"),
+    Trial("gis-programs", "GDAL, OWSLib and QGIS read and edit 2,500 projects", 1,
+          ("trials.clients",), "release"),
+    Trial("others", "370 files of public repositories, compared with GDAL", 8,
+          ("trials.others",), "release"),
+    Trial("fuzz", "made-up requests and sequences of changes", 6,
+          ("trials.fuzz",), "release"),
+    Trial("long-tests", "all other tests marked trial", 10,
+          _pytest("-m", "trial", "tests", "--ignore=tests/browser"), "weekly"),
+    Trial("postgresql", "every test of .ci/run on PostgreSQL", 18,
+          _pytest("--slow", "--database", "postgresql", "tests"), "weekly"),
+    Trial("pythons", "every test of .ci/run on newer Pythons", 40,
+          ("trials.pythons",), "weekly"),
+    Trial("heavy", "requests made to be expensive end soon, and hold up nobody", 60,
+          ("trials.heavy",), "weekly"),
+    _bench("compare", "beside a conventional application and bare Flask", 6),
+    _bench("parts", "what the parts of a request cost", 3),
+    _bench("growth", "lists of up to a million projects", 18),
+    _bench("deliveries", "what delivering costs, and how soon events arrive", 7),
+    _bench("exports", "memory and time of exports", 2),
+    _bench("pages", "the page of projects and its map in a browser", 8),
+    Trial("bench.weight", "memory, processor time and start of bin/serve", 10, ("bench.weight",)),
+)  # fmt: skip
+ALL: Final = tuple(trial.name for trial in TRIALS)
+_GROUPS: Final = ("release", "weekly", "all")
 
 
 def main() -> int:
     """Exit codes: 0 each trial holds, 1 one does not, 2 there is none of that name."""
     arguments = sys.argv[1:]
     more = arguments.index("--") if "--" in arguments else len(arguments)
-    options = _options(arguments[:more])
+    parser = argparse.ArgumentParser(
+        "bin/trials", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("names", nargs="*", metavar="NAME", help="a trial, weekly or all")
+    parser.add_argument("--list", action="store_true", help="what each is for, how long it takes")
+    options = parser.parse_args(arguments[:more])
+    if unknown := set(options.names) - {*ALL, *_GROUPS}:
+        parser.error(f"no such trial: {', '.join(sorted(unknown))}; bin/trials --list names them")
     if options.list:
-        sys.stdout.write(_listed())
+        for each in TRIALS:
+            say(f"{each.name:17} {each.minutes:3} min  {each.when:8} {each.purpose}")
         return 0
-    chosen = _chosen(options.names)
+    wanted = options.names or ["release"]
+    chosen = [each for each in TRIALS if {each.name, each.when, "all"} & {*wanted}]
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background ignores it
-    return _run(chosen, arguments[more + 1 :])
-
-
-def _options(arguments: Sequence[str]) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        "bin/trials",
-        description=__doc__,
-        epilog="What follows -- is for the trial itself: bin/trials faults -- kills --seconds 60",
-    )
-    parser.add_argument(
-        "names", nargs="*", metavar="NAME", help="a trial, release, weekly or all; see --list"
-    )
-    parser.add_argument("--list", action="store_true", help="what each is for, how long it takes")
-    options = parser.parse_args(arguments)
-    if unknown := set(options.names) - {*ALL, *_GROUPS, "all"}:
-        parser.error(f"no such trial: {', '.join(sorted(unknown))}; bin/trials --list names them")
-    if not options.names and not options.list:
-        parser.error("name a trial, release, weekly or all; bin/trials --list names them")
-    return options
-
-
-def _listed() -> str:
-    lines = []
-    for trial in TRIALS:
-        lines.append(f"{trial.name:20} {trial.minutes:4} min  {trial.purpose}")
-        lines.append(f"{'':30} {trial.when()}")
-    total = sum(trial.minutes for trial in TRIALS)
-    lines += ["", f"{total} minutes in all, on two cores."]
-    return "\n".join(lines) + "\n"
-
-
-def _chosen(names: Sequence[str]) -> list[Trial]:
-    wanted = {name for name in names if name not in _GROUPS}
-    for trial in TRIALS:
-        in_group = ("release" in names and trial.release) or ("weekly" in names and trial.weekly)
-        if "all" in names or in_group:
-            wanted.add(trial.name)
-    return [trial for trial in TRIALS if trial.name in wanted]
-
-
-def _run(chosen: Sequence[Trial], more: Sequence[str]) -> int:
-    failed = []
-    for trial, command in itertools.chain.from_iterable(
-        [(trial, command) for command in trial.commands] for trial in chosen
-    ):
-        words = [*command, *_new_seed(command), *more]
-        _say(f"\n{trial.name}: python -m {' '.join(words)}")
-        began, used = time.monotonic(), _processor_seconds()
-        code = _end_of([sys.executable, "-m", *words])
-        seconds, processor = time.monotonic() - began, _processor_seconds() - used
-        word = "failed" if code else "holds"
-        _say(f"{trial.name}: {word}; {seconds / 60:.1f} min, {processor:.0f} s of processor time")
-        if code and trial.name not in failed:
-            failed.append(trial.name)
-    _say(f"\n{len(chosen) - len(failed)} of {len(chosen)} trials hold")
+    failed = [each.name for each in chosen if not _holds(each, arguments[more + 1 :])]
+    say(f"\n{len(chosen) - len(failed)} of {len(chosen)} trials hold")
     if failed:
-        _say(f"failed: {' '.join(failed)}")
+        say(f"failed: {' '.join(failed)}")
     return 1 if failed else 0
+
+
+def _holds(trial: Trial, more: Sequence[str]) -> bool:
+    seed = str(random.SystemRandom().randrange(2**32))  # another order of the tests each time
+    words = [*trial.command, *(("--seed", seed) if trial.command[0] == "pytest" else ()), *more]
+    say(f"\n{trial.name}: python -m {' '.join(words)}")
+    began, code = time.monotonic(), _end_of([sys.executable, "-m", *words])
+    minutes = (time.monotonic() - began) / 60
+    say(f"{trial.name}: {'failed' if code else 'holds'}; {minutes:.1f} min")
+    return code == 0
 
 
 def _end_of(command: Sequence[str]) -> int:
     """The exit code of a command. Where SIGTERM ends this process, the command ends first, as by
-    Ctrl-C, with the servers that it has started."""
-    with subprocess.Popen(command, env=_environment()) as trial:
+    Ctrl-C, with the servers that it has started. A test that cannot be run is skipped, and says so,
+    with CI=true as well."""
+    environ = {name: text for name, text in os.environ.items() if name != "CI"}
+    with subprocess.Popen(command, env=environ) as trial:
         try:
             return trial.wait()
         except SystemExit:
             trial.send_signal(signal.SIGINT)
             raise
-
-
-def _new_seed(command: Sequence[str]) -> list[str]:
-    """Another order and other random values each time; the commands themselves print theirs."""
-    return ["--seed", str(random.SystemRandom().randrange(2**32))] if command[0] == "pytest" else []
-
-
-def _environment() -> dict[str, str]:
-    """The caller's; a trial that cannot be run is skipped, and says so, with CI=true as well."""
-    return {name: text for name, text in os.environ.items() if name != "CI"}
-
-
-def _processor_seconds() -> float:
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
-
-
-def _say(text: str) -> None:
-    sys.stdout.write(f"{text}\n")
-    sys.stdout.flush()
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The long run of ``tests/fuzz``: by default 20,000 requests and 200 sequences of changes.
+"""The long run of ``tests/fuzz``: by default 5,000 requests and 50 sequences of changes.
 
 It starts what it needs in a folder of its own, prints its seed and, for each operation, how often
 it was answered with which status, and ends with 1 at the first fault, with the request that shows
@@ -30,12 +30,13 @@ from tests.api.operations import operations
 from tests.fuzz.machine import Changes
 from tests.fuzz.requests import run
 from tests.postgres import PostgresServer
+from trials.report import say
 
 
 def main() -> int:
     """Run both kinds of tests on one database."""
     options = _options()
-    _tell(f"seed {options.seed}, {options.database}")
+    say(f"seed {options.seed}, {options.database}")
     with _application(options.database) as app:
         began, total = time.monotonic(), 0
         share = max(2, options.cases // len(operations()))
@@ -43,22 +44,17 @@ def main() -> int:
             answers = run(app, operation, number=share, start=options.seed)
             total += answers.total()
             shown = ", ".join(f"{n} × {status}" for status, n in sorted(answers.items()))
-            _tell(f"{operation.name}: {shown}")
+            say(f"{operation.name}: {shown}")
         _sequences(app, options.sequences, options.seed)
         seconds = time.monotonic() - began
-        _tell(f"{total} requests and {options.sequences} sequences in {seconds:.0f} s, no fault")
+        say(f"{total} requests and {options.sequences} sequences in {seconds:.0f} s, no fault")
     return 0
-
-
-def _tell(line: str) -> None:
-    sys.stdout.write(line + "\n")
-    sys.stdout.flush()
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="bin/trials fuzz --", description=__doc__)
-    parser.add_argument("--cases", type=int, default=20_000, help="requests in all")
-    parser.add_argument("--sequences", type=int, default=200, help="sequences of 50 changes")
+    parser.add_argument("--cases", type=int, default=5_000, help="requests in all")
+    parser.add_argument("--sequences", type=int, default=50, help="sequences of 50 changes")
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(2**32))
     parser.add_argument("--database", choices=("sqlite", "postgresql"), default="sqlite")
     return parser.parse_args()

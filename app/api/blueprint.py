@@ -18,6 +18,7 @@ from flask_smorest import Blueprint
 from sqlalchemy.exc import SQLAlchemyError
 
 from app.api import idempotency
+from app.api.deprecations import record_deprecations
 from app.api.error_handlers import as_api_error, render
 from app.api.feature_schemas import geojson_of
 from app.api.idempotency import IdempotentRequest, StillRunning
@@ -29,11 +30,9 @@ from app.api.parsing import PARSER, refuse_body, refuse_parameters
 from app.auth.guard import require, require_project, set_permission
 from app.auth.principal import Principal
 from app.db.extensions import db
-from app.db.replica import read_from_replica
 from app.formats.writers.features import FeatureType
 from app.http.errors import ApiError
 from app.http.etags import IfMatch
-from app.limits.deprecated import record_deprecations
 
 View = Callable[..., Response]
 Precheck = Callable[..., None]
@@ -71,7 +70,6 @@ class ApiBlueprint(Blueprint):  # type: ignore[misc]
         conflicts: bool = False,
         conditional: bool = False,
         of_some_projects: bool = False,
-        from_replica: bool = False,
         refusals: Mapping[int, str] | None = None,
         features: FeatureType | None = None,
         files: Mapping[str, str] | None = None,
@@ -93,7 +91,6 @@ class ApiBlueprint(Blueprint):  # type: ignore[misc]
             conditional: whether it honors If-Match, which the view gets as ``if_match``.
             of_some_projects: whether a credential that is limited to some projects may use an
                 operation that is not on one of them; its response then has nothing of others.
-            from_replica: whether a replica of the database may be read, where there is one.
             refusals: the components of error responses that differ from the usual ones, by status.
             features: how a record becomes a Feature, where a client can ask for GeoJSON: with
                 ``Accept``, or with the parameter ``format`` that the operation has besides.
@@ -117,9 +114,7 @@ class ApiBlueprint(Blueprint):  # type: ignore[misc]
         )
         schema = takes or query
         parse = _Parser(schema, "query" if query else "form" if is_form(takes) else "json")
-        steps = _Steps(
-            contract, contract.operation, parse, precheck, prepare, from_replica, features
-        )
+        steps = _Steps(contract, contract.operation, parse, precheck, prepare, features)
 
         def decorate(view: View) -> View:
             run = _reading(view, steps) if method == "GET" else _changing(view, steps)
@@ -163,7 +158,6 @@ class _Steps(NamedTuple):
     parse: _Parser
     precheck: Precheck | None
     prepare: Prepare | None
-    from_replica: bool
     features: FeatureType | None
 
     def admit(self, ids: Mapping[str, str]) -> Principal:
@@ -186,17 +180,13 @@ def _reading(view: View, steps: _Steps) -> View:
     @wraps(view)
     def run(**ids: str) -> Response:
         principal = steps.admit(ids)
-
-        def read() -> Response:
-            steps.check(principal, ids)
-            values = steps.parse()
-            g.features = steps.features  # how app.api.envelope writes GeoJSON, if it is wanted
-            response = view(principal, *values, **ids)
-            if not values:  # after the view, as what does not exist is 404 whatever else is wrong
-                refuse_parameters(request, but=PARAMETER if steps.features else None)
-            return response
-
-        return read_from_replica(read) if steps.from_replica else read()
+        steps.check(principal, ids)
+        values = steps.parse()
+        g.features = steps.features  # how app.api.envelope writes GeoJSON, if it is wanted
+        response = view(principal, *values, **ids)
+        if not values:  # after the view, as what does not exist is 404 whatever else is wrong
+            refuse_parameters(request, but=PARAMETER if steps.features else None)
+        return response
 
     return run
 

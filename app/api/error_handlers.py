@@ -8,19 +8,17 @@ from dataclasses import asdict
 from typing import Any, Final
 
 from flask import Flask, Response, current_app, request
-from flask_limiter.errors import RateLimitExceeded
 from gunicorn.http.errors import NoMoreData, ParseException  # type: ignore[import-untyped]
 from sqlalchemy.exc import SQLAlchemyError
 from werkzeug.exceptions import HTTPException
 
-from app.api.requests import early_error, request_id
+from app.api.requests import request_id
 from app.auth.guard import is_caller_deleted
 from app.db.engines import is_outage
 from app.db.postgresql.connection import CommitOutcomeUnknown
 from app.db.revisions import OtherTables
 from app.http import errors
 from app.http.errors import ApiError
-from app.limits import limiter
 from app.values.strict_json import dumps
 
 log = logging.getLogger(__name__)
@@ -37,7 +35,7 @@ _BY_STATUS: Final[dict[int, type[ApiError]]] = {
 }
 
 _DEBUGGER: Final = "werkzeug.debug.preserve_context"  # in a request to `flask run --debug`
-_PAGE: Final = "canopy_error_page"
+_FORMATS: Final = "canopy_error_formats"
 _DELETED: Final = "The account or person that this request was made for has just been deleted."
 _OUTCOME_UNKNOWN: Final = (
     "The database did not confirm the change, which may have been made or not. Repeat the request "
@@ -49,19 +47,19 @@ _OTHER_TABLES: Final = (
 )
 _UPGRADE_SECONDS: Final = 30
 
-ErrorPage = Callable[[ApiError, str], Response | None]
+ErrorFormat = Callable[[ApiError, str], Response | None]
 
 
-def init_app(app: Flask, page: ErrorPage) -> None:
+def init_app(app: Flask, *formats: ErrorFormat) -> None:
     """Turn whatever is raised into a response.
 
     Args:
-        page: gives the page of a refusal, or None for a request that a program made.
+        formats: each gives the response to the current request for an error and the request's id,
+            or None. The first that gives one is taken; else it is the envelope.
     """
-    app.extensions[_PAGE] = page
+    app.extensions[_FORMATS] = formats
     app.register_error_handler(ApiError, render)
     app.register_error_handler(HTTPException, _render_http)
-    app.register_error_handler(RateLimitExceeded, _render_limited)
     for kind in (NoMoreData, ParseException):  # raised by the web server where a body is read
         app.register_error_handler(kind, _render_broken_body)
     app.register_error_handler(SQLAlchemyError, _render_database)
@@ -69,9 +67,10 @@ def init_app(app: Flask, page: ErrorPage) -> None:
 
 
 def render(error: ApiError, **extra: Any) -> Response:
-    """The error envelope, with the error's own status and headers, and ``extra`` members; or the
-    page of it, for a browser."""
-    response = current_app.extensions[_PAGE](error, request_id()) or _envelope(error, extra)
+    """The error envelope, with the error's own status and headers, and ``extra`` members; or
+    another format, such as a page for a browser."""
+    formatted = (make(error, request_id()) for make in current_app.extensions[_FORMATS])
+    response = next(filter(None, formatted), None) or _envelope(error, extra)
     response.headers.update(error.headers)
     return response
 
@@ -114,14 +113,6 @@ def _render_http(error: HTTPException) -> Response:
         known = errors.BadRequest
     kept = {name: value for name, value in error.get_headers() if name == "Allow"}
     return render(known(headers=kept))
-
-
-def _render_limited(_: RateLimitExceeded) -> Response:
-    """The 429; or the error that the request would have got in any case."""
-    earlier = early_error()
-    if isinstance(earlier, HTTPException):
-        return _render_http(earlier)
-    return render(earlier if isinstance(earlier, ApiError) else limiter.rejection())
 
 
 def _render_broken_body(_: Exception) -> Response:

@@ -1,4 +1,4 @@
-"""Fields of bodies and query strings of /v1: geometries, bounding boxes, keywords, ids, pages."""
+"""Fields of bodies and query strings of /v1: geometries, bounding boxes, ids, pages."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any, Final
 import marshmallow as ma
 from marshmallow import fields, validate
 
+from app.api.expensive import expensive_work
 from app.api.openapi.geojson import FORMAT_DESCRIPTION, FORMATS
 from app.geometry import GeometryInvalid, Problem, read_bbox, read_boundary, read_point
 from app.policy import bounds
@@ -15,28 +16,10 @@ from app.policy.countries import COUNTRY_CODES
 from app.policy.fields import Field
 from app.values.fields import QueryInteger, QuerySchema, Text, Timestamp
 from app.values.ids import PATTERNS, PREFIXES
-from app.values.strict_json import dumps, is_within_levels
-from app.values.text import has_control, may_have_control, unstorable
+from app.values.text import unstorable
 
 METADATA_PREFIX: Final = "metadata."
 _METADATA: Final = f"{METADATA_PREFIX}KEY"  # what documents call the parameter
-_CONTROLS: Final = "Must not contain control characters other than tabs and line feeds."
-
-
-class Keyword(Text):
-    """A word of an open vocabulary, such as the type of an asset.
-
-    Args:
-        words: some that are in use, for the message.
-    """
-
-    def __init__(self, words: Sequence[str] = (), **options: Any) -> None:
-        pattern = {"pattern": f"^{bounds.VOCABULARY_PATTERN}$"}
-        metadata = pattern | options.pop("metadata", {})
-        super().__init__(longest=50, metadata=metadata, **options)
-        message = "Must begin with a letter and contain only lower-case letters, digits, _ and -"
-        message += f", such as {', '.join(words)}." if words else "."
-        self.validators = [validate.Regexp(f"^{bounds.VOCABULARY_PATTERN}\\Z", error=message)]
 
 
 class CountryCode(Text):
@@ -95,8 +78,6 @@ class Geometry(fields.Field[Any]):
         super().__init__(allow_none=allow_none, metadata=metadata, **options)
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> Any:
-        from app.api.expensive import expensive_work  # noqa: PLC0415 - readers of files need no database
-
         try:
             return read_boundary(value, expensive=expensive_work)
         except GeometryInvalid as error:
@@ -116,32 +97,6 @@ class Location(fields.Field[Any]):
             return read_point(value)
         except GeometryInvalid as error:
             raise ma.ValidationError(_by_member(error.problems)) from None
-
-
-class JsonObject(fields.Field[Any]):
-    """A JSON object of the client's own, bounded in size, as its compact text."""
-
-    def __init__(self, *, allow_none: bool = False, **options: Any) -> None:
-        size = {"maxProperties": bounds.METADATA_KEYS, "additionalProperties": {}}
-        shape = {"type": "object"} | size
-        metadata = shape | options.pop("metadata", {})
-        super().__init__(allow_none=allow_none, metadata=metadata, **options)
-
-    def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> str:
-        if not isinstance(value, dict):
-            raise ma.ValidationError("Must be a JSON object.")
-        if len(value) > bounds.METADATA_KEYS:
-            raise ma.ValidationError(f"Must have at most {bounds.METADATA_KEYS} keys.")
-        if not is_within_levels(value, bounds.METADATA_LEVELS):
-            message = f"Must be nested at most {bounds.METADATA_LEVELS} levels deep."
-            raise ma.ValidationError(message)
-        raw = dumps(value)
-        if len(raw) > bounds.METADATA_BYTES:
-            raise ma.ValidationError(f"Must be at most {bounds.METADATA_BYTES:,} bytes as JSON.")
-        text = raw.decode()
-        if may_have_control(text) and has_control(value):
-            raise ma.ValidationError(_CONTROLS)
-        return text
 
 
 class CommaSeparated(fields.Field[tuple[str, ...]]):

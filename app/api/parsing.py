@@ -13,9 +13,9 @@ from webargs.flaskparser import FlaskParser
 from werkzeug.datastructures import MultiDict
 from werkzeug.exceptions import RequestEntityTooLarge
 
+from app.api.deprecations import record_deprecated_names
 from app.api.expensive import reading_body
 from app.http.errors import BadRequest, Detail, ValidationFailed
-from app.limits.deprecated import record_deprecated_names
 from app.values.strict_json import JsonInvalid, loads
 
 MOST_DETAILS: Final = 100

@@ -32,20 +32,13 @@ def init_app(app: Flask) -> None:
     """Have each request judged in this order, before its route is entered."""
     app.before_request(_receive)
     limiter.init_app(app)
-    app.before_request(_refuse_body)
+    app.before_request(_refuse)
 
 
 def request_id() -> str:
     """The id of this request, which ``app.http.middleware`` gave it."""
     kept: str = request.environ[REQUEST_ID]
     return kept
-
-
-def early_error() -> Exception | None:
-    """The error in the body, path or method of this request, which is the same for every client;
-    None if there is none."""
-    refused: ApiError | None = g.get("refused_body")
-    return refused or request.routing_exception
 
 
 def _receive() -> None:
@@ -76,9 +69,13 @@ def _needs_credential() -> bool:
     return view is None or hasattr(view, "permission")
 
 
-def _refuse_body() -> None:
+def _refuse() -> None:
+    """Raise what is wrong with the body or, for a known path and method, that there were too many
+    requests. Flask then raises that a path or method is not known."""
     if "refused_body" in g:
         raise g.refused_body
+    if request.routing_exception is None:
+        limiter.refuse_rejected()
 
 
 def _bound_body(environ: dict[str, Any]) -> None:

@@ -2,33 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
 from marshmallow import fields
 
-from app.api.fields import CountryCode, Geometry, JsonObject, Keyword, Location
+from app.api.fields import CountryCode, Geometry, Location
 from app.policy import kinds
 from app.policy.fields import Field
 from app.policy.kinds import Kind
-from app.values.fields import (
-    Choice,
-    DateText,
-    FixedText,
-    Line,
-    QueryBoolean,
-    QueryInteger,
-    QueryNumber,
-    StrictBoolean,
-    StrictInteger,
-    StrictNumber,
-    Text,
-)
+from app.values.fields import Choice, FixedText, QueryBoolean, QueryInteger, QueryNumber
+from app.values.kind_fields import VALUES, MakeField, described, make_field, plain
 
 _FIXED: Final = ("id", "slug", "project_id")
 
 SchemaFields = dict[str, fields.Field[Any]]
-_Make = Callable[..., fields.Field[Any]]  # called with a Field and options
 
 
 def shown_fields(table: Sequence[Field]) -> SchemaFields:
@@ -65,10 +53,7 @@ def input_field(field: Field, *, required: bool = False) -> fields.Field[Any]:
     Raises:
         KeyError: clients do not write fields of this kind.
     """
-    options: dict[str, Any] = {"required": required} | _described(field)
-    if field.nullable:
-        options["allow_none"] = True
-    return _INPUT[field.kind](field, **options)
+    return make_field(_INPUT, field, required=required)
 
 
 def _filter(field: Field) -> fields.Field[Any]:
@@ -76,7 +61,7 @@ def _filter(field: Field) -> fields.Field[Any]:
     a tool of the chat."""
     text = f"Only records with exactly this `{field.name}`."
     make = _IN_QUERY.get(field.kind) or _INPUT[field.kind]
-    made = make(field, **_described(field))
+    made = make(field, **described(field))
     made.metadata = {**made.metadata, "description": text}
     return made
 
@@ -91,70 +76,29 @@ def _shown(field: Field, **options: bool) -> fields.Field[Any]:
     """Return a field as it is read, or as it is ignored in a body that cannot set it."""
     made: dict[str, Any] = options | ({"allow_none": True} if field.nullable else {})
     if options.get("required"):
-        made |= _described(field)
+        made |= described(field)
     if field.kind is kinds.CHOICE and options.get("required"):
         return Choice(field.title, field.choices, **made)
     return _SHOWN.get(field.kind, fields.String)(**made)
-
-
-def _text(field: Field, **options: Any) -> Text:
-    return (Text if field.is_long else Line)(
-        shortest=field.shortest, longest=field.longest, **options
-    )
-
-
-def _choice(field: Field, **options: Any) -> Choice:
-    return Choice(field.title, field.choices, **options)
-
-
-def _keyword(field: Field, **options: Any) -> Keyword:
-    return Keyword(field.choices, **options)
-
-
-def _json_object(field: Field, **options: Any) -> JsonObject:
-    return JsonObject(data_key=field.name, attribute=field.stored_as, **options)
-
-
-def _integer(field: Field, **options: Any) -> StrictInteger:
-    return StrictInteger(low=int(field.lowest), high=int(field.highest), **options)
 
 
 def _query_integer(field: Field, **options: Any) -> QueryInteger:
     return QueryInteger(low=int(field.lowest), high=int(field.highest), **options)
 
 
-def _number(field: Field, **options: Any) -> StrictNumber:
-    return StrictNumber(low=field.lowest, high=field.highest, **options)
-
-
 def _query_number(field: Field, **options: Any) -> QueryNumber:
     return QueryNumber(low=field.lowest, high=field.highest, **options)
 
 
-def _plain(field_class: type[fields.Field[Any]]) -> _Make:
-    def make(_: Field, **options: Any) -> fields.Field[Any]:
-        return field_class(**options)
-
-    return make
-
-
-_INPUT: Final[dict[Kind, _Make]] = {
-    kinds.TEXT: _text,
-    kinds.CHOICE: _choice,
-    kinds.KEYWORD: _keyword,
-    kinds.INTEGER: _integer,
-    kinds.NUMBER: _number,
-    kinds.BOOLEAN: _plain(StrictBoolean),
-    kinds.DATE: _plain(DateText),
-    kinds.BOUNDARY: _plain(Geometry),
-    kinds.POINT: _plain(Location),
-    kinds.OBJECT: _json_object,
+_INPUT: Final = VALUES | {
+    kinds.BOUNDARY: plain(Geometry),
+    kinds.POINT: plain(Location),
 }
-_IN_QUERY: Final[dict[Kind, _Make]] = {
-    kinds.COUNTRY: _plain(CountryCode),
+_IN_QUERY: Final[dict[Kind, MakeField]] = {
+    kinds.COUNTRY: plain(CountryCode),
     kinds.INTEGER: _query_integer,
     kinds.NUMBER: _query_number,
-    kinds.BOOLEAN: _plain(QueryBoolean),
+    kinds.BOOLEAN: plain(QueryBoolean),
 }
 _SHOWN: Final[dict[Kind, type[fields.Field[Any]]]] = {
     kinds.INTEGER: fields.Integer,
@@ -167,7 +111,3 @@ _SHOWN: Final[dict[Kind, type[fields.Field[Any]]]] = {
     kinds.POINT: Location,
     kinds.OBJECT: fields.Dict,
 }
-
-
-def _described(field: Field) -> dict[str, Any]:
-    return {"metadata": {"description": field.description}} if field.description else {}

@@ -42,7 +42,6 @@ _ONE = f"{_ALL}/<asset_id>"
     query=AccountAssetQuerySchema,
     gives=(200, page_of(AssetSchema, some_fields=True)),
     features=ASSETS,
-    from_replica=True,
 )
 def list_all_assets(principal: Principal, values: dict[str, Any]) -> Response:
     """List the assets of all projects."""
@@ -60,7 +59,6 @@ def list_all_assets(principal: Principal, values: dict[str, Any]) -> Response:
     query=AssetQuerySchema,
     gives=(200, page_of(AssetSchema, some_fields=True)),
     features=ASSETS,
-    from_replica=True,
 )
 def list_assets(principal: Principal, values: dict[str, Any], project_id: str) -> Response:
     """List the assets of a project."""

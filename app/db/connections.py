@@ -7,7 +7,7 @@ from contextlib import suppress
 from flask import Flask
 from sqlalchemy.exc import SQLAlchemyError
 
-from app.db import queries, replica, snapshots
+from app.db import queries, snapshots
 from app.db.extensions import db
 from app.values import clock
 
@@ -43,5 +43,5 @@ def read_clock() -> None:
 
 
 def _dispose(*, close: bool) -> None:
-    for engine in (*db.engines.values(), queries.engine(), *replica.engines()):
+    for engine in (*db.engines.values(), queries.engine()):
         engine.dispose(close=close)

@@ -78,7 +78,7 @@ def engine_options(settings: Settings) -> dict[str, Any]:
                 "factory": QueuedConnection,
             },
         }
-    return postgresql.engine_options(settings, "database_url")
+    return postgresql.engine_options(settings)
 
 
 def init_app(app: Flask) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import namedtuple
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
 from flask import Flask, current_app, g
@@ -26,11 +26,8 @@ from app.db.postgresql.connection import NoReply
 from app.values import processor_clock
 
 _ENGINE: Final = "canopy_reading_engine"
-_SOURCE: Final = "canopy_reading_source"  # another engine, for a while
-_READERS: Final = "canopy_readers"  # of this request, by engine
-# A connection that the server has closed meanwhile is replaced once, but not in ``reading_from``:
-# another one may lead elsewhere.
-_TIMES_TRIED: Final = 2
+_READER: Final = "canopy_reader"  # of this request
+_TIMES_TRIED: Final = 2  # a connection that the server has closed meanwhile is replaced once
 
 Convert = Callable[[Any], Any]
 
@@ -53,28 +50,20 @@ def init_app(app: Flask, url: str, options: Mapping[str, Any]) -> Engine:
 
 
 def engine() -> Engine:
-    """The engine for reading: that of the application, or of ``reading_from``."""
-    found: Engine = g.get(_SOURCE) or current_app.extensions[_ENGINE]
+    """The engine for reading."""
+    found: Engine = current_app.extensions[_ENGINE]
     return found
 
 
-@contextmanager
-def reading_from(source: Engine) -> Iterator[None]:
-    """Send the queries of the block to another engine."""
-    setattr(g, _SOURCE, source)
-    try:
-        yield
-    finally:
-        g.pop(_SOURCE)
-
-
 def release() -> None:
-    """Give the request's connections back, before a change opens its own."""
-    for source, reader in g.pop(_READERS, {}).items():
-        for cursor in reader.streams:  # unread, it would hold SQLite to the moment of its reading
-            with suppress(source.dialect.loaded_dbapi.Error):  # its connection is gone
-                cursor.close()
-        reader.connection.close()
+    """Give the request's connection back, before a change opens its own."""
+    reader: _Reader | None = g.pop(_READER, None)
+    if reader is None:
+        return
+    for cursor in reader.streams:  # unread, it would hold SQLite to the moment of its reading
+        with suppress(engine().dialect.loaded_dbapi.Error):  # its connection is gone
+            cursor.close()
+    reader.connection.close()
 
 
 def connect() -> Connection:
@@ -145,7 +134,7 @@ class CompiledQuery(CompiledStatement):
         source = engine()
         compiled = self.compiled_for(source.dialect)
         cursor, rows = _execute(source, compiled, compiled.bind(values), number)
-        g.get(_READERS)[source].streams.append(cursor)
+        g.get(_READER).streams.append(cursor)
         return compiled.chunks(source, cursor, rows, number)
 
     def first(self, **values: Any) -> Any:
@@ -267,9 +256,9 @@ def _execute(
             if cursor is not None:  # else it would end with the garbage of any thread, and SQLite
                 cursor.close()  # would let that wait for what uses the connection then
             if gone:
-                g.get(_READERS).pop(source).connection.invalidate(error)
+                g.pop(_READER).connection.invalidate(error)
                 source.dispose()
-            if not (gone and tries_left and _SOURCE not in g) or isinstance(error, NoReply):
+            if not (gone and tries_left) or isinstance(error, NoReply):
                 processor_clock.raise_refusal()
                 raise _wrapped(error, statement.text, source, gone) from error
         else:
@@ -279,7 +268,7 @@ def _execute(
 
 def connection_to(source: Engine) -> PoolProxiedConnection:
     """The connection of this request, opened if there is none yet."""
-    reader = g.get(_READERS, {}).get(source)
+    reader: _Reader | None = g.get(_READER)
     return _open(source) if reader is None else reader.connection
 
 
@@ -289,7 +278,7 @@ def _open(source: Engine) -> PoolProxiedConnection:
         connection = source.raw_connection()
     except source.dialect.loaded_dbapi.Error as error:
         raise _wrapped(error, "", source, gone=True) from error
-    g.setdefault(_READERS, {})[source] = _Reader(connection, [])
+    setattr(g, _READER, _Reader(connection, []))
     return connection
 
 

@@ -16,7 +16,6 @@ from app.doctor.checks import (
     contents,
     database,
     deliveries,
-    deprecations,
     host,
     mail,
     postgresql,
@@ -26,7 +25,7 @@ from app.doctor.checks import (
 from app.doctor.results import Result, Status, problem, warning
 from app.jobs.valkey import connect
 from app.values.command_name import canopy_command
-from config import Settings, SettingsError, load_settings, setting_faults
+from config import Settings, SettingsError, former_settings, load_settings, setting_faults
 
 Check = Callable[..., Iterator[Result]]
 BoundCheck = Callable[[], Iterator[Result]]  # a check with its arguments
@@ -61,8 +60,6 @@ OF_DATABASE: Final[dict[str, Check]] = {
     "mails": mail.undelivered,
     "deliveries": deliveries.overdue,
     "audit log": audit_log.sealed,
-    "replica": postgresql.replica,
-    "deprecations": deprecations.still_used,
 }
 OF_VALKEY: Final[dict[str, Check]] = {
     "valkey": valkey.reachable,
@@ -104,12 +101,13 @@ def run_checks(environ: Mapping[str, str]) -> Iterator[DoctorFinding]:
         rest = OF_SETTINGS | OF_DATABASE | OF_VALKEY
         yield from _skip([name for name in rest if name != "settings"], "settings")
         return
+    for sentence in former_settings(environ):
+        yield DoctorFinding("settings", warning(sentence, "Unset it."))
     yield from _run({name: partial(check, settings) for name, check in OF_SETTINGS.items()})
     url = database_url(settings)
     of_database = OF_DATABASE | {
         "pool mode": partial(postgresql.pool_mode, settings=settings),
         "encrypted values": partial(contents.encrypted, settings=settings),
-        "replica": partial(postgresql.replica, settings=settings),
     }
     yield from _run(
         {name: partial(_in_database, url, check) for name, check in of_database.items()}

@@ -29,7 +29,6 @@ bp = ApiBlueprint(
     needs="admin",
     query=EventQuerySchema,
     gives=(200, page_of(EventSchema)),
-    from_replica=True,
 )
 def list_events(principal: Principal, values: dict[str, Any]) -> Response:
     """List events.

@@ -12,7 +12,6 @@ from sqlalchemy import bindparam
 from app.assets.listing import asset_query, scan_assets
 from app.auth.tenant import columns_of
 from app.db.queries import CompiledQuery
-from app.db.replica import read_from_replica
 from app.formats.writers.eudr_plots import country_of_plot
 from app.formats.writers.features import ASSETS, PROJECTS, Feature
 from app.lists.scanning import Reader
@@ -44,7 +43,7 @@ def in_short_queries(
 
     def read(query: Callable[P, R], *args: P.args, **values: P.kwargs) -> R:
         with app.app_context():
-            return read_from_replica(partial(query, *args, **values))
+            return query(*args, **values)
 
     for batch in scan(read):
         processor_clock.restart()  # some formats have no piece before all batches are read
@@ -134,10 +133,6 @@ class EudrReader:
     @cached_property
     def _with_plots(self) -> frozenset[str]:
         """The ids of the projects that have plots."""
-
-        def read() -> frozenset[str]:
+        with self._app.app_context():
             rows = _PROJECTS_WITH_PLOTS.tuples(account_id=self._account_id, type=PLOT_TYPE)
             return frozenset(project_id for (project_id,) in rows)
-
-        with self._app.app_context():
-            return read_from_replica(read)

@@ -15,11 +15,12 @@ from datetime import timedelta
 from secrets import token_hex
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import Select, func, or_, select
+from sqlalchemy import Select, or_, select
 from sqlalchemy.orm import aliased
 
 from app.db.extensions import db
 from app.db.queries import has_rows
+from app.db.turns import next_in_turn
 from app.jobs.after_commit import call_after_commit
 from app.jobs.queue import IMPORTS
 from app.jobs.shared_metrics import Additions
@@ -63,16 +64,13 @@ def lease_next(*, is_brief: bool = False, beside: Collection[str] = ()) -> Lease
         _OTHER.leased_until >= clock.now(),
         _OTHER.source != "cli",  # no worker's
     )
-    last_turn = select(func.max(_OTHER.leased_at)).where(_OTHER.account_id == Import.account_id)
     waiting = _waiting().where(
         Import.account_id.not_in(working), Import.account_id.not_in(list(beside))
     )
     if is_brief:
         waiting = waiting.where(or_(Import.status != "reading", Import.is_long.is_(False)))
-    in_turn = waiting.order_by(last_turn.scalar_subquery().nulls_first(), Import.updated_at)
-    found: Import | None = db.session.scalars(
-        in_turn.limit(1).with_for_update(skip_locked=True)
-    ).one_or_none()
+    in_turn = next_in_turn(waiting, Import.account_id, Import.updated_at)
+    found: Import | None = db.session.scalars(in_turn).one_or_none()
     if found is None:
         return None
     if found.tries >= MOST_TRIES:

@@ -2,7 +2,7 @@
 
 A request comes through these modules in this order:
 
-* ``library``: Flask-Limiter, cut down to one check before each request;
+* ``library``: Flask-Limiter, cut down to one count before each request;
 * ``limiter``: which limit applies to this request, and the error;
 * ``plan_file``: the numbers of the account's plan;
 * ``storage``: the script in Valkey that decides, and counts the request when it may pass;
@@ -11,8 +11,6 @@ A request comes through these modules in this order:
 ``counting`` has the limits of forms, of the OAuth server and of the chat, which views check.
 
 ``request_counts`` has the usage of an account, which the same script counts.
-
-``deprecated`` adds headers to responses to deprecated requests, and counts these.
 
 ``forgetting`` deletes what Valkey has counted of an account or a person.
 """

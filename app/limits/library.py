@@ -1,4 +1,4 @@
-"""Flask-Limiter as this service uses it: one check before each request and nothing after it.
+"""Flask-Limiter as this service uses it: one count before each request and nothing after it.
 
 What is used here beside its documented names is that of the version below, which requirements.in
 pins; ``tests/limits/test_library.py`` compares the names.
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from flask import Flask
-from flask_limiter import Limiter, RateLimitExceeded
+from flask_limiter import Limiter
 from flask_limiter._limits import RuntimeLimit
 from flask_limiter._manager import LimitManager
 from limits import RateLimitItem, RateLimitItemPerMinute
@@ -36,7 +36,7 @@ class SingleLimiter(Limiter):
         raise NotImplementedError
 
     def init_app(self, app: Flask) -> None:
-        """Check each request of ``app`` from here on."""
+        """Count each request of ``app`` from here on."""
         self.limit_manager = _DeclaredLimits(self)
         # The library adds its three functions unless the application has this limiter already.
         app.extensions.setdefault(_EXTENSION, set()).add(self)
@@ -46,9 +46,10 @@ class SingleLimiter(Limiter):
     def _check_request_limit(
         self, callable_name: str | None = None, in_middleware: bool = True
     ) -> None:
+        """Count the request. The strategy keeps the result, which is raised later."""
         limit = self.request_limit()
-        if limit is not None and not self.limiter.hit(limit):
-            raise RateLimitExceeded(RuntimeLimit(limit, self._key_func, scope=None))
+        if limit is not None:
+            self.limiter.hit(limit)
 
 
 class _DeclaredLimits(LimitManager):

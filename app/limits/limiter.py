@@ -144,7 +144,7 @@ STRATEGIES[SCHEME] = FixedWindowStrategy
 
 
 def init_app(app: Flask) -> None:
-    """Refuse, from here on, the requests that are too many. ``identify`` has run by then."""
+    """Count each request from here on. ``identify`` has run by then."""
     RequestLimiter(
         client,
         app=app,
@@ -155,11 +155,14 @@ def init_app(app: Flask) -> None:
     app.after_request(_show)
 
 
-def rejection() -> RateLimited:
-    """The error for a request over its limit."""
+def refuse_rejected() -> None:
+    """Raise RateLimited if the current request was counted and is over its limit."""
+    if _RESULT not in g:
+        return
     result, limit = getattr(g, _RESULT)
-    headers = {"Retry-After": str(result.retry_after())}
-    return RateLimited(limit.rejection(result), headers=headers)
+    if not result.allowed:
+        headers = {"Retry-After": str(result.retry_after())}
+        raise RateLimited(limit.rejection(result), headers=headers)
 
 
 def enforce(limit: RateLimit) -> None:
@@ -175,8 +178,7 @@ def enforce(limit: RateLimit) -> None:
         return
     if not result.allowed or _RESULT not in g:
         setattr(g, _RESULT, (result, limit))
-    if not result.allowed:
-        raise rejection()
+    refuse_rejected()
 
 
 def kind_of_limit() -> str | None:

@@ -1,11 +1,11 @@
 """Counting API requests without a database write a request.
 
 Valkey holds one counter for each account and day (UTC): the number of requests of that day, and
-what the day's limit of the plan is held against. Beside it are counters that limit nothing: of each
-credential, and of the deprecated things that it still uses. A counter begins with what the database
-has, so that a Valkey that lost its memory goes on from there. A job copies the counters that
-changed into ``request_counts``, ``credential_requests`` and ``deprecated_requests`` every few
-seconds. Copying one twice does no harm, so the job can be killed at any time.
+what the day's limit of the plan is held against. Beside it is a counter of each credential, which
+limits nothing. A counter begins with what the database has, so that a Valkey that lost its memory
+goes on from there. A job copies the counters that changed into ``request_counts`` and
+``credential_requests`` every few seconds. Copying one twice does no harm, so the job can be killed
+at any time.
 
 While Valkey is down a process counts for itself, and adds its count when it is back.
 ``docs/adr/0008-request-counts.md`` says why.
@@ -15,10 +15,9 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import cache, lru_cache
-from itertools import product
 from typing import Any, Final
 
 from redis import Redis
@@ -29,7 +28,7 @@ from app.auth.tenant import columns_of
 from app.db.queries import CompiledQuery, engine
 from app.db.search_index import id_values, is_among_ids
 from app.jobs.valkey import Script, valkey
-from app.models import CredentialRequest, DeprecatedRequest, RequestCount
+from app.models import CredentialRequest, RequestCount
 from app.values import clock
 
 CHANGED: Final = "canopy:requests:changed"  # the counters that the job has to copy
@@ -62,15 +61,16 @@ def _of_days(model: Any, *columns: Any) -> Select[Any]:
 
 
 @cache
-def _of_credentials(model: Any, dialect: str, *of: Any) -> CompiledQuery:
-    """The counters of some days, by ``of`` and day: those of some credentials, and of the
-    ``most`` others that made most requests."""
+def _of_credentials(dialect: str) -> CompiledQuery:
+    """The counters of some days: those of some credentials, and of the ``most`` others that made
+    most requests."""
+    model = CredentialRequest
     is_wanted = is_among_ids(model.credential_id.expression, dialect)
     others = _of_days(model, model.credential_id).where(not_(is_wanted))
     active = others.group_by(model.credential_id).order_by(
         func.sum(model.requests).desc(), model.credential_id.desc()
     )
-    rows = _of_days(model, model.credential_id, *of, model.day, model.requests)
+    rows = _of_days(model, model.credential_id, model.day, model.requests)
     in_active = model.credential_id.in_(active.limit(bindparam("most")))
     return CompiledQuery(rows.where(or_(is_wanted, in_active)))
 
@@ -80,13 +80,6 @@ _WRITTEN_BY_CREDENTIAL = CompiledQuery(
     columns_of(CredentialRequest, CredentialRequest.requests).where(
         CredentialRequest.day == bindparam("day"),
         CredentialRequest.credential_id == bindparam("credential"),
-    )
-)
-_WRITTEN_DEPRECATED = CompiledQuery(
-    columns_of(DeprecatedRequest, DeprecatedRequest.requests).where(
-        DeprecatedRequest.day == bindparam("day"),
-        DeprecatedRequest.credential_id == bindparam("credential"),
-        DeprecatedRequest.deprecation == bindparam("deprecation"),
     )
 )
 
@@ -100,10 +93,10 @@ def day_key(day: str) -> str:
     return f"canopy:requests:{day}"
 
 
-def counter(account_id: str, *of: str) -> str:
-    """The name of a counter: of an account, of its credential, or of a deprecated thing that this
-    uses. ``parts_of`` takes it apart."""
-    return " ".join((account_id, *of))
+def counter(account_id: str, credential: str) -> str:
+    """The name of the counter of a credential; that of an account is its id. ``parts_of`` takes
+    either apart."""
+    return f"{account_id} {credential}"
 
 
 def parts_of(name: str) -> tuple[str, ...]:
@@ -118,11 +111,11 @@ def ends_at(day: str) -> int:
 
 def written_on(name: str, day: str) -> int:
     """The value of a counter on a day in the database."""
-    account_id, *of = parts_of(name)
-    own: dict[str, Any] = dict(zip(("credential", "deprecation"), of, strict=False))
-    query = (_WRITTEN, _WRITTEN_BY_CREDENTIAL, _WRITTEN_DEPRECATED)[len(of)]
-    days = {"day": day} if of else {"first_day": day, "last_day": day}
-    row = query.first(account_id=account_id, **own, **days)
+    account_id, *credential = parts_of(name)
+    if credential:
+        row = _WRITTEN_BY_CREDENTIAL.first(account_id=account_id, credential=credential[0], day=day)
+    else:
+        row = _WRITTEN.first(account_id=account_id, first_day=day, last_day=day)
     return int(row.requests) if row else 0
 
 
@@ -131,14 +124,6 @@ def count_locally(*counters: str) -> None:
     with _unsent_lock:
         for name in counters:
             _unsent[name, today()] += 1
-
-
-def count(name: str) -> None:
-    """Add one to a counter: at once, or later where Valkey is known to be down."""
-    if valkey().is_down:
-        count_locally(name)
-    else:
-        _add(name, today(), 1)
 
 
 def flush_local_counts() -> None:
@@ -193,7 +178,14 @@ def requests_by_credential(
         credentials: those that can make requests.
         most_others: of all that made some before, these many that made most are there, too.
     """
-    rows = _rows(CredentialRequest, account_id, credentials, days, most_others)
+    dialect = engine().dialect.name
+    rows = _of_credentials(dialect).all(
+        account_id=account_id,
+        first_day=days[0],
+        last_day=days[-1],
+        ids=id_values(list(credentials), dialect),
+        most=most_others,
+    )
     written = {(counter(account_id, row.credential_id), row.day): int(row.requests) for row in rows}
     names = {counter(account_id, each) for each in credentials} | {name for name, _ in written}
     found: dict[str, dict[str, int]] = {}
@@ -201,50 +193,6 @@ def requests_by_credential(
         if number:
             found.setdefault(parts_of(name)[1], {})[day] = number
     return found
-
-
-def deprecated_requests(
-    account_id: str,
-    credentials: Collection[str],
-    used: Iterable[str],
-    days: Sequence[str],
-    most_others: int,
-) -> dict[tuple[str, str], dict[str, int]]:
-    """The requests that used something deprecated, by credential and deprecation, and by day.
-
-    Args:
-        credentials, most_others: as in ``requests_by_credential``.
-        used: the ids of all deprecations.
-    """
-    of = (DeprecatedRequest.deprecation,)
-    rows = _rows(DeprecatedRequest, account_id, credentials, days, most_others, *of)
-    written = {
-        (counter(account_id, row.credential_id, row.deprecation), row.day): int(row.requests)
-        for row in rows
-    }
-    names = {counter(account_id, *each) for each in product(credentials, used)}
-    names |= {name for name, _ in written}
-    found: dict[tuple[str, str], dict[str, int]] = {}
-    for (name, day), number in _up_to_now(sorted(names), days, written).items():
-        if number:
-            _, credential, deprecation = parts_of(name)
-            found.setdefault((credential, deprecation), {})[day] = number
-    return found
-
-
-def _rows(
-    model: Any,
-    account_id: str,
-    credentials: Collection[str],
-    days: Sequence[str],
-    most: int,
-    *of: Any,
-) -> list[Any]:
-    """The rows of ``_of_credentials``."""
-    dialect = engine().dialect.name
-    ids = id_values(list(credentials), dialect)
-    values = {"first_day": days[0], "last_day": days[-1], "ids": ids, "most": most}
-    return _of_credentials(model, dialect, *of).all(account_id=account_id, **values)
 
 
 def _up_to_now(

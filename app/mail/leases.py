@@ -2,8 +2,8 @@
 
 A lease moves the time at which the mail is due: other workers skip it, and if the worker dies, the
 mail becomes due again when the lease ends. Accounts take turns, so that the many invitations of one
-keep nobody waiting. ``attempts`` identifies the lease, so a worker whose
-lease has ended cannot overwrite the outcome of a later one.
+keep nobody waiting. ``attempts`` identifies the lease, so a worker whose lease has ended cannot
+overwrite the outcome of a later one.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import func, select, update
-from sqlalchemy.orm import aliased
+from sqlalchemy import select, update
 
 from app.db.extensions import db
 from app.db.queries import has_rows
+from app.db.turns import next_in_turn
 from app.models import Mail
 from app.policy.mails import LEASE
 from app.security.sealing import seal, unseal
@@ -51,19 +51,11 @@ def unseal_contents(mail: LeasedMail) -> Contents:
 
 def lease_next() -> LeasedMail | None:
     """Lease the mail that has been due longest, of the account whose turn it is, or return None."""
-    now, others = clock.now(), aliased(Mail)
-    last_turn = select(func.max(others.leased_at)).where(others.turn_of == Mail.turn_of)
-    due = (
-        select(Mail.id)
-        .where(Mail.due_at <= now)
-        .order_by(last_turn.scalar_subquery().nulls_first(), Mail.due_at)
-        .limit(1)
-        .with_for_update(skip_locked=True)
-        .scalar_subquery()
-    )
+    now = clock.now()
+    due = next_in_turn(select(Mail.id).where(Mail.due_at <= now), Mail.turn_of, Mail.due_at)
     statement = (
         update(Mail)
-        .where(Mail.id == due)
+        .where(Mail.id == due.scalar_subquery())
         .values(due_at=now + LEASE, leased_at=now, attempts=Mail.attempts + 1)
         .returning(Mail.id, Mail.kind, Mail.recipient, Mail.sealed, Mail.attempts)
     )

@@ -46,7 +46,6 @@ SUBJECTS: Final = {
     "person_deleted": "Your profile on {instance} was deleted",
     "webhook_failing": "A webhook of your account is failing on {instance}",
     "webhook_disabled": "A webhook of your account was disabled on {instance}",
-    "deprecation_ends": "Your account on {instance} uses something that will be left out",
     "test": "Test email from {instance}",
 }
 _WITHOUT_PASSWORDS: Final = SUBJECTS | {

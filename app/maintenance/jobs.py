@@ -20,7 +20,6 @@ from app.models import (
     CredentialRequest,
     Delivery,
     DeliveryLog,
-    DeprecatedRequest,
     Event,
     IdempotentResponse,
     Import,
@@ -117,9 +116,8 @@ _OTHERS: Final = (
     # Used refresh tokens stay as long as their authorization: their reuse reveals a theft.
     Expired(OAuthToken, OAuthToken.expires_at, timedelta(days=1), OAuthToken.kind == "access"),
     Expired(OAuthAuthorization, OAuthAuthorization.ends_at, timedelta(days=1)),
-    *(
-        Expired(model, model.day, timedelta(days=REQUEST_DAYS), to_column=day_of)
-        for model in (CredentialRequest, DeprecatedRequest)
+    Expired(
+        CredentialRequest, CredentialRequest.day, timedelta(days=REQUEST_DAYS), to_column=day_of
     ),
 )
 

@@ -17,7 +17,7 @@ from app.models.oauth import OAuthAuthorization, OAuthConsent, OAuthToken
 from app.models.oauth_application import OAuthApplication
 from app.models.person import Membership, User
 from app.models.project import Project
-from app.models.requests import CredentialRequest, DeprecatedRequest, RequestCount
+from app.models.requests import CredentialRequest, RequestCount
 from app.models.second_factor import (
     Authenticator,
     Passkey,
@@ -47,7 +47,6 @@ __all__ = [
     "CredentialRequest",
     "Delivery",
     "DeliveryLog",
-    "DeprecatedRequest",
     "Event",
     "IdempotentResponse",
     "Import",

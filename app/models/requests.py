@@ -35,18 +35,3 @@ class CredentialRequest(Base):
     day: Mapped[str] = mapped_column(String(10), primary_key=True)
     credential_id: Mapped[str] = mapped_column(Key, primary_key=True)
     requests: Mapped[int] = mapped_column(BigInteger)
-
-
-class DeprecatedRequest(Base):
-    """Those of them that used something deprecated (``app/policy/deprecations.py``)."""
-
-    __tablename__ = "deprecated_requests"
-    __table_args__ = (Index(None, "day"),)
-
-    account_id: Mapped[str] = mapped_column(
-        Key, ForeignKey("accounts.id", ondelete="CASCADE"), primary_key=True
-    )
-    day: Mapped[str] = mapped_column(String(10), primary_key=True)
-    credential_id: Mapped[str] = mapped_column(Key, primary_key=True)
-    deprecation: Mapped[str] = mapped_column(String(100), primary_key=True)
-    requests: Mapped[int] = mapped_column(BigInteger)

@@ -5,8 +5,7 @@ Responses and errors have the format of OAuth (RFC 6749, section 5), not that of
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from typing import Final
 
@@ -14,13 +13,10 @@ from authlib.oauth2 import OAuth2Error
 from authlib.oauth2.rfc6749 import InvalidRequestError
 from flask import Blueprint, Response, request
 from gunicorn.http.errors import ParseException  # type: ignore[import-untyped]
-from sqlalchemy.exc import SQLAlchemyError
-from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
-from app.api.error_handlers import as_api_error
 from app.api.parsing import whole_body
 from app.db.extensions import db
-from app.http.errors import ApiError, BadRequest, InternalError, PayloadTooLarge
+from app.http.errors import ApiError, BadRequest, PayloadTooLarge
 from app.limits.counting import count_rejected_request
 from app.oauth.messages import OAuthRequest, OAuthResponse, error_response, status_fields
 from app.oauth.metadata import server_metadata
@@ -30,8 +26,6 @@ from app.oauth.server import server
 from app.policy.oauth import FORM_BYTES
 from app.policy.oauth_errors import Description
 from app.values.strict_json import dumps
-
-log = logging.getLogger(__name__)
 
 bp = Blueprint("oauth", __name__)
 
@@ -114,29 +108,8 @@ def _render(response: OAuthResponse) -> Response:
     return rendered
 
 
-@bp.before_app_request
-def _handle_wrong_method() -> Response | None:
-    error = request.routing_exception
-    if isinstance(error, MethodNotAllowed) and request.path.rstrip("/") in _PATHS:
-        headers = {"Allow": ", ".join(sorted(error.valid_methods or ()))}
-        return _error_response(405, "", headers)
-    return None
-
-
-@bp.errorhandler(Exception)
-def _handle_exception(error: Exception) -> Response:
-    """Render any other error in the format of OAuth."""
-    db.session.rollback()
-    if isinstance(error, HTTPException) and (error.code or 500) < 500:
-        return _error_response(error.code or 400, error.description or "")
-    api_error = as_api_error(error) if isinstance(error, SQLAlchemyError) else error
-    if not isinstance(api_error, ApiError):
-        log.error("unhandled error", exc_info=error)
-        api_error = InternalError()
-    return _error_response(api_error.status, api_error.message, api_error.headers)
-
-
-def _error_response(
-    status: int, message: str, headers: Mapping[str, str] | None = None
-) -> Response:
-    return _render(OAuthResponse(status, status_fields(status, message), dict(headers or {})))
+def oauth_error(error: ApiError, _: str) -> Response | None:
+    """Any other error in the format of OAuth; None where the path is not of the OAuth server."""
+    if request.path.rstrip("/") not in _PATHS:
+        return None
+    return _render(OAuthResponse(error.status, status_fields(error.status, error.message), {}))

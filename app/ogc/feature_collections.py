@@ -12,7 +12,6 @@ from flask import Response, request
 from app.api.expensive import answer_in_turn
 from app.api.openapi.geojson import GEOJSON
 from app.auth.principal import Principal
-from app.db.replica import read_from_replica
 from app.geometry.shapes import CRS84, Crs
 from app.http.etags import entity_tag
 from app.http.kept_responses import kept_response
@@ -42,10 +41,6 @@ def features_page(principal: Principal, collection: Collection, query: Query) ->
         BadRequest: the cursor is not valid, or the filter needs too much to be compared.
         ServiceUnavailable: the page is large, and too many others are before it.
     """
-    return read_from_replica(partial(_features_page, principal, collection, query))
-
-
-def _features_page(principal: Principal, collection: Collection, query: Query) -> Response:
     make = partial(_read_page, principal, collection, query)
     if collection.version is None:
         return make()

@@ -9,7 +9,6 @@ from flask import Response, request
 
 from app.api.expensive import answer_in_turn
 from app.auth.principal import Principal
-from app.db.replica import read_from_replica
 from app.http.urls import OGC, absolute_url
 from app.ogc.collections import COLLECTIONS, Collection
 from app.ogc.items import selected
@@ -68,29 +67,24 @@ def operations_page(document: Mapping[str, Any]) -> Response:
 
 def features_page(principal: Principal, collection: Collection, query: Query) -> Response:
     """A page of features, with a map. The errors are those of ``app.ogc.items.selected``."""
-
     answer_in_turn()  # drawing large boundaries takes half a second
-
-    def read() -> Response:
-        limit = min(query.limit or HTML_LIMIT, HTML_LIMIT)
-        found = selected(principal, collection, query, limit=limit, most_bytes=HTML_BYTES)
-        rows = list(_records(collection, found.rows))
-        cursor = found.next()
-        fields = {field.name for field in collection.type.property_fields}
-        return _page(
-            "ogc_items.html",
-            collection.title,
-            collection=collection,
-            columns={name: text for name, text in _COLUMNS.items() if name in fields},
-            kinds=_kinds(collection),
-            records=[record for record, _ in rows],
-            matched=found.matched,
-            is_filtered=bool(request.args.keys() - _NO_FILTERS),
-            next=None if cursor is None else next_url(cursor),
-            map=draw(_outlines(collection, rows)),
-        )
-
-    return read_from_replica(read)
+    limit = min(query.limit or HTML_LIMIT, HTML_LIMIT)
+    found = selected(principal, collection, query, limit=limit, most_bytes=HTML_BYTES)
+    rows = list(_records(collection, found.rows))
+    cursor = found.next()
+    fields = {field.name for field in collection.type.property_fields}
+    return _page(
+        "ogc_items.html",
+        collection.title,
+        collection=collection,
+        columns={name: text for name, text in _COLUMNS.items() if name in fields},
+        kinds=_kinds(collection),
+        records=[record for record, _ in rows],
+        matched=found.matched,
+        is_filtered=bool(request.args.keys() - _NO_FILTERS),
+        next=None if cursor is None else next_url(cursor),
+        map=draw(_outlines(collection, rows)),
+    )
 
 
 def feature_page(collection: Collection, made: Mapping[str, Any], geometry: str | None) -> Response:

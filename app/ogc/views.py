@@ -40,8 +40,8 @@ def read_features(principal: Principal, collection: Collection) -> Response:
 
 
 def _enter_bulk_read(principal: Principal, collection: Collection, query: Query) -> None:
-    """Enter it into the audit log if much is read, unless the database cannot be written: a replica
-    can still be read then."""
+    """Enter it into the audit log if much is read, unless the database cannot be written: it can
+    still be read then."""
     try:
         if is_bulk_read(principal, collection, query):
             with transaction():

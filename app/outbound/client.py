@@ -17,7 +17,6 @@ from app.outbound.exchange import Response, compose, exchange
 from app.outbound.resolving import Lookups, Resolve, resolve_name
 from app.outbound.targets import UrlTarget, parse_target
 from app.policy.deliveries import ATTEMPT_SECONDS, FailureReason
-from app.policy.egress import POOL_PER_HOST
 from app.values.deadline import Deadline
 
 
@@ -38,7 +37,6 @@ class Egress:
         allowed_networks: Sequence[Network] = (),
         ca_bundle: Path | None = None,
         resolve: Resolve = resolve_name,
-        connections_per_host: int = POOL_PER_HOST,
     ) -> None:
         """
         Args:
@@ -46,7 +44,6 @@ class Egress:
                 to any address, and be http.
             allowed_networks: may be called for customers although they are not public.
             ca_bundle: a file of certificate authorities to trust besides the system's.
-            connections_per_host: idle connections kept at most. More can be in use.
 
         Raises:
             OSError: ``ca_bundle`` cannot be used.
@@ -55,7 +52,7 @@ class Egress:
         self._allowed = tuple(allowed_networks)
         self._context = tls_context(ca_bundle)
         self._lookups = Lookups(resolve)
-        self._pool = ConnectionPool(connections_per_host)
+        self._pool = ConnectionPool()
 
     @contextmanager
     def request(
@@ -115,7 +112,6 @@ class Egress:
     def close(self) -> None:
         """Close idle connections. Requests in flight are not disturbed."""
         self._pool.close()
-        self._lookups.close()
 
     def _send(
         self, method: str, url: str, headers: Mapping[str, str], body: bytes, attempt: Attempt

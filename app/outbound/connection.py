@@ -8,16 +8,13 @@ import select
 import socket
 import ssl
 import time
-from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 from app.outbound.attempt import Attempt, EgressError
 from app.policy.deliveries import FailureReason
-from app.policy.egress import TLS_BYTES
 from app.values.deadline import Deadline
 
-_CHUNK: Final = 16 * 1024  # bytes given to OpenSSL at once
 # By the number of OpenSSL's verification error (X509_V_ERR_…).
 _CERTIFICATE_REASONS: Final = {
     **dict.fromkeys((62, 64), FailureReason.WRONG_NAME),
@@ -31,20 +28,20 @@ class TooLong(OSError):
 
 
 class Connection:
-    """A TCP connection with a deadline, and a limit to what it reads.
+    """A TCP connection, with TLS or without, with a deadline and a limit to what it reads.
 
     A socket's timeout is for one operation, and a peer that sends a byte now and then never exceeds
-    it. So each operation gets the time that is left.
+    it. So each operation waits for the time that is left.
     """
 
     def __init__(self, connection: socket.socket) -> None:
         connection.setblocking(False)
         self._socket = connection
+        self._tls = connection if isinstance(connection, ssl.SSLSocket) else None
         self._readable = _poll(connection, select.POLLIN)
         self._writable = _poll(connection, select.POLLOUT)
-        self.deadline = Deadline(math.inf)
-        self.allowance = math.inf  # bytes of the response that may still be read
-        self._received_allowance = math.inf  # bytes that may still come, those of TLS included
+        self._deadline = Deadline(math.inf)
+        self._allowance = math.inf  # bytes of the response that may still be read
         self.has_response = False  # since ``begin``
         self.has_ended = False  # the peer will send nothing more
         self.opened_at = self.used_at = time.monotonic()
@@ -60,8 +57,7 @@ class Connection:
 
     def allow(self, deadline: Deadline, allowance: float) -> None:
         """Set the limits for what follows in the exchange."""
-        self.deadline, self.allowance = deadline, allowance
-        self._received_allowance = TLS_BYTES + allowance
+        self._deadline, self._allowance = deadline, allowance
 
     def recv_into(self, buffer: memoryview) -> int:
         """Read some of what the peer sent, within the allowance; 0 at its end.
@@ -69,10 +65,11 @@ class Connection:
         Raises:
             OSError: nothing came in time, or too much, or something other than TLS.
         """
-        if self.allowance <= 0:
+        if self._allowance <= 0:
             raise TooLong
-        count = 0 if self.has_ended else self._read(buffer[: int(min(len(buffer), self.allowance))])
-        self.allowance -= count
+        most = int(min(len(buffer), self._allowance))
+        count = 0 if self.has_ended else self._read(buffer[:most])
+        self._allowance -= count
         if count:
             self.has_response = True
         else:
@@ -88,7 +85,7 @@ class Connection:
         while left:
             try:
                 left = left[self._socket.send(left) :]
-            except BlockingIOError:
+            except (BlockingIOError, ssl.SSLWantWriteError):
                 self._wait(self._writable)
 
     def makefile(self, mode: str) -> io.BufferedReader:
@@ -97,105 +94,27 @@ class Connection:
 
     def is_silent(self) -> bool:
         """True if it is open, and all that came was read."""
-        return not self._readable.poll(0)
+        return not (self._is_pending() or self._readable.poll(0))
 
     def close(self) -> None:
         self._socket.close()
 
     def _read(self, buffer: memoryview) -> int:
-        data = self._receive(len(buffer))
-        buffer[: len(data)] = data
-        return len(data)
-
-    def _receive(self, most: int) -> bytes:
-        while True:
-            self._wait(self._readable)
-            try:
-                return self._socket.recv(most)
-            except BlockingIOError:
-                continue
-
-    def _wait(self, ready: select.poll) -> None:
-        if not ready.poll(self.deadline.left() * 1000):
-            raise TimeoutError
-
-
-class SecureConnection(Connection):
-    """The same, with TLS.
-
-    Where OpenSSL reads from a socket itself, it goes on for as long as TLS messages without data
-    come, such as session tickets. So it is fed chunk by chunk, and the time and the number of bytes
-    are checked before each.
-    """
-
-    def __init__(self, connection: socket.socket, host: str, context: ssl.SSLContext) -> None:
-        """
-        Raises:
-            ssl.SSLError: TLS cannot be spoken with this host.
-        """
-        super().__init__(connection)
-        self._incoming, self._outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
-        self._tls = context.wrap_bio(self._incoming, self._outgoing, server_hostname=host)
-
-    def do_handshake(self, deadline: Deadline) -> None:
-        """
-        Raises:
-            OSError: it failed, TimeoutError and ssl.SSLError included.
-        """
-        self.allow(deadline, 0)
-        try:
-            while self._must_wait_for_handshake():
-                self._flush()
-                self._feed()
-        except OSError:
-            with suppress(OSError):
-                self._flush()  # the alert, for the peer
-            raise
-        self._flush()
-
-    def sendall(self, data: bytes) -> None:
-        left = memoryview(data)
-        while left:
-            left = left[self._tls.write(left[:_CHUNK]) :]
-            self._flush()
-
-    def is_silent(self) -> bool:
-        return not self._is_pending() and super().is_silent()
-
-    def _read(self, buffer: memoryview) -> int:
         while True:
             if not self._is_pending():
-                self._feed()
+                self._wait(self._readable)
             try:
-                return self._tls.read(len(buffer), buffer)  # type: ignore[return-value]
-            except ssl.SSLWantReadError:
-                self._flush()  # what TLS itself sends
-            except ssl.SSLEOFError:
-                return 0
+                return self._socket.recv_into(buffer)
+            except (BlockingIOError, ssl.SSLWantReadError):
+                continue
 
     def _is_pending(self) -> bool:
-        return self._incoming.pending > 0 or self._tls.pending() > 0
+        """True if TLS holds something that came and was not read."""
+        return self._tls is not None and self._tls.pending() > 0
 
-    def _must_wait_for_handshake(self) -> bool:
-        try:
-            self._tls.do_handshake()
-        except ssl.SSLWantReadError:
-            return True
-        return False
-
-    def _feed(self) -> None:
-        chunk = self._receive(_CHUNK)
-        self._received_allowance -= len(chunk)
-        if self._received_allowance < 0:
-            raise TooLong
-        if chunk:
-            self._incoming.write(chunk)
-        else:
-            self._incoming.write_eof()
-
-    def _flush(self) -> None:
-        if self._outgoing.pending:
-            super().sendall(self._outgoing.read())
+    def _wait(self, ready: select.poll) -> None:
+        if not ready.poll(self._deadline.left() * 1000):
+            raise TimeoutError
 
 
 def _poll(connection: socket.socket, event: int) -> select.poll:
@@ -244,19 +163,18 @@ def tls_context(ca_bundle: Path | None) -> ssl.SSLContext:
 
 def secure(
     connection: socket.socket, host: str, context: ssl.SSLContext, attempt: Attempt
-) -> SecureConnection:
+) -> Connection:
     """TLS on a connection, with a peer whose certificate is valid for the host.
 
     Raises:
         EgressError: the handshake failed. The connection is closed.
     """
     try:
-        secured = SecureConnection(connection, host, context)
-        secured.do_handshake(attempt.connect_deadline)
+        connection.settimeout(attempt.connect_deadline.left())  # of the handshake as a whole
+        return Connection(context.wrap_socket(connection, server_hostname=host))
     except OSError as error:
         connection.close()
         raise EgressError(_reason(error)) from None
-    return secured
 
 
 def _reason(error: OSError) -> FailureReason:

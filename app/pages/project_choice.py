@@ -9,6 +9,7 @@ from typing import Any, Final
 import marshmallow as ma
 
 from app.projects.listing import list_projects, project_query, projects_with_ids
+from app.projects.reading import project_name
 from app.projects.schemas import ProjectQuerySchema
 from app.values.text import slugify
 
@@ -34,13 +35,15 @@ def choose_project(account_id: str, project_id: str, text: str | None) -> Projec
         project_id: the one that was chosen before, which counts unless another name was typed.
         text: the name, the slug or the id that was typed, or a part of the name; None: nothing.
     """
-    known = projects_by_id(account_id, [project_id]).get(project_id)
-    if known and text in (None, known["name"]):
-        return ProjectChoice(known["name"], project_id)
+    known = project_name(account_id, project_id)
+    if known is not None and text in (None, known):
+        return ProjectChoice(known, project_id)
     if not (typed := (text or "").strip()):
         return ProjectChoice(
-            problem="This project does not exist." if project_id and not known else ""
+            problem="This project does not exist." if project_id and known is None else ""
         )
+    if (name := project_name(account_id, typed)) is not None:
+        return ProjectChoice(name, typed)
     found, total, problem = find_projects(account_id, typed)
     if problem:
         return ProjectChoice(typed, problem=problem)
@@ -78,8 +81,6 @@ def projects_by_id(account_id: str, ids: Iterable[str]) -> dict[str, Record]:
 
 def _named(account_id: str, text: str, found: list[Record], total: int) -> Record | None:
     """The one project that a text names; None: it is not clear which."""
-    if by_id := projects_by_id(account_id, [text]):
-        return by_id[text]
     folded = text.casefold()
     same = [record for record in found if record["name"].casefold() == folded]
     if not same or total > len(found):

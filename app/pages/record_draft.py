@@ -10,6 +10,7 @@ from werkzeug.datastructures import MultiDict
 
 from app.http.etags import entity_tag
 from app.pages.metadata import Row, listed_metadata, metadata_rows, read_metadata, sent_metadata
+from app.pages.recent_changes import last_change
 from app.pages.record_fields import field_text, read_field
 from app.policy.fields import Field
 from app.site.forms import Draft, sent_texts
@@ -33,6 +34,7 @@ class RecordDraft(Draft):
         metadata: the rows in which something is written.
         version: the entity tag of the record as it was when the form was loaded.
         differences: from what somebody else has saved meanwhile; None: nobody has.
+        last_change: when, and by whom, as far as it is known.
     """
 
     fields: ClassVar[tuple[Field, ...]]  # of record_fields
@@ -48,6 +50,7 @@ class RecordDraft(Draft):
         self.metadata = metadata or []
         self.version = version
         self.differences: list[ConflictingField] | None = None
+        self.last_change: dict[str, Any] | None = None
 
     @classmethod
     def of(cls, record: Mapping[str, Any]) -> Self:
@@ -77,9 +80,10 @@ class RecordDraft(Draft):
         """The rows that the form shows: those of ``metadata``, and an empty one."""
         return [*self.metadata, Row()]
 
-    def compare(self, record: Mapping[str, Any]) -> None:
+    def compare(self, account_id: str, record: Mapping[str, Any]) -> None:
         """Set the differences from a record that was saved meanwhile. Sent again, the form
         overwrites it."""
+        self.last_change = last_change(account_id, record["id"])
         saved = self.of(record)
         mine = self._compared()
         self.version = saved.version

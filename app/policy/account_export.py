@@ -36,8 +36,7 @@ FILES: Final[dict[str, str]] = {
     "webhook-attempts.ndjson": "the attempts to deliver events to webhooks in the last "
     f"{LOG_DAYS} days",
     "events.ndjson": f"the events of the last {EVENT_DAYS} days, as webhooks receive them",
-    "usage.json": f"the requests of each day and, for {REQUEST_DAYS} days, of each credential, and "
-    "which of them used something deprecated",
+    "usage.json": f"the requests of each day and, for {REQUEST_DAYS} days, of each credential",
     "billing.json": "the account's ids at the payment provider, and which billing events arrived",
     "audit-log.ndjson": "the audit log with its checkpoints and public keys, which can be verified",
     MANIFEST: "where and when the archive was made and, of each other file, the number of records "

@@ -103,7 +103,8 @@ KEPT_RESPONSE_BYTES: Final = 8 * 1024 * 1024
 ACCOUNT_TYPES: Final = ("individual", "organization")
 
 # Open vocabularies of assets: any word of this form; these are the documented ones.
-VOCABULARY_PATTERN: Final = r"[a-z][a-z0-9_-]{0,49}"
+VOCABULARY_LENGTH: Final = 50
+VOCABULARY_PATTERN: Final = f"[a-z][a-z0-9_-]{{0,{VOCABULARY_LENGTH - 1}}}"
 ASSET_TYPES: Final = ("equipment", "monitoring_station", "point_of_interest")
 ASSET_STATUSES: Final = ("active", "inactive", "maintenance", "retired")
 ASSET_WORDS: Final = 50  # others that the pages offer, of those that the account's assets have

@@ -15,7 +15,6 @@ from typing import Final
 class Deprecation:
     """An operation, or a parameter of a GET, or a field of the body of another operation."""
 
-    id: str  # short, for good: uses are counted by it
     operation: str  # as the description has it; PUT also means PATCH
     name: str  # of the parameter or field; empty: the whole operation
     what: str  # in words
@@ -26,7 +25,6 @@ class Deprecation:
 
 DEPRECATIONS: Final = (
     Deprecation(
-        "bare-geometry",
         "POST /v1/geometry/validate",
         "coordinates",
         "a geometry as the whole body",
@@ -37,6 +35,3 @@ DEPRECATIONS: Final = (
 )
 
 LEAST_MONTHS: Final = 12  # between a deprecation and its sunset
-USED_DAYS: Final = 30  # uses longer ago are over
-MAIL_DAYS: Final = 30  # before a sunset, owners of accounts that still use it get an email
-WARNING_DAYS: Final = 90  # before a sunset, bin/canopy doctor warns the operator

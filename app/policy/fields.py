@@ -10,7 +10,7 @@ Everything else that the service knows of a field follows from its entry:
 - which rows written with SQL are valid: ``app.database_webhook``
 - the forms and the pages, and what they show of a conflict: ``app.pages.record_fields``
 - the changes that need an entry of the audit log: ``app.policy.audit``
-- the rows that the benchmarks write: ``bench.filling``
+- the rows that the benchmarks write: ``tests.make.bulk``
 
 A new field is an entry here, a column in ``app.models`` and a migration.
 """

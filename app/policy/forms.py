@@ -14,11 +14,15 @@ from app.policy.bounds import (
     ID_LENGTH,
     LIST_IDS,
     METADATA_BYTES,
+    NAME_LENGTH,
+    SEARCH_LENGTH,
+    SLUG_LENGTH,
+    VOCABULARY_LENGTH,
 )
 from app.policy.deliveries import URL_LENGTH
 from app.policy.files import COLUMN_NAME_LENGTH, CRS_LENGTH
 from app.policy.oauth import PARAMETER_LENGTH, REDIRECT_URI_LENGTH, REDIRECT_URIS
-from app.policy.second_factor import PASSKEY_RESPONSE_LENGTH
+from app.policy.second_factor import PASSKEY_RESPONSE_LENGTH, RECOVERY_CODE_LENGTH
 
 FORM_BYTES: Final = 64 * 1024  # of the form of a page
 # Of that of a project or an asset, beside the boundary: metadata stands in it twice.
@@ -43,4 +47,16 @@ FIELD_LENGTHS: Final = {
     "response": PASSKEY_RESPONSE_LENGTH,
     "second_factor_passkey": PASSKEY_RESPONSE_LENGTH,
     "url": URL_LENGTH + FIELD_LENGTH,
+}
+
+# ``LENGTHS`` of the templates: how many characters a browser lets people type, by what they type.
+INPUT_LENGTHS: Final = {
+    "name": NAME_LENGTH,
+    "search": SEARCH_LENGTH,
+    "slug": SLUG_LENGTH,
+    "word": VOCABULARY_LENGTH,
+    "degrees": 80,  # of a latitude or a longitude, or both with all their signs
+    "system": 100,  # the code or the name of a coordinate system, or a country
+    "code": 16,  # six digits, with spaces
+    "recovery_code": 4 * RECOVERY_CODE_LENGTH,  # with spaces or dashes
 }

@@ -52,13 +52,6 @@ METRICS: Final[dict[str, MetricKind]] = {
     "canopy_valkey_outages_total": MetricKind(
         "counter", "host", "outages of Valkey, counted in each web process"
     ),
-    "canopy_replica_reads_total": MetricKind(
-        "counter",
-        "host",
-        "lists while `DATABASE_REPLICA_URL` is set: read from the `replica`, or from the `primary` "
-        "because the replica was behind or unavailable",
-        ("source",),
-    ),
     "canopy_disk_size_bytes": MetricKind("gauge", "host", "size of the disk of `INSTANCE_PATH`"),
     "canopy_disk_free_bytes": MetricKind("gauge", "host", "what is free of it"),
     "process_cpu_seconds_total": MetricKind(

@@ -19,8 +19,8 @@ from app.values.ids import is_id
 from app.values.version import VERSION
 
 _ONE = CompiledQuery(columns_of(Project, *COLUMNS).where(Project.id == bindparam("project_id")))
-_EXISTS = CompiledQuery(
-    columns_of(Project, Project.id).where(Project.id == bindparam("project_id"))
+_NAME = CompiledQuery(
+    columns_of(Project, Project.name).where(Project.id == bindparam("project_id"))
 )
 # By the row itself: whoever waited for its lock looks at nothing else again.
 _HELD = (
@@ -32,10 +32,17 @@ _HELD = (
 
 def check_project(principal: Principal, project_id: str, **_: str) -> None:
     """Raises NotFound when there is no such project for the principal."""
-    if not (is_id("project", project_id) and principal.sees(project_id)):
+    is_seen = principal.sees(project_id)
+    if not is_seen or project_name(principal.account_id, project_id) is None:
         raise not_found()
-    if _EXISTS.first(account_id=principal.account_id, project_id=project_id) is None:
-        raise not_found()
+
+
+def project_name(account_id: str, project_id: str) -> str | None:
+    """The name of a project; None where the account has no such project."""
+    if not is_id("project", project_id):
+        return None
+    row = _NAME.first(account_id=account_id, project_id=project_id)
+    return None if row is None else str(row.name)
 
 
 def lock_project(account_id: str, project_id: str) -> Project:

@@ -38,7 +38,6 @@ _PROJECT = (200, single_of(ProjectSchema))
     query=ProjectQuerySchema,
     gives=(200, page_of(ProjectSchema, some_fields=True)),
     features=PROJECTS,
-    from_replica=True,
 )
 def list_projects(principal: Principal, values: dict[str, Any]) -> Response:
     """List projects.

@@ -198,13 +198,6 @@ def in_folder(url: str, folder: Path) -> str:
     return f"sqlite:///{folder / url.removeprefix('sqlite:///')}"
 
 
-def replica_address(value: str) -> str | None:
-    """Like ``database_address``, for a replica, which only PostgreSQL has; None if unset."""
-    if value.startswith("sqlite"):
-        raise ValueError("must begin with postgresql://")
-    return database_address(value) or None
-
-
 def default_url(host: str, port: int) -> str:
     """The URL of a listening address; for all addresses it is that of localhost."""
     if host in ("0.0.0.0", "::"):  # noqa: S104 - compared, not listened on

@@ -3,14 +3,22 @@ again with its errors; the rate limit of posts; the precondition that the record
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import marshmallow as ma
 from flask import Response, request
 from werkzeug.datastructures import MultiDict
 
-from app.http.errors import ApiError, PreconditionFailed, RateLimited
+from app.http.errors import (
+    ApiError,
+    Conflict,
+    Forbidden,
+    PreconditionFailed,
+    RateLimited,
+    ValidationFailed,
+)
 from app.http.etags import IfMatch
 from app.limits.counting import count_form_post
 from app.policy.limits import FORMS
@@ -39,6 +47,14 @@ class Draft:
         self.loaded: dict[str, Any] = {}
         self.errors: dict[str, list[str]] = {}
         self.rejection: ApiError | None = None
+        self._status_of_errors = 422
+
+    @property
+    def status(self) -> int:
+        """The status of a page that shows it."""
+        if self.rejection is not None:
+            return self.rejection.status
+        return self._status_of_errors if self.errors else 200
 
     @property
     def has_problem(self) -> bool:
@@ -77,6 +93,19 @@ class Draft:
                 self.errors.setdefault(name, []).append(detail.message)
         if not self.errors:
             self.rejection = error
+        elif isinstance(error, Conflict):
+            self._status_of_errors = error.status
+
+    @contextmanager
+    def refusals(self, names: Mapping[str, str] | None = None) -> Iterator[None]:
+        """Show why a service refuses what the block does, as ``show`` does; ``has_problem`` then
+        says that it has."""
+        try:
+            yield
+        except (
+            Conflict, Forbidden, PreconditionFailed, RateLimited, ValidationFailed
+        ) as error:  # fmt: skip
+            self.show(error, names)
 
 
 def sent_draft(schema: ma.Schema) -> Draft:
@@ -130,13 +159,11 @@ def form_page(template: str, draft: Draft, status: int | None = None, **values: 
     """Render a page with a form.
 
     Args:
-        status: without it, that of the form's rejection, 422 with errors, or 200.
+        status: without it, that of the draft.
     """
-    rejection = draft.rejection
-    usual = rejection.status if rejection else 422 if draft.errors else 200
-    response = page(template, status or usual, draft=draft, **values)
-    if rejection is not None:
-        response.headers.update(rejection.headers)
+    response = page(template, status or draft.status, draft=draft, **values)
+    if draft.rejection is not None:
+        response.headers.update(draft.rejection.headers)
     return response
 
 

@@ -12,7 +12,7 @@ from app.auth.memberships import Accounts, accounts_of
 from app.http.etags import entity_tag
 from app.http.middleware import NO_FORM_ACTION
 from app.http.urls import AUTHORIZE
-from app.policy.bounds import NAME_LENGTH
+from app.policy.forms import INPUT_LENGTHS
 from app.policy.people import PASSWORD_LENGTH
 from app.policy.permissions import expand, role_permissions
 from app.site import protection, static_files, times
@@ -32,11 +32,10 @@ bp = Blueprint("site", __name__, template_folder="templates")  # the templates t
 
 
 def init_app(app: Flask, settings: Settings) -> None:
-    """Register templates, static files, template filters and CSRF protection."""
+    """Register templates, static files and template filters."""
     app.jinja_options = {"finalize": _shown}
     app.register_blueprint(bp)
     static_files.init_app(app)
-    protection.init_app(app, settings)
     app.extensions[_EXTENSION] = Instance.of(settings)
     app.context_processor(
         lambda: {
@@ -55,7 +54,7 @@ def init_app(app: Flask, settings: Settings) -> None:
         }
     )
     app.jinja_env.globals |= {
-        "NAME_LENGTH": NAME_LENGTH,
+        "LENGTHS": INPUT_LENGTHS,
         "PASSWORD_LENGTH": PASSWORD_LENGTH,
         "canopy": canopy_command(),
     }

@@ -59,6 +59,8 @@ class PageSessions(SecureCookieSessionInterface):
 
 
 def init_app(app: Flask, settings: Settings) -> None:
+    """Set up sessions and the secret tokens of forms, which ``protect`` checks: the function that
+    Flask-WTF calls before each request does nothing."""
     app.secret_key = settings.secret_key
     app.session_interface = PageSessions()
     app.config.update(
@@ -91,11 +93,11 @@ def protect() -> Any:
         ServiceUnavailable: it is large, and too many others are before it.
     """
     view = current_app.view_functions.get(request.endpoint or "")
-    form = _form_of(view)
-    request.max_content_length, request.max_form_memory_size = _most_bytes(form)
-    if form.is_file:
+    limits: FormLimits = getattr(view, "form_limits", FormLimits())
+    request.max_content_length, request.max_form_memory_size = _most_bytes(limits)
+    if limits.is_file:
         request.max_form_parts = _PARTS_OF_FILE
-    _check_lengths(request.args, LargeForm(), BadRequest)
+    _check_lengths(request.args, FormLimits(), BadRequest)
     if "HTTP_TRANSFER_ENCODING" in request.environ:
         raise BadRequest("Send the form with a Content-Length, not in chunks.")
     if (request.content_length or 0) > request.max_content_length:
@@ -106,7 +108,7 @@ def protect() -> Any:
             if (response := _turn_away_large(view)) is not None:
                 return response
             with reading_body():
-                _check_lengths(request.form, form, ValidationFailed)
+                _check_lengths(request.form, limits, ValidationFailed)
                 _csrf.protect()
         except RequestEntityTooLarge:
             raise PayloadTooLarge from None
@@ -118,8 +120,8 @@ def protect() -> Any:
     return None
 
 
-class LargeForm(NamedTuple):
-    """The limits of a form, which may be larger than FORM_BYTES.
+class FormLimits(NamedTuple):
+    """The limits of a form; without arguments, those of an ordinary one.
 
     Its one large field, if it has any, may have as many bytes as a setting says; the other fields
     together may have ``others``. A file is not held in memory.
@@ -131,29 +133,26 @@ class LargeForm(NamedTuple):
     is_file: bool = False
 
 
-def takes(form: LargeForm) -> Callable[[View], View]:
-    """Decorate a view that takes a large form."""
+def takes(limits: FormLimits) -> Callable[[View], View]:
+    """Decorate a view that takes a form with other limits than an ordinary one."""
 
     def decorate(view: View) -> View:
-        view.large_form = form  # type: ignore[attr-defined]
+        view.form_limits = limits  # type: ignore[attr-defined]
         return view
 
     return decorate
 
 
-def _form_of(view: View | None) -> LargeForm:
-    form: LargeForm = getattr(view, "large_form", LargeForm())
-    return form
-
-
-def _most_bytes(form: LargeForm) -> tuple[int, int]:
+def _most_bytes(limits: FormLimits) -> tuple[int, int]:
     """Return (the maximum bytes of the form, those of them in memory)."""
-    more = getattr(current_app.config["SETTINGS"], form.setting) if form.setting else 0
-    most = form.others + int(more)
-    return most, form.others + _PIECE_BYTES if form.is_file else most
+    more = getattr(current_app.config["SETTINGS"], limits.setting) if limits.setting else 0
+    most = limits.others + int(more)
+    return most, limits.others + _PIECE_BYTES if limits.is_file else most
 
 
-def _check_lengths(fields: MultiDict[str, str], form: LargeForm, refusal: type[ApiError]) -> None:
+def _check_lengths(
+    fields: MultiDict[str, str], limits: FormLimits, refusal: type[ApiError]
+) -> None:
     """Reject fields that are too long, before anything looks at their texts.
 
     Raises:
@@ -161,14 +160,14 @@ def _check_lengths(fields: MultiDict[str, str], form: LargeForm, refusal: type[A
         PayloadTooLarge: those that are checked, and shown again, at once have more characters
             together than they may have bytes.
     """
-    small = [each for each in fields.items(multi=True) if each[0] != form.field]
+    small = [each for each in fields.items(multi=True) if each[0] != limits.field]
     for name, text in small:
         most = FIELD_LENGTHS.get(name, FIELD_LENGTH)
         if max(len(name), len(text)) > most:
             message = f"“{name[:50]}” has more than {most:,} characters. Shorten it and try again."
             headers = {"HX-Reswap": "none"}  # in place of the form that a script has sent
             raise refusal(message, details=[Detail(name[:50], message)], headers=headers)
-    if sum(len(text) for _, text in small) > form.others:
+    if sum(len(text) for _, text in small) > limits.others:
         raise PayloadTooLarge
 
 

@@ -1,4 +1,4 @@
-"""The jobs that copy request counts from Valkey into the database, and warn about sunsets."""
+"""The job that copies request counts from Valkey into the database."""
 
 from __future__ import annotations
 
@@ -15,15 +15,14 @@ from app.db.transactions import transaction
 from app.jobs.registry import Job
 from app.jobs.valkey import valkey
 from app.limits.request_counts import CHANGED, day_key, parts_of
-from app.models import Account, CredentialRequest, DeprecatedRequest, RequestCount
-from app.usage.deprecations import warn_owners
+from app.models import Account, CredentialRequest, RequestCount
 from app.usage.thresholds import update_requests_level
 
 _CHUNK: Final = 500  # counters per transaction, which blocks all other writers on SQLite
 
 # The table of a counter, by the number of parts of its name, and their columns.
-_TABLES: Final[dict[int, Any]] = {1: RequestCount, 2: CredentialRequest, 3: DeprecatedRequest}
-_COLUMNS: Final = ("account_id", "credential_id", "deprecation")
+_TABLES: Final[dict[int, Any]] = {1: RequestCount, 2: CredentialRequest}
+_COLUMNS: Final = ("account_id", "credential_id")
 
 # Removes ARGV[1] from the set of changed counters, unless its value is no longer ARGV[3].
 _MARK_COPIED: Final = f"""
@@ -99,13 +98,6 @@ def _mark_copied(client: Redis, counts: list[DayCount]) -> None:
     pipeline.execute()
 
 
-def warn_of_sunsets() -> int:
-    """Mail owners of accounts that still use what is removed soon. Returns the number of mails."""
-    with transaction():
-        return warn_owners()
-
-
 JOBS: Final = (
     Job(write_counts, every_seconds=15, is_due=lambda: bool(valkey().client.exists(CHANGED))),
-    Job(warn_of_sunsets, every_seconds=6 * 3600),
 )

@@ -127,9 +127,9 @@ def read_requests(
     Args:
         most_ended: of callers that have ended, these many with most requests are included.
     """
-    known = callers_by_id(account_id)
+    known = {each.id: each for each in _callers(account_id)}
     counted = requests_by_credential(account_id, known, days, most_ended)
-    known |= ended_callers(account_id, counted.keys() - known.keys())
+    known |= _ended_callers(account_id, counted.keys() - known.keys())
     found = [
         CallerRequests(each, [counted.get(each.id, {}).get(day, 0) for day in days])
         for each in known.values()
@@ -168,12 +168,7 @@ def requests_record(found: Requests) -> dict[str, Any]:
     }
 
 
-def callers_by_id(account_id: str) -> dict[str, Caller]:
-    """All that may make requests in an account."""
-    return {each.id: each for each in _callers(account_id)}
-
-
-def ended_callers(account_id: str, ids: Collection[str]) -> dict[str, Caller]:
+def _ended_callers(account_id: str, ids: Collection[str]) -> dict[str, Caller]:
     """What is known of callers that can make no requests any more, by their ids."""
     if not ids:
         return {}
@@ -188,6 +183,7 @@ def ended_callers(account_id: str, ids: Collection[str]) -> dict[str, Caller]:
 
 
 def _callers(account_id: str) -> Iterator[Caller]:
+    """All that may make requests in an account."""
     yield from map(_credential, _CREDENTIALS.all(account_id=account_id, now=clock.now()))
     consented = {row.application_id: row.name for row in _CONSENTED.all(account_id=account_id)}
     dialect = engine().dialect.name

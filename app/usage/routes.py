@@ -1,4 +1,4 @@
-"""/v1/account/usage/requests and /v1/account/deprecations."""
+"""/v1/account/usage/requests."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from flask import Response
 
 from app.api import envelope
 from app.api.blueprint import ApiBlueprint
-from app.api.schemas import single_of, whole_of
+from app.api.schemas import single_of
 from app.auth.principal import Principal
-from app.usage.deprecations import deprecation_record, read_deprecations
 from app.usage.requests import (
     CSV,
     csv_name,
@@ -19,13 +18,13 @@ from app.usage.requests import (
     requests_csv,
     requests_record,
 )
-from app.usage.schemas import DeprecationSchema, RequestsQuerySchema, RequestsSchema
+from app.usage.schemas import RequestsQuerySchema, RequestsSchema
 
 bp = ApiBlueprint(
     "usage",
     __name__,
     url_prefix="/v1/account",
-    description="Who makes the requests of your account, and who uses something deprecated.",
+    description="Who makes the requests of your account.",
 )
 
 
@@ -49,10 +48,3 @@ def read_usage_requests(principal: Principal, values: dict[str, Any]) -> Respons
     if values["format"] == "csv":
         return envelope.file(requests_csv(found), CSV, csv_name(found))
     return envelope.single(requests_record(found))
-
-
-@bp.operation("GET", "/deprecations", needs="admin", gives=(200, whole_of(DeprecationSchema)))
-def list_deprecations(principal: Principal) -> Response:
-    """List what is deprecated, and which credentials of the account use it."""
-    found = read_deprecations(principal.account_id)
-    return envelope.complete_list([deprecation_record(each) for each in found])

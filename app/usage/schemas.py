@@ -1,4 +1,4 @@
-"""Query and response schemas of usage and deprecations."""
+"""Query and response schemas of usage."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from marshmallow import fields, validate
 
 from app.api.openapi.schemas import OutputSchema
 from app.policy.bounds import REQUEST_DAYS, REQUEST_DAYS_DEFAULT, REQUEST_DAYS_READ
-from app.policy.deprecations import USED_DAYS
 from app.values import clock
 from app.values.fields import Choice, Day, QuerySchema
 
@@ -111,58 +110,3 @@ class RequestsSchema(OutputSchema):
             "of earlier ones, only `by_day` is."
         },
     )
-
-
-class DeprecatedUseSchema(OutputSchema):
-    """A credential that has used it in the last 90 days."""
-
-    id = fields.String(required=True)
-    type = Choice("CallerKind", CALLER_KINDS, required=True)
-    name = fields.String(required=True)
-    last_used_on = fields.Date(required=True)
-    requests = fields.Integer(
-        required=True, metadata={"description": f"In the last {USED_DAYS} days."}
-    )
-
-
-class DeprecationSchema(OutputSchema):
-    """Something deprecated: an operation, or a parameter or field of one."""
-
-    example: ClassVar = {
-        "id": "bare-geometry",
-        "operation": "POST /v1/geometry/validate",
-        "name": "coordinates",
-        "what": "a geometry as the whole body",
-        "since": "2026-11-22",
-        "sunset": "2028-01-01",
-        "replacement": "Send an object with the geometry in it.",
-        "used_by": [
-            {
-                "id": "key_01k9zq1x5wkcz0e7h3vrm8t2aj",
-                "type": "api_key",
-                "name": "Nightly import",
-                "last_used_on": "2026-11-30",
-                "requests": 12,
-            }
-        ],
-    }
-
-    id = fields.String(required=True)
-    operation = fields.String(required=True)
-    name = fields.String(
-        required=True,
-        allow_none=True,
-        metadata={"description": "The parameter or field; null for the whole operation."},
-    )
-    what = fields.String(required=True)
-    since = fields.Date(required=True)
-    sunset = fields.Date(
-        required=True,
-        allow_none=True,
-        metadata={
-            "description": "The day before which no release leaves it out; null until it is "
-            "decided."
-        },
-    )
-    replacement = fields.String(required=True, metadata={"description": "What to do instead."})
-    used_by = fields.List(fields.Nested(DeprecatedUseSchema), required=True)

@@ -424,25 +424,6 @@ def create_credentials() -> None:
     op.create_index("ix_credential_requests_day", "credential_requests", ["day"])
 
     op.create_table(
-        "deprecated_requests",
-        sa.Column("account_id", KEY, nullable=False),
-        sa.Column("day", sa.String(10), nullable=False),
-        sa.Column("credential_id", KEY, nullable=False),
-        sa.Column("deprecation", sa.String(100), nullable=False),
-        sa.Column("requests", sa.BigInteger(), nullable=False),
-        sa.ForeignKeyConstraint(
-            ["account_id"],
-            ["accounts.id"],
-            name="fk_deprecated_requests_account_id_accounts",
-            ondelete="CASCADE",
-        ),
-        sa.PrimaryKeyConstraint(
-            "account_id", "day", "credential_id", "deprecation", name="pk_deprecated_requests"
-        ),
-    )
-    op.create_index("ix_deprecated_requests_day", "deprecated_requests", ["day"])
-
-    op.create_table(
         "idempotent_answers",
         sa.Column("account_id", KEY, nullable=False),
         sa.Column("key", sa.String(255), nullable=False),

@@ -11,7 +11,7 @@ from flask import Flask
 from app.account.service import create_account, set_plan
 from app.db.extensions import db
 from app.http.errors import Conflict, ValidationFailed
-from tests.make import Client, event_types, make_account, make_key, make_project, square
+from tests.make import Client, event_types, make_key, make_project, square
 
 
 def _account(client: Client) -> dict[str, Any]:
@@ -35,11 +35,6 @@ def test_usage_is_current(client: Client) -> None:
     assert _account(client)["usage"] == usage
 
 
-@pytest.mark.parametrize("plan", ["free", "pro", "enterprise"])
-def test_plan(app: Flask, plan: str) -> None:
-    assert _account(make_account(app, plan=plan))["plan"] == plan
-
-
 def test_name_can_be_changed(client: Client) -> None:
     before = _account(client)
     response = client.put("/v1/account", json={"name": " Forst GmbH "})
@@ -48,21 +43,15 @@ def test_name_can_be_changed(client: Client) -> None:
     assert event_types(client) == []
 
 
-@pytest.mark.parametrize("body", [{}, {"type": 5, "plan": "free", "usage": None}])
-def test_an_empty_change_changes_nothing(client: Client, body: dict[str, Any]) -> None:
+def test_an_empty_change_changes_nothing(client: Client) -> None:
     before = _account(client)
-    assert client.put("/v1/account", json=body).json["data"] == before
-    assert _account(client) == before
+    for body in ({}, {"type": 5, "plan": "free", "usage": None}, before):
+        assert client.put("/v1/account", json=body).json["data"] == before
+        assert _account(client) == before
 
 
-def test_a_record_can_be_sent_back(client: Client) -> None:
-    before = _account(client)
-    assert client.put("/v1/account", json=before).json["data"] == before
-
-
-@pytest.mark.parametrize("permission", ["projects:write", "members:write", "billing:read"])
-def test_only_an_admin_changes_the_name(client: Client, permission: str) -> None:
-    limited = make_key(client, permissions=[permission])
+def test_only_an_admin_changes_the_name(client: Client) -> None:
+    limited = make_key(client, permissions=["projects:write", "members:write", "billing:read"])
     assert _account(limited) == _account(client)
     response = limited.put("/v1/account", json={"name": "Mine"})
     assert response.status_code == 403
@@ -118,11 +107,9 @@ def test_a_plan_can_be_set(client: Client) -> None:
     assert _account(client)["plan"] == "pro"
 
 
-@pytest.mark.parametrize(("account", "plan"), [("acct_x", "pro"), (None, "gold")])
-def test_an_unknown_account_or_plan_is_rejected(
-    client: Client, account: str | None, plan: str
-) -> None:
-    with client.app.app_context():
-        with pytest.raises(ValidationFailed):
-            set_plan(account or client.account_id, plan)
-        db.session.rollback()
+def test_an_unknown_account_or_plan_is_rejected(client: Client) -> None:
+    for account_id, plan in (("acct_x", "pro"), (client.account_id, "gold")):
+        with client.app.app_context():
+            with pytest.raises(ValidationFailed):
+                set_plan(account_id, plan)
+            db.session.rollback()

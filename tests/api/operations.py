@@ -230,8 +230,8 @@ def body_properties(operation: Operation) -> dict[str, dict[str, Any]]:
     schema = schema.get("anyOf", [schema])[0]
     if "$ref" in schema:
         schema = _document()["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
-    found = schema.get("properties", {})
-    return {name: about for name, about in found.items() if not about.get("readOnly")}
+    properties = schema.get("properties", {})
+    return {name: about for name, about in properties.items() if not about.get("readOnly")}
 
 
 def absent_ids(operation: Operation) -> Ids:

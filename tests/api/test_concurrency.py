@@ -51,6 +51,7 @@ def test_ten_requests_with_one_key_make_one_row(client: Client) -> None:
     assert client.post("/v1/projects", json=body, headers=key).json["data"]["id"] in created
 
 
+@pytest.mark.both
 def test_on_postgresql_a_key_whose_first_request_runs_is_a_conflict(client: Client) -> None:
     """On SQLite there is one writer at a time: a repeat waits there, and gets the answer."""
     if client.app.config["SETTINGS"].uses_sqlite:

@@ -61,9 +61,3 @@ def _check(response: TestResponse, bad: Bad) -> None:
     if bad.fields is not None and bad.fields.strip() == bad.fields:
         expected = sorted(bad.fields.split())
     assert named == expected
-
-
-def test_the_corpus_is_large_and_names_each_case_once() -> None:
-    names = [(group, case.what) for group, cases in GROUPS.items() for case in cases]
-    assert len(names) >= 150
-    assert len(set(names)) == len(names)

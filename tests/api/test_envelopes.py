@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import re
-from typing import Any
 
 import pytest
 from flask import Flask
@@ -18,22 +17,19 @@ TIME = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"
 REQUEST_ID = r"req_[0-9a-hjkmnp-tv-z]{26}"
 
 
-@pytest.mark.parametrize("kind", ["project", "asset", "account", "usage"])
-def test_the_envelope_of_a_single_resource(client: Client, kind: str) -> None:
+def test_the_envelopes_of_a_resource_and_of_a_page(client: Client) -> None:
     project = f"/v1/projects/{make_project(client)['id']}"
     asset = f"{project}/assets/{make_asset(client, project.split('/')[3])['id']}"
-    paths = {"project": project, "asset": asset, "account": "/v1/account"}
-    response = client.get(paths.get(kind, "/v1/account/usage"))
-    assert list(response.json) == ["data", "meta"]
-    assert list(response.json["meta"]) == ["request_id", "timestamp"]
-    assert response.json["meta"]["request_id"] == response.headers["X-Request-Id"]
-    assert re.fullmatch(TIME, response.json["meta"]["timestamp"])
-
-
-def test_the_envelope_of_a_page(client: Client) -> None:
-    body = client.get("/v1/projects").json
-    assert list(body) == ["data", "meta"]
-    assert list(body["meta"]) == ["total", "page", "per_page", "total_pages"]
+    for path in (project, asset, "/v1/account", "/v1/account/usage"):
+        response = client.get(path)
+        assert response.content_type == "application/json"
+        assert list(response.json) == ["data", "meta"]
+        assert list(response.json["meta"]) == ["request_id", "timestamp"]
+        assert response.json["meta"]["request_id"] == response.headers["X-Request-Id"]
+        assert re.fullmatch(TIME, response.json["meta"]["timestamp"])
+    page = client.get("/v1/projects").json
+    assert list(page) == ["data", "meta"]
+    assert list(page["meta"]) == ["total", "page", "per_page", "total_pages"]
 
 
 def test_the_envelope_of_an_error(client: Client) -> None:
@@ -44,11 +40,6 @@ def test_the_envelope_of_an_error(client: Client) -> None:
     assert response.json["meta"] == {"request_id": response.headers["X-Request-Id"]}
 
 
-def test_answers_are_json_and_say_so(client: Client) -> None:
-    for path in ("/v1/projects", "/v1/nothing", "/v1/auth/verify"):
-        assert client.get(path).content_type == "application/json"
-
-
 def test_every_problem_is_told_at_once(client: Client) -> None:
     body = {"name": "", "description": 1, "geometry": {"type": "Point"}, "status": "active"}
     details = client.post("/v1/projects", json=body).json["error"]["details"]
@@ -56,84 +47,50 @@ def test_every_problem_is_told_at_once(client: Client) -> None:
     assert all(d["message"] for d in details)
 
 
-def test_a_fault_of_a_geometry_says_where_it_is(client: Client) -> None:
-    """The path stops at geometry.coordinates; ring and position stand in the message."""
-    ring = [[10, 50], [11, 50], [11, 51], [10, 50]]
-    hole = [[10.5, 50.1], ["x", 50], [10.6, 50.2], [10.5, 50.1]]
-    body = {"name": "A", "geometry": {"type": "Polygon", "coordinates": [ring, hole]}}
-    (detail,) = client.post("/v1/projects", json=body).json["error"]["details"]
-    assert detail["field"] == "geometry.coordinates"
-    assert "ring 1, position 1" in detail["message"].lower()
+def test_a_request_id_that_is_sent_is_kept(client: Client) -> None:
+    for sent in ("x" * 8, "a-b_c-D_9", "0" * 64):
+        response = client.get("/v1/account", headers={"X-Request-Id": sent})
+        assert response.headers["X-Request-Id"] == sent
+        assert response.json["meta"]["request_id"] == sent
 
 
-@pytest.mark.parametrize("sent", ["x" * 8, "a-b_c-D_9", "0" * 64])
-def test_a_request_id_that_is_sent_is_kept(client: Client, sent: str) -> None:
-    response = client.get("/v1/account", headers={"X-Request-Id": sent})
-    assert response.headers["X-Request-Id"] == sent
-    assert response.json["meta"]["request_id"] == sent
+def test_a_request_id_of_another_form_is_replaced(client: Client) -> None:
+    for sent in ("", "short12", "x" * 65, "with space", "umläute-x", "a;b<c>d!", "abcdefgh\t"):
+        response = client.get("/v1/account", headers={"X-Request-Id": sent})
+        assert re.fullmatch(REQUEST_ID, response.headers["X-Request-Id"]), sent
 
 
-@pytest.mark.parametrize(
-    "sent", ["", "short12", "x" * 65, "with space", "umläute-x", "a;b<c>d!", "abcdefgh\t"]
-)
-def test_a_request_id_of_another_form_is_replaced(client: Client, sent: str) -> None:
-    response = client.get("/v1/account", headers={"X-Request-Id": sent})
-    assert re.fullmatch(REQUEST_ID, response.headers["X-Request-Id"])
-
-
-@pytest.mark.parametrize(
-    ("method", "path"),
-    [
+def test_every_answer_has_a_request_id_of_its_own(client: Client) -> None:
+    for method, path in (
         ("GET", "/v1/projects"),
-        ("GET", "/v1/nothing"),
         ("PATCH", "/v1/projects"),
         ("GET", "/nothing"),
-        ("POST", "/api/health"),
         ("GET", "/healthz"),
-        ("GET", "/v1/openapi.json"),
         ("HEAD", "/v1/projects"),
-    ],
-)
-def test_every_answer_has_a_request_id_of_its_own(client: Client, method: str, path: str) -> None:
-    ids = {client.send(method, path).headers["X-Request-Id"] for _ in range(2)}
-    assert len(ids) == 2
+    ):
+        ids = {client.send(method, path).headers["X-Request-Id"] for _ in range(2)}
+        assert len(ids) == 2
 
 
-@pytest.mark.parametrize(
-    ("method", "path", "status", "code"),
-    [
+def test_errors_have_the_envelope_everywhere(client: Client) -> None:
+    for method, path, status, code in (
         ("GET", "/nothing", 404, "NOT_FOUND"),
         ("GET", "/api/nothing", 404, "NOT_FOUND"),
         ("POST", "/api/health", 405, "METHOD_NOT_ALLOWED"),
         ("GET", "/v1/nothing", 404, "NOT_FOUND"),
         ("POST", "/healthz", 405, "METHOD_NOT_ALLOWED"),
         ("PUT", "/docs", 405, "METHOD_NOT_ALLOWED"),
-    ],
-)
-def test_errors_have_the_envelope_everywhere(
-    client: Client, method: str, path: str, status: int, code: str
-) -> None:
-    response = client.nobody().send(method, path)
-    assert response.status_code == status
-    assert response.json["error"]["code"] == code
-    assert response.json["error"]["details"] == []
+    ):
+        response = client.nobody().send(method, path)
+        assert response.status_code == status, path
+        assert response.json["error"]["code"] == code
+        assert response.json["error"]["details"] == []
 
 
-@pytest.mark.parametrize(
-    ("method", "path", "allowed"),
-    [
-        ("PATCH", "/v1/projects", {"GET", "HEAD", "POST"}),
-        ("POST", "/v1/projects/x", {"GET", "HEAD", "PUT", "PATCH", "DELETE"}),
-        ("GET", "/v1/projects/x/archive", {"POST"}),
-        ("DELETE", "/v1/account", {"GET", "HEAD", "PUT", "PATCH"}),
-    ],
-)
-def test_405_names_the_methods_that_are_allowed(
-    client: Client, method: str, path: str, allowed: set[str]
-) -> None:
-    response = client.send(method, path)
+def test_405_names_the_methods_that_are_allowed(client: Client) -> None:
+    response = client.send("POST", "/v1/projects/x")
     assert response.status_code == 405
-    assert set(response.headers["Allow"].split(", ")) == allowed
+    assert set(response.headers["Allow"].split(", ")) == {"GET", "HEAD", "PUT", "PATCH", "DELETE"}
 
 
 @pytest.mark.provokes(500)
@@ -160,29 +117,6 @@ def test_a_moment_is_shown_in_utc(client: Client, monkeypatch: pytest.MonkeyPatc
     moment = clock.parse_time("2026-01-02T03:04:05.670+02:00")
     monkeypatch.setattr(clock, "now", lambda: moment)
     assert make_project(client)["created_at"] == "2026-01-02T01:04:05.670Z"
-
-
-def _statuses(client: Client) -> dict[str, Any]:
-    project = make_project(client)
-    path = f"/v1/projects/{project['id']}"
-    asset = client.post(f"{path}/assets", json={"name": "A", "type": "x"})
-    return {
-        "create": asset,
-        "list": client.get("/v1/projects"),
-        "read": client.get(path),
-        "update": client.put(path, json={}),
-        "delete asset": client.delete(asset.headers["Location"]),
-        "archive": client.post(f"{path}/archive"),
-        "restore": client.post(f"{path}/restore"),
-        "update account": client.put("/v1/account", json={}),
-    }
-
-
-def test_statuses_of_success(client: Client) -> None:
-    """201 for what is created, 204 for what is deleted, 200 for the rest."""
-    answers = {name: answer.status_code for name, answer in _statuses(client).items()}
-    special = {"create": 201, "delete asset": 204}
-    assert answers == dict.fromkeys(answers, 200) | special
 
 
 def test_addresses_are_those_of_the_request_or_of_public_url(client: Client) -> None:

@@ -116,20 +116,23 @@ def test_a_stranger_cannot_tell_what_exists(
                     assert _bytes(_send(stranger, operation, malformed)) == expected, word
 
 
-@pytest.mark.parametrize("operation", addressed(), ids=lambda operation: operation.name)
 def test_what_a_stranger_asked_for_is_untouched(
-    client: Client, stranger: Client, operation: Operation
+    client: Client, stranger: Client, subtests: pytest.Subtests
 ) -> None:
     """The same request succeeds where it is the account's own, and is seen in what is compared."""
-    ids = fill(client, operation)
-    prepare(client, operation, ids)
-    path = operation.path(ids)
-    before = _everything(client, operation, ids)
-    assert stranger.send(operation.method, path, **body(operation)).status_code == 404
-    assert _everything(client, operation, ids) == before
-    answer = client.send(operation.method, path, **body(operation))
-    assert answer.status_code in (200, 201, 202, 204)
-    assert (_everything(client, operation, ids) == before) is (operation.method == "GET")
+    for operation in addressed():
+        if operation.method == "GET":
+            continue
+        with subtests.test(operation.name):
+            ids = fill(client, operation)
+            prepare(client, operation, ids)
+            path = operation.path(ids)
+            before = _everything(client, operation, ids)
+            assert stranger.send(operation.method, path, **body(operation)).status_code == 404
+            assert _everything(client, operation, ids) == before
+            answer = client.send(operation.method, path, **body(operation))
+            assert answer.status_code in (200, 201, 202, 204)
+            assert _everything(client, operation, ids) != before
 
 
 def _everything(client: Client, operation: Operation, ids: dict[str, str]) -> Any:

@@ -40,8 +40,8 @@ LARGE = {"name": "Wald", "description": "x" * EXPENSIVE_BODY_BYTES}
 
 
 @contextmanager
-def others_at_work(app: Flask, number: int = 1) -> Iterator[None]:
-    """Another request is at work meanwhile. Of ``number`` the others wait for it."""
+def others_at_work(app: Flask) -> Iterator[None]:
+    """Another request is at work meanwhile."""
     over, begun = threading.Event(), threading.Event()
 
     def work() -> None:
@@ -49,23 +49,14 @@ def others_at_work(app: Flask, number: int = 1) -> Iterator[None]:
             begun.set()
             over.wait(2 * PATIENCE)
 
-    def wait(place: int) -> None:
-        somebody = {"REMOTE_ADDR": f"10.0.0.{place}"}
-        with app.test_request_context(environ_base=somebody), expensive_work():
-            pass
-
-    threads = [threading.Thread(target=work)]
-    threads += [threading.Thread(target=wait, args=(place,)) for place in range(1, number)]
+    thread = threading.Thread(target=work)
+    thread.start()
     try:
-        for thread in threads:
-            thread.start()
-            assert begun.wait(PATIENCE)
-        wait_for(lambda: TURNS.waiting == number - 1)
+        assert begun.wait(PATIENCE)
         yield
     finally:
         over.set()
-        for thread in threads:
-            thread.join()
+        thread.join()
 
 
 @pytest.fixture
@@ -85,7 +76,6 @@ def _large_page(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     ("path", "body"),
     [
         (VALIDATE, EXPENSIVE),
-        ("/v1/projects", {"name": "Wald", "geometry": EXPENSIVE}),
         ("/v1/projects", LARGE),
         ("/api/onboarding/validate-slug", {"slug": "x" * EXPENSIVE_BODY_BYTES}),
     ],
@@ -102,17 +92,6 @@ def test_what_does_not_get_its_turn_is_refused(
     assert response.json["error"]["code"] == "SERVICE_UNAVAILABLE"
     assert "Too many large requests" in response.json["error"]["message"]
     assert response.headers["Retry-After"] == str(EXPENSIVE_RETRY_SECONDS)
-
-
-@pytest.mark.slow
-@pytest.mark.provokes(503)
-def test_few_wait_and_the_others_are_refused_at_once(
-    client: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(expensive, "EXPENSIVE_WAIT_SECONDS", 600)
-    with others_at_work(client.app, 1 + EXPENSIVE_WAITING):
-        for _ in range(20):
-            assert client.post("/v1/projects", json=LARGE).status_code == 503
 
 
 def test_who_waits_gets_its_turn(client: Client) -> None:
@@ -166,13 +145,6 @@ def test_a_large_geometry_is_checked_in_the_turn_of_its_body(
     assert client.post(VALIDATE, json=comb(10_000)).json["data"]["valid"] is True
     assert has_turn == [False, True]
     assert not TURNS.is_taken
-
-
-@pytest.mark.slow
-def test_the_next_one_has_its_turn_after_a_refusal(client: Client) -> None:
-    for _ in range(2 * EXPENSIVE_WAITING):
-        assert client.post("/v1/projects", json=LARGE).status_code == 422
-        assert client.post(VALIDATE, json=zigzag(30_000)).json["data"]["valid"] is False
 
 
 @pytest.mark.provokes(503)

@@ -53,16 +53,14 @@ def test_external_id_and_slug_and_ids(client: Client, projects: list[dict[str, A
     assert paged["meta"]["total"] == 4
 
 
-@pytest.mark.parametrize("more", ["", "&search=wood", "&bbox=0,0,1,1"])
-@pytest.mark.parametrize("project_id", ["", "x", "proj_x", "proj_\U0010fffd", "asset_{}", "{}x"])
-def test_a_project_id_that_is_none_is_an_error(
-    client: Client, projects: list[dict[str, Any]], project_id: str, more: str
-) -> None:
-    text = quote(project_id.format(projects[0]["id"]))
-    response = client.get(f"/v1/assets?project_id={text}{more}")
-    assert response.status_code == 400
+def test_a_project_id_that_is_none_is_an_error(client: Client) -> None:
     message = 'Must be the id of a project, which begins with "proj_".'
-    assert response.json["error"]["details"] == [{"field": "project_id", "message": message}]
+    for project_id in ("", "x", "proj_x", "proj_\U0010fffd", f"asset_{'0' * 26}"):
+        for more in ("", "&search=wood"):
+            response = client.get(f"/v1/assets?project_id={quote(project_id)}{more}")
+            assert response.status_code == 400
+            (detail,) = response.json["error"]["details"]
+            assert (detail["field"], detail["message"]) == ("project_id", message)
 
 
 def test_others_ids_find_nothing(client: Client, projects: list[dict[str, Any]]) -> None:
@@ -146,38 +144,34 @@ def test_the_assets_of_all_projects(
     assert _found(client, f"{path}?{since}") == ["Mast 0"]
 
 
-@pytest.mark.parametrize(
-    ("query", "field", "said"),
-    [
-        ("limit=5", "limit", "The parameters are: bbox, "),
-        ("fields=name,colour", "fields", "'colour' is unknown. The fields are: id, name, slug"),
-        ("fields=", "fields", "separated by commas"),
-        ("fields=name,,slug", "fields", "separated by commas"),
-        ("ids=" + ",".join("a" * 101), "ids", "at most 100 ids"),
-        ("ids=", "ids", "separated by commas"),
-        ("ids=a%00b", "ids", "NUL"),
-        ("updated_since=2026-01-02", "updated_since", "RFC 3339"),
-        ("updated_since=2026-01-02T03:04:05", "updated_since", "with a zone"),
-        ("updated_since=2026-01-02T03:04:05+02:00", "updated_since", "write + as %2B"),
-        ("sort=slug", "sort", "Must be one of: name, created_at, updated_at, area_hectares."),
-        ("per_page=101", "per_page", "Must be from 1 to 100."),
-        ("page=x", "page", "Must be an integer."),
-        ("ids=a&ids=b", "ids", "once"),
-    ],
-)
-def test_what_cannot_be_asked_for_is_said(
-    client: Client, query: str, field: str, said: str
-) -> None:
-    refused = client.get(f"/v1/projects?{query}")
-    assert refused.status_code == 400
-    (detail,) = refused.json["error"]["details"]
-    assert detail["field"] == field
-    assert said in detail["message"]
+REFUSED = [
+    ("limit=5", "limit", "The parameters are: bbox, "),
+    ("fields=name,colour", "fields", "'colour' is unknown. The fields are: id, name, slug"),
+    ("fields=", "fields", "separated by commas"),
+    ("fields=name,,slug", "fields", "separated by commas"),
+    ("ids=" + ",".join("a" * 101), "ids", "at most 100 ids"),
+    ("ids=", "ids", "separated by commas"),
+    ("ids=a%00b", "ids", "NUL"),
+    ("updated_since=2026-01-02", "updated_since", "RFC 3339"),
+    ("updated_since=2026-01-02T03:04:05", "updated_since", "with a zone"),
+    ("updated_since=2026-01-02T03:04:05+02:00", "updated_since", "write + as %2B"),
+    ("sort=slug", "sort", "Must be one of: name, created_at, updated_at, area_hectares."),
+    ("per_page=101", "per_page", "Must be from 1 to 100."),
+    ("page=x", "page", "Must be an integer."),
+    ("ids=a&ids=b", "ids", "once"),
+]
 
 
-@pytest.mark.parametrize("query", ["x=1", "=1", "x"])
-def test_what_takes_no_parameters_refuses_all(client: Client, query: str) -> None:
-    response = client.get(f"/v1/account?{query}")
-    assert response.status_code == 400
-    (detail,) = response.json["error"]["details"]
-    assert detail["message"] == "This operation takes no query parameters."
+def test_what_cannot_be_asked_for_is_said(client: Client, subtests: pytest.Subtests) -> None:
+    for query, field, message in REFUSED:
+        with subtests.test(query):
+            refused = client.get(f"/v1/projects?{query}")
+            assert refused.status_code == 400
+            (detail,) = refused.json["error"]["details"]
+            assert detail["field"] == field
+            assert message in detail["message"]
+    for query in ("x=1", "=1", "x"):
+        refused = client.get(f"/v1/account?{query}")
+        assert refused.status_code == 400
+        (detail,) = refused.json["error"]["details"]
+        assert detail["message"] == "This operation takes no query parameters."

@@ -123,11 +123,6 @@ def test_answers_are_described_with_the_headers_that_clients_go_by(
             assert expected <= set(found["headers"]), f"{each.name} {status}"
 
 
-def test_what_a_body_cannot_set_is_not_in_its_description(document: dict[str, Any]) -> None:
-    schemas = document["components"]["schemas"]
-    assert "status" not in schemas["ProjectCreate"]["properties"]
-
-
 def test_entity_tags_have_a_pattern(document: dict[str, Any]) -> None:
     for name in ("If-Match", "If-None-Match"):
         pattern = document["components"]["parameters"][name]["schema"]["pattern"]
@@ -236,12 +231,12 @@ POLYGON = {"type": "Polygon", "coordinates": [RING]}
         ("POLYGON", False),
     ],
 )
-@pytest.mark.parametrize("schema", ["Project", "ProjectCreate", "ProjectUpdate"])
 def test_a_boundary_is_described_as_geojson(
-    document: dict[str, Any], schema: str, geometry: Any, fits: bool
+    document: dict[str, Any], geometry: Any, fits: bool
 ) -> None:
-    described = document["components"]["schemas"][schema]["properties"]["geometry"]
-    assert (not _schema_errors(document, described, geometry)) is fits
+    for schema in ("Project", "ProjectCreate", "ProjectUpdate"):
+        described = document["components"]["schemas"][schema]["properties"]["geometry"]
+        assert (not _schema_errors(document, described, geometry)) is fits
 
 
 @pytest.mark.parametrize(
@@ -255,12 +250,12 @@ def test_a_boundary_is_described_as_geojson(
         (POLYGON, False),
     ],
 )
-@pytest.mark.parametrize("schema", ["Asset", "AssetCreate", "AssetUpdate"])
 def test_a_location_is_described_as_a_point(
-    document: dict[str, Any], schema: str, location: Any, fits: bool
+    document: dict[str, Any], location: Any, fits: bool
 ) -> None:
-    described = document["components"]["schemas"][schema]["properties"]["location"]
-    assert (not _schema_errors(document, described, location)) is fits
+    for schema in ("Asset", "AssetCreate", "AssetUpdate"):
+        described = document["components"]["schemas"][schema]["properties"]["location"]
+        assert (not _schema_errors(document, described, location)) is fits
 
 
 def test_query_parameters_are_described_with_their_bounds(document: dict[str, Any]) -> None:

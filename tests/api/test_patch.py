@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from app.api.openapi.document import description
-from tests.api.operations import bare_app, operations
+from tests.api.operations import operations
 from tests.make import Client, event_types, make_asset, make_project
 
 
@@ -27,20 +24,6 @@ def test_a_patch_changes_the_fields_that_are_sent(client: Client) -> None:
     assert again.headers["Idempotency-Replayed"] == "true"
     assert client.send("PATCH", path, json=body, headers=headers).status_code == 412
     assert event_types(client) == ["project.created", "project.updated"]
-
-
-def test_it_is_described_with_an_id_of_its_own() -> None:
-    with bare_app().app_context():
-        paths = description()["paths"]
-    ids = [each["operationId"] for path in paths.values() for each in _operations(path)]
-    assert len(ids) == len(set(ids))
-    put, patch = (paths["/v1/projects/{project_id}"][method] for method in ("put", "patch"))
-    assert (put["operationId"], patch["operationId"]) == ("update_project", "patch_project")
-    assert put["requestBody"] == patch["requestBody"]
-
-
-def _operations(path: dict[str, Any]) -> list[dict[str, Any]]:
-    return [value for value in path.values() if isinstance(value, dict)]
 
 
 def test_what_does_not_change(client: Client) -> None:

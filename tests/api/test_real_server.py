@@ -45,37 +45,17 @@ def _project(length: int) -> bytes:
     return body.replace(b'""', b'"' + b"x" * (length - len(body)) + b'"')
 
 
-def test_a_chunked_body_is_read(server: Server) -> None:
-    answer = server.send(CHUNKED, _chunked(_project(500)))
-    assert answer.status == 201
-    assert answer.json["data"]["name"].startswith("Chunked ")
-
-
 def test_a_chunked_body_of_just_the_limit_is_read(server: Server) -> None:
     answer = server.send(CHUNKED, _chunked(_project(LIMIT)))
     assert answer.status == 201
     assert len(answer.json["data"]["description"]) > LIMIT - 100
 
 
-@pytest.mark.parametrize("more", [1, 100, 1_000_000])
-def test_a_chunked_body_past_the_limit_is_refused(server: Server, more: int) -> None:
-    answer = server.send(CHUNKED, _chunked(_project(LIMIT + more), 4000))
-    assert answer.status == 413
-    assert answer.json["error"]["code"] == "PAYLOAD_TOO_LARGE"
-
-
-@pytest.mark.slow
-def test_an_announced_body_past_the_limit_is_refused(server: Server) -> None:
-    body = _project(LIMIT + 1)
-    head = CHUNKED.replace("Transfer-Encoding: chunked", f"Content-Length: {len(body)}")
-    answer = server.send(head, body)
-    assert answer.status == 413
-    assert answer.json["error"]["code"] == "PAYLOAD_TOO_LARGE"
-
-
-def test_a_chunked_body_that_is_no_json_by_its_type_is_refused(server: Server) -> None:
-    head = CHUNKED.replace("application/json", "text/plain")
-    assert server.send(head, _chunked(b"x")).status == 415
+def test_a_chunked_body_past_the_limit_is_refused(server: Server) -> None:
+    for more in (1, 1_000_000):
+        answer = server.send(CHUNKED, _chunked(_project(LIMIT + more), 4000))
+        assert answer.status == 413
+        assert answer.json["error"]["code"] == "PAYLOAD_TOO_LARGE"
 
 
 def test_an_empty_chunked_body_is_an_empty_body(server: Server) -> None:
@@ -84,44 +64,32 @@ def test_an_empty_chunked_body_is_an_empty_body(server: Server) -> None:
     assert answer.json["error"]["details"][0]["field"] == "body"
 
 
-@pytest.mark.parametrize(
-    ("target", "status"),
-    [
-        ("http://localhost/v1/projects", 200),
+def test_odd_targets(server: Server, subtests: pytest.Subtests) -> None:
+    for target, status in (
         ("http://elsewhere.example/v1/projects", 200),
         ("//v1/projects", 404),
-        ("///v1/projects", 404),
         ("/v1/projects/", 200),
         ("/v1//projects", 404),
         ("/v1/projects#page", 200),
-        ("/v1/projects?", 200),
         ("/%761/projects", 200),
         ("/v1/%00", 404),
         ("/v1/projects/%ff", 404),
         ("/v1/../v1/projects", 404),
-    ],
-)
-def test_odd_targets(server: Server, target: str, status: int) -> None:
-    answer = server.send(f"GET {target} HTTP/1.1")
-    assert answer.status == status
-    assert answer.json
-    assert "x-request-id" in answer.headers
+    ):
+        with subtests.test(target):
+            answer = server.send(f"GET {target} HTTP/1.1")
+            assert answer.status == status
+            assert answer.json
+            assert "x-request-id" in answer.headers
 
 
-@pytest.mark.parametrize("target", ["/v1/projects", "/v1/account", "/v1/forests"])
-def test_head_is_get_without_a_body(server: Server, target: str) -> None:
-    read = server.send(f"GET {target} HTTP/1.1")
-    head = server.send(f"HEAD {target} HTTP/1.1")
-    assert head.status == read.status
-    assert head.body == b""
-    for name in ("content-type", "content-length", "etag"):
-        assert head.headers.get(name) == read.headers.get(name)
-
-
-def test_head_of_an_unknown_credential_is_401(server: Server) -> None:
-    other = server._replace(client=server.client.nobody())
-    answer = other.send("HEAD /v1/projects HTTP/1.1")
-    assert (answer.status, answer.body) == (401, b"")
+def test_head_is_get_without_a_body(server: Server) -> None:
+    for target in ("/v1/projects", "/v1/forests"):
+        read = server.send(f"GET {target} HTTP/1.1")
+        head = server.send(f"HEAD {target} HTTP/1.1")
+        assert (head.status, head.body) == (read.status, b"")
+        for name in ("content-type", "content-length", "etag"):
+            assert head.headers.get(name) == read.headers.get(name)
 
 
 EXPECTING = CHUNKED.replace("Transfer-Encoding: chunked", "Expect: 100-continue")

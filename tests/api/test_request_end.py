@@ -5,8 +5,7 @@ from __future__ import annotations
 
 import sqlite3
 import traceback
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Iterator
 
 import pytest
 from flask import Flask
@@ -63,25 +62,19 @@ def clock(seconds: float = 0.05) -> ProcessorClock:
 
 
 @pytest.mark.both
-@pytest.mark.usefixtures("_short", "_long_texts")
-def test_a_filter_that_takes_too_long_is_ended_and_named(client: Client) -> None:
-    response = client.get(ITEMS, query_string={"filter": LIKE, "limit": 1})
-    assert response.status_code == 400
-    (detail,) = response.json["error"]["details"]
-    assert detail["field"] == "filter"
-    assert "Ask for less" in detail["message"]
-    assert client.get(ITEMS, query_string={"limit": 1}).status_code == 200
-
-
-@pytest.mark.both
 @pytest.mark.provokes(503)
 @pytest.mark.usefixtures("_short", "_long_texts")
-def test_a_filter_that_takes_long_needs_its_turn(client: Client) -> None:
+def test_a_filter_that_takes_long_needs_its_turn_and_is_ended(client: Client) -> None:
+    ended = client.get(ITEMS, query_string={"filter": LIKE, "limit": 1})
+    assert ended.status_code == 400
+    (detail,) = ended.json["error"]["details"]
+    assert detail["field"] == "filter"
+    assert "Ask for less" in detail["message"]
     with turn_taken():
-        response = client.get(ITEMS, query_string={"filter": LIKE, "limit": 1})
+        refused = client.get(ITEMS, query_string={"filter": LIKE, "limit": 1})
         assert client.get(ITEMS, query_string={"limit": 1}).status_code == 200
-    assert response.status_code == 503
-    assert response.headers["Retry-After"] == str(EXPENSIVE_RETRY_SECONDS)
+    assert refused.status_code == 503
+    assert refused.headers["Retry-After"] == str(EXPENSIVE_RETRY_SECONDS)
     assert not TURNS.is_taken
 
 
@@ -104,21 +97,18 @@ def _on_a_connection() -> None:
 
 
 @pytest.mark.both
-@pytest.mark.parametrize(
-    "run",
-    [
+def test_any_statement_that_reads_is_ended(app: Flask) -> None:
+    for run in (
         lambda: CompiledQuery(ENDLESS.columns()).all(),
         lambda: next(CompiledQuery(ENDLESS.columns()).stream(1)),
         _on_a_connection,
-    ],
-)
-def test_any_statement_that_reads_is_ended(app: Flask, run: Callable[[], Any]) -> None:
-    with (
-        app.test_request_context(),
-        running(clock()),
-        pytest.raises(BadRequest, match="enough"),
     ):
-        run()
+        with (
+            app.test_request_context(),
+            running(clock()),
+            pytest.raises(BadRequest, match="enough"),
+        ):
+            run()
 
 
 def test_the_cursor_of_an_ended_statement_is_closed(app: Flask) -> None:
@@ -180,6 +170,7 @@ def test_outside_of_a_request_nothing_is_ended(app: Flask) -> None:
             assert connection.execute(limited).scalar() == 300_000
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_short")
 def test_an_export_takes_its_time(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     """It has a slot, in which no batch takes long."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from app.api.resource_fields import create_fields, update_fields
 from app.policy import kinds
 from app.policy.fields import Field
@@ -13,10 +11,11 @@ KINDS = [each for each in vars(kinds).values() if isinstance(each, Kind)]
 NOT_WRITTEN = (kinds.ID, kinds.COUNTRY, kinds.HECTARES, kinds.TIME)
 
 
-@pytest.mark.parametrize(
-    "kind", [each for each in KINDS if each not in NOT_WRITTEN], ids=lambda kind: kind.name
-)
-def test_a_field_of_any_kind_can_be_described(kind: Kind) -> None:
-    field = Field("note", kind, description="Where.", writable="always", nullable=True, longest=9)
-    for made in (create_fields([field]), update_fields([field])):
-        assert made["note"].metadata["description"] == "Where."
+def test_a_field_of_any_kind_can_be_described() -> None:
+    for kind in KINDS:
+        if kind not in NOT_WRITTEN:
+            field = Field(
+                "note", kind, description="A.", writable="always", nullable=True, longest=9
+            )
+            for fields in (create_fields([field]), update_fields([field])):
+                assert fields["note"].metadata["description"] == "A."

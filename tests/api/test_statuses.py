@@ -122,20 +122,19 @@ PROVOKE: dict[int, Callable[[Asked], Any]] = {
 }
 
 
-each = pytest.mark.parametrize("operation", operations(), ids=lambda operation: operation.name)
-
-
 @pytest.mark.both
-@each
-def test_it_succeeds_with_the_promised_status(client: Client, operation: Operation) -> None:
-    ids = fill(client, operation)
-    prepare(client, operation, ids)
-    (status,) = (each for each in _promised(operation) if each in GOOD)
-    assert Asked(client, operation, ids).send().status_code == status
+def test_each_succeeds_with_the_promised_status(client: Client, subtests: pytest.Subtests) -> None:
+    for operation in operations():
+        with subtests.test(operation.name):
+            ids = fill(client, operation)
+            prepare(client, operation, ids)
+            (status,) = (status for status in _promised(operation) if status in GOOD)
+            assert Asked(client, operation, ids).send().status_code == status
 
 
+@pytest.mark.slow
 @pytest.mark.provokes(500, 503)
-@each
+@pytest.mark.parametrize("operation", operations(), ids=lambda operation: operation.name)
 def test_every_other_promised_status_is_answered(
     client: Client, operation: Operation, subtests: pytest.Subtests
 ) -> None:

@@ -35,6 +35,8 @@ OTHER_WAYS: dict[str, tuple[str, str]] = {
     "app.cli.group": ("importlib", "modules of this package, which ``ENTRIES`` names"),
     "app.cli.listening": ("socket ssl", "a receiver for development, to which others connect"),
     "app.geometry.timed_program": ("importlib", "modules of this application"),
+    "app.imports.features.reader_process": ("socket", _OWN),
+    "app.imports.features.reader_program": ("socket", _OWN),
     "app.jobs.wake_signals": ("redis", _VALKEY),
     "app.jobs.queue": ("redis rq", _VALKEY),
     "app.db.postgresql.connection": ("psycopg", "the database at DATABASE_URL"),

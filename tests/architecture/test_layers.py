@@ -1,4 +1,4 @@
-"""The README lists the packages as they are, an address leads to the package of its name, and
+"""The tour lists the packages as they are, an address leads to the package of its name, and
 nothing goes around the contracts of import-linter."""
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ _ROW = re.compile(r"^\| (`/.*?) \| `(app/[a-z_/]+)/` \|", re.M)
 
 
 def listed() -> list[str]:
-    """The packages in the order of README's list."""
-    _, _, section = (ROOT / "README.md").read_text().partition("## How it is built")
+    """The packages in the order of the tour's list."""
+    _, _, section = (ROOT / "docs/tour.md").read_text().partition("## The packages")
     return re.findall(r"^\| `(\w+)(?:/|\.py)` \|", section, re.M)
 
 

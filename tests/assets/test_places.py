@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import pytest
-from flask import Flask
 
 from app.assets import places, words
 from app.assets.listing import asset_query, list_assets
@@ -14,17 +14,12 @@ from app.assets.words import known_words
 from app.geometry import Bounds
 from app.policy.bounds import ASSET_STATUSES, ASSET_TYPES
 from app.values import clock
-from tests.make import Client, make_account, make_asset, make_project, point
+from tests.make import Client, make_asset, make_project, point
 
 pytestmark = pytest.mark.both
 
 
 BOXES = (None, Bounds(-180, -90, 180, 90), Bounds(5, 45, 15, 55), Bounds(170, -20, 190, 20))
-
-
-@pytest.fixture
-def client(app: Flask) -> Client:
-    return make_account(app)
 
 
 @pytest.fixture
@@ -39,17 +34,10 @@ def project_ids(client: Client) -> list[str]:
     return ids
 
 
-@pytest.fixture(params=[0, 10_000])
-def near(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whether the index of boxes names the assets, or that of the list is read."""
-    monkeypatch.setattr(places, "ASSETS_MAP_NEAR", request.param)
-
-
-@pytest.mark.usefixtures("near")
-@pytest.mark.parametrize("box", BOXES)
 def test_all_of_the_list_that_have_a_location(
-    client: Client, project_ids: list[str], box: Bounds | None
+    client: Client, project_ids: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Whether the index of boxes names the assets, or that of the list is read."""
     queries: list[dict[str, Any]] = [
         {},
         {"status": "maintenance"},
@@ -58,18 +46,18 @@ def test_all_of_the_list_that_have_a_location(
         {"updated_since": clock.now().replace(year=2001)},
     ]
     with client.app.app_context():
-        for project_id in (None, *project_ids):
-            for values in queries:
-                query = asset_query(**values, bbox=box, per_page=100)
-                records, _ = list_assets(client.account_id, project_id, query)
-                expected = {record["id"] for record in records if record["location"]}
+        for box, project_id, values in product(BOXES, (None, project_ids[0]), queries):
+            query = asset_query(**values, bbox=box, per_page=100)
+            records, _ = list_assets(client.account_id, project_id, query)
+            expected = {record["id"] for record in records if record["location"]}
+            for near in (0, 10_000):
+                monkeypatch.setattr(places, "ASSETS_MAP_NEAR", near)
                 found = find_places(client.account_id, project_id, query)
                 assert {row.id for row in found.rows} == expected
                 assert len(found.rows) == len(expected)
                 assert found.is_all
 
 
-@pytest.mark.usefixtures("near")
 def test_the_latest_where_there_are_too_many(
     client: Client, project_ids: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

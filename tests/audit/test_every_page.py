@@ -7,7 +7,8 @@ from typing import Any, Final
 import pytest
 
 from app.oauth.applications.service import find_application
-from tests.auth.test_page_matrix import Route, routes, things
+from tests.auth.page_table import PAGES, forms_with_entries
+from tests.auth.test_page_matrix import Route, things
 from tests.make import (
     Browser,
     Client,
@@ -22,78 +23,8 @@ from tests.make.browser import Page
 from tests.make.features import collection, feature
 from tests.make.imports import make_import
 from tests.pages.support import MULTIPART, browser_of, post, several_parts
-from trials.faults.heavy.form_fields import FIELDS_OF
+from tests.site.form_fields import FIELDS, FIELDS_OF
 
-# The action that is entered; None: nothing is changed in the account.
-ACTIONS: Final[dict[str, str | None]] = {
-    "/accounts/switch": None,
-    "/api-keys/<credential_id>/revoke": "api_key.revoked",
-    "/api-keys/new": "api_key.created",
-    "/applications/<app_id>": "application.updated",
-    "/applications/<app_id>/delete": "application.deleted",
-    "/applications/<app_id>/former-secret/end": "application.former_secret_ended",
-    "/applications/<app_id>/secret": "application.secret_rotated",
-    "/applications/new": "application.created",
-    "/assets/<project_id>/<asset_id>/delete": "asset.deleted",
-    "/assets/<project_id>/<asset_id>/edit": "asset.updated",
-    "/assets/<project_id>/<asset_id>/status": "asset.updated",
-    "/assets/export": "asset.exported",
-    "/assets/new": "asset.created",
-    "/audit-log/export": "audit_log.exported",
-    "/eudr/fill": "project.updated",
-    "/imports/<import_id>/apply": "import.applied",
-    "/imports/<import_id>/cancel": "import.canceled",
-    "/imports/<import_id>/change": "import.updated",
-    "/imports/<import_id>/leave-out": "import.updated",
-    "/imports/<import_id>/undo": "import.undone",
-    "/imports/new": "import.created",
-    "/members/<member_id>/invite": "member.invited",
-    "/members/<member_id>/remove": "member.removed",
-    "/members/<member_id>/role": "member.updated",
-    "/members/invite": "member.invited",
-    "/profile/name": "person.updated",
-    "/profile/sessions/end-others": "person.sessions_ended",
-    "/profile/times": "person.updated",
-    "/projects/<project_id>/archive": "project.archived",
-    "/projects/<project_id>/boundaries/<boundary_id>/restore": "project.boundary.updated",
-    "/projects/<project_id>/delete": "project.deleted",
-    "/projects/<project_id>/edit": "project.boundary.updated",
-    "/projects/<project_id>/restore": "project.restored",
-    "/projects/archive": "project.archived",
-    "/projects/check": None,
-    "/projects/export": "project.exported",
-    "/projects/new": "project.created",
-    "/projects/restore": "project.restored",
-    "/service-tokens/<credential_id>/revoke": "service_token.revoked",
-    "/service-tokens/new": "service_token.created",
-    "/settings": "account.updated",
-    "/settings/export": "account.exported",
-    "/webhooks/<webhook_id>/delete": "webhook.deleted",
-    "/webhooks/<webhook_id>/disable": "webhook.updated",
-    "/webhooks/<webhook_id>/edit": "webhook.updated",
-    "/webhooks/<webhook_id>/enable": "webhook.updated",
-    "/webhooks/<webhook_id>/logs/<log_id>/redeliver": "webhook.redelivered",
-    "/webhooks/<webhook_id>/replay": "webhook.replayed",
-    "/webhooks/<webhook_id>/retry": "webhook.retried",
-    "/webhooks/<webhook_id>/rotate": "webhook.secret_rotated",
-    "/webhooks/<webhook_id>/test": "webhook.tested",
-    "/webhooks/new": "webhook.created",
-    "/welcome/key": "api_key.created",
-}
-# Flows of their own: tests/audit/test_people.py, tests/people/single_sign_on/test_audit.py,
-# tests/deletion.
-_OF_PEOPLE: Final = (
-    *("/login", "/logout", "/register", "/register/confirm/<token>", "/forgot-password"),
-    *("/reset-password/<token>", "/verify-email/<token>", "/invitations/<token>"),
-    *("/accounts", "/accounts/leave", "/applications/end", "/oauth/authorize"),
-    *("/profile/password", "/profile/sessions/<session_id>/end", "/profile/verify-email"),
-    *("/login/single-sign-on/new", "/login/single-sign-on/link", "/login/single-sign-on/mail"),
-    *("/login/single-sign-on/link/<token>", "/profile/sign-ins/<identity_id>/unlink"),
-    *("/invitations", "/invitations/decline", "/profile/deletion"),
-    *("/settings/deletion", "/settings/deletion/cancel", "/accounts/<slug>/deletion"),
-)
-_OF_OPERATORS: Final = "/operator"  # likewise, in other logs: tests/pages/operator/test_audit.py
-_FACTOR: Final = "/second-factor"  # likewise: tests/people/second_factor/test_audit.py
 # What must be posted before, below the same path.
 _BEFORE: Final = {
     "/projects/<project_id>/delete": "archive",
@@ -114,18 +45,9 @@ _CREDENTIAL: Final = {"name": "Nightly", "permissions": "projects:read"}
 
 
 def posts() -> list[Route]:
-    return [
-        each
-        for each in routes()
-        if each.method == "POST"
-        and each.rule not in _OF_PEOPLE
-        and _FACTOR not in each.rule
-        and not each.rule.startswith(_OF_OPERATORS)
-    ]
-
-
-def test_the_table_has_every_form() -> None:
-    assert sorted(ACTIONS) == sorted(each.rule for each in posts())
+    """Those of the account: tests/pages/operator/test_audit.py has those of operators."""
+    rules = forms_with_entries()
+    return [Route("POST", rule) for rule in rules if not rule.startswith("/operator")]
 
 
 @pytest.mark.slow
@@ -146,8 +68,7 @@ def test_a_form_that_changes_something_has_one_entry(
             page = _send(browser, route, ids, typed)
             assert page.status in (200, 303), page.text[:2_000]
         with subtests.test(f"{route.rule}, its entry"):
-            expected = ACTIONS[route.rule]
-            assert [each["action"] for each in found] == ([expected] if expected else [])
+            assert [each["action"] for each in found] == PAGES[route.name].actions
             for each in found:
                 assert each["actor"]["type"] == "person"
                 assert each["actor"]["id"] == client.owner_id
@@ -190,7 +111,7 @@ def _typed(client: Client, rule: str, ids: dict[str, str]) -> dict[str, Any]:
         "/service-tokens/new": lambda: _CREDENTIAL,
         "/webhooks/<webhook_id>/replay": lambda: {"since": "2020-01-01T00:00", "which": "all"},
     }
-    return others.get(rule, lambda: dict(FIELDS_OF.get(rule, {})))()
+    return others.get(rule, lambda: dict(FIELDS_OF.get(rule, FIELDS)))()
 
 
 def _mark(client: Client, app_id: str) -> dict[str, str]:

@@ -17,9 +17,6 @@ from app.models import Account, Project, Webhook
 from tests.make import Client, make_project, make_webhook
 from tests.make.audit import audit_entries, new_entries
 
-pytestmark = pytest.mark.both
-
-
 OPERATOR = Actor("operator", None, "root")
 
 
@@ -28,6 +25,7 @@ def _archive(client: Client, project_id: str) -> None:
     db.session.scalars(own).one().status = "archived"
 
 
+@pytest.mark.both
 def test_a_change_without_an_entry_is_not_committed(client: Client) -> None:
     project = make_project(client)
     with (
@@ -123,15 +121,15 @@ def test_what_nobody_does_needs_none(client: Client) -> None:
         db.session.scalars(own).one().consecutive_failures = 3
 
 
-@pytest.mark.parametrize(("column", "value"), [("name", "Other"), ("plan", "pro")])
-def test_columns_that_are_listed_need_one(client: Client, column: str, value: str) -> None:
-    with (
-        client.app.app_context(),
-        acting(OPERATOR, Via()),
-        pytest.raises(MissingEntry),
-        transaction(),
-    ):
-        setattr(db.session.get_one(Account, client.account_id), column, value)
+def test_columns_that_are_listed_need_one(client: Client) -> None:
+    for column, value in [("name", "Other"), ("plan", "pro")]:
+        with (
+            client.app.app_context(),
+            acting(OPERATOR, Via()),
+            pytest.raises(MissingEntry),
+            transaction(),
+        ):
+            setattr(db.session.get_one(Account, client.account_id), column, value)
 
 
 def test_an_unknown_action_is_an_error(client: Client) -> None:

@@ -10,7 +10,6 @@ import pytest
 from app.audit import entries
 from tests.audit.log.logs import exported, findings, seal
 from tests.make import Client, audit_entries, make_entry, make_project
-from tests.pages.support import browser_of
 
 TEXT = "Mögliche " * 500
 METADATA = {"zones": "z" * 1_000, "age": 80, "nested": {"b": [1, None], "a": "ü" * 200}}
@@ -39,13 +38,14 @@ def test_their_beginning_length_and_hash_stand_in_the_entry(client: Client) -> N
     assert changed["metadata"]["to"]["sha256"] != changed["metadata"]["from"]["sha256"]
 
 
-@pytest.mark.parametrize(("characters", "is_whole"), [(1_022, True), (1_023, False)])
-def test_values_of_up_to_1_kb_are_whole(client: Client, characters: int, is_whole: bool) -> None:
-    value = "x" * characters  # and two quotes
-    make_entry(client, changes={"note": {"from": None, "to": value}, "other": {"to": "y" * 900}})
-    changes = audit_entries(client)[-1]["changes"]
-    assert (changes["note"]["to"] == value) is is_whole
-    assert changes["other"]["to"] == "y" * 900
+def test_values_of_up_to_1_kb_are_whole(client: Client) -> None:
+    for characters, is_whole in [(1_022, True), (1_023, False)]:
+        value = "x" * characters  # and two quotes
+        other = {"to": "y" * 900}
+        make_entry(client, changes={"note": {"from": None, "to": value}, "other": other})
+        changes = audit_entries(client)[-1]["changes"]
+        assert (changes["note"]["to"] == value) is is_whole
+        assert changes["other"] == other
 
 
 def test_entries_with_whole_values_still_verify(
@@ -58,11 +58,3 @@ def test_entries_with_whole_values_still_verify(
     make_project(client, description=TEXT)
     seal(client, monkeypatch)
     assert findings(exported(client)) == []
-
-
-def test_pages_show_them(client: Client) -> None:
-    make_project(client, description=TEXT, metadata=METADATA)
-    page = browser_of(client).get("/audit-log").text
-    assert f"{TEXT[:200]}… ({len(TEXT.strip().encode()):,} bytes, SHA-256 " in page
-    assert '{"age":80,"nested"' in page
-    assert "Metadata: beginning" not in page

@@ -19,9 +19,6 @@ from tests.make.oauth import bearer, exchange, grant_tokens
 from tests.oauth.support import authorize_url, redirect_query
 from tests.pages.support import browser_of, post, signed_in_browser
 
-pytestmark = pytest.mark.both
-
-
 NAME = "Map of Woods"
 
 
@@ -181,18 +178,6 @@ def test_access_that_an_earlier_consent_gives_is_recorded(client: Client) -> Non
     page = browser.get("/audit-log?action=application.allowed_again").text
     assert f"let the application {NAME} act for them again" in page
     assert "Let an application act for them again" in page
-
-
-def test_scopes_that_are_allowed_besides_are_recorded(client: Client) -> None:
-    application = make_application(client, name=NAME, scopes=["projects:read", "assets:read"])
-    browser = browser_of(client)
-    for scope in ("projects:read", "assets:read"):
-        browser.get(authorize_url(application, scope=scope))
-        browser.submit(decision="allow", account_id=client.account_id, follow=False)
-    both = ["projects:read", "assets:read"]
-    entry = audit_entries(client)[-1]
-    assert entry["action"] == "application.allowed"
-    assert entry["changes"] == {"scopes": {"from": both[:1], "to": both}}
 
 
 def test_an_application_acts_for_a_person(client: Client) -> None:

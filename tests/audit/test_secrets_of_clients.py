@@ -4,26 +4,22 @@ from __future__ import annotations
 
 import json
 
-import pytest
-
 from app.policy.audit import INSTANCE
 from app.security import tokens
 from app.security.webhook_signing import new_secret
 from tests.make import Browser, Client, audit_entries
 from tests.make.audit import new_entries
 
-pytestmark = pytest.mark.both
 
-
-@pytest.mark.parametrize("header", ["User-Agent", "X-Request-Id"])
-def test_a_token_in_another_header_is_not_recorded(client: Client, header: str) -> None:
-    token = tokens.new_token(tokens.API_KEY)
-    made = client.post("/v1/projects", {"name": "Hood"}, headers={header: token})
-    assert made.status_code == 201
-    entry = audit_entries(client)[-1]
-    assert entry["action"] == "project.created"
-    assert token not in json.dumps(entry)
-    assert entry["via"]["request_id"] == made.headers["X-Request-Id"]
+def test_a_token_in_another_header_is_not_recorded(client: Client) -> None:
+    for header in ["User-Agent", "X-Request-Id"]:
+        token = tokens.new_token(tokens.API_KEY)
+        made = client.post("/v1/projects", {"name": f"By {header}"}, headers={header: token})
+        assert made.status_code == 201
+        entry = audit_entries(client)[-1]
+        assert entry["action"] == "project.created"
+        assert token not in json.dumps(entry)
+        assert entry["via"]["request_id"] == made.headers["X-Request-Id"]
 
 
 def test_the_rest_of_a_user_agent_is_recorded(client: Client) -> None:

@@ -15,7 +15,7 @@ from app.chat.tools import TOOLS, call
 from app.policy.permissions import OF_PROJECTS
 from app.projects.listing import TABLE
 from tests.api.operations import Operation, absent_ids, addressed, bare_app, body, operations
-from tests.make import Client, make_key, make_service_token, square
+from tests.make import Client, make_service_token, square
 from tests.make.limited import HIDDEN, Forest, make_forest, normalized
 
 QUERIES: Final = ("", "search=quokka", "per_page=100", "status=active", "bbox=-180,-90,180,90",
@@ -29,11 +29,9 @@ def forest(client: Client) -> Forest:
 
 
 @pytest.mark.both
-@pytest.mark.parametrize("make", [make_key, make_service_token])
 def test_no_operation_of_v1_tells_of_another_project(
-    client: Client, make: Any, subtests: pytest.Subtests
+    forest: Forest, subtests: pytest.Subtests
 ) -> None:
-    forest = make_forest(client, make)
     for operation in _without_arguments():
         for query in QUERIES if operation.method == "GET" else ("",):
             path = operation.path({})
@@ -117,9 +115,8 @@ def test_it_learns_of_no_external_id(forest: Forest) -> None:
     assert forest.hidden["project_id"] in conflict.get_data(as_text=True)
 
 
-@pytest.mark.both
-@pytest.mark.parametrize("make", [make_key, make_service_token])
-def test_it_learns_of_no_idempotency_key(client: Client, make: Any) -> None:
+def test_it_learns_of_no_idempotency_key(client: Client) -> None:
+    make = make_service_token
     forest = make_forest(client, make)
     sent = {"json": {"description": "New"}, "headers": {"Idempotency-Key": "order 1"}}
     path = "/v1/projects/{project_id}"
@@ -159,7 +156,6 @@ def test_it_writes_its_own_project(forest: Forest) -> None:
         assert answer.status_code == status
 
 
-@pytest.mark.both
 def test_the_chat_reads_nothing_of_another_project(forest: Forest) -> None:
     """A new tool is called here at once, with what its schema requires. What a credential of some
     projects may read must give something, so that no call ends at its arguments."""

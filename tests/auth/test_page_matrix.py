@@ -13,7 +13,7 @@ from app.db.extensions import db
 from app.site.account_pages import ACCOUNT_PAGES
 from app.site.pages import PageBlueprint
 from tests.api.operations import FILLERS, Ids, Operation, bare_app, fill
-from tests.auth.page_table import ROLES, TABLE
+from tests.auth.page_table import PAGES, ROLES
 from tests.make import (
     Browser,
     Client,
@@ -26,7 +26,7 @@ from tests.make import (
     operator_of,
 )
 from tests.make.browser import Page
-from tests.pages.support import post, signed_in_browser
+from tests.pages.support import signed_in_browser
 
 # Things of an account that paths name, besides those of the API.
 MORE_FILLERS: Final = {
@@ -69,15 +69,24 @@ class Route(NamedTuple):
     def path(self, ids: Ids) -> str:
         return re.sub(r"<(\w+)>", lambda found: (ids | OF_PEOPLE)[found[1]], self.rule)
 
-    def open(self, browser: Browser, ids: Ids) -> Page:
-        """The answer to somebody who sends the form, if it is one, as they have it."""
+    def open(self, browser: Browser, ids: Ids, token: str = "") -> Page:
+        """The answer to somebody who sends the form, if it is one, as they have it.
+
+        Args:
+            token: that of the forms in this browser, if it is known.
+        """
         path = self.path(ids)
         if self.method == "GET":
             return browser.get(path, follow=False)
-        fields = FIELDS.get(self.name, {})
-        if browser.get("/accounts", follow=False).status == 200:
-            return post(browser, path, **fields)
-        return browser.send(path, **browser.get("/login").form("/login").fields, **fields)
+        fields = {"csrf_token": token or token_of(browser)} | FIELDS.get(self.name, {})
+        return browser.send(path, **fields)
+
+
+def token_of(browser: Browser) -> str:
+    """The token of the forms in a browser."""
+    page = browser.get("/accounts", follow=False)
+    form = page.form("/logout") if page.status == 200 else browser.get("/login").form("/login")
+    return form.fields["csrf_token"]
 
 
 @cache
@@ -92,10 +101,6 @@ def routes() -> tuple[Route, ...]:
     )
 
 
-def who_opens() -> dict[str, tuple[str, ...]]:
-    return {line.strip(): who for lines, who in TABLE for line in lines.strip().splitlines()}
-
-
 def things(client: Client, *about: Route) -> Ids:
     """One of each thing that these pages are about."""
     names = {name for route in about for name in route.arguments}
@@ -106,7 +111,7 @@ def things(client: Client, *about: Route) -> Ids:
 
 def wrong(who: str, route: Route, answer: Page) -> str:
     """What is wrong with an answer; empty if it is as the table says."""
-    is_open = who in who_opens().get(route.name, ())
+    is_open = who in PAGES[route.name].who
     target = answer.response.headers.get("Location", "")
     expected: tuple[int, ...] = (403,)
     is_of_operators = route.rule.startswith("/operator")
@@ -144,7 +149,11 @@ def person(client: Client, who: str) -> str:
 
 
 def test_the_table_has_every_page() -> None:
-    assert sorted(who_opens()) == sorted(route.name for route in routes())
+    assert sorted(PAGES) == sorted(route.name for route in routes())
+
+
+def test_the_table_says_of_each_form_what_it_enters() -> None:
+    assert all(bool(row.entry) is name.startswith("POST ") for name, row in PAGES.items())
 
 
 @pytest.mark.parametrize(
@@ -162,42 +171,49 @@ def test_the_table_has_every_page() -> None:
 def test_what_somebody_opens(client: Client, who: str, subtests: pytest.Subtests) -> None:
     user_id = "" if who == "stranger" else person(client, who)
     shared = things(client, *routes())
-    for route in routes():
-        is_used_up = route.method == "POST" and who in who_opens()[route.name]
-        ids = things(client, route) if is_used_up else shared
-        browser = signed_in_browser(client, user_id) if user_id else Browser(client.app)
+
+    def new_browser() -> Browser:
+        return signed_in_browser(client, user_id) if user_id else Browser(client.app)
+
+    def is_used_up(route: Route) -> bool:
+        """Whether it may end what it is about, and the sessions of this person."""
+        return route.method == "POST" and who in PAGES[route.name].who
+
+    browser = new_browser()
+    token = token_of(browser)
+    for route in sorted(routes(), key=is_used_up):
         with subtests.test(f"{who}: {route.name}"):
-            assert not wrong(who, route, route.open(browser, ids))
+            if is_used_up(route):
+                page = route.open(new_browser(), things(client, route))
+            else:
+                page = route.open(browser, shared, token)
+            assert not wrong(who, route, page)
 
 
 @pytest.mark.parametrize("who", ROLES)
 def test_the_menus_lead_where_somebody_may_go(client: Client, who: str) -> None:
     links = signed_in_browser(client, person(client, who)).get("/members").links
     for path in (*(each.path for each in ACCOUNT_PAGES), "/imports"):
-        assert (path in links) is (who in who_opens()[f"GET {path}"]), path
+        assert (path in links) is (who in PAGES[f"GET {path}"].who), path
 
 
 def test_what_is_of_another_account_is_not_found(client: Client, subtests: pytest.Subtests) -> None:
     """Not even by an owner, whatever the page."""
     other, shared = make_account(client.app), things(client, *routes())
+    browser = signed_in_browser(other, other.owner_id)
+    token = token_of(browser)
     for route in routes():
         if route.arguments and not route.rule.startswith("/operator"):
-            browser = signed_in_browser(other, other.owner_id)
             with subtests.test(route.name):
-                assert route.open(browser, shared).status == 404
+                assert route.open(browser, shared, token).status == 404
 
 
-@pytest.mark.parametrize("who", ["owner", "stranger"])
-def test_a_form_without_its_token_is_refused(
-    client: Client, who: str, subtests: pytest.Subtests
-) -> None:
+def test_a_form_without_its_token_is_refused(client: Client, subtests: pytest.Subtests) -> None:
     """Also with the token of another browser."""
-    ids = things(client, *routes())
+    ids, own = things(client, *routes()), signed_in_browser(client, client.owner_id)
     foreign = signed_in_browser(client, client.owner_id).get("/profile").form("/logout").fields
     for route in routes():
         if route.method == "POST":
-            signed_in = signed_in_browser(client, client.owner_id)
-            browser = signed_in if who == "owner" else Browser(client.app)
-            for fields in ({}, {"csrf_token": ""}, foreign):
+            for browser, fields in ((own, {}), (own, foreign), (Browser(client.app), {})):
                 with subtests.test(f"{route.name} {sorted(fields)}"):
                     assert browser.send(route.path(ids), **fields).status == 403

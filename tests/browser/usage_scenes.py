@@ -11,8 +11,7 @@ from app.account.credentials.service import create_credential
 from app.account.service import set_plan
 from app.db.extensions import db
 from app.factory import create_app
-from app.models import Account, AccountUsage, CredentialRequest, DeprecatedRequest, RequestCount
-from app.policy.deprecations import DEPRECATIONS
+from app.models import Account, AccountUsage, CredentialRequest, RequestCount
 from app.values import clock
 from config import load_settings
 from tests.browser.conftest import Visitor
@@ -56,15 +55,6 @@ def fill(visitor: Visitor, slug: str) -> str:
             )
             total = sum(requests.values()) + 9
             db.session.add(RequestCount(account_id=account_id, day=day, requests=total))
-        db.session.add(
-            DeprecatedRequest(
-                account_id=account_id,
-                day=days[0],
-                credential_id=ids[2],
-                deprecation=DEPRECATIONS[0].id,
-                requests=1204,
-            )
-        )
         own = update(AccountUsage).where(AccountUsage.account_id == account_id)
         db.session.execute(own.values(area_m2=9_500_000, members=3))
         db.session.flush()

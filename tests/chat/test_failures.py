@@ -11,6 +11,7 @@ import time
 from typing import Any
 
 import pytest
+from werkzeug.test import TestResponse
 
 from app.policy.deliveries import FailureReason
 from tests.chat.conftest import KEY, ask, reply
@@ -102,14 +103,22 @@ REFUSED = {
 
 
 @pytest.mark.provokes(503)
-@pytest.mark.parametrize("name", REFUSED)
 def test_a_useless_answer_is_503(
-    caller: Client, model: ModelServer, caplog: pytest.LogCaptureFixture, name: str
+    caller: Client,
+    model: ModelServer,
+    caplog: pytest.LogCaptureFixture,
+    subtests: pytest.Subtests,
 ) -> None:
-    step, kind = REFUSED[name]
-    model.plays(step)
-    with caplog.at_level(logging.DEBUG):
-        response = ask(caller, SECRET)
+    for name, (step, kind) in REFUSED.items():
+        caplog.clear()
+        model.plays(step)
+        with subtests.test(name), caplog.at_level(logging.DEBUG):
+            assert_useless(ask(caller, SECRET), model, caplog, kind)
+
+
+def assert_useless(
+    response: TestResponse, model: ModelServer, caplog: pytest.LogCaptureFixture, kind: str
+) -> None:
     assert response.status_code == 503
     assert response.json["error"]["code"] == "SERVICE_UNAVAILABLE"
     assert response.json["error"]["message"].startswith("The model")
@@ -125,12 +134,9 @@ def test_a_useless_answer_is_503(
 GIVEN_UP = 30.0  # seconds; who waits longer for what never comes has not given it up
 SLOW = {
     "hangs": hangs,
-    "a byte of the head at a time": drips(b"HTTP/1.1 200 OK\r\n", b"A"),
     "a line of the head at a time": drips(b"HTTP/1.1 200 OK\r\n", b"A: b\r\n"),
     "continue, and continue": drips(b"", b"HTTP/1.1 100 Continue\r\n\r\n"),
-    "a byte of the body at a time": drips(HEAD + b"Content-Length: 900000\r\n\r\n", b" "),
     "a chunk at a time": drips(CHUNKED, b"1\r\n \r\n"),
-    "an endless length of a chunk": drips(CHUNKED, b"0"),
     "a body that does not end": drips(HEAD + b"\r\n", b" "),
 }
 
@@ -227,16 +233,7 @@ def test_a_redirect_is_not_followed(caller: Client, model: ModelServer) -> None:
 
 
 @pytest.mark.provokes(503)
-@pytest.mark.parametrize(
-    "url",
-    [
-        "http://127.0.0.1:1/v1",
-        "http://",
-        "http://127.0.0.1:99999/v1",
-        "http://a b/",
-        "http://x.invalid",
-    ],
-)
+@pytest.mark.parametrize("url", ["http://127.0.0.1:1/v1", "http://a b/", "http://x.invalid"])
 def test_a_server_that_is_not_there_is_503(caller: Client, url: str) -> None:
     with second_app(caller.app, chat_base_url=url) as made:
         response = ask(Client(made, caller.account_id, caller.owner_id, caller.token))

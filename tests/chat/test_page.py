@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from app.chat.tools import TOOLS
 from app.policy import chat
 from tests.architecture.documents import documents
@@ -22,10 +20,10 @@ ROWS = {
 }
 
 
-@pytest.mark.parametrize(("what", "value"), ROWS.items())
-def test_the_page_gives_each_limit(what: str, value: str) -> None:
-    (row,) = (line for line in PAGE.splitlines() if line.startswith(f"| {what} |"))
-    assert row.removeprefix(f"| {what} | ").startswith((f"{value} |", f"{value};"))
+def test_the_page_gives_each_limit() -> None:
+    for what, value in ROWS.items():
+        (row,) = (line for line in PAGE.splitlines() if line.startswith(f"| {what} |"))
+        assert row.removeprefix(f"| {what} | ").startswith((f"{value} |", f"{value};"))
 
 
 def test_the_page_names_each_tool_with_its_permission() -> None:

@@ -26,11 +26,16 @@ def plans_file(scratch: Path) -> Path:
     return path
 
 
-@pytest.fixture
-def limited(app: Flask, model: ModelServer, plans_file: Path) -> Iterator[Flask]:
-    settings = {"chat_base_url": model.url, "chat_model": "forest-1", "web_threads": 4}
-    with second_app(app, plans_file=plans_file, **settings) as made:
+@pytest.fixture(scope="module")
+def _limited(_chat_app: Flask, plans_file: Path) -> Iterator[Flask]:
+    with second_app(_chat_app, plans_file=plans_file) as made:
         yield made
+
+
+@pytest.fixture
+def limited(_limited: Flask, model: ModelServer) -> Flask:
+    """The application with a chat and these plans."""
+    return _limited
 
 
 def statuses(caller: Client, number: int) -> list[int]:

@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 import json
-from functools import cache
 from typing import Any
 
 import pytest
-from flask import Flask
-from hypothesis import given
-from hypothesis import strategies as st
 
 from app.chat import tools
-from tests.chat.conftest import called, read
-from tests.chat.server import ModelServer
-from tests.make import Client, make_account, make_asset, make_key, make_project, square
-from tests.make.properties import examples
+from tests.chat.conftest import called
+from tests.make import Client, make_asset, make_key, make_project, square
 
 NEEDS = {
     "list_projects": "projects:read",
@@ -28,10 +22,8 @@ NEEDS = {
 }
 
 
-@pytest.mark.parametrize("held", ["projects:read", "assets:read", "billing:read", "members:read"])
-def test_a_tool_needs_the_permission_of_its_route(
-    caller: Client, model: ModelServer, held: str
-) -> None:
+@pytest.mark.parametrize("held", ["projects:read", "assets:read", "billing:read"])
+def test_a_tool_needs_the_permission_of_its_route(caller: Client, held: str) -> None:
     project = make_project(caller)["id"]
     asset = make_asset(caller, project)["id"]
     limited = make_key(caller, permissions=[held])
@@ -48,7 +40,7 @@ def test_a_tool_needs_the_permission_of_its_route(
         "usage": "/v1/account/usage",
     }
     for name, needed in NEEDS.items():
-        given = read(limited, model, name, arguments.get(name, {}))
+        given = called(limited, name, json.dumps(arguments.get(name, {})))
         lacking = f"The caller's credential lacks the permission {needed}."
         assert given == {"error": lacking} if needed != held else "error" not in given
         if name in paths:
@@ -59,9 +51,10 @@ def test_every_tool_is_tested_for_its_permission() -> None:
     assert {name: tool.needs for name, tool in tools.TOOLS.items()} == NEEDS
 
 
-def test_another_account_cannot_be_reached(
-    caller: Client, model: ModelServer, stranger: Client
-) -> None:
+def test_another_account_cannot_be_reached(caller: Client, stranger: Client) -> None:
+    def read(name: str, arguments: Any = None) -> Any:
+        return called(caller, name, json.dumps(arguments or {}))
+
     project = make_project(stranger, name="Hidden wood", geometry=square())["id"]
     asset = make_asset(stranger, project, name="Hidden camera")["id"]
     own = make_project(caller)["id"]
@@ -75,14 +68,14 @@ def test_another_account_cannot_be_reached(
         ("read_asset", {"project_id": project, "asset_id": asset}, no_asset),
         ("read_asset", {"project_id": own, "asset_id": asset}, no_asset),
     ):
-        assert read(caller, model, name, arguments) == {"error": told}
+        assert read(name, arguments) == {"error": told}
         absent = {
             key: value[:-1] + ("0" if value[-1] != "0" else "1") for key, value in arguments.items()
         }
-        assert read(caller, model, name, absent) == {"error": told}
-    everything = [read(caller, model, "list_projects", {"search": "hidden"})]
-    everything += [read(caller, model, name) for name in ("list_projects", "usage")]
-    everything += [read(caller, model, "summarize_projects")]
+        assert read(name, absent) == {"error": told}
+    everything = [read("list_projects", {"search": "hidden"})]
+    everything += [read(name) for name in ("list_projects", "usage")]
+    everything += [read("summarize_projects")]
     assert "idden" not in json.dumps(everything)
     assert everything[0]["total"] == 0
     assert everything[1]["total"] == 1
@@ -116,54 +109,25 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("name", "arguments"), WRONG)
-def test_wrong_arguments_are_told_to_the_model(caller: Client, name: str, arguments: Any) -> None:
-    text = arguments if isinstance(arguments, str) else json.dumps(arguments)
-    result = called(caller, name, text)
-    assert set(result) == {"error"}
-    assert result["error"].startswith("The arguments are not valid: ")
-    assert len(result["error"]) <= 1_001
+def test_wrong_arguments_are_told_to_the_model(caller: Client) -> None:
+    for name, arguments in WRONG:
+        text = arguments if isinstance(arguments, str) else json.dumps(arguments)
+        result = called(caller, name, text)
+        assert set(result) == {"error"}, (name, text[:40])
+        assert result["error"].startswith("The arguments are not valid: ")
+        assert len(result["error"]) <= 1_001
 
 
-@pytest.mark.parametrize("value", ["proj_1", "../../etc", "' OR 1=1 --", "森", "proj_" + "x" * 35])
-def test_an_id_of_another_form_is_of_no_project(caller: Client, value: str) -> None:
-    arguments = json.dumps({"project_id": value})
-    assert called(caller, "read_project", arguments) == {"error": "This project does not exist."}
+def test_an_id_of_another_form_is_of_no_project(caller: Client) -> None:
+    for value in ("proj_1", "../../etc", "' OR 1=1 --", "森", "proj_" + "x" * 35):
+        result = called(caller, "read_project", json.dumps({"project_id": value}))
+        assert result == {"error": "This project does not exist."}
 
 
-@pytest.mark.parametrize(
-    "name", ["", "delete_project", "LIST_PROJECTS", "call", "__init__", "x" * 9_999]
-)
-def test_an_unknown_tool_is_told_to_the_model(caller: Client, name: str) -> None:
-    assert called(caller, name, "{}")["error"].startswith("Unknown tool. The tools are list_")
+def test_an_unknown_tool_is_told_to_the_model(caller: Client) -> None:
+    for name in ("", "delete_project", "LIST_PROJECTS", "call", "__init__", "x" * 9_999):
+        assert called(caller, name, "{}")["error"].startswith("Unknown tool. The tools are list_")
 
 
 def test_no_arguments_at_all_are_none(caller: Client) -> None:
     assert called(caller, "list_projects", "")["total"] == 0
-
-
-VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=50),
-    lambda inner: (
-        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=9), inner, max_size=3)
-    ),
-    max_leaves=6,
-)
-FIELDS = st.sampled_from(
-    ["project_id", "asset_id", "search", "status", "sort", "order", "page", "per_page", "type"]
-)
-ARGUMENTS = st.dictionaries(FIELDS, VALUES, max_size=4).map(json.dumps) | st.text(max_size=99)
-
-
-@pytest.mark.slow
-@examples(150)
-@given(name=st.sampled_from(sorted(NEEDS)), arguments=ARGUMENTS)
-def test_whatever_the_model_writes_is_answered_with_json(
-    app: Flask, name: str, arguments: str
-) -> None:
-    assert isinstance(called(_caller(app), name, arguments), dict)
-
-
-@cache
-def _caller(app: Flask) -> Client:
-    return make_account(app)

@@ -101,9 +101,8 @@ def test_a_service_token_may_ask_too(caller: Client, model: ModelServer) -> None
     assert reply(make_service_token(caller)) == "Yes."
 
 
-@pytest.mark.parametrize(
-    ("body", "field"),
-    [
+def test_a_question_of_another_form_is_refused(caller: Client, model: ModelServer) -> None:
+    for body, field in (
         ({}, "message"),
         ({"message": ""}, "message"),
         ({"message": " \n"}, "message"),
@@ -135,14 +134,10 @@ def test_a_service_token_may_ask_too(caller: Client, model: ModelServer) -> None
             {"message": "a", "history": [{"role": "user", "content": "b", "name": "c"}]},
             "history.0.name",
         ),
-    ],
-)
-def test_a_question_of_another_form_is_refused(
-    caller: Client, model: ModelServer, body: Any, field: str
-) -> None:
-    response = caller.post("/api/chat", json=body)
-    assert response.status_code == 422
-    assert [detail["field"] for detail in response.json["error"]["details"]] == [field]
+    ):
+        response = caller.post("/api/chat", json=body)
+        assert response.status_code == 422
+        assert [detail["field"] for detail in response.json["error"]["details"]] == [field], body
     assert not model.asked
 
 
@@ -159,19 +154,15 @@ def test_a_long_history_is_refused_before_it_is_read(caller: Client) -> None:
     assert detail == {"field": "history", "message": "Must have at most 20 elements."}
 
 
-@pytest.mark.parametrize(
-    ("options", "status"),
-    [
+def test_a_body_that_is_no_json_is_refused(caller: Client, model: ModelServer) -> None:
+    bodies: tuple[tuple[dict[str, Any], int], ...] = (
         ({"data": b"{", "content_type": "application/json"}, 400),
         ({"data": b'{"message": "a", "message": "b"}', "content_type": "application/json"}, 400),
         ({"data": b"message=a", "content_type": "application/x-www-form-urlencoded"}, 415),
         ({"data": b"", "content_type": "application/json"}, 422),
-    ],
-)
-def test_a_body_that_is_no_json_is_refused(
-    caller: Client, model: ModelServer, options: Any, status: int
-) -> None:
-    assert caller.post("/api/chat", **options).status_code == status
+    )
+    for options, status in bodies:
+        assert caller.post("/api/chat", **options).status_code == status
     assert not model.asked
 
 
@@ -182,20 +173,17 @@ def test_parameters_and_other_methods_are_refused(caller: Client) -> None:
     assert response.headers["Allow"] == "POST"
 
 
-@pytest.mark.parametrize(
-    ("said", "told"),
-    [
+def test_a_reply_can_be_sent_back(caller: Client, model: ModelServer) -> None:
+    for said, told in (
         ("  \n Yes. \n", "Yes."),
         ("a\x00b", "ab"),
         ("y" * 16_000, "y" * 16_000),
         ("y" * 16_001, "y" * 15_999 + "…"),
         ("🌲" * 20_000, "🌲" * 15_999 + "…"),
-    ],
-)
-def test_a_reply_can_be_sent_back(caller: Client, model: ModelServer, said: str, told: str) -> None:
-    model.plays(says(said))
-    assert reply(caller) == told
-    assert ask(caller, history=[{"role": "assistant", "content": told}]).status_code == 200
+    ):
+        model.plays(says(said))
+        assert reply(caller) == told
+        assert ask(caller, history=[{"role": "assistant", "content": told}]).status_code == 200
 
 
 @pytest.mark.provokes(503)

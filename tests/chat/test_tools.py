@@ -36,7 +36,6 @@ def test_list_projects(caller: Client, model: ModelServer) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.both
 def test_list_projects_in_pages(caller: Client, model: ModelServer) -> None:
     made = [make_project(caller, name=f"Wood {number:02}")["id"] for number in range(23)]
     arguments = {"sort": "name", "search": "wood"}
@@ -75,7 +74,7 @@ def test_read_project(caller: Client, model: ModelServer) -> None:
     }
 
 
-@pytest.mark.parametrize("letter", ["x", "森", "𠀀", '"'])
+@pytest.mark.parametrize("letter", ["𠀀", '"'])
 def test_a_long_description_is_cut_to_what_fits(
     caller: Client, model: ModelServer, letter: str
 ) -> None:
@@ -88,7 +87,6 @@ def test_a_long_description_is_cut_to_what_fits(
     assert listed["description"] == letter * policy.EXCERPT_LENGTH + "…"
 
 
-@pytest.mark.both
 def test_no_tool_gives_the_coordinates_of_a_boundary(caller: Client, model: ModelServer) -> None:
     ring = [[7.123456, 47.1], [7.2, 47.2345678], [7.3, 47.1], [7.2, 47.05], [7.123456, 47.1]]
     made = make_project(caller, geometry={"type": "Polygon", "coordinates": [ring]})
@@ -125,7 +123,6 @@ def test_summarize_projects(caller: Client, model: ModelServer) -> None:
     }
 
 
-@pytest.mark.slow
 @pytest.mark.both
 def test_summarize_assets(
     caller: Client, model: ModelServer, monkeypatch: pytest.MonkeyPatch

@@ -162,7 +162,7 @@ def test_all_that_is_sealed_can_be_read_with_the_new_key_alone(start: Start) -> 
     client.post(f"/v1/webhooks/{webhook['id']}/rotate-secret", {"overlap_hours": 5})
     with app.app_context():
         mail = Mail(
-            id="mail_x", kind="k", recipient="jo@example.org", cause="x", attempts=0,
+            id="mail_x", kind="k", recipient="jo@example.org", cause="x", turn_of="", attempts=0,
             sealed=Contents({"a": 1}).sealed(), created_at=clock.now(),
         )  # fmt: skip
         db.session.add(mail)

@@ -11,10 +11,9 @@ import pytest
 
 from app.http.errors import BadRequest, ServiceUnavailable
 from tests.deploy.files import text
+from tests.deploy.programs import find_installed, without_user
 from tests.deploy.test_proxies import NGINX, refusals
 from tests.outbound.authority import make_authority
-from trials.machines.programs import find_installed
-from trials.machines.servers import without_user
 
 HAPROXY, NGINX_OF_HOSTS = text("deploy/hosts/haproxy.cfg"), text("deploy/hosts/nginx.conf")
 

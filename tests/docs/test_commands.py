@@ -13,7 +13,7 @@ from app.cli import canopy
 from tests.architecture.documents import documents
 from tests.architecture.sources import ROOT
 from tests.docs.pages import commands, mentioned_commands
-from trials.catalogue import ALL
+from trials.__main__ import ALL
 
 PAGES = documents()
 SHOWN = sorted({tuple(words) for page in PAGES.values() for words in commands(page)})
@@ -103,4 +103,4 @@ def test_a_command_that_cannot_be_run_is_seen(line: str) -> None:
 
 
 def test_a_trial_that_there_is_not_is_seen() -> None:
-    assert unknown_trials(["bench.http", "bench.bees", "--", "--write"]) == ["bench.bees"]
+    assert unknown_trials(["bench.parts", "bench.bees", "--", "--quick"]) == ["bench.bees"]

@@ -71,8 +71,9 @@ def test_values_are_shown_as_people_write_them(value: object, shown: str) -> Non
 
 def test_operations_are_told_with_their_permission() -> None:
     shown = generate.operations()
-    assert "| `POST /v1/projects` | `projects:write` | Create a project. |" in shown
-    assert "| `GET /v1/auth/verify` | any credential | Verify the credential. |" in shown
+    rows = {row.split(" | ")[0]: row for row in shown.splitlines()}
+    assert "`POST /v1/projects`" in rows["| `projects:write`"]
+    assert "`GET /v1/auth/verify`" in rows["| any credential"]
     assert "/docs" not in shown
 
 
@@ -84,9 +85,9 @@ def test_routes_without_a_permission_are_told_apart() -> None:
 
 
 def test_every_row_of_an_address_has_its_methods() -> None:
-    shown = generate.operations() + generate.pages() + generate.open_routes()
-    assert "| `OPTIONS /ogc/collections/assets/items` |" in shown
-    assert "| `PUT, PATCH /v1/projects/{project_id}` |" in shown
+    shown = generate.operations() + generate.open_routes()
+    assert "`OPTIONS /ogc/collections/assets/items`" in shown
+    assert "`PUT, PATCH /v1/projects/{project_id}`" in shown
     assert "` /" not in shown
 
 

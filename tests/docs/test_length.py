@@ -9,8 +9,6 @@ from tests.architecture.documents import documents
 from tests.docs.pages import prose
 
 MOST_WORDS = 4_000
-# Figures that benchmarks write. The changelog grows.
-LONG = {"docs/measured/faults.md", "docs/measured/growth.md"}
 PAGES = documents()
 # Decision records begin with their date and context.
 GUIDES = {name for name in PAGES if name.startswith("docs/") and "/adr/" not in name}
@@ -24,13 +22,9 @@ def is_prose(paragraph: str) -> bool:
     return paragraph[0] not in "#|-<!" and len(paragraph.split()) >= 10
 
 
-@pytest.mark.parametrize("name", sorted(PAGES.keys() - LONG))
+@pytest.mark.parametrize("name", sorted(PAGES))
 def test_a_page_is_not_long(name: str) -> None:
     assert len(without_tables(PAGES[name]).split()) <= MOST_WORDS
-
-
-def test_long_pages_are_long() -> None:
-    assert {name for name in LONG if len(without_tables(PAGES[name]).split()) > MOST_WORDS} == LONG
 
 
 @pytest.mark.parametrize("name", sorted(GUIDES))

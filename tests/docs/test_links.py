@@ -57,13 +57,6 @@ def test_a_page_begins_with_its_title(name: str) -> None:
     assert PAGES[name].startswith("# ")
 
 
-def test_readme_and_the_page_of_areas_give_the_same_deviation() -> None:
-    page = PAGES["docs/measured/areas.md"]
-    deviation = page.partition("official area: median ")[2].partition(",")[0]
-    assert deviation
-    assert f"{deviation} in the median" in PAGES["README.md"]
-
-
 @pytest.mark.parametrize("target", ["bees.md", "../app/bees.py", "tour.md#bees", "#bees"])
 def test_a_dead_link_is_seen(tmp_path: Path, target: str) -> None:
     (tmp_path / "docs").mkdir()

@@ -70,6 +70,14 @@ def test_settings_that_are_not_wise_are_warned_of(
     assert words in results[0].found
 
 
+@pytest.mark.slow
+def test_a_setting_of_former_versions_is_warned_of(make_instance: MakeInstance) -> None:
+    environ = environ_of(make_instance("sqlite")) | {"DATABASE_REPLICA_URL": "postgresql://h/d"}
+    found = findings_of(environ)["settings"].result
+    assert found.status is Status.WARNING
+    assert found.found == "DATABASE_REPLICA_URL is set, and no longer used: reads go to the primary"
+
+
 @pytest.mark.parametrize(
     ("networks", "others", "status"),
     [

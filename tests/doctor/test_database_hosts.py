@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
@@ -14,6 +15,13 @@ from tests.db.postgresql.standby import Standby, standby_of
 from tests.doctor.test_doctor import environ_of, findings_of
 from tests.maintenance.conftest import MakeInstance
 from tests.postgres import PostgresServer
+
+
+@pytest.fixture(scope="module")
+def standby(postgres: PostgresServer, scratch: Path) -> Iterator[Standby]:
+    """A standby of that server; not for longer, as it does again what that does."""
+    with standby_of(postgres, scratch / "standby") as made:
+        yield made
 
 
 def results(instance: Flask, *standbys: str) -> list[Result]:

@@ -102,6 +102,7 @@ def _add(app: Flask, age: timedelta = timedelta(), **values: Any) -> None:
         "kind": "test",
         "recipient": "jo@example.org",
         "cause": f"check {next(_numbers)}",
+        "turn_of": "",
         "attempts": 1,
         "created_at": clock.now() - age,
     }

@@ -60,7 +60,6 @@ def test_one_is_the_same_to_the_byte(client: Client) -> None:
     assert client.get(PATH).get_data(as_text=True).startswith(f'{{"data":[{body}],"meta":')
 
 
-@pytest.mark.both
 def test_pages(client: Client, past: list[dict[str, Any]]) -> None:
     pages = [client.get(f"{PATH}?per_page=2&page={page}").json["data"] for page in (1, 2, 3, 4)]
     assert pages == [past[:2], past[2:4], past[4:], []]
@@ -107,9 +106,8 @@ def test_both_ends_of_the_time_are_included(client: Client, past: list[dict[str,
     assert found(since=zone) == past[:2]
 
 
-@pytest.mark.parametrize(
-    ("query", "field"),
-    [
+def test_parameters_that_are_refused(client: Client) -> None:
+    for query, field in [
         ("type=project.painted", "type"),
         ("type=*", "type"),
         ("since=2026-01-02", "since"),
@@ -118,28 +116,23 @@ def test_both_ends_of_the_time_are_included(client: Client, past: list[dict[str,
         ("since=", "since"),
         ("event_type=project.created", "event_type"),
         ("per_page=0", "per_page"),
-    ],
-)
-def test_parameters_that_are_refused(client: Client, query: str, field: str) -> None:
-    answer = client.get(f"{PATH}?{query}")
-    assert answer.status_code == 400
-    assert [item["field"] for item in answer.json["error"]["details"]] == [field]
+    ]:
+        answer = client.get(f"{PATH}?{query}")
+        assert answer.status_code == 400
+        assert [item["field"] for item in answer.json["error"]["details"]] == [field]
 
 
-@pytest.mark.both
-@pytest.mark.parametrize(("role", "status"), [("viewer", 403), ("editor", 403), ("admin", 200)])
-def test_who_may_read(client: Client, role: str, status: int) -> None:
-    assert make_member(client, role).client.get(PATH).status_code == status
+def test_who_may_read(client: Client) -> None:
+    for role, status in [("viewer", 403), ("editor", 403), ("admin", 200)]:
+        assert make_member(client, role).client.get(PATH).status_code == status
 
 
-@pytest.mark.both
 def test_types_are_for_every_credential(client: Client) -> None:
     caller = make_key(client, permissions=["billing:read"])
     assert caller.get("/v1/event-types").status_code == 200
     assert client.nobody().get("/v1/event-types").status_code == 401
 
 
-@pytest.mark.both
 def test_every_type_can_be_subscribed_to(client: Client) -> None:
     types = [each["name"] for each in client.get("/v1/event-types").json["data"]]
     assert make_webhook(client, events=types)["events"] == types

@@ -16,9 +16,9 @@ from app.auth.operator import acting_for, first_owner
 from app.db.extensions import db
 from app.geometry import read_boundary
 from app.projects.service import create_project
-from bench.instance import polygon
 from tests.api.server import Server
 from tests.make import Client
+from tests.make.wavy import polygon
 from tests.waiting import PATIENCE, wait_for
 
 

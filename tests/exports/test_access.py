@@ -70,10 +70,14 @@ def test_of_a_credential_that_stays_it_is_complete(client: Client) -> None:
 
 
 @pytest.mark.parametrize(
-    "path",
-    [PATH, "/v1/exports/projects", "/v1/exports/projects?format=gpkg", "/v1/audit-log?format=csv"],
+    ("path", "coding"),
+    [
+        (PATH, "identity"),
+        ("/v1/exports/projects", "gzip"),
+        ("/v1/exports/projects?format=gpkg", "identity"),
+        ("/v1/audit-log?format=csv", "gzip"),
+    ],
 )
-@pytest.mark.parametrize("coding", ["identity", "gzip"])
 def test_a_revoked_key(
     client: Client, path: str, coding: str, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -87,15 +91,14 @@ def test_a_revoked_key(
     _ends_early(response, caplog)
 
 
-@pytest.mark.parametrize("path", ["/v1/exports/projects", "/v1/audit-log?format=csv"])
 def test_an_account_that_is_deleted_before_the_next_check(
-    client: Client, path: str, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+    client: Client, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The file does not look complete without what was deleted."""
     monkeypatch.setattr(responses, "EXPORT_CHECK_SECONDS", 60)
     for _ in range(2):
         make_project(client)
-    response = begun(client, path)
+    response = begun(client, "/v1/exports/projects")
     with client.app.app_context():
         for _ in delete_account(client.account_id):
             db.session.commit()
@@ -103,16 +106,10 @@ def test_an_account_that_is_deleted_before_the_next_check(
     _ends_early(response, caplog)
 
 
-@pytest.mark.parametrize("change", ["removed", "viewer"])
-def test_a_member_who_made_the_key(
-    client: Client, change: str, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_member_who_made_the_key(client: Client, caplog: pytest.LogCaptureFixture) -> None:
     member = make_member(client, "admin")
     response = begun(member.client)
-    if change == "removed":
-        client.delete(f"{MEMBERS}/{member.id}")
-    else:
-        client.put(f"{MEMBERS}/{member.id}", {"role": change})
+    client.put(f"{MEMBERS}/{member.id}", {"role": "viewer"})
     _ends_early(response, caplog)
 
 
@@ -120,13 +117,6 @@ def test_a_person_who_is_removed(client: Client, caplog: pytest.LogCaptureFixtur
     member = make_member(client, "admin")
     response = begun_on_page(signed_in_browser(client, member.id))
     client.delete(f"{MEMBERS}/{member.id}")
-    _ends_early(response, caplog)
-
-
-def test_a_person_with_a_lower_role(client: Client, caplog: pytest.LogCaptureFixture) -> None:
-    member = make_member(client, "admin")
-    response = begun_on_page(signed_in_browser(client, member.id))
-    client.put(f"{MEMBERS}/{member.id}", {"role": "editor"})
     _ends_early(response, caplog)
 
 

@@ -1,19 +1,17 @@
-"""How an export reads: in short queries, from a replica if there is one."""
+"""How an export reads: in short queries."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from flask import Flask
-from prometheus_client import REGISTRY
 
-from app.db import queries, replica
+from app.db import queries
 from app.exports.service import Export, write_export
 from app.lists import scanning
-from tests.make import Client, make_account, make_project, second_app, square
-
-pytestmark = pytest.mark.both
+from tests.make import Client, make_project
 
 
 @pytest.fixture(autouse=True)
@@ -26,8 +24,8 @@ def _few_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 def _connections(app: Flask) -> int:
     """Those that are in use."""
     with app.app_context():
-        engines = [queries.engine(), *replica.engines()]
-        return sum(engine.pool.checkedout() for engine in engines)
+        pool: Any = queries.engine().pool
+        return int(pool.checkedout())
 
 
 def _pieces(client: Client, format_name: str = "geojsonl") -> Iterator[bytes]:
@@ -35,6 +33,7 @@ def _pieces(client: Client, format_name: str = "geojsonl") -> Iterator[bytes]:
     return write_export(export, client.app).pieces
 
 
+@pytest.mark.both
 def test_no_connection_is_held_between_two_pieces(client: Client) -> None:
     for _ in range(6):
         make_project(client)
@@ -42,6 +41,7 @@ def test_no_connection_is_held_between_two_pieces(client: Client) -> None:
         assert _connections(client.app) == 0
 
 
+@pytest.mark.both
 def test_what_is_written_meanwhile_neither_repeats_nor_hides_anything(client: Client) -> None:
     made = [make_project(client, name=f"Old {number}")["id"] for number in range(12)]
     lines = []
@@ -55,43 +55,11 @@ def test_what_is_written_meanwhile_neither_repeats_nor_hides_anything(client: Cl
     assert len(set(found)) == len(found)
 
 
-@pytest.mark.parametrize("format_name", ["csv", "kml"])
-def test_a_key_that_is_new_meanwhile_is_in_the_last_column(
-    client: Client, format_name: str
-) -> None:
+def test_a_key_that_is_new_meanwhile_is_in_the_last_column(client: Client) -> None:
     made = [make_project(client, metadata={"a": 1})["id"] for _ in range(8)]
-    pieces = _pieces(client, format_name)
+    pieces = _pieces(client, "csv")
     text = next(pieces)
     client.put(f"/v1/projects/{made[-1]}", json={"metadata": {"a": 1, "later": 2}})
     text += b"".join(pieces)
     assert b"later" in text
     assert text.count(b"later") == 1
-
-
-@pytest.fixture
-def caller(app: Flask, request: pytest.FixtureRequest) -> Iterator[Client]:
-    """A caller of an application that has a replica."""
-    settings = app.config["SETTINGS"]
-    if settings.uses_sqlite:
-        pytest.skip("SQLite has no replicas")
-    url = request.getfixturevalue("standby").url(settings.database_url)
-    with second_app(app, database_replica_url=url) as made:
-        yield make_account(made)
-
-
-@pytest.mark.slow
-def test_a_replica_is_read_a_batch_at_a_time(caller: Client) -> None:
-    def reads() -> float:
-        return sum(
-            REGISTRY.get_sample_value("canopy_replica_reads_total", {"source": source}) or 0
-            for source in ("replica", "primary")
-        )
-
-    made = [make_project(caller, geometry=square())["id"] for _ in range(9)]
-    before = reads()
-    lines = []
-    for line in _pieces(caller):
-        lines.append(line)
-        assert _connections(caller.app) == 0
-    assert len(lines) == len(made)
-    assert reads() - before >= 5

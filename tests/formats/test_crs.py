@@ -7,7 +7,6 @@ import os
 import socket
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from string import Template
 from typing import Any
@@ -68,9 +67,8 @@ def test_systems_and_their_names(text: str, name: str) -> None:
     assert (projection.name, projection.is_wgs84) == (name, False)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_longitude_and_latitude_on_wgs84_stay_what_they_are() -> None:
+    for text in (
         "EPSG:4326",
         "WGS84",
         "CRS84",
@@ -79,19 +77,18 @@ def test_systems_and_their_names(text: str, name: str) -> None:
         "EPSG:4979",
         "EPSG:9707",
         wkt(4326, "WKT1_ESRI"),
-    ],
-)
-def test_longitude_and_latitude_on_wgs84_stay_what_they_are(text: str) -> None:
-    projection = read_crs(text)
-    assert (projection.name, projection.accuracy, projection.note) == ("EPSG:4326", 0, None)
-    assert projection.is_wgs84
-    written = point(-121.17499364999998, 47.19078203999999, 812.5)
-    assert projection.to_wgs84(written) == point(-121.17499364999998, 47.19078203999999)
+    ):
+        projection = read_crs(text)
+        assert (projection.name, projection.accuracy, projection.note) == ("EPSG:4326", 0, None), (
+            text
+        )
+        assert projection.is_wgs84, text
+        written = point(-121.17499364999998, 47.19078203999999, 812.5)
+        assert projection.to_wgs84(written) == point(-121.17499364999998, 47.19078203999999), text
 
 
-@pytest.mark.parametrize(
-    ("text", "position", "expected"),
-    [
+def test_positions() -> None:
+    for text, position, expected in (
         # The arc of the meridian to 50° is 5,540,847.042 m on GRS 80; UTM scales it by 0.9996.
         ("EPSG:25832", (500_000, 5_540_847.042 * 0.9996), (9, 50)),
         ("EPSG:31467", (3_500_000, 0), (9.0, 0.0)),
@@ -99,12 +96,10 @@ def test_longitude_and_latitude_on_wgs84_stay_what_they_are(text: str) -> None:
         (wkt(3857, "WKT1_GDAL"), (-20_037_508.342789244 / 2, 0), (-90, 0)),
         ("EPSG:4807", (0, 50), (2.3372, 45)),  # gradians east of Paris
         ("EPSG:4258", (9, 50), (9, 50)),  # whose first axis is the latitude
-    ],
-)
-def test_positions(text: str, position: tuple[float, float], expected: tuple[float, float]) -> None:
-    found = read_crs(text).to_wgs84(point(*position))
-    within = 0.005 if text in ("EPSG:31467", "EPSG:4807") else 1e-8  # a shift of the datum
-    assert found["coordinates"] == pytest.approx(expected, abs=within)
+    ):
+        found = read_crs(text).to_wgs84(point(*position))
+        within = 0.005 if text in ("EPSG:31467", "EPSG:4807") else 1e-8  # a shift of the datum
+        assert found["coordinates"] == pytest.approx(expected, abs=within), text
 
 
 def test_a_sliver_as_overlays_leave_it_stays_valid() -> None:
@@ -141,9 +136,8 @@ def test_geometries_of_all_types() -> None:
     assert projection.to_wgs84(collection) == expected
 
 
-@pytest.mark.parametrize(
-    ("geometry", "code"),
-    [
+def test_geometries_that_cannot_be_transformed() -> None:
+    for geometry, code in (
         (point(1e9, 1e9), "out_of_range"),
         (point(float("nan"), 0), "out_of_range"),
         (point(10**400, 0), "wrong_position"),
@@ -153,20 +147,17 @@ def test_geometries_of_all_types() -> None:
         ({"type": "Point", "coordinates": [True, 0]}, "wrong_position"),
         ({"type": "Point"}, "wrong_position"),
         ({"type": "GeometryCollection", "geometries": [7]}, "unreadable"),
-    ],
-)
-def test_geometries_that_cannot_be_transformed(geometry: dict[str, Any], code: str) -> None:
-    with pytest.raises(GeometryInvalid) as error:
-        read_crs("EPSG:25832").to_wgs84(geometry)
-    (problem,) = error.value.problems
-    assert problem.code == code
-    if geometry == point(1e9, 1e9):
-        assert "(1000000000, 1000000000) is outside the area of EPSG:25832" in problem.message
+    ):
+        with pytest.raises(GeometryInvalid) as error:
+            read_crs("EPSG:25832").to_wgs84(geometry)
+        (problem,) = error.value.problems
+        assert problem.code == code, geometry
+        if geometry == point(1e9, 1e9):
+            assert "(1000000000, 1000000000) is outside the area of EPSG:25832" in problem.message
 
 
-@pytest.mark.parametrize(
-    ("text", "accuracy", "note"),
-    [
+def test_what_the_result_is_worth() -> None:
+    for text, accuracy, note in (
         ("EPSG:25832", 1, None),
         ("EPSG:32610", 0, None),
         ("EPSG:31467", 3, "by “DHDN to WGS 84 (2)”, accurate to about 3 m. A local grid "),
@@ -177,17 +168,16 @@ def test_geometries_that_cannot_be_transformed(geometry: dict[str, Any], code: s
             None,
             "of unknown accuracy",
         ),
-    ],
-)
-def test_what_the_result_is_worth(text: str, accuracy: float | None, note: str | None) -> None:
-    projection = read_crs(text)
-    assert projection.accuracy == accuracy
-    assert note in projection.note if note and projection.note else projection.note is note
+    ):
+        projection = read_crs(text)
+        assert projection.accuracy == accuracy, text
+        assert note in projection.note if note and projection.note else projection.note is note, (
+            text
+        )
 
 
-@pytest.mark.parametrize(
-    ("text", "told"),
-    [
+def test_texts_that_are_no_system() -> None:
+    for text, told in (
         ("", "is not a known coordinate reference system"),
         ("EPSG:999999", "is not a known coordinate reference system"),
         ("EPSG:25832\0", "is not a known"),
@@ -206,11 +196,9 @@ def test_what_the_result_is_worth(text: str, accuracy: float | None, note: str |
         ("http://127.0.0.1/crs", "is not a known"),
         ("/etc/passwd", "is not a known"),
         (json.dumps(CRS.from_epsg(25832).to_json_dict()), "is not a known"),
-    ],
-)
-def test_texts_that_are_no_system(text: str, told: str) -> None:
-    with pytest.raises(FileInvalid, match=told):
-        read_crs(text)
+    ):
+        with pytest.raises(FileInvalid, match=told):
+            read_crs(text)
 
 
 HOSTILE = {
@@ -234,25 +222,26 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize("kind", HOSTILE)
-def test_a_definition_cannot_name_a_file(kind: str, tmp_path: Path) -> None:
-    file = tmp_path / "grid"
-    file.write_bytes(b"\0" * 1000)
-    os.utime(file, (0, file.stat().st_mtime))  # reading it changes the first
-    text = Template(HOSTILE[kind]).substitute(
-        file=file,
-        wgs84=WGS84,
-        greenwich=GREENWICH,
-        base=f"BASEGEOGCRS[{wkt(4326).partition('[')[2].partition(',CS[')[0]}]",
-        plane=PLANE,
-        nad27=wkt(4267),
-        epsg4326=wkt(4326),
-    )
-    with pytest.raises(FileInvalid, match=r"Convert the file to EPSG:4326, in QGIS"):
-        read_crs(text)
-    assert file.stat().st_atime == 0
+def test_a_definition_cannot_name_a_file(tmp_path: Path) -> None:
+    for kind in HOSTILE:
+        file = tmp_path / "grid"
+        file.write_bytes(b"\0" * 1000)
+        os.utime(file, (0, file.stat().st_mtime))  # reading it changes the first
+        text = Template(HOSTILE[kind]).substitute(
+            file=file,
+            wgs84=WGS84,
+            greenwich=GREENWICH,
+            base=f"BASEGEOGCRS[{wkt(4326).partition('[')[2].partition(',CS[')[0]}]",
+            plane=PLANE,
+            nad27=wkt(4267),
+            epsg4326=wkt(4326),
+        )
+        with pytest.raises(FileInvalid, match=r"Convert the file to EPSG:4326, in QGIS"):
+            read_crs(text)
+        assert file.stat().st_atime == 0, kind
 
 
+@pytest.mark.slow
 def test_no_grid_is_downloaded() -> None:
     code = "from app.formats.crs import read_crs; print(read_crs('EPSG:31467').to_wgs84(%r))"
     with socket.create_server(("127.0.0.1", 0)) as server:
@@ -269,13 +258,6 @@ def test_no_grid_is_downloaded() -> None:
         )
         with pytest.raises(TimeoutError):
             server.accept()
-
-
-def test_threads_share_a_projection() -> None:
-    projection = read_crs("EPSG:25832")
-    places = [point(300_000 + 1000 * n, 5_500_000) for n in range(400)]
-    with ThreadPoolExecutor(8) as pool:
-        assert list(pool.map(projection.to_wgs84, places)) == [*map(projection.to_wgs84, places)]
 
 
 def test_a_name_is_told_by_its_codes() -> None:

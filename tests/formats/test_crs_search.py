@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import pytest
 
-from app.formats.crs_search import Box, Position, bounds_in_degrees, find_systems, nearest_systems
+from app.formats.crs_search import Position, bounds_in_degrees, find_systems, nearest_systems
 
 TYROL = [(10.0, 47.0)]
 
 
-@pytest.mark.parametrize(
-    ("text", "code"),
-    [
+def test_a_system_is_found_by_its_words() -> None:
+    for text, code in (
         ("stereo70", "EPSG:3844"),
         ("Stereo 70", "EPSG:3844"),
         ("romania stereo70", "EPSG:3844"),
         ("25832", "EPSG:25832"),
         ("epsg:2056", "EPSG:2056"),
         ("Portugal - mainland tm06", "EPSG:3763"),
-    ],
-)
-def test_a_system_is_found_by_its_words(text: str, code: str) -> None:
-    assert find_systems(text, (), 3)[0].code == code
+    ):
+        assert find_systems(text, (), 3)[0].code == code, text
 
 
 def test_systems_of_known_places_come_first() -> None:
@@ -30,24 +27,19 @@ def test_systems_of_known_places_come_first() -> None:
     assert all("zone 32" in system.name for system in first)
 
 
-@pytest.mark.parametrize("text", ["", "  ", "nowhere at all"])
-def test_nothing_is_found_by_other_words(text: str) -> None:
-    assert find_systems(text, TYROL, 5) == []
+def test_nothing_is_found_by_other_words() -> None:
+    for text in ("", "  ", "nowhere at all"):
+        assert find_systems(text, TYROL, 5) == [], text
 
 
-@pytest.mark.parametrize(
-    ("position", "near", "code"),
-    [
+def test_the_system_that_leads_to_known_places_is_the_first() -> None:
+    for position, near, code in (
         ((500_000, 5_200_000), [(9.0, 46.9)], "EPSG:25832"),
         ((310_000, 420_000), [(22.6, 45.3)], "EPSG:3844"),
         ((500_000, 4_900_000), [(-123.0, 44.2)], "EPSG:26910"),
         ((2_700_000, 1_200_000), [(8.8, 46.9)], "EPSG:2056"),
-    ],
-)
-def test_the_system_that_leads_to_known_places_is_the_first(
-    position: tuple[float, float], near: list[tuple[float, float]], code: str
-) -> None:
-    assert nearest_systems(position, near, 5)[0].code == code
+    ):
+        assert nearest_systems(position, near, 5)[0].code == code, position
 
 
 def test_no_system_leads_there() -> None:
@@ -55,16 +47,13 @@ def test_no_system_leads_there() -> None:
     assert nearest_systems((5e5, 52e5), [], 5) == []
 
 
-@pytest.mark.parametrize(
-    ("code", "box", "bounds"),
-    [
+def test_the_place_of_a_box_is_told() -> None:
+    for code, box, bounds in (
         ("EPSG:25832", (5e5, 52e5, 6e5, 53e5), (9.0, 46.95, 10.36, 47.85)),
         ("EPSG:32601", (2e5, 0, 3e5, 1e5), (-179.7, 0.0, -178.8, 0.9)),
         ("EPSG:32660", (7e5, 0, 9e5, 1e5), (178.8, 0.0, -179.4, 0.9)),
-    ],
-)
-def test_the_place_of_a_box_is_told(code: str, box: Box, bounds: Box) -> None:
-    assert bounds_in_degrees(code, box) == pytest.approx(bounds, abs=0.06)
+    ):
+        assert bounds_in_degrees(code, box) == pytest.approx(bounds, abs=0.06), code
 
 
 def test_a_box_that_is_nowhere_has_no_place() -> None:

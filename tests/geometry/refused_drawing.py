@@ -21,20 +21,12 @@ EDGES: dict[str, tuple[Any, list[Told]]] = {
             Told("antimeridian", None, 1, 2, [180, 1.5]),
         ],
     ),
-    "from -180 to 180": (
-        polygon(box(-180, 0, 180, 10)),
-        [Told("antimeridian", None, 0, 0, [-180, 0]), Told("antimeridian", None, 0, 2, [180, 10])],
-    ),
     "half way round": (
         polygon(box(-90, 0, 90, 10)),
         [
             Told("ambiguous_edge", None, 0, 0, [-90, 0]),
             Told("ambiguous_edge", None, 0, 2, [90, 10]),
         ],
-    ),
-    "half way round, not at a pole": (
-        polygon(box(-90, 0, 90, 90)),
-        [Told("ambiguous_edge", None, 0, 0, [-90, 0])],
     ),
     "more than half way round at a pole": (
         polygon([[-100, 0], [0, 0], [100, 0], [100, 90], [-100, 90], [-100, 0]]),
@@ -87,10 +79,6 @@ VALIDITY: dict[str, tuple[Any, list[Told]]] = {
         [Told("self_intersection", 1, 2, 0, [25, 5])],
     ),
     "one point": (polygon([[5, 5]] * 4), [Told("zero_area", None, 0, 0, [5, 5])]),
-    "two points": (
-        polygon([[5, 5], [6, 6], [5, 5], [6, 6], [5, 5]]),
-        [Told("zero_area", None, 0, 0, [5, 5])],
-    ),
     "one line": (
         polygon([[0, 0], [1, 1], [3, 3], [2, 2], [0, 0]]),
         [Told("zero_area", None, 0, 0, [0, 0])],
@@ -115,10 +103,6 @@ VALIDITY: dict[str, tuple[Any, list[Told]]] = {
         polygon(TEN, [[0, 4], [2, 4], [2, 6], [0, 6], [0, 4]]),
         [Told("hole_outside", None, 1, 3, [0, 6])],
     ),
-    "hole the same as the exterior": (
-        polygon(UNIT, UNIT),
-        [Told("hole_outside", None, 1, 2, [1, 1])],
-    ),
     "holes across each other": (
         polygon(TEN, box(1, 1, 4, 4), box(3, 2, 6, 3)),
         [Told("holes_overlap", None, 2, 0, [4, 2])],
@@ -126,10 +110,6 @@ VALIDITY: dict[str, tuple[Any, list[Told]]] = {
     "holes nested": (
         polygon(TEN, box(1, 1, 5, 5), box(2, 2, 3, 3)),
         [Told("holes_overlap", None, 2, 0, [2, 2])],
-    ),
-    "holes nested, the inner one first": (
-        polygon(TEN, box(2, 2, 3, 3), box(1, 1, 5, 5)),
-        [Told("holes_overlap", None, 1, 0, [2, 2])],
     ),
     "holes that share an edge": (
         polygon(TEN, box(1, 1, 2, 2), box(2, 1, 3, 2)),
@@ -155,17 +135,9 @@ VALIDITY: dict[str, tuple[Any, list[Told]]] = {
         multipolygon([TEN], [box(4, 4, 5, 5)]),
         [Told("parts_overlap", 1, 0, 0, [4, 4])],
     ),
-    "parts nested, the inner one first": (
-        multipolygon([box(4, 4, 5, 5)], [TEN]),
-        [Told("parts_overlap", 0, 0, 0, [4, 4])],
-    ),
     "parts that share an edge": (
         multipolygon([UNIT], [box(1, 0, 2, 1)]),
         [Told("parts_overlap", 1, 0, 3, [1, 1])],
-    ),
-    "parts that are the same": (
-        multipolygon([UNIT], [UNIT]),
-        [Told("parts_overlap", 1, 0, 2, [1, 1])],
     ),
     "part's hole across another part": (
         multipolygon([TEN, box(2, 2, 8, 8)], [box(4, 4, 9, 5)]),

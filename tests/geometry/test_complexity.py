@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import itertools
-import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -12,11 +11,9 @@ import shapely
 
 from app.geometry import GeometryInvalid, Problem, boundary, faults, read_boundary
 from app.geometry.complexity import is_cheap_to_validate
-from app.geometry.polygons import build_polygons
 from app.geometry.timed import processor_seconds
 from tests.geometry.drawing import box, multipolygon, polygon
 from tests.geometry.expensive_shapes import (
-    SHAPES,
     Geometry,
     closed,
     holes_beside_comb,
@@ -26,19 +23,8 @@ from tests.geometry.expensive_shapes import (
     zigzag,
     zigzag_and_squares,
 )
-from tests.geometry.sizes import largest, rings_of
-from tests.processor_time import is_within, seconds_taken
-
-SECONDS = 1.8  # of processor time; the rest of two is for reading the body and answering
-MOST = 99_000  # positions
-
-
-def found_in_time(geometry: Geometry) -> list[Problem]:
-    """What is wrong with it."""
-    found: list[Problem] = []
-    taken = seconds_taken(lambda: found.extend(problems_of(geometry)))
-    assert is_within(taken, SECONDS), f"{taken:.2f} s of processor time"
-    return found
+from tests.geometry.sizes import rings_of
+from tests.processor_time import is_within
 
 
 def problems_of(geometry: Geometry) -> list[Problem]:
@@ -159,51 +145,3 @@ def test_many_islands_are_not_too_complex() -> None:
     corners = [(x / 100, y / 100) for x in range(100) for y in range(90)]
     islands = [[box(x, y, x + 0.005, y + 0.005)] for x, y in corners]
     assert read_boundary(multipolygon(*islands)).positions == 45_000
-
-
-@pytest.mark.slow
-def test_a_boundary_of_100_000_positions_is_far_from_too_complex() -> None:
-    turns = np.linspace(0, 2 * np.pi, 99_999, endpoint=False)
-    reach = 1 + 0.2 * np.sin(7 * turns) + 0.001 * np.random.default_rng(1).random(len(turns))
-    ring = np.stack([reach * np.cos(turns), reach * np.sin(turns)], axis=1).tolist()
-    assert read_boundary(polygon([*ring, ring[0]])).positions == 100_000
-
-
-@pytest.fixture
-def _scattered_memory() -> Iterator[None]:
-    """As in a process that has run for long: what GEOS allocates lies in gaps, which takes up to
-    twice the time."""
-    points = list(shapely.points(np.random.default_rng(1).random((1_000_000, 2))))
-    random.Random(1).shuffle(points)
-    del points[::2]
-    yield
-    points.clear()
-
-
-@pytest.mark.trial  # of how long it takes; that some are refused at once is tested above
-@pytest.mark.timeout(600)  # it takes 80 s of a processor that others may use, too
-@pytest.mark.usefixtures("_scattered_memory", "impatient")
-def test_every_shape_is_refused_or_validated_in_time(subtests: pytest.Subtests) -> None:
-    for name, shape in SHAPES.items():
-        nearly = shape(largest(name, MOST))
-        with subtests.test(f"{name} at full size"):
-            found_in_time(shape(MOST))
-        with subtests.test(f"{name} as large as it may be"):
-            found_in_time(nearly)
-        with subtests.test(f"{name} with faults"):
-            found_in_time(with_nested_squares(nearly))
-
-
-@pytest.mark.trial  # of how long it takes
-def test_whatever_is_called_cheap_is(subtests: pytest.Subtests) -> None:
-    for name, shape in SHAPES.items():
-        positions = MOST
-        while not is_cheap_to_validate(rings_of(shape(positions))):
-            positions = positions * 7 // 8
-        with subtests.test(f"{name}, {positions}"):
-            assert is_within(_validation(shape(positions)), 0.1)
-
-
-def _validation(geometry: Geometry) -> float:
-    polygons = build_polygons(rings_of(geometry))
-    return seconds_taken(lambda: shapely.is_valid(polygons))

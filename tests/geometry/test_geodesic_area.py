@@ -61,31 +61,17 @@ REFERENCES = [
 ]
 
 
-@pytest.mark.parametrize(("rings", "area", "tolerance"), REFERENCES)
-def test_reference(rings: list[Ring], area: float, tolerance: float) -> None:
-    assert geodesic_area(rings) == pytest.approx(area, rel=0, abs=tolerance)
-
-
-@pytest.mark.parametrize(("rings", "area", "tolerance"), REFERENCES)
-def test_reference_through_a_boundary(rings: list[Ring], area: float, tolerance: float) -> None:
-    boundary = read_boundary({"type": "Polygon", "coordinates": rings})
-    assert boundary.area_m2 == pytest.approx(area, rel=0, abs=0.5 + tolerance)
-
-
-def test_third_ordinates_play_no_role() -> None:
-    high: Ring = [[*position, 8000.5] for position in TRIANGLE]
-    assert geodesic_area([high]) == geodesic_area([TRIANGLE])
+def test_reference() -> None:
+    for rings, area, tolerance in REFERENCES:
+        assert geodesic_area(rings) == pytest.approx(area, rel=0, abs=tolerance), rings
+        boundary = read_boundary({"type": "Polygon", "coordinates": rings})
+        assert boundary.area_m2 == pytest.approx(area, rel=0, abs=0.5 + tolerance), rings
 
 
 def test_multipolygon_is_the_sum_of_its_parts() -> None:
     parts = [[SQUARE_DEGREE], [NINE_DEGREES, TRIANGLE]]
     sent = {"type": "MultiPolygon", "coordinates": parts}
     assert read_boundary(sent).area_m2 == round(12286884908.9469 + WITH_HOLE_M2)
-
-
-def test_no_rings_are_no_polygon() -> None:
-    with pytest.raises(ValueError, match="not enough values"):
-        geodesic_area([])
 
 
 @pytest.mark.parametrize("height", [0.5, 1e-7])
@@ -119,7 +105,7 @@ def closed(ring: Ring) -> Ring:
     return [*ring, ring[0]]
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=25)
 @given(stars(), st.integers(0, 11))
 def test_start_and_winding_play_no_role(star: tuple[list[float], Ring], turn: int) -> None:
     _, ring = star
@@ -129,15 +115,7 @@ def test_start_and_winding_play_no_role(star: tuple[list[float], Ring], turn: in
     assert geodesic_area([closed(ring)[::-1]]) == pytest.approx(area, rel=1e-9)
 
 
-@settings(deadline=None)
-@given(stars(), st.floats(-360, 360))
-def test_same_area_at_every_longitude(star: tuple[list[float], Ring], shift: float) -> None:
-    _, ring = star
-    shifted = [[lon + shift, lat] for lon, lat in ring]
-    assert geodesic_area([closed(shifted)]) == pytest.approx(geodesic_area([ring]), rel=1e-8)
-
-
-@settings(deadline=None)
+@settings(deadline=None, max_examples=25)
 @given(stars(), st.integers(1, 3))
 def test_two_pieces_add_up(star: tuple[list[float], Ring], cut: int) -> None:
     centre, ring = star

@@ -35,12 +35,19 @@ def work(client: Client) -> int:
         return run_if_due(run_imports)
 
 
-def ready(client: Client, *features: dict[str, Any], **form: Any) -> dict[str, Any]:
-    """An import of these features that was read."""
-    response = upload(client, collection(*features), **form)
+def uploaded(
+    client: Client, content: bytes, name: str = "forests.geojson", **form: Any
+) -> dict[str, Any]:
+    """An import of a file that was read."""
+    response = upload(client, content, name, **form)
     assert response.status_code == 202, response.json
     work(client)
     return read(client, response.json["data"]["id"])
+
+
+def ready(client: Client, *features: dict[str, Any], **form: Any) -> dict[str, Any]:
+    """An import of these features that was read."""
+    return uploaded(client, collection(*features), **form)
 
 
 def read(client: Client, import_id: str) -> dict[str, Any]:

@@ -3,19 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from flask import Flask
 
 from app.imports.available_actions import AvailableActions, available_actions
 from tests.imports.making import act, ready, upload
-from tests.make import Client, make_account, make_project, operator_of, square
+from tests.make import Client, make_project, operator_of, square
 from tests.make.features import collection, feature
-
-pytestmark = pytest.mark.both
-
-
-@pytest.fixture
-def client(app: Flask) -> Client:
-    return make_account(app)
 
 
 def of(client: Client, import_id: str) -> AvailableActions:

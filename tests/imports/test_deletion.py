@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import time
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
+from flask import Flask
 from sqlalchemy import func, select, update
 
 from app.db.extensions import db
@@ -18,8 +23,6 @@ from app.values import clock
 from tests.imports.making import act, read, ready, upload, work
 from tests.make import Client, square
 from tests.make.features import collection, feature
-
-pytestmark = pytest.mark.both
 
 FEATURES = [feature(square(n), name=f"P{n}") for n in range(5)]
 
@@ -39,6 +42,7 @@ def delete(client: Client) -> None:
         delete_imports()
 
 
+@pytest.mark.both
 def test_a_canceled_import_loses_its_features_some_in_each_transaction(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -70,6 +74,19 @@ def test_an_old_import_is_deleted_after_its_features(
     monkeypatch.undo()
     delete(client)
     assert stored(client) == (0, 0)
+
+
+def test_the_files_of_killed_workers_are_deleted_after_an_hour(app: Flask, client: Client) -> None:
+    """Whether or not another file comes."""
+    folder = Path(app.instance_path) / "imports"
+    for name in ("old", "new"):
+        (folder / name).mkdir(parents=True)
+        (folder / name / "forests.geojson").write_text("{}")
+    moment = time.time() - 3_700
+    os.utime(folder / "old", (moment, moment))
+    work(client)
+    assert [(folder / name).exists() for name in ("old", "new")] == [False, True]
+    shutil.rmtree(folder)
 
 
 @pytest.mark.parametrize("is_killed", [False, True])

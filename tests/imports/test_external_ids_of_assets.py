@@ -10,8 +10,6 @@ from tests.imports.making import act, counts, features_of, ready, upload
 from tests.make import Client, event_types, make_asset, make_project, point
 from tests.make.features import collection, feature
 
-pytestmark = pytest.mark.both
-
 
 @pytest.fixture
 def project_id(client: Client) -> str:
@@ -27,6 +25,7 @@ def _assets(client: Client, project_id: str) -> dict[str, dict[str, Any]]:
     return {each["name"]: each for each in found}
 
 
+@pytest.mark.both
 def test_a_column_of_external_ids_is_read_and_matched(client: Client, project_id: str) -> None:
     known = make_asset(client, project_id, name="Old", external_id="T-1", location=point(1))
     make_asset(client, make_project(client)["id"], name="Elsewhere", external_id="T-2")
@@ -120,6 +119,7 @@ def test_without_such_a_column_nothing_matches_by_it(client: Client, project_id:
     assert record["message"].startswith("No column holds external ids.")
 
 
+@pytest.mark.both
 def test_one_that_was_taken_meanwhile_is_rejected(client: Client, project_id: str) -> None:
     record = _ready(
         client,

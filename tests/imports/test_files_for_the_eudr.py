@@ -17,12 +17,11 @@ from tests.imports.making import (
     read,
     ready,
     upload,
+    uploaded,
     work,
 )
 from tests.make import Client, make_key, make_project, point, square
 from tests.make.features import collection, feature
-
-pytestmark = pytest.mark.both
 
 FARM: Final = {"ProducerName": "Anna Roth", "ProducerCountry": "AT", "ProductionPlace": "Ötz"}
 HOLED: Final = {
@@ -71,6 +70,7 @@ def test_what_the_points_are_is_asked_before_it_is_applied(client: Client) -> No
     assert refused.json["error"]["details"][0]["field"] == "geometry_type"
 
 
+@pytest.mark.both
 def test_areas_become_projects_and_points_plots_of_a_new_one(client: Client) -> None:
     record = answered(client, mixed(client), points_as_plots=True, project_id=None)
     assert (record["questions"], counts(record)) == ([], (4, 0, 0, 0))
@@ -163,13 +163,6 @@ def test_a_file_of_points_offers_plots_first(client: Client) -> None:
     assert [each["type"] for each in plots(client, record["project_id"])] == ["plot"] * 3
 
 
-def test_a_file_of_points_as_assets_has_plots(client: Client) -> None:
-    project = make_project(client)["id"]
-    record = ready(client, feature(at(10), **FARM), kind="assets", project_id=project)
-    act(client, record, "apply")
-    assert [each["type"] for each in plots(client, project)] == ["plot"]
-
-
 def test_points_beside_other_areas_are_rejected_unless_somebody_says_what_they_are(
     client: Client,
 ) -> None:
@@ -238,10 +231,8 @@ def test_400_plots_of_one_place_keep_the_order_of_the_file(client: Client) -> No
     assert {each["name"] for each in kept} == {"Ötz"}
 
 
-@pytest.mark.parametrize("column", ["ProductionPlace", "productionplace"])
-def test_names_come_from_the_place_and_never_from_areas_or_producers(
-    client: Client, column: str
-) -> None:
+def test_names_come_from_the_place_and_never_from_areas_or_producers(client: Client) -> None:
+    column = "productionplace"
     columns = {"Area": 3.5, "ProducerName": "Anna Roth", column: "Ötz"}
     record = ready(
         client, feature(square(), **columns), feature(square(11), **columns | {"Area": 4})
@@ -258,25 +249,6 @@ def test_several_producers_without_countries_are_told(client: Client) -> None:
     assert note.startswith("The file names 2 producers, and 3 features have no ProducerCountry.")
     rows = [feature(square(10 + n), **FARM | {"ProducerName": p}) for n, p in enumerate(people)]
     assert not any("producers" in each for each in ready(client, *rows)["notes"])
-
-
-def test_null_geometries_become_projects_without_a_boundary(client: Client) -> None:
-    record = ready(client, feature(None, **FARM), feature(square(), **FARM))
-    assert (counts(record), record["counts"]["without_boundary"]) == ((2, 0, 0, 0), 1)
-
-
-def test_swapped_columns_of_a_table_ask(client: Client) -> None:
-    make_project(client, geometry=square(10, 47, 0.1))
-    text = (
-        "ProductionPlace,ProducerCountry,latitude,longitude\nA,AT,10.01,47.01\nB,AT,10.02,47.02\n"
-    )
-    response = upload(client, text.encode(), "plots.csv", points_as_plots=True)
-    work(client)
-    record = read(client, response.json["data"]["id"])
-    assert [each["code"] for each in record["questions"]] == ["swapped"]
-    record = act(client, answered(client, record, swap=True), "apply")
-    found = plots(client, record["project_id"])
-    assert [each["location"]["coordinates"] for each in found] == [[10.01, 47.01], [10.02, 47.02]]
 
 
 @pytest.mark.parametrize(
@@ -303,9 +275,7 @@ def test_whisps_results(client: Client) -> None:
         return ",".join(map(str, [*start, *[1] * len(names), risk, "low", f'"{geo}"']))
 
     text = "\n".join([",".join(head), row(1, shapes[0], "low"), row(2, shapes[1], "high")])
-    response = upload(client, text.encode(), "whisp.csv", points_as_plots=True)
-    work(client)
-    record = read(client, response.json["data"]["id"])
+    record = uploaded(client, text.encode(), "whisp.csv", points_as_plots=True)
     assert (record["questions"], counts(record)) == ([], (2, 0, 0, 0)), record
     assert record["mapping"]["name"] == record["mapping"]["external_id"] == "external_id"
     record = act(client, record, "apply")

@@ -7,16 +7,27 @@ import json
 import struct
 import zipfile
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import pytest
 from pyproj import CRS
 
+from app.formats.readers.opening import open_file
+from app.imports.features.candidates import Candidate, Choices, Rejected, prepare
+from app.imports.features.mapping import LayerScan, guess_mapping
 from tests.formats.readers.geopackages import blob, changed, one_square
 from tests.formats.readers.shapefiles import dbf, packed_as, parts, shp
-from tests.imports.making import act, answered, codes, counts, projects, read, upload, work
-from tests.make import Client, make_project, square
+from tests.imports.making import (
+    act,
+    answered,
+    codes,
+    counts,
+    projects,
+    uploaded,
+)
+from tests.make import Client, square
 from tests.make.features import collection, feature
 
 SQUARE: Final = square(10, 47, 0.01)  # in Tyrol, with 84.5443 ha
@@ -36,34 +47,29 @@ Made = Callable[[Path], bytes]
 def sent(client: Client, content: bytes | str, name: str = "file", **form: Any) -> dict[str, Any]:
     """The import of a file that was read."""
     content = content.encode() if isinstance(content, str) else content
-    response = upload(client, content, name, **form)
-    assert response.status_code == 202, response.json
-    work(client)
-    return read(client, response.json["data"]["id"])
+    return uploaded(client, content, name, **form)
+
+
+def candidates(path: Path, kind: Literal["projects", "assets"] = "projects") -> list[Candidate]:
+    """What the features of a file's first layer become, its columns read as they are guessed."""
+    with closing(open_file(path)) as reader:
+        rows = list(reader.read(reader.layers[0]))
+    scan = LayerScan()
+    for row in rows:
+        scan.add(row)
+    choices = Choices(kind, guess_mapping(scan, kind, {}))
+    prepared = [prepare(row, choices, lambda _: None) for row in rows]
+    rejected = [each for each in prepared if isinstance(each, Rejected)]
+    assert rejected == []
+    return [each for each in prepared if isinstance(each, Candidate)]
 
 
 def hectares(client: Client, record: dict[str, Any]) -> dict[str, float]:
-    """The areas of the projects that an import makes, by their names, where nothing is open. A map
-    program reads the same ones."""
+    """The areas of the projects that an import makes, by their names, where nothing is open."""
     assert record["status"] == "ready", record["message"]
     assert counts(record)[1:] == (0, 0, 0), record["faults"]
     act(client, record, "apply")
-    made = {name: each["area_hectares"] for name, each in projects(client).items()}
-    features = client.get("/ogc/collections/projects/items").get_json(force=True)["features"]
-    assert {one["properties"]["name"]: one["properties"]["area_hectares"] for one in features} == (
-        made
-    )
-    assert all(one["geometry"]["type"] == "MultiPolygon" for one in features)
-    return made
-
-
-def placed(client: Client, record: dict[str, Any]) -> list[float]:
-    """Where the only asset is that an import makes."""
-    assert counts(record) == (1, 0, 0, 0), record["faults"]
-    act(client, record, "apply")
-    (asset,) = client.get(f"/v1/projects/{record['project_id']}/assets").json["data"]
-    found: list[float] = asset["location"]["coordinates"]
-    return found
+    return {name: each["area_hectares"] for name, each in projects(client).items()}
 
 
 def kml(inside: str) -> str:
@@ -183,21 +189,15 @@ FILES: Final[dict[str, tuple[str | bytes | Made, dict[str, float]]]] = {
 
 
 @pytest.mark.parametrize("kind", FILES)
-def test_a_file_is_read_without_a_question(client: Client, kind: str, tmp_path: Path) -> None:
+def test_a_file_is_read_without_a_question(kind: str, tmp_path: Path) -> None:
     content, expected = FILES[kind]
-    record = sent(client, content(tmp_path) if callable(content) else content)
-    assert set(codes(record)) <= {"name"}
-    assert hectares(client, record) == pytest.approx(expected, rel=1e-4)
-
-
-def test_what_whisp_says_of_a_plot_is_kept(client: Client) -> None:
-    content = f'plotId,external_id,Area,ProducerCountry,geo\n1,F-1,84.5,AT,"{TEXT}"\n'
-    record = sent(client, content, "whisp.csv")
-    assert hectares(client, record) == pytest.approx({"F-1": HECTARES}, rel=1e-5)
-    made = projects(client)["F-1"]
-    assert made["external_id"] == "F-1"
-    assert made["metadata"] == {"plotId": 1, "Area": 84.5, "ProducerCountry": "AT"}
-    assert made["geometry"] == SQUARE
+    content = content(tmp_path) if callable(content) else content
+    path = tmp_path / "file"
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    areas = {
+        each.name: each.boundary.area_m2 / 10_000 for each in candidates(path) if each.boundary
+    }
+    assert areas == pytest.approx(expected, rel=1e-4)
 
 
 def test_a_walk_of_odk_that_is_not_closed(client: Client) -> None:
@@ -209,20 +209,18 @@ def test_a_walk_of_odk_that_is_not_closed(client: Client) -> None:
     assert hectares(client, closed) == pytest.approx({"A": HECTARES}, rel=1e-4)
 
 
-@pytest.mark.parametrize(
-    ("content", "place", "told"),
-    [
-        ('name,coordinates\nA,"47.005, 10.005"\n', [10.005, 47.005], '"coordinates" was read as'),
-        ("name,zone,easting,northing\nA,32N,5e5,52e5\n", [9, 46.95353], "The UTM zones are from"),
-        ("name,gps\nA,-17.000 180.00000000000017\n", [180, -17], '"gps" was read as'),
-    ],
-)
-def test_places_of_tables(client: Client, content: str, place: list[float], told: str) -> None:
-    project_id = make_project(client)["id"]
-    record = sent(client, content, kind="assets", project_id=project_id)
-    assert codes(record) == []
-    assert record["notes"][0].startswith(told)
-    assert placed(client, record) == pytest.approx(place, abs=1e-5)
+def test_places_of_tables(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    for content, place in (
+        ('name,coordinates\nA,"47.005, 10.005"\n', [10.005, 47.005]),
+        ("name,zone,easting,northing\nA,32N,5e5,52e5\n", [9, 46.95353]),
+        ("name,gps\nA,-17.000 180.00000000000017\n", [180, -17]),
+    ):
+        path.write_text(content)
+        (candidate,) = candidates(path, "assets")
+        assert candidate.location is not None
+        position = [candidate.location.longitude, candidate.location.latitude]
+        assert position == pytest.approx(place, abs=1e-5), content
 
 
 @pytest.mark.parametrize(
@@ -271,11 +269,10 @@ def test_degrees_are_no_meters_whatever_the_file_says(client: Client, tmp_path: 
     assert (record["crs"], record["bbox"]) == ("EPSG:4326", [25, 45, 25.01, 45.01])
 
 
-@pytest.mark.parametrize("srs_id", [-1, 0, 123_456])
-def test_a_geopackage_of_an_undefined_system(client: Client, srs_id: int, tmp_path: Path) -> None:
+def test_a_geopackage_of_an_undefined_system(client: Client, tmp_path: Path) -> None:
     """In degrees, which are confirmed; of another, where it says none."""
     path = one_square(tmp_path, "UPDATE forests SET name = 'A'")
-    content = changed(path, f"UPDATE gpkg_geometry_columns SET srs_id = {srs_id}").read_bytes()
+    content = changed(path, "UPDATE gpkg_geometry_columns SET srs_id = -1").read_bytes()
     record = sent(client, content)
     assert (codes(record), record["crs"], sum(counts(record))) == (["crs"], None, 0)
     record = answered(client, record, crs="EPSG:4326")
@@ -283,12 +280,8 @@ def test_a_geopackage_of_an_undefined_system(client: Client, srs_id: int, tmp_pa
     assert hectares(client, sent(client, content, crs="EPSG:4326")).keys() == {"A"}
 
 
-@pytest.mark.parametrize(
-    ("crs", "place"), [(2443, (129.505863, 32.185517)), (2447, (134.339403, 35.185915))]
-)
-def test_plane_coordinates_and_names_of_japan(
-    client: Client, crs: int, place: tuple[float, float]
-) -> None:
+def test_plane_coordinates_and_names_of_japan(client: Client) -> None:
+    crs, place = 2443, (129.505863, 32.185517)
     ring = [[552.8, -90314.9], [652.8, -90314.9], [652.8, -90214.9], [552.8, -90314.9]]
     shape = {"type": "MultiPolygon", "coordinates": [[ring]]}
     file = json.loads(collection(feature(shape, 名前="北の森", 樹種="杉")))
@@ -299,59 +292,3 @@ def test_plane_coordinates_and_names_of_japan(
     made = projects(client)["北の森"]
     assert made["metadata"] == {"樹種": "杉"}
     assert made["geometry"]["coordinates"][0][0][0] == pytest.approx(place, abs=1e-6)
-
-
-def test_a_view_of_a_geopackage_is_named(client: Client, tmp_path: Path) -> None:
-    path = one_square(
-        tmp_path,
-        "CREATE VIEW seen AS SELECT * FROM forests",
-        "UPDATE gpkg_contents SET table_name = 'seen'",
-        "UPDATE gpkg_geometry_columns SET table_name = 'seen'",
-    )
-    record = sent(client, path.read_bytes())
-    assert record["status"] == "failed"
-    assert 'The layer "seen" is a view' in record["message"]
-    assert "in QGIS, with Export, Save Features As" in record["message"]
-
-
-def test_a_collection_as_the_geometry_of_a_feature_is_named(client: Client) -> None:
-    inner = json.loads(collection(feature(SQUARE, name="B")))
-    record = sent(client, collection(feature(SQUARE, name="A"), feature(inner, name="C")))
-    assert counts(record) == (1, 0, 0, 1)
-    (fault,) = record["faults"]
-    assert (fault["features"], fault["first"]) == (1, 2)
-    assert fault["message"].startswith("The geometry is a FeatureCollection. Put what is in it")
-
-
-def test_a_boundary_beyond_180_degrees_is_told_what_it_is(client: Client) -> None:
-    ring = [[179.9, -17], [180.1, -17], [180.1, -16.9], [179.9, -16.9], [179.9, -17]]
-    record = sent(client, collection(feature({"type": "Polygon", "coordinates": [ring]}, name="F")))
-    assert counts(record) == (0, 0, 0, 1)
-    (fault,) = record["faults"]
-    assert "Longitude 180.1 is not within -180 to 180. It is -179.9: split" in fault["message"]
-
-
-def test_placemarks_without_a_place_are_asked_about(client: Client) -> None:
-    record = sent(client, kml(placemark("") * 3))
-    assert codes(record) == ["geometry"]
-    assert record["counts"]["without_boundary"] == 3
-    refused = client.post(f"/v1/imports/{record['id']}/apply").json["error"]["details"]
-    assert [each["code"] for each in refused] == ["unanswered"]
-
-
-@pytest.mark.parametrize(
-    ("geometry", "asked", "fault"),
-    [
-        ("<Point><coordinates>{x},47</coordinates></Point>", ["geometry_type"], "is a point"),
-        ("<LineString><coordinates>{x},47 10,48</coordinates></LineString>", [], "is a line"),
-    ],
-)
-def test_many_of_another_kind_are_one_question_and_one_fault(
-    client: Client, geometry: str, asked: list[str], fault: str
-) -> None:
-    many = "".join(placemark(geometry.format(x=number / 10)) for number in range(400))
-    record = sent(client, kml(many))
-    assert (codes(record), counts(record)) == (asked, (0, 0, 0, 400))
-    (found,) = record["faults"]
-    assert (found["features"], found["first"]) == (400, 1)
-    assert fault in found["message"]

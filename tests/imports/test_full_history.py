@@ -15,8 +15,6 @@ from tests.make.features import collection, feature
 from tests.pages.support import browser_of
 from tests.usage.test_history_bytes import actual, current
 
-pytestmark = pytest.mark.both
-
 
 def with_room(client: Client, made: Flask, room: int) -> None:
     """Leave so much room in the history, by the bound of an application."""
@@ -37,6 +35,7 @@ def test_one_is_not_applied(app: Flask) -> None:
         assert client.post(f"/v1/imports/{record['id']}/cancel").status_code == 200
 
 
+@pytest.mark.both
 def test_features_without_room_are_rejected_and_the_rest_is_undone(app: Flask) -> None:
     with second_app(app) as made:
         client = make_account(made)

@@ -3,26 +3,17 @@ twice."""
 
 from __future__ import annotations
 
-import os
-import shutil
-import signal
-import time
-from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 import pytest
 from flask import Flask
 
-from tests.imports.making import projects, read, upload, work
-from tests.imports.worker import kill_all, reader, running, wait_until
+from tests.imports.making import read, upload
+from tests.imports.worker import kill_all, running, wait_until
 from tests.make import Client, event_types, make_account, square
 from tests.make.features import collection, feature
 
-pytestmark = pytest.mark.both
-
-
-FEATURES = 1_000
+FEATURES = 400
 HALF = range(60, FEATURES)
 
 
@@ -68,8 +59,8 @@ def _is_past(record: dict[str, Any], status: str) -> bool:
     return record["progress"]["done"] in HALF or record["status"] == STEPS[status]
 
 
-@pytest.mark.trial
-@pytest.mark.parametrize("status", STEPS)
+@pytest.mark.slow
+@pytest.mark.parametrize("status", ACTIONS)
 def test_the_next_worker_goes_on(app: Flask, url: str, content: bytes, status: str) -> None:
     for _ in range(5):  # who gets no turn for long may come too late to kill it in the middle
         client = make_account(app)
@@ -80,40 +71,8 @@ def test_the_next_worker_goes_on(app: Flask, url: str, content: bytes, status: s
         pytest.fail("it was never in the middle")
     with running(app, url):
         wait_until(client, import_id, lambda now: now["status"] == STEPS[status])
-        if status == "reading":
-            client.post(f"/v1/imports/{import_id}/apply")
-            wait_until(client, import_id, lambda now: now["status"] == "applied")
     record = read(client, import_id)
     assert record["counts"]["new"] == FEATURES
     assert total(client) == (0 if status == "undoing" else FEATURES)
     created = event_types(client).count("project.created")
     assert created == FEATURES
-
-
-def test_the_files_of_killed_workers_are_deleted_after_an_hour(app: Flask, client: Client) -> None:
-    """Whether or not another file comes."""
-    folder = Path(app.instance_path) / "imports"
-    for name in ("old", "new"):
-        (folder / name).mkdir(parents=True)
-        (folder / name / "forests.geojson").write_text("{}")
-    moment = time.time() - 3_700
-    os.utime(folder / "old", (moment, moment))
-    work(client)
-    assert [(folder / name).exists() for name in ("old", "new")] == [False, True]
-    shutil.rmtree(folder)
-
-
-@pytest.mark.slow
-def test_a_reader_that_is_killed_leaves_nothing(app: Flask, url: str, content: bytes) -> None:
-    for _ in range(5):  # as above
-        client = make_account(app)
-        import_id = upload(client, content).json["data"]["id"]
-        with running(app, url) as pid:
-            wait_until(client, import_id, lambda now: _is_past(now, "reading"))
-            with suppress(ValueError, ProcessLookupError):  # it has ended
-                os.kill(reader(pid), signal.SIGKILL)
-            record = wait_until(client, import_id, lambda now: now["status"] != "reading")
-        if record["status"] != "ready":
-            break
-    assert record["status"] == "failed"
-    assert projects(client) == {}

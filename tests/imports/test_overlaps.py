@@ -12,8 +12,6 @@ from tests.imports.making import act, counts, features_of, read, ready
 from tests.make import Client, make_project, square
 from tests.make.features import feature
 
-pytestmark = pytest.mark.both
-
 
 def found(client: Client, record: dict[str, Any]) -> dict[str, list[tuple[Any, ...]]]:
     """The overlaps of each feature by its name: with what, hectares and share."""
@@ -31,6 +29,7 @@ def found(client: Client, record: dict[str, Any]) -> dict[str, list[tuple[Any, .
     }
 
 
+@pytest.mark.both
 def test_the_dry_run_tells_which_projects_a_file_overlaps_with(client: Client) -> None:
     whole = make_project(client, name="Whole", geometry=square(10, 45, 0.02))
     half = make_project(client, name="Half", geometry=square(10.015, 45, 0.01))

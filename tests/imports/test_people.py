@@ -19,9 +19,6 @@ from tests.make import (
 from tests.make.audit import new_entries
 from tests.make.features import feature
 
-pytestmark = pytest.mark.both
-
-
 WRITTEN = {"apply": "created", "undo": "deleted"}  # what a step does, by how it is asked for
 
 

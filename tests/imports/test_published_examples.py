@@ -10,7 +10,15 @@ from typing import Any, Final
 import pytest
 
 from tests.eudr_validator import faults_of
-from tests.imports.making import act, answered, codes, counts, projects, read, upload, work
+from tests.imports.making import (
+    act,
+    answered,
+    codes,
+    counts,
+    features_of,
+    projects,
+    uploaded,
+)
 from tests.make import Client, point, square
 from tests.make.features import collection, feature
 
@@ -21,6 +29,7 @@ MERU: Final = {"ProductionPlace": "Meru", "ProducerCountry": "KE"}
 OWN: Final = {"plot_id": "UG-LI-04", "commodity": "coffee", "area_ha": 1.3}
 FIELD: Final = square(32.9, 2.2, 0.003)
 OTHER: Final = square(37.6, 0.1, 0.003)
+NEAR: Final = square(32.95, 2.2, 0.003)
 CRS84: Final = {"type": "name", "properties": {"name": "urn:ogc:def:crs:OGC:1.3:CRS84"}}
 PLOTS: Final = {"points_as_plots": True}
 
@@ -29,17 +38,9 @@ def of(kind: str, *coordinates: Any) -> Json:
     return {"type": kind, "coordinates": list(coordinates)}
 
 
-def bare(geometry: Json) -> bytes:
-    """A feature alone, without properties."""
-    return json.dumps({"type": "Feature", "geometry": geometry}).encode()
-
-
 def imported(client: Client, content: bytes, name: str = "farm.geojson") -> Json:
     """An import that was read; what the points are is answered where it is asked."""
-    response = upload(client, content, name)
-    assert response.status_code == 202, response.json
-    work(client)
-    record = read(client, response.json["data"]["id"])
+    record = uploaded(client, content, name)
     if "geometry_type" in codes(record):
         record = answered(client, record, **PLOTS)
     return record
@@ -55,132 +56,97 @@ def exported(client: Client, **query: Any) -> list[Json]:
     return features
 
 
-def shapes(features: list[Json]) -> list[tuple[Any, Any, str]]:
+def shapes(features: list[Json]) -> list[tuple[str, str, float]]:
+    """The place, type and area of each."""
     return [
         (
             each["properties"]["ProductionPlace"],
-            each["properties"]["Area"],
             each["geometry"]["type"],
+            each["properties"]["Area"],
         )
         for each in features
     ]
 
 
-# The content, the variant, and the places, areas and types of what is exported.
-VALID: Final[dict[str, tuple[bytes, int, list[tuple[str, float, str]]]]] = {
-    "9.4.1, of one producer": (
-        collection(
-            feature(FIELD, **LIRA, Area=11.07),
-            feature(square(32.8, 2.2, 0.001), **LIRA | {"ProductionPlace": "Apac"}, Area=1.25),
-        ),
-        1,
-        [("Apac", 1.25, "Polygon"), ("Lira", 11.07, "Polygon")],
-    ),
-    "9.4.2, of several producers without names": (
-        collection(
-            feature(FIELD, **LIRA, Area=11.07),
-            feature(OTHER, **MERU, Area=11.08),
-            feature(square(32.8, 2.2, 0.001), **LIRA, Area=1.23),
-        ),
-        2,
-        [("Meru", 11.08, "Polygon"), ("Lira", 11.07, "Polygon"), ("Lira", 1.23, "Polygon")],
-    ),
-    "9.2, a feature without properties": (bare(point(32.9, 2.2)), 1, [("farm 1", 4, "Point")]),
-    "9.2, a point and an area with other properties": (
-        collection(
-            feature(point(32.8, 2.2), colour="red"),
-            feature(FIELD, colour="red", size={"of": "many"}),
-        ),
-        1,
-        [("farm 1", 4, "Point"), ("farm 2", pytest.approx(11.07, abs=0.01), "Polygon")],
-    ),
+# Features of a file of variant 2, and the places, areas and types of what is exported.
+VALID: Final[dict[str, tuple[Json, list[tuple[str, str, float]]]]] = {
+    "9.4.1, an area": (feature(FIELD, **LIRA, Area=11.07), [("Lira", "Polygon", 11.07)]),
     "9.2, several points": (
-        collection(feature(of("MultiPoint", [32.8, 2.2], [32.81, 2.2]), **LIRA, Area=1.5)),
-        2,
-        [("Lira", 1.5, "Point"), ("Lira", 1.5, "Point")],
+        feature(of("MultiPoint", [32.8, 2.2], [32.81, 2.2]), **LIRA, Area=1.5),
+        [("Lira", "Point", 1.5), ("Lira", "Point", 1.5)],
     ),
     "9.2, several geometries": (
-        collection(
-            feature({"type": "GeometryCollection", "geometries": [FIELD, point(32.8, 2.2)]}, **LIRA)
-        ),
-        2,
-        [("Lira", pytest.approx(11.07, abs=0.01), "Polygon"), ("Lira", 4, "Point")],
+        feature({"type": "GeometryCollection", "geometries": [OTHER, point(32.7, 2.2)]}, **LIRA),
+        [("Lira", "Polygon", 11.08), ("Lira", "Point", 4)],
     ),
-    "9.2, positions of three numbers": (
-        collection(
-            feature(of("Polygon", [[*each, 1080.5] for each in FIELD["coordinates"][0]]), **LIRA),
-            feature(of("Point", 32.8, 2.2, 1100), **LIRA, Area=0.7),
+    "9.2, an area of three numbers a position": (
+        feature(
+            of("Polygon", [[*each, 1080.5] for each in NEAR["coordinates"][0]]),
+            **MERU,
         ),
-        2,
-        [("Lira", pytest.approx(11.07, abs=0.01), "Polygon"), ("Lira", 0.7, "Point")],
+        [("Meru", "Polygon", 11.07)],
+    ),
+    "9.2, a point of three numbers": (
+        feature(of("Point", 32.6, 2.2, 1100), **LIRA, Area=0.7), [("Lira", "Point", 0.7)],
     ),
     "9.5, more than six decimals, two positions of which are equal": (
-        collection(
-            feature(
-                of("Polygon", [[32.9000001234, 2.2], [32.9000003456, 2.2], [32.903, 2.2],
-                               [32.903, 2.203], [32.9000001234, 2.2]]),
-                **LIRA,
-            )
+        feature(
+            of("Polygon", [[33.9000001234, 2.2], [33.9000003456, 2.2], [33.903, 2.2],
+                           [33.903, 2.203], [33.9000001234, 2.2]]),
+            **LIRA,
         ),
-        2,
-        [("Lira", pytest.approx(5.54, abs=0.01), "Polygon")],
-    ),
-    "9.5, properties in another case, and Area as text": (
-        collection(feature(FIELD, productionplace="Lira", producercountry="ug", area="3")),
-        2,
-        [("Lira", pytest.approx(11.07, abs=0.01), "Polygon")],
-    ),
-    "one part with fifteen decimals, named coordinates, columns of its own": (
-        collection(
-            feature(
-                of("MultiPolygon", [[[32.912345678901234, 2.2], [32.92, 2.200000000000017],
-                                     [32.92, 2.21], [32.912345678901234, 2.2]]]),
-                stand="4a", department=12, year=2011,
-            ),
-            name="stands", crs=CRS84,
-        ),
-        1,
-        [("4a", pytest.approx(47.07, abs=0.01), "Polygon")],
-    ),
-    "a point with an id and a commodity": (
-        collection(feature(point(32.9, 2.2), **OWN), name="sheet", metadata={"note": "made up"}),
-        1,
-        [("UG-LI-04", 4, "Point")],
-    ),
-    "an area with an id and a commodity": (
-        collection(feature(FIELD, **OWN), metadata={"country": "UG"}),
-        1,
-        [("UG-LI-04", pytest.approx(11.07, abs=0.01), "Polygon")],
+        [("Lira", "Polygon", 5.54)],
     ),
     "two areas of one farm": (
-        collection(
-            feature(of("MultiPolygon", FIELD["coordinates"],
-                       square(32.906, 2.2, 0.003)["coordinates"]), **OWN)
-        ),
-        1,
-        [("UG-LI-04", pytest.approx(11.07, abs=0.01), "Polygon")] * 2,
-    ),
-    "a point without an id": (
-        collection(feature(point(32.9, 2.2), name="Field 6")),
-        1,
-        [("Field 6", 4, "Point")],
+        feature(of("MultiPolygon", square(34, 2.2, 0.003)["coordinates"],
+                   square(34.006, 2.2, 0.003)["coordinates"]), **LIRA),
+        [("Lira", "Polygon", 11.07)] * 2,
     ),
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("kind", VALID)
-def test_what_is_valid_becomes_a_file_again(client: Client, kind: str) -> None:
-    content, variant, expected = VALID[kind]
-    record = imported(client, content)
+def test_what_is_valid_becomes_a_file_again(client: Client) -> None:
+    record = imported(client, collection(*(row for row, _ in VALID.values()), crs=CRS84))
     assert set(codes(record)) <= {"name"}, record["questions"]
     assert counts(record)[1:] == (0, 0, 0), record["faults"]
     record = act(client, record, "apply")
     assert record["status"] == "applied"
-    assert sorted(shapes(exported(client, variant=variant)), key=repr) == sorted(expected, key=repr)
+    expected = sorted(shape for _, plots in VALID.values() for shape in plots)
+    for found, shape in zip(sorted(shapes(exported(client, variant=2))), expected, strict=True):
+        assert found == (shape[0], shape[1], pytest.approx(shape[2], abs=0.01))
+
+
+def test_properties_in_another_case_and_area_as_text(client: Client) -> None:
+    """Of chapter 9.5."""
+    row = feature(FIELD, productionplace="Lira", producercountry="ug", area="3")
+    act(client, imported(client, collection(row)), "apply")
+    assert shapes(exported(client, variant=2)) == [
+        ("Lira", "Polygon", pytest.approx(11.07, abs=0.01))
+    ]
+
+
+def test_a_feature_without_properties(client: Client) -> None:
+    """Of chapter 9.2."""
+    content = json.dumps({"type": "Feature", "geometry": point(32.9, 2.2)}).encode()
+    act(client, imported(client, content), "apply")
+    assert shapes(exported(client)) == [("farm 1", "Point", 4)]
+
+
+def test_a_column_of_its_own_has_the_names(client: Client) -> None:
+    for row, name in (
+        (feature(FIELD, stand="4a", department=12, year=2011), "4a"),
+        (feature(FIELD, **OWN), "UG-LI-04"),
+    ):
+        record = imported(client, collection(row, metadata={"note": "made up"}))
+        assert [each["name"] for each in features_of(client, record)] == [name]
 
 
 def test_producers_without_names_are_grouped_by_country(client: Client) -> None:
-    content = VALID["9.4.2, of several producers without names"][0]
+    content = collection(
+        feature(FIELD, **LIRA, Area=11.07),
+        feature(OTHER, **MERU, Area=11.08),
+        feature(square(32.8, 2.2, 0.001), **LIRA, Area=1.23),
+    )
     act(client, imported(client, content), "apply")
     report = client.get("/v1/eudr?variant=1").json["data"]
     assert (report["ready"], report["producers"]) == (True, 2)
@@ -189,84 +155,54 @@ def test_producers_without_names_are_grouped_by_country(client: Client) -> None:
     assert listed == ["KE", "UG", "UG"]
 
 
-# The content, the code of its fault, and a part of what is said.
+# A geometry, the code of its fault, and a part of what is said.
 REJECTED: Final = {
-    "9.2, a point in a list, without properties": (
-        bare(of("Point", [32.9, 2.2])), "wrong_nesting", "it must be one position",
+    "9.2, a point in a list": (
+        of("Point", [32.9, 2.2]), "wrong_nesting", "it must be one position",
     ),
     "9.2, lines": (
-        collection(feature(of("MultiLineString", [[32.9, 2.2], [33, 2.2]]), **LIRA)),
-        "wrong_type", "is a line",
+        of("MultiLineString", [[32.9, 2.2], [33, 2.2]]), "wrong_type", "is a line",
     ),
     "9.5, sides that lie on one another": (
-        collection(feature(of("Polygon", [
+        of("Polygon", [
             [32, 2], [33, 2], [33, 3], [32.5, 3], [32.5, 2.5], [32.5, 3], [32, 3], [32, 2],
-        ]), **LIRA)),
+        ]),
         "self_intersection", "cross or touch",
     ),
     "9.5, a straight line": (
-        collection(feature(of("Polygon", [[32, 2], [33, 3], [34, 4], [32, 2]]), **LIRA)),
-        "zero_area", "",
+        of("Polygon", [[32, 2], [33, 3], [34, 4], [32, 2]]), "zero_area", "",
     ),
     "a figure of eight": (
-        collection(feature(of("Polygon", [
-            [32, 2], [32.01, 2.01], [32.01, 2], [32, 2.01], [32, 2],
-        ]), **OWN)),
+        of("Polygon", [[32, 2], [32.01, 2.01], [32.01, 2], [32, 2.01], [32, 2]]),
         "self_intersection", "cross or touch",
     ),
     "an open ring": (
-        collection(feature(of("Polygon", FIELD["coordinates"][0][:-1]), **OWN)),
+        of("Polygon", FIELD["coordinates"][0][:-1]),
         "not_closed", "end at the corner where it begins",
     ),
     "a hole that is the outline": (
-        collection(feature(of("Polygon", *FIELD["coordinates"] * 2), **OWN)),
-        "hole_outside", "not inside its part",
+        of("Polygon", *FIELD["coordinates"] * 2), "hole_outside", "not inside its part",
     ),
-    "a latitude beyond the pole": (
-        collection(feature(point(32.9, 202.25), **OWN)), "out_of_range", "latitude 202.25",
-    ),
+    "a latitude beyond the pole": (point(32.9, 202.25), "out_of_range", "latitude 202.25"),
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("kind", REJECTED)
-def test_what_is_wrong_is_named(client: Client, kind: str) -> None:
-    content, code, said = REJECTED[kind]
-    record = imported(client, content)
-    assert (counts(record), codes(record)) == ((0, 0, 0, 1), []), record["questions"]
-    (fault,) = record["faults"]
-    assert fault["code"] == code
-    assert said in fault["message"]
+def test_what_is_wrong_is_named(client: Client) -> None:
+    rows = [feature(geometry, **LIRA) for geometry, _, _ in REJECTED.values()]
+    record = imported(client, collection(*rows))
+    assert counts(record) == (0, 0, 0, len(REJECTED)), record["questions"]
+    messages = " ".join(fault["message"] for fault in record["faults"])
+    for row, (_, code, said) in zip(features_of(client, record), REJECTED.values(), strict=True):
+        assert [problem["code"] for problem in row["problems"]] == [code]
+        assert said in messages
 
 
-KML: Final = b"<kml><Document><Placemark><name>A</name><Point><coordinates>32.9,2.2</coord"
-FAILED: Final = {
-    "9.5, a brace is missing": ("a.geojson", VALID["a point without an id"][0][:-2], "incomplete"),
-    "9.5, a PDF": ("a.pdf", b"%PDF-1.7\n1 0 obj\n<<>>\nendobj\n", "PDF"),
-    "9.5, a text": ("a.txt", b"Our fields lie north of the road.\nThey are small.\n", "not known"),
-    "KML that ends in the middle": ("a.kml", KML, "incomplete"),
-}
-
-
-@pytest.mark.parametrize("kind", FAILED)
-def test_what_is_no_file_of_plots_fails(client: Client, kind: str) -> None:
-    name, content, said = FAILED[kind]
-    record = imported(client, content, name)
-    assert record["status"] == "failed"
-    assert said in record["message"]
-
-
-@pytest.mark.parametrize(
-    ("row", "note"),
-    [
-        (feature(None, **OWN), None),
-        ({"type": "Feature", "properties": LIRA, "geomerty": FIELD}, '"geomerty"'),
-    ],
-)
-def test_what_has_no_geometry_asks(client: Client, row: Json, note: str | None) -> None:
+def test_what_has_no_geometry_asks(client: Client) -> None:
+    row = {"type": "Feature", "properties": LIRA, "geomerty": FIELD}
     record = imported(client, collection(row))
     assert codes(record) == ["geometry"]
     assert client.post(f"/v1/imports/{record['id']}/apply").status_code == 409
-    assert [note in each for each in record["notes"]] == ([True] if note else [])
+    assert ['"geomerty"' in each for each in record["notes"]] == [True]
 
 
 def test_columns_that_are_swapped_beyond_the_range_are_swapped_back(client: Client) -> None:
@@ -315,4 +251,4 @@ def test_whisps_results_as_geojson(client: Client) -> None:
     path = f"/v1/projects/{record['project_id']}/assets"
     (kept,) = client.get(f"{path}?metadata.risk_pcrop=more_info_needed").json["data"]
     assert (kept["name"], kept["type"]) == ("2", "plot")
-    assert shapes(exported(client, variant=2)) == [("1", 1.2, "Polygon"), ("2", 1.2, "Point")]
+    assert shapes(exported(client, variant=2)) == [("1", "Polygon", 1.2), ("2", "Point", 1.2)]

@@ -9,32 +9,25 @@ from typing import Any
 import pytest
 
 from tests.formats.readers.gdal import write, zipped
-from tests.imports.making import act, counts, features_of, projects, read, ready, upload, work
+from tests.imports.making import (
+    act,
+    answered,
+    codes,
+    counts,
+    features_of,
+    projects,
+    read,
+    ready,
+    uploaded,
+)
 from tests.make import Client, make_project, point, square
 from tests.make.features import collection, feature
-
-pytestmark = pytest.mark.both
 
 WALK = [[10.0, 47.0], [10.01, 47.0], [10.01, 47.01], [10.0, 47.01], [10.0, 47.0005]]
 
 
 def table(client: Client, text: str, **form: Any) -> dict[str, Any]:
-    response = upload(client, text.encode(), "rows.csv", **form)
-    work(client)
-    return read(client, response.json["data"]["id"])
-
-
-def codes(record: dict[str, Any]) -> list[str]:
-    return [question["code"] for question in record["questions"]]
-
-
-def answered(client: Client, record: dict[str, Any], put: dict[str, Any]) -> dict[str, Any]:
-    """The import after an answer."""
-    path = f"/v1/imports/{record['id']}"
-    response = client.put(path, json=put)
-    assert response.status_code == 200, response.json
-    work(client)
-    return read(client, record["id"])
+    return uploaded(client, text.encode(), "rows.csv", **form)
 
 
 def refused(client: Client, record: dict[str, Any]) -> tuple[str, str]:
@@ -42,11 +35,6 @@ def refused(client: Client, record: dict[str, Any]) -> tuple[str, str]:
     assert response.status_code == 409
     (detail,) = response.json["error"]["details"]
     return detail["code"], detail["field"]
-
-
-def test_a_file_that_says_all_asks_nothing(client: Client) -> None:
-    record = ready(client, feature(square(), name="A"), feature(None, name="B"))
-    assert record["questions"] == []
 
 
 def test_systems_that_put_the_shapes_next_to_projects_are_offered(client: Client) -> None:
@@ -62,16 +50,8 @@ def test_systems_that_put_the_shapes_next_to_projects_are_offered(client: Client
     assert first["features"] == 1
     assert first["bbox"] == pytest.approx([9.0, 46.95, 9.0, 46.95], abs=0.01)
     assert refused(client, record) == ("crs_unknown", "crs")
-    record = answered(client, record, first["put"])
+    record = answered(client, record, **first["put"])
     assert (record["questions"], counts(record)) == ([], (1, 0, 0, 0))
-
-
-def test_no_system_is_offered_for_what_no_project_is_near(client: Client) -> None:
-    make_project(client, geometry=square(-60, -10, 0.1))
-    shape = {"type": "Point", "coordinates": [5e5, 52e5]}
-    project = make_project(client, geometry=square(-61, -10, 0.1))["id"]
-    record = ready(client, feature(shape, name="A"), kind="assets", project_id=project)
-    assert record["questions"][0]["options"] == []
 
 
 def test_a_file_without_geometries_is_applied_if_somebody_says_so(client: Client) -> None:
@@ -82,7 +62,7 @@ def test_a_file_without_geometries_is_applied_if_somebody_says_so(client: Client
     assert column["sample"] == {"name": ["A", "B"], "note": ["x", "y"]}
     assert (without["label"], without["features"]) == ("Import without boundaries", 2)
     assert refused(client, record) == ("unanswered", "geometry")
-    record = answered(client, record, without["put"])
+    record = answered(client, record, **without["put"])
     assert codes(record) == []
     assert counts(act(client, record, "apply")) == (2, 0, 0, 0)
 
@@ -93,11 +73,9 @@ def test_a_table_of_a_shapefile_needs_no_coordinate_system(client: Client, tmp_p
     write(
         folder / "a.shp", "ESRI Shapefile", [None], columns={"name": ["A"]}, geometry_type="Polygon"
     )
-    response = upload(client, zipped(folder, ".prj").read_bytes(), "a.zip")
-    work(client)
-    record = read(client, response.json["data"]["id"])
+    record = uploaded(client, zipped(folder, ".prj").read_bytes(), "a.zip")
     assert codes(record) == ["geometry"]
-    record = answered(client, record, {"without_boundaries": True})
+    record = answered(client, record, without_boundaries=True)
     assert counts(act(client, record, "apply")) == (1, 0, 0, 0)
 
 
@@ -113,7 +91,7 @@ def test_a_column_is_named_for_the_geometry(client: Client) -> None:
     wkt = "POLYGON((10 47,10.01 47,10.01 47.01,10 47))"
     record = table(client, f'name,umriss\nA,"{wkt}"\n{rows}'.replace('A,"POLY', 'A,"see POLY', 1))
     assert codes(record) == ["geometry"]
-    wrong = answered(client, record, {"mapping": {"geometry": "name"}})
+    wrong = answered(client, record, mapping={"geometry": "name"})
     assert wrong["status"] == "failed"
     assert wrong["message"].startswith('"name" has no geometries.')
 
@@ -131,7 +109,7 @@ def test_columns_are_named_for_the_coordinates(
     project = make_project(client)["id"]
     record = table(client, f"{header}\n{row}\n", kind="assets", project_id=project)
     assert codes(record) == ["geometry"]
-    record = answered(client, record, {"mapping": mapping})
+    record = answered(client, record, mapping=mapping)
     assert (codes(record), counts(record)) == ([], (1, 0, 0, 0))
     assert {name: record["mapping"][name] for name in mapping} == mapping
     act(client, record, "apply")
@@ -144,19 +122,20 @@ def test_named_columns_stay_when_points_become_assets(client: Client) -> None:
     record = table(client, "name,p,q\nA,47.5,8.25\n", mapping=json.dumps(mapping))
     assert codes(record) == ["geometry_type"]
     put = {"kind": "assets", "project_id": make_project(client)["id"]}
-    record = answered(client, record, put)
+    record = answered(client, record, **put)
     assert (codes(record), record["counts"]["without_boundary"]) == ([], 0)
 
 
-@pytest.mark.parametrize(
-    "mapping",
-    [{"latitude": "a"}, {"geometry": "a", "latitude": "b", "longitude": "c"}, {"zone": "a"}],
-)
-def test_columns_of_coordinates_belong_together(client: Client, mapping: dict[str, str]) -> None:
+def test_columns_of_coordinates_belong_together(client: Client) -> None:
     record = table(client, "name,a,b,c\nA,1,2,3\n")
-    response = client.put(f"/v1/imports/{record['id']}", json={"mapping": mapping})
-    assert response.status_code == 422
-    assert response.json["error"]["details"][0]["field"] == "mapping"
+    for mapping in (
+        {"latitude": "a"},
+        {"geometry": "a", "latitude": "b", "longitude": "c"},
+        {"zone": "a"},
+    ):
+        response = client.put(f"/v1/imports/{record['id']}", json={"mapping": mapping})
+        assert response.status_code == 422, mapping
+        assert response.json["error"]["details"][0]["field"] == "mapping"
 
 
 CORNERS = (
@@ -177,7 +156,7 @@ def test_points_are_the_corners_of_areas(client: Client) -> None:
     ]
     assert question["options"][0]["sample"] == {"plot": ["North", "South"]}
     assert refused(client, record) == ("unanswered", "geometry_type")
-    record = answered(client, record, {"corners_by": "plot"})
+    record = answered(client, record, corners_by="plot")
     assert (codes(record), counts(record), record["corners_by"]) == ([], (2, 0, 0, 0), "plot")
     assert record["progress"] == {"done": 2, "total": 2}
     assert "The points were joined to boundaries, in the order of the file." in record["notes"]
@@ -204,14 +183,6 @@ def test_too_few_corners_are_a_fault(client: Client) -> None:
     assert counts(record) == (0, 0, 0, 1)
 
 
-def test_points_beside_areas_may_stay_rejected(client: Client) -> None:
-    record = ready(client, feature(square(), name="A"), feature(point(), name="B"))
-    assert [(each["code"], each["required"]) for each in record["questions"]] == (
-        [("geometry_type", False)]
-    )
-    assert record["faults"][0]["message"] == "The feature is a point, and a boundary is an area."
-
-
 def test_corners_are_of_projects_alone(client: Client) -> None:
     record = ready(client, feature(point(), name="A"))
     project = make_project(client)["id"]
@@ -227,7 +198,7 @@ def test_lines_whose_ends_nearly_meet_can_be_closed(client: Client) -> None:
     (question,) = record["questions"]
     assert question["code"] == "open_lines"
     assert question["message"].startswith("1 feature is a line whose ends nearly meet")
-    record = answered(client, record, question["options"][0]["put"])
+    record = answered(client, record, **question["options"][0]["put"])
     assert (codes(record), counts(record)) == ([], (1, 0, 0, 0))
 
 
@@ -257,7 +228,7 @@ def test_what_fits_the_other_way_round_alone_is_swapped(client: Client) -> None:
     assert (question["bbox"], question["options"][0]["bbox"]) == ([80, 50] * 2, [115, -2] * 2)
     assert question["code"] == "swapped"
     assert question["options"][0]["put"] == {"swap": True}
-    record = answered(client, record, {"swap": True})
+    record = answered(client, record, swap=True)
     assert (codes(record), counts(record)) == ([], (2, 0, 0, 0))
     assert record["bbox"][:2] == [50, -2]
     assert "Latitude and longitude were swapped, as you chose." in record["notes"]
@@ -295,9 +266,7 @@ def test_a_file_that_is_in_the_country_of_projects_the_other_way_round_alone(
 def test_northing_first_is_swapped_before_it_is_transformed(client: Client) -> None:
     ring = [[52e5, 5e5], [52e5, 501e3], [5201e3, 501e3], [52e5, 5e5]]
     content = collection(feature({"type": "Polygon", "coordinates": [ring]}, name="A"))
-    response = upload(client, content, "a.geojson", crs="EPSG:25832", swap="true")
-    work(client)
-    record = read(client, response.json["data"]["id"])
+    record = uploaded(client, content, "a.geojson", crs="EPSG:25832", swap="true")
     assert counts(record) == (1, 0, 0, 0)
     assert record["bbox"][0] == pytest.approx(9.0, abs=0.01)
 
@@ -311,7 +280,7 @@ def test_a_column_for_the_names_is_offered(client: Client) -> None:
     assert option["put"] == {"mapping": {"name": "kod"}}
     assert option["label"] == "The column “kod”"
     assert (option["sample"], option["bbox"]) == ({"kod": ["K-0", "K-1", "K-2"]}, None)
-    record = answered(client, record, option["put"])
+    record = answered(client, record, **option["put"])
     assert codes(record) == []
     assert [one["name"] for one in features_of(client, record)] == ["K-0", "K-1", "K-2"]
 
@@ -319,7 +288,7 @@ def test_a_column_for_the_names_is_offered(client: Client) -> None:
 def test_who_wants_numbers_is_not_asked_again(client: Client) -> None:
     record = ready(client, feature(square(), kod="K"), mapping=json.dumps({"name": None}))
     assert codes(record) == []
-    assert answered(client, record, {"match": "none"})["questions"] == []
+    assert answered(client, record, match="none")["questions"] == []
 
 
 def test_an_open_question_ends_with_the_next_reading(client: Client) -> None:

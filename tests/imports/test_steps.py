@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,34 +13,36 @@ from app.account.lookup import find_account
 from app.auth.operator import acting_for, first_owner
 from app.db.extensions import db
 from app.db.transactions import transaction
-from app.events.outbox import NEW_DELIVERIES
-from app.geometry import Boundary, measured_boundary, sameness
-from app.imports import applying, leases, reading, undoing
+from app.imports import applying, leases, reading
 from app.imports import steps as jobs_steps
-from app.imports.features import project_targets
 from app.imports.features.project_matching import ProjectMatcher
 from app.imports.features.project_targets import ProjectTargets
 from app.imports.features.reader_process import ReaderProcess
-from app.imports.progress import ImportProgress
 from app.imports.service import create_import
-from app.jobs.wake_signals import WakeSignal
 from app.policy.imports import BATCH_FEATURES, SAME_BOX
 from tests.formats.readers.gdal import write
-from tests.imports.making import act, counts, features_of, projects, read, ready, upload, work
+from tests.imports.making import (
+    act,
+    counts,
+    features_of,
+    projects,
+    read,
+    ready,
+    upload,
+    uploaded,
+    work,
+)
 from tests.make import (
     Client,
     event_types,
     make_asset,
     make_key,
     make_project,
-    make_webhook,
     point,
     second_app,
     square,
 )
 from tests.make.features import DISTRICTS, collection, feature
-
-pytestmark = pytest.mark.both
 
 
 def test_an_upload_waits_to_be_read(client: Client) -> None:
@@ -53,6 +54,7 @@ def test_an_upload_waits_to_be_read(client: Client) -> None:
     assert read(client, record["id"]) == record
 
 
+@pytest.mark.both
 def test_a_file_that_was_read_says_what_would_become_of_it(client: Client) -> None:
     make_project(client, name="Known", geometry=square(1, 1))
     before = projects(client)
@@ -80,6 +82,13 @@ def test_a_file_that_was_read_says_what_would_become_of_it(client: Client) -> No
     assert (problem["code"], problem["ring"], problem["position"]) == ("self_intersection", 0, 0)
     assert features_of(client, record, verdict="rejected") == [bow]
     assert projects(client) == before
+    done = act(client, record, "apply")
+    assert (done["status"], done["progress"]) == ("applied", {"done": 1, "total": 1})
+    made = projects(client)["New"]
+    assert made["metadata"] == {"soil": "loam"}
+    (shown,) = features_of(client, done, state="applied")
+    assert (shown["name"], shown["project_id"]) == ("New", made["id"])
+    assert event_types(client)[-1] == "project.created"
 
 
 LINE = {"type": "LineString", "coordinates": [[0, 0], [1, 0]]}
@@ -88,9 +97,7 @@ SPECIES = b"name,species,ha\nNorth,oak,1\nNorth,beech,2\nSouth,oak,3\nnorth,oak,
 
 def table(client: Client, content: bytes = SPECIES, **form: Any) -> dict[str, Any]:
     """An import of a table that was read."""
-    response = upload(client, content, "rows.csv", **form)
-    work(client)
-    return read(client, response.json["data"]["id"])
+    return uploaded(client, content, "rows.csv", **form)
 
 
 @pytest.mark.parametrize("kind", ["projects", "assets"])
@@ -116,16 +123,6 @@ def test_rows_are_the_same_only_with_all_their_values(client: Client, kind: str)
             "North": "oak", "North (2)": "beech", "South": "oak", "North (3)": "ash",
             "North (4)": "fir",
         }  # fmt: skip
-
-
-def test_stands_of_one_boundary_and_name_differ_by_their_values(client: Client) -> None:
-    stands = [feature(square(), name="North", species=each) for each in ("oak", "beech", "oak")]
-    record = ready(client, *stands)
-    assert counts(record) == (2, 0, 1, 0)
-    act(client, record, "apply")
-    assert counts(ready(client, *reversed(stands))) == (0, 0, 3, 0)
-    species = [one["metadata"]["species"] for one in projects(client).values()]
-    assert sorted(species) == ["beech", "oak"]
 
 
 def test_features_without_a_name_are_numbered(client: Client) -> None:
@@ -177,30 +174,7 @@ def test_others_can_write_while_features_are_read_and_decided_about(
     assert set(asked) == {("_read", False), ("decide", False), ("prepare", False)}
 
 
-def test_an_import_is_applied(client: Client) -> None:
-    record = ready(client, feature(square(2, 2), name="New", soil="loam", external_id="N-1"))
-    done = act(client, record, "apply")
-    assert (done["status"], done["progress"]) == ("applied", {"done": 1, "total": 1})
-    made = projects(client)["New"]
-    assert (made["metadata"], made["external_id"]) == ({"soil": "loam"}, "N-1")
-    (shown,) = features_of(client, done)
-    assert (shown["state"], shown["project_id"]) == ("applied", made["id"])
-    assert event_types(client) == ["project.created"]
-
-
-@pytest.mark.slow
-def test_an_import_wakes_the_deliveries_once_for_a_batch(
-    client: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    make_webhook(client)
-    woken: list[str] = []
-    record = ready(client, *(feature(square(n / 9, 0, 0.1), name=f"P{n}") for n in range(40)))
-    monkeypatch.setattr(WakeSignal, "notify", lambda self, valkey: bool(woken.append(self.name)))
-    done = act(client, record, "apply")
-    assert done["progress"] == {"done": 40, "total": 40}
-    assert woken.count(NEW_DELIVERIES.name) == 1
-
-
+@pytest.mark.both
 def test_what_an_import_did_is_undone(client: Client) -> None:
     make_project(client, name="Old", geometry=square(1, 1), external_id="O", metadata={"a": 1})
     before = projects(client)
@@ -220,36 +194,7 @@ def test_what_an_import_did_is_undone(client: Client) -> None:
     assert client.get("/v1/account").json["data"]["usage"] == usage
 
 
-def test_boundaries_are_restored_a_few_in_each_transaction_and_read_before_it(
-    client: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for n in range(3):
-        make_project(client, name=f"P{n}", geometry=square(n, n))
-    before = projects(client)
-    changed = (feature(square(n, n, 0.5), name=f"P{n}") for n in range(3))
-    record = act(client, ready(client, *changed, match="name"), "apply")
-    known = projects(client)["P0"]
-    events = list[str]()
-
-    def read_boundary(text: str) -> Boundary:
-        events.append("locked" if db.session().in_transaction() else "read")
-        return measured_boundary(text)
-
-    def lock(leased: leases.Leased) -> Any:
-        events.append("transaction")
-        return leases.locked(leased)
-
-    monkeypatch.setattr(project_targets, "measured_boundary", read_boundary)
-    monkeypatch.setattr(undoing, "locked", lock)
-    monkeypatch.setattr(undoing, "BATCH_BYTES", 1)
-    assert act(client, record, "undo")["counts"]["undone"] == 3
-    assert events == ["read", "transaction"] * 3 + ["transaction"]
-    for name, found in projects(client).items():
-        for field in ("geometry", "area_hectares", "bbox"):
-            assert found.get(field) == before[name].get(field)
-    assert known["area_hectares"] != before["P0"]["area_hectares"]
-
-
+@pytest.mark.both
 def test_what_somebody_changed_since_is_kept(client: Client) -> None:
     record = ready(client, *(feature(square(n, n), name=f"P{n}") for n in range(4)))
     act(client, record, "apply")
@@ -266,14 +211,6 @@ def test_what_somebody_changed_since_is_kept(client: Client) -> None:
         "The project was changed after the import.",
         "Assets were added since; the project was kept.",
     ]
-
-
-def test_a_canceled_import_writes_nothing(client: Client) -> None:
-    record = ready(client, feature(square(), name="Alpine"))
-    assert act(client, record, "cancel")["status"] == "canceled"
-    refused = client.post(f"/v1/imports/{record['id']}/apply")
-    assert (refused.status_code, refused.json["error"]["code"]) == (409, "CONFLICT")
-    assert projects(client) == {}
 
 
 def test_the_file_is_read_again_with_other_choices(client: Client) -> None:
@@ -330,34 +267,30 @@ def test_columns_that_another_layer_does_not_have_are_guessed(client: Client) ->
     assert [each["name"] for each in features_of(client, record)] == ["N-rte"]
 
 
-@pytest.mark.parametrize(
-    ("sent", "kept"),
-    [
-        ("../../etc/pass\x7fwd", "passwd"),
-        ("C:\\Users\\me\\wald.geojson", "wald.geojson"),
-        ("a/b\x1b[2J\x85.kml", "b[2J.kml"),
-        ("folder/", "file"),
-        ("Wälder 2026.shp.zip", "Wälder 2026.shp.zip"),
-    ],
-)
-def test_the_name_of_a_file_is_plain(client: Client, sent: str, kept: str) -> None:
+def test_the_name_of_a_file_is_plain(client: Client) -> None:
     with client.app.app_context(), transaction():
         account = find_account(client.account_id)
         owner = acting_for(account, first_owner(account.id))
-        made = create_import(owner, kind="projects", filename=sent, upload_id=None)
-        assert made.filename == kept
+        for sent, kept in (
+            ("../../etc/pass\x7fwd", "passwd"),
+            ("C:\\Users\\me\\wald.geojson", "wald.geojson"),
+            ("a/b\x1b[2J\x85.kml", "b[2J.kml"),
+            ("folder/", "file"),
+            ("Wälder 2026.shp.zip", "Wälder 2026.shp.zip"),
+        ):
+            made = create_import(owner, kind="projects", filename=sent, upload_id=None)
+            assert made.filename == kept
 
 
-@pytest.mark.parametrize(("size", "status"), [(0, 202), (1, 413)])
-def test_the_file_is_bounded_and_not_the_form(client: Client, size: int, status: int) -> None:
+def test_the_file_is_bounded_and_not_the_form(client: Client) -> None:
     content = collection(feature(square(), name="Alpine"))
     with second_app(client.app, max_import_bytes=len(content)) as small:
         caller = Client(small, client.account_id, client.owner_id, client.token)
-        response = upload(caller, content + b" " * size)
-    assert response.status_code == status
-    if status == 413:
-        message = response.json["error"]["message"]
-        assert message == f"The file is larger than {len(content):,} bytes."
+        assert upload(caller, content).status_code == 202
+        response = upload(caller, content + b" ")
+    assert response.status_code == 413
+    message = response.json["error"]["message"]
+    assert message == f"The file is larger than {len(content):,} bytes."
 
 
 def test_an_unknown_column_is_named(client: Client) -> None:
@@ -369,6 +302,7 @@ def test_an_unknown_column_is_named(client: Client) -> None:
     assert read(client, record["id"])["status"] == "ready"
 
 
+@pytest.mark.both
 def test_the_mapping_of_the_last_import_is_remembered(client: Client) -> None:
     one = ready(client, feature(square(1, 1), a="A", b="B"), mapping={"name": "b"})
     act(client, one, "apply")
@@ -376,18 +310,10 @@ def test_the_mapping_of_the_last_import_is_remembered(client: Client) -> None:
     assert (again["mapping"]["name"], features_of(client, again)[0]["name"]) == ("b", "D")
 
 
-def test_features_without_a_column_of_names_are_numbered(client: Client) -> None:
-    record = ready(client, feature(square(1, 1), hue="red"), feature(square(2, 2), hue="blue"))
-    names = [one["name"] for one in features_of(client, record)]
-    assert [name.rpartition(" ")[2] for name in names] == ["1", "2"]
-
-
 def test_the_same_file_again_changes_nothing(client: Client) -> None:
     content = DISTRICTS.read_bytes()
     for expected in ((4, 0, 0, 1), (0, 0, 4, 1)):
-        made = upload(client, content).json["data"]
-        work(client)
-        record = read(client, made["id"])
+        record = uploaded(client, content)
         assert counts(record) == expected
         act(client, record, "apply")
 
@@ -406,41 +332,7 @@ def test_very_many_projects_in_one_box_are_told_apart_by_name(client: Client) ->
         assert counts(record) == expected
 
 
-def test_boundaries_are_compared_for_projects_of_the_name_alone(
-    client: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Comparing two that have one box may take long."""
-    make_project(client, name="Old", geometry=square())
-    monkeypatch.delattr(sameness, "stored_rings")
-    ring = [[10, 50], [10.1, 50], [10.1, 50.1], [10, 50.05], [10, 50]]
-    same_box = {"type": "Polygon", "coordinates": [ring]}
-    assert counts(ready(client, feature(same_box, name="New"))) == (1, 0, 0, 0)
-
-
-@pytest.mark.slow
-def test_features_are_stored_as_soon_as_deciding_about_them_took_its_time(
-    client: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    work(client)  # what other tests have left
-    written: list[int] = []
-    insert_features, apply_features = reading.insert_features, jobs_steps.apply_features
-
-    def insert(rows: Any) -> None:
-        written.append(len(rows))
-        insert_features(rows)
-
-    class Bar(ImportProgress):
-        def advance(self, features: int) -> None:
-            written.append(features)
-
-    monkeypatch.setattr(reading, "insert_features", insert)
-    monkeypatch.setattr(jobs_steps, "apply_features", partial(apply_features, progress=Bar()))
-    for module in (reading, applying):
-        monkeypatch.setattr(module, "BATCH_SECONDS", -1.0)
-    act(client, ready(client, *(feature(square(n), name=f"P{n}") for n in range(3))), "apply")
-    assert written == [1] * 6
-
-
+@pytest.mark.both
 def test_two_imports_of_one_file_make_each_project_once(client: Client) -> None:
     both = [ready(client, feature(square(), name="Alpine")) for _ in range(2)]
     assert [counts(each) for each in both] == [(1, 0, 0, 0)] * 2
@@ -467,14 +359,18 @@ def test_a_step_that_fails_leaves_the_others_alone(
     assert read(client, second)["status"] == "ready"
 
 
+@pytest.mark.both
 def test_names_that_cannot_be_stored_are_changed_and_the_whole_ones_kept(client: Client) -> None:
     names = ["a\0b", "\x07", *("x" * n for n in (100_000, 10_000, 201))]
-    record = ready(client, *(feature(square(n), name=name) for n, name in enumerate(names)))
-    assert counts(record) == (5, 0, 0, 0)
+    features = [feature(square(n), name=name) for n, name in enumerate(names)]
+    rejected = [feature(LINE, name=name) for name in ("c\0d", "y" * 100_000)]
+    record = ready(client, *features, *rejected)
+    assert counts(record) == (5, 0, 0, 2)
     cut = "x" * 199 + "…"
     listed = [one["name"] for one in features_of(client, record)]
     assert listed[:3] == ["a b", "forests 2", cut]
-    assert {len(name) for name in listed[2:]} == {200}
+    assert {len(name) for name in listed[2:5]} == {200}
+    assert listed[5:] == ["c d", "y" * 199 + "…"]
     assert record["notes"] == [
         "1 feature has no name in the column “name”: it is “forests” and the number of the "
         "feature.",
@@ -486,13 +382,6 @@ def test_names_that_cannot_be_stored_are_changed_and_the_whole_ones_kept(client:
     act(client, record, "apply")
     kept = [(one["metadata"] or {}).get("name", "") for one in projects(client).values()]
     assert sorted(map(len, kept)) == [0, 0, 0, 201, 10_000]
-
-
-def test_what_is_rejected_is_listed_with_a_name_that_can_be_stored(client: Client) -> None:
-    record = ready(client, *(feature(LINE, name=name) for name in ("a\0b", "x" * 100_000)))
-    assert counts(record) == (0, 0, 0, 2)
-    assert [one["name"] for one in features_of(client, record)] == ["a b", "x" * 199 + "…"]
-    assert record["notes"] == []
 
 
 def test_long_names_are_matched_as_they_were_cut(client: Client) -> None:
@@ -531,6 +420,7 @@ def test_a_step_that_fails_again_and_again_ends(
     assert record["message"] == "The import ended unexpectedly several times."
 
 
+@pytest.mark.both
 def test_points_become_assets(client: Client) -> None:
     project = make_project(client)
     spot = {"type": "Point", "coordinates": [8.5, 50.25]}
@@ -548,14 +438,6 @@ def test_points_become_assets(client: Client) -> None:
     assert (asset["location"], asset["metadata"]) == (spot, {"serial": 7})
     act(client, record, "undo")
     assert client.get(f"/v1/projects/{project['id']}/assets").json["data"] == []
-
-
-@pytest.mark.parametrize("content", [b"", b"{}", b"\x00" * 100, b"PK\x03\x04"])
-def test_what_is_no_file_of_features_fails(client: Client, content: bytes) -> None:
-    made = upload(client, content)
-    work(client)
-    record = read(client, made.json["data"]["id"])
-    assert (record["status"], bool(record["message"])) == ("failed", True)
 
 
 def test_several_points_of_a_feature_become_as_many_assets(client: Client) -> None:
@@ -601,13 +483,6 @@ def test_features_without_a_boundary_are_counted(client: Client) -> None:
     assert table(client)["counts"]["without_boundary"] == 4
 
 
-def test_faults_are_summed(client: Client) -> None:
-    points = [feature(point(), name=f"P{n}") for n in range(3)]
-    record = ready(client, feature(square(), name="A"), *points, feature(LINE, name="L"))
-    assert [(each["features"], each["first"]) for each in record["faults"]] == [(3, 2), (1, 5)]
-    assert record["faults"][0]["message"].startswith("The feature is a point, and a boundary is an")
-
-
 def test_points_are_read_again_as_assets(client: Client) -> None:
     points = [feature(point(n), name=f"P{n}", type="well") for n in range(3)]
     record = ready(client, *points, mapping={"description": "type"}, match="name")
@@ -647,14 +522,6 @@ def test_a_key_for_assets_makes_no_projects_of_them(client: Client) -> None:
     assert refused.status_code == 403
 
 
-def test_a_label_beside_an_area_is_left_out(client: Client) -> None:
-    label = {"type": "Point", "coordinates": [0.5, 0.5]}
-    together = {"type": "GeometryCollection", "geometries": [label, square()]}
-    record = ready(client, feature(together, name="A"))
-    assert counts(record) == (1, 0, 0, 0)
-    assert record["notes"] == ["Points and lines beside the areas of a feature were left out."]
-
-
 @pytest.mark.parametrize(("kind", "layer"), [("projects", "stands"), ("assets", "traps")])
 def test_the_layer_that_has_what_is_wanted_is_read(
     client: Client, kind: str, layer: str, tmp_path: Path
@@ -674,20 +541,10 @@ def test_the_layer_that_has_what_is_wanted_is_read(
     form = {"kind": kind}
     if kind == "assets":
         form["project_id"] = make_project(client)["id"]
-    response = upload(client, (tmp_path / "a.gpkg").read_bytes(), "a.gpkg", **form)
-    work(client)
-    record = read(client, response.json["data"]["id"])
+    record = uploaded(client, (tmp_path / "a.gpkg").read_bytes(), "a.gpkg", **form)
     assert (record["layer"], counts(record)) == (layer, (1, 0, 0, 0))
     assert "empty (0)" in record["notes"][0]
     assert [each["geometry"] for each in record["layers"]] == [None, "lines", "points", "areas"]
-
-
-def test_more_columns_than_metadata_may_have(client: Client) -> None:
-    columns = {f"c{n}": n for n in range(60)}
-    record = ready(client, feature(square(), name="A", **columns))
-    assert counts(record) == (1, 0, 0, 0)
-    assert record["notes"][0].startswith("Only 50 columns can become metadata. Left out: c50, c51")
-    assert record["mapping"]["metadata"] == [f"c{n}" for n in range(50)]
 
 
 METERS = {"type": "Polygon", "coordinates": [
@@ -715,13 +572,6 @@ def test_meters_ask_for_their_system(client: Client) -> None:
     client.put(path, json={"crs": None})
     work(client)
     assert read(client, record["id"])["crs"] is None
-
-
-def test_a_system_that_is_sent_wins(client: Client) -> None:
-    response = upload(client, collection(feature(METERS, name="A")), crs="EPSG:25832")
-    work(client)
-    record = read(client, response.json["data"]["id"])
-    assert (record["crs"], counts(record)) == ("EPSG:25832", (1, 0, 0, 0))
 
 
 def test_another_layer_and_kind_at_once(client: Client, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from sqlalchemy import update
 
 from app.db.extensions import db
 from app.db.transactions import transaction
-from app.imports import jobs, leases, reading, steps
+from app.imports import applying, jobs, leases, reading, steps
 from app.imports.features.candidates import Candidate
 from app.imports.features.project_matching import ProjectMatcher
 from app.imports.features.reader_program import ReadBounds
@@ -26,8 +26,6 @@ from tests.imports.making import act, read, ready, upload, work
 from tests.make import Client, make_account, square
 from tests.make.features import collection, feature
 from tests.waiting import PATIENCE
-
-pytestmark = pytest.mark.both
 
 RECORDS = 6  # of half a second each
 ONE = collection(feature(square(), name="Alpine"))
@@ -71,6 +69,7 @@ def turns(client: Client, number: int) -> list[str]:
     return found
 
 
+@pytest.mark.both
 def test_accounts_take_turns(client: Client, other: Client) -> None:
     for _ in range(3):
         upload(client, ONE)
@@ -97,6 +96,7 @@ def test_a_change_of_an_import_is_no_way_to_the_front(client: Client, other: Cli
     assert turns(client, 1) == [other.account_id]
 
 
+@pytest.mark.both
 def test_one_import_of_an_account_is_worked_on_at_a_time(client: Client, other: Client) -> None:
     upload(client, ONE)
     upload(client, ONE)
@@ -183,6 +183,7 @@ def test_what_is_written_is_continued_after_a_turn_of_another_account(
     if action == "undo":
         act(client, record, "apply")
     monkeypatch.setattr(steps, "TURN_SECONDS", 0.0)
+    monkeypatch.setattr(applying, "BATCH_SECONDS", PATIENCE)
     client.post(f"/v1/imports/{record['id']}/{action}")
     with client.app.app_context():
         for status in ("reading", "ready"):

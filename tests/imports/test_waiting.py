@@ -21,8 +21,6 @@ from tests.make import Client, make_account, make_project, make_webhook, square
 from tests.make.features import collection, feature
 from tests.pages.support import browser_of
 
-pytestmark = pytest.mark.both
-
 
 def queue(client: Client, number: int, **values: Any) -> None:
     """Queue so many deliveries of one event, which are due now."""
@@ -45,12 +43,12 @@ def queue(client: Client, number: int, **values: Any) -> None:
         db.session.commit()
 
 
-def try_all(client: Client) -> None:
-    """Let all deliveries of the account have failed once."""
+def set_attempts(client: Client, attempts: int) -> None:
+    """Let all deliveries of the account have been tried so often."""
     with client.app.app_context():
         own = update(Delivery).where(Delivery.account_id == client.account_id)
-        later = clock.now() + timedelta(seconds=20)
-        db.session.execute(own.values(attempts=1, due_at=later))
+        later = clock.now() + timedelta(seconds=20 * attempts)
+        db.session.execute(own.values(attempts=attempts, due_at=later))
         db.session.commit()
 
 
@@ -64,10 +62,18 @@ def go_on(client: Client, record: dict[str, Any]) -> dict[str, Any]:
     return read(client, record["id"])
 
 
-def test_one_waits_until_they_are_tried(client: Client) -> None:
+@pytest.mark.both
+def test_one_waits_until_they_are_tried(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(waiting, "_EVERY_SECONDS", 3600.0)  # longer than this test ever takes
     record = ready(client, feature(square(1, 1), name="A"))
     queue(client, UNTRIED_DELIVERIES)  # and the one of the project
+    other = make_account(client.app)
+    others = ready(other, feature(square(1, 1), name="A"))
     record = act(client, record, "apply")
+    with client.app.app_context():  # it is left for a moment
+        leased_until = db.session.get_one(Import, record["id"]).leased_until
+        assert leased_until is not None
+        assert leased_until > clock.now() + timedelta(minutes=30)
     for _ in range(4):  # longer than a step may be tried whose worker dies
         record = go_on(client, record)
         assert (record["status"], record["progress"]["done"]) == ("applying", 0)
@@ -75,30 +81,15 @@ def test_one_waits_until_they_are_tried(client: Client) -> None:
     assert "A" not in projects(client)
     page = browser_of(client).get(f"/imports/{record['id']}")
     assert "Waiting: more than 10,000 deliveries" in page.text
-    try_all(client)
+    assert act(other, others, "apply")["status"] == "applied"
+    set_attempts(client, 1)
     record = go_on(client, record)
     assert (record["status"], record["message"]) == ("applied", None)
     assert "A" in projects(client)
-
-
-def test_it_is_left_for_a_moment(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(waiting, "_EVERY_SECONDS", 3600.0)  # longer than this test ever takes
-    record = ready(client, feature(square(1, 1), name="A"))
-    queue(client, UNTRIED_DELIVERIES)
-    act(client, record, "apply")
-    with client.app.app_context():  # other tests leave some that wait, and may be due
-        others = update(Import).where(Import.account_id != client.account_id)
-        db.session.execute(others.values(leased_until=clock.now() + timedelta(hours=1)))
-        db.session.commit()
-    assert work(client) == 0
-
-
-def test_undoing_waits_too(client: Client) -> None:
-    record = act(client, ready(client, feature(square(1, 1), name="A")), "apply")
-    queue(client, UNTRIED_DELIVERIES)
+    set_attempts(client, 0)
     record = act(client, record, "undo")
     assert (record["status"], "A" in projects(client)) == ("undoing", True)
-    try_all(client)
+    set_attempts(client, 1)
     assert go_on(client, record)["status"] == "undone"
 
 
@@ -107,16 +98,6 @@ def test_retries_and_as_many_as_may_be_do_not_delay_one(client: Client) -> None:
     queue(client, UNTRIED_DELIVERIES - 3)  # each of the two projects had a delivery, too
     record = act(client, ready(client, feature(square(1, 1), name="A")), "apply")
     assert record["status"] == "applied"
-
-
-def test_imports_of_other_accounts_go_on(client: Client) -> None:
-    record = ready(client, feature(square(1, 1), name="A"))
-    queue(client, UNTRIED_DELIVERIES)
-    other = make_account(client.app)
-    others = ready(other, feature(square(1, 1), name="A"))
-    assert client.post(f"/v1/imports/{record['id']}/apply").status_code == 202
-    assert act(other, others, "apply")["status"] == "applied"
-    assert read(client, record["id"])["status"] == "applying"
 
 
 def test_a_command_waits_in_place(
@@ -128,7 +109,7 @@ def test_a_command_waits_in_place(
     def sleep(seconds: float) -> None:
         slept.append(seconds)
         assert "A" not in projects(client)
-        try_all(client)
+        set_attempts(client, 1)
 
     # Not ``time.sleep``: threads of other applications, which look for Valkey, call that.
     monkeypatch.setattr(waiting, "time", SimpleNamespace(sleep=sleep))

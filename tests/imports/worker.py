@@ -52,15 +52,6 @@ def _descendants(pid: int) -> list[int]:
     return [each for child in _children(pid) for each in (child, *_descendants(child))]
 
 
-def reader(pid: int) -> int:
-    """The process that reads a file: a child of that of a job, below the worker."""
-    below = [pid]
-    for _ in range(2):
-        below = [child for each in below for child in _children(each)]
-    (found,) = below
-    return found
-
-
 def kill_all(pid: int) -> None:
     """Kill a worker with all its processes, as a power cut does."""
     for each in [pid, *_descendants(pid)]:

@@ -48,7 +48,6 @@ RUN = {
     "shorten-delivery-waits",
     "shorten-mail-waits",
     "simplify-boundaries",
-    "warn-of-sunsets",
     "wipe-successors",
     "write-counts",
 }

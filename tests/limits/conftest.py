@@ -37,7 +37,7 @@ def plans_file(scratch: Path) -> Path:
     return path
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def limited(app: Flask, plans_file: Path) -> Iterator[Flask]:
     """The application with these plans besides."""
     with second_app(app, plans_file=plans_file) as made:

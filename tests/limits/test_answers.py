@@ -3,9 +3,9 @@ nothing."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
-import pytest
 from flask import Flask
 
 from app.db.extensions import db
@@ -14,9 +14,8 @@ from tests.limits.plans import put_on, shown, use_up
 from tests.make import make_account, make_key, second_app
 
 
-@pytest.mark.parametrize(
-    ("method", "path", "options", "status"),
-    [
+def test_every_answer_shows_its_limit_and_counts(app: Flask, plans_file: Path) -> None:
+    answers: tuple[tuple[str, str, dict[str, Any], int], ...] = (
         ("GET", "/v1/account", {"headers": {"If-None-Match": "*"}}, 304),
         ("GET", "/v1/projects?page=0", {}, 400),
         ("GET", "/v1/projects/x", {}, 404),
@@ -27,17 +26,14 @@ from tests.make import make_account, make_key, second_app
         ("POST", "/v1/projects", {"data": b"x" * 2000, "content_type": "application/json"}, 413),
         ("GET", "/v1/openapi.json", {}, 200),
         ("HEAD", "/v1/projects", {}, 200),
-    ],
-)
-def test_every_answer_shows_its_limit_and_counts(
-    app: Flask, plans_file: Any, method: str, path: str, options: dict[str, Any], status: int
-) -> None:
+    )
     with second_app(app, plans_file=plans_file, max_body_bytes=1024) as made:
-        client = make_account(made, plan="few")
-        response = client.send(method, path, **options)
-        assert (response.status_code, shown(response)) == (status, (3, 2))
-        with made.app_context():
-            assert request_counts.requests_on(client.account_id, [request_counts.today()]) == 1
+        for method, path, options, status in answers:
+            client = make_account(made, plan="few")
+            response = client.send(method, path, **options)
+            assert (response.status_code, shown(response)) == (status, (3, 2)), (method, path)
+            with made.app_context():
+                assert request_counts.requests_on(client.account_id, [request_counts.today()]) == 1
 
 
 def test_a_refusal_for_lack_of_permission_shows_its_limit(limited: Flask) -> None:
@@ -46,24 +42,20 @@ def test_a_refusal_for_lack_of_permission_shows_its_limit(limited: Flask) -> Non
     assert (response.status_code, shown(response)) == (403, (3, 2))
 
 
-@pytest.mark.parametrize(
-    ("method", "path", "options", "status"),
-    [
+def test_what_comes_before_the_limit_and_what_after(limited: Flask) -> None:
+    client = make_account(limited, plan="few")
+    use_up(client, 3)
+    answers: tuple[tuple[str, str, dict[str, Any], int], ...] = (
         ("GET", "/v1/nothing", {}, 404),
         ("DELETE", "/v1/account", {}, 405),
         ("POST", "/v1/projects", {"data": b"x", "content_type": "text/plain"}, 415),
         ("GET", "/v1/projects/x", {}, 429),
         ("GET", "/v1/projects?page=0", {}, 429),
         ("POST", "/v1/projects", {"json": {}}, 429),
-    ],
-)
-def test_what_comes_before_the_limit_and_what_after(
-    limited: Flask, method: str, path: str, options: dict[str, Any], status: int
-) -> None:
-    client = make_account(limited, plan="few")
-    use_up(client, 3)
-    response = client.send(method, path, **options)
-    assert (response.status_code, shown(response)) == (status, (3, 0))
+    )
+    for method, path, options, status in answers:
+        response = client.send(method, path, **options)
+        assert (response.status_code, shown(response)) == (status, (3, 0)), (method, path)
 
 
 def test_the_limit_comes_before_the_permission(limited: Flask) -> None:

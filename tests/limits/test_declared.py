@@ -38,7 +38,7 @@ from tests.make.browser import PASSWORD
 from tests.make.oauth import refresh
 from tests.oauth.support import tokens_of
 from tests.pages.support import signed_in_browser
-from tests.people.second_factor.support import begin, give, person_with_app
+from tests.people.second_factor.support import give, give_password, turn_on
 from tests.people.single_sign_on.fake_provider import FakeProvider, fake_provider
 from tests.people.single_sign_on.support import leave
 
@@ -181,7 +181,11 @@ def _refresh_tokens(site: Flask) -> None:
 def _follow_mailed_links(site: Flask) -> None:
     """The forms at which one arrives with a token."""
     client, email = make_account(site), new_email()
-    sign_up(site, email)
+    browser = Browser(site)
+    browser.get("/register")
+    browser.submit(name="Jo", email=email, password=PASSWORD, account_name="Hazel Woods")
+    browser.get(link_in(mails_to(site, email)[-1]))
+    browser.submit(password=PASSWORD)
     browser = Browser(site)
     browser.get("/forgot-password")
     browser.submit(email=email)
@@ -204,9 +208,8 @@ def _follow_mailed_links(site: Flask) -> None:
 
 
 def _use_a_second_factor(site: Flask) -> None:
-    sign_up(site, email := new_email())
-    factor = person_with_app(site, email)
-    give(begin(site, email), value=factor.wrong())
+    factor = turn_on(sign_up(site, email := new_email()))
+    give(give_password(site, email), value=factor.wrong())
 
 
 def _sign_in_at_the_provider(site: Flask, provider: FakeProvider) -> None:

@@ -33,7 +33,6 @@ from tests.make import (
     sign_up,
 )
 from tests.make.browser import PASSWORD, Page
-from tests.people.test_sign_in import attempt, status
 
 OWNERS_PASSWORD = "correct horse battery"
 WRONG = "wrong horse battery"
@@ -110,12 +109,6 @@ def test_guesses_at_one_password_are_stopped(app: Flask, address: str) -> None:
     assert [page.status for page in found] == [422] * 5 + [429] * 2
     assert refused(found[-1])
     assert refused(post(app, "/login", address, email=email, password=OWNERS_PASSWORD))
-
-
-def test_guesses_from_everywhere_are_stopped_by_the_throttle(app: Flask) -> None:
-    email = owner(app)
-    found = [status(attempt(app, email, WRONG)) for _ in range(12)]
-    assert found == [422] * 10 + [429] * 2
 
 
 def test_one_address_from_one_client_is_stopped_at_five(app: Flask, address: str) -> None:
@@ -270,18 +263,17 @@ def test_a_button_that_is_pressed_too_often_gets_an_error_page(
     assert re.search(r"Please wait \d+ seconds? and try again\.", found[-1].text)
 
 
-@pytest.mark.slow
 def test_other_posts_are_not_limited(app: Flask, address: str, email: str) -> None:
     browser = sign_up(app, email)
     fields = browser.get("/profile").form("/logout").fields
     browser._address = address
-    found = [browser.send("/profile/name", **fields, name="Jo").status for _ in range(70)]
+    found = [browser.send("/profile/name", **fields, name="Jo").status for _ in range(21)]
     assert set(found) == {303}
 
 
 def test_viewing_a_form_does_not_count(app: Flask, address: str) -> None:
     browser = Browser(app, address)
-    assert {browser.get("/login").status for _ in range(70)} == {200}
+    assert {browser.get("/login").status for _ in range(21)} == {200}
 
 
 @pytest.mark.parametrize("settings", [{"redis_url": DEAD}, {"rate_limit_disabled": True}])

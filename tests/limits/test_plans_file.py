@@ -25,7 +25,6 @@ def _file(folder: Path, text: str) -> Path:
     return path
 
 
-@pytest.mark.slow
 def test_a_file_adds_plans_and_changes_those_that_are_there(app: Flask, tmp_path: Path) -> None:
     text = "[free]\nrequests_per_minute = 3\nhectares = 7\n\n[gold]\nmembers = 9\n"
     with second_app(app, plans_file=_file(tmp_path, text)) as made:
@@ -51,9 +50,8 @@ def test_the_example_of_the_documents_can_be_read(tmp_path: Path) -> None:
     assert set(read_plans(_file(tmp_path, example))) - set(PLANS)
 
 
-@pytest.mark.parametrize(
-    ("text", "line", "reason"),
-    [
+def test_a_wrong_file_is_refused_with_the_line_and_the_reason(tmp_path: Path) -> None:
+    for text, line, reason in (
         ("x = 1", 1, "must be a table"),
         ("# plans\n\n[free]\nbees = 1", 4, "bees of [free] is unknown"),
         ("[free]\n\n[Gold]\nmembers = 1", 3, "'Gold' is not a name for a plan"),
@@ -63,25 +61,18 @@ def test_the_example_of_the_documents_can_be_read(tmp_path: Path) -> None:
         ("[free]\nmembers = '3'", 2, "must be a whole number"),
         ("[free]\nmembers = 9007199254740992", 2, "must be a whole number"),
         ("[free]\nhectares = 1\n\n  members=-4 # few", 4, "members of [free]"),
-    ],
-)
-def test_a_wrong_file_is_refused_with_the_line_and_the_reason(
-    tmp_path: Path, text: str, line: int, reason: str
-) -> None:
-    path = _file(tmp_path, text)
-    with pytest.raises(SettingsError) as caught:
-        read_plans(path)
-    assert str(caught.value).startswith(f"PLANS_FILE {path}, line {line}: ")
-    assert reason in str(caught.value)
+    ):
+        path = _file(tmp_path, text)
+        with pytest.raises(SettingsError) as caught:
+            read_plans(path)
+        assert str(caught.value).startswith(f"PLANS_FILE {path}, line {line}: ")
+        assert reason in str(caught.value)
 
 
-@pytest.mark.parametrize("text", ["[free\n", "[free]\nmembers =\n", "[free]\n[free]\n"])
-def test_what_is_no_toml_is_refused_with_its_line(tmp_path: Path, text: str) -> None:
-    with pytest.raises(SettingsError, match=r"line [12]"):
-        read_plans(_file(tmp_path, text))
-
-
-def test_bytes_that_are_no_text_are_refused(tmp_path: Path) -> None:
+def test_what_is_no_toml_is_refused(tmp_path: Path) -> None:
+    for text in ("[free\n", "[free]\nmembers =\n", "[free]\n[free]\n"):
+        with pytest.raises(SettingsError, match=r"line [12]"):
+            read_plans(_file(tmp_path, text))
     path = tmp_path / "plans.toml"
     path.write_bytes(b"\xff\xfe")
     with pytest.raises(SettingsError, match="cannot be read"):
@@ -112,8 +103,6 @@ def test_a_default_plan_that_does_not_exist_is_refused(app: Flask) -> None:
     "command",
     [
         ["-m", "app.serve", "--empty"],
-        ["-m", "app.cli", "migrate"],
-        ["worker.py"],
         ["-m", "gunicorn", "-c", "gunicorn.conf.py", "wsgi:app"],
     ],
 )

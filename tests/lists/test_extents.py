@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from typing import Any
 
 import pytest
@@ -46,9 +45,9 @@ def found(client: Client, path: str, *box: float, more: str = "") -> tuple[list[
     return sorted(record["id"] for record in records), total
 
 
-@pytest.mark.parametrize(
-    ("box", "holds"),
-    [
+@pytest.mark.usefixtures("place")
+def test_what_lies_beside_a_box_is_found(client: Client) -> None:
+    for box, holds in [
         ((9.0, 49.0, 13.0, 52.0), True),
         ((-180.0, -90.0, 180.0, 90.0), True),
         ((-180.0, 49.0, 180.0, 52.0), True),
@@ -57,27 +56,17 @@ def found(client: Client, path: str, *box: float, more: str = "") -> tuple[list[
         ((9.0, 50.05, 13.0, 52.0), False),
         ((9.0, 49.0, 12.05, 52.0), False),
         ((9.0, 49.0, 13.0, 51.05), False),
-    ],
-)
-@pytest.mark.usefixtures("place")
-def test_what_lies_beside_a_box_is_found(
-    client: Client, box: tuple[float, ...], holds: bool
-) -> None:
-    assert holds_all(client, *box) is holds
+    ]:
+        assert holds_all(client, *box) is holds
 
 
-@pytest.mark.parametrize("path", ["/v1/projects", "/ogc/collections/projects/items"])
-@pytest.mark.parametrize(
-    "box",
-    [
+def test_a_box_around_all_finds_what_has_a_boundary(client: Client, place: list[str]) -> None:
+    for path in ["/v1/projects", "/ogc/collections/projects/items"]:
+        for box in [
         (-180, -90, 180, 90), (9, 49, 13, 52), EXTENT, (10.1, 50.0, 12.1, 51.1),
         (9, 49, 13, 51.0), (-180, 50, 180, 51.1),
-    ],
-)  # fmt: skip
-def test_a_box_around_all_finds_what_has_a_boundary(
-    client: Client, place: list[str], path: str, box: tuple[float, ...]
-) -> None:
-    assert found(client, path, *box) == (sorted(place), 3)
+    ]:  # fmt: skip
+            assert found(client, path, *box) == (sorted(place), 3)
 
 
 def test_filters_still_hold(client: Client, place: list[str]) -> None:
@@ -126,23 +115,6 @@ def test_assets_of_a_project_and_of_the_account(client: Client) -> None:
     for path in ("/v1/assets", "/ogc/collections/assets/items"):
         assert found(client, path, *box) == (sorted(made), 2)
         assert found(client, path, 0, 0, 60, 60) == (sorted([*made, beside]), 3)
-
-
-def test_any_box_finds_the_same(client: Client, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    random_ = random.Random(seed)
-    for _ in range(12):
-        west, south = float(random_.randint(-175, 175)), float(random_.randint(-80, 80))
-        size = random_.choice((0.1, 3.0))
-        make_project(client, geometry=square(west, south, size))
-    boxes = []
-    for _ in range(40):
-        west, east = sorted(random_.sample(range(-180, 181), 2))
-        south, north = sorted(random_.sample(range(-90, 91), 2))
-        boxes.append((west, south, east, north))
-    boxes += [(-180, -85, 180, 85), (-176, -81, 179, 84)]
-    answers = [found(client, "/v1/projects", *box) for box in boxes]
-    monkeypatch.setattr(listing, "_MANY", 1_000)
-    assert answers == [found(client, "/v1/projects", *box) for box in boxes]
 
 
 def test_what_is_written_beside_the_box_meanwhile_is_not_shown(

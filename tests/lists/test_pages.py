@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import pytest
-
 from app.lists.pages import Span, is_near, span
 
 
-@pytest.mark.parametrize("total", [0, 1, 19, 20, 21, 40, 99, 100])
-@pytest.mark.parametrize("per_page", [1, 7, 20, 100])
-def test_a_span_has_the_rows_of_its_page(total: int, per_page: int) -> None:
-    rows = list(range(total))
-    for page in range(1, total // per_page + 3):
-        found = span(page, per_page, total)
-        wanted = rows[(page - 1) * per_page : page * per_page]
-        if found is None:
-            assert wanted == []
-            continue
-        ordered = rows[::-1] if found.backwards else rows
-        taken = ordered[found.skipped : found.skipped + found.size]
-        assert sorted(taken) == wanted
+def test_a_span_has_the_rows_of_its_page() -> None:
+    for total in [0, 1, 19, 20, 21, 40, 99, 100]:
+        for per_page in [1, 7, 20, 100]:
+            rows = list(range(total))
+            for page in range(1, total // per_page + 3):
+                found = span(page, per_page, total)
+                wanted = rows[(page - 1) * per_page : page * per_page]
+                if found is None:
+                    assert wanted == []
+                    continue
+                ordered = rows[::-1] if found.backwards else rows
+                taken = ordered[found.skipped : found.skipped + found.size]
+                assert sorted(taken) == wanted
 
 
 def test_the_way_to_a_page_is_never_longer_than_half_of_the_list() -> None:

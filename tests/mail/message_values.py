@@ -83,9 +83,6 @@ VALUES: dict[str, dict[str, Any]] = {
     | {"disabled_at": "2026-01-07T03:04:05.678Z"},
     "webhook_disabled": _WEBHOOK
     | {"path": "/v1/webhooks/wh_01k9zqf0v7c3s6m1e8y2r5t9wd", "reason": "failing"},
-    "deprecation_ends": {"name": "Jo", "account_name": "Green Woods", "days": 30, "requests": 1204}
-    | {"operation": "POST /v1/geometry/validate", "what": "a geometry as the whole body"}
-    | {"replacement": "Send an object with the geometry in it.", "sunset": "2028-01-01"},
     "test": {},
 }
 WORDS = {
@@ -111,6 +108,5 @@ WORDS = {
     "person_deleted": ["you can no longer sign in", "If this was not you"],
     "webhook_failing": ["https://hooks.example.org/a?b=1", "disabled on 7 January 2026, 03:04 UTC"],
     "webhook_disabled": ["https://hooks.example.org/a?b=1", "nothing since 2 January 2026"],
-    "deprecation_ends": ["a release after 2028-01-01 may leave out", "1,204 requests used it"],
     "test": ["test email"],
 }

@@ -12,8 +12,8 @@ from flask import Flask
 
 from app.mail import jobs
 from app.policy.mails import LEASE
-from tests.mail.conftest import LINK, RECIPIENT, AdvanceClock, eml_files, only_row, queue, send
-from tests.make import link_in, mails_to, second_app
+from tests.mail.conftest import LINK, AdvanceClock, eml_files, only_row, queue, send
+from tests.make import link_in, second_app
 
 
 @pytest.fixture
@@ -80,13 +80,3 @@ def test_an_unwritable_folder(alone: Flask, tmp_path: Path) -> None:
     row = only_row(alone)
     assert row.error == "the folder mails cannot be written"
     assert row.due_at is not None
-
-
-def test_the_helper_of_other_tests_sends_what_is_due(outbox: Flask) -> None:
-    queue(outbox, "first@example.org")
-    queue(outbox, "other@example.org")
-    (mail,) = mails_to(outbox, "first@example.org")[-1:]
-    assert link_in(mail) == LINK
-    assert mails_to(outbox, "nobody@example.org") == []
-    assert only_row(outbox, "other@example.org").sent_at is not None
-    assert RECIPIENT not in str(mail)

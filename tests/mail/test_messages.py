@@ -79,6 +79,13 @@ def test_the_contents_of_each_kind(settings: Settings, kind: str) -> None:
         assert f'href="{LINK.replace("&", "&amp;")}"' in html
     assert "http://127.0.0.1:8000" in text
     assert max(map(len, text.splitlines())) < 100
+    assert not re.search(r"<(?:img|script|link|iframe|form|style)\b|url\(|src=", html)
+    assert len(html) < 4_500
+    assert message["Message-ID"] == f"<{ID}@[127.0.0.1]>"
+    assert message["Date"].datetime == MOMENT
+    assert message["Auto-Submitted"] == "auto-generated"
+    assert message["To"] == "jo@example.org"
+    assert message["From"] == "Canopy <canopy@localhost>"
 
 
 @pytest.mark.parametrize(
@@ -103,33 +110,16 @@ def test_every_kind_is_tested() -> None:
     assert VALUES.keys() == SUBJECTS.keys() == WORDS.keys()
 
 
-@pytest.mark.parametrize("kind", VALUES)
-def test_html_loads_nothing(settings: Settings, kind: str) -> None:
-    html = html_of(composed(settings, kind))
-    assert not re.search(r"<(?:img|script|link|iframe|form|style)\b|url\(|src=", html)
-    assert "color-scheme" in html
-    assert len(html) < 4_500
-
-
-@pytest.mark.parametrize("kind", VALUES)
-def test_headers(settings: Settings, kind: str) -> None:
-    message = composed(settings, kind)
-    assert message["Message-ID"] == f"<{ID}@[127.0.0.1]>"
-    assert message["Date"].datetime == MOMENT
-    assert message["Auto-Submitted"] == "auto-generated"
-    assert message["To"] == "jo@example.org"
-    assert message["From"] == "Canopy <canopy@localhost>"
-
-
-@pytest.mark.parametrize("kind", VALUES)
 def test_a_name_cannot_inject_headers_or_lines(
-    settings: Settings, kind: str, subtests: pytest.Subtests
+    settings: Settings, subtests: pytest.Subtests
 ) -> None:
-    names = {key for key in VALUES[kind] if key.endswith("name")}
-    plain = composed(settings, kind)
-    for name in NASTY if names else ():
-        with subtests.test(repr(name)):
-            _cannot_inject(plain, composed(settings, kind, **dict.fromkeys(names, name)))
+    for kind, values in VALUES.items():
+        names = {key for key in values if key.endswith("name")}
+        plain = composed(settings, kind)
+        # All of them where the subject has a name, and one of each sort elsewhere.
+        for name in NASTY if kind == "invitation" else NASTY[::5] if names else ():
+            with subtests.test(f"{kind} {name!r}"):
+                _cannot_inject(plain, composed(settings, kind, **dict.fromkeys(names, name)))
 
 
 def _cannot_inject(plain: EmailMessage, message: EmailMessage) -> None:
@@ -147,9 +137,8 @@ def _cannot_inject(plain: EmailMessage, message: EmailMessage) -> None:
     assert text_of(message).count("\n") == text_of(plain).count("\n")
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
+def test_a_name_does_not_become_a_link(settings: Settings) -> None:
+    for name in (
         "https://evil.example/x",
         "evil.example",
         "EVIL.EXAMPLE.",
@@ -168,30 +157,25 @@ def _cannot_inject(plain: EmailMessage, message: EmailMessage) -> None:
         "www.e",
         "WWW.e",
         "\\\\evil\\share",
-    ],
-)
-def test_a_name_does_not_become_a_link(settings: Settings, name: str) -> None:
-    message = composed(settings, "invitation", account_name=name)
-    for text in (text_of(message), html_of(message), str(message["Subject"])):
-        assert name not in text
-        assert not re.search(r"(?i)evil[.。．]\w|\bc\.org|www\.\w|://1\.|\\\\", text)
-    assert link_in(message) == LINK
+    ):
+        message = composed(settings, "invitation", account_name=name)
+        for text in (text_of(message), html_of(message), str(message["Subject"])):
+            assert name not in text
+            assert not re.search(r"(?i)evil[.。．]\w|\bc\.org|www\.\w|://1\.|\\\\", text)
+        assert link_in(message) == LINK
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
+def test_an_ordinary_name_is_unchanged(settings: Settings) -> None:
+    for name in (
         *("St. Gallen", "J. R. Smith", "Grün & Söhne", "O'Neil", "می‌خواهم", "👩‍🌾", "Wald 2.0"),
         *("Waldverein Harz e.V.", "Waldverein e.V", "Harz e.V., Goslar", "(Harz e.V.)", "A\\B"),
         *("J.R.R. Tolkien", "Lesy s.r.o.", "Bosques S.A. de C.V.", "Т.О.О. Лес", "U.S. Forest"),
-    ],
-)
-def test_an_ordinary_name_is_unchanged(settings: Settings, name: str) -> None:
-    message = composed(settings, "invitation", inviter_name=name)
-    assert text_of(message).startswith(f"{name} (")
-    assert str(message["Subject"]).startswith(f"{name} invites you to Green Woods")
-    read = message_from_bytes(message.as_bytes(policy=policy.SMTP), policy=policy.default)
-    assert read["Subject"] == message["Subject"]
+    ):
+        message = composed(settings, "invitation", inviter_name=name)
+        assert text_of(message).startswith(f"{name} (")
+        assert str(message["Subject"]).startswith(f"{name} invites you to Green Woods")
+        read = message_from_bytes(message.as_bytes(policy=policy.SMTP), policy=policy.default)
+        assert read["Subject"] == message["Subject"]
 
 
 def test_the_instance_and_whom_to_ask(settings: Settings) -> None:
@@ -236,12 +220,10 @@ def test_a_missing_value_raises(settings: Settings) -> None:
         compose(envelope, "reset_password", {"name": "Jo"}, settings)
 
 
-@pytest.mark.parametrize(
-    "recipient", ["jo@example.org\r\nBcc: victim@example.org", "jo@example.org, b@example.org", ""]
-)
-def test_a_recipient_is_one_address(settings: Settings, recipient: str) -> None:
-    with pytest.raises(Undeliverable):
-        compose(Envelope(ID, recipient, MOMENT), "test", {}, settings)
+def test_a_recipient_is_one_address(settings: Settings) -> None:
+    for recipient in ("jo@x.org\r\nBcc: victim@example.org", "jo@example.org, b@example.org", ""):
+        with pytest.raises(Undeliverable):
+            compose(Envelope(ID, recipient, MOMENT), "test", {}, settings)
 
 
 def test_the_name_of_the_sender(settings: Settings) -> None:

@@ -92,7 +92,6 @@ def test_a_job_lost_by_valkey_is_made_up_for_by_the_next_periodic_run(
     assert link_in(mail) == LINK
 
 
-@pytest.mark.both
 def test_a_commit_wakes_a_worker(connected: Connected, valkey_url: str, own_store: Redis) -> None:
     sending, inbox = connected()
     with second_app(sending, redis_url=f"{valkey_url}?db=10") as app:
@@ -102,7 +101,6 @@ def test_a_commit_wakes_a_worker(connected: Connected, valkey_url: str, own_stor
         assert job_queue(own_store, MAILS).count == 0
 
 
-@pytest.mark.both
 def test_changes_succeed_without_valkey(connected: Connected) -> None:
     sending, inbox = connected()
     with second_app(sending, redis_url="redis://127.0.0.1:9/0") as app:

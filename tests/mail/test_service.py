@@ -14,9 +14,6 @@ from app.mail.service import NEW_MAILS, queue_mail
 from app.values.ids import new_id
 from tests.mail.conftest import LINK, RECIPIENT, only_row, queue, rows, send
 
-pytestmark = pytest.mark.both
-
-
 VALUES = {"name": "Jo", "link": LINK}
 
 
@@ -32,6 +29,7 @@ def _woken(app: Flask) -> list[str]:
         return found
 
 
+@pytest.mark.both
 def test_a_rollback_queues_nothing(outbox: Flask) -> None:
     _woken(outbox)
     with outbox.app_context():
@@ -70,6 +68,7 @@ def test_a_commit_while_the_job_ends_wakes_another(
     assert _woken(outbox) == ["send-mails"]
 
 
+@pytest.mark.both
 def test_each_cause_queues_one_mail(outbox: Flask) -> None:
     for name in ("First", "Second"):
         with outbox.app_context():
@@ -83,9 +82,9 @@ def test_each_cause_queues_one_mail(outbox: Flask) -> None:
     assert send(outbox) == 0
 
 
-@pytest.mark.parametrize("secret", [LINK, "Jo Forester"])
-def test_the_row_does_not_reveal_the_contents(outbox: Flask, secret: str) -> None:
+def test_the_row_does_not_reveal_the_contents(outbox: Flask) -> None:
     queue(outbox, name="Jo Forester", link=LINK)
     row = only_row(outbox)
     assert row.sealed
-    assert secret not in str(vars(row))
+    for secret in (LINK, "Jo Forester"):
+        assert secret not in str(vars(row))

@@ -91,7 +91,6 @@ GIVEN_UP = 30.0  # seconds; who waits longer for what never comes has not given 
 
 
 class TestRejections:
-    @pytest.mark.slow
     @pytest.mark.parametrize(
         ("replies", "error"),
         [
@@ -111,10 +110,8 @@ class TestRejections:
         ("replies", "error"),
         [
             ({"RCPT": "450 4.2.0 Greylisted"}, "the mail server refused the recipient (450)"),
-            ({"RCPT": "421 Too many"}, "the mail server refused the recipient (421)"),
             ({"DATA": "451 4.3.0 Later"}, "the mail server refused the email (451)"),
             ({"MAIL": "550 5.7.1 Not you"}, "the mail server refused the sender (550)"),
-            ({"MAIL": "421 4.7.0 Busy"}, "the mail server refused the sender (421)"),
         ],
     )
     def test_temporary(
@@ -170,23 +167,21 @@ class TestAddresses:
         assert row.due_at is None
         assert row.error == "the mail server does not accept addresses with non-ASCII characters"
 
-    @pytest.mark.slow
-    @pytest.mark.parametrize(
-        "address", ["o'neil+tag=1@example.org", '"a b"@example.org', '"a,b"@example.org']
-    )
-    def test_unusual_but_valid(self, connected: Connected, address: str) -> None:
+    def test_unusual_but_valid(self, connected: Connected) -> None:
         app, inbox = connected()
-        queue(app, address)
-        assert send(app) == 1
-        assert inbox.recipients == [address]
-        assert len(inbox.mails[0]["To"].addresses) == 1
+        addresses = ["o'neil+tag=1@example.org", '"a b"@example.org', '"a,b"@example.org']
+        for address in addresses:
+            queue(app, address)
+        assert send(app) == 3
+        assert inbox.recipients == addresses
+        assert [len(mail["To"].addresses) for mail in inbox.mails] == [1, 1, 1]
 
-    @pytest.mark.parametrize("address", ["jo", "@example.org", "jö <x@example.org", "jo@a..b"])
-    def test_invalid(self, connected: Connected, address: str) -> None:
+    def test_invalid(self, connected: Connected) -> None:
         app, _ = connected()
-        queue(app, address)
-        assert send(app) == 0
-        assert only_row(app, address).error == "the address cannot be written in an email"
+        for address in ("jo", "@example.org", "jö <x@example.org", "jo@a..b"):
+            queue(app, address)
+            assert send(app) == 0
+            assert only_row(app, address).error == "the address cannot be written in an email"
 
 
 class TestUnavailableServer:

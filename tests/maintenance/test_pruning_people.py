@@ -72,7 +72,7 @@ def _mail(client: Client, age: timedelta, **values: Any) -> None:
     common = {"kind": "test", "recipient": "jo@example.org", "attempts": 1}
     moment = clock.now() - age
     own = {"id": new_id("mail"), "cause": _hash(), "created_at": moment}
-    _add(client, Mail, **common, **own, **values)
+    _add(client, Mail, **common, **own, turn_of="", **values)
 
 
 def test_mails_that_are_done_are_kept_for_a_month(person: Client) -> None:
@@ -150,7 +150,7 @@ def _grant(client: Client, ends_at: datetime) -> str:
         updated_at=moment,
         **both,
     )
-    _add(client, OAuthConsent, **key, **both, updated_at=moment)
+    _add(client, OAuthConsent, **key, **both, redirect_uris=[], updated_at=moment)
     _add(
         client,
         OAuthAuthorization,

@@ -9,7 +9,7 @@ from tests.make.accounts import (
 )
 from tests.make.apps import second_app
 from tests.make.audit import audit_entries, make_boundary_entry, make_entry
-from tests.make.browser import Browser, sign_in, sign_up
+from tests.make.browser import Browser, make_person, sign_in, sign_up, signed_in, signed_in_browser
 from tests.make.events import event_types, events
 from tests.make.geometry import multi_square, point, square
 from tests.make.imports import make_import
@@ -22,6 +22,7 @@ from tests.make.members import (
     make_member,
     make_operator,
     operator_of,
+    set_password,
 )
 from tests.make.oauth import Application, bearer, grant_tokens, make_application
 from tests.make.resources import make_asset, make_former_boundary, make_project
@@ -55,6 +56,7 @@ __all__ = [
     "make_log",
     "make_member",
     "make_operator",
+    "make_person",
     "make_project",
     "make_replay",
     "make_service_token",
@@ -64,8 +66,11 @@ __all__ = [
     "operator_of",
     "point",
     "second_app",
+    "set_password",
     "sign_in",
     "sign_up",
+    "signed_in",
+    "signed_in_browser",
     "square",
     "text_of",
     "together",

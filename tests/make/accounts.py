@@ -11,13 +11,20 @@ from flask import Flask
 from werkzeug.test import TestResponse
 
 from app.account.credentials.service import create_credential
-from app.account.service import create_account
+from app.account.members.record import name_from_email
+from app.account.service import open_account
 from app.db.extensions import db
 from app.jobs.valkey import valkey
+from app.models import User
 from app.policy.permissions import PERMISSIONS
+from app.security.passwords import hash_password
+from app.values import clock
+from app.values.ids import new_id
+from app.values.text import fold
 from tests.contract import check_contract
 from tests.make.mails import new_email
 
+PASSWORD = "correct horse battery"  # of every owner that is made here
 _numbers = itertools.count(1)
 
 
@@ -71,17 +78,24 @@ class Client:
 def make_account(
     app: Flask, *, plan: str = "enterprise", permissions: Sequence[str] = ("admin",)
 ) -> Client:
-    """A new account, and a client with an API key of it."""
+    """A new account with an owner, and a client with an API key of it."""
     with app.app_context():
-        made = create_account(
-            name=f"Account {next(_numbers)}",
-            owner_email=new_email("owner"),
-            owner_password="correct horse battery",
-            plan=plan,
+        email, now = new_email("owner"), clock.now()
+        owner = User(
+            id=new_id("user"),
+            email=email,
+            email_key=fold(email),
+            name=name_from_email(email),
+            password_hash=hash_password(PASSWORD),
+            created_at=now,
+            updated_at=now,
+        )
+        account = open_account(f"Account {next(_numbers)}", owner, plan=plan)
+        credential, token = create_credential(
+            account.id, kind="api_key", name="test", permissions=permissions
         )
         db.session.commit()
-        client = Client(app, made.account.id, made.owner.id, None)
-    return make_key(client, permissions=permissions)
+        return Client(app, account.id, owner.id, token, credential.id)
 
 
 def use_up_minute(client: Client) -> None:

@@ -6,6 +6,8 @@ import itertools
 import re
 from email import message_from_bytes, policy
 from email.message import EmailMessage
+from functools import cache
+from pathlib import Path
 
 from flask import Flask
 
@@ -26,9 +28,8 @@ def mails_to(app: Flask, address: str) -> list[EmailMessage]:
     with app.app_context():
         run_if_due(send_mails)
     folder = app.config["SETTINGS"].instance_path / MAIL_FOLDER
-    contents = (path.read_bytes() for path in folder.glob("*.eml"))
-    messages = [_message(content) for content in contents if address.encode() in content]
-    own = [message for message in messages if message["To"] == address]
+    mails = [_read(path) for path in folder.glob("*.eml")]
+    own = [message for recipient, message in mails if recipient == address]
     return sorted(own, key=lambda message: str(message["Message-ID"]))  # ids sort by time
 
 
@@ -46,5 +47,8 @@ def link_in(message: EmailMessage) -> str:
     return found[0]
 
 
-def _message(content: bytes) -> EmailMessage:
-    return message_from_bytes(content, policy=policy.default)
+@cache
+def _read(path: Path) -> tuple[str, EmailMessage]:
+    """The recipient of a mail, and the mail."""
+    message = message_from_bytes(path.read_bytes(), policy=policy.default)
+    return str(message["To"]), message

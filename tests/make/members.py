@@ -13,11 +13,13 @@ from app.auth.operator import acting_for, first_owner
 from app.auth.principal import Principal
 from app.db.extensions import db
 from app.mail.leases import unseal_contents
-from app.models import Mail
+from app.models import Mail, User
 from app.people.instance_operators import add_operator
 from app.people.service import verify_address
 from app.policy.permissions import role_permissions
+from app.security.passwords import hash_password
 from tests.make.accounts import Client
+from tests.make.browser import PASSWORD
 from tests.make.mails import new_email
 
 
@@ -76,6 +78,13 @@ def make_key_of(client: Client, member_id: str, role: str, *, kind: str = "api_k
         credential.created_by = member_id
         db.session.commit()
         return Client(client.app, client.account_id, member_id, token, credential.id)
+
+
+def set_password(client: Client, user_id: str) -> None:
+    """Give a person the password of the tests' people."""
+    with client.app.app_context():
+        db.session.get_one(User, user_id).password_hash = hash_password(PASSWORD)
+        db.session.commit()
 
 
 def operator_of(client: Client) -> Principal:

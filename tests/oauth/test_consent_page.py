@@ -16,7 +16,6 @@ from tests.make import (
     make_application,
     make_member,
 )
-from tests.make.browser import PASSWORD
 from tests.make.oauth import exchange
 from tests.oauth.support import api_status, authorize_url, browser_of, redirect_query, rows
 
@@ -40,13 +39,12 @@ def test_complete_flow(client: Client, application: Application) -> None:
 
 
 def test_signing_in_comes_first(client: Client, application: Application) -> None:
-    browser_of(client)
     email = rows(client, "SELECT email FROM users WHERE id = :id", id=client.owner_id)[0][0]
     browser, address = Browser(client.app), authorize_url(application, state="a b&c=d%2Fe+ü")
     page = browser.get(address)
     assert urlsplit(page.path).path == "/login"
     assert unquote(urlsplit(page.path).query.removeprefix("next=")) == address
-    page = browser.submit(email=email, password=PASSWORD)
+    page = browser.submit(email=email, password="correct horse battery")
     assert page.path == address
     assert redirect_query(browser.submit(address, press="allow"))["state"] == "a b&c=d%2Fe+ü"
 
@@ -86,38 +84,34 @@ def test_denying_redirects_without_a_code(client: Client, application: Applicati
     )
 
 
-def test_the_form_redirects_with_303(client: Client, application: Application) -> None:
+def test_state_is_returned_unchanged(client: Client, application: Application) -> None:
+    browser = browser_of(client)
+    for state in ("x", "%20", "a+b&c=#", "ü\u202e", '"<script>', "\n\r\t", "x" * 2_000):
+        page = browser.get(authorize_url(application, state=state, prompt="consent"))
+        assert redirect_query(browser.submit(page.path, press="allow"))["state"] == state
+        for more in ({}, {"scope": "bees"}, {"prompt": "none"}):
+            again = browser.get(authorize_url(application, state=state, **more), follow=False)
+            assert redirect_query(again)["state"] == state
+
+
+def test_no_state_is_added(client: Client, application: Application) -> None:
+    browser = browser_of(client)
+    for state in (None, ""):
+        page = browser.get(authorize_url(application, state=state, prompt="consent"))
+        assert set(redirect_query(browser.submit(page.path, press="allow"))) == {"code", "iss"}
+
+
+def test_responses_are_not_cached_and_redirect_with_303(
+    client: Client, application: Application
+) -> None:
     """A 307 would POST the form to the application (RFC 9700, section 4.12)."""
     browser = browser_of(client)
-    page = browser.get(authorize_url(application))
-    assert browser.submit(page.path, press="allow").status == 303
-    assert browser.get(authorize_url(application), follow=False).status == 302
-
-
-@pytest.mark.parametrize(
-    "state", ["x", "a b", "%20", "a+b", "a&b=c", "#", "ü\u202e", '"<script>', "\n\r\t", "x" * 2_000]
-)
-def test_state_is_returned_unchanged(client: Client, application: Application, state: str) -> None:
-    browser = browser_of(client)
-    page = browser.get(authorize_url(application, state=state))
-    assert redirect_query(browser.submit(page.path, press="allow"))["state"] == state
-    for more in ({}, {"scope": "bees"}, {"prompt": "none"}):
-        again = browser.get(authorize_url(application, state=state, **more), follow=False)
-        assert redirect_query(again)["state"] == state
-
-
-@pytest.mark.parametrize("state", [None, ""])
-def test_no_state_is_added(client: Client, application: Application, state: str | None) -> None:
-    browser = browser_of(client)
-    page = browser.get(authorize_url(application, state=state))
-    assert set(redirect_query(browser.submit(page.path, press="allow"))) == {"code", "iss"}
-
-
-def test_responses_are_not_cached(client: Client, application: Application) -> None:
-    browser = browser_of(client)
-    page = browser.get(authorize_url(application))
-    for response in (page, browser.submit(page.path, press="allow"), browser.get(page.path)):
-        assert response.response.headers["Cache-Control"] == "no-store"
+    asked = browser.get(authorize_url(application))
+    allowed = browser.submit(asked.path, press="allow")
+    again = browser.get(asked.path, follow=False)
+    assert [page.status for page in (asked, allowed, again)] == [200, 303, 302]
+    for page in (asked, allowed, again):
+        assert page.response.headers["Cache-Control"] == "no-store"
 
 
 # Contents.
@@ -140,6 +134,9 @@ def test_the_page_shows_application_scopes_host_and_expiry(
     assert "role" in page.text
     assert f"{moment + AUTHORIZATION_LIFE:%Y-%m-%d}" in page.text
     assert "while you are away" in page.text
+    buttons = page.form(page.path).buttons  # one is as prominent as the other
+    assert {button["value"] for button in buttons} == {"allow", "deny"}
+    assert len({button.get("class") for button in buttons}) == 1
 
 
 def test_the_page_shows_an_hour_without_offline_access(
@@ -150,13 +147,6 @@ def test_the_page_shows_an_hour_without_offline_access(
     page = browser_of(client).get(authorize_url(application, scope="profile"))
     assert f"{moment + ACCESS_TOKEN_LIFE:%Y-%m-%d, %H:%M}" in page.text
     assert "while you are away" not in page.text
-
-
-def test_both_buttons_are_equally_prominent(client: Client, application: Application) -> None:
-    page = browser_of(client).get(authorize_url(application))
-    buttons = page.form(page.path).buttons
-    assert {button["value"] for button in buttons} == {"allow", "deny"}
-    assert len({button.get("class") for button in buttons}) == 1
 
 
 def test_the_form_may_end_wherever_the_application_leads(

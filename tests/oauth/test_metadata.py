@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Iterator
-from pathlib import Path
-
-import pytest
 from authlib.oauth2.rfc8414 import AuthorizationServerMetadata
 from flask import Flask
 
 from app.oauth.metadata import server_metadata
 from app.policy.permissions import SCOPES
-from tests.make import Client, make_account
-from tests.make.apps import bare_app
+from tests.make import second_app
 
 METADATA = "/.well-known/oauth-authorization-server"
 
@@ -39,45 +33,35 @@ def test_metadata_conforms_to_rfc_8414() -> None:
     AuthorizationServerMetadata(server_metadata("https://forest.example")).validate()
 
 
-@pytest.fixture(scope="module")
-def opened(tmp_path_factory: pytest.TempPathFactory, valkey_url: str) -> Iterator[Client]:
-    folder = tmp_path_factory.mktemp("oauth")
-    with bare_app(folder, REDIS_URL=valkey_url, CORS_ORIGINS="https://app.example") as made:
-        yield make_account(made)
-
-
-@pytest.mark.parametrize("path", ["/oauth/token", "/oauth/revoke", METADATA])
-def test_a_configured_origin_is_allowed(opened: Client, path: str) -> None:
+def test_a_configured_origin_is_allowed_where_browsers_ask(app: Flask) -> None:
     headers = {"Origin": "https://app.example"}
-    method = "GET" if path == METADATA else "POST"
-    preflight = opened.app.test_client().options(
-        path, headers=headers | {"Access-Control-Request-Method": method}
-    )
-    assert preflight.status_code == 204
-    assert method in preflight.headers["Access-Control-Allow-Methods"]
-    response = opened.app.test_client().open(path, method=method, headers=headers)
-    assert response.headers["Access-Control-Allow-Origin"] == "https://app.example"
+    with second_app(app, cors_origins=frozenset({"https://app.example"})) as site:
+        caller = site.test_client()
+        for path in ("/oauth/token", "/oauth/revoke", METADATA):
+            method = "GET" if path == METADATA else "POST"
+            asked = headers | {"Access-Control-Request-Method": method}
+            preflight = caller.options(path, headers=asked)
+            assert preflight.status_code == 204
+            assert method in preflight.headers["Access-Control-Allow-Methods"]
+            response = caller.open(path, method=method, headers=headers)
+            assert response.headers["Access-Control-Allow-Origin"] == "https://app.example"
+        asked = headers | {"Access-Control-Request-Method": "POST"}
+        for path in ("/oauth/introspect", "/oauth/authorize", "/applications"):
+            for method in ("OPTIONS", "POST", "GET"):
+                response = caller.open(path, method=method, headers=asked)
+                assert "Access-Control-Allow-Origin" not in response.headers, (method, path)
 
 
-@pytest.mark.parametrize("path", ["/oauth/introspect", "/oauth/authorize", "/applications"])
-def test_other_endpoints_are_not_opened_to_origins(opened: Client, path: str) -> None:
-    headers = {"Origin": "https://app.example", "Access-Control-Request-Method": "POST"}
-    for method in ("OPTIONS", "POST", "GET"):
-        response = opened.app.test_client().open(path, method=method, headers=headers)
-        assert "Access-Control-Allow-Origin" not in response.headers
-
-
-def test_without_the_setting_no_origin_is_allowed(client: Client) -> None:
+def test_without_the_setting_no_origin_is_allowed(app: Flask) -> None:
     headers = {"Origin": "https://app.example"}
-    response = client.app.test_client().post("/oauth/token", headers=headers)
+    response = app.test_client().post("/oauth/token", headers=headers)
     assert "Access-Control-Allow-Origin" not in response.headers
 
 
-def test_metadata_uses_the_public_url(tmp_path: Path) -> None:
-    with bare_app(tmp_path, PUBLIC_URL="https://forest.example/") as app:
-        assert app.test_client().get(METADATA).json["issuer"] == "https://forest.example"
-        spec = app.test_client().get("/v1/openapi.json").json
-    assert dataclasses.is_dataclass(app.config["SETTINGS"])
+def test_metadata_uses_the_public_url(app: Flask) -> None:
+    with second_app(app, public_url="https://forest.example") as site:
+        assert site.test_client().get(METADATA).json["issuer"] == "https://forest.example"
+        spec = site.test_client().get("/v1/openapi.json").json
     flow = spec["components"]["securitySchemes"]["oauth"]["flows"]["authorizationCode"]
     assert flow["scopes"] == SCOPES
     assert flow["tokenUrl"].endswith("/oauth/token")

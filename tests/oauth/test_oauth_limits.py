@@ -10,7 +10,7 @@ from app.limits import counting
 from app.oauth import authorizations
 from app.policy.limits import AUTHORIZATION_REQUESTS, OAUTH_REJECTIONS
 from app.policy.oauth import ACCESS_TOKEN_LIFE, CODE_LIFE, REFRESH_GRACE
-from tests.make import Application, Browser, Client, make_application, second_app
+from tests.make import Application, Browser, Client, make_application
 from tests.make.oauth import code_form, exchange, refresh
 from tests.oauth.support import (
     advance_clock,
@@ -107,13 +107,6 @@ def test_new_tokens_for_a_lost_response_count(
     assert refresh(client.app, application, old).status_code == 200
 
 
-def test_limits_can_be_disabled(client: Client) -> None:
-    with second_app(client.app, rate_limit_disabled=True) as app:
-        caller = app.test_client()
-        for _ in range(OAUTH_REJECTIONS.requests + 2):
-            assert caller.post("/oauth/token", data={"client_id": "x"}).status_code == 400
-
-
 def codes(client: Client, application: Application) -> int:
     """How many codes are stored that were given to an application."""
     statement = "SELECT count(*) FROM oauth_authorizations WHERE application_id = :id"
@@ -154,18 +147,6 @@ def test_people_behind_one_address_are_limited_apart(
     assert other.get(url).status == 200
 
 
-@pytest.mark.slow
-def test_answers_to_the_consent_page_count_too(client: Client, application: Application) -> None:
-    browser = browser_of(client)
-    browser._address = Browser.address()
-    path = browser.get(authorize_url(application)).path
-    found = [
-        browser.submit(path, press="allow", follow=False).status
-        for _ in range(AUTHORIZATION_REQUESTS.requests)
-    ]
-    assert found == [303] * (AUTHORIZATION_REQUESTS.requests - 1) + [429]
-
-
 def test_codes_that_were_never_used_do_not_pile_up(
     client: Client, application: Application, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -201,11 +182,3 @@ def test_a_code_ends_the_tokens_of_the_one_that_was_used_longest_ago(
     assert [api_status(client, each) for each in found] == [200, 401, 200, 200]
     assert api_status(client, used) == 200
     assert codes(client, application) == 3
-
-
-def test_two_tabs_can_ask_at_once(client: Client, application: Application) -> None:
-    browser = consented(client, application)
-    asked = [browser.get(authorize_url(application), follow=False) for _ in range(2)]
-    for page in asked:
-        code = redirect_query(page)["code"]
-        assert exchange(client.app, application, code).status_code == 200

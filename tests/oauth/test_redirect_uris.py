@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import pytest
-
+from app.oauth.redirect_uris import is_registered
 from tests.make import Application, Browser, Client, make_application
+from tests.make.oauth import BACK
 from tests.oauth.support import authorize_url
 
 
@@ -102,43 +102,40 @@ def _refused(client: Client, address: str) -> None:
         assert not [link for link in page.links if not link.startswith(("/", "#"))]
 
 
-@pytest.mark.parametrize("attack", ATTACKS, ids=[attack.tries for attack in ATTACKS])
-def test_no_redirect_to_unregistered_uris(
-    client: Client, application: Application, attack: Attack
-) -> None:
-    _refused(client, authorize_url(application, redirect_uri=attack.uri))
+def test_a_uri_that_resembles_a_registered_one_is_none() -> None:
+    assert [attack for attack in ATTACKS if is_registered(attack.uri, [BACK])] == []
 
 
-@pytest.mark.parametrize(
-    "query",
-    [
+# Of each way in which a request can name one.
+AS_PAGES = ("nothing", "another host", "prefix", "trailing slash", "a fragment", "line feed",
+            "an IDN that looks alike", "another scheme", "loopback", "too long")  # fmt: skip
+
+
+def test_no_redirect_to_unregistered_uris(client: Client, application: Application) -> None:
+    uris = {attack.tries: attack.uri for attack in ATTACKS}
+    for tries in AS_PAGES:
+        _refused(client, authorize_url(application, redirect_uri=uris[tries]))
+
+
+def test_a_second_redirect_uri_is_never_used(client: Client, application: Application) -> None:
+    address = authorize_url(application)
+    for query in (
         "&redirect_uri=https://evil.example",
         "&redirect_uri=https://client.example/back",
         "&redirect_uri=",
         "&client_id=app_01arz3ndektsv4rrffq69g5fav",
-        "&client_id=",
         "&%72edirect_uri=https://evil.example",
-    ],
-)
-def test_a_second_redirect_uri_is_never_used(
-    client: Client, application: Application, query: str
-) -> None:
-    address = authorize_url(application)
-    _refused(client, address + query)
-    _refused(client, address.replace("?", f"?{query[1:]}&"))
+    ):
+        _refused(client, address + query)
+    _refused(client, address.replace("?", "?redirect_uri=https://evil.example&"))
 
 
-@pytest.mark.parametrize(
-    "client_id",
-    [
-        *("", "x", "app_", "app_01arz3ndektsv4rrffq69g5fav", "APP_01ARZ3NDEKTSV4RRFFQ69G5FAV"),
-        *("' OR 1=1", "app_01arz3ndektsv4rrffq69g5fav\x00", "../x", "x" * 5_000),
-    ],
-)
-def test_no_redirect_for_unknown_applications(
-    client: Client, application: Application, client_id: str
-) -> None:
-    _refused(client, authorize_url(application, client_id=client_id))
+def test_no_redirect_for_unknown_applications(client: Client, application: Application) -> None:
+    for client_id in (
+        *("", "x", "app_01arz3ndektsv4rrffq69g5fav", "' OR 1=1", "x" * 5_000),
+        "app_01arz3ndektsv4rrffq69g5fav\x00",
+    ):
+        _refused(client, authorize_url(application, client_id=client_id))
 
 
 def test_no_redirect_to_the_uri_of_another_application(

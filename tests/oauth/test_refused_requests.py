@@ -6,6 +6,8 @@ Anybody who registers one would have links on this service's name that lead wher
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 
 from tests.make import Application, Browser, Client, make_application, make_member
@@ -29,11 +31,9 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize("fields", WRONG)
-def test_nobody_is_redirected_without_consent(
-    client: Client, application: Application, fields: dict[str, str]
-) -> None:
-    for browser in (Browser(client.app), browser_of(client)):
+def test_nobody_is_redirected_without_consent(client: Client, application: Application) -> None:
+    browsers = (Browser(client.app), browser_of(client))
+    for browser, fields in itertools.product(browsers, WRONG):
         page = browser.get(authorize_url(application, **fields), follow=False)
         answer = link_query(page)
         assert "Map of Woods got no access" in page.text
@@ -43,13 +43,11 @@ def test_nobody_is_redirected_without_consent(
         assert page.response.headers["Cache-Control"] == "no-store"
 
 
-@pytest.mark.parametrize("fields", WRONG)
-def test_whoever_has_consented_is_redirected(
-    client: Client, application: Application, fields: dict[str, str]
-) -> None:
+def test_whoever_has_consented_is_redirected(client: Client, application: Application) -> None:
     browser = consented_browser(client, application)
-    page = browser.get(authorize_url(application, **fields), follow=False)
-    assert redirect_query(page).keys() == {"error", "error_description", "state", "iss"}
+    for fields in WRONG:
+        page = browser.get(authorize_url(application, **fields), follow=False)
+        assert redirect_query(page).keys() == {"error", "error_description", "state", "iss"}
 
 
 @pytest.mark.both

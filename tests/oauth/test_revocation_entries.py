@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -20,11 +19,12 @@ def revoke(client: Client, application: Application, token: str) -> None:
     assert ask_token(client.app, application, "/oauth/revoke", token=token).status_code == 200
 
 
-@pytest.mark.parametrize("kind", ["access_token", "refresh_token"])
-def test_one_entry(client: Client, stranger: Client, kind: str) -> None:
+def test_one_entry(client: Client, stranger: Client) -> None:
     application = make_application(stranger, name="Forest App", scopes=SCOPES)
     member = make_member(client, "viewer")
-    token = grant_tokens(client.app, application, member.id, client.account_id, SCOPES)[kind]
+    token = grant_tokens(client.app, application, member.id, client.account_id, SCOPES)[
+        "access_token"
+    ]
     with new_entries(client, stranger.account_id) as found:
         revoke(client, application, token)
         revoke(client, application, token)
@@ -40,14 +40,6 @@ def test_one_entry(client: Client, stranger: Client, kind: str) -> None:
 SCOPES = ("projects:read", "offline_access")
 
 
-def test_a_used_refresh_token_whose_family_is_alive(
-    client: Client, application: Application
-) -> None:
-    first = tokens_of(client, application)
-    refresh(client.app, application, first["refresh_token"])
-    assert entered(client, application, first["refresh_token"]) == ["application.token_revoked"]
-
-
 def test_none_where_nothing_ends(client: Client, application: Application) -> None:
     answer = tokens_of(client, application)
     unknown = tokens.new_token(tokens.ACCESS_TOKEN)
@@ -58,15 +50,6 @@ def test_none_where_nothing_ends(client: Client, application: Application) -> No
     assert found == []
     revoke(client, application, answer["refresh_token"])
     assert entered(client, application, answer["access_token"]) == []
-
-
-@pytest.mark.parametrize("kind", ["access_token", "refresh_token"])
-def test_none_for_one_that_has_expired(
-    client: Client, application: Application, monkeypatch: pytest.MonkeyPatch, kind: str
-) -> None:
-    answer = tokens_of(client, application)
-    advance_clock(monkeypatch, timedelta(days=91))
-    assert entered(client, application, answer[kind]) == []
 
 
 def test_a_refresh_token_that_is_used_again(

@@ -49,7 +49,6 @@ def test_reading_on_has_one_entry_an_hour(account: Client, monkeypatch: pytest.M
     assert entered(account, limit=1, cursor=place) == ["project.bulk_read"]
 
 
-@pytest.mark.both
 def test_each_reader_and_collection_has_its_own(account: Client) -> None:
     other = make_key(account)
     for reader in (account, other):

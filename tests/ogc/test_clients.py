@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import Any
-from urllib.parse import urlsplit
 
 import pytest
 
@@ -46,7 +45,6 @@ def test_a_key_of_one_record_is_a_column_of_the_first_page(client: Client) -> No
     assert first.keys() >= {"species", "stand", "risk"}
 
 
-@pytest.mark.both
 def test_a_key_of_the_oldest_of_many_is_a_column(client: Client) -> None:
     make_project(client, name="Oldest", metadata={"species": "oak"})
     moment = clock.now()
@@ -65,7 +63,6 @@ def test_a_key_of_the_oldest_of_many_is_a_column(client: Client) -> None:
     assert schema(client)["stand"]["type"] == "integer"
 
 
-@pytest.mark.both
 def test_columns_of_others_are_not_shown(client: Client) -> None:
     own = make_project(client, metadata={"own": 1})["id"]
     make_project(client, metadata={"hidden": 1})
@@ -120,7 +117,6 @@ def test_an_empty_layer_can_be_drawn_into(client: Client) -> None:
     assert names(client) == ["First"]
 
 
-@pytest.mark.both
 def test_a_key_of_some_projects_can_edit_them(client: Client) -> None:
     """QGIS edits a layer only if it can add features."""
     own = make_project(client, geometry=square())
@@ -135,21 +131,6 @@ def test_a_key_of_some_projects_can_edit_them(client: Client) -> None:
     assert "POST" not in reader.send("OPTIONS", PROJECTS).headers["Allow"]
 
 
-@pytest.mark.both
-@pytest.mark.parametrize("limit", [None, 7, 4, 12, 10_000, 20_000])
-def test_every_page_of_a_list_is_reachable(client: Client, limit: int | None) -> None:
-    made = [make_project(client)["id"] for _ in range(12)]
-    seen: list[str] = []
-    path: str | None = PROJECTS if limit is None else f"{PROJECTS}?limit={limit}"
-    while path is not None:
-        page = client.get(path).json
-        assert page["features"]
-        seen += [feature["id"] for feature in page["features"]]
-        following = link(page, "next")
-        path = following and f"{urlsplit(following).path}?{urlsplit(following).query}"
-    assert seen == made
-
-
 def test_links_have_the_origin_that_the_client_used(client: Client) -> None:
     for _ in range(2):
         make_project(client)
@@ -162,24 +143,6 @@ def test_links_have_the_origin_that_the_client_used(client: Client) -> None:
             assert page.headers["Link"].startswith(f"<{origin}{PROJECTS}?")
 
 
-@pytest.mark.parametrize("path", ["/ogc/", f"{PROJECTS}/", f"{PROJECTS}?f=html&limit=10"])
-def test_what_a_browser_shows_can_be_pasted(client: Client, path: str) -> None:
-    make_project(client)
-    response = client.get(path, follow_redirects=True)
-    assert response.status_code == 200
-
-
-@pytest.mark.both
-def test_a_day_is_its_start(client: Client) -> None:
-    """GDAL writes the day of ``updated_at > '2026-01-01'`` with a T and no time."""
-    make_project(client, name="Today")
-    assert names(client, datetime="2026-01-01T/..") == ["Today"]
-    assert names(client, datetime="2026-01-01/..") == ["Today"]
-    assert names(client, datetime="../2026-01-01T") == []
-    assert "datetime: Must" in error(items(client, datetime="2026-13-01T/.."), 400)
-
-
-@pytest.mark.both
 def test_assets_have_all_columns_too(client: Client) -> None:
     project_id = make_project(client)["id"]
     make_asset(client, project_id, metadata={"serial": 7})
@@ -188,10 +151,3 @@ def test_assets_have_all_columns_too(client: Client) -> None:
     assert (first["properties"]["serial"], second["properties"]["serial"]) == ("7", "W-7")
     assert first["properties"]["sensors"] is None
     assert second["properties"]["sensors"] == '["wind"]'
-
-
-def test_unknown_properties_and_filters_fail_loudly(client: Client) -> None:
-    make_project(client, metadata={"species": "oak"})
-    assert error(items(client, species="oak"), 400)
-    assert error(items(client, filter="species = 'oak'"), 400)
-    assert len(found(items(client, **{"metadata.species": "oak"}))) == 1

@@ -41,9 +41,8 @@ def test_service_tokens_work_from_their_addresses_only(client: Client) -> None:
     assert send(client, **basic("x", str(token))).status_code == 401
 
 
-@pytest.mark.parametrize(
-    "headers",
-    [
+def test_without_a_valid_key_the_response_asks_for_one(client: Client) -> None:
+    for headers in [
         {},
         {"Authorization": "Basic"},
         {"Authorization": "Basic ????"},
@@ -55,25 +54,21 @@ def test_service_tokens_work_from_their_addresses_only(client: Client) -> None:
         {"X-Api-Key": "canopy_key_x"},
         basic("canopy_key_x", ""),
         basic("", "canopy_key_x"),
-    ],
-)
-def test_without_a_valid_key_the_response_asks_for_one(
-    client: Client, headers: dict[str, str]
-) -> None:
-    for path in ("/ogc", ITEMS, "/ogc/api", "/ogc/collections", "/ogc/collections/projects/schema"):
-        response = client.app.test_client().get(path, headers=headers)
-        assert response.status_code == 401
-        challenge = response.headers["WWW-Authenticate"]
-        assert challenge.startswith('Basic realm="canopy"')
-        assert 'Bearer realm="canopy"' in challenge
-        assert response.json is not None
-        assert response.json["error"]["code"] == "UNAUTHORIZED"
+    ]:
+        for path in ("/ogc", ITEMS):
+            response = client.app.test_client().get(path, headers=headers)
+            assert response.status_code == 401
+            challenge = response.headers["WWW-Authenticate"]
+            assert challenge.startswith('Basic realm="canopy"')
+            assert 'Bearer realm="canopy"' in challenge
+            assert response.json is not None
+            assert response.json["error"]["code"] == "UNAUTHORIZED"
 
 
-@pytest.mark.parametrize("path", ["conformance", "collections/projects/queryables"])
-def test_anyone_can_read_what_qgis_asks_for_without_the_key(client: Client, path: str) -> None:
-    for f in ("json", "html"):
-        assert client.app.test_client().get(f"/ogc/{path}?f={f}").status_code == 200
+def test_anyone_can_read_what_qgis_asks_for_without_the_key(client: Client) -> None:
+    for path in ["conformance", "collections/projects/queryables"]:
+        for f in ("json", "html"):
+            assert client.app.test_client().get(f"/ogc/{path}?f={f}").status_code == 200
 
 
 def test_what_is_named_most_clearly_counts(client: Client) -> None:

@@ -11,7 +11,7 @@ from openapi_spec_validator import OpenAPIV30SpecValidator
 from app.api import expensive
 from app.ogc import columns
 from app.policy.fields import PROJECT
-from tests.make import Client, make_asset, make_key, make_project, multi_square, point, square
+from tests.make import Client, make_asset, make_key, make_project, multi_square, square
 from tests.ogc.reading import CRS84, EPSG_3857, EPSG_4326, link, local
 
 LANDING = ("service-desc", "conformance", "data", "self")
@@ -24,26 +24,19 @@ def get(client: Client, path: str) -> Any:
     return response.json
 
 
-@pytest.mark.parametrize("rel", LANDING)
-def test_the_landing_page_links_with_whole_urls(client: Client, rel: str) -> None:
-    href = link(get(client, "/ogc"), rel)
-    assert href is not None
-    assert client.get(local(href)).status_code == 200
-
-
-def test_the_path_may_end_with_a_slash(client: Client) -> None:
-    assert get(client, "/ogc/") == get(client, "/ogc")
+def test_the_landing_page_links_with_whole_urls(client: Client) -> None:
+    for rel in LANDING:
+        href = link(get(client, "/ogc"), rel)
+        assert href is not None
+        assert client.get(local(href)).status_code == 200
 
 
 def test_the_api_is_valid_openapi(client: Client) -> None:
-    document = get(client, "/ogc/api")
-    assert document["openapi"] == "3.0.3"
-    OpenAPIV30SpecValidator(document).validate()
-
-
-def test_the_api_has_the_type_that_clients_look_for(client: Client) -> None:
     response = client.get("/ogc/api")
     assert response.content_type == "application/vnd.oai.openapi+json;version=3.0"
+    document = response.json
+    assert document["openapi"] == "3.0.3"
+    OpenAPIV30SpecValidator(document).validate()
 
 
 def test_the_api_has_the_size_of_pages_where_qgis_looks(client: Client) -> None:
@@ -51,30 +44,24 @@ def test_the_api_has_the_size_of_pages_where_qgis_looks(client: Client) -> None:
     assert (limit["schema"]["maximum"], limit["schema"]["default"]) == (10_000, 1_000)
 
 
-@pytest.mark.parametrize("name", ["limit", "bbox", "datetime"])
-def test_parameters_of_part_1_are_described_as_it_requires(client: Client, name: str) -> None:
-    parameter = get(client, "/ogc/api")["components"]["parameters"][name]
-    assert (parameter["style"], parameter["explode"]) == ("form", False)
+def test_parameters_of_part_1_are_described_as_it_requires(client: Client) -> None:
+    for name in ["limit", "bbox", "datetime"]:
+        parameter = get(client, "/ogc/api")["components"]["parameters"][name]
+        assert (parameter["style"], parameter["explode"]) == ("form", False)
 
 
-@pytest.mark.parametrize("collection", ["projects", "assets"])
-def test_the_api_has_a_path_for_each_collection(client: Client, collection: str) -> None:
-    document = get(client, "/ogc/api")
-    own = document["paths"][f"/collections/{collection}/items"]["get"]["parameters"]
-    assert {"status", "name", "updated_at"} <= {each.get("name") for each in own}
-    assert {"put", "patch", "delete", "get"} <= set(
-        document["paths"][f"/collections/{collection}/items/{{featureId}}"]
-    )
+def test_the_api_has_a_path_for_each_collection(client: Client) -> None:
+    for collection in ["projects", "assets"]:
+        document = get(client, "/ogc/api")
+        own = document["paths"][f"/collections/{collection}/items"]["get"]["parameters"]
+        assert {"status", "name", "updated_at"} <= {each.get("name") for each in own}
+        assert {"put", "patch", "delete", "get"} <= set(
+            document["paths"][f"/collections/{collection}/items/{{featureId}}"]
+        )
 
 
-def test_cql_text_of_drafts_is_not_offered(client: Client) -> None:
-    language = get(client, "/ogc/api")["components"]["parameters"]["filter-lang"]
-    assert language["schema"]["enum"] == ["cql2-text", "cql2-json"]
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
+def test_conformance_names_what_clients_ask_for(client: Client) -> None:
+    for name in [
         "ogcapi-features-1/1.0/conf/core",
         "ogcapi-features-1/1.0/conf/geojson",
         "ogcapi-features-1/1.0/conf/oas30",
@@ -87,10 +74,8 @@ def test_cql_text_of_drafts_is_not_offered(client: Client) -> None:
         "ogcapi-features-5/1.0/conf/schemas",
         "cql2/1.0/conf/cql2-text",
         "cql2/1.0/conf/basic-cql2",
-    ],
-)
-def test_conformance_names_what_clients_ask_for(client: Client, name: str) -> None:
-    assert f"{SPEC}/{name}" in get(client, "/ogc/conformance")["conformsTo"]
+    ]:
+        assert f"{SPEC}/{name}" in get(client, "/ogc/conformance")["conformsTo"]
 
 
 def test_collections_offer_crs84_first(client: Client) -> None:
@@ -122,10 +107,6 @@ def test_the_box_of_features_across_the_antimeridian_is_the_whole_circle(client:
     assert extent["spatial"]["bbox"] == [[-180, -17, 180, -16]]
 
 
-def test_an_empty_collection_has_no_extent(client: Client) -> None:
-    assert "extent" not in get(client, "/ogc/collections/projects")
-
-
 def test_a_key_sees_the_collections_that_it_may_read(client: Client) -> None:
     key = make_key(client, permissions=["assets:read"])
     assert [each["id"] for each in get(key, "/ogc/collections")["collections"]] == ["assets"]
@@ -154,12 +135,6 @@ def test_the_schema_has_fields_and_keys_of_metadata_with_single_types(client: Cl
     assert places == list(range(1, len(places) + 1))
 
 
-def test_the_schema_is_of_the_account_alone(client: Client, stranger: Client) -> None:
-    make_project(stranger, metadata={"secret": 1})
-    described = get(client, "/ogc/collections/projects/schema")["properties"]
-    assert "secret" not in described
-
-
 def test_queryables_are_the_fields_and_the_geometry(client: Client) -> None:
     make_project(client, metadata={"forest": "Umpqua"})
     found = get(client, "/ogc/collections/projects/queryables")
@@ -167,15 +142,9 @@ def test_queryables_are_the_fields_and_the_geometry(client: Client) -> None:
     assert found["additionalProperties"] is False
 
 
-def test_assets_are_points(client: Client) -> None:
-    make_asset(client, make_project(client)["id"], location=point())
-    found = get(client, "/ogc/collections/assets/schema")
-    assert found["properties"]["geometry"]["format"] == "geometry-point"
-
-
-@pytest.mark.parametrize("path", ["/ogc", "/ogc/conformance", "/ogc/collections/projects/schema"])
-def test_an_unknown_parameter_is_rejected(client: Client, path: str) -> None:
-    assert client.get(f"{path}?token=x").status_code == 400
+def test_an_unknown_parameter_is_rejected(client: Client) -> None:
+    for path in ["/ogc", "/ogc/conformance", "/ogc/collections/projects/schema"]:
+        assert client.get(f"{path}?token=x").status_code == 400
 
 
 def test_an_unknown_collection_is_not_there(client: Client) -> None:

@@ -74,21 +74,20 @@ def test_a_new_asset_names_its_project(client: Client) -> None:
     assert event_types(client)[-1] == "asset.created"
 
 
-@pytest.mark.parametrize("known", [True, False])
 def test_a_new_asset_of_no_project_of_the_account_is_rejected(
-    client: Client, stranger: Client, known: bool
+    client: Client, stranger: Client
 ) -> None:
-    other = make_project(stranger)["id"] if known else "proj_x"
-    body = feature(None, name="Post", type="post", project_id=other)
-    response = client.post(ASSETS, body, headers=GEOJSON)
-    assert "properties.project_id: This project does not exist." in error(response, 422)
-    body = feature(None, name="Post", type="post")
-    assert "properties.project_id: Required." in error(client.post(ASSETS, body), 422)
+    for known in [True, False]:
+        other = make_project(stranger)["id"] if known else "proj_x"
+        body = feature(None, name="Post", type="post", project_id=other)
+        response = client.post(ASSETS, body, headers=GEOJSON)
+        assert "properties.project_id: This project does not exist." in error(response, 422)
+        body = feature(None, name="Post", type="post")
+        assert "properties.project_id: Required." in error(client.post(ASSETS, body), 422)
 
 
-@pytest.mark.parametrize(
-    ("body", "message"),
-    [
+def test_what_is_wrong_with_a_feature_is_said_by_its_place(client: Client) -> None:
+    for body, message in [
         ({"type": "Feature", "properties": {"name": "A"}}, "geometry: Required; null for none."),
         ({"geometry": None, "properties": {}}, "type: Must be a GeoJSON Feature."),
         ({**feature(None, name="A"), "type": "Polygon"}, "type: Must be a GeoJSON Feature."),
@@ -112,12 +111,8 @@ def test_a_new_asset_of_no_project_of_the_account_is_rejected(
             "properties: Must have at most",
         ),
         ([], "Must be a JSON object."),
-    ],
-)
-def test_what_is_wrong_with_a_feature_is_said_by_its_place(
-    client: Client, body: Any, message: str
-) -> None:
-    assert message in error(client.post(PROJECTS, body, headers=GEOJSON), 422)
+    ]:
+        assert message in error(client.post(PROJECTS, body, headers=GEOJSON), 422)
 
 
 def test_other_bodies_are_refused(client: Client) -> None:
@@ -185,7 +180,6 @@ def test_a_new_boundary_arrives_with_its_event(client: Client) -> None:
     assert event["data"]["changes"]["geometry"] == {"changed": True}
 
 
-@pytest.mark.both
 def test_the_history_of_a_boundary_names_the_map_program(client: Client) -> None:
     body = feature(multi_square((10, 50)), name="By map")
     project_id = client.post(PROJECTS, body, headers=GEOJSON).json["id"]
@@ -212,24 +206,20 @@ def test_a_patch_changes_what_it_has(client: Client) -> None:
     assert record(client, project["id"])["geometry"] is None
 
 
-@pytest.mark.parametrize(
-    ("body", "message"),
-    [
+def test_a_wrong_patch_changes_nothing(client: Client) -> None:
+    for body, message in [
         ({"properties": {"name": None}}, "properties.name: "),
         ({"properties": {"status": None}}, "properties.status: "),
         ({"properties": {"slug": "other"}}, "slug: The slug of a resource never changes."),
         ({"type": "Polygon"}, "type: Must be a GeoJSON Feature."),
         ({"properties": {f"k{n}": n for n in range(51)}}, "properties: Must have at most 50 keys."),
         ({"name": "x"}, "name: A Feature has no such member."),
-    ],
-)
-def test_a_wrong_patch_changes_nothing(client: Client, body: Any, message: str) -> None:
-    project = make_project(client)
-    assert message in error(patch(client, f"{PROJECTS}/{project['id']}", body), 422)
-    assert record(client, project["id"]) == project
+    ]:
+        project = make_project(client)
+        assert message in error(patch(client, f"{PROJECTS}/{project['id']}", body), 422)
+        assert record(client, project["id"]) == project
 
 
-@pytest.mark.both
 def test_an_asset_is_changed_and_stays_in_its_project(client: Client) -> None:
     projects = [make_project(client)["id"] for _ in range(2)]
     asset = make_asset(client, projects[0], location=point(10, 50), metadata={"a": 1})

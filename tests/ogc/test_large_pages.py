@@ -15,9 +15,9 @@ from app.api.expensive import TURNS
 from app.http import body_files
 from app.lists import selecting
 from app.ogc import feature_collections
-from bench.instance import polygon
 from tests.body_files import SeenFile, watch_files
 from tests.make import Client, make_account, make_asset, make_project
+from tests.make.wavy import polygon
 from tests.ogc.reading import found
 from tests.ogc.reading import items as page_of
 from tests.turns import turn_taken

@@ -37,24 +37,22 @@ PATHS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("path", PATHS)
-def test_each_resource_is_a_page_for_a_browser(
-    client: Client, filled: dict[str, str], path: str
-) -> None:
-    html = page(client, path.format(**filled))
-    assert "<script>" not in html
-    assert "style=" not in html
-    assert " on" not in re.sub(r"<title>.*?</title>|>[^<]*<", "><", html)
+def test_each_resource_is_a_page_for_a_browser(client: Client, filled: dict[str, str]) -> None:
+    for path in PATHS:
+        html = page(client, path.format(**filled))
+        assert "<script>" not in html
+        assert "style=" not in html
+        assert " on" not in re.sub(r"<title>.*?</title>|>[^<]*<", "><", html)
 
 
-@pytest.mark.parametrize("path", PATHS)
-def test_programs_get_json(client: Client, filled: dict[str, str], path: str) -> None:
-    accepted = ["*/*", "application/json", "application/geo+json, application/json", ""]
-    for accept in accepted:
-        response = client.get(path.format(**filled), headers={"Accept": accept})
-        assert "json" in response.content_type
-    assert "json" in client.get(f"{path.format(**filled)}?f=json", headers=BROWSER).content_type
-    assert client.get(f"{path.format(**filled)}?f=html").content_type.startswith("text/html")
+def test_programs_get_json(client: Client, filled: dict[str, str]) -> None:
+    for path in PATHS:
+        accepted = ["*/*", "application/json", "application/geo+json, application/json", ""]
+        for accept in accepted:
+            response = client.get(path.format(**filled), headers={"Accept": accept})
+            assert "json" in response.content_type
+        assert "json" in client.get(f"{path.format(**filled)}?f=json", headers=BROWSER).content_type
+        assert client.get(f"{path.format(**filled)}?f=html").content_type.startswith("text/html")
 
 
 def test_features_are_on_a_map_with_links(client: Client, filled: dict[str, str]) -> None:
@@ -81,16 +79,6 @@ def test_pages_follow_each_other(client: Client) -> None:
     assert 'rel="next"' not in html
 
 
-def test_names_cannot_be_code(client: Client) -> None:
-    project = make_project(
-        client, name=EVIL, description=EVIL, geometry=square(10, 50), metadata={EVIL: EVIL}
-    )
-    for path in ("/items", f"/items/{project['id']}", "/schema"):
-        html = page(client, f"/ogc/collections/projects{path}")
-        assert EVIL not in html
-        assert "<img src=x" not in html
-
-
 def test_errors_are_pages_for_browsers(client: Client) -> None:
     def get(path: str) -> TestResponse:
         return client.get(path, headers=BROWSER)
@@ -107,22 +95,6 @@ def test_errors_are_pages_for_browsers(client: Client) -> None:
     html = response.get_data(as_text=True)
     assert "<h1>Sign in to see this page</h1>" in html
     assert 'href="/login?next=%2Fogc%2Fcollections%2Fprojects%2Fitems%3Flimit%3D5"' in html
-
-
-def test_an_account_without_features_has_a_page_without_a_map(client: Client) -> None:
-    html = page(client, "/ogc/collections/projects/items")
-    assert "0 projects" in html
-    assert "This account has no projects yet." in html
-    assert '<svg class="map"' not in html
-    html = page(client, "/ogc/collections/projects/items?f=html&limit=5&status=archived")
-    assert "No projects match. Remove the filters, or" in html
-
-
-def test_a_page_says_its_title_once(client: Client) -> None:
-    html = page(client, "/ogc/collections/projects")
-    assert html.count("Projects</h") == 1
-    account, instance = client.get("/ogc").json["title"].split(" · ")
-    assert f"<title>{account} · {instance}</title>" in page(client, "/ogc")
 
 
 def test_values_are_shown_for_people(client: Client) -> None:

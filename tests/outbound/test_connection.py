@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
 import time
 
 import pytest
 
-from app.outbound import Egress, EgressError, connection
+from app.outbound import Egress, EgressError
 from app.policy.deliveries import FailureReason
 from tests.outbound.receivers import Receiver
 
@@ -20,39 +19,21 @@ def _reason(egress: Egress, url: str, seconds: float) -> FailureReason:
     begun = time.monotonic()
     with pytest.raises(EgressError) as failed:
         egress.post(url, b"{}", {}, seconds=seconds)
-    assert time.monotonic() - begun < GIVEN_UP
+    assert seconds - 0.05 < time.monotonic() - begun < GIVEN_UP
     return failed.value.reason
 
 
-def test_session_tickets_without_end(egress: Egress, receiver: Receiver) -> None:
+def test_session_tickets_until_the_deadline(egress: Egress, receiver: Receiver) -> None:
     """OpenSSL takes any number of them before it gives the reader a byte."""
-    receiver.context.num_tickets = 10_000_000
-    assert _reason(egress, receiver.url(), 2 * GIVEN_UP) is FailureReason.NOT_HTTP
-    assert receiver.requests == []
-
-
-@pytest.mark.slow
-def test_session_tickets_until_the_deadline(
-    egress: Egress, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(connection, "TLS_BYTES", math.inf)
     receiver.context.num_tickets = 10_000_000
     seconds, reason = SECONDS, FailureReason.SLOW_TLS
     while reason is FailureReason.SLOW_TLS and seconds < GIVEN_UP / 2:  # the machine is busy
-        begun = time.monotonic()
         reason = _reason(egress, receiver.url(), seconds)
-        assert time.monotonic() - begun > seconds - 0.05
         seconds *= 2
     assert reason is FailureReason.SLOW_RESPONSE
+    assert receiver.requests == []
 
 
 def test_a_few_session_tickets(egress: Egress, receiver: Receiver) -> None:
     receiver.context.num_tickets = 200
     assert egress.post(receiver.url(), b"{}", {}).status == 200
-
-
-def test_a_handshake_that_is_too_long(
-    egress: Egress, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(connection, "TLS_BYTES", 500)
-    assert _reason(egress, receiver.url(), 2 * GIVEN_UP) is FailureReason.TLS

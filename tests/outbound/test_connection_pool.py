@@ -41,44 +41,33 @@ def _released(pool: ConnectionPool, *hosts: str) -> list[Any]:
 
 
 def test_the_most_recently_used_connection_is_reused() -> None:
-    pool = ConnectionPool(4)
+    pool = ConnectionPool()
     first, second = _released(pool, "a", "a")
     assert [pool.acquire(("a", 443)) for _ in range(3)] == [second, first, None]
 
 
 def test_connections_are_kept_by_host_and_port() -> None:
-    pool = ConnectionPool(4)
+    pool = ConnectionPool()
     (connection,) = _released(pool, "a")
     assert pool.acquire(("b", 443)) is None
     assert pool.acquire(("a", 8443)) is None
     assert pool.acquire(("a", 443)) is connection
 
 
-def test_the_limit_for_a_host() -> None:
-    connections = _released(ConnectionPool(2), "a", "a", "a", "b")
-    assert [connection.is_open for connection in connections] == [False, True, True, True]
-
-
-def test_the_limit_for_all_hosts() -> None:
-    """The host that was called least recently loses first."""
-    connections = _released(ConnectionPool(2, most=3), "a", "b", "a", "c")
-    assert [connection.is_open for connection in connections] == [True, False, True, True]
-
-
-def test_with_a_limit_of_zero_all_are_closed() -> None:
-    connections = _released(ConnectionPool(0), "a", "b")
-    assert [connection.is_open for connection in connections] == [False, False]
+def test_the_connection_used_least_recently_is_closed_when_the_pool_is_full() -> None:
+    connections = _released(ConnectionPool(3), "a", "b", "a", "c", "a")
+    assert [connection.is_open for connection in connections] == [False, False, True, True, True]
 
 
 def test_a_closed_connection_is_skipped() -> None:
-    pool = ConnectionPool(4)
+    pool = ConnectionPool()
     first, second = _released(pool, "a", "a")
     second.is_open = False
     assert pool.acquire(("a", 443)) is first
 
 
 def test_close() -> None:
-    pool = ConnectionPool(4)
+    pool = ConnectionPool()
     before = _released(pool, "a", "b")
     pool.close()
     after = _released(pool, "a", "b")
@@ -106,7 +95,7 @@ def test_an_old_connection_is_not_used(
     egress: Egress, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     egress.post(receiver.url(), b"", {})
-    for connection in egress._pool._idle[("localhost", receiver.port)]:
+    for _, connection in egress._pool._idle:
         connection.opened_at -= POOL_LIFE
     egress.post(receiver.url(), b"", {})
     assert receiver.connections == 2

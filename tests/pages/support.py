@@ -8,8 +8,7 @@ from typing import Any
 
 import orjson
 
-from app.auth.sessions import start_session
-from app.db.extensions import db
+from tests import make
 from tests.make import Browser, Client, make_member
 from tests.make.browser import Page
 
@@ -26,12 +25,7 @@ def browser_of(client: Client, role: str = "owner") -> Browser:
 
 def signed_in_browser(client: Client, user_id: str) -> Browser:
     """A browser in which somebody is signed in and works in the account."""
-    with client.app.app_context():
-        token = start_session(user_id, client.account_id, address="", browser="")
-        db.session.commit()
-    browser = Browser(client.app)
-    browser.client.set_cookie("canopy_session", token)
-    return browser
+    return make.signed_in_browser(client.app, user_id, client.account_id, confirmed=False)
 
 
 def post(browser: Browser, path: str, headers: dict[str, str] | None = None, **fields: Any) -> Page:

@@ -10,7 +10,6 @@ import pytest
 
 from app.oauth.applications import people, service
 from app.policy.forms import FIELD_LENGTH
-from app.policy.permissions import SCOPES
 from app.values import clock
 from tests.make import (
     Browser,
@@ -94,7 +93,6 @@ def test_of_many_people_the_latest_are_listed(
     assert [each.email in page.text for each in members] == [False, True, True]
 
 
-@pytest.mark.both
 def test_name_and_addresses_are_changed(
     client: Client, owner: Browser, application: Application
 ) -> None:
@@ -141,14 +139,6 @@ def test_taking_a_scope_away_is_agreed_to_before(
     assert "are asked again" in owner.get(path_of(application)).text
     assert bearer(stranger, both["access_token"]).get("/v1/projects").status_code == 401
     assert bearer(client, one["access_token"]).get("/v1/projects").status_code == 200
-
-
-@pytest.mark.both
-def test_a_scope_that_nobody_granted_is_taken_away_at_once(
-    client: Client, owner: Browser, application: Application
-) -> None:
-    assert save(owner, application, scopes=["projects:read"]).status == 303
-    assert record(client, application)["scopes"] == ["projects:read"]
 
 
 def test_both_secrets_work_until_the_former_one_is_ended(
@@ -199,14 +189,15 @@ def test_a_reload_of_the_answer_does_not_rotate_again(
     assert accepts(client, application, application.secret)
 
 
-@pytest.mark.parametrize("hours", ["-1", "169", "1.5", "x", "", "9" * FIELD_LENGTH])
 def test_other_overlaps_are_refused(
-    client: Client, owner: Browser, application: Application, hours: str
+    client: Client, owner: Browser, application: Application
 ) -> None:
-    page = rotate(owner, application, hours)
-    assert page.status == 422
-    assert "whole number of hours from 0 to 168" in page.text
-    assert "canopy_ocs_" not in page.text
+    for hours in ("-1", "169", "1.5", "x", "", "9" * FIELD_LENGTH):
+        owner._address = Browser.address()  # each has had few requests
+        page = rotate(owner, application, hours)
+        assert page.status == 422
+        assert "whole number of hours from 0 to 168" in page.text
+        assert "canopy_ocs_" not in page.text
     assert record(client, application)["former_secret_until"] is None
 
 
@@ -227,7 +218,6 @@ def test_rotating_often_is_refused_for_a_while(
     assert statuses == [200] * 5 + [429]
 
 
-@pytest.mark.both
 def test_deleting_ends_all_access(
     client: Client, stranger: Client, owner: Browser, application: Application
 ) -> None:
@@ -240,10 +230,3 @@ def test_deleting_ends_all_access(
     assert bearer(stranger, tokens["access_token"]).get("/v1/projects").status_code == 401
     assert owner.get(path_of(application)).status == 404
     assert not accepts(client, application, application.secret)
-
-
-def test_the_scopes_are_in_words(client: Client, owner: Browser, application: Application) -> None:
-    page = owner.get(path_of(application))
-    for words in SCOPES.values():
-        assert words in page.text
-    assert '"client_secret=$CLIENT_SECRET"' in page.text

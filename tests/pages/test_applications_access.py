@@ -34,14 +34,14 @@ def test_consents_of_other_people_cannot_be_revoked(
     assert api_status(client, response) == 200
 
 
-@pytest.mark.parametrize("value", ["", "x", "\x00", "x" * FIELD_LENGTH])
-def test_revoking_an_unknown_consent(client: Client, application: Application, value: str) -> None:
-    browser = browser_of(client)
-    token = browser.get(authorize_url(application)).form().fields["csrf_token"]
-    page = browser.send(
-        "/applications/end", csrf_token=token, account_id=value, application_id=value
-    )
-    assert page.status == 303
+def test_revoking_an_unknown_consent(client: Client, application: Application) -> None:
+    for value in ["", "x", "\x00", "x" * FIELD_LENGTH]:
+        browser = browser_of(client)
+        token = browser.get(authorize_url(application)).form().fields["csrf_token"]
+        page = browser.send(
+            "/applications/end", csrf_token=token, account_id=value, application_id=value
+        )
+        assert page.status == 303
 
 
 def test_last_use_is_shown(

@@ -6,10 +6,8 @@ import json
 from typing import Any
 
 import pytest
-from flask import Flask
 
-from tests.make import Browser, Client, make_account, make_asset, make_project, point
-from tests.pages.support import HOSTILE, browser_of
+from tests.make import Browser, Client, make_asset, make_project, point
 
 SCRIPT = {"X-Requested-With": "fetch"}
 
@@ -72,12 +70,6 @@ def test_the_filters_of_the_address(browser: Browser, forest: dict[str, Any]) ->
     assert names(browser, "?changed=7&status=locked") == ["Gate"]
 
 
-def test_words_of_the_account_are_offered(browser: Browser, forest: dict[str, Any]) -> None:
-    page = browser.get("/assets")
-    assert "Fire tower" in page.text
-    assert "Locked" in page.text
-
-
 def test_wrong_filters_are_told_and_left_out(browser: Browser, forest: dict[str, Any]) -> None:
     query = "?status=Not+a+word&bbox=1,2&sort=x&page=0&changed=9"
     assert len(names(browser, query)) == 4
@@ -86,7 +78,6 @@ def test_wrong_filters_are_told_and_left_out(browser: Browser, forest: dict[str,
     assert "changed: Must be one of: 1, 7, 30." in browser.page.text
 
 
-@pytest.mark.both
 def test_a_project_is_chosen_by_what_is_typed(
     browser: Browser, client: Client, forest: dict[str, Any]
 ) -> None:
@@ -107,11 +98,6 @@ def test_a_project_is_chosen_by_what_is_typed(
     assert "combining marks" in browser.get(f"/assets?project=a{marks}").text
 
 
-def test_projects_are_offered_while_typing(browser: Browser, forest: dict[str, Any]) -> None:
-    assert browser.get("/assets/projects?project=nor", headers=SCRIPT).text == "north-wood"
-
-
-@pytest.mark.both
 def test_pages_of_the_list(browser: Browser, client: Client) -> None:
     project = make_project(client)
     for number in range(51):
@@ -132,35 +118,27 @@ def test_the_map_has_what_the_filters_leave(browser: Browser, forest: dict[str, 
     assert on_map(browser, "?changed=1&type=equipment") == ["Pump", "Saw"]
 
 
-@pytest.mark.parametrize("query", ["?project=wood", "?project=east", "?project_id=proj_x"])
-def test_the_map_is_as_empty_as_the_list(
-    browser: Browser, forest: dict[str, Any], query: str
-) -> None:
-    page = browser.get(f"/assets{query}").response.get_data(as_text=True)
-    address = page.partition('data-map="')[2].partition('"')[0].removeprefix("/assets/map")
-    assert address == query
-    assert on_map(browser, address) == []
+def test_the_map_is_as_empty_as_the_list(browser: Browser, forest: dict[str, Any]) -> None:
+    for query in ["?project=wood", "?project=east", "?project_id=proj_x"]:
+        page = browser.get(f"/assets{query}").response.get_data(as_text=True)
+        address = page.partition('data-map="')[2].partition('"')[0].removeprefix("/assets/map")
+        assert address == query
+        assert on_map(browser, address) == []
 
 
 WRONG = ["bbox=190,0,200,10", "status=Not+a+word", "changed=9"]
 
 
-@pytest.mark.parametrize("wrong", WRONG)
-@pytest.mark.parametrize("path", ["/assets/map", "/assets/export"])
-def test_no_more_is_sent_than_was_asked_for(browser: Browser, path: str, wrong: str) -> None:
-    page = browser.get(f"{path}?{wrong}", headers=SCRIPT | {"Accept": "*/*"})
-    assert page.status == 400
-    message = page.response.get_json(force=True)["error"]["message"]
-    assert f"{wrong.partition('=')[0]}: " in message
-    assert "{" not in message
+def test_no_more_is_sent_than_was_asked_for(browser: Browser) -> None:
+    for wrong in WRONG:
+        for path in ["/assets/map", "/assets/export"]:
+            page = browser.get(f"{path}?{wrong}", headers=SCRIPT | {"Accept": "*/*"})
+            assert page.status == 400
+            message = page.response.get_json(force=True)["error"]["message"]
+            assert f"{wrong.partition('=')[0]}: " in message
+            assert "{" not in message
 
 
-def test_the_map_is_sent_once(browser: Browser, forest: dict[str, Any]) -> None:
-    tag = browser.get("/assets/map", headers=SCRIPT).response.headers["ETag"]
-    assert browser.get("/assets/map", headers=SCRIPT | {"If-None-Match": tag}).status == 304
-
-
-@pytest.mark.both
 def test_assets_are_exported(browser: Browser, forest: dict[str, Any], client: Client) -> None:
     def exported(page: Any) -> list[str]:
         features = json.loads(page.response.data)["features"]
@@ -181,38 +159,3 @@ def test_assets_are_exported(browser: Browser, forest: dict[str, Any], client: C
     page = browser.submit("/assets/export", ids=saw, format="csv")
     assert page.response.mimetype == "text/csv"
     assert page.response.data.count(b"\r\n") == 2
-
-
-def test_an_account_without_assets_is_told_what_to_do(browser: Browser) -> None:
-    page = browser.get("/assets")
-    assert "No assets yet" in page.text
-    assert "/assets/new" in page.links
-    assert "/imports/new?kind=assets" in page.links
-    assert "Nothing found" in browser.get("/assets?search=x").text
-
-
-def test_viewers_look_and_change_nothing(client: Client, forest: dict[str, Any]) -> None:
-    viewer = browser_of(client, "viewer")
-    page = viewer.get("/assets")
-    assert "4 assets" in page.text
-    assert "New asset" not in page.text
-    assert "Import assets" not in page.text
-    assert viewer.get("/assets/export").status == 200
-
-
-def test_other_accounts_see_nothing(app: Flask, forest: dict[str, Any]) -> None:
-    stranger = browser_of(make_account(app))
-    assert names(stranger) == []
-    assert on_map(stranger) == []
-    page = stranger.get(f"/assets?project_id={forest['id']}")
-    assert "This project does not exist" in page.text
-    assert stranger.get("/assets/projects?project=wood", headers=SCRIPT).text == ""
-
-
-def test_names_are_text(browser: Browser, client: Client) -> None:
-    project = make_project(client, name=HOSTILE)
-    make_asset(client, project["id"], name=HOSTILE, location=point())
-    page = browser.get("/assets")
-    assert b"<script>alert" not in page.response.data
-    assert page.text.count("<script>alert(1)</script>") == 2
-    assert HOSTILE in on_map(browser)

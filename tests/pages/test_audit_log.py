@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from datetime import timedelta
 
 import pytest
@@ -56,10 +55,6 @@ def test_each_action_has_a_line_and_can_be_chosen(client: Client, owner: Browser
         assert page.status == 200
         assert f"ana@forest.example.org {before}Hazel dell{after}" in page.text, action
         assert _shown(page)[0] == _short(made)[0]
-    for action in offered:
-        page = owner.get(f"{PATH}?action={action}")
-        assert len(_shown(page)) >= 1
-        assert page.form(PATH).fields.get("action", "") in ("", action)
 
 
 def test_no_choice_of_an_action_ends_with_a_preposition() -> None:
@@ -68,35 +63,6 @@ def test_no_choice_of_an_action_ends_with_a_preposition() -> None:
     assert not last & {"of", "as", "to", "from", "for", "on", "the"}
 
 
-def test_actions_are_called_as_entries_read() -> None:
-    groups = {name: dict(actions) for name, actions in action_groups(OF_ACCOUNT)}
-    for group, action, words in (
-        ("Members", "member.invited", "Invited somebody"),
-        ("Members", "member.removed", "Removed somebody from the account"),
-        ("Members", "member.joined", "Joined the account"),
-        ("Members", "member.updated", "Changed a role"),
-        ("Projects", "project.boundary.updated", "Changed the boundary of a project"),
-        ("Imports", "import.updated", "Changed how a file is read"),
-        ("Imports", "import.applied", "Applied an import"),
-        ("Signing in", "person.sign_in_refused", "Tried to sign in"),
-        ("Signing in", "person.sessions_ended", "Ended sessions"),
-        ("Second factor", "person.second_factor_turned_on", "Turned on a second factor"),
-        ("Second factor", "person.passkey_added", "Added a passkey"),
-        ("Profiles", "person.email_verified", "Confirmed an email address"),
-        ("API keys", "api_key.created", "Created an API key"),
-        ("Applications", "application.allowed", "Allowed an application to act for them"),
-        ("Webhooks", "webhook.redelivered", "Sent an event to a webhook again"),
-        ("The account", "account.second_factor_required", "Required a second factor"),
-        ("The account", "account.deletion_canceled", "Canceled the deletion of the account"),
-    ):
-        assert groups[group][action] == words
-    groups = {name: dict(actions) for name, actions in action_groups(OF_INSTANCE)}
-    assert groups["Operators"]["operator.added"] == "Made somebody an operator"
-    assert groups["Accounts"]["account.created"] == "Created an account"
-    assert groups["The instance"]["instance.message_removed"].endswith("from all pages")
-
-
-@pytest.mark.both
 def test_what_people_did_stands_there_with_where_they_came_from(
     client: Client, owner: Browser
 ) -> None:
@@ -114,19 +80,6 @@ def test_what_people_did_stands_there_with_where_they_came_from(
     assert newest["via"]["credential"] in page.text
 
 
-def test_a_person_who_acts_on_themselves_is_named_once(client: Client, owner: Browser) -> None:
-    themselves = Target("person", ANA.id, ANA.label)
-    for action, words in {
-        "person.signed_in": "signed in Details",
-        "person.updated": "changed their profile",
-        "person.password_changed": "changed their password",
-        "person.sign_in_refused": "tried to sign in refused",
-    }.items():
-        make_entry(client, action, themselves, refused=action.endswith("refused"))
-        assert f"ana@forest.example.org {words}" in owner.get(PATH).text
-
-
-@pytest.mark.both
 def test_targets_that_exist_are_linked(client: Client, owner: Browser) -> None:
     project = make_project(client)
     asset = make_asset(client, project["id"])
@@ -190,9 +143,8 @@ def test_the_log_is_filtered(client: Client, owner: Browser) -> None:
     assert f"{PATH}?actor_id={ANA.id}&target_id={hazel.id}" in page.links
 
 
-@pytest.mark.parametrize(
-    ("query", "message"),
-    [
+def test_a_wrong_filter_is_told_and_left_out(client: Client, owner: Browser) -> None:
+    for query, message in [
         ("action=nothing", "“What was done”: choose an action from the list"),
         ("action=instance.restored", "“What was done”: choose an action from the list"),
         ("actor_id=<b>", "“actor_id” must be an id"),
@@ -200,18 +152,13 @@ def test_the_log_is_filtered(client: Client, owner: Browser) -> None:
         ("since=yesterday", "“From” is not a date with a time"),
         ("until=2026-99-99T00:00", "“To” is not a date with a time"),
         ("since=2026-01-02T00:00&until=2026-01-01T00:00", "“From” must be before “To”"),
-    ],
-)
-def test_a_wrong_filter_is_told_and_left_out(
-    client: Client, owner: Browser, query: str, message: str
-) -> None:
-    made = make_entry(client)
-    page = owner.get(f"{PATH}?{query}")
-    assert message in page.text
-    assert _short(made)[0] in _shown(page)
+    ]:
+        made = make_entry(client)
+        page = owner.get(f"{PATH}?{query}")
+        assert message in page.text
+        assert _short(made)[0] in _shown(page)
 
 
-@pytest.mark.both
 def test_older_entries_are_on_further_pages(
     client: Client, owner: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -226,16 +173,6 @@ def test_older_entries_are_on_further_pages(
     assert f"{PATH}?actor_id={ROBIN.id}" in page.links  # the newest
     page = owner.get(f"{PATH}?actor_id={ROBIN.id}&before={made[0]}")
     assert "There are no older entries with these filters." in page.text
-
-
-def test_links_to_further_pages_have_different_names(
-    client: Client, owner: Browser, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("app.pages.audit_log.views._PER_PAGE", 1)
-    made = [make_entry(client) for _ in range(3)]
-    text = owner.get(f"{PATH}?before={made[2]}").response.get_data(as_text=True)
-    names = re.findall(r'<nav class="pages" aria-label="([^"]*)"', text)
-    assert len(set(names)) == len(names) == 2
 
 
 def test_the_proof_is_told_and_can_be_kept(client: Client, owner: Browser) -> None:
@@ -257,7 +194,6 @@ def test_the_proof_is_told_and_can_be_kept(client: Client, owner: Browser) -> No
     assert "entry_hashes" not in kept[0]
 
 
-@pytest.mark.both
 def test_what_the_filters_leave_is_downloaded(client: Client, owner: Browser) -> None:
     make_entry(client, "project.archived", actor=ROBIN)
     made = make_entry(client, "project.restored", actor=ROBIN)

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-from markupsafe import escape
-
 from app.audit.origin import Actor, Via
-from app.audit.targets import Target
 from tests.make import (
     Browser,
     Client,
@@ -19,7 +15,6 @@ from tests.make import (
     square,
 )
 from tests.make.audit import ANA
-from tests.pages.support import HOSTILE
 
 PATH = "/audit-log"
 OPERATOR = Actor("operator", None, "Operator")
@@ -42,25 +37,6 @@ def test_ways_are_told_in_words(client: Client, owner: Browser) -> None:
     ):
         make_entry(client, actor=actor, via=via)
         assert words in owner.get(PATH).text
-
-
-@pytest.mark.parametrize("label", [HOSTILE, "<b>x</b>", '" onmouseover="alert(1)'])
-def test_labels_and_values_are_text(client: Client, owner: Browser, label: str) -> None:
-    make_entry(
-        client,
-        target=Target("project", None, label),
-        actor=Actor("person", None, label),
-        via=Via(ip="203.0.113.7", user_agent=label, credential=label, request_id=label),
-        changes={
-            label: {"from": label, "to": [label]},
-            "metadata": {"from": {label: label}, "to": None},
-        },
-    )
-    html = owner.get(PATH).response.text
-    assert "<script>alert" not in html
-    assert "<b>x" not in html
-    assert '" onmouseover' not in html
-    assert str(escape(label)) in html
 
 
 def test_values_are_told_in_words(client: Client, owner: Browser) -> None:
@@ -117,17 +93,6 @@ def test_a_changed_boundary_is_drawn(client: Client, owner: Browser) -> None:
     known = {"If-None-Match": answer.headers["ETag"]}
     again = owner.get(f"{PATH}/{entry_id}/boundary.svg", headers=known).response
     assert again.status_code == 304
-
-
-def test_a_first_and_a_removed_boundary_are_drawn(client: Client, owner: Browser) -> None:
-    project = make_project(client, geometry=square())
-    created = audit_entries(client)[-1]["id"]
-    client.put(f"/v1/projects/{project['id']}", {"geometry": None})
-    removed = audit_entries(client)[-1]["id"]
-    for entry_id, color in ((created, "#3f9a66"), (removed, "#d0485f")):
-        text = owner.get(f"{PATH}/{entry_id}/boundary.svg").response.get_data(as_text=True)
-        assert color in text
-        assert "mask=" not in text
 
 
 def test_the_picture_goes_with_the_project(client: Client, owner: Browser) -> None:

@@ -76,12 +76,6 @@ def test_keys_with_one_name_are_told_apart(client: Client, owner: Browser) -> No
         assert f"Sync ({key.id})" in page.text
 
 
-def test_somebody_without_entries_stays_chosen(owner: Browser) -> None:
-    page = owner.get(f"{PATH}?actor_id={ROBIN.id}")
-    assert _is_chosen(page, ROBIN)
-    assert "No entry matches these filters" in page.text
-
-
 @pytest.mark.usefixtures("_many")
 def test_where_there_are_many_a_name_is_typed(client: Client, owner: Browser) -> None:
     make_entry(client, actor=ANA)

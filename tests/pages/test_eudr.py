@@ -8,9 +8,7 @@ from typing import Any
 
 import pytest
 
-from app.eudr import report
-from app.http.errors import Forbidden
-from app.pages.eudr import filling, views, words
+from app.pages.eudr import filling, views
 from app.pages.eudr.findings import SHOWN
 from app.policy.bounds import METADATA_BYTES
 from tests.eudr_plots import fill, make_plots
@@ -109,12 +107,6 @@ def test_the_producer_of_one_of_the_selected_and_of_all_is_set(
     assert len(client.get("/v1/audit-log?action=project.updated").json["data"]) == 5
 
 
-def test_a_key_in_another_case_is_changed(client: Client, browser: Browser) -> None:
-    made = plot(client, metadata={"producername": "Ama", "producercountry": "UK"})
-    send(browser, "country_invalid", which="all", value="gb")
-    assert metadata(client, made["id"]) == {"producername": "Ama", "producercountry": "GB"}
-
-
 def test_countries_are_proposed_from_the_place(client: Client, browser: Browser) -> None:
     in_ghana = [plot(client, n, metadata={NAME: "Ama"})["id"] for n in range(2)]
     other = plot(client, 2, geometry=square(-6.5, 6.5, size=0.002), metadata={NAME: "Aya"})["id"]
@@ -168,15 +160,6 @@ def test_wrong_values_are_refused(client: Client, browser: Browser) -> None:
     assert metadata(client, made["id"]) == {AREA: 0}
 
 
-def test_viewers_see_no_forms_and_cannot_write(client: Client, viewer: Browser) -> None:
-    made = plot(client)
-    page = viewer.get("/eudr")
-    assert "The producer is missing" in page.text
-    assert not [form for form in page.forms if "fill" in form.action]
-    assert send(viewer, "producer_missing", which="all", value="Ama").status == 403
-    assert metadata(client, made["id"]) == {}
-
-
 def test_the_boundaries_of_all_are_not_kept(
     client: Client, browser: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -192,7 +175,6 @@ def test_the_boundaries_of_all_are_not_kept(
     assert [each.geometry for each in found] == [None]
 
 
-@pytest.mark.both
 def test_all_of_many_are_set_in_turns(
     client: Client, browser: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -248,24 +230,6 @@ def test_what_somebody_changes_meanwhile_is_kept(
     assert metadata(client, made) == {NAME: "Theirs"}
 
 
-def test_a_full_account_stops_cleanly(
-    client: Client, browser: Browser, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    ids = [plot(client, n)["id"] for n in range(3)]
-    write, written = filling.update_project, []
-
-    def update(*args: Any) -> Any:
-        written.append(args[1])
-        if len(written) == 2:
-            raise Forbidden("The account is full.")
-        return write(*args)
-
-    monkeypatch.setattr(filling, "update_project", update)
-    page = send(browser, "producer_missing", which="all", value="Ama")
-    assert "The account is full." in page.text
-    assert [metadata(client, each) for each in ids] == [{}, {}, {}]
-
-
 def test_the_choices_are_in_the_address(client: Client, browser: Browser) -> None:
     hole = [[*reversed(square(-1.9995, 6.5005, size=0.001)["coordinates"][0])]]
     outer = square(-2, 6.5, size=0.002)
@@ -289,16 +253,6 @@ def test_the_choices_are_in_the_address(client: Client, browser: Browser) -> Non
     assert "Ready: 2 plots" in page.text
     assert "Make it a file" not in page.text
     assert "status=archived" in str(browser.get("/projects?status=archived").links)
-
-
-def test_many_of_one_kind_hide_no_other(
-    client: Client, browser: Browser, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(report, "LISTED", 1)
-    for n in range(2):
-        plot(client, name=f"Plot {n}")
-    text = browser.get("/eudr").text
-    assert all(words.WORDS[code].title in text for code in ("place_missing", "overlap"))
 
 
 def test_the_broken_part_of_many_is_shown(client: Client, browser: Browser) -> None:
@@ -325,33 +279,6 @@ def test_one_producer_and_several(client: Client, browser: Browser) -> None:
     assert "/eudr" in page.links
 
 
-def test_producers_may_be_left_out(client: Client, browser: Browser) -> None:
-    plot(client, metadata={COUNTRY: "GH", PLACE: "Tepa"})
-    page = browser.get("/eudr")
-    assert "Ready: 1 plot without producers in Ghana" in page.text
-    assert "The producer is missing" in page.text
-    assert faults_of(browser.get("/eudr/download").response.data, variant=2) == []
-
-
-def test_a_producer_in_two_countries_is_one(client: Client, browser: Browser) -> None:
-    plot(client, metadata=OWN)
-    plot(client, 1, geometry=square(-6.5, 6.5, size=0.002), metadata=OWN | {COUNTRY: "CI"})
-    assert "Ready: 2 plots of 1 producer in Ghana and Côte d'Ivoire" in browser.get("/eudr").text
-    assert (
-        "2 producers by name and country"
-        in client.get("/v1/eudr").json["data"]["warnings"][0]["message"]
-    )
-
-
-def test_the_names_of_plots_become_producers(client: Client, browser: Browser) -> None:
-    ids = [plot(client, n, name=f"Farmer {n}")["id"] for n in range(3)]
-    send(browser, "producer_missing", named="selected", ids=ids[0])
-    page = send(browser, "producer_missing", named="all")
-    assert "ProducerName set for 2 plots." in page.text
-    names = [f"Farmer {n}" for n in range(3)]
-    assert [metadata(client, each)[NAME] for each in ids] == names
-
-
 def test_a_place_is_set_by_country(client: Client, browser: Browser) -> None:
     own = {NAME: "Ama", COUNTRY: "GH"}
     here = [plot(client, n, metadata=own)["id"] for n in range(2)]
@@ -371,16 +298,6 @@ def test_a_country_that_the_plots_do_not_lie_in_is_told(client: Client, browser:
     assert metadata(client, made)[COUNTRY] == "GH"
     send(browser, "plots", field=COUNTRY, which="all", value="côte d'ivoire")
     assert metadata(client, made)[COUNTRY] == "CI"
-
-
-def test_what_was_ticked_stays_ticked_after_a_mistake(client: Client, browser: Browser) -> None:
-    ids = [plot(client, n)["id"] for n in range(3)]
-    page = send(browser, "producer_missing", which="selected", ids=ids[:2], value="")
-    assert page.status == 422
-    group = page.response.text.partition('id="producer_missing"')[2].partition("</section>")[0]
-    rows = group.split("<li ")[1:]
-    assert [" checked>" in row for row in rows] == [True, True, False]
-    assert page.text.count("Type the name of the producer first.") == 1
 
 
 def test_what_was_set_is_shown_and_changed(
@@ -406,29 +323,3 @@ def test_what_was_set_is_shown_and_changed(
     assert {metadata(client, each)[COUNTRY] for each in ids} == {"CI"}
     assert "Set GH for the 3 that lie in Ghana" in page.text
     assert send(browser, "plots", field="Other", which="all", value="x").status == 422
-
-
-@pytest.mark.slow
-def test_each_planted_fault_is_shown(client: Client, browser: Browser) -> None:
-    made = make_plots(7, plots=160, producers=10, each=2)
-    fill(client.app, client.account_id, made)
-    for query in ("", "?holes=refuse&variant=2"):
-        text = browser.get(f"/eudr{query}").text
-        missing = [each for each in made.planted if each.code and each.holes in (None, "refuse")]
-        missing = missing if query else [each for each in missing if each.holes is None]
-        for each in missing:
-            assert any(name in text for name in each.names), each
-
-
-def test_names_are_escaped(client: Client, browser: Browser) -> None:
-    plot(client, name="<script>alert(1)</script>")
-    assert b"<script>alert" not in browser.get("/eudr").response.data
-
-
-def test_a_project_with_a_key_called_like_a_field_of_assets(
-    client: Client, browser: Browser
-) -> None:
-    made = plot(client, metadata={"project_id": "7", "location": "x", NAME: "Ama"})
-    assert "Set GH for the 1 that lies in Ghana" in browser.get("/eudr").text
-    send(browser, "country_missing", set="GH", value="")
-    assert metadata(client, made["id"])[COUNTRY] == "GH"

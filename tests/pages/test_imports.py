@@ -10,7 +10,7 @@ import pytest
 from tests.make import Browser, Client, make_import, make_project, point, square
 from tests.make.features import collection, feature
 from tests.pages.importing import CSV, act, ready, shapes, upload, work
-from tests.pages.support import HOSTILE, browser_of
+from tests.pages.support import browser_of
 
 BOWTIE = {
     "type": "Polygon",
@@ -70,6 +70,7 @@ def test_faults_are_summed(browser: Browser) -> None:
     assert f'{page.path}/shapes"' in browser.get(show).response.text
 
 
+@pytest.mark.slow
 def test_a_fault_is_shown_on_its_page_of_the_list(browser: Browser) -> None:
     shapes = [feature(square(n / 100, size=0.005), name=f"S{n}") for n in range(120)]
     page = ready(browser, *shapes, feature(BOWTIE, name="Bow"))
@@ -147,33 +148,11 @@ def test_what_overlaps_is_in_the_headline_and_in_a_list(browser: Browser, client
     assert "feature 3, by 43.8" in page.text
 
 
-def test_warnings_are_counted_in_grey(browser: Browser) -> None:
-    ring = [[10, 45], [10.01, 45], [10.01, 45.000005], [10, 45.000005], [10, 45]]
-    sliver = feature({"type": "Polygon", "coordinates": [ring]}, name="Thin")
-    page = ready(browser, feature(square(10, 46, 0.01), name="Sound"), sliver)
-    assert "1 feature with slivers" in page.text
-    assert f"{page.path}?feature=2#feature-2" in page.links
-
-
-def test_all_left_out_leaves_nothing_to_apply(browser: Browser) -> None:
-    page = ready(browser, feature(square(), name="A"))
-    form = page.form(f"{page.path}/leave-out").fields | {"kept": ""}
-    browser.send(f"{page.path}/leave-out", **form)
-    assert "no feature that is new or changed is left in" in browser.get(page.path).text
-
-
 def test_it_shows_where_each_column_goes(browser: Browser) -> None:
     columns = {f"c{n}": n for n in range(55)}
     page = ready(browser, feature(square(), name="A", **columns))
     assert "Name name Metadata c0 , c1 , c2 , c3 , c4 , c5 and 44 more" in page.text
     assert "Not imported c50 , c51 , c52 , c53 , c54 Coordinates EPSG:4326" in page.text
-
-
-def test_a_change_of_metadata_names_its_keys(browser: Browser, client: Client) -> None:
-    make_project(client, name="A", geometry=square(), metadata={"owner": "x"})
-    page = ready(browser, feature(square(), name="A", owner="y", kept=1))
-    act(browser, "change", match="name")
-    assert "Changes: metadata (owner, kept)" in browser.get(page.path).text
 
 
 def test_questions_have_places_and_samples(browser: Browser, client: Client) -> None:
@@ -208,24 +187,6 @@ def test_points_are_read_again_as_assets_of_a_project(browser: Browser, client: 
 
 
 @pytest.mark.slow
-def test_areas_are_read_again_as_projects(browser: Browser, client: Client) -> None:
-    project = make_project(client)
-    content = collection(feature(square(), name="A"))
-    page = upload(browser, content, "a.geojson", kind="assets", project_id=project["id"])
-    work(browser)
-    assert "Areas can become projects" in browser.get(page.path).text
-    assert "Apply: create 1 project" in act(browser, "change").text
-
-
-def test_the_headline_tells_of_features_without_a_boundary(browser: Browser) -> None:
-    page = ready(browser, feature(None, name="A"), feature(None, name="B"))
-    assert "2 new, none with a boundary" in page.text
-    page = ready(browser, feature(None, name="C"), feature(square(), name="D"))
-    assert "2 new, 1 without a boundary" in page.text
-
-
-@pytest.mark.slow
-@pytest.mark.both
 def test_an_unknown_coordinate_system_is_asked_for(browser: Browser, client: Client) -> None:
     project = make_project(client)
     page = upload(browser, CSV, "springs.csv", kind="assets", project_id=project["id"])
@@ -271,13 +232,6 @@ def test_columns_are_chosen_by_their_numbers(browser: Browser, client: Client) -
     assert project["metadata"] == {"kept": 1}
 
 
-def test_a_number_that_no_column_has_is_refused(browser: Browser) -> None:
-    ready(browser, feature(square(), name="A"))
-    page = act(browser, "change", column_name="7")
-    assert page.status == 422
-    assert "The file has no such layer or column." in page.text
-
-
 def test_an_unreadable_file_says_what_to_do(browser: Browser) -> None:
     page = upload(browser, b"%PDF-1.7 not a map", "plan.pdf")
     work(browser)
@@ -285,15 +239,6 @@ def test_an_unreadable_file_says_what_to_do(browser: Browser) -> None:
     assert "Failed" in page.text
     assert "Fix the file" in page.text
     assert "/imports/new" in page.links
-
-
-def test_an_import_with_nothing_to_do_says_why(browser: Browser) -> None:
-    ready(browser, feature(square(), name="A"))
-    act(browser, "apply")
-    page = ready(browser, feature(square(), name="A"))
-    assert "Nothing to apply: no feature is new or changed." in page.text
-    assert act(browser, "cancel").path == "/imports"
-    assert "canceled" in browser.get(page.path).text
 
 
 def test_what_nobody_looked_at_is_not_applied(browser: Browser, client: Client) -> None:
@@ -317,20 +262,7 @@ def test_what_nobody_looked_at_is_not_applied(browser: Browser, client: Client) 
     assert [one["name"] for one in client.get("/v1/projects").json["data"]] == ["Not shown"]
 
 
-def test_applying_needs_what_was_looked_at(browser: Browser) -> None:
-    page = ready(browser, feature(square(), name="A"))
-    token = page.form(f"{page.path}/apply").fields["csrf_token"]
-    assert browser.send(f"{page.path}/apply", csrf_token=token).status == 412
-
-
-def test_a_form_that_is_too_long_is_no_file(browser: Browser) -> None:
-    page = ready(browser, feature(square(), name="A"))
-    page = act(browser, "change", epsg="x" * 100_000)
-    assert page.status == 413
-    assert "The file is larger" not in page.text
-    assert "This is too large" in page.text
-
-
+@pytest.mark.slow
 def test_features_are_filtered_and_paged(browser: Browser, client: Client) -> None:
     features = [feature(square(size=0.001), name=f"Wood {number}") for number in range(120)]
     page = ready(browser, *features, feature(BOWTIE, name="Bow"))
@@ -346,14 +278,7 @@ def test_features_are_filtered_and_paged(browser: Browser, client: Client) -> No
     assert "There are none here" in browser.get(f"{page.path}?page=9").text
 
 
-def test_a_hostile_file_is_shown_as_text(browser: Browser) -> None:
-    page = ready(browser, feature(square(), name=HOSTILE, **{HOSTILE: 1}))
-    assert HOSTILE in page.text
-    assert b"<script>alert" not in page.response.data
-
-
 @pytest.mark.slow
-@pytest.mark.both
 def test_large_boundaries_are_simplified_for_the_map(
     browser: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -378,23 +303,6 @@ def test_the_list_has_pages(browser: Browser, client: Client) -> None:
     assert "There is no page 3" in browser.get("/imports?page=3").text
 
 
-def test_new_projects_with_known_names_are_pointed_out(browser: Browser, client: Client) -> None:
-    make_project(client, name="Ash grove", geometry=square())
-    page = ready(browser, feature(square(11), name="Ash grove"))
-    assert "One new project has the name of another project" in page.text
-
-
-def test_what_was_undone_is_not_on_the_map(browser: Browser) -> None:
-    page = ready(browser, feature(square(), name="A"))
-    act(browser, "apply")
-    assert [each["part"] for each in shapes(browser, page.path)] == ["new"]
-    act(browser, "undo")
-    drawn = json.loads(browser.client.get(f"{page.path}/shapes").data)
-    assert drawn["features"] == []
-    assert drawn["left_out"] == 0
-
-
-@pytest.mark.both
 def test_lines_can_be_closed(browser: Browser, client: Client) -> None:
     line = {"type": "LineString", "coordinates": square()["coordinates"][0]}
     page = ready(browser, feature(line, name="Walk"))
@@ -406,7 +314,6 @@ def test_lines_can_be_closed(browser: Browser, client: Client) -> None:
     assert len(client.get("/v1/projects").json["data"]) == 1
 
 
-@pytest.mark.both
 def test_another_layer_has_other_columns(browser: Browser) -> None:
     track = "".join(f'<trkpt lat="{44 + y}" lon="{x}"/>' for x, y in ((0, 0), (1, 0), (1, 1)))
     gpx = (
@@ -423,6 +330,7 @@ def test_another_layer_has_other_columns(browser: Browser) -> None:
     assert "Spring" in browser.get(page.path).text
 
 
+@pytest.mark.slow
 def test_points_of_a_file_for_the_eudr_become_plots(browser: Browser, client: Client) -> None:
     make_project(client, name="Coop")
     row = {"ProducerCountry": "AT", "ProductionPlace": "Imst", "Area": 4}

@@ -58,35 +58,24 @@ def test_a_new_project(client: Client, owner: Browser) -> None:
     assert made["status"] == "active"
 
 
-def test_the_example_can_be_saved_as_it_is(client: Client, owner: Browser) -> None:
-    form = owner.get("/projects/new?from=example").form("/projects/new")
-    page = owner.send("/projects/new", **form.fields)
-    made = read(client, id_of(page))
-    assert 400 < made["area_hectares"] < 800
-
-
 @pytest.mark.both
-@pytest.mark.parametrize(
-    ("name", "slugs"),
-    [
+def test_projects_may_have_one_name(client: Client, owner: Browser) -> None:
+    for name, slugs in [
         ("My forest", ["my-forest", "my-forest-2", "my-forest-3", "my-forest-4"]),
         ("Admin", ["admin-2", "admin-3", "admin-4"]),
         ("x" * 200, ["x" * 63, "x" * 61 + "-2"]),
-    ],
-)
-def test_projects_may_have_one_name(
-    client: Client, owner: Browser, name: str, slugs: list[str]
+    ]:
+        pages = [fill_in(owner, "/projects/new", name=name) for _ in slugs]
+        made = [read(client, id_of(page)) for page in pages]
+        assert [project["name"] for project in made] == [name] * len(slugs)
+        assert [project["slug"] for project in made] == slugs
+        assert client.post("/v1/projects", json={"name": name}).status_code == 409
+
+
+def test_what_is_wrong_stands_at_its_field_and_nothing_is_lost(
+    client: Client, owner: Browser
 ) -> None:
-    pages = [fill_in(owner, "/projects/new", name=name) for _ in slugs]
-    made = [read(client, id_of(page)) for page in pages]
-    assert [project["name"] for project in made] == [name] * len(slugs)
-    assert [project["slug"] for project in made] == slugs
-    assert client.post("/v1/projects", json={"name": name}).status_code == 409
-
-
-@pytest.mark.parametrize(
-    ("fields", "message"),
-    [
+    for fields, message in [
         ({"name": ""}, "Must have 1 to 200 characters."),
         ({"geometry": text_of(BOW_TIE)}, "Two sides cross or touch here"),
         ({"geometry": "hello"}, "is neither WKT"),
@@ -94,21 +83,21 @@ def test_projects_may_have_one_name(
         ({"external_id": "x" * 201}, "Must have 1 to 200 characters."),
         ({"metadata_name": ["a", "a"], "metadata_value": ["1", "2"]}, "is there twice"),
         ({"metadata_name": [""], "metadata_value": ["lost"]}, "needs a name"),
-    ],
-)
-def test_what_is_wrong_stands_at_its_field_and_nothing_is_lost(
-    client: Client, owner: Browser, fields: dict[str, Any], message: str
-) -> None:
-    before = client.get("/v1/projects").json["meta"]["total"]
-    typed = {"name": "Kept wood", "description": "Typed with care", "geometry": text_of(square())}
-    page = fill_in(owner, "/projects/new", **(typed | fields))
-    assert page.status == 422
-    assert message in page.text
-    shown = page.form("/projects/new").fields
-    for name, value in (typed | fields).items():
-        if isinstance(value, str):
-            assert shown[name] == value
-    assert client.get("/v1/projects").json["meta"]["total"] == before
+    ]:
+        before = client.get("/v1/projects").json["meta"]["total"]
+        typed = {
+            "name": "Kept wood",
+            "description": "Typed with care",
+            "geometry": text_of(square()),
+        }
+        page = fill_in(owner, "/projects/new", **(typed | fields))
+        assert page.status == 422
+        assert message in page.text
+        shown = page.form("/projects/new").fields
+        for name, value in (typed | fields).items():
+            if isinstance(value, str):
+                assert shown[name] == value
+        assert client.get("/v1/projects").json["meta"]["total"] == before
 
 
 def test_a_taken_external_id_names_the_other(client: Client, owner: Browser) -> None:
@@ -161,7 +150,6 @@ def test_an_archived_project_keeps_its_status(client: Client, owner: Browser) ->
     assert read(client, project["id"])["status"] == "archived"
 
 
-@pytest.mark.both
 def test_a_change_by_somebody_else_is_shown_and_not_overwritten(
     client: Client, owner: Browser
 ) -> None:
@@ -214,17 +202,8 @@ def test_an_invalid_boundary_says_where(owner: Browser) -> None:
     assert problem["message"].startswith("Two sides cross")
 
 
-def test_a_check_of_nothing(owner: Browser) -> None:
-    data = post(owner, "/projects/check", geometry=" ").response.get_json()["data"]
-    assert data == {
-        "area_hectares": None, "geometry": None, "problems": [], "warnings": [], "overlaps": [],
-        "complete": True,
-    }  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("text", "parts"),
-    [
+def test_boundaries_as_people_paste_them() -> None:
+    for text, parts in [
         (text_of({"type": "Feature", "properties": {}, "geometry": square()}), 1),
         (
             text_of(
@@ -240,20 +219,17 @@ def test_a_check_of_nothing(owner: Browser) -> None:
         ),
         ("MULTIPOLYGON (((0 0, 1 0, 1 1, 0 0)), ((2 0, 3 0, 3 1, 2 0)))", 2),
         ("SRID=4326;POLYGON ((0 0, 1 0, 1 1, 0 0))", 1),
-    ],
-)
-def test_boundaries_as_people_paste_them(text: str, parts: int) -> None:
-    checked = check_boundary(text)
-    assert checked.problems == []
-    assert checked.boundary is not None
-    geometry = orjson.loads(checked.boundary.text)
-    found = [geometry] if geometry["type"] == "Polygon" else geometry["coordinates"]
-    assert len(found) == parts
+    ]:
+        checked = check_boundary(text)
+        assert checked.problems == []
+        assert checked.boundary is not None
+        geometry = orjson.loads(checked.boundary.text)
+        found = [geometry] if geometry["type"] == "Polygon" else geometry["coordinates"]
+        assert len(found) == parts
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_other_texts_have_problems() -> None:
+    for text in [
         '{"type":"FeatureCollection","features":[]}',
         '{"type":"FeatureCollection","features":5}',
         '{"type":"FeatureCollection"}',
@@ -265,14 +241,7 @@ def test_boundaries_as_people_paste_them(text: str, parts: int) -> None:
         "POINT (1 2)",
         "5",
         "[]",
-    ],
-)
-def test_other_texts_have_problems(text: str) -> None:
-    checked = check_boundary(text)
-    assert checked.boundary is None
-    assert checked.problems
-
-
-def test_an_id_that_no_database_takes_is_nobodys(owner: Browser) -> None:
-    fields = {"geometry": text_of(square(81, 12)), "project_id": "proj_\x00"}
-    assert post(owner, "/projects/check", **fields).status == 200
+    ]:
+        checked = check_boundary(text)
+        assert checked.boundary is None
+        assert checked.problems

@@ -96,10 +96,3 @@ def test_archived_restored_deleted(client: Client, owner: Browser, project_id: s
     assert "deleted." in owner.get("/projects").text
     assert owner.get(path).status == 404
     assert client.get(f"/v1/projects/{project_id}").status_code == 404
-
-
-def test_a_viewer_looks_only(client: Client, viewer: Browser, project_id: str) -> None:
-    make_former_boundary(client, project_id)
-    page = viewer.get(f"/projects/{project_id}")
-    for text in ("Edit", "Archive", "Restore", "Add asset"):
-        assert text not in page.text, text

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from flask import Flask
 
 from app.pages.settings.views import limits_in_words
@@ -10,7 +9,7 @@ from app.policy.plans import PLANS, Plan
 from tests.exports.account_export.archives import Archive
 from tests.make import Browser, Client, make_account, make_member, make_project, second_app
 from tests.oauth.support import browser_of as browser_with_password
-from tests.pages.support import HOSTILE, browser_of, post, signed_in_browser
+from tests.pages.support import browser_of, post, signed_in_browser
 from tests.people.second_factor.support import turn_on
 
 
@@ -47,14 +46,14 @@ def test_the_account_is_renamed(client: Client, owner: Browser) -> None:
     assert client.get("/v1/account").json["data"]["name"] == "Green Woods"
 
 
-@pytest.mark.parametrize("name", ["", " ", "x" * 201, "a\x00"])
-def test_invalid_names(client: Client, owner: Browser, name: str) -> None:
-    before = client.get("/v1/account").json["data"]["name"]
-    owner.get("/settings")
-    page = owner.submit("/settings", name=name)
-    assert page.status == 422
-    assert before in page.text
-    assert client.get("/v1/account").json["data"]["name"] == before
+def test_invalid_names(client: Client, owner: Browser) -> None:
+    for name in ["", " ", "x" * 201, "a\x00"]:
+        before = client.get("/v1/account").json["data"]["name"]
+        owner.get("/settings")
+        page = owner.submit("/settings", name=name)
+        assert page.status == 422
+        assert before in page.text
+        assert client.get("/v1/account").json["data"]["name"] == before
 
 
 def test_somebody_else_was_quicker(client: Client, owner: Browser) -> None:
@@ -73,13 +72,6 @@ def test_a_new_project_is_no_conflict(client: Client, owner: Browser) -> None:
     owner.get("/settings")
     make_project(client)
     assert "is called Mine now" in owner.submit("/settings", name="Mine").text
-
-
-def test_a_name_of_markup_stays_text(client: Client, owner: Browser) -> None:
-    owner.get("/settings")
-    owner.submit("/settings", name=HOSTILE)
-    html = owner.get("/settings").response.get_data(as_text=True)
-    assert "<script>alert" not in html
 
 
 def test_limits_in_words() -> None:

@@ -15,19 +15,10 @@ from app.policy.forms import FIELD_LENGTH
 from app.values import clock
 from tests.make import Browser, Client, make_log, make_webhook
 from tests.make.webhooks import set_webhook, webhook_row
-from tests.pages.support import HOSTILE
 
 URL = "https://hooks.example.org/canopy"
 EVENT = "evt_01arz3ndektsv4rrffq69g5fav"
 HOUR = timedelta(hours=1)
-
-
-@pytest.mark.both
-def test_without_webhooks_it_is_said_what_they_are_for(owner: Browser) -> None:
-    page = owner.get("/webhooks")
-    assert page.title == "Webhooks"
-    assert "tells your own program at once when something changes" in page.text
-    assert "/webhooks/new" in page.links
 
 
 def test_health_is_seen_at_a_glance(client: Client, owner: Browser) -> None:
@@ -71,15 +62,6 @@ def test_attempts_of_the_last_day_are_counted(client: Client, owner: Browser) ->
     assert "3 failed" in text
 
 
-def test_hostile_names_stay_text(client: Client, owner: Browser) -> None:
-    webhook = make_webhook(client, description=HOSTILE, url=f"{URL}/{'x' * 2_000}")
-    for path in ("", f"/{webhook['id']}", f"/{webhook['id']}/edit", f"/{webhook['id']}/replay"):
-        page = owner.get(f"/webhooks{path}")
-        assert page.status == 200
-        assert "<script>alert(1)" not in page.response.get_data(as_text=True)
-        assert "<script>alert(1)</script>" in page.text or path.endswith("/edit")
-
-
 def test_a_webhook_is_created_and_its_secret_shown_once(client: Client, owner: Browser) -> None:
     page = owner.get("/webhooks/new")
     assert all(name in page.text for name in EVENTS)
@@ -109,9 +91,8 @@ def test_events_a_secret_and_being_disabled_are_chosen(client: Client, owner: Br
     assert webhook["disabled_reason"] == "manual"
 
 
-@pytest.mark.parametrize(
-    ("fields", "message"),
-    [
+def test_what_is_wrong_stands_beside_its_field(client: Client, owner: Browser) -> None:
+    for fields, message in [
         ({"url": ""}, "Enter the address that events are posted to."),
         ({"url": "http://hooks.example.org/"}, "https"),
         ({"url": "https://10.0.0.1/"}, "public IP address"),
@@ -120,18 +101,14 @@ def test_events_a_secret_and_being_disabled_are_chosen(client: Client, owner: Br
         ({"secret": "sixteen and spaces"}, "without spaces"),
         ({"which": "chosen"}, "Choose at least one type of event"),
         ({"which": "chosen", "events": "project.painted"}, "Must be one of"),
-    ],
-)
-def test_what_is_wrong_stands_beside_its_field(
-    client: Client, owner: Browser, fields: dict[str, str], message: str
-) -> None:
-    owner.get("/webhooks/new")
-    page = owner.submit(**{"url": URL, "description": "The registry"} | fields)
-    assert page.status == 422, page.text
-    assert message in page.text
-    assert "Please fix 1 field." in page.text
-    assert page.form().fields["url"] == ({"url": URL} | fields)["url"]
-    assert client.get("/v1/webhooks").json["data"] == []
+    ]:
+        owner.get("/webhooks/new")
+        page = owner.submit(**{"url": URL, "description": "The registry"} | fields)
+        assert page.status == 422, page.text
+        assert message in page.text
+        assert "Please fix 1 field." in page.text
+        assert page.form().fields["url"] == ({"url": URL} | fields)["url"]
+        assert client.get("/v1/webhooks").json["data"] == []
 
 
 def test_the_limit_is_told(client: Client, owner: Browser) -> None:
@@ -169,7 +146,6 @@ def test_a_webhook_is_edited(client: Client, owner: Browser) -> None:
     assert owner.submit(url="gopher://x").status == 422
 
 
-@pytest.mark.both
 def test_a_form_that_was_open_does_not_enable_a_disabled_webhook(
     client: Client, owner: Browser
 ) -> None:
@@ -198,39 +174,32 @@ def test_a_webhook_is_disabled_and_enabled(client: Client, owner: Browser) -> No
     assert client.get(f"/v1{path}").json["data"]["enabled"]
 
 
-@pytest.mark.parametrize(
-    ("typed", "hours", "words"),
-    [
+def test_the_secret_is_rotated(client: Client, owner: Browser) -> None:
+    for typed, hours, words in [
         ("168", 168, "is valid with the former secret as well"),
         ("0", 0, "The former secret is no longer used"),
-    ],
-)
-def test_the_secret_is_rotated(
-    client: Client, owner: Browser, typed: str, hours: int, words: str
-) -> None:
-    webhook = make_webhook(client)
-    path = f"/webhooks/{webhook['id']}"
-    owner.get(path)
-    page = owner.submit(f"{path}/rotate", overlap_hours=typed)
-    assert "New secret" in page.text
-    assert words in page.text
-    assert webhook["secret"] not in page.text
-    until = webhook_row(client, webhook["id"])["former_secret_until"]
-    left = until - clock.now() if until else timedelta()
-    assert hours * HOUR - left < timedelta(minutes=1)
-    assert ("Former secret" in owner.get(path).text) is bool(hours)
+    ]:
+        webhook = make_webhook(client)
+        path = f"/webhooks/{webhook['id']}"
+        owner.get(path)
+        page = owner.submit(f"{path}/rotate", overlap_hours=typed)
+        assert "New secret" in page.text
+        assert words in page.text
+        assert webhook["secret"] not in page.text
+        until = webhook_row(client, webhook["id"])["former_secret_until"]
+        left = until - clock.now() if until else timedelta()
+        assert hours * HOUR - left < timedelta(minutes=1)
+        assert ("Former secret" in owner.get(path).text) is bool(hours)
 
 
-@pytest.mark.parametrize("typed", ["", "999", "soon", "1" * FIELD_LENGTH])
-def test_a_secret_is_not_rotated_for_no_number_of_hours(
-    client: Client, owner: Browser, typed: str
-) -> None:
-    webhook = make_webhook(client)
-    path = f"/webhooks/{webhook['id']}"
-    owner.get(path)
-    page = owner.submit(f"{path}/rotate", overlap_hours=typed)
-    assert "Nothing was done." in page.text
-    assert webhook_row(client, webhook["id"])["former_secret_until"] is None
+def test_a_secret_is_not_rotated_for_no_number_of_hours(client: Client, owner: Browser) -> None:
+    for typed in ["", "999", "soon", "1" * FIELD_LENGTH]:
+        webhook = make_webhook(client)
+        path = f"/webhooks/{webhook['id']}"
+        owner.get(path)
+        page = owner.submit(f"{path}/rotate", overlap_hours=typed)
+        assert "Nothing was done." in page.text
+        assert webhook_row(client, webhook["id"])["former_secret_until"] is None
 
 
 def test_forms_that_are_sent_again_do_nothing_again(client: Client, owner: Browser) -> None:
@@ -261,8 +230,3 @@ def test_an_attempt_of_another_webhook_is_not_found(client: Client, owner: Brows
     webhook, other = make_webhook(client), make_webhook(client)
     log_id = make_log(client, webhook["id"], EVENT)
     assert owner.get(f"/webhooks/{other['id']}/logs/{log_id}").status == 404
-
-
-@pytest.mark.parametrize("webhook_id", ["x", "wh_", "%00", "wh_01arz3ndektsv4rrffq69g5fav"])
-def test_an_unknown_webhook_is_not_found(owner: Browser, webhook_id: str) -> None:
-    assert owner.get(f"/webhooks/{webhook_id}").status == 404

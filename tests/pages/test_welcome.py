@@ -19,12 +19,6 @@ def test_strangers_are_told_what_it_is(app: Flask) -> None:
     assert page.title == "Forest projects and their boundaries"
 
 
-@pytest.mark.parametrize("path", ["/", "/docs"])
-def test_search_engines_get_a_description(app: Flask, path: str) -> None:
-    text = Browser(app).get(path).response.get_data(as_text=True)
-    assert re.search(r'<meta name="description" content="[^"]{50,170}">', text)
-
-
 def test_a_new_account_gets_started_and_others_see_their_projects(app: Flask) -> None:
     account = make_account(app)
     owner, viewer = browser_of(account), browser_of(account, "viewer")

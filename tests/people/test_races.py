@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from flask import Flask
+from marshmallow import ValidationError
 from sqlalchemy import select
 
 from app.db.extensions import db
@@ -15,7 +16,8 @@ from app.models import SignUp, User
 from app.people import service
 from app.security import passwords
 from app.security.passwords import hash_password, password_problem
-from tests.make import Browser, link_in, mails_to, new_email, sign_in, together
+from app.values.fields import Email
+from tests.make import Browser, link_in, mails_to, new_email, sign_in, signed_in, together
 from tests.make.browser import PASSWORD
 
 NEW = "lichen on the north side"
@@ -33,7 +35,6 @@ def while_compared(
     monkeypatch: pytest.MonkeyPatch, module: str, change: Callable[[], None]
 ) -> None:
     """Run ``change`` right after a password was compared, before the result is used."""
-    from app.security import passwords
 
     def verify(known: str | None, password: str) -> bool:
         right = passwords.verify_password(known, password)
@@ -57,7 +58,7 @@ def test_the_old_password_is_invalid_after_a_concurrent_reset(
 def test_a_concurrent_change_does_not_undo_a_reset(
     app: Flask, email: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    browser = sign_in(app, email)
+    browser = signed_in(app, email)
     browser.get("/profile")
     while_compared(monkeypatch, "app.people.passwords", lambda: reset(app, email, NEW))
     browser.submit("/profile/password", password=PASSWORD, new_password="what a thief would take")
@@ -75,25 +76,14 @@ def test_rehashing_does_not_undo_a_reset(
     assert sign_in(app, email, NEW)
 
 
-def test_changing_the_password_ends_copies_of_the_session_cookie(app: Flask, email: str) -> None:
-    browser, copy = sign_in(app, email), Browser(app)
-    cookie = browser.client.get_cookie("canopy_session")
-    assert cookie is not None
-    copy.client.set_cookie("canopy_session", cookie.value)
-    browser.get("/profile")
-    browser.submit("/profile/password", password=PASSWORD, new_password=NEW)
-    assert browser.get("/profile").title == "Your profile"
-    assert copy.get("/profile").title == "Sign in"
-
-
 def test_a_browser_known_before_a_reset_is_unknown_after_it(app: Flask, email: str) -> None:
     known = sign_in(app, email)
     known.submit("/logout")
     time.sleep(1.1)  # cookies are signed to the second
     reset(app, email, NEW)
+    browser = Browser(app)
+    browser.get("/login")
     for _ in range(10):
-        browser = Browser(app)
-        browser.get("/login")
         browser.submit(email=email, password="wrong horse battery")
     known.get("/login")
     assert known.submit(email=email, password="wrong horse battery").status == 429
@@ -104,7 +94,7 @@ def test_changing_the_password_does_not_invalidate_a_reset_link(app: Flask, emai
     owner.get("/forgot-password")
     owner.submit(email=email)
     link = link_in(mails_to(app, email)[-1])
-    thief = sign_in(app, email)
+    thief = signed_in(app, email)
     thief.get("/profile")
     thief.submit("/profile/password", password=PASSWORD, new_password="what a thief would take")
     owner.get(link)
@@ -113,8 +103,8 @@ def test_changing_the_password_does_not_invalidate_a_reset_link(app: Flask, emai
 
 
 def test_sign_ups_do_not_count_towards_the_limit_of_resets(app: Flask, email: str) -> None:
+    stranger = Browser(app)
     for _ in range(6):
-        stranger = Browser(app)
         stranger.get("/register")
         stranger.submit(name="X", email=email, password=NEW, account_name="Y")
     owner = Browser(app)
@@ -159,7 +149,7 @@ def test_concurrent_sign_ups_of_one_address_create_one_person(app: Flask) -> Non
 
 
 def test_concurrent_accounts_with_one_name_get_different_slugs(app: Flask, email: str) -> None:
-    browsers = [sign_in(app, email) for _ in range(4)]
+    browsers = [signed_in(app, email) for _ in range(4)]
     for browser in browsers:
         browser.get("/accounts")
     found = together(
@@ -186,20 +176,13 @@ def test_concurrent_accounts_with_one_name_get_different_slugs(app: Flask, email
         "Ünal@example.org",
     ],
 )
-def test_confusable_addresses_are_rejected(app: Flask, address: str) -> None:
-    browser = Browser(app)
-    browser.get("/register")
-    page = browser.submit(name="X", email=address, password=PASSWORD, account_name="Y")
-    assert page.status == 422
+def test_confusable_addresses_are_rejected(address: str) -> None:
+    with pytest.raises(ValidationError):
+        Email().deserialize(address)
 
 
-@pytest.mark.parametrize("target", ["//[", "//℀", "/[", "/a//b", "/?next=//evil.example"])
-def test_malformed_targets_are_handled(app: Flask, target: str) -> None:
-    assert app.test_client().get("/login", query_string={"next": target}).status_code == 200
-
-
-@pytest.mark.parametrize("session_id", ["%00", "x", "sess_", "%ff"])
-def test_invalid_session_cookies(app: Flask, email: str, session_id: str) -> None:
-    browser = sign_in(app, email)
+def test_invalid_ids_of_sessions(app: Flask, email: str) -> None:
+    browser = signed_in(app, email)
     token = browser.get("/profile").form("/logout").fields
-    assert browser.send(f"/profile/sessions/{session_id}/end", **token).status == 303
+    for session_id in ("%00", "x", "sess_", "%ff"):
+        assert browser.send(f"/profile/sessions/{session_id}/end", **token).status == 303

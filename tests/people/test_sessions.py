@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from datetime import timedelta
 
 import pytest
@@ -14,12 +13,9 @@ from app.db.extensions import db
 from app.models import Session, User
 from app.policy.people import SESSION_IDLE, SESSION_LIFE, SESSIONS_PER_PERSON
 from app.values import clock
-from tests.make import second_app, sign_in
+from tests.make import second_app, signed_in
 from tests.make.browser import PASSWORD, Browser
 from tests.people.test_sign_in import attempt
-
-_numbers = itertools.count(1)
-NEW = "lichen on the north side"
 
 
 def test_each_sign_in_starts_a_new_session(app: Flask, email: str) -> None:
@@ -43,7 +39,7 @@ def test_each_sign_in_starts_a_new_session(app: Flask, email: str) -> None:
 
 
 def test_signing_in_again_ends_the_previous_session(app: Flask, email: str) -> None:
-    browser = sign_in(app, email)
+    browser = signed_in(app, email)
     old = browser.client.get_cookie("canopy_session")
     assert old is not None
     other = Browser(app)
@@ -60,7 +56,7 @@ def test_the_sessions_of_a_person_are_bounded(
     app: Flask, email: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Signing in ends the one that was unused for longest."""
-    oldest = sign_in(app, email)
+    oldest = signed_in(app, email)
     with app.app_context():
         user_id = db.session.scalars(select(User.id).where(User.email == email)).one()
         for _ in range(SESSIONS_PER_PERSON + 5):
@@ -69,19 +65,17 @@ def test_the_sessions_of_a_person_are_bounded(
         monkeypatch.setattr(clock, "now", lambda: moment)
         db.session.commit()
     assert oldest.get("/profile").title == "Sign in"
-    again = sign_in(app, email)
+    again = signed_in(app, email)
     html = again.get("/profile").response.get_data(as_text=True)
     assert html.count('/end"') == SESSIONS_PER_PERSON
 
 
 def test_on_https_cookies_are_for_this_host_and_https_only(app: Flask, email: str) -> None:
     with second_app(app, public_url="https://canopy.example.org") as secure:
-        client = secure.test_client()
-        page = Browser(secure)
-        page.client = client
+        browser = Browser(secure)
         options = {"base_url": "https://canopy.example.org"}
-        shown = page.get("/login", **options)
-        response = client.post(
+        shown = browser.get("/login", **options)
+        response = browser.client.post(
             "/login",
             data=shown.form().fields | {"email": email, "password": PASSWORD},
             headers={"Accept": "text/html", "Referer": "https://canopy.example.org/login"},
@@ -99,26 +93,17 @@ def test_on_https_cookies_are_for_this_host_and_https_only(app: Flask, email: st
 
 
 @pytest.mark.both
-@pytest.mark.parametrize(
-    ("idle", "age", "alive"),
-    [
-        (timedelta(days=13, hours=23), timedelta(days=14), True),
-        (SESSION_IDLE, timedelta(days=14), False),
-        (timedelta(days=1), timedelta(days=89, hours=23), True),
-        (timedelta(days=1), SESSION_LIFE, False),
-    ],
-)
-def test_sessions_expire(
-    app: Flask, email: str, idle: timedelta, age: timedelta, alive: bool
-) -> None:
-    browser = sign_in(app, email)
-    moment = clock.now()
-    with app.app_context():
-        person = db.session.scalars(select(User.id).where(User.email == email)).one()
-        db.session.execute(
-            update(Session)
-            .where(Session.user_id == person)
-            .values(last_used_at=moment - idle, created_at=moment - age)
-        )
-        db.session.commit()
-    assert (browser.get("/profile").title == "Your profile") is alive
+def test_sessions_expire(app: Flask, email: str) -> None:
+    browser, moment, day = signed_in(app, email), clock.now(), timedelta(days=1)
+    for idle, age, is_open in (
+        (timedelta(days=13, hours=23), 14 * day, True),
+        (SESSION_IDLE, 14 * day, False),
+        (day, timedelta(days=89, hours=23), True),
+        (day, SESSION_LIFE, False),
+    ):
+        with app.app_context():
+            person = select(User.id).where(User.email == email).scalar_subquery()
+            row = update(Session).where(Session.user_id == person)
+            db.session.execute(row.values(last_used_at=moment - idle, created_at=moment - age))
+            db.session.commit()
+        assert (browser.get("/profile").title == "Your profile") is is_open, (idle, age)

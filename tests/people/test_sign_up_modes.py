@@ -21,14 +21,13 @@ from tests.make import (
     make_account,
     make_invited,
     make_member,
+    make_person,
     new_email,
     second_app,
     sign_in,
-    sign_up,
 )
 from tests.make.browser import PASSWORD
 
-MODES = ("invited", "closed")
 FIELDS = {"name": "Ada Birch", "password": PASSWORD, "account_name": "Birch Hill"}
 
 
@@ -37,23 +36,16 @@ def email() -> str:
     return new_email("mode")
 
 
-@pytest.fixture(params=MODES)
-def shut(app: Flask, request: pytest.FixtureRequest) -> Iterator[Flask]:
-    """The application without open sign-up."""
-    with second_app(app, sign_up=request.param, support_email="help@woods.example") as made:
-        yield made
-
-
-@pytest.fixture
+@pytest.fixture(scope="module")
 def closed(app: Flask) -> Iterator[Flask]:
-    with second_app(app, sign_up="closed", support_email="help@woods.example") as made:
-        yield made
+    with second_app(app, sign_up="closed", support_email="help@woods.example") as site:
+        yield site
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def invited(app: Flask) -> Iterator[Flask]:
-    with second_app(app, sign_up="invited") as made:
-        yield made
+    with second_app(app, sign_up="invited") as site:
+        yield site
 
 
 def sign_ups(app: Flask, email: str) -> int:
@@ -71,22 +63,24 @@ def test_the_page_says_what_to_do_instead(invited: Flask, closed: Flask) -> None
     assert "mailto:help@woods.example" in page.links
 
 
-def test_nobody_signs_up_past_the_page(app: Flask, shut: Flask, email: str) -> None:
-    browser = Browser(shut)
-    token = browser.get("/login").form().fields["csrf_token"]
-    page = browser.send("/register", csrf_token=token, email=email, **FIELDS)
-    assert page.status == 403
+def test_nobody_signs_up_past_the_page(
+    app: Flask, closed: Flask, invited: Flask, email: str
+) -> None:
+    for site in (closed, invited):
+        browser = Browser(site)
+        token = browser.get("/login").form().fields["csrf_token"]
+        page = browser.send("/register", csrf_token=token, email=email, **FIELDS)
+        assert page.status == 403
     assert sign_ups(app, email) == 0
     assert mails_to(app, email) == []
 
 
-@pytest.mark.slow
-def test_a_link_from_before_leads_nowhere(app: Flask, shut: Flask, email: str) -> None:
+def test_a_link_from_before_leads_nowhere(app: Flask, closed: Flask, email: str) -> None:
     browser = Browser(app)
     browser.get("/register")
     browser.submit(email=email, **FIELDS)
     link = link_in(mails_to(app, email)[-1])
-    later = Browser(shut)
+    later = Browser(closed)
     assert later.get(link).status == 403
     token = later.get("/login").form().fields["csrf_token"]
     path = link.removeprefix(app.config["SETTINGS"].public_url)
@@ -94,23 +88,18 @@ def test_a_link_from_before_leads_nowhere(app: Flask, shut: Flask, email: str) -
     assert Browser(app).get(link).status == 200
 
 
-@pytest.mark.slow
-def test_no_link_is_mailed_once_sign_up_is_shut(app: Flask, shut: Flask, email: str) -> None:
+def test_no_link_is_mailed_once_sign_up_is_shut(app: Flask, closed: Flask, email: str) -> None:
     browser = Browser(app)
     browser.get("/register")
     browser.submit(email=email, **FIELDS)
-    assert mails_to(shut, email) == []
+    assert mails_to(closed, email) == []
 
 
-def test_no_page_leads_to_the_form(shut: Flask) -> None:
+def test_no_page_leads_to_the_form(closed: Flask) -> None:
     for path in ("/login", "/register", "/reset-password/x", "/docs", "/register/confirm/x"):
-        page = Browser(shut).get(path)
+        page = Browser(closed).get(path)
         assert "/register" not in page.links
         assert "Sign up" not in page.text
-
-
-def test_open_sign_up_is_offered(app: Flask) -> None:
-    assert "/register" in Browser(app).get("/login").links
 
 
 def test_an_invitation_leads_a_new_person_in(invited: Flask, email: str) -> None:
@@ -142,7 +131,7 @@ def test_a_closed_instance_refuses_to_invite_new_people(
 def test_a_closed_instance_lets_people_be_invited_who_are_there(
     app: Flask, closed: Flask, email: str
 ) -> None:
-    sign_up(app, email)
+    make_person(app, email)
     assert invite(make_account(closed), email).status_code == 201
 
 
@@ -156,20 +145,13 @@ def test_the_operator_adds_new_people_to_a_closed_instance(closed: Flask, email:
 
 
 def test_a_reset_does_not_make_somebody_a_person(
-    app: Flask, shut: Flask, email: str, client: Client
+    app: Flask, closed: Flask, email: str, client: Client
 ) -> None:
     """Somebody who was invited and never joined has no password that could be forgotten."""
     make_invited(client, email=email)
     mails_to(app, email)
-    with shut.app_context():
+    with closed.app_context():
         assert mailed_links.resolve_reset_mail(email, {}) is None
     with app.app_context():
-        assert mailed_links.resolve_reset_mail(email, {}) is not None
-        db.session.rollback()
-
-
-def test_a_forgotten_password_is_reset_as_ever(app: Flask, shut: Flask, email: str) -> None:
-    sign_up(app, email)
-    with shut.app_context():
         assert mailed_links.resolve_reset_mail(email, {}) is not None
         db.session.rollback()

@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+import sysconfig
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -14,13 +15,30 @@ from pathlib import Path
 from tests.architecture.sources import ROOT
 from tests.waiting import PATIENCE
 
-# Stands in for uv: writes down what it was asked, and takes until the file UNTIL is there.
+# Stands in for uv, and makes environments as Python does: writes down what it was asked to install,
+# and takes until the file UNTIL is there.
 UV = """\
 #!/bin/sh
 [ "$1" = --version ] && exit 0
+if [ "$1" = venv ]; then
+  for folder; do :; done
+  exec python3 -m venv --without-pip "$folder"
+fi
 echo "$@" >>"$ASKED"
 while [ -n "$UNTIL" ] && [ ! -e "$UNTIL" ]; do sleep 0.05; done
 exit "${FAILS:-0}"
+"""
+
+# Installs the library of the guides from the environment of the tests.
+COPYING_UV = f"""\
+#!/bin/sh
+[ "$1" = --version ] && exit 0
+echo "$@" >>"$ASKED"
+[ -n "$FAILS" ] && exit "$FAILS"
+while [ "$1" != --target ]; do shift; done
+for name in markdown_it mdurl; do
+  {shutil.which("cp")} -r "{sysconfig.get_path("purelib")}/$name" "$2" || exit 1
+done
 """
 
 SHOW = """\
@@ -37,7 +55,8 @@ class Checkout:
         self.tools = folder / "tools"
         self.asked = folder / "asked"
         self.venv = self.root / ".venv"
-        shutil.copytree(ROOT / "bin", self.root / "bin")
+        for name in ("bin", ".ci"):
+            shutil.copytree(ROOT / name, self.root / name)
         self._let_npm_take(PATIENCE)
         (self.root / "requirements.txt").write_text("# nothing\n")
         (self.root / "requirements-dev.txt").write_text(_uv_of_the_lock_file())
@@ -58,9 +77,9 @@ class Checkout:
         path.chmod(0o755)
 
     def _let_npm_take(self, seconds: int) -> None:
-        path = self.root / "bin" / "_npm.py"
+        path = self.root / "bin" / "_third_party.py"
         text = path.read_text()
-        assert "_SECONDS_TO_ANSWER, _SECONDS = 15," in text
+        assert "SECONDS_TO_ANSWER, SECONDS = 15," in text
         path.write_text(text.replace("= 15,", f"= {seconds},"))
 
     def put_browser_code_sources(self) -> None:

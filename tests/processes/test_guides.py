@@ -3,32 +3,17 @@ nothing."""
 
 from __future__ import annotations
 
-import importlib
 import shutil
-import sys
-import sysconfig
-from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
+from docs import guides
 from tests.architecture.sources import ROOT
-from tests.processes.checkout import Checkout
+from tests.processes.checkout import COPYING_UV, Checkout
 from tests.processes.test_third_party import content
 
 MADE = "app/reference/guides/made"
-# Stands in for uv: installs from the environment of the tests.
-UV = f"""\
-#!/bin/sh
-[ "$1" = --version ] && exit 0
-echo "$@" >>"$ASKED"
-[ -n "$FAILS" ] && exit "$FAILS"
-while [ "$1" != --target ]; do shift; done
-for name in markdown_it mdurl; do
-  {shutil.which("cp")} -r "{sysconfig.get_path("purelib")}/$name" "$2" || exit 1
-done
-"""
 
 
 @pytest.fixture
@@ -36,14 +21,14 @@ def checkout(tmp_path: Path) -> Checkout:
     checkout = Checkout(tmp_path)
     shutil.copy(ROOT / "requirements-dev.txt", checkout.root)
     (checkout.root / "docs").mkdir()
-    for path in (*ROOT.glob("docs/*.md"), *ROOT.glob("docs/*.png")):
+    for path in (*ROOT.glob("docs/*.md"), *ROOT.glob("docs/*.png"), ROOT / "docs/guides.py"):
         shutil.copy(path, checkout.root / "docs")
-    checkout.put_tool("uv", UV)
+    checkout.put_tool("uv", COPYING_UV)
     return checkout
 
 
 def make(checkout: Checkout, **variables: str) -> tuple[int, str]:
-    script = checkout.root / "bin" / "_guides.py"
+    script = checkout.root / "bin" / "_third_party.py"
     return checkout.run(str(checkout.tools / "python3"), str(script), **variables)
 
 
@@ -71,7 +56,7 @@ def test_where_pypi_does_not_give_the_library_it_is_said(checkout: Checkout) -> 
     nowhere = {"PIP_INDEX_URL": "http://127.0.0.1:1/", "PIP_CONFIG_FILE": "/dev/null"}
     code, said = make(checkout, FAILS="2", **nowhere)
     assert code == 1
-    assert "The guides at /docs/guides cannot be installed: markdown-" in said.splitlines()[-1]
+    assert "The guides at /docs/guides cannot be installed: uv could not" in said.splitlines()[-1]
     assert not (checkout.root / MADE).exists()
     assert make(checkout)[0] == 0
 
@@ -85,14 +70,7 @@ def test_a_folder_that_cannot_be_written(checkout: Checkout) -> None:
     )  # fmt: skip
 
 
-@pytest.fixture
-def guides(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
-    monkeypatch.syspath_prepend(str(ROOT / "bin"))
-    yield importlib.import_module("_guides")
-    del sys.modules["_guides"]
-
-
-def test_headings_have_the_ids_of_github(guides: ModuleType) -> None:
+def test_headings_have_the_ids_of_github() -> None:
     body, about = guides.render("# A `b`, c\n\nOne\n*two*.\n\n## D & e\n\n## D & e\n\n### F\n")
     assert about == {
         "title": "A b, c",
@@ -102,14 +80,14 @@ def test_headings_have_the_ids_of_github(guides: ModuleType) -> None:
     assert '<h2 id="d--e-1"><a href="#d--e-1">D &amp; e</a></h2>' in body
 
 
-def test_only_links_to_guides_are_left(guides: ModuleType) -> None:
+def test_only_links_to_guides_are_left() -> None:
     text = "[a](b.md#c), [`d` e](../f.py), [g](h.md), ![i](j.png), [k](#l), [m](https://n/o.md)"
     code = "`[p](q.md)`\n\n```\n[r](s.md)\n```\n"
     kept = "[a](b.md#c), `d` e, g, ![i](j.png), [k](#l), [m](https://n/o.md)"
     assert guides.with_links_to(["b"], f"{text} {code}") == f"{kept} {code}"
 
 
-def test_comments_are_left_out_and_other_html_is_refused(guides: ModuleType) -> None:
+def test_comments_are_left_out_and_other_html_is_refused() -> None:
     body, _ = guides.render(
         "# A\n\n<!-- from x.py -->\n\n| | B |\n| --- | --- |\n| <!-- c --> | d |\n"
     )
@@ -119,7 +97,7 @@ def test_comments_are_left_out_and_other_html_is_refused(guides: ModuleType) -> 
         guides.render("# A\n\nc <b>d</b>\n")
 
 
-def test_a_list_has_sections_with_guides(guides: ModuleType) -> None:
+def test_a_list_has_sections_with_guides() -> None:
     one = "## One\n\n- [A](a.md): first,\n  on two lines.\n- [B c](b-c.md): second.\n"
     assert guides.sections(f"# G\n\nAll.\n\n{one}\n## Two\n\n- [D](d.md): third.\n") == [
         {"title": "One", "guides": [
@@ -130,6 +108,6 @@ def test_a_list_has_sections_with_guides(guides: ModuleType) -> None:
     ]  # fmt: skip
 
 
-def test_the_guides_for_operators_are_a_section_of_the_list(guides: ModuleType) -> None:
+def test_the_guides_for_operators_are_a_section_of_the_list() -> None:
     titles = [each["title"] for each in guides.sections((ROOT / "docs/README.md").read_text())]
     assert guides.OPERATORS in titles

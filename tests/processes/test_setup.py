@@ -9,10 +9,16 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from uv import find_uv_bin
 
 from tests.architecture.sources import ROOT
+from tests.outbound.authority import make_authority
 from tests.processes.checkout import Checkout, finish
+from tests.processes.mirror import put_wheel, serving
 from tests.waiting import wait_for
+
+# It runs, but reaches no registry.
+NPM_ALONE = "#!/bin/sh\n[ $1 = --version ] && echo 10.0.0\n"
 
 
 @pytest.fixture
@@ -35,8 +41,9 @@ def test_the_first_run_makes_the_environment(checkout: Checkout) -> None:
     assert output.startswith("['one', 'two words']\n")
     assert output.endswith("/a clone/")
     assert [line.split()[0] for line in errors.splitlines()] == ["Creating", "Installing", "Done"]
-    asked = f"--quiet --require-hashes -r {checkout.root}/requirements.txt"
-    assert checkout.installs() == [f"pip install --python {checkout.venv}/bin/python {asked}"]
+    asked = f"--python {checkout.venv}/bin/python -r {checkout.root}/requirements.txt"
+    options = "--quiet --require-hashes --index-strategy unsafe-best-match"
+    assert checkout.installs() == [f"pip install {options} {asked}"]
 
 
 def test_the_second_run_is_quiet(ready: Checkout, tmp_path: Path) -> None:
@@ -180,12 +187,72 @@ def test_no_python_that_will_do(checkout: Checkout, python3: str | None, told: s
 
 
 @pytest.mark.slow
-def test_without_uv_pip_installs_it(checkout: Checkout) -> None:
+def test_without_uv_and_without_a_mirror_pip_installs_it(checkout: Checkout) -> None:
     checkout.put_tool("uv", "#!/bin/sh\nexit 127\n")
     code, said = checkout.run("canopy")
     assert code == 0, said
     assert (checkout.root / ".setup" / "uv" / "bin" / "uv").exists()
     assert checkout.run("canopy")[1].startswith("[]\n")
+
+
+@pytest.fixture
+def mirrored(checkout: Checkout, tmp_path: Path) -> Path:
+    """A folder with the two packages that the checkout needs: bees, and uv, which it has not."""
+    (checkout.tools / "uv").unlink()
+    saying = f'echo "$UV_PYTHON_DOWNLOADS" >"{tmp_path}/downloads"'
+    uv = f'#!/bin/sh\n{saying}\nexec "{find_uv_bin()}" "$@"\n'
+    folder = tmp_path / "mirror"
+    folder.mkdir()
+    pins = put_wheel(folder, "uv", {"uv-1.0.data/scripts/uv": uv})
+    (checkout.root / "requirements-dev.txt").write_text(pins)
+    pins = put_wheel(folder, "bees", {"bees.py": ""})
+    (checkout.root / "requirements.txt").write_text(pins)
+    return folder
+
+
+def set_up(checkout: Checkout, **variables: str) -> None:
+    """Without the settings of this machine, and without what it has installed before."""
+    quiet = {"HOME": str(checkout.root), "XDG_CONFIG_DIRS": str(checkout.root)} | variables
+    code, said = checkout.run("canopy", **quiet)
+    assert code == 0, said
+    assert len(list(checkout.venv.glob("lib/*/site-packages/bees.py"))) == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("by", ["variables", "file"])
+def test_the_index_and_certificate_of_pip_are_those_of_uv(
+    checkout: Checkout, mirrored: Path, tmp_path: Path, by: str
+) -> None:
+    authority = make_authority(tmp_path)
+    with serving(mirrored, authority.certificate_for(["127.0.0.1"])) as (index, asked):
+        if by == "file":
+            file = checkout.root / ".config/pip/pip.conf"
+            file.parent.mkdir(parents=True)
+            file.write_text(f"[global]\nindex_url = {index}\n[install]\ncert={authority.ca_path}\n")
+            set_up(checkout)
+        else:
+            variables = {"PIP_INDEX_URL": index, "PIP_CERT": str(authority.ca_path)}
+            # What is told of an environment is not about this one.
+            set_up(checkout, PIP_REQUIRE_VIRTUALENV="1", PIP_USER="1", **variables)
+    assert {"/simple/uv/", "/simple/bees/"} <= set(asked)
+    assert (tmp_path / "downloads").read_text() == "never\n"
+
+
+@pytest.mark.slow
+def test_pip_without_an_index_is_uv_without_one(checkout: Checkout, mirrored: Path) -> None:
+    nowhere = {"PIP_NO_INDEX": "1", "PIP_PROXY": "http://127.0.0.1:1"}
+    set_up(checkout, PIP_FIND_LINKS=f"/nonexistent {mirrored}", **nowhere)
+
+
+@pytest.mark.slow
+def test_settings_of_uv_go_before_those_of_pip(
+    checkout: Checkout, mirrored: Path, tmp_path: Path
+) -> None:
+    checkout.put_tool("uv", f'#!/bin/sh\nexec "{find_uv_bin()}" "$@"\n')
+    authority = make_authority(tmp_path)
+    with serving(mirrored, authority.certificate_for(["127.0.0.1"])) as (index, _):
+        variables = {"UV_DEFAULT_INDEX": index, "SSL_CERT_FILE": str(authority.ca_path)}
+        set_up(checkout, PIP_INDEX_URL="http://127.0.0.1:1/", **variables)
 
 
 @pytest.fixture
@@ -204,6 +271,18 @@ def test_an_environment_of_somebody_elses_is_used_as_it_is(somebodys: Checkout) 
     assert somebodys.run("serve")[0] == 0
     assert files_in(somebodys.venv) == before
     assert somebodys.installs() == []
+
+
+def test_its_packages_may_be_those_for_its_python(somebodys: Checkout) -> None:
+    (site,) = somebodys.venv.glob("lib/python*/site-packages")
+    about = site / "Num_Py-2.dist-info" / "METADATA"
+    about.parent.mkdir()
+    about.write_text("Metadata-Version: 2.1\nName: Num_Py\nVersion: 2\n")
+    pins = [f"num-py=={number} ; python_version < '{number}'\n" for number in (1, 2)]
+    (somebodys.root / "requirements.txt").write_text("".join(pins))
+    assert somebodys.run("canopy")[0] == 0
+    (somebodys.root / "requirements.txt").write_text(pins[0])
+    assert "it lacks num-py: run" in somebodys.run("canopy")[1]
 
 
 def test_an_environment_of_somebody_elses_is_left_alone(somebodys: Checkout) -> None:
@@ -225,7 +304,7 @@ def files_in(folder: Path) -> dict[str, int]:
 
 def test_serve_goes_on_without_the_browser_code(checkout: Checkout) -> None:
     checkout.put_browser_code_sources()
-    checkout.put_tool("npm", "#!/bin/sh\n[ $1 = --version ]\n")
+    checkout.put_tool("npm", NPM_ALONE)
     code, said = checkout.run("serve", "--empty")
     assert (code, said.splitlines()[0]) == (0, "['--empty']")
     assert "npm's registry cannot be used (exit code 1)" in said
@@ -233,7 +312,7 @@ def test_serve_goes_on_without_the_browser_code(checkout: Checkout) -> None:
 
 def test_ci_does_not_go_on_without_the_browser_code(checkout: Checkout) -> None:
     checkout.put_browser_code_sources()
-    checkout.put_tool("npm", "#!/bin/sh\n[ $1 = --version ]\n")
+    checkout.put_tool("npm", NPM_ALONE)
     code, said = checkout.run("test", CI="true")
     assert code == 2
     assert said.endswith("No test may be skipped here (CI=true); what is missing is above.\n")

@@ -96,6 +96,19 @@ def test_why_valkey_died_is_said_of_this_run_alone(
     assert "of a former run" not in said
 
 
+def test_a_setting_of_former_versions_is_told(serve: Serve) -> None:
+    instance = serve(DATABASE_REPLICA_URL="postgresql://canopy:hunter2@replica/canopy")
+    instance.wait_until_ready()
+    instance.send(signal.SIGTERM)
+    assert instance.process.wait(PATIENCE) == 0
+    assert instance.process.stderr is not None
+    told = instance.process.stderr.read()
+    logged = (instance.folder / "logs" / "application.log").read_text()
+    for text in (told, logged):
+        assert "DATABASE_REPLICA_URL is set, and no longer used: reads go to the primary" in text
+        assert "hunter2" not in text
+
+
 @pytest.mark.trial
 def test_a_terminal_that_is_closed_ends_it(instance: Instance, marked: Marked) -> None:
     instance.send(signal.SIGHUP)

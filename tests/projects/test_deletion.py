@@ -33,8 +33,6 @@ from tests.make.audit import new_entries
 from tests.make.together import until_it_waits
 from tests.projects.large_project import ASSETS, LargeProject, make_batches_small
 
-pytestmark = pytest.mark.both
-
 # What shows projects or assets, each with those that are left.
 LISTS: Final = (
     "/v1/projects",
@@ -85,6 +83,7 @@ def large(client: Client) -> LargeProject:
     return made
 
 
+@pytest.mark.both
 def test_it_is_gone_at_once_by_every_door(large: LargeProject, subtests: pytest.Subtests) -> None:
     client = large.client
     for form in ITEMS:
@@ -109,6 +108,10 @@ def test_it_is_gone_at_once_by_every_door(large: LargeProject, subtests: pytest.
         assert client.post(f"/v1/projects/{large.gone}{form}", json=body).status_code == 404
     assert client.delete(large.path("/v1/projects/{gone}/assets/{asset}")).status_code == 404
     assert client.get("/v1/assets").json["meta"]["total"] == ASSETS
+    again = make_project(client, name="Beech gone", external_id="Beech gone")
+    assert again["slug"] == "beech-gone"
+    found = client.get("/v1/projects?external_id=Beech+gone").json["data"]
+    assert [each["id"] for each in found] == [again["id"]]
 
 
 def _shown(large: LargeProject, form: str) -> set[str]:
@@ -120,42 +123,29 @@ def _shown(large: LargeProject, form: str) -> set[str]:
     return {name for name, ids in names.items() if any(each in body for each in ids)}
 
 
-def test_its_names_are_free_at_once(large: LargeProject) -> None:
-    large.delete()
-    again = make_project(large.client, name="Beech gone", external_id="Beech gone")
-    assert again["slug"] == "beech-gone"
-    found = large.client.get("/v1/projects?external_id=Beech+gone").json["data"]
-    assert [each["id"] for each in found] == [again["id"]]
-
-
-def test_the_counters_are_right_in_between_and_afterwards(large: LargeProject) -> None:
-    before = large.stored_bytes()
-    large.delete()
-    between = large.stored_bytes()
-    assert between * 2 == before
-    assert large.client.get("/v1/account").json["data"]["usage"]["projects"] == 1
-    assert large.wrong_counters() == []
-    with large.client.app.app_context(), transaction():
-        recount(large.client.account_id)
-    assert large.stored_bytes() == between
-    assert large.run_job() > 0
-    assert large.stored_bytes() == between
-    assert large.wrong_counters() == []
-
-
-def test_there_is_one_event_and_one_entry_and_a_second_time_there_is_nothing(
-    large: LargeProject,
-) -> None:
-    known = event_types(large.client)
-    with new_entries(large.client) as entries:
+@pytest.mark.both
+def test_it_is_counted_and_told_once(large: LargeProject) -> None:
+    client = large.client
+    before, known = large.stored_bytes(), event_types(client)
+    with new_entries(client) as entries:
         large.delete()
-        assert large.client.delete(f"/v1/projects/{large.gone}").status_code == 404
-        large.run_job()
-        assert large.client.delete(f"/v1/projects/{large.gone}").status_code == 404
-    assert event_types(large.client) == [*known, "project.deleted"]
+        assert client.delete(f"/v1/projects/{large.gone}").status_code == 404
+        between = large.stored_bytes()
+        assert between * 2 == before
+        assert client.get("/v1/account").json["data"]["usage"]["projects"] == 1
+        assert large.wrong_counters() == []
+        with client.app.app_context(), transaction():
+            recount(client.account_id)
+        assert large.stored_bytes() == between
+        assert large.run_job() > 0
+        assert large.stored_bytes() == between
+        assert large.wrong_counters() == []
+        assert client.delete(f"/v1/projects/{large.gone}").status_code == 404
+    assert event_types(client) == [*known, "project.deleted"]
     assert [each["action"] for each in entries] == ["project.deleted"]
 
 
+@pytest.mark.both
 def test_the_rows_go_in_batches_with_all_index_entries(
     large: LargeProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -189,20 +179,9 @@ def test_batches_have_no_more_bytes_than_they_may(
     assert steps == ASSETS
 
 
-def test_a_run_that_has_no_time_left_is_continued(
+def test_a_run_that_has_no_time_left_or_a_worker_that_ends_is_continued(
     large: LargeProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    large.delete()
-    monkeypatch.setattr(jobs, "_RUN_SECONDS", -1.0)
-    for _ in range(ASSETS // 2):
-        before = large.rows()["assets"]
-        large.run_job()
-        assert large.rows()["assets"] == before - 2
-    while any(large.rows().values()):
-        large.run_job()
-
-
-def test_a_worker_that_ends_leaves_the_rest_to_the_next(large: LargeProject) -> None:
     large.delete()
     shutdown.requested.set()
     try:
@@ -210,6 +189,10 @@ def test_a_worker_that_ends_leaves_the_rest_to_the_next(large: LargeProject) -> 
     finally:
         shutdown.requested.clear()
     assert large.rows()["assets"] == ASSETS - 2
+    with monkeypatch.context() as patch:
+        patch.setattr(jobs, "_RUN_SECONDS", -1.0)
+        large.run_job()
+    assert large.rows()["assets"] == ASSETS - 4
     assert large.run_job() > 0
     assert not any(large.rows().values())
 
@@ -226,6 +209,8 @@ with create_app(load_settings()).app_context():
 """
 
 
+@pytest.mark.slow
+@pytest.mark.both
 def test_a_kill_between_batches_loses_nothing(large: LargeProject) -> None:
     settings = large.client.app.config["SETTINGS"]
     environ = {
@@ -270,6 +255,7 @@ def test_one_that_cannot_be_deleted_keeps_no_other(
     assert not any(other.rows().values())
 
 
+@pytest.mark.both
 def test_few_rows_are_deleted_with_the_change(client: Client) -> None:
     project = make_project(client, geometry=square())
     make_asset(client, project["id"])
@@ -280,6 +266,8 @@ def test_few_rows_are_deleted_with_the_change(client: Client) -> None:
         assert db.session.scalar(own) == 0
 
 
+@pytest.mark.slow
+@pytest.mark.both
 @pytest.mark.parametrize(
     ("method", "form", "body"),
     [
@@ -290,13 +278,13 @@ def test_few_rows_are_deleted_with_the_change(client: Client) -> None:
     ],
 )
 def test_an_asset_that_waits_for_the_deletion_is_gone(
-    large: LargeProject, method: str, form: str, body: Any
+    client: Client, method: str, form: str, body: Any
 ) -> None:
     """The deletion has counted the bytes of the assets. On PostgreSQL a statement that waited sees
     other tables as they were before."""
-    client = large.client
-    if not str(client.app.config["SETTINGS"].database_url).startswith("postgresql"):
+    if client.app.config["SETTINGS"].uses_sqlite:
         pytest.skip("changes wait before their first statement")
+    large = LargeProject(client)
     path = large.path(form)
     with client.app.app_context(), ThreadPoolExecutor(1) as pool, transaction():
         project = db.session.scalars(

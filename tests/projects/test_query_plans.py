@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from itertools import product
 from typing import Any, NamedTuple
 
 import pytest
@@ -24,8 +25,8 @@ from app.projects import listing
 from app.projects.listing import list_projects, project_query, scan_projects
 from app.values import clock
 from app.values.ids import new_id
-from bench import query_plans
-from bench.filling import FREQUENT, RARE, fill
+from tests import query_plans
+from tests.make.bulk import FREQUENT, RARE, fill
 
 KEYS = {
     "created_at": "created_at",
@@ -95,7 +96,12 @@ def _used(plan: str) -> set[str]:
     return set(found) - {"ix_projects_deleted"}
 
 
-DATABASES = ("sqlite", "sqlite with statistics", "postgresql", "postgresql with statistics")
+DATABASES = (
+    "sqlite",
+    pytest.param("sqlite with statistics", marks=pytest.mark.slow),
+    pytest.param("postgresql", marks=pytest.mark.slow),
+    "postgresql with statistics",
+)
 
 
 @pytest.fixture(scope="module", params=DATABASES)
@@ -143,38 +149,33 @@ def add_assets(account_id: str, project_id: str, number: int) -> None:
     db.session.commit()
 
 
-@pytest.mark.parametrize("page", [1, 10])
-@pytest.mark.parametrize("order", ["asc", "desc"])
-@pytest.mark.parametrize("sort", KEYS)
 @pytest.mark.slow
-def test_one_of_the_first_pages_is_read_in_its_order_and_not_sorted(
-    place: Place, sort: str, order: str, page: int
-) -> None:
-    plan = place.projects(sort=sort, order=order, page=page)[-1]
-    assert f"ix_projects_account_id_{KEYS[sort]}_id" in _used(plan), plan
-    assert not SORTED.search(plan), plan
+def test_one_of_the_first_pages_is_read_in_its_order_and_not_sorted(place: Place) -> None:
+    for sort, order, page in product(KEYS, ("asc", "desc"), (1, 10)):
+        plan = place.projects(sort=sort, order=order, page=page)[-1]
+        assert f"ix_projects_account_id_{KEYS[sort]}_id" in _used(plan), plan
+        assert not SORTED.search(plan), plan
 
 
-@pytest.mark.parametrize(
-    ("status", "page"), [(None, 12), (None, 25), (None, 50), ("active", 20), ("draft", 1)]
-)
-@pytest.mark.parametrize("order", ["asc", "desc"])
-@pytest.mark.parametrize("sort", KEYS)
 @pytest.mark.slow
-def test_a_page_is_found_on_the_index_of_its_order(
-    place: Place, sort: str, order: str, status: str | None, page: int
-) -> None:
-    plan = place.projects(sort=sort, order=order, status=status, page=page)[-1]
-    middle = "status_" if status else ""
-    assert place.is_index_only(plan, f"ix_projects_account_id_{middle}{KEYS[sort]}_id"), plan
-    assert place.looks_up(plan), plan
+def test_a_page_is_found_on_the_index_of_its_order(place: Place) -> None:
+    pages = ((None, 12), (None, 50), ("active", 20), ("draft", 1))
+    for sort, order, (status, page) in product(KEYS, ("asc", "desc"), pages):
+        plan = place.projects(sort=sort, order=order, status=status, page=page)[-1]
+        middle = "status_" if status else ""
+        assert place.is_index_only(plan, f"ix_projects_account_id_{middle}{KEYS[sort]}_id"), plan
+        assert place.looks_up(plan), plan
 
 
-@pytest.mark.parametrize("status", [None, "draft"])
-def test_a_word_is_found_on_the_text_index(place: Place, status: str | None) -> None:
-    for plan in place.projects(search=RARE, status=status, sort="name"):
-        assert "projects_text" in _used(plan), plan
-        assert not {name for name in _used(plan) if name.startswith("ix_")}, plan
+def test_a_word_or_a_box_is_found_on_its_index(place: Place) -> None:
+    for status in (None, "draft"):
+        for index, plans in (
+            ("projects_text", place.projects(search=RARE, status=status, sort="name")),
+            ("projects_box", place.projects(bbox=BOX, status=status)),
+        ):
+            for plan in plans:
+                assert index in _used(plan), plan
+                assert not {name for name in _used(plan) if name.startswith("ix_")}, plan
 
 
 def test_a_page_of_a_frequent_word_is_found_on_the_index_of_its_order(place: Place) -> None:
@@ -193,13 +194,6 @@ def test_a_needle_that_no_index_has_is_looked_for_in_the_rows_of_the_account(pla
         assert "INDEX ix_projects_account_id_created_at_id (account_id=?)" in count
 
 
-@pytest.mark.parametrize("status", [None, "draft"])
-def test_a_box_is_found_on_the_box_index(place: Place, status: str | None) -> None:
-    for plan in place.projects(bbox=BOX, status=status):
-        assert "projects_box" in _used(plan), plan
-        assert not {name for name in _used(plan) if name.startswith("ix_")}, plan
-
-
 def test_a_word_comes_before_a_box(place: Place) -> None:
     for plan in place.projects(bbox=WORLD, search=RARE):
         assert "projects_text" in _used(plan), plan
@@ -215,29 +209,25 @@ def test_a_box_comes_before_a_frequent_word(place: Place, monkeypatch: Any) -> N
         assert "projects_text" not in _used(plan), plan
 
 
-@pytest.mark.parametrize("status", [{}, {"status": "draft"}])
-def test_a_box_around_all_is_read_in_order(
-    place: Place, monkeypatch: Any, status: dict[str, str]
-) -> None:
+def test_a_box_around_all_is_read_in_order(place: Place, monkeypatch: Any) -> None:
     monkeypatch.setattr(listing, "_MANY", 10)
-    beside, nowhere, *_, page = place.projects(bbox=AROUND, **status)
-    assert _used(beside) <= {"projects_box"}, beside
-    for plan in (nowhere, page):
-        assert "projects_box" not in _used(plan), plan
-    assert not SORTED.search(nowhere)
+    for status in (None, "draft"):
+        beside, nowhere, *_, page = place.projects(bbox=AROUND, status=status)
+        assert _used(beside) <= {"projects_box"}, beside
+        for plan in (nowhere, page):
+            assert "projects_box" not in _used(plan), plan
+        assert not SORTED.search(nowhere)
 
 
-@pytest.mark.parametrize("status", [{}, {"status": "draft"}])
-def test_a_large_box_is_counted_in_the_index_of_areas(
-    place: Place, monkeypatch: Any, status: dict[str, str]
-) -> None:
+def test_a_large_box_is_counted_in_the_index_of_areas(place: Place, monkeypatch: Any) -> None:
     if not place.database.startswith("sqlite"):
         pytest.skip("PostgreSQL reads the rows of a box in the order in which they are stored")
     monkeypatch.setattr(listing, "_MANY", 10)
-    _, named, count, *_ = place.projects(bbox=HALF, **status)
-    assert _used(named) == {"projects_box"}
-    assert place.is_index_only(count, "ix_projects_account_id_area_m2_id"), count
-    assert _used(count) == {"ix_projects_account_id_area_m2_id"}
+    for status in (None, "draft"):
+        _, named, count, *_ = place.projects(bbox=HALF, status=status)
+        assert _used(named) == {"projects_box"}
+        assert place.is_index_only(count, "ix_projects_account_id_area_m2_id"), count
+        assert _used(count) == {"ix_projects_account_id_area_m2_id"}
 
 
 def test_a_page_that_may_be_large_is_sought_once(place: Place, monkeypatch: Any) -> None:
@@ -248,69 +238,51 @@ def test_a_page_that_may_be_large_is_sought_once(place: Place, monkeypatch: Any)
     assert place.looks_up(rows), rows
 
 
-@pytest.mark.parametrize(
-    ("query", "index"),
-    [
+def test_assets_of_a_project_are_found_on_an_index(place: Place) -> None:
+    if place.database == "postgresql":
+        pytest.skip("a few rows of which nothing is known are read in any way")
+    for query, index in (
         ({}, "ix_assets_project_id_account_id_created_at_id"),
         ({"status": "active"}, "ix_assets_project_id_account_id_status_created_at_id"),
         ({"type": "sensor"}, "ix_assets_project_id_account_id_type_created_at_id_status"),
-    ],
-)
-def test_assets_are_found_on_the_index_of_their_order(
-    place: Place, query: dict[str, str], index: str
-) -> None:
-    if place.database == "postgresql":
-        pytest.skip("a few rows of which nothing is known are read in any way")
-    plan = place.assets(**query)[-1]
-    assert place.is_index_only(plan, index), plan
-
-
-@pytest.mark.parametrize("status", [{}, {"status": "active"}])
-def test_an_external_id_of_an_asset_is_looked_up(place: Place, status: dict[str, str]) -> None:
-    if place.database == "postgresql":
-        pytest.skip("a few rows of which nothing is known are read in any way")
-    for plan in place.assets(external_id="AS-7", **status):
-        assert "ix_assets_account_id_external_id_project_id" in plan, plan
-
-
-def test_assets_are_found_by_word_and_box(place: Place) -> None:
-    if place.database == "postgresql":
-        pytest.skip("a few rows of which nothing is known are read in any way")
+    ):
+        plan = place.assets(**query)[-1]
+        assert place.is_index_only(plan, index), plan
+    for status in (None, "active"):
+        for plan in place.assets(external_id="AS-7", status=status):
+            assert "ix_assets_account_id_external_id_project_id" in plan, plan
     for plan in place.assets(search="sensor 77"):
         assert "assets_text" in _used(plan), plan
     for plan in place.assets(bbox=Bounds(1.0, 1.0, 2.0, 2.0)):
         assert "assets_box" in _used(plan), plan
 
 
-@pytest.mark.parametrize(
-    ("query", "index"),
-    [
+def test_a_key_is_looked_up_on_its_own_index(place: Place) -> None:
+    if place.database == "postgresql":
+        pytest.skip("a few rows of which nothing is known are read in any way")
+    ids: dict[str, Any] = {"ids": ("proj_x", "proj_y"), "search": "oak", "bbox": BOX}
+    for query, index in (
         ({"external_id": "FS-3"}, "ix_projects_account_id_external_id"),
         ({"slug": "oak"}, "uq_projects_account_id_slug"),
         ({"external_id": "FS-3", "status": "draft"}, "ix_projects_account_id_external_id"),
-        ({"ids": ("proj_x", "proj_y"), "search": "oak", "bbox": BOX}, "uq_projects_id"),
-    ],
-)
-def test_a_key_is_looked_up_on_its_own_index(
-    place: Place, query: dict[str, Any], index: str
-) -> None:
-    if place.database == "postgresql":
-        pytest.skip("a few rows of which nothing is known are read in any way")
-    if place.database.startswith("sqlite"):
-        index = re.sub(r"^uq_projects.*", "sqlite_autoindex", index)
-    for plan in place.projects(**query):
-        assert index in plan, plan
+        (ids, "uq_projects_id"),
+    ):
+        if place.database.startswith("sqlite"):
+            index = re.sub(r"^uq_projects.*", "sqlite_autoindex", index)
+        for plan in place.projects(**query):
+            assert index in plan, plan
 
 
 def test_the_latest_changes_are_found_by_their_time(place: Place) -> None:
     since = {"updated_since": clock.now(), "sort": "updated_at"}
-    for plan in (*place.projects(**since), *place.projects(**since, status="draft")):
+    for plan in place.projects(**since):
         assert any("updated_at" in index for index in _used(plan)), plan
 
 
-@pytest.mark.parametrize(
-    ("query", "index"),
-    [
+def test_the_assets_of_all_projects_are_found_on_an_index(place: Place) -> None:
+    if place.database.startswith("postgresql"):
+        pytest.skip("all assets are the account's here, so that it may read the whole table")
+    external_id, queries = "ix_assets_account_id_external_id_project_id", [
         ({}, "ix_assets_account_id_created_at_id"),
         ({"sort": "updated_at"}, "ix_assets_account_id_updated_at_id"),
         ({"status": "active"}, "ix_assets_account_id_status_created_at_id"),
@@ -318,29 +290,20 @@ def test_the_latest_changes_are_found_by_their_time(place: Place) -> None:
         ({"search": "sensor 77"}, "account_assets_text"),
         ({"bbox": Bounds(1.0, 1.0, 2.0, 2.0)}, "account_assets_box"),
         ({"ids": ("asset_x",)}, "sqlite_autoindex_assets"),
-        ({"external_id": "AS-7"}, "ix_assets_account_id_external_id_project_id"),
-        (
-            {"external_id": "AS-7", "status": "active"},
-            "ix_assets_account_id_external_id_project_id",
-        ),
-    ],
-)
-def test_the_assets_of_all_projects_are_found_on_an_index(
-    place: Place, query: dict[str, Any], index: str
-) -> None:
-    if place.database.startswith("postgresql"):
-        pytest.skip("all assets are the account's here, so that it may read the whole table")
-    plan = place.all_assets(**query)[-1]
-    assert index in plan, plan
+    ]  # fmt: skip
+    queries += [({"external_id": "AS-7", "status": s}, external_id) for s in (None, "active")]
+    for query, index in queries:
+        plan = place.all_assets(**query)[-1]
+        assert index in plan, plan
 
 
-@pytest.mark.parametrize("query", [{}, {"search": "oak", "bbox": BOX}, {"status": "active"}])
 def test_an_export_goes_on_after_the_last_row_without_sorting(
-    place: Place, monkeypatch: pytest.MonkeyPatch, query: dict[str, Any]
+    place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And finds the rows of a batch one by one."""
     monkeypatch.setattr(scanning, "EXPORT_KEYS", 100)
-    for plan in place.export(**query):
+    queries: list[dict[str, Any]] = [{}, {"search": "oak", "bbox": BOX}, {"status": "active"}]
+    for plan in (plan for query in queries for plan in place.export(**query)):
         is_of_rows = "uq_projects_id" in plan or "sqlite_autoindex" in plan
         assert is_of_rows or "created_at_id" in plan, plan
         assert is_of_rows or not SORTED.search(plan), plan

@@ -14,70 +14,46 @@ pytestmark = pytest.mark.both
 
 # A name, and what finds it.
 FINDS = [
-    ("Schwarzwald", "schwarz"),
     ("Schwarzwald", "WARZ"),
-    ("Schwarzwald", "d"),
     ("Schwarzwald", "ld"),
     ("Straße", "strasse"),
-    ("Straße", "STRASSE"),
     ("STRASSE", "straße"),
     ("Straße", "ß"),
-    ("Straße", "ss"),
     ("GROẞER FORST", "großer"),
     ("İstanbul", "istanbul"),
-    ("İstanbul", "İSTANBUL"),
     ("ISTANBUL", "ıstanbul"),
     ("Diyarbakır", "DİYARBAKIR"),
-    ("DIYARBAKIR", "diyarbakır"),
     ("ılık", "ILIK"),
     ("Ελάτη ΔΑΣΟΣ", "δασος"),
-    ("δάσος", "ΔΆΣΟΣ"),
     ("Тайга", "ТАЙГА"),
-    ("Caf\u00e9", "Cafe\u0301"),
     ("Cafe\u0301", "CAF\u00c9"),
     ("A\u030angstr\u00f6m", "\u00c5NGSTRO\u0308M"),
     ("ﬃ", "ffi"),
     ("Café", "cafe"),
-    ("Cafe", "CAFÉ"),
     ("Łódź", "lodz"),
-    ("Lodz", "łódź"),
-    ("Đakovo", "dakovo"),
     ("Ærø", "aero"),
-    ("Bjørnø", "bjorno"),
     ("Bârsana, ţară", "țara"),
-    ("Iaşi", "iași"),
     ("Iași", "iaşi"),
-    ("Iași", "iasi"),
     ("Đà Nẵng", "da nang"),
     ("Ναύπλιο", "ναυπλιο"),
     ("Ёлкино", "елкино"),
     ("森林公園", "森"),
     ("森林公園", "林公"),
-    ("森林公園", "森林公園"),
     ("ป่าชายเลน", "ชาย"),
-    ("🌲🌳 Park", "🌳"),
     ("🌲🌳 Park", "🌲🌳 p"),
     ("👩‍🌾 Hof", "👩‍🌾"),
     ("100% Wald", "%"),
     ("100% Wald", "0% w"),
     ("a_b", "_"),
-    ("a_b", "A_B"),
     ('say "yes"', '"'),
     ('say "yes"', '"yes"'),
     ("d'Orléans", "'"),
-    ("d'Orléans", "D'O"),
     ("back\\slash", "\\"),
-    ("back\\slash", "k\\s"),
     ("North AND South", "and"),
-    ("this OR that", "OR that"),
-    ("do NOT enter", "not ent"),
     ("NEAR(a b)", "near(a"),
-    ("star*", "tar*"),
     ("a^b", "^b"),
-    ("col:on", "col:"),
     ("(paren)", "(paren)"),
     ("a-b+c", "-b+"),
-    ("{x}", "{x}"),
     ("x  y", "x  y"),
     ("' OR 1=1 --", "' or 1=1 --"),
 ]
@@ -107,39 +83,49 @@ def _found(client: Client, path: str, needle: str) -> int:
     return response.json["meta"]["total"]
 
 
-@pytest.fixture
-def path(client: Client) -> str:
-    """The assets of a project."""
-    return f"/v1/projects/{make_project(client)['id']}/assets"
+def test_a_project_is_found_by_a_part_of_its_texts(
+    client: Client, subtests: pytest.Subtests
+) -> None:
+    names = {f"{number:02}": name for number, name in enumerate(dict(FINDS + MISSES))}
+    for number, name in names.items():
+        make_project(client, name=number, description=f"x {name} y")
+    for name, needle in FINDS + MISSES:
+        with subtests.test(f"{name} {needle}"):
+            matching = {number for number, text in names.items() if text == name}
+            assert (matching <= _names(client, needle)) is ((name, needle) in FINDS)
 
 
-@pytest.mark.parametrize(("name", "needle"), FINDS)
-def test_a_project_is_found_by_a_part_of_its_texts(client: Client, name: str, needle: str) -> None:
-    make_project(client, name=name)
-    make_project(client, name="0", description=f"x {name} y")
-    make_project(client, name="1", external_id=f"x {name} y")
+def test_name_external_id_and_description_are_searched(client: Client) -> None:
+    make_project(client, name="Straße")
+    make_project(client, name="1", external_id="x Straße y")
+    make_project(client, name="2", description="x Straße y")
     make_project(client, name="@")
-    assert _found(client, "/v1/projects", needle) == 3
+    for needle in ("strasse", "ss"):
+        assert _names(client, needle) == {"Straße", "1", "2"}
 
 
-@pytest.mark.parametrize(("name", "needle"), MISSES)
-def test_a_project_without_the_needle_is_not_found(client: Client, name: str, needle: str) -> None:
-    make_project(client, name=name, description=name)
-    assert _found(client, "/v1/projects", needle) == 0
+def _names(client: Client, needle: str) -> set[str]:
+    query = urlencode({"search": needle, "per_page": 100})
+    return {project["name"] for project in client.get(f"/v1/projects?{query}").json["data"]}
 
 
-@pytest.mark.parametrize(("name", "needle"), FINDS[::3])
-def test_finds_assets_by_name(client: Client, path: str, name: str, needle: str) -> None:
-    project_id = path.split("/")[3]
-    make_asset(client, project_id, name=name)
-    make_asset(client, project_id, name="@", metadata={"note": name})
-    assert _found(client, path, needle) == 1
+def test_finds_assets_by_name(client: Client, subtests: pytest.Subtests) -> None:
+    path = f"/v1/projects/{make_project(client)['id']}/assets"
+    for name in dict(FINDS[::3]):
+        make_asset(client, path.split("/")[3], name=name)
+        make_asset(client, path.split("/")[3], name="@", metadata={"note": name})
+    for name, needle in FINDS[::3]:
+        with subtests.test(needle):
+            query = urlencode({"search": needle, "per_page": 100})
+            names = {asset["name"] for asset in client.get(f"{path}?{query}").json["data"]}
+            assert name in names
+            assert "@" not in names
 
 
-@pytest.mark.parametrize("needle", ["", "   ", "\t"])
-def test_an_empty_search_finds_all(client: Client, needle: str) -> None:
-    make_project(client)
-    assert _found(client, "/v1/projects", needle) == 1
+def test_spaces_around_are_trimmed_and_an_empty_search_finds_all(client: Client) -> None:
+    make_project(client, name="Wald")
+    for needle in ("", " \t", "  wald "):
+        assert _found(client, "/v1/projects", needle) == 1
 
 
 def test_nothing_is_found_across_name_and_description(client: Client) -> None:
@@ -148,27 +134,12 @@ def test_nothing_is_found_across_name_and_description(client: Client) -> None:
         assert _found(client, "/v1/projects", needle) == 0
 
 
-def test_spaces_around_are_trimmed(client: Client) -> None:
-    make_project(client, name="Wald")
-    assert _found(client, "/v1/projects", "  wald ") == 1
-
-
 def test_a_changed_text_is_found_as_it_is_now(client: Client) -> None:
-    project = make_project(client, name="Alder grove", description="beside the brook")
-    client.put(f"/v1/projects/{project['id']}", json={"name": "Birch", "description": None})
-    assert _found(client, "/v1/projects", "birch") == 1
-    assert _found(client, "/v1/projects", "alder") == 0
-    assert _found(client, "/v1/projects", "brook") == 0
-
-
-def test_a_changed_external_id_is_found_as_it_is_now(client: Client) -> None:
-    project = make_project(client, name="Alder grove", external_id="FS-0615")
-    path = f"/v1/projects/{project['id']}"
-    assert client.put(path, json={"external_id": "ÖBF-7"}).status_code == 200
-    assert _found(client, "/v1/projects", "obf") == 1
-    assert _found(client, "/v1/projects", "0615") == 0
-    client.put(path, json={"external_id": None})
-    assert _found(client, "/v1/projects", "obf") == 0
+    texts = {"name": "Alder grove", "description": "beside the brook", "external_id": "FS-0615"}
+    path = f"/v1/projects/{make_project(client, **texts)['id']}"
+    client.put(path, json={"name": "Birch", "description": None, "external_id": "ÖBF-7"})
+    for needle, number in (("birch", 1), ("obf", 1), ("alder", 0), ("brook", 0), ("0615", 0)):
+        assert _found(client, "/v1/projects", needle) == number
 
 
 def test_a_deleted_project_is_not_found(client: Client) -> None:
@@ -179,12 +150,7 @@ def test_a_deleted_project_is_not_found(client: Client) -> None:
 
 
 def test_the_end_of_a_long_description_is_found(client: Client) -> None:
-    make_project(client, description="x " * 4995 + "needle")
-    assert _found(client, "/v1/projects", "needle") == 1
-
-
-def test_a_search_of_two_hundred_characters(client: Client) -> None:
-    make_project(client, description="y" * 300)
+    make_project(client, description="x " * 4895 + "y" * 200)
     assert _found(client, "/v1/projects", "y" * 200) == 1
 
 

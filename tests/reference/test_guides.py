@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import re
 import shutil
 from collections.abc import Iterator
@@ -14,6 +13,7 @@ import pytest
 from flask import Flask
 
 from app.reference.guides import routes
+from docs import guides
 from tests.architecture.sources import ROOT
 from tests.docs.pages import anchors, links
 from tests.make import Browser, new_email, second_app, sign_up
@@ -21,7 +21,15 @@ from tests.make import Browser, new_email, second_app, sign_up
 URL = "/docs/guides"
 ADDRESS = "https://canopy.forest.org"
 # For those who change Canopy, or choose it.
-NOT_SERVED = {"README", "measured", "request-flow", "tour"}
+NOT_SERVED = {
+    "README",
+    "building-pages",
+    "first-change",
+    "internals",
+    "measured",
+    "request-flow",
+    "tour",
+}
 NAMED = re.compile(rf"{URL}(?:/[\w-]+)?(?:#[\w-]+)?")
 
 
@@ -30,8 +38,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """The guides of these documents, in the place of those that set-up has made."""
     folder = tmp_path_factory.mktemp("guides")
     with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(str(ROOT / "bin"))
-        importlib.import_module("_guides").write(folder)
+        guides.write(folder)
         patch.setattr(routes, "_MADE", folder)
         yield folder
 
@@ -113,20 +120,20 @@ def test_every_document_is_a_guide_or_meant_for_others() -> None:
     assert {path.stem for path in ROOT.glob("docs/*.md")} - set(names()) == NOT_SERVED
 
 
-@pytest.mark.parametrize("name", names())
-def test_a_guide(app: Flask, name: str) -> None:
-    document = (ROOT / f"docs/{name}.md").read_text()
-    page, text = read(app, f"{URL}/{name}"), read(app, f"{URL}/{name}.md")
-    html = Html(page)
-    assert anchors(document) <= set(html.ids)  # those of GitHub
-    assert len(set(html.ids)) == len(html.ids)
-    assert html.styled == []  # the policy for content forbids it
-    assert f'<link rel="canonical" href="{ADDRESS}{URL}/{name}">' in page
-    assert "<!--" not in page
-    assert page.count('<pre tabindex="0"><code>') == page.count("<pre") >= text.count("```") / 2
-    kept = {link.partition("#")[0] for link in links(text) if not link.startswith("http")}
-    assert {link.removesuffix(".md") for link in kept} <= {*names(), ""}
-    assert re.sub(r"\]\([^)]*\)|[][]", "", text).splitlines()[0] == document.splitlines()[0]
+def test_a_guide(app: Flask) -> None:
+    for name in names():
+        document = (ROOT / f"docs/{name}.md").read_text()
+        page, text = read(app, f"{URL}/{name}"), read(app, f"{URL}/{name}.md")
+        html = Html(page)
+        assert anchors(document) <= set(html.ids)  # those of GitHub
+        assert len(set(html.ids)) == len(html.ids)
+        assert html.styled == []  # the policy for content forbids it
+        assert f'<link rel="canonical" href="{ADDRESS}{URL}/{name}">' in page
+        assert "<!--" not in page
+        assert page.count('<pre tabindex="0"><code>') == page.count("<pre") >= text.count("```") / 2
+        kept = {link.partition("#")[0] for link in links(text) if not link.startswith("http")}
+        assert {link.removesuffix(".md") for link in kept} <= {*names(), ""}
+        assert re.sub(r"\]\([^)]*\)|[][]", "", text).splitlines()[0] == document.splitlines()[0]
 
 
 def test_examples_have_the_address_of_the_instance(app: Flask) -> None:
@@ -144,23 +151,20 @@ def test_a_host_that_is_none_does_not_get_into_a_guide(app: Flask) -> None:
     assert host not in answer.get_data(as_text=True)
 
 
-@pytest.mark.parametrize(
-    ("path", "kind"),
-    [
+def test_copies_are_kept_and_asked_about(app: Flask) -> None:
+    for path, kind in [
         (URL, "text/html"),
         (f"{URL}/imports", "text/html"),
         (f"{URL}/imports.md", "text/markdown"),
         (f"{URL}/qgis-map.png", "image/png"),
         ("/llms.txt", "text/plain"),
-    ],
-)
-def test_copies_are_kept_and_asked_about(app: Flask, path: str, kind: str) -> None:
-    first = app.test_client().get(path)
-    assert (first.status_code, first.mimetype) == (200, kind)
-    assert first.headers["Cache-Control"] == "no-cache"
-    assert "Set-Cookie" not in first.headers
-    again = app.test_client().get(path, headers={"If-None-Match": first.headers["ETag"]})
-    assert (again.status_code, again.get_data()) == (304, b"")
+    ]:
+        first = app.test_client().get(path)
+        assert (first.status_code, first.mimetype) == (200, kind)
+        assert first.headers["Cache-Control"] == "no-cache"
+        assert "Set-Cookie" not in first.headers
+        again = app.test_client().get(path, headers={"If-None-Match": first.headers["ETag"]})
+        assert (again.status_code, again.get_data()) == (304, b"")
 
 
 def test_a_guide_says_sign_in_to_strangers(app: Flask) -> None:
@@ -174,10 +178,10 @@ def test_a_guide_says_sign_in_to_strangers(app: Flask) -> None:
     assert page.response.headers["ETag"] != stranger.response.headers["ETag"]
 
 
-@pytest.mark.parametrize("name", ["README", "nothing", "guides.json", "stamp", "..%2froutes.py"])
-@pytest.mark.parametrize("ending", ["", ".md", ".png"])
-def test_nothing_else_is_served(app: Flask, name: str, ending: str) -> None:
-    assert app.test_client().get(f"{URL}/{name}{ending}").status_code == 404
+def test_nothing_else_is_served(app: Flask) -> None:
+    for name in ["README", "nothing", "guides.json", "stamp", "..%2froutes.py"]:
+        for ending in ["", ".md", ".png"]:
+            assert app.test_client().get(f"{URL}/{name}{ending}").status_code == 404
 
 
 def test_the_list_for_language_models(app: Flask) -> None:

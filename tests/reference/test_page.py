@@ -25,12 +25,12 @@ DEMO = Path(demo.__file__).with_name("districts.geojson")
 ADDRESS = "https://canopy.forest.org"
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def page(app: Flask) -> str:
     return app.test_client().get("/docs", base_url=ADDRESS).get_data(as_text=True)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def shown(app: Flask) -> dict[str, Operation]:
     """What the page shows of each operation."""
     with app.app_context():
@@ -58,27 +58,12 @@ def test_put_and_patch_are_one_entry(shown: dict[str, Operation]) -> None:
     assert any("`PUT` and `PATCH` do the same" in paragraph for paragraph in update.description)
 
 
-def test_the_guide_comes_first_and_begins_with_a_key(page: str) -> None:
-    order = ("get-started", "authentication", "errors", "lists", "limits", "conditional",
-             "idempotency", "oauth", "webhooks-guide", "events-guide")  # fmt: skip
-    places = [page.index(f'<h2 id="{name}">') for name in order]
-    assert places == sorted(places)
-    assert places[-1] < page.index("<article")
-    begin = _text(page[places[0] : places[1]])
-    assert begin.index("bin/canopy key create") < begin.index("curl") < begin.index("/v1/projects")
-
-
 def test_every_link_within_the_page_leads_somewhere(page: str) -> None:
     names = Counter(re.findall(r' id="([^"]+)"', page))
     assert set(names.values()) == {1}
     links = set(re.findall(r'href="#([^"]+)"', page))
     assert len(links) > 40
     assert links <= set(names)
-
-
-def test_links_to_other_pages_of_the_instance_work(app: Flask, page: str) -> None:
-    for path in set(re.findall(r'<a href="(/[^"]*)"', page)):
-        assert app.test_client().get(path).status_code in (200, 302, 303), path
 
 
 def test_the_tables_of_the_policy_are_on_it(page: str) -> None:
@@ -132,16 +117,10 @@ def test_the_document_names_the_address_for_support(app: Flask) -> None:
     assert "email" not in app.test_client().get("/v1/openapi.json").json["info"]["contact"]
 
 
-@pytest.mark.parametrize("host", ['a"><script>', "a';id;'", "$(id)", "a<b", "`id`"])
-def test_a_host_that_is_none_does_not_get_into_the_page(app: Flask, host: str) -> None:
-    answer = app.test_client().get("/docs", headers={"Host": host})
-    assert host not in unescape(answer.get_data(as_text=True))
-
-
-def test_who_has_not_signed_in_is_offered_to(page: str) -> None:
-    head = page[: page.index("<main")]
-    assert '<a href="/login">Sign in</a>' in head
-    assert "Your accounts" not in head
+def test_a_host_that_is_none_does_not_get_into_the_page(app: Flask) -> None:
+    for host in ['a"><script>', "a';id;'", "$(id)", "a<b", "`id`"]:
+        answer = app.test_client().get("/docs", headers={"Host": host})
+        assert host not in unescape(answer.get_data(as_text=True))
 
 
 def test_fields_have_their_types_and_bounds(shown: dict[str, Operation]) -> None:

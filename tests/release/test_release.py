@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import runpy
 import shutil
 import signal
 import subprocess
@@ -11,18 +12,20 @@ from pathlib import Path
 import pytest
 
 from app.values.version import VERSION
-from bin._release import NUMBER, Refused, with_number, with_release
 from tests.architecture.sources import ROOT
 from tests.git import SETTINGS, commit_all, git, make_repository
 from tests.processes.instances import wait_for
 
+_SCRIPT = runpy.run_path(str(ROOT / ".ci/release.py"))
+NUMBER, Refused = _SCRIPT["NUMBER"], _SCRIPT["Refused"]
+with_number, with_release = _SCRIPT["with_number"], _SCRIPT["with_release"]
 VERSION_FILE = "app/values/version.py"
 UNRELEASED = "### Upgrade\n\n- Nothing to do.\n\n### Added\n\n- A bear.\n"
 CHANGELOG = f"# Changelog\n\n## Unreleased\n\n{UNRELEASED}\n## 1.2.3 - 2026-01-02\n\n- A bee.\n"
 FILES = {
     "CHANGELOG.md": CHANGELOG,
     VERSION_FILE: '"""Words."""\n\nVERSION: Final = "1.2.3"\n\nOTHER = "1.2.3"\n',
-    **{name: (ROOT / name).read_text() for name in ("bin/_release.py", "bin/_python.sh")},
+    **{name: (ROOT / name).read_text() for name in (".ci/release.py", "bin/_python.sh")},
 }
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from app.security import tokens
 from app.security.masking import masked_url, without_secrets
 from app.security.webhook_signing import new_secret
@@ -11,9 +9,8 @@ from app.security.webhook_signing import new_secret
 HOST = "https://hooks.example.org"
 
 
-@pytest.mark.parametrize(
-    ("url", "masked"),
-    [
+def test_a_url_is_masked_where_it_may_have_a_secret() -> None:
+    for url, masked in (
         (f"{HOST}/in?token=s3cret&kind=a", f"{HOST}/in?token=…&kind=…"),
         (f"{HOST}?s3cret", f"{HOST}?…"),
         (f"{HOST}/in?s3cret&a=&b==c&&d", f"{HOST}/in?…&a=&b=…&&…"),
@@ -26,10 +23,8 @@ HOST = "https://hooks.example.org"
             "https://a-receiver-of-2026.example.org:8443",
         ),
         ("", ""),
-    ],
-)
-def test_a_url_is_masked_where_it_may_have_a_secret(url: str, masked: str) -> None:
-    assert masked_url(url) == masked
+    ):
+        assert masked_url(url) == masked, url
 
 
 PREFIXES = [
@@ -41,21 +36,21 @@ def test_each_kind_of_token_is_listed() -> None:
     assert sorted(tokens.PREFIXES) == sorted(PREFIXES)
 
 
-@pytest.mark.parametrize("prefix", PREFIXES)
-def test_each_kind_of_token_is_masked(prefix: str) -> None:
-    token = tokens.new_token(prefix)
-    assert without_secrets(f"curl ({token}, x)") == f"curl ({prefix}…, x)"
+def test_each_kind_of_token_is_masked() -> None:
+    for prefix in PREFIXES:
+        token = tokens.new_token(prefix)
+        assert without_secrets(f"curl ({token}, x)") == f"curl ({prefix}…, x)", prefix
 
 
 def test_the_secret_of_a_webhook_is_masked() -> None:
     assert without_secrets(f"{new_secret()} {new_secret()}") == "whsec_… whsec_…"
 
 
-@pytest.mark.parametrize("text", ["", "canopy_exporter/1.0", "canopy_key_", "whsec_1", "canopy"])
-def test_other_texts_stay_as_they_are(text: str) -> None:
-    assert without_secrets(text) == text
+def test_other_texts_stay_as_they_are() -> None:
+    for text in ("", "canopy_exporter/1.0", "canopy_key_", "whsec_1", "canopy"):
+        assert without_secrets(text) == text, text
 
 
-@pytest.mark.parametrize("name", ["canopy_gap_monitoring_2026", "canopy_job_00000001", "canopy_"])
-def test_a_name_that_begins_like_one_stays(name: str) -> None:
-    assert without_secrets(name) == name
+def test_a_name_that_begins_like_one_stays() -> None:
+    for name in ("canopy_gap_monitoring_2026", "canopy_job_00000001", "canopy_"):
+        assert without_secrets(name) == name, name

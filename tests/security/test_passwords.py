@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from threading import BoundedSemaphore, Thread
 
-import pytest
-
 from app.security.passwords import Passwords, password_problem
 from config import load_settings
 from tests.processor_time import is_within, seconds_taken
@@ -33,6 +31,6 @@ def test_no_password_takes_long_to_score() -> None:
     assert is_within(seconds_taken(lambda: password_problem(password)), 0.1)
 
 
-@pytest.mark.parametrize("password", ["p4$$w0rd1234", "1qaz2wsx3edc", "aaaaaaaaaaaa"])
-def test_a_known_password_with_other_signs_is_easy_to_guess(password: str) -> None:
-    assert password_problem(password) is not None
+def test_a_known_password_with_other_signs_is_easy_to_guess() -> None:
+    for password in ("p4$$w0rd1234", "1qaz2wsx3edc", "aaaaaaaaaaaa"):
+        assert password_problem(password) is not None, password

@@ -1,5 +1,5 @@
-"""A request counts for its account, for its credential and for what is deprecated that it uses: the
-three counts are kept alike (docs/adr/0008-request-counts.md)."""
+"""A request counts for its account and for its credential: both counts are kept alike
+(docs/adr/0008-request-counts.md)."""
 
 from __future__ import annotations
 
@@ -10,11 +10,8 @@ from flask import Flask
 
 from app.jobs.valkey import Valkey, valkey
 from app.limits import request_counts
-from app.policy.deprecations import DEPRECATIONS
 from app.usage.jobs import write_counts
-from tests.make import Client, make_account, make_key, second_app, square, together
-
-pytestmark = pytest.mark.both
+from tests.make import Client, make_account, make_key, second_app, together
 
 DEAD = "redis://127.0.0.1:9/0"
 
@@ -27,22 +24,18 @@ def _nothing_unsent() -> Iterator[None]:
 
 
 def _use(caller: Client) -> None:
-    assert caller.post("/v1/geometry/validate", json=square()).status_code == 200
+    assert caller.get("/v1/account").status_code == 200
 
 
-def _counts(client: Client) -> tuple[int, int, int]:
-    """Today's counts of the account, of the client's key, and of what this used that is
-    deprecated, read without a request that would be counted."""
-    days, key, (deprecation, *_) = [request_counts.today()], client.credential_id, DEPRECATIONS
+def _counts(client: Client) -> tuple[int, int]:
+    """Today's counts of the account and of the client's key, read without a request that would be
+    counted."""
+    days, key = [request_counts.today()], client.credential_id
     with client.app.app_context():
         by_key = request_counts.requests_by_credential(client.account_id, [key], days, 0)
-        used = request_counts.deprecated_requests(
-            client.account_id, [key], [deprecation.id], days, 0
-        )
         return (
             request_counts.requests_on(client.account_id, days),
             sum(by_key.get(key, {}).values()),
-            sum(used.get((key, deprecation.id), {}).values()),
         )
 
 
@@ -56,25 +49,27 @@ def _empty_valkey(client: Client) -> None:
         valkey().client.flushdb()
 
 
+@pytest.mark.both
 def test_requests_of_many_threads_are_counted_exactly(client: Client) -> None:
     together(*[lambda: [_use(client) for _ in range(10)]] * 8)
-    assert _counts(client) == (80, 80, 80)
+    assert _counts(client) == (80, 80)
 
 
+@pytest.mark.both
 def test_when_valkey_loses_its_data_only_pending_counts_are_lost(client: Client) -> None:
     for _ in range(3):
         _use(client)
     _write(client)
     _use(client)
-    assert _counts(client) == (4, 4, 4)
+    assert _counts(client) == (4, 4)
     _empty_valkey(client)
-    assert _counts(client) == (3, 3, 3)
+    assert _counts(client) == (3, 3)
     make_key(client).get("/v1/account")  # the account's counter is there again, this key's are not
     _use(client)
-    assert _counts(client) == (5, 4, 4)
+    assert _counts(client) == (5, 4)
     _write(client)
     _empty_valkey(client)
-    assert _counts(client) == (5, 4, 4)
+    assert _counts(client) == (5, 4)
 
 
 def test_while_valkey_is_down_requests_are_counted_later(app: Flask) -> None:
@@ -83,10 +78,10 @@ def test_while_valkey_is_down_requests_are_counted_later(app: Flask) -> None:
         client = make_account(cut_off)
         for _ in range(4):
             _use(client)
-        assert _counts(client) == (3, 3, 4)
+        assert _counts(client) == (3, 3)
         cut_off.extensions["canopy_valkey"] = Valkey(lambda: app.config["SETTINGS"].redis_url)
         client.get("/v1/account")
-        assert _counts(client) == (4, 4, 4)
+        assert _counts(client) == (4, 4)
         with app.app_context():
             kept = valkey().client.hget(
                 request_counts.day_key(request_counts.today()), client.account_id
@@ -100,5 +95,3 @@ def test_another_account_sees_none_of_them(client: Client, stranger: Client) -> 
     assert usage["api_requests"]["current"] == 1
     callers = stranger.get("/v1/account/usage/requests").json["data"]["by_credential"]
     assert [each["id"] for each in callers] == [stranger.credential_id]
-    (deprecated,) = stranger.get("/v1/account/deprecations").json["data"]
-    assert deprecated["used_by"] == []

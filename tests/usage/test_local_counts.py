@@ -13,11 +13,6 @@ from app.usage.jobs import write_counts
 from tests.jobs.due import run_if_due
 from tests.make import Client, second_app
 
-pytestmark = pytest.mark.both
-
-
-DEAD = "redis://127.0.0.1:9/0"
-
 
 def _current(client: Client) -> int:
     """The current count, read without a request that would be counted."""
@@ -25,6 +20,7 @@ def _current(client: Client) -> int:
         return request_counts.requests_on(client.account_id, [request_counts.today()])
 
 
+@pytest.mark.both
 def test_requests_counted_without_valkey_are_added_to_the_database(
     client: Client,
 ) -> None:

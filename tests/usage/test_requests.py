@@ -18,11 +18,6 @@ from app.usage.jobs import write_counts
 from app.values import clock
 from tests.make import Client, make_key
 
-pytestmark = pytest.mark.both
-
-
-DEAD = "redis://127.0.0.1:9/0"
-
 
 def _current(client: Client) -> int:
     """The current count, read without a request that would be counted."""
@@ -93,12 +88,7 @@ def test_usage_includes_the_current_request(client: Client) -> None:
     assert usage["api_requests"]["current"] == 4
 
 
-def test_all_credentials_of_an_account_count_together(client: Client) -> None:
-    make_key(client).get("/v1/account")
-    client.get("/v1/account")
-    assert _current(client) == 2
-
-
+@pytest.mark.both
 def test_days_are_counted_separately_and_summed_by_month(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -118,6 +108,7 @@ def _rows(client: Client) -> int:
         return request_counts.written_on(client.account_id, request_counts.today())
 
 
+@pytest.mark.both
 @pytest.mark.usefixtures("_nothing_pending")
 def test_the_job_copies_counts_without_changing_the_sum(client: Client) -> None:
     for number in (3, 2):
@@ -143,6 +134,7 @@ DEATHS = {
 }
 
 
+@pytest.mark.both
 @pytest.mark.slow
 @pytest.mark.parametrize("place", DEATHS)
 @pytest.mark.usefixtures("_nothing_pending")
@@ -196,6 +188,7 @@ def test_a_request_during_the_job_is_copied_by_the_next_run(
     assert (_rows(client), _current(client)) == (2, 2)
 
 
+@pytest.mark.both
 @pytest.mark.usefixtures("_nothing_pending")
 def test_counts_of_a_deleted_account_do_not_block_others(client: Client) -> None:
     with client.app.app_context():
@@ -207,17 +200,6 @@ def test_counts_of_a_deleted_account_do_not_block_others(client: Client) -> None
     assert _current(client) == _rows(client) == 1
     with client.app.app_context():
         assert valkey().client.exists(request_counts.CHANGED) == 0
-
-
-@pytest.mark.usefixtures("_nothing_pending")
-def test_several_transactions(
-    client: Client, stranger: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(jobs, "_CHUNK", 1)
-    client.get("/v1/account")
-    stranger.get("/v1/account")
-    assert _write(client.app) == 4
-    assert _rows(client) == _rows(stranger) == 1
 
 
 def test_a_clock_that_is_days_slow_loses_no_count(

@@ -14,8 +14,7 @@ from app.db.extensions import db
 from app.jobs.valkey import valkey
 from app.limits import request_counts
 from app.maintenance.jobs import prune
-from app.models import Credential, CredentialRequest, DeprecatedRequest
-from app.usage.deprecations import read_deprecations
+from app.models import Credential, CredentialRequest
 from app.usage.requests import Requests, last_days, read_requests, requests_csv
 from app.values import clock
 from tests.make import (
@@ -28,11 +27,6 @@ from tests.make import (
     make_service_token,
 )
 from tests.pages.support import browser_of
-
-pytestmark = pytest.mark.both
-
-
-DEAD = "redis://127.0.0.1:9/0"
 
 
 def _requests(client: Client, days: int = 1) -> Requests:
@@ -53,6 +47,7 @@ def _nothing_unsent() -> Iterator[None]:
     request_counts._unsent.clear()
 
 
+@pytest.mark.both
 def test_keys_and_tokens_are_counted_by_their_ids(client: Client) -> None:
     key, token = make_key(client), make_service_token(client)
     for caller in (client, key, key, token, token, token):
@@ -120,6 +115,7 @@ def test_each_day_has_its_own_number(client: Client, monkeypatch: pytest.MonkeyP
     assert found.by_day == found.callers[0].by_day == [0, 2, 0, 1]
 
 
+@pytest.mark.both
 def test_they_are_kept_for_90_days(client: Client) -> None:
     today = clock.now()
     with client.app.app_context():
@@ -136,6 +132,7 @@ def test_they_are_kept_for_90_days(client: Client) -> None:
         db.session.rollback()
 
 
+@pytest.mark.both
 def test_of_those_that_have_ended_the_most_active_are_told_apart(client: Client) -> None:
     client.get("/v1/account")
     today, ended = request_counts.today(), [make_key(client, name=f"Key {n}") for n in range(3)]
@@ -147,15 +144,11 @@ def test_of_those_that_have_ended_the_most_active_are_told_apart(client: Client)
         for number, id_ in enumerate(ids, start=1):
             row = {"account_id": account_id, "day": today, "requests": number}
             db.session.add(CredentialRequest(credential_id=id_, **row))
-            row["deprecation"] = "bare-geometry"
-            db.session.add(DeprecatedRequest(credential_id=id_, **row))
         db.session.commit()
         valkey().client.hincrby(request_counts.day_key(today), account_id, 10)
         found = read_requests(account_id, [today], most_ended=2)
-        (deprecated,) = read_deprecations(account_id, most_ended=2)
         every = read_requests(account_id, [today], most_ended=sys.maxsize)
     shown = [(each.caller.name, each.caller.has_ended, each.total) for each in found.callers]
     assert shown[:2] == [("app_x", True, 4), ("Key 2", True, 3)]
     assert [each[1:] for each in shown[2:]] == [(False, 1)]
     assert (found.total, found.unknown, every.unknown) == (11, 3, 0)
-    assert [each.caller.name for each in deprecated.uses] == ["app_x", "Key 2"]

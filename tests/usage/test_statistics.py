@@ -10,8 +10,6 @@ from flask import Flask
 from app.values import clock
 from tests.make import Client, make_account, make_project, square
 
-pytestmark = pytest.mark.both
-
 
 def _usage(client: Client) -> dict[str, Any]:
     response = client.get("/v1/account/usage")
@@ -23,6 +21,7 @@ def _at(monkeypatch: pytest.MonkeyPatch, moment: str) -> None:
     monkeypatch.setattr(clock, "now", lambda: clock.parse_time(moment))
 
 
+@pytest.mark.both
 def test_fields_of_usage(client: Client) -> None:
     usage = _usage(client)
     assert {name: list(part) for name, part in usage.items()} == {
@@ -36,65 +35,45 @@ def test_fields_of_usage(client: Client) -> None:
     }
 
 
-@pytest.mark.parametrize(
-    ("plan", "hectares", "members", "a_day"),
-    [("free", 1000, 3, 1000), ("pro", 50_000, 25, 10_000), ("enterprise", None, None, None)],
-)
-def test_limits_are_those_of_the_plan(
-    app: Flask,
-    monkeypatch: pytest.MonkeyPatch,
-    plan: str,
-    hectares: int | None,
-    members: int | None,
-    a_day: int | None,
-) -> None:
+def test_limits_are_those_of_the_plan(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
     _at(monkeypatch, "2026-04-15T12:00:00.000Z")
-    usage = _usage(make_account(app, plan=plan))
-    assert usage["hectares"]["limit"] == hectares
-    assert usage["members"] == {"current": 1, "limit": members}
-    assert usage["api_requests"]["limit"] == (None if a_day is None else a_day * 30)
+    for plan, hectares, members, a_day in (
+        ("free", 1000, 3, 1000),
+        ("pro", 50_000, 25, 10_000),
+        ("enterprise", None, None, None),
+    ):
+        usage = _usage(make_account(app, plan=plan))
+        assert usage["hectares"]["limit"] == hectares
+        assert usage["members"] == {"current": 1, "limit": members}
+        assert usage["api_requests"]["limit"] == (None if a_day is None else a_day * 30)
 
 
-@pytest.mark.parametrize(
-    ("moment", "start", "end", "days"),
-    [
+def test_period_is_the_calendar_month(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+    client, midnight = make_account(app, plan="free"), "T00:00:00.000Z"
+    for moment, start, end, days in (
         ("2026-01-01T00:00:00.000Z", "2026-01-01", "2026-02-01", 31),
         ("2026-02-28T23:59:59.999Z", "2026-02-01", "2026-03-01", 28),
         ("2028-02-29T12:00:00.000Z", "2028-02-01", "2028-03-01", 29),
         ("2026-12-31T23:59:59.999Z", "2026-12-01", "2027-01-01", 31),
-    ],
-)
-def test_period_is_the_calendar_month(
-    app: Flask, monkeypatch: pytest.MonkeyPatch, moment: str, start: str, end: str, days: int
-) -> None:
-    client = make_account(app, plan="free")
-    _at(monkeypatch, moment)
-    usage = _usage(client)
-    midnight = "T00:00:00.000Z"
-    assert usage["period"] == {"start": start + midnight, "end": end + midnight}
-    assert usage["api_requests"]["limit"] == 1000 * days
+    ):
+        _at(monkeypatch, moment)
+        usage = _usage(client)
+        assert usage["period"] == {"start": start + midnight, "end": end + midnight}
+        assert usage["api_requests"]["limit"] == 1000 * days
 
 
 def test_percentage_is_of_the_limit(app: Flask) -> None:
     client = make_account(app, plan="free")
+    assert _usage(client)["hectares"]["percentage"] == 0
     project = make_project(client, geometry=square(size=0.01))
     usage = _usage(client)["hectares"]
     assert usage["current"] == project["area_hectares"]
     assert usage["percentage"] == round(project["area_hectares"] / 10, 2)
-
-
-def test_percentage_may_exceed_a_hundred(app: Flask) -> None:
-    client = make_account(app, plan="free")
     make_project(client, geometry=square(size=1))
     assert _usage(client)["hectares"]["percentage"] > 100
 
 
-def test_percentage_is_zero_of_nothing(app: Flask) -> None:
-    assert _usage(make_account(app, plan="free"))["hectares"]["percentage"] == 0
-
-
-def test_percentage_is_null_without_a_limit(app: Flask) -> None:
-    client = make_account(app, plan="enterprise")
+def test_percentage_is_null_without_a_limit(client: Client) -> None:
     make_project(client, geometry=square())
     assert _usage(client)["hectares"]["percentage"] is None
 

@@ -11,14 +11,13 @@ from flask import Flask
 from tests.make import Client, event_types, make_account, make_asset, make_project, square
 from tests.make.apps import second_app
 
-pytestmark = pytest.mark.both
-
 
 def _stored(client: Client) -> int:
     current: int = client.get("/v1/account/usage").json["data"]["stored_bytes"]["current"]
     return current
 
 
+@pytest.mark.both
 def test_they_follow_every_change(client: Client) -> None:
     assert _stored(client) == 0
     project = make_project(client, geometry=square(), metadata={"ä": "x"})

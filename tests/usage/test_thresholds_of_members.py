@@ -12,8 +12,6 @@ from app.usage import counters
 from tests.make import Client, events, make_account
 from tests.usage.helpers import ALL, in_transaction, usage_events
 
-pytestmark = pytest.mark.both
-
 
 @pytest.fixture
 def free(app: Flask) -> Client:
@@ -21,6 +19,7 @@ def free(app: Flask) -> Client:
     return make_account(app, plan="free")
 
 
+@pytest.mark.both
 def test_members_are_counted_towards_their_limit(free: Client) -> None:
     for _ in range(3):
         in_transaction(free, lambda: counters.count_member(free.account_id, 1))

@@ -16,9 +16,6 @@ from app.values import clock
 from tests.make import Client, events, make_account, together
 from tests.usage.helpers import ALL, in_transaction, set_counters, usage_events
 
-pytestmark = pytest.mark.both
-
-
 HALF_A_MONTH = "2026-04-15T12:00:00.000Z"  # of 30 days, so 30,000 requests are allowed
 
 
@@ -44,6 +41,7 @@ def at(monkeypatch: pytest.MonkeyPatch, moment: str) -> None:
     monkeypatch.setattr(clock, "now", lambda: clock.parse_time(moment))
 
 
+@pytest.mark.both
 def test_thresholds_of_requests_are_reported_once_a_month(
     free: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -105,6 +103,7 @@ def test_requests_without_a_limit(client: Client) -> None:
     assert usage_events(client) == []
 
 
+@pytest.mark.both
 def test_requests_of_a_deleted_account(app: Flask) -> None:
     with app.app_context():
         update_requests_level("acct_gone", clock.now())
@@ -121,6 +120,7 @@ def test_requests_are_checked_against_a_new_plan(
         assert usage_events(client) == seen
 
 
+@pytest.mark.both
 def test_concurrent_jobs_emit_each_threshold_once(free: Client) -> None:
     day = clock.now().date().isoformat()
     with free.app.app_context():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -10,17 +9,13 @@ from app.usage import thresholds
 from app.usage.thresholds import crossed, percentage
 
 
-@pytest.mark.parametrize(
-    ("current", "reached"),
-    [(0, 0), (749, 0), (750, 1), (899, 1), (900, 2), (999, 2), (1000, 3), (1001, 4), (9999, 4)],
-)
-def test_edges_are_exact(current: int, reached: int) -> None:
-    assert crossed(current, 1000, 0)[1] == reached
+def test_edges_are_exact() -> None:
+    levels = {0: 0, 749: 0, 750: 1, 899: 1, 900: 2, 999: 2, 1000: 3, 1001: 4, 9999: 4}
+    assert {current: crossed(current, 1000, 0)[1] for current in levels} == levels
 
 
-@pytest.mark.parametrize(("current", "reached"), [(2, 0), (3, 3), (4, 4)])
-def test_a_small_limit_is_reached_at_once(current: int, reached: int) -> None:
-    assert crossed(current, 3, 0)[1] == reached
+def test_a_small_limit_is_reached_at_once() -> None:
+    assert [crossed(current, 3, 0)[1] for current in (2, 3, 4)] == [0, 3, 4]
 
 
 def test_areas_are_compared_as_integers() -> None:

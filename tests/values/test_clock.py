@@ -38,10 +38,6 @@ def is_ahead(seconds: float) -> bool:
     return before - 0.5 <= now - seconds <= after + 0.5
 
 
-def test_at_first_it_is_the_clock_of_this_machine() -> None:
-    assert is_ahead(0)
-
-
 @pytest.mark.usefixtures("steady")
 def test_it_goes_by_the_databases_clock() -> None:
     clock.follow(NOW)

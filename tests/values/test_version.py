@@ -28,28 +28,22 @@ def head(checkout: Path) -> str:
     return git(checkout, "rev-parse", "HEAD")
 
 
-def test_of_a_branch(checkout: Path) -> None:
-    assert read_commit(checkout) == head(checkout)
-
-
-def test_of_a_branch_whose_references_are_packed(checkout: Path) -> None:
+def test_of_a_checkout(checkout: Path, tmp_path: Path) -> None:
+    first, second = git(checkout, "rev-parse", "HEAD~1"), head(checkout)
+    assert read_commit(checkout) == second
+    git(checkout, "archive", "--output", str(tmp_path / "a.zip"), "HEAD")
+    with zipfile.ZipFile(tmp_path / "a.zip") as archive:
+        archive.extractall(tmp_path / "unpacked")
+    assert read_commit(tmp_path / "unpacked") == second
     git(checkout, "branch", "other", "HEAD~1")
-    git(checkout, "tag", "--annotate", "v1", "--message", "v1")
+    git(checkout, "tag", "--annotate", "v1", "--message", "v1", "HEAD~1")
+    git(checkout, "worktree", "add", "--quiet", str(tmp_path / "tree"), "other")
+    assert read_commit(tmp_path / "tree") == first
     git(checkout, "pack-refs", "--all")
     assert not (checkout / ".git/refs/heads/main").exists()
-    assert read_commit(checkout) == head(checkout)
-
-
-def test_of_a_tag_that_was_checked_out(checkout: Path) -> None:
-    git(checkout, "tag", "--annotate", "v1", "--message", "v1", "HEAD~1")
+    assert read_commit(checkout) == second
     git(checkout, "checkout", "--quiet", "v1")
-    assert read_commit(checkout) == git(checkout, "rev-parse", "main~1")
-
-
-def test_of_another_worktree(checkout: Path) -> None:
-    other = checkout.with_name("other")
-    git(checkout, "worktree", "add", "--quiet", "-b", "other", str(other), "HEAD~1")
-    assert read_commit(other) == head(other) != head(checkout)
+    assert read_commit(checkout) == first
 
 
 def test_of_a_repository_of_sha256(tmp_path: Path) -> None:
@@ -61,17 +55,10 @@ def test_of_a_repository_of_sha256(tmp_path: Path) -> None:
     assert read_commit(tmp_path) == made
 
 
-def test_of_an_archive(checkout: Path, tmp_path: Path) -> None:
-    git(checkout, "archive", "--output", str(tmp_path / "a.zip"), "HEAD")
-    with zipfile.ZipFile(tmp_path / "a.zip") as archive:
-        archive.extractall(tmp_path / "unpacked")
-    assert read_commit(tmp_path / "unpacked") == head(checkout)
-
-
-@pytest.mark.parametrize("text", ["", "ref: refs/heads/absent", "0123", "é", "g" * 40])
-def test_of_a_repository_that_cannot_be_read(checkout: Path, text: str) -> None:
-    (checkout / ".git/HEAD").write_text(text)
-    assert read_commit(checkout) is None
+def test_of_a_repository_that_cannot_be_read(checkout: Path) -> None:
+    for text in ("", "ref: refs/heads/absent", "0123", "é", "g" * 40):
+        (checkout / ".git/HEAD").write_text(text)
+        assert read_commit(checkout) is None, text
 
 
 def test_of_what_is_no_repository(checkout: Path, tmp_path: Path) -> None:

@@ -1,9 +1,6 @@
-"""Read and edit a layer with programs that draw maps.
+"""Read and edit a layer with programs that draw maps: all that are installed.
 
-bin/trials map-programs             all that are installed
-bin/trials map-programs -- qgis     one of them
-
-Debian has QGIS and GDAL: apt-get install gdal-bin python3-qgis qgis-providers
+Debian has QGIS: apt-get install python3-qgis qgis-providers
 """
 
 from __future__ import annotations
@@ -16,16 +13,15 @@ from pathlib import Path
 from typing import Final
 
 from app.processes import embedded
-from trials.clients import editing, installed, libraries
+from trials.clients import installed, libraries
 from trials.clients.service import Layer, layer
+from trials.report import say
 
 FEATURES: Final = 2_500
 CHECKS: Final[dict[str, tuple[Callable[[], bool], Callable[[Layer], str]]]] = {
     "gdal": (lambda: True, libraries.check_gdal),
     "credentials": (lambda: True, libraries.check_gdal_credentials),
     "owslib": (lambda: True, libraries.check_owslib),
-    "editing": (lambda: True, editing.check_editing),
-    "ogr": (installed.has_ogr, installed.check_ogr),
     "qgis": (installed.has_qgis, installed.check_qgis),
 }
 
@@ -33,17 +29,20 @@ CHECKS: Final[dict[str, tuple[Callable[[], bool], Callable[[Layer], str]]]] = {
 def main() -> int:
     """Exit codes: 0 all is right, 1 something is wrong, or a program is not installed."""
     parser = argparse.ArgumentParser(
-        "bin/trials map-programs --",
+        "bin/trials gis-programs --",
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("names", nargs="*", choices=[[], *CHECKS], help="all of them by default")
-    wanted = parser.parse_args().names or list(CHECKS)
+    parser.add_argument("--short", action="store_true", help="those from PyPI, a small layer")
+    is_short = parser.parse_args().short
+    wanted = [*CHECKS][:3] if is_short else [*CHECKS]
     with tempfile.TemporaryDirectory(prefix="canopy-clients-") as name:
         folder = Path(name)
         valkey = embedded.ensure(folder / "valkey")
         try:
-            with layer(folder, FEATURES, REDIS_URL=valkey, LOG_LEVEL="info") as served:
+            with layer(
+                folder, 120 if is_short else FEATURES, REDIS_URL=valkey, LOG_LEVEL="info"
+            ) as served:
                 failed = [each for each in wanted if not _holds(each, served)]
         finally:
             embedded.release(folder / "valkey")
@@ -54,19 +53,14 @@ def _holds(name: str, served: Layer) -> bool:
     """Whether a program works; prints what it saw."""
     is_installed, check = CHECKS[name]
     if not is_installed():
-        _say(f"{name}: not installed")
+        say(f"{name}: not installed")
         return False
     try:
-        _say(f"{name}: {check(served)}")
+        say(f"{name}: {check(served)}")
     except (AssertionError, OSError, ValueError) as error:
-        _say(f"{name}: WRONG: {type(error).__name__}: {error}")
+        say(f"{name}: WRONG: {type(error).__name__}: {error}")
         return False
     return True
-
-
-def _say(line: str) -> None:
-    sys.stdout.write(f"{line}\n")
-    sys.stdout.flush()
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -12,13 +12,10 @@ from app.assets.service import create_asset
 from app.auth.principal import Principal
 from app.db.connections import close_all
 from app.db.extensions import db
-from app.factory import create_app
 from app.geometry import read_boundary, read_point
-from app.policy.permissions import expand
 from app.projects.service import create_project
-from config import load_settings
 from tests.api.server import Server, gunicorn
-from tests.make import Client, make_key, multi_square, point, square
+from tests.make import Client, make_key, multi_square, operator_of, point, square
 
 SIDE: Final = 0.01  # degrees from one square to the next
 ROW: Final = 50  # squares in a row
@@ -68,27 +65,20 @@ class Layer(NamedTuple):
 def layer(folder: Path, count: int, **settings: str) -> Iterator[Layer]:
     """A service with so many projects, and an asset in each tenth of them."""
     with gunicorn(folder, LOG_FORMAT="json", **settings) as server:
-        records = _fill(folder, server.client, count, settings)
+        records = _fill(server.client, count)
         reader = make_key(server.client, permissions=("projects:read", "assets:read"))
         hectares = sum(record["area_hectares"] or 0 for record in records)
         in_box = sum(map(_is_in_box, range(count)))
         yield Layer(server, reader, folder, count, hectares, in_box)
 
 
-def _fill(
-    folder: Path, client: Client, count: int, settings: Mapping[str, str]
-) -> list[dict[str, Any]]:
-    app = create_app(load_settings({"INSTANCE_PATH": str(folder)} | dict(settings)))
-    principal = Principal(
-        "api_key", str(client.credential_id), client.account_id, "", "enterprise",
-        expand(["admin"]), client.owner_id, "owner@example.org",
-    )  # fmt: skip
-    with app.app_context():
+def _fill(client: Client, count: int) -> list[dict[str, Any]]:
+    with client.app.app_context():
+        principal = operator_of(client)
         records = [
             _create(principal, number, is_rare=number == count - 1) for number in range(count)
         ]
         db.session.commit()
-        db.session.remove()
         close_all()
     return records
 

@@ -1,126 +1,146 @@
-"""The worker is killed at points of a delivery, or asked to end: nothing is lost."""
+"""The worker, web processes, and the parts of ``bin/serve`` are killed while clients write and
+read: nothing is lost, nothing is made twice, and what died comes again."""
 
 from __future__ import annotations
 
+import os
+import random
+import signal
 import time
-from collections import Counter
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from typing import Any
 
-from app.auth.tenant import rows_of
-from app.db.extensions import db
-from app.models import Delivery, DeliveryLog
-from tests.outbound.receivers import answering
+from app.processes import embedded
+from tests.instances.served import END_SECONDS, Served, served
+from tests.postgres import PostgresServer
 from tests.waiting import wait_for
-from trials.faults.delivering import Service
-from trials.faults.reconciliation import Customer, reconcile, wait_until_settled
-from trials.faults.trial_report import TrialReport
-from trials.faults.worker import POINTS, VICTIMS
+from trials.faults.killing_worker import POINTS
+from trials.faults.service import TWO_PROCESSES, children, service
+from trials.faults.traffic import traffic
+from trials.report import Report
 
 LONGEST = 120  # seconds from an event to its delivery
-ENDED = 10  # seconds from SIGTERM to the end
-_BETWEEN = 15  # seconds that a kill may take to come
+BACK = 60  # seconds until a part of bin/serve is back: one that dies often waits for up to 30
+_WEB_PAUSE, _PART_PAUSE = 0.4, 2.0  # seconds between two kills, on average
+_STOPS = 0.3  # of the faults of bin/serve; the others are kills
+_PARTS = ("application", "web server", "web server", "worker", "Valkey", "watchdog")
+_PLANS = "[enterprise]\nrequests_per_minute = 100_000\n"  # counted, and never reached
 
 
-def kills(
-    service: Service, number: int = 60, seconds: float = 3.0, victims: Sequence[str] = VICTIMS
-) -> TrialReport:
-    """Kill the worker so many times, a job after so many seconds at most.
+def worker_kills(database: str, folder: Path, is_short: bool) -> Report:
+    """Kill the worker (SIGKILL) at four points of a delivery."""
+    number, kills = 4 if is_short else 60, folder / "kills"
+    kills.touch()
 
-    Args:
-        victims: of which one is chosen each time.
-    """
-    report, worker = TrialReport(), service.worker
-    customers = [service.customer(), service.customer()]
-    writers = service.write(customers)
-    began = time.monotonic()
-    worker.arm(seconds, victims)
-    try:
-        wait_for(lambda: len(worker.kills()) >= number, _BETWEEN * number)
-        worker.disarm()
-        lasted = time.monotonic() - began
-        time.sleep(1)  # what is written now wakes a job that lives
-    finally:
-        for writer in writers:
-            writer.end()
-    is_settled = wait_until_settled(service.app, customers, LONGEST)
-    found = reconcile(service.app, customers, writers)
-    done = worker.kills()
-    points = Counter(line.split(", ")[0] for line in done)
-    dead = Counter(line.split(", ")[1] for line in done)
-    report.lines = [
-        f"  {len(done)} kills in {lasted:.0f} s: "
-        + ",\n    ".join(
-            ", ".join(f"{points[point]} {point}" for point in some)
-            for some in (POINTS[:2], POINTS[2:])
-        ),
-        f"  {dead['job']} killed the job's process, {dead['queue']} also that of the queue, "
-        f"{dead['worker']} the whole worker",
-        found.line(),
-        f"  to delivery   {found.delays} ({LONGEST} s allowed)",
-    ]
-    report.wrong = found.wrong
-    report.check(is_settled, f"something was still to be delivered after {LONGEST} s")
-    report.check_time("an event", found.delays.longest, LONGEST)
-    report.check(found.failed == 0, f"{found.failed} attempts failed")
+    def done() -> list[str]:
+        return kills.read_text().splitlines()
+
+    with service(database, folder, worker="trials.faults.killing_worker") as running:
+        with traffic(running) as clients:
+            (folder / "armed").touch()
+            wait_for(lambda: len(done()) >= number, 15 * number)
+            (folder / "armed").unlink()
+            time.sleep(1)  # what is written now wakes a job that lives
+        report = clients.check(writes={201}, reads={200})
+    points = Counter(line.split(", ")[0] for line in done())
+    report.lines.insert(0, f"  {', '.join(f'{points[point]} {point}' for point in POINTS)}")
     report.check(min(points[point] for point in POINTS) > 0, "not all points had their turn")
+    report.check_time("an event", max(clients.delays), LONGEST)
     return report
 
 
-def ending(service: Service, delay: float = 3.0) -> TrialReport:
-    """Ask the worker to end while receivers have requests that they answer late or never."""
-    report, worker = TrialReport(), service.worker
-    customers = [service.customer() for _ in range(4)]
-    writers = service.write(customers)
-    try:
-        wait_for(lambda: all(len(customer.inbox.arrivals) > 5 for customer in customers), 30)
-        for customer, seconds in zip(customers, (0, delay, delay, 60), strict=True):
-            customer.inbox.answer = answering(delay=seconds)
-        time.sleep(2)
-        asked_at = time.time()
-        code = worker.end()
-        took = time.time() - asked_at
-    finally:
-        for writer in writers:
-            writer.end()
-    ended = Counter[str]()
-    for customer in customers:
-        ended += _ends(service, customer, asked_at)
-        customer.inbox.answer = answering()
-    worker.begin()
-    is_settled = wait_until_settled(service.app, customers, LONGEST)
-    found = reconcile(service.app, customers, writers)
-    report.lines = [
-        f"  stopped {took:.1f} s after SIGTERM ({ENDED} allowed), exit code {code}",
-        f"  {ended['success'] + ended['failed']} requests were in flight: {ended['success']} "
-        f"delivered, {ended['failed']} failed in time, {ended['unknown']} without a log entry",
-        f"  {ended['pending']} deliveries not started; {ended['claimed']} left claimed",
-        found.line(),
-    ]
-    report.wrong = found.wrong
+def web_kills(database: str, folder: Path, is_short: bool) -> Report:
+    """Kill web processes (SIGKILL), one at a time."""
+    number = 8 if is_short else 100
+    with service(database, folder, settings=TWO_PROCESSES) as running:
+        processes = len(wait_for(lambda: children(running.web_pid)))
+
+        def all_of_them() -> list[int]:
+            found = children(running.web_pid)
+            return found if len(found) >= processes else []
+
+        with traffic(running, accounts=4, rate=40) as clients:
+            for _ in range(number):
+                time.sleep(random.uniform(0, 2 * _WEB_PAUSE))
+                os.kill(random.choice(wait_for(all_of_them)), signal.SIGKILL)
+            time.sleep(1)
+        report = clients.check(writes={0, 201, 409, 503}, reads={0, 200})
+    lost = sum(made.status == 0 for made in clients.all)
+    report.lines.insert(0, f"  {number} kills; {lost:,} requests lost")
+    report.check(bool(lost), "no request was lost, so nothing was tried")
+    return report
+
+
+def part_kills(database: str, folder: Path, is_short: bool) -> Report:
+    """Kill (SIGKILL) or stop (SIGSTOP) parts of ``bin/serve``, one at a time."""
+    with ExitStack() as stack:
+        plans = folder / "plans.toml"
+        plans.write_text(_PLANS)
+        settings = {"LOG_LEVEL": "warning", "PLANS_FILE": str(plans)}
+        if database == "postgresql":
+            server = stack.enter_context(PostgresServer(folder / "pg"))
+            settings["DATABASE_URL"] = server.create_database()
+        place = folder / "instance"
+        place.mkdir()
+        instance = stack.enter_context(served(place, folder, settings=settings))
+        with traffic(instance, accounts=4) as clients:
+            faults = _cause(instance, 8 if is_short else 60)
+            time.sleep(1)
+        report = clients.check(writes={0, 201, 409, 503}, reads={0, 200})
+        report.lines[:0] = [
+            f"  {len(times)} × {fault}, back after {max(times):.1f} s at most"
+            for fault, times in sorted(faults.items())
+        ]
+        by_limits = [made for made in clients.all if made.status >= 500 and b"limit" in made.body]
+        report.check_none(by_limits, "responses of 5xx are from limits")
+        _check_end(report, instance)
+    return report
+
+
+def _cause(instance: Served, number: int) -> dict[str, list[float]]:
+    """The seconds until the part was back, by what was done."""
+    gone: defaultdict[str, list[float]] = defaultdict(list)
+    for _ in range(number):
+        time.sleep(random.uniform(0, 2 * _PART_PAUSE))
+        part, pid = random.choice(wait_for(lambda: _all_parts(instance), BACK))
+        is_stop = random.random() < _STOPS and part != "watchdog"  # nobody ends one that is stopped
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGSTOP if is_stop else signal.SIGKILL)
+        began = time.monotonic()
+        wait_for(lambda: _all_parts(instance, besides=pid), BACK)  # noqa: B023 - called at once
+        gone[f"{part} {'stopped' if is_stop else 'killed'}"].append(time.monotonic() - began)
+    return gone
+
+
+def _check_end(report: Report, instance: Served) -> None:
+    report.check(instance.is_running, "bin/serve ended")
+    embedded.release(instance.folder)  # else it would go on for this process
+    instance.process.terminate()
+    code = instance.process.wait(END_SECONDS)
     report.check(code == 0, f"exit code {code}")
-    report.check(not ended["claimed"], f"{ended['claimed']} deliveries were left claimed")
-    report.check(not ended["unknown"], f"{ended['unknown']} requests have no log entry")
-    report.check(is_settled, "something was never delivered")
-    report.check_time("the end", took, ENDED)
-    return report
+    report.check_none(instance.marked.commands().values(), "processes are left after SIGTERM")
 
 
-def _ends(service: Service, customer: Customer, asked_at: float) -> Counter[str]:
-    """How the attempts ended that were in flight at a moment, how many requests no log entry
-    tells of, and what is left to do: "pending" ones, of which some are "claimed"."""
-    own = customer.client.account_id
-    with service.app.app_context():
-        entries = list(db.session.scalars(rows_of(own, DeliveryLog)))
-        ends = Counter(
-            row.status
-            for row in entries
-            if row.sent_at.timestamp() <= asked_at <= row.delivered_at.timestamp()
-        )
-        known = Counter(row.delivery_id for row in entries)
-        left = list(db.session.scalars(rows_of(own, Delivery).where(Delivery.due_at.is_not(None))))
-        ends["pending"] = len(left)
-        ends["claimed"] = sum(row.claim is not None for row in left)
-        db.session.rollback()
-    came = Counter(arrival.delivery_id for arrival in customer.inbox.arrivals)
-    ends["unknown"] = (came - known).total()
-    return ends
+def _all_parts(instance: Served, besides: int = 0) -> list[tuple[str, int]]:
+    """The parts and their processes, once all run, and none is the process ``besides``."""
+    with suppress(FileNotFoundError, ProcessLookupError):  # some end meanwhile
+        found = list(_parts(instance))
+        pids = {pid for _, pid in found}
+        if sorted(name for name, _ in found) == sorted(_PARTS) and besides not in pids:
+            return found
+    return []
+
+
+def _parts(instance: Served) -> Iterator[tuple[str, int]]:
+    valkey: Any = embedded.recorded(instance.folder)
+    if valkey is not None and embedded.is_running(instance.folder):
+        yield "Valkey", valkey.pid
+        yield "watchdog", valkey.watchdog
+    for application in children(instance.process.pid):
+        if b"app.preload" in Path(f"/proc/{application}/cmdline").read_bytes():
+            yield "application", application
+            for pid in children(application):
+                yield Path(f"/proc/{pid}/comm").read_text().strip(), pid

@@ -14,22 +14,17 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 from urllib.parse import urlencode
 
-from app.security.tokens import hash_token
 from config import ROOT
-from tests.make import make_application
+from tests.instances.customers import Customer, Instance
 from tests.make.browser import PASSWORD
 from tests.make.features import collection, feature
 from tests.make.geometry import square
-from tests.make.oauth import code_form, grant_code
-from trials.faults.delivering import OUTSIDE, Instance
-from trials.faults.reconciliation import Customer
 
 KINDS: Final = (
     "a project", "its event", "its audit entry", "an asset", "a change", "a deletion", "an import",
-    "a webhook", "an invitation", "a sign-up", "an access token", "a key, by a command",
-    "a delivered event",
+    "a sign-up", "a key, by a command", "a delivered event",
 )  # fmt: skip
-_FEW: Final = 8  # imports and access tokens of an account: it can have 10 imports
+_FEW: Final = 8  # imports of an account: it can have 10
 _FORM: Final = {"Content-Type": "application/x-www-form-urlencoded"}
 _BOUNDARY: Final = "part"  # of the parts of a form
 _FILE: Final = (
@@ -57,11 +52,7 @@ class EverythingWriter:
         self.failure = ""
         self._client = client = customer.client
         self._numbers = itertools.count(1)
-        application = make_application(client, public=True)
-        granted = (instance.app, application, client.owner_id, client.account_id)
-        self._forms = [
-            code_form(application, grant_code(*granted)) | application.proof for _ in range(_FEW)
-        ]
+        self._imports = iter(range(1, _FEW))
         self._connection = http.client.HTTPConnection("127.0.0.1", instance.port, timeout=30)
         self._ask("GET", "/v1/account", None, client.authorization)
         self._connection.close()  # it opens again when it is used
@@ -90,20 +81,10 @@ class EverythingWriter:
         self._send("POST", f"/v1/projects/{made['id']}/archive")
         at, _ = self._send("DELETE", f"/v1/projects/{made['id']}")
         self._note_entry(at, "a deletion", made["id"], "project.deleted")
-        webhook = {"url": f"https://{OUTSIDE}/", "events": ["member.removed"]}
-        at, made = self._send("POST", "/v1/webhooks", webhook)
-        self._note(at, "a webhook", "webhooks", id=made["id"])
-        email = f"{name}@example.org".lower()
-        at, _ = self._send("POST", "/v1/account/members/invite", {"email": email, "role": "viewer"})
-        self._note(at, "an invitation", "users", email=email)
-        self._sign_up(f"new-{email}")
-        if self._forms:
+        self._sign_up(f"{name}@example.org".lower())
+        if next(self._imports, None):
             at, made = self._send("POST", "/v1/imports", collection(feature(square(), name=name)))
             self._note(at, "an import", "imports", id=made["id"])
-            body = urlencode(self._forms.pop()).encode()
-            at, answer, _ = self._ask("POST", "/oauth/token", body, _FORM)
-            row = {"token_hash": hash_token(json.loads(answer)["access_token"])}
-            self._note(at, "an access token", "oauth_tokens", **row)
 
     def _sign_up(self, email: str) -> None:
         _, page, headers = self._ask("GET", "/register", None, {})

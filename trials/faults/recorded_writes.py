@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import random
+import shutil
 import struct
+import subprocess
+import sys
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from trials.faults.preloaded import compile_library
+from trials.report import CannotCause
 
 _HEAD: Final = struct.Struct("=dqqqqq")
 _WRITTEN, _TRUNCATED, _SYNC_BEGINS, _SYNCED = range(4)
@@ -34,14 +37,19 @@ class Recorder:
         beginning: of the paths of the files that are recorded.
 
     Raises:
-        CannotCause: as ``compile_library`` does.
+        CannotCause: this is not Linux, or there is no C compiler.
     """
 
     def __init__(self, folder: Path, beginning: Path) -> None:
         self._log = folder / "writes.log"
         self._log.touch()
         self._log.chmod(0o666)
-        library = compile_library(Path(__file__).with_suffix(".c"), folder)
+        library, compiler = folder / "recorded_writes.so", shutil.which("cc")
+        if sys.platform != "linux" or compiler is None:
+            raise CannotCause("it takes Linux and a C compiler, such as of the package gcc")
+        source = str(Path(__file__).with_suffix(".c"))
+        command = [compiler, "-shared", "-fPIC", "-O2", source, "-o", str(library)]
+        subprocess.run(command, check=True)
         self.environ = {
             "LD_PRELOAD": str(library),
             "WRITES_OF": str(beginning.resolve()),

@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import http.client
-import json
-import select
 import ssl
-import threading
 import time
-import uuid
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -17,14 +13,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tests.make import Client, together
-from trials.faults.responses import LOST, Response
-from trials.faults.trial_report import TrialReport
-from trials.faults.writer import Writer
+from trials.faults.traffic import LOST, TIMEOUT, Response
+from trials.report import Report
 
-TIMEOUT = 30  # seconds that a client waits
 BACK = 10  # seconds until all is good again
 SLOW = 3.0  # seconds; a response that takes longer is not a good one
-REPEAT_AFTER = 0.2  # seconds
 CALLERS = 8  # of a burst
 DOCUMENTED = frozenset({200, 201, 204, 409, 429, 503})
 GOOD = frozenset({200, 201, 204})
@@ -65,56 +58,6 @@ class Endpoint:
         return Response(began, time.time(), status, body=body)
 
 
-class EndpointWriter(Writer):
-    """Writes on one endpoint. ``repeats``: each request with its Idempotency-Key until it is
-    acknowledged, as clients should."""
-
-    def __init__(self, endpoint: Endpoint, client: Client, rate: float, *, repeats: bool) -> None:
-        self.endpoint, self._repeats = endpoint, repeats
-        self.responses: list[Response] = []
-        super().__init__(endpoint.port, client, rate)
-
-    def _connect(self) -> http.client.HTTPConnection:
-        return self.endpoint.connect()
-
-    def _create(self, connection: http.client.HTTPConnection, number: int, **headers: str) -> int:
-        if self._repeats:
-            headers["Idempotency-Key"] = uuid.uuid4().hex
-        while True:
-            if _was_closed(connection):
-                connection.close()  # it opens again
-            began = time.time()
-            status = super()._create(connection, number, **headers)
-            self.responses.append(Response(began, time.time(), status))
-            if status == 201 or not self._repeats or self._over.wait(REPEAT_AFTER):
-                return status
-
-
-class Reader:
-    """Reads at some paths of some endpoints again and again."""
-
-    def __init__(self, endpoints: Sequence[Endpoint], paths: Iterable[str], client: Client) -> None:
-        self.responses: dict[str, list[Response]] = {path: [] for path in paths}
-        self._over = threading.Event()
-        self._client = client
-        self._threads = [
-            threading.Thread(target=self._read, args=(endpoint, path))
-            for endpoint in endpoints
-            for path in self.responses
-        ]
-        for thread in self._threads:
-            thread.start()
-
-    def end(self) -> None:
-        self._over.set()
-        for thread in self._threads:
-            thread.join()
-
-    def _read(self, endpoint: Endpoint, path: str) -> None:
-        while not self._over.wait(0.25):
-            self.responses[path].append(endpoint.get(path, self._client.authorization))
-
-
 class Phase(NamedTuple):
     """What begins with something that happened. All must be good again after so many seconds; None:
     it need not; 0: nothing may fail, and what is slow must be over after ``BACK``."""
@@ -134,9 +77,7 @@ class Timeline:
     def note(self, what: str, writes: float | None = BACK, reads: float | None = BACK) -> None:
         self.phases.append(Phase(time.time(), what, writes, reads))
 
-    def write(
-        self, written: Sequence[Response], read: Sequence[Response], report: TrialReport
-    ) -> None:
+    def write(self, written: Sequence[Response], read: Sequence[Response], report: Report) -> None:
         """Report what clients saw after each phase."""
         ends = [phase.at for phase in self.phases[1:]] + [float("inf")]
         for phase, end in zip(self.phases, ends, strict=True):
@@ -177,21 +118,6 @@ def burst(endpoints: Sequence[Endpoint], client: Client, number: int) -> Counter
 
     callers = [partial(caller, endpoints[place % len(endpoints)]) for place in range(CALLERS)]
     return sum(together(*callers), Counter())
-
-
-def _was_closed(connection: http.client.HTTPConnection) -> bool:
-    """Whether the server closed a connection since its last response, as it may. Clients such as
-    urllib3 look before they send."""
-    return bool(connection.sock and select.select([connection.sock], [], [], 0)[0])
-
-
-def is_json(response: Response) -> bool:
-    """Whether its body is JSON."""
-    try:
-        json.loads(response.body)
-    except ValueError:
-        return False
-    return True
 
 
 def _is_good(response: Response) -> bool:

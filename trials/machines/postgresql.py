@@ -14,15 +14,14 @@ from tests.waiting import wait_for
 from trials.machines.hosts import Host
 
 PASSWORD = "the-database-password"
-LOOPBACK = "127.0.0.1"
 _CONFIGURATION = ROOT / "deploy" / "hosts"
 
 
 class PostgresHost:
     """PostgreSQL on a host. The operator is connected by its Unix socket, whatever the network."""
 
-    def __init__(self, host: Host, programs: Path, port: int = 5432) -> None:
-        self.host, self.port, self.name = host, port, host.name
+    def __init__(self, host: Host, programs: Path) -> None:
+        self.host, self.name = host, host.name
         self._programs = programs
         self.folder = host.private_folder("pg")
         self._data = str(self.folder / "data")
@@ -42,7 +41,7 @@ class PostgresHost:
 
     def begin(self) -> None:
         """Start the server, and wait until it takes connections."""
-        command = [str(self._programs / "postgres"), "-D", self._data, "-p", str(self.port)]
+        command = [str(self._programs / "postgres"), "-D", self._data, "-p", "5432"]
         command += ["-k", str(self.folder), "-c", "unix_socket_permissions=0777"]
         self._process = self.host.start(command, log="postgresql.log", is_unprivileged=True)
         wait_for(self._answers, 30)
@@ -54,7 +53,7 @@ class PostgresHost:
     def execute(self, statement: str) -> Any:
         """The rows of a statement that the operator runs, as the superuser."""
         connection = psycopg.connect(
-            host=str(self.folder), port=self.port, user="postgres", autocommit=True
+            host=str(self.folder), port=5432, user="postgres", autocommit=True
         )
         with connection:
             cursor = connection.execute(statement)
@@ -90,8 +89,6 @@ class PostgresHost:
         """The configuration that operators get; the operator here is not PostgreSQL's own user."""
         hba = (_CONFIGURATION / "pg_hba.conf").read_text().replace(" peer", " trust")
         own = (_CONFIGURATION / "postgresql.conf").read_text()
-        if self.host.address == LOOPBACK:
-            hba, own = hba.replace("10.0.0.0/24", f"{LOOPBACK}/32"), own.replace("'*'", "localhost")
         for name, text in (("pg_hba.conf", hba), ("canopy.conf", own)):
             self.host.write(f"{self._data}/{name}", text)
         if "canopy.conf" not in (file := Path(self._data, "postgresql.conf")).read_text():
@@ -100,7 +97,7 @@ class PostgresHost:
     def _source(self, primary: PostgresHost) -> str:
         limits = "connect_timeout=3 keepalives_idle=3 keepalives_interval=2 keepalives_count=2"
         return (
-            f"host={primary.host.address} port={primary.port} user=replicator "
+            f"host={primary.host.address} port=5432 user=replicator "
             f"password={PASSWORD} application_name={self.name} {limits}"
         )
 
@@ -161,12 +158,12 @@ class Cluster:
             standby.follow(self.primary)
         return former
 
-    def url(self, port: int | None = None) -> str:
+    def url(self, port: int = 5432) -> str:
         """The address of the database, which names all hosts.
 
         Args:
             port: of a pgbouncer on each.
         """
-        places = ",".join(f"{each.host.address}:{port or each.port}" for each in self.servers)
+        places = ",".join(f"{each.host.address}:{port}" for each in self.servers)
         credentials = f"canopy:{PASSWORD}"
         return f"postgresql://{credentials}@{places}/canopy?target_session_attrs=read-write"

@@ -18,9 +18,9 @@ from redis.retry import Retry
 
 from config import ROOT
 from tests.deploy.debian import Program
+from tests.deploy.programs import without_user
 from tests.waiting import wait_for
 from trials.machines.hosts import Host
-from trials.machines.network import NamespaceHost
 from trials.machines.postgresql import PASSWORD, PostgresHost
 
 VALKEY_PASSWORD = "the-valkey-password"  # as in deploy/hosts
@@ -82,28 +82,20 @@ def sentinel_primary(hosts: Sequence[Host]) -> str:
     return found.pop() if len(found) == 1 else ""
 
 
-def start_pgbouncer(server: PostgresHost, program: Program, pool_mode: str) -> Popen[bytes]:
+def start_pgbouncer(server: PostgresHost, program: Program) -> Popen[bytes]:
     """pgbouncer in front of PostgreSQL on the same host; again after it was killed."""
     folder = server.host.folder / "pgbouncer"
     if not folder.exists():
         server.host.private_folder("pgbouncer")
     text = shipped("pgbouncer.ini").replace("/etc/pgbouncer", str(folder))
-    changes = {"listen_addr": server.host.address, "pool_mode": pool_mode}
-    if pool_mode == "session":  # one for each of the service
-        changes["default_pool_size"] = "80"
-    for name, value in changes.items():
-        text = re.sub(f"(?m)^{name} = .*", f"{name} = {value}", text)
+    text = re.sub("(?m)^listen_addr = .*", f"listen_addr = {server.host.address}", text)
+    text = re.sub("(?m)^pool_mode = .*", "pool_mode = transaction", text)
     server.host.write(f"{folder}/pgbouncer.ini", text)
     server.host.write(f"{folder}/userlist.txt", f'"canopy" "{PASSWORD}"\n')
     command = [program.path, f"{folder}/pgbouncer.ini"]
     process = server.host.start(command, program.environ, log="pgbouncer.log", is_unprivileged=True)
     wait_for(lambda: is_open(server.host.address, 6432))
     return process
-
-
-def without_user(configuration: str) -> str:
-    """haproxy.cfg without the user that Debian's package makes."""
-    return re.sub(r"^ +(user|group) haproxy\n", "", configuration, flags=re.MULTILINE)
 
 
 class Haproxy:
@@ -138,7 +130,7 @@ class Haproxy:
 class Nginx:
     """nginx on ports 80 and 443, on a host that has the settings of the kernel for it."""
 
-    def __init__(self, host: NamespaceHost, program: Program, certificate: Path) -> None:
+    def __init__(self, host: Host, program: Program, certificate: Path) -> None:
         assignments = re.findall(r"^(net\S+) = (\d+)$", shipped("sysctl.conf"), re.MULTILINE)
         host.set_kernel(dict(assignments))
         folder = host.folder

@@ -1,8 +1,5 @@
 """Compare what Canopy reads of some 370 files of public repositories with what GDAL reads.
 
-bin/trials others -- --files FOLDER      with the files that are there; others are downloaded
-bin/trials others -- --only gpkg --only a-name
-
 The table beside this trial (files.jsonl) has each file with its repository, commit, path, sum, and
 the verdict on it: fine, refused rightly, refused badly, or loses. The files belong to their owners
 and are not in this repository. What differs from the table is listed; where a verdict is worse, the
@@ -14,166 +11,136 @@ from __future__ import annotations
 import argparse
 import sys
 import tempfile
-import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final
 
+from app.db.connections import close_all
+from app.db.migrations import upgrade
+from app.factory import create_app
+from app.processes import embedded
+from config import load_settings
+from tests.imports.making import features_of, read, upload, work
+from tests.make import Client, make_account, make_project
+from tests.make.apps import CHEAP_PASSWORDS
 from trials.others import by_gdal
-from trials.others.imported import Imported, Importer, importer
 from trials.others.judging import judge
-from trials.others.table import VERDICTS, Entry, NotThere, fetched, read_table, write_table
+from trials.others.table import (
+    VERDICTS,
+    Entry,
+    Imported,
+    NotThere,
+    fetched,
+    read_table,
+    write_table,
+)
+from trials.report import say
 
-_BAD: Final = VERDICTS[2:]
-
-
-class Judged(NamedTuple):
-    """A file of the table, and what was found of it now."""
-
-    before: Entry
-    now: Entry
-
-    @property
-    def is_worse(self) -> bool:
-        return VERDICTS.index(self.now.verdict) > VERDICTS.index(self.before.verdict)
+_PAGE: Final = 100
+_MOST: Final = 1000  # features that are looked at one by one
+_ENDS: Final = ("ready", "failed")
 
 
 def main() -> int:
     """Exit codes: 0 nothing is worse than in the table, 1 something is, or a file is not there."""
-    options = _options()
-    table = read_table(options.table)
-    chosen = [entry for entry in table if _is_chosen(entry, options.only)]
-    began, judged, missing = time.monotonic(), list[Judged](), 0
-    with _files(options) as files, _instance() as reader:
-        for number, entry in enumerate(chosen, start=1):
-            _progress(number, len(chosen), entry)
-            try:
-                now = _judged(entry, reader, files)
-            except NotThere as error:
-                _say(f"NOT THERE  {entry.name}: {error}")
-                missing += 1
-                continue
-            judged.append(Judged(entry, now))
-            _report(judged[-1])
-    if options.write:
-        found = {(each.before.name): each.now for each in judged}
-        write_table([found.get(entry.name, entry) for entry in table], options.table)
-    return _summary(judged, missing, time.monotonic() - began)
-
-
-def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        "bin/trials others --",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument(
-        "--files",
-        type=Path,
-        metavar="FOLDER",
-        help="where the files are kept, as owner/name/path; what is missing is downloaded into it",
-    )
-    parser.add_argument(
-        "--only",
-        action="append",
-        default=[],
-        metavar="WORD",
-        help="files of this format or verdict, or with this word in their name; can be repeated",
-    )
-    parser.add_argument(
-        "--write", action="store_true", help="put what was found into the table; look at it then"
-    )
-    parser.add_argument("--table", type=Path, default=None, help=argparse.SUPPRESS)
+    parser = argparse.ArgumentParser("bin/trials others --", description=__doc__)
+    parser.add_argument("--files", type=Path, metavar="FOLDER", help="where they are, or are kept")
+    parser.add_argument("--only", default="", metavar="WORD", help="files with this in their name")
+    parser.add_argument("--write", action="store_true", help="put what was found into the table")
     options = parser.parse_args()
-    if options.table is None:
-        options.table = Path(__file__).with_name("files.jsonl")
-    return options
+    table = read_table()
+    found: dict[str, Entry] = {}
+    failed = 0
+    with (
+        tempfile.TemporaryDirectory(prefix="canopy-files-") as downloads,
+        tempfile.TemporaryDirectory(prefix="canopy-others-") as instance,
+        _importer(Path(instance)) as importer,
+    ):
+        for entry in table:
+            if options.only not in entry.name:
+                continue
+            try:
+                now = _judged(entry, importer, options.files or Path(downloads))
+            except NotThere as error:
+                say(f"NOT THERE  {entry.name}: {error}")
+                failed += 1
+                continue
+            found[entry.name] = now
+            failed += _is_worse(entry, now)
+    if options.write:
+        write_table([found.get(entry.name, entry) for entry in table])
+    counts = Counter(entry.verdict for entry in found.values())
+    shown = ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS)
+    say(f"\n{len(found)} files: {shown}; {failed} worse than in the table, or not there")
+    return 1 if failed else 0
 
 
-def _is_chosen(entry: Entry, words: Sequence[str]) -> bool:
-    return not words or any(
-        word in (entry.format, entry.verdict) or word in entry.name for word in words
-    )
-
-
-@contextmanager
-def _files(options: argparse.Namespace) -> Iterator[Path]:
-    if options.files:
-        yield options.files
-        return
-    with tempfile.TemporaryDirectory(prefix="canopy-files-") as name:
-        yield Path(name)
-
-
-@contextmanager
-def _instance() -> Iterator[Importer]:
-    folder = tempfile.TemporaryDirectory(prefix="canopy-others-")
-    with folder as name, importer(Path(name)) as reader:
-        yield reader
-
-
-def _judged(entry: Entry, reader: Importer, files: Path) -> Entry:
+def _judged(entry: Entry, importer: Importer, files: Path) -> Entry:
     with tempfile.TemporaryDirectory(prefix="canopy-file-") as name:
         path = fetched(entry, files, Path(name))
-        imported = reader.read(path, entry.kind)
-        found = judge(entry, imported, _by_gdal(path, imported))
-    file_format = imported.record.get("format")
-    return entry.judged(found.verdict, found.says, found.reason, file_format or _ending(entry))
+        imported = importer.read(path, entry.kind)
+        file_format, layer = (imported.record.get(key) for key in ("format", "layer"))
+        verdict = judge(entry, imported, by_gdal.read_layer(path, file_format, layer))
+    ending = Path(entry.path).suffix.lstrip(".").lower()
+    return entry.judged(verdict.verdict, verdict.says, verdict.reason, file_format or ending)
 
 
-def _by_gdal(path: Path, imported: Imported) -> by_gdal.Read | None:
-    record = imported.record
-    return by_gdal.read_layer(path, record.get("format"), record.get("layer"))
+def _is_worse(before: Entry, now: Entry) -> bool:
+    """Whether a verdict is; prints what has changed."""
+    is_worse = VERDICTS.index(now.verdict) > VERDICTS.index(before.verdict)
+    if (before.verdict, before.says) != (now.verdict, now.says):
+        say(f"{'WORSE' if is_worse else 'changed':10} {now.name}")
+        say(f"           {before.verdict}: {before.says}")
+        say(f"        →  {now.verdict}: {now.says} {now.reason}")
+    return is_worse
 
 
-def _ending(entry: Entry) -> str:
-    return Path(entry.path).suffix.lstrip(".").lower()
+class Importer:
+    """An account into which files are imported."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self._project_id = make_project(client)["id"]
+
+    def read(self, path: Path, kind: str) -> Imported:
+        """Read a file as an import does, and forget it."""
+        form = {"kind": "assets", "project_id": self._project_id} if kind == "assets" else {}
+        response = upload(self._client, path.read_bytes(), path.name, **form)
+        if response.status_code != 202:
+            return Imported(error=f"{response.status_code}: {response.json['error']['message']}")
+        work(self._client)
+        record = read(self._client, response.json["data"]["id"])
+        assert record["status"] in _ENDS, record["status"]
+        found = list(self._features(record)) if record["status"] == "ready" else []
+        self._client.post(f"/v1/imports/{record['id']}/cancel")
+        return Imported(record, found)
+
+    def _features(self, record: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        for page in range(1, 1 + _MOST // _PAGE):
+            found = features_of(self._client, record, page=str(page), per_page=str(_PAGE))
+            yield from found
+            if len(found) < _PAGE:
+                return
 
 
-def _report(judged: Judged) -> None:
-    before, now = judged
-    if (before.verdict, before.says) == (now.verdict, now.says):
-        return
-    word = "WORSE" if judged.is_worse else "changed"
-    _say(f"{word:10} {now.name}")
-    _say(f"           {before.verdict}: {before.says}")
-    _say(f"        →  {now.verdict}: {now.says}")
-    if now.reason:
-        _say(f"           {now.reason}")
-
-
-def _summary(judged: Sequence[Judged], missing: int, seconds: float) -> int:
-    formats = sorted({str(each.now.format) for each in judged})
-    _say(f"\n{'':12}" + "".join(f"{verdict:>17}" for verdict in VERDICTS))
-    for name in [*formats, "all"]:
-        of_name = [each.now for each in judged if name in ("all", each.now.format)]
-        counts = Counter(each.verdict for each in of_name)
-        _say(f"{name:12}" + "".join(f"{counts[verdict]:17}" for verdict in VERDICTS))
-    worse = sum(each.is_worse for each in judged)
-    bad = sum(each.now.verdict in _BAD for each in judged)
-    repositories = len({each.now.repository for each in judged})
-    _say(
-        f"\n{len(judged)} files of {repositories} repositories in {seconds:.0f} s: {worse} worse "
-        f"than in the table, {bad} refused badly or lost, {missing} not there"
-    )
-    return 1 if worse or missing else 0
-
-
-def _progress(number: int, total: int, entry: Entry) -> None:
-    if sys.stderr.isatty():
-        sys.stderr.write(f"\r\033[K{number} of {total}  {entry.name[-90:]}")
-        sys.stderr.flush()
-    elif number % 25 == 0:
-        sys.stderr.write(f"{number} of {total}\n")
-
-
-def _say(line: str) -> None:
-    if sys.stderr.isatty():
-        sys.stderr.write("\r\033[K")
-    sys.stdout.write(f"{line}\n")
-    sys.stdout.flush()
+@contextmanager
+def _importer(folder: Path) -> Iterator[Importer]:
+    """An instance in a folder, which ends with it."""
+    folder.chmod(0o755)
+    valkey = embedded.ensure(folder / "valkey")
+    environ = {"INSTANCE_PATH": str(folder / "instance"), "LOG_LEVEL": "error"}
+    environ |= {"RATE_LIMIT_DISABLED": "true", "REDIS_URL": valkey} | CHEAP_PASSWORDS
+    app = create_app(load_settings(environ))
+    try:
+        with app.app_context():
+            upgrade()
+        yield Importer(make_account(app))
+    finally:
+        with app.app_context():
+            close_all()
+        embedded.release(folder / "valkey")
 
 
 if __name__ == "__main__":

@@ -11,8 +11,7 @@ import shapely
 
 from app.formats.readers.kml import ALL_FOLDERS
 from trials.others.by_gdal import Read
-from trials.others.imported import Imported
-from trials.others.table import Entry
+from trials.others.table import Entry, Imported
 
 _REFUSED: Final = ("refused rightly", "refused badly")
 _UNJUDGED: Final = "not judged yet: GDAL reads it"

@@ -9,7 +9,7 @@ import zipfile
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path, PurePosixPath
-from typing import Final
+from typing import Any, Final
 from urllib.error import URLError
 from urllib.parse import quote
 from urllib.request import urlopen
@@ -59,12 +59,21 @@ class Entry:
         return replace(self, verdict=verdict, says=says, reason=reason, format=file_format)
 
 
-def read_table(path: Path = TABLE) -> list[Entry]:
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """The record of an import and its first features; ``error`` instead if it was not accepted."""
+
+    record: dict[str, Any] = field(default_factory=dict)
+    features: list[dict[str, Any]] = field(default_factory=list)
+    error: str | None = None
+
+
+def read_table() -> list[Entry]:
     """The entries, in the order of the table."""
-    return [Entry(**json.loads(line)) for line in path.read_text().splitlines()]
+    return [Entry(**json.loads(line)) for line in TABLE.read_text().splitlines()]
 
 
-def write_table(entries: Iterable[Entry], path: Path = TABLE) -> None:
+def write_table(entries: Iterable[Entry]) -> None:
     """Replace the table. Members that say nothing are left out."""
     lines = []
     for entry in entries:
@@ -72,7 +81,7 @@ def write_table(entries: Iterable[Entry], path: Path = TABLE) -> None:
         if not entry.reason:
             del values["reason"]
         lines.append(json.dumps({"licence": None} | values, ensure_ascii=False))
-    path.write_text("".join(f"{line}\n" for line in sorted(lines)))
+    TABLE.write_text("".join(f"{line}\n" for line in sorted(lines)))
 
 
 def fetched(entry: Entry, folder: Path, work: Path) -> Path:

@@ -20,7 +20,6 @@ from app.audit.log.schemas import (
     AuditLogQuerySchema,
 )
 from app.auth.principal import Principal
-from app.db.replica import read_from_replica
 from app.db.transactions import transaction
 
 bp = ApiBlueprint(
@@ -56,7 +55,7 @@ def list_audit_log(principal: Principal, values: dict[str, Any]) -> Response:
     query = EntryQuery(**values)
     if format_name is not None:
         return _file(principal.account_id, format_name, query)
-    records, total = read_from_replica(lambda: listing.list_entries(principal.account_id, query))
+    records, total = listing.list_entries(principal.account_id, query)
     return envelope.page(records, total=total, number=query.page, size=query.per_page)
 
 
@@ -74,7 +73,6 @@ def _file(account_id: str, format_name: str, query: EntryQuery) -> Response:
     needs="admin",
     query=PageQuerySchema,
     gives=(200, page_of(AuditCheckpointSchema)),
-    from_replica=True,
 )
 def list_audit_checkpoints(principal: Principal, values: dict[str, Any]) -> Response:
     """List the checkpoints of the audit log.

@@ -154,17 +154,14 @@ def _watched(connection: LimitedConnection, gen: PQGen[T], clock: ProcessorClock
             clock.add(time.monotonic() - began)
 
 
-def engine_options(settings: Settings, setting: str) -> dict[str, Any]:
+def engine_options(settings: Settings) -> dict[str, Any]:
     """Options of an engine.
 
-    Args:
-        setting: the one with the address.
-
     Raises:
-        config.SettingsError: the address is malformed, or has an option that libpq does not know,
+        config.SettingsError: DATABASE_URL is malformed, or has an option that libpq does not know,
             or a ``connect_timeout`` that is no number.
     """
-    given = _parameters(setting.upper(), getattr(settings, setting))
+    given = _parameters(settings.database_url)
     limits = {name: value for name, value in NETWORK_LIMITS.items() if name not in given}
     # A prepared statement is one of the server's connection, which transactions share.
     is_shared = settings.pgbouncer_pool_mode == "transaction"
@@ -177,7 +174,7 @@ def engine_options(settings: Settings, setting: str) -> dict[str, Any]:
     }
 
 
-def _parameters(setting: str, url: str) -> Mapping[str, Any]:
+def _parameters(url: str) -> Mapping[str, Any]:
     """The parameters in an address, by libpq's names."""
     try:
         dialect: Any = postgresql.psycopg.dialect
@@ -188,7 +185,7 @@ def _parameters(setting: str, url: str) -> Mapping[str, Any]:
         reason = str(error).strip().splitlines()[0]
     else:
         return parameters
-    raise SettingsError(f"{setting} cannot be used: {reason}.")
+    raise SettingsError(f"DATABASE_URL cannot be used: {reason}.")
 
 
 def prepare(
@@ -197,7 +194,6 @@ def prepare(
     server: KnownServer,
     *,
     check_tables: CheckTables | None = None,
-    has_clock: bool = True,
 ) -> None:
     """Make the connections of ``engine`` limited ones, with the settings of our sessions.
 
@@ -210,7 +206,6 @@ def prepare(
         check_tables: given the row of ``VERSION`` at the beginning of each change, or None where
             there is no such table. Without it the engine is for reading, where what failed is done
             once more.
-        has_clock: the clock of its server decides; that of a replica does not.
     """
     timeout = settings.database_timeout_ms
     is_shared = settings.pgbouncer_pool_mode == "transaction"
@@ -232,7 +227,7 @@ def prepare(
     event.listen(engine, "checkout", lambda connection, *_: server.check(connection.opened_at))
     if check_tables is not None:
         event.listen(engine, "checkout", partial(_begin, check_tables))
-    elif has_clock:
+    else:
         event.listen(engine, "checkout", _follow_clock)
     if is_shared:
         event.listen(engine, "begin", lambda connection: connection.exec_driver_sql(set_all))

@@ -1,4 +1,4 @@
-"""Checks of PostgreSQL when it is more than one server: pgbouncer, several hosts, a replica."""
+"""Checks of PostgreSQL when it is more than one server: pgbouncer, several hosts."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ from sqlalchemy import URL, Connection, make_url
 from app.db.postgresql.connection import session_values, set_statement
 from app.db.postgresql.failover import places_of
 from app.db.postgresql.pool_mode import shares_connections
-from app.db.snapshots import DATABASE_ERRORS, reason, shown_url, snapshot
+from app.db.snapshots import DATABASE_ERRORS, reason, snapshot
 from app.doctor.results import Result, ok, problem, warning
 from config import Settings
 
 _OF_SEVERAL: Final = ("host", "port", "target_session_attrs", "load_balance_hosts")
-_FAR_BEHIND: Final = 16 * 1024 * 1024  # bytes of the log, one of its files
 
 
 def pool_mode(connection: Connection, settings: Settings) -> Iterator[Result]:
@@ -128,44 +127,3 @@ def _urls(url: URL) -> dict[str, URL]:
         f"{host}:{port}": single.set(host=host, port=int(port))
         for host, port in places_of(parameters)
     }
-
-
-def replica(connection: Connection, settings: Settings) -> Iterator[Result]:
-    """The database at DATABASE_REPLICA_URL follows that at DATABASE_URL, the one of ``connection``.
-    While it does not, lists are read from the primary."""
-    if settings.database_replica_url is None:
-        yield ok("DATABASE_REPLICA_URL is not set")
-        return
-    url = make_url(settings.database_replica_url)
-    written = connection.exec_driver_sql(
-        "SELECT CAST(pg_current_wal_lsn() AS text), system_identifier FROM pg_control_system()"
-    ).one()
-    try:
-        with snapshot(url) as there:
-            behind = there.exec_driver_sql(
-                "SELECT CASE WHEN pg_is_in_recovery() AND system_identifier = %s"
-                " THEN CAST(greatest(0, pg_wal_lsn_diff(%s, pg_last_wal_replay_lsn())) AS bigint)"
-                " END FROM pg_control_system()",
-                (written.system_identifier, written[0]),
-            ).scalar_one()
-    except DATABASE_ERRORS as error:
-        yield problem(
-            f"The replica {shown_url(url)} cannot be used ({reason(error)})",
-            "Start it, or correct or unset DATABASE_REPLICA_URL.",
-        )
-        return
-    yield _judge_replica(shown_url(url), behind)
-
-
-def _judge_replica(name: str, behind: int | None) -> Result:
-    if behind is None:
-        return problem(
-            f"{name} is not a replica of the database at DATABASE_URL",
-            "Set DATABASE_REPLICA_URL to a standby of the database at DATABASE_URL, or unset it.",
-        )
-    found = f"{name} is {behind:,} bytes of the log behind"
-    if behind > _FAR_BEHIND:
-        return warning(
-            f"The replica {found}", "Check its replication; until then the primary serves lists."
-        )
-    return ok(found)

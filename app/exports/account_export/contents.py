@@ -37,7 +37,6 @@ from app.oauth.applications.service import list_applications
 from app.oauth.consents import consents_of_account
 from app.people.second_factor.requirement import requirement_of
 from app.projects.boundary_history.reading import scan_boundaries
-from app.usage.deprecations import deprecation_record, read_deprecations
 from app.usage.requests import known_days, read_requests, requests_record
 from app.usage.statistics import statistics
 from app.values.clock import format_optional_time
@@ -61,8 +60,7 @@ def _account(account_id: str) -> dict[str, Any]:
 
 def _usage(account_id: str) -> dict[str, Any]:
     requests = read_requests(account_id, known_days(account_id), sys.maxsize)
-    deprecations = map(deprecation_record, read_deprecations(account_id, sys.maxsize))
-    return {"requests": requests_record(requests), "deprecations": list(deprecations)}
+    return {"requests": requests_record(requests)}
 
 
 def _webhooks(account_id: str) -> list[dict[str, Any]]:

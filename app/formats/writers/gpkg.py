@@ -16,6 +16,7 @@ from app.formats.writers.features import Feature, FeatureType
 from app.formats.writers.shapes import Ring, Shape, read_shape
 from app.formats.writers.source import FeatureSource
 from app.formats.writers.temporary import new_database
+from app.geometry import Bounds, around
 from app.policy import kinds
 
 _TYPES: Final = {
@@ -30,22 +31,16 @@ _HEADER: Final = struct.Struct("<2sBBi4d")
 _FLAGS: Final = 0b00000011
 _HEIGHTS: Final = 1000  # added to the type of a geometry (ISO 13249-3)
 
-Box = tuple[float, float, float, float]  # west, east, south, north
-
 
 class _Extent:
     """The box around all geometries. ``has_heights``: any of them has heights."""
 
     def __init__(self) -> None:
-        self.box: Box | None = None
+        self.box: Bounds | None = None
         self.has_heights = False
 
-    def add(self, box: Box, has_heights: bool) -> None:
-        known = self.box or box
-        self.box = (
-            min(known[0], box[0]), max(known[1], box[1]),
-            min(known[2], box[2]), max(known[3], box[3]),
-        )  # fmt: skip
+    def add(self, box: Bounds, has_heights: bool) -> None:
+        self.box = around(self.box, box)
         self.has_heights |= has_heights
 
 
@@ -89,22 +84,23 @@ def _insert(
     extent = _Extent()
     marks = ", ".join("?" * (2 + len(table.columns)))
     row = f'INSERT INTO "{layer.name}" VALUES ({marks})'  # noqa: S608 - one of two names
-    box = gpkg_tables.insert_box(layer.name)
+    insert_box = gpkg_tables.insert_box(layer.name)
     for number, feature in enumerate(features, 1):
         blob = None
         if feature.geometry is not None:
             shape = read_shape(feature.geometry)
-            sides = shape.box()
-            blob = _blob(shape, sides)
-            extent.add(sides, shape.has_heights)
-            connection.execute(box, (number, *sides))
+            box = shape.box()
+            blob = _blob(shape, box)
+            extent.add(box, shape.has_heights)
+            connection.execute(insert_box, (number, *box))
         connection.execute(row, (number, blob, *table.row(feature)))
     return extent
 
 
-def _blob(shape: Shape, box: Box) -> bytes:
+def _blob(shape: Shape, box: Bounds) -> bytes:
     """A geometry as in a GeoPackage: a header, then well-known binary."""
-    header = _HEADER.pack(b"GP", 0, _FLAGS, gpkg_tables.WGS84, *box)
+    sides = box.west, box.east, box.south, box.north
+    header = _HEADER.pack(b"GP", 0, _FLAGS, gpkg_tables.WGS84, *sides)
     pieces = _point(shape) if shape.type == "Point" else _multipolygon(shape)
     return b"".join((header, *pieces))
 

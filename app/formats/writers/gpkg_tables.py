@@ -6,6 +6,8 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from app.geometry import Bounds
+
 APPLICATION_ID: Final = 0x47504B47  # "GPKG"
 VERSION: Final = 10300
 WGS84: Final = 4326
@@ -87,23 +89,22 @@ def create(
 
 
 def insert_box(name: str) -> str:
-    """The statement that adds a box to the index: fid, west, east, south, north."""
-    return f'INSERT INTO "{_index(name)}" VALUES (?, ?, ?, ?, ?)'  # noqa: S608 - one of two names
+    """The statement that adds a box to the index: fid, west, south, east, north."""
+    columns = "id, minx, miny, maxx, maxy"
+    return f'INSERT INTO "{_index(name)}" ({columns}) VALUES (?, ?, ?, ?, ?)'  # noqa: S608 - one of two names
 
 
 def finish(
     connection: sqlite3.Connection,
     name: str,
-    box: tuple[float, float, float, float] | None,
+    box: Bounds | None,
     has_heights: bool,
 ) -> None:
     """Write the extent after all features, and create the triggers that keep the index up to date
     when others change the file later."""
     if box is not None:
-        west, east, south, north = box
         connection.execute(
-            "UPDATE gpkg_contents SET min_x = ?, min_y = ?, max_x = ?, max_y = ?",
-            (west, south, east, north),
+            "UPDATE gpkg_contents SET min_x = ?, min_y = ?, max_x = ?, max_y = ?", box
         )
     if has_heights:
         connection.execute("UPDATE gpkg_geometry_columns SET z = 2")  # some have them

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import orjson
 
+from app.geometry import Bounds
 from app.values.strict_json import Fragment, dumps
 
 Position = list[float]  # longitude, latitude, and maybe a height
@@ -34,12 +35,12 @@ class Shape(NamedTuple):
     def rings(self) -> Iterator[Ring]:
         return chain.from_iterable(self.parts)
 
-    def box(self) -> tuple[float, float, float, float]:
-        """West, east, south, north."""
+    def box(self) -> Bounds:
+        """The box around all positions."""
         positions = list(chain.from_iterable(self.rings()))
         longitudes = [position[0] for position in positions]
         latitudes = [position[1] for position in positions]
-        return min(longitudes), max(longitudes), min(latitudes), max(latitudes)
+        return Bounds(min(longitudes), min(latitudes), max(longitudes), max(latitudes))
 
 
 def read_shape(geometry: Fragment) -> Shape:

@@ -13,6 +13,7 @@ from itertools import accumulate, chain
 from typing import IO, Final
 
 from app.formats.writers.shapes import Shape
+from app.geometry import Bounds, around
 
 POINT: Final = 1
 POLYGON: Final = 5
@@ -20,8 +21,6 @@ _NULL: Final = 0
 _HEADER_BYTES: Final = 100
 _FILE_CODE: Final = 9994
 _VERSION: Final = 1000
-
-Box = tuple[float, float, float, float]  # west, south, east, north
 
 
 class ShpWriter:
@@ -34,7 +33,7 @@ class ShpWriter:
     def __init__(self, shp: IO[bytes], shx: IO[bytes], kind: int) -> None:
         self._shp, self._shx, self._kind = shp, shx, kind
         self._number = 0
-        self._box: Box | None = None
+        self._box: Bounds | None = None
         for file in (shp, shx):
             file.write(bytes(_HEADER_BYTES))
 
@@ -47,9 +46,8 @@ class ShpWriter:
         """Write a shape; None: a null shape. Heights are left out."""
         content = struct.pack("<i", _NULL)
         if shape is not None:
-            west, east, south, north = shape.box()
-            box = (west, south, east, north)
-            self._box = box if self._box is None else _around(self._box, box)
+            box = shape.box()
+            self._box = around(self._box, box)
             content = _point(shape) if self._kind == POINT else _polygon(shape, box)
         self._number += 1
         words = len(content) // 2
@@ -70,7 +68,7 @@ def _point(shape: Shape) -> bytes:
     return struct.pack("<i2d", POINT, *shape.position[:2])
 
 
-def _polygon(shape: Shape, box: Box) -> bytes:
+def _polygon(shape: Shape, box: Bounds) -> bytes:
     """All rings of all parts. In a shapefile, exterior rings run clockwise, and holes the other
     way."""
     rings = [ring[::-1] for ring in shape.rings()]
@@ -80,9 +78,3 @@ def _polygon(shape: Shape, box: Box) -> bytes:
     head = struct.pack("<i4d2i", POLYGON, *box, len(rings), sum(sizes))
     places = struct.pack(f"<{len(rings)}i", *starts)
     return head + places + struct.pack(f"<{2 * sum(sizes)}d", *ordinates)
-
-
-def _around(first: Box, second: Box) -> Box:
-    """The box around two boxes."""
-    west, south, east, north = zip(first, second, strict=True)
-    return min(west), min(south), max(east), max(north)

@@ -21,6 +21,7 @@ from app.geometry import timed
 from app.geometry.bounds import Bounds
 from app.geometry.countries.natural_earth import (
     World,
+    installed_world,
     length,
     load_world,
     project_latitude,
@@ -123,8 +124,7 @@ def country_of_box(box: Bounds) -> Found:
 def _country_of_cells(west: int, south: int, east: int, north: int) -> Found:
     """The same for a box of cells: boundaries of an account lie close to each other, and looking
     one up in the tree takes ten times as long."""
-    world = load_world()
-    assert world is not None
+    world = installed_world()
     sides = (west / _CELLS, south / _CELLS, east / _CELLS, north / _CELLS)
     return _country_around(world, Bounds(*sides))
 
@@ -146,8 +146,7 @@ def _drawn_box(box: Bounds) -> Any:
 
 def country_of_shape(polygons: Any) -> str | None:
     """The country of polygons, in degrees, whose box does not tell; the countries are installed."""
-    world = load_world()
-    assert world is not None
+    world = installed_world()
     drawn = project_polygons(polygons)
     owners: set[int] = set(world.owner[world.tree.query(drawn, "intersects")].tolist())
     if len(owners) == 1:

@@ -54,6 +54,13 @@ def has_world() -> bool:
     return FILE.is_file()
 
 
+def installed_world() -> World:
+    """The countries, for what is only asked where they are installed."""
+    world = load_world()
+    assert world is not None
+    return world
+
+
 @cache
 def load_world() -> World | None:
     """Read the countries, which takes a sixth of a second. None: they are not installed."""

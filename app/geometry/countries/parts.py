@@ -9,9 +9,9 @@ import shapely
 
 from app.geometry.countries.location import owners_of
 from app.geometry.countries.natural_earth import (
+    installed_world,
     kilometers,
     length,
-    load_world,
     project_polygons,
     projected,
 )
@@ -41,8 +41,7 @@ def far_parts(polygons: Any, country: str | None) -> tuple[list[int], Elsewhere]
 
 
 def _in_the_sea(polygons: Any) -> list[int]:
-    world = load_world()
-    assert world is not None
+    world = installed_world()
     parts: Any = shapely.get_parts(polygons)
     drawn = project_polygons(parts)
     chosen = np.argsort(-shapely.area(drawn), kind="stable")[:_PARTS]
@@ -62,8 +61,7 @@ def parts_elsewhere(polygons: Any, country: str) -> Elsewhere:
         polygons: in degrees; the countries are installed.
         country: the one that most of it lies in.
     """
-    world = load_world()
-    assert world is not None
+    world = installed_world()
     inner = sample(polygons, _POINTS)
     point, owner = owners_of(world, inner.lon, inner.lat)
     home = world.codes.index(country)

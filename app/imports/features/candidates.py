@@ -10,7 +10,6 @@ from typing import Any, Final
 
 from marshmallow import ValidationError
 
-from app.api.resource_fields import input_field
 from app.formats.features import SourceFeature
 from app.formats.writers.features import FEATURE_TYPES, FeatureType
 from app.geometry import (
@@ -37,6 +36,7 @@ from app.policy.bounds import NAME_LENGTH, VOCABULARY_PATTERN
 from app.policy.fields import ASSET, PROJECT, Field
 from app.policy.kinds import KEYWORD
 from app.values.ids import is_id
+from app.values.kind_fields import value_field
 from app.values.strict_json import JsonInvalid, loads
 from app.values.text import has_control, has_visible, with_line_feeds, without_controls
 
@@ -297,7 +297,7 @@ def _keep_name(name: str, values: dict[str, Any], choices: Choices) -> bool:
         return True
     metadata[key] = name
     with suppress(ValidationError):
-        field = input_field(_FIELDS[choices.kind]["metadata"])
+        field = value_field(_FIELDS[choices.kind]["metadata"])
         values["metadata_json"] = field.deserialize(metadata)
         return True
     return False
@@ -366,7 +366,7 @@ def _value(field: Field, column: str, value: Any, problems: list[Problem]) -> An
     """Return the value of a field from a cell; None if it is not valid, which ``problems`` says."""
     assert field.kind.read is not None
     try:
-        return input_field(field).deserialize(field.kind.read(value))
+        return value_field(field).deserialize(field.kind.read(value))
     except ValidationError as error:
         messages = list(map(str, error.messages))
     except ValueError as error:
@@ -384,7 +384,7 @@ def _keyword(value: object) -> object:
 def _stored_metadata(field: Field, value: dict[str, Any], problems: list[Problem]) -> Any:
     """Attributes as metadata, with their values as they are."""
     try:
-        return input_field(field).deserialize(value)
+        return value_field(field).deserialize(value)
     except ValidationError as error:
         for message in error.messages:
             text = f"The other columns become metadata. {message} Choose fewer of them."

@@ -6,13 +6,16 @@ What it answers is checked as if a stranger had sent it.
 
 from __future__ import annotations
 
+import atexit
 import json
 import logging
 import os
 import select
 import signal
+import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -36,7 +39,15 @@ from app.imports.features.candidates import (
     stored_candidate,
 )
 from app.imports.features.mapping import ColumnUse, LayerScan
-from app.imports.features.reader_program import AS_IT_IS, TOO_LARGE, TOO_SLOW, ReadBounds, ReadWays
+from app.imports.features.reader_program import (
+    AS_IT_IS,
+    BOUNDS,
+    NUMBER,
+    TOO_LARGE,
+    TOO_SLOW,
+    ReadBounds,
+    ReadWays,
+)
 from app.policy.bounds import METADATA_BYTES, NAME_LENGTH
 from app.policy.files import (
     ANSWER_BYTES,
@@ -67,7 +78,8 @@ _BROKEN: Final = "An error in the service kept it from reading this file. Its lo
 _ROOT: Final = Path(__file__).parents[3]
 _START: Final = (
     "import sys; sys.path.insert(0, sys.argv[1]);"
-    " from app.imports.features.reader_program import main; main()"
+    " from app.imports.features.reader_program import answer_questions, fork_readers;"
+    " fork_readers(answer_questions)"
 )
 _SCANNED: Final = (
     *("features", "unreadable", "areas", "lines", "points", "nearly_closed"),
@@ -90,6 +102,55 @@ class Opened:
     layers: tuple[Layer, ...]
 
 
+class _Parent:
+    """The process that readers are forked from. It starts when the first file is read, and ends
+    with the last process that has its socket."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._requests: socket.socket | None = None
+        self._owner = 0
+
+    def fork(self, bounds: ReadBounds | None, *descriptors: int) -> None:
+        """Fork a reader with these descriptors (``fork_readers``)."""
+        message = BOUNDS.pack(*((0, 0) if bounds is None else bounds[:2]))
+        with self._lock:
+            if self._requests is not None:
+                with suppress(OSError):  # it was killed
+                    socket.send_fds(self._requests, [message], descriptors)
+                    return
+                self.end()
+            self._requests = self._start()
+            socket.send_fds(self._requests, [message], descriptors)
+
+    def _start(self) -> socket.socket:
+        ours, its = socket.socketpair()
+        with its:
+            self._process = subprocess.Popen(  # noqa: S603 - our own program
+                [sys.executable, "-I", "-c", _START, str(_ROOT)],
+                stdin=its.fileno(),
+                stdout=subprocess.DEVNULL,
+                env=_ENVIRONMENT,
+            )
+        self._owner = os.getpid()
+        return ours
+
+    def end(self) -> None:
+        """End it, if it runs and this process started it."""
+        if self._requests is not None:
+            self._requests.close()
+            self._requests = None
+        process, self._process = self._process, None
+        if process is not None and self._owner == os.getpid():
+            process.kill()
+            process.wait()
+
+
+_parent: Final = _Parent()
+atexit.register(_parent.end)
+
+
 class ReaderProcess:
     """The process that reads one file. Every method raises FileInvalid if the file cannot be read,
     and TooCostly if reading it takes too much."""
@@ -110,14 +171,15 @@ class ReaderProcess:
         # What is left for all answers together.
         self._left_seconds = endless if bounds is None else TOTAL_WAIT_SECONDS
         self._left_bytes = endless if bounds is None else ANSWERS_BYTES
-        given = () if bounds is None else (str(bounds.seconds), str(bounds.memory))
-        self._process = subprocess.Popen(  # noqa: S603 - our own program
-            [sys.executable, "-I", "-c", _START, str(_ROOT), *given],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            env=_ENVIRONMENT,
-            bufsize=0,
-        )
+        source, questions = os.pipe()
+        answers, target = os.pipe()
+        self._questions, self._answers = questions, answers
+        self._control, control = socket.socketpair()
+        self._pid: int | None = None
+        self._code: int | None = None
+        _parent.fork(bounds, source, target, control.fileno())
+        for descriptor in (source, target, control.detach()):
+            os.close(descriptor)
 
     def __enter__(self) -> ReaderProcess:
         return self
@@ -126,9 +188,28 @@ class ReaderProcess:
         self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None
     ) -> None:
         """End the process."""
-        self._process.kill()
-        with self._process:  # closes its pipes and waits for it
-            pass
+        for descriptor in (self._questions, self._answers):
+            os.close(descriptor)
+        with self._control, suppress(ProcessLookupError):
+            # One that is not there yet ends when it finds no question.
+            if self._exit_code(0.0) is None and self._pid is not None:
+                os.kill(self._pid, signal.SIGKILL)
+                self._exit_code(_END_SECONDS)
+
+    def _exit_code(self, seconds: float) -> int | None:
+        """Its exit code, negative for a signal; None: it has not ended within so many seconds."""
+        if self._pid is None:
+            self._pid = self._number(seconds)
+        if self._code is None:
+            self._code = self._number(seconds)
+        return self._code
+
+    def _number(self, seconds: float) -> int | None:
+        self._control.settimeout(seconds)
+        with suppress(OSError):  # nothing was sent
+            if message := self._control.recv(NUMBER.size):
+                return int(NUMBER.unpack(message)[0])
+        return None
 
     def open(self, ways: ReadWays = AS_IT_IS) -> Opened:
         """Recognize the file, and find its layers."""
@@ -176,9 +257,8 @@ class ReaderProcess:
         return self._receive(read)
 
     def _send(self, *question: Any) -> None:
-        assert self._process.stdin is not None
         with suppress(BrokenPipeError):  # what the process died of shows when it is to answer
-            write_message(self._process.stdin.fileno(), json.dumps(question).encode())
+            write_message(self._questions, json.dumps(question).encode())
 
     def _receive(self, read: Callable[[Any], T]) -> T:
         """The next answer, as ``read`` makes it of its JSON."""
@@ -201,8 +281,7 @@ class ReaderProcess:
         raise TooCostly(message) if is_costly else FileInvalid(message)
 
     def _read(self, size: int, end: float) -> bytes:
-        assert self._process.stdout is not None
-        source, parts = self._process.stdout.fileno(), bytearray()
+        source, parts = self._answers, bytearray()
         while len(parts) < size:
             is_ready = select.select([source], [], [], _POLL_SECONDS)[0]
             if time.monotonic() > end:
@@ -218,13 +297,12 @@ class ReaderProcess:
 
     def _failure(self) -> FileInvalid:
         """The reason why the process ended before it had answered."""
-        try:
-            code = self._process.wait(_END_SECONDS)
-        except subprocess.TimeoutExpired:  # it has only closed its pipe
-            return FileInvalid(_BROKEN)
+        code = self._exit_code(_END_SECONDS)
         if code == -signal.SIGXCPU:
             return TooCostly(TOO_SLOW)
-        return TooCostly(TOO_LARGE) if code < 0 else FileInvalid(_BROKEN)  # a signal; an exception
+        if code is not None and code < 0:
+            return TooCostly(TOO_LARGE)
+        return FileInvalid(_BROKEN)  # an exception, or it has only closed its pipe
 
 
 def _of(kind: type[T], value: Any) -> T:

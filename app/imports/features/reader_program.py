@@ -1,8 +1,9 @@
 """The program that reads a file for ``reader_process``.
 
 The file comes from a stranger, and so does the cost of reading it, and perhaps the code that this
-process runs in the end. So the program is started anew, with none of the worker's memory,
-descriptors or environment; it opens no connection, and can gain no privileges.
+process runs in the end. So each file is read in a process of its own, forked from one that has
+loaded this program and nothing else: it has none of the worker's memory, descriptors or
+environment, opens no connection, and can gain no privileges.
 
 A question comes on standard input, and its answers go to standard output: each is JSON, with its
 length in four bytes before it. An answer is ``[true, …]``, or ``[false, a message, whether reading
@@ -12,17 +13,23 @@ took too much]``.
 from __future__ import annotations
 
 import ctypes
+import gc
 import json
 import os
 import resource
+import signal
+import socket
 import sys
+import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from struct import Struct
+from typing import Any, Final, NamedTuple, NoReturn
 
 from app.formats.features import FileInvalid, FormatReader, Layer, SourceFeature
 from app.formats.readers.opening import open_file
@@ -49,6 +56,8 @@ from app.values.text import fold
 
 TOO_LARGE: Final = "Reading this file takes too much memory. Split it into several files."
 TOO_SLOW: Final = "Reading this file takes too long. Simplify it, or split it into several files."
+BOUNDS: Final = Struct("!qq")  # seconds and bytes of ``ReadBounds``, as a request has them
+NUMBER: Final = Struct("!i")  # a process id, an exit code
 _LOOKED_AT: Final = ("shp", "gpkg")  # of other formats all of the file would be read
 _LOOKS: Final = 20  # features
 _DIVIDED: Final = "A feature of several points became as many assets, with numbers in their names."
@@ -78,18 +87,63 @@ class ReadBounds(NamedTuple):
     wait_seconds: float
 
 
-def main() -> None:
-    """Answer questions until there are no more. The arguments of the program are the seconds and
-    the bytes of its ``ReadBounds``, if it has any."""
-    seconds, memory = map(int, sys.argv[2:4] or (0, 0))
+def fork_readers(read: Callable[[int, int], None]) -> None:
+    """Fork a process that calls ``read`` for each request on the socket that is standard input,
+    until that is closed.
+
+    A request is the two numbers of ``BOUNDS`` with three descriptors: the standard input and output
+    of the new process, and a socket, to which its id is sent, and its exit code when it has ended.
+    """
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # leaves nothing to wait for
+    gc.freeze()
+    with socket.socket(fileno=0) as requests:
+        while True:
+            message, descriptors, _, _ = socket.recv_fds(requests, BOUNDS.size, 3)
+            if not message:
+                return
+            if not os.fork():
+                requests.close()
+                _fork_reader(descriptors, partial(read, *BOUNDS.unpack(message)))
+            for descriptor in descriptors:
+                os.close(descriptor)
+
+
+def _fork_reader(descriptors: list[int], read: Callable[[], None]) -> NoReturn:
+    """Fork a reader, wait for it and send its exit code."""
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    code = 1
+    try:
+        child = os.fork()
+        if child:
+            with socket.socket(fileno=descriptors.pop()) as control:
+                control.sendall(NUMBER.pack(child))
+                _, status = os.waitpid(child, 0)
+                control.sendall(NUMBER.pack(os.waitstatus_to_exitcode(status)))
+        else:
+            for number, descriptor in enumerate(descriptors[:2]):
+                os.dup2(descriptor, number)
+            for descriptor in descriptors:
+                os.close(descriptor)
+            read()
+        code = 0
+    except SystemExit as error:
+        code = error.code if isinstance(error.code, int) else 1
+    except Exception:
+        traceback.print_exc()
+    finally:
+        os._exit(code)
+
+
+def answer_questions(seconds: int, memory: int) -> None:
+    """Answer questions until there are no more, within ``ReadBounds``; 0 seconds: without any."""
     _restrict()
     if seconds:
         _bound_resources(seconds, memory)
     with suppress(BrokenPipeError):  # the worker has died
-        _Server(seconds or float("inf")).run()
+        _Answers(seconds or float("inf")).run()
 
 
-class _Server:
+class _Answers:
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
         self._reader: FormatReader | None = None

@@ -13,9 +13,7 @@ from app.db.transactions import transaction
 from app.http.errors import (
     Conflict,
     Detail,
-    Forbidden,
     NotFound,
-    RateLimited,
     ValidationFailed,
 )
 from app.oauth.applications.client_secrets import end_former_secret, rotate_secret
@@ -97,7 +95,7 @@ def register(principal: Principal) -> Response:
     if (response := sent_before("rotate it")) is not None:
         return response
     draft = ApplicationDraft.sent(request.form)
-    try:
+    with draft.refusals():
         count_post()
         if draft.texts["kind"] not in KINDS:
             raise ValidationFailed(details=[Detail("kind", "Not a valid choice.")])
@@ -108,8 +106,7 @@ def register(principal: Principal) -> Response:
                 principal.account_id, **draft.given(), public=draft.texts["kind"] == "public"
             )
             record = application_record(made)
-    except (Forbidden, RateLimited, ValidationFailed) as error:
-        draft.show(error)
+    if draft.has_problem:
         return _new_page(draft)
     return show_once(
         f"/applications/{record['client_id']}",
@@ -137,7 +134,7 @@ def save(principal: Principal, app_id: str) -> Response:
     record = _find(principal, app_id)
     draft = ApplicationDraft.sent(request.form)
     given = draft.given()
-    try:
+    with draft.refusals():
         check_application(**given)
         if (to_agree := _to_agree_on(principal, record, draft)) is not None:
             return _page(principal, record, change=draft, ended=to_agree)
@@ -145,8 +142,7 @@ def save(principal: Principal, app_id: str) -> Response:
             return question
         with transaction():
             updated = update_application(principal.account_id, app_id, **given)
-    except ValidationFailed as error:
-        draft.show(error)
+    if draft.has_problem:
         return _page(principal, record, change=draft)
     if updated is None:
         raise _not_found()

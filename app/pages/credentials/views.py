@@ -12,7 +12,7 @@ from werkzeug.datastructures import MultiDict
 from app.account.credentials.service import create_credential, revoke_credential
 from app.auth.principal import Principal
 from app.db.transactions import transaction
-from app.http.errors import Conflict, NotFound, RateLimited, ValidationFailed
+from app.http.errors import NotFound
 from app.http.urls import absolute_url
 from app.pages.credentials.command import first_command
 from app.pages.credentials.forms import LIVES, SCOPES, CredentialDraft
@@ -57,7 +57,7 @@ def create(principal: Principal, kind: Kind) -> Response:
     draft = CredentialDraft.sent(request.form)
     if "is_search" in request.form:
         return _form_page(principal, kind, draft)
-    try:
+    with draft.refusals():
         count_post()
         given = draft.given(expires=kind.expires)
         if (question := ask_again()) is not None:
@@ -72,8 +72,7 @@ def create(principal: Principal, kind: Kind) -> Response:
             )
             names = ("name", "permissions", "project_ids", "expires_at")
             shown = {name: getattr(made, name) for name in names}
-    except (Conflict, RateLimited, ValidationFailed) as error:
-        draft.show(error)
+    if draft.has_problem:
         return _form_page(principal, kind, draft)
     return show_once(
         kind.path,

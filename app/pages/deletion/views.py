@@ -104,11 +104,9 @@ def delete(person: SignedIn) -> Response:
         return _person_page(person, draft)
     if (question := ask_again(password=True)) is not None:
         return question
-    try:
-        with transaction():
-            delete_person(person.user_id)
-    except Conflict as error:
-        draft.show(error)
+    with draft.refusals(), transaction():
+        delete_person(person.user_id)
+    if draft.has_problem:
         return _person_page(person, draft)
     return sign_out(redirect_to("/login", "Your profile has been deleted. Goodbye."))
 

@@ -13,7 +13,7 @@ from app.audit.log.responses import file_response
 from app.audit.log.service import record_export
 from app.db.transactions import transaction
 from app.doctor.doctor_runs import read_progress, request_doctor_run
-from app.http.errors import BadRequest, Conflict, NotFound, ServiceUnavailable
+from app.http.errors import BadRequest, NotFound, ServiceUnavailable
 from app.limits.plan_file import plans
 from app.lists.logs import LOOKED_THROUGH
 from app.pages.audit_log.filters import LogFilters
@@ -142,14 +142,13 @@ def change_plan(account_id: str) -> Response:
         return _account(account_id, draft)
     if (question := ask_again(password=True)) is not None:
         return question
-    try:
-        with transaction():
-            accounts.change_plan(account_id, draft.values["plan"], draft.values["was_plan"])
-    except Conflict as error:
-        draft.show(error)
+    plan, was = draft.values["plan"], draft.values["was_plan"]
+    with draft.refusals(), transaction():
+        accounts.change_plan(account_id, plan, was)
+    if draft.has_problem:
         return _account(account_id, draft)
     path = f"/operator/accounts/{account_id}"
-    return redirect_to(path, f"The plan is now {draft.values['plan']}.")
+    return redirect_to(path, f"The plan is now {plan}.")
 
 
 @bp.get("/operator/people")

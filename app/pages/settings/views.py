@@ -78,11 +78,9 @@ def require(principal: Principal) -> Response:
     if (question := ask_again()) is not None:
         return question
     days = draft.values["grace_days"] if is_required else None
-    try:
-        with transaction():
-            require_second_factor(principal, days)
-    except Conflict as error:
-        draft.show(error)
+    with draft.refusals(), transaction():
+        require_second_factor(principal, days)
+    if draft.rejection:
         return _page(principal, factor_draft=draft)
     return redirect_to("/settings", _requirement_in_words(days))
 

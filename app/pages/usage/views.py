@@ -10,12 +10,10 @@ from app.auth.principal import Principal
 from app.limits.plan_file import plan_of
 from app.pages.usage.meters import meters
 from app.pages.usage.period import PERIODS, chart_of, chosen_of, shown_requests
-from app.policy.deprecations import USED_DAYS
 from app.site.live import live_part
 from app.site.pages import PageBlueprint, page
 from app.site.protection import own_site_only
 from app.site.signed_in import is_from_script, of_account
-from app.usage.deprecations import read_deprecations
 from app.usage.requests import CSV, csv_name, last_days, read_requests, requests_csv
 
 bp = PageBlueprint("usage_page", __name__, section="/usage")
@@ -36,8 +34,6 @@ def usage(principal: Principal) -> Response:
         "chosen": chosen,
         "drawn": chart_of(found, chosen),
         "meters": meters(principal.account_id, principal.plan),
-        "deprecated": [each for each in read_deprecations(principal.account_id) if each.is_used],
-        "used_days": USED_DAYS,
         "plan_name": principal.plan,
         "plan": plan_of(principal.plan),
     }

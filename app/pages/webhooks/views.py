@@ -8,7 +8,7 @@ from flask import Response, request
 
 from app.auth.principal import Principal
 from app.db.transactions import transaction
-from app.http.errors import Forbidden, PreconditionFailed
+from app.http.errors import PreconditionFailed
 from app.pages.second_factor.step_up import ask_again
 from app.pages.webhooks.event_groups import event_groups, in_words
 from app.pages.webhooks.explanations import explain, failure_of
@@ -68,11 +68,9 @@ def create(principal: Principal) -> Response:
         return _form(draft)
     if (question := ask_again()) is not None:
         return question
-    try:
-        with transaction():
-            made = create_webhook(principal, **draft.values)
-    except Forbidden as error:
-        draft.show(error)
+    with draft.refusals(), transaction():
+        made = create_webhook(principal, **draft.values)
+    if draft.has_problem:
         return _form(draft)
     return _secret(made.record, made.secret)
 
@@ -98,12 +96,12 @@ def save(principal: Principal, webhook_id: str) -> Response:
     if is_dangerous and (question := ask_again()) is not None:
         return question
     shown = Unchanged(updated_at=draft.texts["version"])
-    try:
-        with transaction():
-            update_webhook(principal, webhook_id, draft.values, shown)
-    except PreconditionFailed:
+    with draft.refusals(), transaction():
+        update_webhook(principal, webhook_id, draft.values, shown)
+    if isinstance(draft.rejection, PreconditionFailed):
         record = read_webhook(principal.account_id, webhook_id)
         draft.compare(record)
+    if draft.has_problem:
         return _form(draft, record)
     return redirect_to(f"/webhooks/{webhook_id}", "Webhook saved.")
 

@@ -44,7 +44,6 @@ _ONE = f"{_ALL}/<boundary_id>"
     precheck=check_project,
     query=PageQuerySchema,
     gives=(200, page_of(BoundarySchema)),
-    from_replica=True,
 )
 def list_boundaries(principal: Principal, values: dict[str, Any], project_id: str) -> Response:
     """List the boundaries that a project has had.

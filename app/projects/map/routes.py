@@ -23,7 +23,6 @@ bp = ApiBlueprint("maps", __name__, url_prefix="/v1", description="Projects as t
     of_some_projects=True,
     query=MapQuerySchema,
     gives=(200, MapSchema),
-    from_replica=True,
 )
 def map_projects(principal: Principal, values: dict[str, Any]) -> Response:
     """Get projects for a map.

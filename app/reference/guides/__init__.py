@@ -1,1 +1,1 @@
-"""The guides at /docs/guides, which ``bin/_guides.py`` makes from ``docs``, and /llms.txt."""
+"""The guides at /docs/guides, which ``docs/guides.py`` writes, and /llms.txt."""

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from functools import cache
 from typing import Any, Final, cast
 
 from sqlalchemy import (
@@ -119,6 +118,19 @@ _CLAIM_ON_POSTGRESQL: Final = CompiledChange(
     )
     .columns(*_CLAIMED_COLUMNS)
 )
+_DUE_ON_SQLITE: Final = CompiledChange(
+    text(
+        """
+    SELECT /* of all accounts */ deliveries.id, deliveries.account_id, webhook_id, event_id,
+        events.type AS event_type, body, cause,
+        attempts + 1 AS attempt, due_at, deliveries.created_at
+    FROM deliveries JOIN events ON events.id = deliveries.event_id
+    WHERE webhook_id = :webhook AND due_at <= :now ORDER BY due_at LIMIT :number
+    """
+    )
+    .bindparams(bindparam("now", type_=Timestamp))
+    .columns(*_CLAIMED_COLUMNS)
+)
 _LEASE_ON_SQLITE: Final = CompiledChange(
     update(_DELIVERIES)
     .prefix_with(ALL_ACCOUNTS)
@@ -148,7 +160,8 @@ def find_pending_webhooks(after: str = "") -> tuple[list[PendingWebhook], str]:
 
 
 def claim(run_id: str, numbers: Mapping[str, int], now: datetime) -> list[ClaimedDelivery]:
-    """Claim due deliveries, the oldest first. No other run claims them within ``LEASE``.
+    """Claim due deliveries, the oldest of each webhook first. No other run claims them within
+    ``LEASE``.
 
     Args:
         numbers: the most deliveries to claim, by the id of the webhook.
@@ -172,33 +185,13 @@ def release(run_id: str, deliveries: Iterable[ClaimedDelivery]) -> None:
 
 
 def _claim_on_sqlite(run_id: str, numbers: Mapping[str, int], now: datetime) -> list[Any]:
-    """Claim in two statements of one transaction, in which nobody else writes."""
-    values: dict[str, Any] = {"now": now}
-    for position, (webhook_id, number) in enumerate(numbers.items()):
-        values |= {f"w{position}": webhook_id, f"n{position}": number}
-    rows = _select_on_sqlite(len(numbers)).all(values)
+    """Claim in several statements of one transaction, in which nobody else writes."""
+    rows = [
+        row
+        for webhook_id, number in numbers.items()
+        for row in _DUE_ON_SQLITE.all({"webhook": webhook_id, "number": number, "now": now})
+    ]
     if rows:
         ids = id_values([row.id for row in rows], "sqlite")
         _LEASE_ON_SQLITE.run({"ids": ids, "until": now + LEASE, "run": run_id})
     return rows
-
-
-@cache
-def _select_on_sqlite(webhooks: int) -> CompiledChange:
-    """The statement that selects due deliveries of this number of webhooks."""
-    picked = " UNION ALL ".join(
-        f"SELECT * FROM (SELECT id FROM deliveries WHERE webhook_id = :w{n}"  # noqa: S608 - numbers
-        f" AND due_at <= :now ORDER BY due_at LIMIT :n{n})"
-        for n in range(webhooks)
-    )
-    return CompiledChange(
-        text(
-            f"SELECT {ALL_ACCOUNTS} deliveries.id, deliveries.account_id, webhook_id, event_id,"  # noqa: S608
-            " events.type AS event_type, body, cause,"
-            f" attempts + 1 AS attempt, due_at, deliveries.created_at FROM ({picked}) AS picked"
-            " JOIN deliveries ON deliveries.id = picked.id"
-            " JOIN events ON events.id = deliveries.event_id ORDER BY due_at, deliveries.id"
-        )
-        .bindparams(bindparam("now", type_=Timestamp))
-        .columns(*_CLAIMED_COLUMNS)
-    )

@@ -31,7 +31,6 @@ _ONE = "/<log_id>"
     precheck=check_webhook,
     query=LogQuerySchema,
     gives=(200, page_of(LogSchema)),
-    from_replica=True,
 )
 def list_webhook_logs(principal: Principal, values: dict[str, Any], webhook_id: str) -> Response:
     """List the delivery attempts of a webhook."""

@@ -34,27 +34,23 @@ def _of_stripe(client: Client) -> TestResponse:
     return send_stripe(client, stripe_event("customer.subscription.updated", body, id=id_))
 
 
-@pytest.mark.parametrize("number", range(2, 9))
 @pytest.mark.parametrize("call", [_own, _of_stripe])
-def test_concurrent_repeats_of_an_event_have_one_effect(
-    client: Client, call: Any, number: int
-) -> None:
-    responses = together(*[lambda: call(client)] * number)
-    assert Counter(map(result, responses)) == {"applied": 1, "repeated": number - 1}
+def test_concurrent_repeats_of_an_event_have_one_effect(client: Client, call: Any) -> None:
+    responses = together(*[lambda: call(client)] * 8)
+    assert Counter(map(result, responses)) == {"applied": 1, "repeated": 7}
     assert plan(client) == "pro"
     assert event_types(client) == ["subscription.updated"]
     assert len(ledger(client)) == 1
 
 
-@pytest.mark.parametrize("turn", range(5))
-def test_concurrent_events_end_with_the_newest_plan(client: Client, turn: int) -> None:
+def test_concurrent_events_end_with_the_newest_plan(client: Client) -> None:
     plans = ["free", "enterprise", "free", "enterprise", "free", "enterprise", "free", "pro"]
     bodies = [
         event(client, plan=named, created_at=f"2027-01-15T08:00:0{second}Z")
         for second, named in enumerate(plans)
     ]
     calls = [lambda body=body: send(client, body) for body in bodies]
-    responses = together(*calls[turn:], *calls[:turn])
+    responses = together(*calls[::-1])
     assert set(map(result, responses)) <= {"applied", "ignored"}
     assert plan(client) == "pro"
     emitted = events(client)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import os
 import random
 from typing import Any
 
@@ -21,13 +20,10 @@ from tests.account.billing.sending import (
     send,
     send_stripe,
     stripe_event,
-    stripe_invoice,
     subscription,
 )
 from tests.make import Client, event_types, events, make_account
 from tests.make.signed import result
-
-pytestmark = pytest.mark.both
 
 
 def _at(second: int, fraction: str = "") -> str:
@@ -38,6 +34,7 @@ def _send_all(client: Client, *bodies: dict[str, Any]) -> list[str]:
     return [result(send(client, body)) for body in bodies]
 
 
+@pytest.mark.both
 def test_an_older_event_is_stored_and_ignored(client: Client) -> None:
     new = event(client, plan="pro", created_at=_at(2))
     old = event(client, plan="enterprise", created_at=_at(1))
@@ -86,6 +83,7 @@ def test_times_are_compared_across_time_zones(client: Client) -> None:
     assert _send_all(client, late, early) == ["applied", "ignored"]
 
 
+@pytest.mark.both
 def test_fractions_of_a_millisecond_count(client: Client) -> None:
     late = event(client, id="a", plan="pro", created_at=_at(1, ".000002"))
     early = event(client, id="b", plan="enterprise", created_at=_at(1, ".000001"))
@@ -115,12 +113,6 @@ def test_an_older_event_without_a_plan_is_not_reported(client: Client) -> None:
     assert len(events(client)) == 2
 
 
-def test_a_negative_amount_is_a_credit(client: Client) -> None:
-    body = event(client, "invoice.paid", invoice=invoice(amount=-5))
-    assert _send_all(client, body) == ["applied"]
-    assert events(client)[-1]["data"]["amount"] == -5
-
-
 def test_invoices_are_reported_in_any_order(client: Client) -> None:
     bodies = [
         event(client, "invoice.paid", created_at=_at(second), invoice=invoice(id=f"in_{second}"))
@@ -131,44 +123,42 @@ def test_invoices_are_reported_in_any_order(client: Client) -> None:
     assert [e["data"]["id"] for e in events(client)[1:]] == ["in_3", "in_1", "in_2"]
 
 
-@pytest.mark.parametrize("turn", [1, -1])
-def test_at_the_same_time_the_type_decides(open_app: Flask, turn: int) -> None:
+def test_at_the_same_time_the_type_decides(open_app: Flask) -> None:
     """Stripe's times are whole seconds: a subscription is often created and updated in one."""
-    for types in itertools.combinations(
-        ("subscription.created", "subscription.updated", "subscription.canceled"), 2
-    ):
+    types = ("subscription.created", "subscription.updated", "subscription.canceled")
+    for pair, turn in itertools.product(itertools.combinations(types, 2), (1, -1)):
         client = make_account(open_app, plan="enterprise")
-        first, second = (event(client, type_, plan="enterprise") for type_ in types)
+        first, second = (event(client, type_, plan="enterprise") for type_ in pair)
         second |= {"plan": "pro", "id": "A" + second["id"]}  # before the other, if ids decided
         _send_all(client, *[first, second][::turn])
-        assert plan(client) == ("free" if "canceled" in types[1] else "pro"), types
+        assert plan(client) == ("free" if "canceled" in pair[1] else "pro"), pair
 
 
-@pytest.mark.parametrize("turn", [1, -1])
-def test_at_the_same_time_and_type_the_id_decides(client: Client, turn: int) -> None:
-    ids = [f"{letter}-{client.account_id}" for letter in ("A", "a", "é", "\U0001f332")]
-    plans = ("free", "enterprise", "free", "pro")
-    pairs = zip(ids, plans, strict=True)
-    bodies = [event(client, id=id_, plan=named) for id_, named in pairs]
-    _send_all(client, *bodies[::turn])
-    assert plan(client) == "pro"
+@pytest.mark.both
+def test_at_the_same_time_and_type_the_id_decides(open_app: Flask) -> None:
+    for turn in (1, -1):
+        client = make_account(open_app, plan="free")
+        ids = [f"{letter}-{client.account_id}" for letter in ("A", "a", "é", "\U0001f332")]
+        plans = ("free", "enterprise", "free", "pro")
+        pairs = zip(ids, plans, strict=True)
+        bodies = [event(client, id=id_, plan=named) for id_, named in pairs]
+        _send_all(client, *bodies[::turn])
+        assert plan(client) == "pro"
 
 
-@pytest.mark.parametrize("turn", [1, -1])
-def test_events_of_both_systems_share_one_order(client: Client, turn: int) -> None:
+def test_events_of_both_systems_share_one_order(open_app: Flask) -> None:
     """Even with the same id, which each of them may use."""
-    own = event(client, plan="enterprise")
-    other = stripe_event(
-        "customer.subscription.updated",
-        subscription(client.account_id, "pro"),
-        id=own["id"],
-        created=NOW,
-    )
-    calls = [lambda: send(client, own), lambda: send_stripe(client, other)]
-    for call in calls[::turn]:
-        result(call())
-    assert plan(client) == "pro"
-    assert len(ledger(client)) == 2
+    for turn in (1, -1):
+        client = make_account(open_app, plan="free")
+        own = event(client, plan="enterprise")
+        about = subscription(client.account_id, "pro")
+        type_ = "customer.subscription.updated"
+        other = stripe_event(type_, about, id=own["id"], created=NOW)
+        calls = [lambda c=client, b=own: send(c, b), lambda c=client, b=other: send_stripe(c, b)]
+        for call in calls[::turn]:
+            result(call())
+        assert plan(client) == "pro"
+        assert len(ledger(client)) == 2
 
 
 def _story(client: Client) -> list[dict[str, Any]]:
@@ -186,47 +176,19 @@ def _story(client: Client) -> list[dict[str, Any]]:
     ]
 
 
-def _story_of_stripe(client: Client) -> list[dict[str, Any]]:
-    """The same from Stripe, in whole seconds; in the end the account is on a plan."""
-    own, customer = client.account_id, f"cus_{client.account_id}"
-
-    def about(second: int, kind: str, plan: str | None, status: str) -> dict[str, Any]:
-        body = subscription(own, plan, status=status, customer=customer)
-        return stripe_event(f"customer.subscription.{kind}", body, created=NOW + second)
-
-    failed = stripe_invoice(metadata={"account_id": own}, customer=customer)
-    return [
-        about(0, "created", "pro", "incomplete"),
-        about(0, "updated", "pro", "active"),
-        about(1, "updated", "enterprise", "active"),
-        stripe_event("invoice.payment_failed", failed, created=NOW + 2),
-        about(2, "updated", "enterprise", "unpaid"),
-        about(2, "deleted", "enterprise", "canceled"),
-        about(3, "created", "enterprise", "active"),
-        about(4, "updated", "pro", "active"),
-        about(5, "updated", "pro", "paused"),
-    ]
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("story", "post", "ending"),
-    [(_story, send, "free"), (_story_of_stripe, send_stripe, "pro")],
-    ids=["billing", "stripe"],
-)
-def test_shuffled_events_lead_to_the_same_state(
-    open_app: Flask, story: Any, post: Any, ending: str, seed: int
-) -> None:
+@pytest.mark.both
+def test_shuffled_events_lead_to_the_same_state(open_app: Flask, seed: int) -> None:
     chance = random.Random(seed)
-    for number in range(int(os.environ.get("CANOPY_TEST_SHUFFLES", 10))):
+    for number in range(5):
         client = make_account(open_app, plan=chance.choice(["free", "pro", "enterprise"]))
-        bodies = story(client)
+        bodies = _story(client)
         arriving = bodies + chance.sample(bodies, 3)  # some come twice
         if number:
             chance.shuffle(arriving)
-        results = [result(post(client, body)) for body in arriving]
+        results = [result(send(client, body)) for body in arriving]
         order = [bodies.index(body) for body in arriving]
-        assert plan(client) == ending, order
+        assert plan(client) == "free", order
         assert results.count("repeated") == 3, order
         assert len(ledger(client)) == len(bodies), order
         emitted = events(client)
@@ -234,4 +196,4 @@ def test_shuffled_events_lead_to_the_same_state(
         changes = [e["data"] for e in emitted if e["type"].startswith("subscription.")]
         for one, next_one in itertools.pairwise(changes):
             assert next_one["previous_plan"] == one["plan"], order
-        assert changes[-1]["plan"] == ending, order
+        assert changes[-1]["plan"] == "free", order

@@ -7,7 +7,6 @@ from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 from unittest import mock
 
-import pytest
 import stripe
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -72,7 +71,6 @@ PARTS = (
 )
 
 
-@pytest.mark.slow
 @given(st.lists(st.sampled_from(PARTS), max_size=5).map(",".join))
 @example(f"t={NOW},v1=0,v1={GOOD}")
 @example(f"t={NOW},v1={GOOD},v0=0")
@@ -82,38 +80,25 @@ PARTS = (
 @example(f"t={NOW},v1,v1={GOOD}")
 @example(f"t={NOW}")
 @example("")
-@examples(1000)
+@examples(300)
 def test_headers_are_accepted_as_stripe_does(header: str) -> None:
     assert _we_take(header, BODY, NOW) == _stripe_takes(header, BODY, NOW), header
 
 
-@given(st.text(max_size=20), st.text(max_size=20), st.integers(-400, 0))
-@examples(200)
-def test_a_body_is_accepted_if_it_was_signed(signed: str, sent: str, age: int) -> None:
-    signed, sent = (json.dumps({"a": text}, ensure_ascii=False) for text in (signed, sent))
-    header = f"t={NOW + age},v1={_signature(NOW + age, signed)}"
-    for body in (signed, sent):
-        assert _we_take(header, body, NOW) == _stripe_takes(header, body, NOW)
-        assert _we_take(header, body, NOW) == (body == signed and age >= -300)
+def test_a_signature_is_valid_for_five_minutes_either_way() -> None:
+    header = f"t={NOW},v1={GOOD}"
+    for seconds, is_valid in ((300, True), (300.001, False), (0, True), (86_400, False)):
+        assert _we_take(header, BODY, NOW + seconds) is is_valid
+        assert _stripe_takes(header, BODY, NOW + seconds) is is_valid
+    for seconds, is_valid in ((-300, True), (-300.001, False)):
+        assert _we_take(header, BODY, NOW + seconds) is is_valid  # Stripe's library takes both
 
 
-@pytest.mark.parametrize(
-    ("seconds", "taken"),
-    [(300, True), (300.001, False), (-300, True), (-300.001, False), (0, True), (86_400, False)],
-)
-def test_a_signature_is_valid_for_five_minutes_either_way(
-    client: Client, monkeypatch: pytest.MonkeyPatch, seconds: float, taken: bool
-) -> None:
-    moment = datetime.fromtimestamp(NOW, UTC) + timedelta(seconds=seconds)
+def test_an_old_signature_is_401(client: Client) -> None:
     body = stripe_event("customer.subscription.updated", subscription(client.account_id))
     before = everything(client)
-    monkeypatch.setattr(clock, "now", lambda: moment)
-    response = send_stripe(client, body, at=NOW)
-    assert response.status_code == (200 if taken else 401)
-    assert (everything(client) == before) != taken
-    if seconds >= 0:  # Stripe's library takes what is signed in the future
-        header = f"t={NOW},v1={GOOD}"
-        assert _stripe_takes(header, BODY, NOW + seconds) == taken
+    assert send_stripe(client, body, at=int(clock.now().timestamp()) - 301).status_code == 401
+    assert everything(client) == before
 
 
 def test_one_valid_signature_among_several_is_enough(client: Client) -> None:
@@ -127,19 +112,14 @@ def test_one_valid_signature_among_several_is_enough(client: Client) -> None:
     assert plan(client) == "pro"
 
 
-@pytest.mark.parametrize("raw", [b"{", b"\xff", b"", b"null"])
-def test_the_signature_is_checked_before_the_json(client: Client, raw: bytes) -> None:
+def test_the_signature_is_checked_before_the_json(client: Client) -> None:
     at = int(clock.now().timestamp())
-    wrong = {"Stripe-Signature": f"t={at},v1={GOOD}"}
-    response = post(client, STRIPE_WEBHOOK, raw, wrong)
-    assert response.status_code == 401
-    assert "Stripe-Signature" in response.headers["WWW-Authenticate"]
-    right = {"Stripe-Signature": f"t={at},v1={sign(STRIPE_SECRET, b'%d.%b' % (at, raw))}"}
-    refused = post(client, STRIPE_WEBHOOK, raw, right).status_code
-    assert refused == (422 if raw in (b"", b"null") else 400)
-
-
-@pytest.mark.parametrize("headers", [{}, {"Stripe-Signature": "t=1,v1=é"}])
-def test_without_a_signature_it_is_401(client: Client, headers: dict[str, str]) -> None:
-    body = json.dumps(stripe_event("customer.created", {}))
-    assert post(client, STRIPE_WEBHOOK, body.encode(), headers).status_code == 401
+    for raw, status in ((b"{", 400), (b"\xff", 400), (b"", 422), (b"null", 422)):
+        response = post(client, STRIPE_WEBHOOK, raw, {"Stripe-Signature": f"t={at},v1={GOOD}"})
+        assert response.status_code == 401
+        assert "Stripe-Signature" in response.headers["WWW-Authenticate"]
+        right = {"Stripe-Signature": f"t={at},v1={sign(STRIPE_SECRET, b'%d.%b' % (at, raw))}"}
+        assert post(client, STRIPE_WEBHOOK, raw, right).status_code == status
+    body = json.dumps(stripe_event("customer.created", {})).encode()
+    for headers in ({}, {"Stripe-Signature": "t=1,v1=é"}):
+        assert post(client, STRIPE_WEBHOOK, body, headers).status_code == 401

@@ -60,7 +60,6 @@ def due(client: Client) -> Client:
     return client
 
 
-@pytest.mark.slow
 def test_nothing_is_left(app: Flask, due: Client, stranger: Client) -> None:
     fill(stranger)
     others = rows_of_account(app, stranger.account_id)
@@ -132,7 +131,6 @@ def test_a_large_account_keeps_no_other(
 ) -> None:
     for each in (client, stranger):
         make_webhook(each)
-        schedule(browser_with_password(each), slug_of(each))
         make_due(app, each.account_id)
     # Only these two, the large one first.
     monkeypatch.setattr(jobs, "due_accounts", lambda: [client.account_id, stranger.account_id])
@@ -161,7 +159,6 @@ def test_all_access_ends_before_anything_else(
     app: Flask, client: Client, stranger: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for each in (client, stranger):
-        schedule(browser_with_password(each), slug_of(each))
         make_due(app, each.account_id)
     monkeypatch.setattr(jobs, "due_accounts", lambda: [client.account_id, stranger.account_id])
     monkeypatch.setattr(jobs, "_RUN_SECONDS", -1.0)
@@ -187,18 +184,6 @@ def test_the_deliveries_of_an_event_are_deleted_in_batches(
     assert rows_of_account(app, stranger.account_id)["deliveries"] == kept
 
 
-@pytest.mark.slow
-def test_a_worker_that_ends_leaves_the_rest_to_the_next(app: Flask, due: Client) -> None:
-    shutdown.requested.set()
-    try:
-        assert run_job(app) == 0
-    finally:
-        shutdown.requested.clear()
-    assert run_job(app) > 0
-    assert tables_naming(app, due.account_id) == KEPT
-
-
-@pytest.mark.slow
 def test_a_worker_that_is_killed_after_the_last_commit_leaves_nothing(
     app: Flask, due: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -223,7 +208,6 @@ def test_people_stay(app: Flask, due: Client) -> None:
     assert browser.get(PAGE, follow=False).status == 303
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "error",
     [OperationalError("DELETE", {}, Exception("canceled by the server")), ValueError("corrupt")],
@@ -231,7 +215,6 @@ def test_people_stay(app: Flask, due: Client) -> None:
 def test_one_that_cannot_be_deleted_keeps_no_other(
     app: Flask, due: Client, stranger: Client, monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
-    schedule(browser_with_password(stranger), slug_of(stranger))
     make_due(app, stranger.account_id)
     real = jobs.delete_account
 
@@ -271,14 +254,12 @@ def test_an_export_meanwhile_is_no_archive(app: Flask, due: Client) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.both
 def test_a_restore_puts_deletions_off(app: Flask, tmp_path: Path) -> None:
     environ = {"INSTANCE_PATH": str(tmp_path / "own"), "DATABASE_URL": f"sqlite:///{tmp_path}/a.db"}
     own = create_app(load_settings(environ))
     with own.app_context():
         upgrade()
     client = make_account(own)
-    schedule(browser_with_password(client), slug_of(client))
     make_due(own, client.account_id)
     file = tmp_path / "a.zip"
     assert runner(own)("backup", str(file)).exit_code == 0

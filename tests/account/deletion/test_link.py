@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.account.deletion.support import PAGE, account_with, make_due, schedule, slug_of
-from tests.make import Browser, Client, link_in, mails_to, make_member
+from tests.make import Browser, Client, link_in, mails_to, make_member, set_password
 from tests.make.browser import PASSWORD
 from tests.make.members import Member
 from tests.oauth.support import browser_of
@@ -33,7 +33,7 @@ def scheduled_link(client: Client, email: str) -> str:
 def test_another_account_is_named_and_kept(client: Client, stranger: Client, both: Member) -> None:
     first, second = by_name(client, stranger)
     link, slug = scheduled_link(second, both.email), slug_of(second)
-    browser_of(client, both.id)  # gives them a password
+    set_password(client, both.id)
     browser = Browser(client.app)
     browser.get(link)
     page = browser.submit(email=both.email, password=PASSWORD)

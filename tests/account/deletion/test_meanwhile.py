@@ -12,31 +12,21 @@ from flask import Flask
 
 from app.account.deletion import jobs
 from app.account.deletion.contents import delete_account
-from app.account.members import removal
 from app.auth import guard
 from app.cli import account_deletion
 from app.db.extensions import db
 from app.db.transactions import transaction
-from app.imports import steps
 from app.pages.deletion import views
-from app.pages.operator import accounts
 from app.pages.second_factor import views as second_step
 from app.people.deletion import delete_person
-from app.people.single_sign_on import attempts, identities
 from app.site import signed_in
-from tests.account.deletion.support import PERSON_PAGE, make_due, run_job, schedule, slug_of
+from tests.account.deletion.support import PERSON_PAGE, make_due, run_job
 from tests.cli.conftest import Run
 from tests.cli.conftest import core as core
 from tests.cli.conftest import run as run
-from tests.imports.making import ready, work
-from tests.make import Browser, Client, make_member, second_app, square
-from tests.make.browser import PASSWORD
-from tests.make.features import feature
+from tests.make import Client, make_member
 from tests.oauth.support import browser_of
-from tests.pages.operator.support import operator_browser
-from tests.people.second_factor.support import Later, begin, give, turn_on
-from tests.people.single_sign_on.fake_provider import fake_provider
-from tests.people.single_sign_on.support import leave
+from tests.people.second_factor.support import Later, app_of, begin, give
 
 
 def _meanwhile(
@@ -75,10 +65,7 @@ def _delete_person(user_id: str) -> None:
     [
         ("GET", "/v1/account", None),
         ("GET", "/v1/projects", None),
-        ("GET", "/v1/me", None),
         ("POST", "/v1/projects", {"name": "Alder"}),
-        ("POST", "/v1/webhooks", {"url": "https://example.org/", "events": ["*"]}),
-        ("PUT", "/v1/account", {"name": "Alder"}),
     ],
 )
 def test_the_credential_of_a_deleted_account_is_refused(
@@ -143,28 +130,12 @@ def test_the_job_ends_what_a_command_has_begun(
 def test_the_job_loses_to_a_command(
     client: Client, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    schedule(browser_of(client), slug_of(client))
     make_due(client.app, client.account_id)
     monkeypatch.setattr(jobs, "due_accounts", lambda: [client.account_id])
     change = partial(_delete_account, client.account_id)
     _meanwhile(monkeypatch, client.app, jobs, "pause_after", change)
     assert run_job(client.app) == 0
     assert not [each for each in caplog.records if each.levelname == "ERROR"]
-
-
-@pytest.mark.slow
-@pytest.mark.both
-def test_an_import_is_applied(
-    client: Client, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    import_id = ready(client, feature(square(), name="Alpine"))["id"]
-    client.post(f"/v1/imports/{import_id}/apply")
-    change = partial(_delete_account, client.account_id)
-    _meanwhile(monkeypatch, client.app, steps, "targets_of", change)
-    with caplog.at_level("INFO", steps.log.name):
-        work(client)
-    lines = [each for each in caplog.records if import_id in each.getMessage()]
-    assert [(each.levelname, each.exc_info) for each in lines] == [("INFO", None)]
 
 
 def test_a_double_click_deletes_a_person_once(
@@ -179,23 +150,12 @@ def test_a_double_click_deletes_a_person_once(
     assert "Your profile has been deleted" in page.text
 
 
-def test_a_person_is_deleted_while_another_deletion_reads_them(
-    client: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    member = make_member(client, "editor")
-    _skip_where_the_other_waits(client.app)
-    change = partial(_delete_person, member.id)
-    _meanwhile(monkeypatch, client.app, removal, "_accounts_of", change)
-    with client.app.app_context():
-        _delete_person(member.id)
-
-
 @pytest.mark.parametrize("is_right", [True, False])
 def test_a_person_is_deleted_within_the_second_step(
     app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch, is_right: bool
 ) -> None:
     member, later = make_member(client, "editor"), Later(monkeypatch)
-    factor = turn_on(browser_of(client, member.id))
+    factor = app_of(app, member.id)
     later.move()
     browser = begin(app, member.email)
     # The attempt is counted before that, and compared after it.
@@ -203,51 +163,3 @@ def test_a_person_is_deleted_within_the_second_step(
     page = give(browser, value=factor.code() if is_right else factor.wrong())
     assert page.path == "/login"
     assert "This sign-in has expired or ended." in page.text
-
-
-@pytest.mark.parametrize("way", ["link", "mail"])
-def test_a_person_is_deleted_while_a_sign_in_is_linked_to_them(
-    app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch, way: str
-) -> None:
-    member = make_member(client, "editor")
-    browser_of(client, member.id)  # gives them a password
-    with fake_provider() as provider, second_app(app, **provider.settings) as site:
-        browser = Browser(site)
-        fields = browser.get(provider.sign_in(leave(browser), email=member.email)).form().fields
-        change = partial(_delete_person, member.id)
-        _meanwhile(monkeypatch, app, attempts, "find_waiting", change)
-        page = browser.send(f"/login/single-sign-on/{way}", **fields | {"password": PASSWORD})
-        assert (page.status, page.title) == (400, "Start again")
-
-
-def test_a_person_is_deleted_while_they_sign_in_at_the_provider(
-    app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    _skip_where_the_other_waits(app)
-    member = make_member(client, "editor")
-    browser_of(client, member.id)  # gives them a password
-    with fake_provider() as provider, second_app(app, **provider.settings) as site:
-        browser, who = Browser(site), {"email": member.email, "sub": member.id}
-        browser.get(provider.sign_in(leave(browser), **who))
-        browser.submit(password=PASSWORD)
-        browser = Browser(site)
-        back = provider.sign_in(leave(browser), **who)
-        _meanwhile(monkeypatch, app, identities, "person_of", partial(_delete_person, member.id))
-        page = browser.get(back)
-        assert (page.status, page.title) == (400, "Start again")
-
-
-def test_an_account_is_deleted_while_an_operator_looks_at_it(
-    client: Client, stranger: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    operator, change = operator_browser(stranger), partial(_delete_account, client.account_id)
-    _meanwhile(monkeypatch, client.app, accounts, "read_account", change)
-    page = operator.get(f"/operator/accounts/{client.account_id}")
-    assert page.status == 404
-    assert "This account does not exist." in page.text
-
-
-def _skip_where_the_other_waits(app: Flask) -> None:
-    with app.app_context():
-        if db.engine.dialect.name == "sqlite":
-            pytest.skip("there, one transaction waits for the other before it reads")

@@ -57,7 +57,6 @@ def test_a_member_deletes_themselves(app: Flask, client: Client) -> None:
     assert "Your profile on" in text_of(mails_to(app, member.email)[-1])
 
 
-@pytest.mark.slow
 def test_their_keys_stop_working_and_go(app: Flask, client: Client) -> None:
     member = make_member(client, "admin")
     key = make_key(client, created_by=member.id)
@@ -78,7 +77,6 @@ def test_the_only_owner_cannot(client: Client) -> None:
     assert not [form for form in page.forms if form.action == PERSON_PAGE]
 
 
-@pytest.mark.slow
 def test_the_only_owner_who_posts_all_the_same_is_refused(app: Flask, client: Client) -> None:
     member = make_member(client, "owner")
     browser = browser_with_password(client, member.id)
@@ -138,7 +136,6 @@ def test_the_command_says_who_else_is_needed(client: Client, run: Run) -> None:
     assert audit_entries(client)[-1]["action"] != "member.removed"
 
 
-@pytest.mark.slow
 def test_who_has_nothing_to_confirm_it_with_signs_in_again(app: Flask, client: Client) -> None:
     member = make_member(client, "viewer")
     browser = signed_in_browser(client, member.id)  # at some time, at a provider

@@ -5,23 +5,30 @@ from __future__ import annotations
 from pathlib import Path
 
 from flask import Flask
-from sqlalchemy import select
+from sqlalchemy import ColumnElement, Table, Text, cast, literal_column, or_, select
 
 from app.db.column_types import metadata
 from app.db.extensions import db
 from app.jobs.valkey import valkey
 
 
-def tables_naming(app: Flask, text: str) -> set[str]:
-    """The tables in any of whose columns a text is found."""
-    found = set()
+def tables_naming(app: Flask, word: str) -> set[str]:
+    """The tables in any of whose columns a word is found."""
     with app.app_context():
-        for table in metadata.sorted_tables:
-            for row in db.session.execute(select(table)):
-                if any(text in str(value) for value in row):
-                    found.add(table.name)
+        found = {
+            table.name
+            for table in metadata.sorted_tables
+            if db.session.scalar(
+                select(1).select_from(table).where(_is_in_any(table, word)).limit(1)
+            )
+        }
         db.session.rollback()
     return found
+
+
+def _is_in_any(table: Table, word: str) -> ColumnElement[bool]:
+    texts = (cast(literal_column(f'"{column.name}"'), Text) for column in table.columns)
+    return or_(*(text.contains(word, autoescape=True) for text in texts))
 
 
 def keys_naming(app: Flask, text: str) -> list[str]:

@@ -17,6 +17,7 @@ from tests.account.members.support import count_members, invite
 from tests.make import Client, make_member
 from tests.make.together import until_it_waits
 
+pytestmark = pytest.mark.both
 T = TypeVar("T")
 
 

@@ -28,6 +28,7 @@ _names = itertools.count(1)
 
 
 @pytest.mark.slow
+@pytest.mark.both
 def test_concurrent_changes_of_an_account_do_not_deadlock(client: Client) -> None:
     """No deadlock: no change gets 503."""
     removed = [make_member(client, "owner").id for _ in range(4)]
@@ -69,6 +70,7 @@ def _put_on(client: Client, plan: str) -> int:
         return 200
 
 
+@pytest.mark.both
 def test_on_postgresql_events_of_other_changes_do_not_wait(client: Client) -> None:
     """Events have a foreign key to the account's row, which a change of members has locked."""
     if client.app.config["SETTINGS"].uses_sqlite:

@@ -51,22 +51,6 @@ def test_it_says_who_invited_them_to_what_and_until_when(client: Client, browser
     assert f"Valid until {clock.now() + timedelta(days=7):%Y-%m-%d}" in page.text
 
 
-def test_an_inviter_on_a_page_is_named_too(client: Client, stranger: Client) -> None:
-    email = new_email()
-    member = make_member(stranger, "viewer", email=email)
-    admin = make_member(client, "admin")
-    post(signed_in_browser(client, admin.id), "/members/invite", email=email, role="viewer")
-    assert f"({admin.email})" in signed_in_browser(stranger, member.id).get(PATH).text
-
-
-def test_nobody_is_named_after_a_command(client: Client, stranger: Client) -> None:
-    email = new_email()
-    member = make_member(stranger, "viewer", email=email)
-    make_invited(client, email=email)
-    assert "Role: editor" in (page := signed_in_browser(stranger, member.id).get(PATH)).text
-    assert "Invited by" not in page.text
-
-
 def test_declining(client: Client, browser: Browser, invited: dict[str, Any]) -> None:
     browser.get(PATH)
     with new_entries(client) as found:

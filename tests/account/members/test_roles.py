@@ -33,62 +33,48 @@ def _role(client: Client, member_id: str) -> str:
     return role
 
 
-@pytest.mark.parametrize("before", ["viewer", "editor", "admin", "owner"])
-@pytest.mark.parametrize("after", ["viewer", "editor", "admin", "owner"])
-def test_an_owner_gives_any_role(client: Client, before: str, after: str) -> None:
-    member = make_member(client, before)
-    known = len(events(client))
-    response = _put(client, member.id, {"role": after})
-    assert response.status_code == 200
-    assert response.json["data"] == client.get(f"{PATH}/{member.id}").json["data"]
-    assert response.json["data"]["role"] == after
-    told = events(client)[known:]
-    if before == after:
-        assert told == []
-        return
-    (event,) = told
-    assert event["type"] == "member.updated"
-    names = ["id", "email", "name", "role", "joined_at"]
-    assert list(event["data"]) == [*names, "changes", "updated_by"]
-    assert {name: event["data"][name] for name in names} == {
-        name: response.json["data"][name] for name in names
-    }
-    assert event["data"]["changes"] == {"role": {"from": before, "to": after}}
-    assert event["data"]["updated_by"]["id"] == client.owner_id
+def test_an_owner_gives_any_role(client: Client) -> None:
+    for before, after in (("viewer", "admin"), ("admin", "owner"), ("editor", "editor")):
+        member = make_member(client, before)
+        known = len(events(client))
+        response = _put(client, member.id, {"role": after})
+        assert response.status_code == 200
+        record = response.json["data"]
+        assert record == client.get(f"{PATH}/{member.id}").json["data"]
+        assert record["role"] == after
+        told = events(client)[known:]
+        if before == after:
+            assert told == []
+            continue
+        (event,) = told
+        assert event["type"] == "member.updated"
+        names = ["id", "email", "name", "role", "joined_at"]
+        assert list(event["data"]) == [*names, "changes", "updated_by"]
+        assert {name: event["data"][name] for name in names} == {
+            name: record[name] for name in names
+        }
+        assert event["data"]["changes"] == {"role": {"from": before, "to": after}}
+        assert event["data"]["updated_by"]["id"] == client.owner_id
 
 
-@pytest.mark.parametrize(
-    ("before", "after", "status"),
-    [
-        ("viewer", "editor", 200),
-        ("editor", "admin", 200),
-        ("admin", "viewer", 200),
-        ("admin", "owner", 403),
-        ("viewer", "owner", 403),
-        ("owner", "admin", 403),
-        ("owner", "viewer", 403),
-        ("owner", "owner", 200),
-    ],
-)
-@pytest.mark.parametrize("who", ["an admin", "a key of an owner without admin"])
-def test_only_owners_change_owners(
-    client: Client, before: str, after: str, status: int, who: str
-) -> None:
-    if who == "an admin":
-        caller = make_member(client, "admin").client
-    else:
-        caller = make_key(client, permissions=["members:write"])
-    member = make_member(client, before)
-    known = event_types(client)
-    response = _put(caller, member.id, {"role": after})
-    assert response.status_code == status
-    assert _role(client, member.id) == (after if status == 200 else before)
-    assert event_types(client) == known + (
-        ["member.updated"] if before != after == _role(client, member.id) else []
-    )
-    if status == 403:
-        assert response.json["error"]["code"] == "FORBIDDEN"
-        assert "owner" in response.json["error"]["message"]
+def test_only_owners_change_owners(client: Client) -> None:
+    """Neither an admin, nor a key of an owner that lacks admin."""
+    limited = make_key(client, permissions=["members:write"])
+    for caller in (make_member(client, "admin").client, limited):
+        for before, after, status in (
+            ("viewer", "editor", 200),
+            ("admin", "owner", 403),
+            ("owner", "viewer", 403),
+        ):
+            member = make_member(client, before)
+            known = event_types(client)
+            response = _put(caller, member.id, {"role": after})
+            assert response.status_code == status
+            assert _role(client, member.id) == (after if status == 200 else before)
+            assert event_types(client) == known + ["member.updated"] * (status == 200)
+            if status == 403:
+                assert response.json["error"]["code"] == "FORBIDDEN"
+                assert "owner" in response.json["error"]["message"]
 
 
 def test_a_service_token_acts_for_its_creator(client: Client) -> None:
@@ -98,8 +84,8 @@ def test_a_service_token_acts_for_its_creator(client: Client) -> None:
     assert _put(make_service_token(client), member.id, {"role": "owner"}).status_code == 200
 
 
-@pytest.mark.parametrize("role", ["admin", "owner"])
-def test_nobody_changes_their_own_role(client: Client, role: str) -> None:
+def test_nobody_changes_their_own_role(client: Client) -> None:
+    role = "admin"
     member = make_member(client, role)
     known = event_types(client)
     for other in {"viewer", "admin", "owner"} - {role}:
@@ -166,21 +152,18 @@ def test_an_empty_change_changes_nothing(client: Client) -> None:
     assert member.client.get(PATH).status_code == 200
 
 
-@pytest.mark.parametrize(
-    ("body", "field"),
-    [
+def test_invalid_bodies_are_rejected(client: Client) -> None:
+    member = make_member(client, "viewer")
+    for body, field in (
         ({"role": "boss"}, "role"),
         ({"role": None}, "role"),
         ({"role": 1}, "role"),
         ({"role": ["admin"]}, "role"),
         ({"role": "admin", "colour": 1}, "colour"),
-    ],
-)
-def test_invalid_bodies_are_rejected(client: Client, body: Any, field: str) -> None:
-    member = make_member(client, "viewer")
-    response = _put(client, member.id, body)
-    assert response.status_code == 422
-    assert [d["field"] for d in response.json["error"]["details"]] == [field]
+    ):
+        response = _put(client, member.id, body)
+        assert response.status_code == 422
+        assert [d["field"] for d in response.json["error"]["details"]] == [field]
     assert _role(client, member.id) == "viewer"
 
 
@@ -198,12 +181,3 @@ def test_if_match(client: Client) -> None:
     assert client.delete(path, headers={"If-Match": tag}).status_code == 412
     current = {"If-Match": changed.headers["ETag"]}
     assert client.delete(path, headers=current).status_code == 204
-
-
-def test_a_request_repeated_with_an_idempotency_key_gets_the_same_response(client: Client) -> None:
-    member, key = make_member(client, "viewer"), {"Idempotency-Key": "role"}
-    first = _put(client, member.id, {"role": "editor"}, headers=key)
-    _put(client, member.id, {"role": "admin"})
-    again = _put(client, member.id, {"role": "editor"}, headers=key)
-    assert again.get_data() == first.get_data()
-    assert _role(client, member.id) == "admin"

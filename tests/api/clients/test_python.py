@@ -10,7 +10,6 @@ import pytest
 
 from tests.api.clients import printed, run
 from tests.api.clients.conftest import Instance
-from tests.api.operations import described, operations
 
 TOOL = Path(sys.executable).with_name("openapi-python-client")
 # The tool formats with ruff what it made.
@@ -25,25 +24,6 @@ def package(instance: Instance, tmp_path_factory: pytest.TempPathFactory) -> Pat
     made = run(folder, TOOL, "generate", "--url", instance.document, *options, PATH=WITH_RUFF)
     assert (made.returncode, made.stdout.strip()) == (0, "Generating canopy_client"), made.stdout
     return folder
-
-
-@pytest.mark.trial
-def test_every_operation_is_a_module_that_can_be_imported(package: Path) -> None:
-    names = [described(operation) for operation in operations()]
-    tags = [each["tags"][0].replace("-", "_") for each in names]
-    operation_ids = [each["operationId"] for each in names]
-    modules = [
-        f"canopy_client.api.{tag}.{id_}" for tag, id_ in zip(tags, operation_ids, strict=True)
-    ]
-    program = f"""
-import importlib
-for name in {modules}:
-    module = importlib.import_module(name)
-    assert callable(module.sync_detailed) and callable(module.asyncio_detailed), name
-"""
-    done = run(package, sys.executable, "-c", program)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert len(set(modules)) == len(operations())
 
 
 @pytest.mark.slow

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.security.tokens import ACCESS_TOKEN, API_KEY, SERVICE_TOKEN
+from app.security.tokens import ACCESS_TOKEN, API_KEY
 from tests.api.corpus.case import JSON, PROJECT, PROJECTS, Bad
 
 GOOD = b'{"name": "A"}'
@@ -40,19 +40,11 @@ def _if_none_match(what: str, value: str) -> Bad:
 CASES = [
     _authorization("empty", ""),
     _authorization("a scheme alone", "Bearer"),
-    _authorization("a scheme and a space", "Bearer "),
     _authorization("a token alone", "canopy_key_abc"),
     _authorization("of another scheme", "Basic dXNlcjpwYXNz"),
-    _authorization("Token", "Token canopy_key_abc"),
-    _authorization("with a colon", "Bearer: canopy_key_abc"),
     _authorization("of junk", "Bearer junk"),
-    _authorization("of quotes", 'Bearer "canopy_key_abc"'),
     _authorization("of two tokens", "Bearer a b"),
-    _authorization("of a JWT", "Bearer eyJhbGciOiJub25lIn0.e30."),
-    _authorization("of null", "Bearer null"),
-    _authorization("of a prefix", f"Bearer {API_KEY}"),
     _authorization("of a wrong checksum", f"Bearer {API_KEY}{'0' * 38}"),
-    _authorization("of a service token's wrong checksum", f"Bearer {SERVICE_TOKEN}{'0' * 38}"),
     _authorization("of an access token's wrong checksum", f"Bearer {ACCESS_TOKEN}{'0' * 38}"),
     _authorization("in other letters", f"Bearer {API_KEY}ÿ"),
     _authorization("of 100 kB", "Bearer " + "x" * 100_000),
@@ -60,16 +52,9 @@ CASES = [
     _type("text", "text/plain"),
     _type("of a form", "application/x-www-form-urlencoded"),
     _type("of a multipart form", "multipart/form-data; boundary=x", b"--x--\r\n"),
-    _type("XML", "application/xml"),
-    _type("of bytes", "application/octet-stream"),
     _type("of JSON Patch", "application/json-patch+json"),
-    _type("of GeoJSON", "application/geo+json"),
-    _type("of JSON lines", "application/jsonl"),
-    _type("without its half", "json"),
     _type("of JSON in Latin-1", "application/json; charset=iso-8859-1"),
-    _type("of JSON in UTF-16", "application/json; charset=utf-16"),
     _type("of nonsense", ";;;"),
-    _type("of JSON twice", "application/json, application/json"),
     Bad("a body of a GET that is no JSON", "GET", PROJECTS, 415, None, b"x", {
         "Content-Type": "text/plain",
     }),
@@ -83,23 +68,14 @@ CASES = [
     _key("of 256 characters", "k" * 256),
     _key("with a tab", "a\tb"),
     _key("in other letters", "schlüssel"),
-    _key("with DEL", "a\x7fb"),
-    _key("with NUL", "a\x00b"),
     _if_match("empty", ""),
     _if_match("without quotes", TAG.strip('"')),
-    _if_match("with one quote", '"abc'),
-    _if_match("with single quotes", "'abc'"),
     _if_match("of commas", ",,"),
-    _if_match("of two tags without a comma", f"{TAG} {TAG}"),
     _if_match("of * and a tag", f"*, {TAG}"),
-    _if_match("of a lower-case w", f"w/{TAG}"),
     _if_match("with a space inside", '"a b"'),
-    _if_match("empty when deleting", "", method="DELETE"),
     _if_match("of another tag", TAG, 412),
     _if_match("of several other tags", f'{TAG}, "x", ""', 412),
     _if_match("of a weak tag", f"W/{TAG}", 412),
-    _if_match("of a tag in other letters", '"ÿ"', 412),
     _if_none_match("without quotes", "abc"),
     _if_none_match("empty", ""),
-    _if_none_match("with one quote", 'abc"'),
 ]  # fmt: skip

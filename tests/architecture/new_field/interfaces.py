@@ -24,8 +24,8 @@ from app.chat import tools
 from app.db.extensions import db
 from app.factory import create_app
 from app.security.signatures import signature_header
-from bench.filling import Filled, fill
 from config import load_settings
+from tests.make.bulk import Filled, fill
 
 SECRET = "the secret of the database"
 SQUARE = [[[10, 50], [10.1, 50], [10.1, 50.1], [10, 50.1], [10, 50]]]

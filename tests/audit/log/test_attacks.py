@@ -26,10 +26,8 @@ from tests.audit.log.logs import checkpoints, exported, kinds, points, seal, sea
 from tests.audit.log.test_documented_verifier import key_of
 from tests.make import Client
 
-pytestmark = pytest.mark.both
 OWN = "WHERE account_id = :account AND"
 BODY = "UPDATE audit_entries SET body = replace(body, 'Hood', 'Mood')"
-NEWEST = "(SELECT max(number) FROM audit_checkpoints WHERE account_id = :account)"
 
 
 class Log(NamedTuple):

@@ -50,12 +50,13 @@ def lines() -> list[bytes]:
     return sealed([line(id=f"aud_{number}", action="project.updated") for number in range(3)])
 
 
-@pytest.mark.parametrize("name", ["audit_log", "checkpoint", "not_sealed", "end"])
-def test_no_entry_hides_in_a_line_of_the_file_itself(lines: list[bytes], name: str) -> None:
+def test_no_entry_hides_in_a_line_of_the_file_itself(lines: list[bytes]) -> None:
     assert kinds(lines, pinned=[PUBLIC]) == []
-    place = next(at for at, each in enumerate(lines) if name in json.loads(each))
-    lines[place] = line(**json.loads(lines[place]), **MADE_UP)
-    assert kinds(lines, pinned=[PUBLIC]) != []
+    for name in ("audit_log", "checkpoint", "not_sealed", "end"):
+        place = next(at for at, each in enumerate(lines) if name in json.loads(each))
+        changed = [*lines]
+        changed[place] = line(**json.loads(lines[place]), **MADE_UP)
+        assert kinds(changed, pinned=[PUBLIC]) != []
 
 
 def test_an_entry_that_says_it_is_not_sealed_is_none_of_the_sealed_ones(
@@ -66,17 +67,17 @@ def test_an_entry_that_says_it_is_not_sealed_is_none_of_the_sealed_ones(
     assert (found.kind, found.entry_id) == ("entry_inserted", MADE_UP["id"])
 
 
-@pytest.mark.parametrize("number", [0, -1, 2**63, 10**20])
-@pytest.mark.parametrize("name", ["number", "first", "last"])
-def test_a_number_that_no_log_has_makes_a_checkpoint_unreadable(name: str, number: int) -> None:
-    found = findings(sealed([line(id="aud_1", at="now")], **{name: number}))
-    assert found[0].kind == "checkpoint_unreadable"
+def test_a_number_that_no_log_has_makes_a_checkpoint_unreadable() -> None:
+    for number in [0, -1, 2**63, 10**20]:
+        for name in ["number", "first", "last"]:
+            found = findings(sealed([line(id="aud_1", at="now")], **{name: number}))
+            assert found[0].kind == "checkpoint_unreadable"
 
 
-@pytest.mark.parametrize("number", ["Infinity", "-Infinity", "NaN", "1e400", "null", '"x"', "[]"])
-def test_a_deletion_up_to_no_number_tells_of_none(number: str) -> None:
-    body = b'{"action":"audit_log.pruned","id":"a","changes":{"first_number":{"to":%s}}}'
-    assert kinds(sealed([body % number.encode()])) == []
+def test_a_deletion_up_to_no_number_tells_of_none() -> None:
+    for number in ["Infinity", "-Infinity", "NaN", "1e400", "null", '"x"', "[]"]:
+        body = b'{"action":"audit_log.pruned","id":"a","changes":{"first_number":{"to":%s}}}'
+        assert kinds(sealed([body % number.encode()])) == []
 
 
 @pytest.mark.slow

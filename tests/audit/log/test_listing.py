@@ -17,7 +17,7 @@ from app.db.queries import engine
 from app.lists import log_counts
 from app.values import clock
 from tests.audit.log.logs import ANN, PATH, prune, seal, sealed_log, write
-from tests.make import Client, make_account, make_project
+from tests.make import Client, make_account
 
 
 def listed(client: Client, query: str = "") -> list[dict[str, Any]]:
@@ -30,15 +30,6 @@ def listed(client: Client, query: str = "") -> list[dict[str, Any]]:
 
 def ids(entries: list[dict[str, Any]]) -> list[str]:
     return [entry["id"] for entry in entries]
-
-
-def test_a_change_is_listed_as_it_was_entered(client: Client) -> None:
-    project = make_project(client)
-    entry = listed(client)[0]
-    assert entry["action"] == "project.created"
-    assert entry["target"]["id"] == project["id"]
-    one = client.get(f"{PATH}/{entry['id']}")
-    assert one.json["data"] == entry
 
 
 def test_the_newest_come_first(client: Client) -> None:
@@ -110,22 +101,11 @@ def test_both_ends_of_a_time_are_included_to_the_millisecond(
     assert ids(listed(client, f"{own}.1251Z")) == []
 
 
-def test_times_out_of_all_bounds_are_taken(client: Client) -> None:
-    write(client, "project.updated", "p1")
-    assert listed(client, "?since=0001-01-01T00:00:00Z&until=9999-12-31T23:59:59Z")
-    assert listed(client, "?until=0001-01-01T00:00:00Z") == []
-
-
 def test_no_account_sees_the_log_of_another(app: Flask, client: Client) -> None:
     entry_id = write(client, "project.updated", "p1")
     stranger = make_account(app)
     assert entry_id not in ids(listed(stranger, "?target_id=p1"))
     assert stranger.get(f"{PATH}/{entry_id}").status_code == 404
-
-
-def test_unknown_actions_are_refused(client: Client) -> None:
-    assert client.get(f"{PATH}?action=project.painted").status_code == 400
-    assert client.get(f"{PATH}/aud_1").status_code == 404
 
 
 @pytest.mark.both
@@ -140,7 +120,6 @@ def test_pages_for_people_go_on_where_the_last_one_ended(client: Client) -> None
     assert second.before is None
 
 
-@pytest.mark.both
 def test_what_several_filters_seldom_leave_is_looked_for_further_back(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -175,7 +154,6 @@ def test_counting_reads_only_an_index(app: Flask) -> None:
             assert f"account_id_{driving}" in plan, plan
 
 
-@pytest.mark.both
 def test_a_page_past_the_end_is_empty(client: Client) -> None:
     write(client, "project.updated", "p1")
     with client.app.app_context():

@@ -50,15 +50,6 @@ def test_the_number_of_entries_is_of_those_that_are_left(
         assert page["meta"]["total"] == len(page["data"])
 
 
-def test_an_entry_tells_of_the_deletion(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    sealed_log(client, monkeypatch)
-    last = checkpoints(client)[0].last
-    prune(client, monkeypatch, [1])
-    (entry,) = client.get(f"{PATH}?action=audit_log.pruned").json["data"]
-    assert entry["actor"]["type"] == "system"
-    assert entry["changes"] == {"first_number": {"from": 1, "to": last + 1}}
-
-
 def test_one_entry_tells_of_several_batches(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -164,7 +155,7 @@ def test_the_log_of_a_deleted_account_is_deleted_by_age_too(
             sql(client, f"DELETE FROM {table} WHERE account_id = :account")
 
 
-@pytest.mark.parametrize("days", ["0", "-1", "ever"])
-def test_a_wrong_number_of_days_is_refused(days: str, tmp_path: object) -> None:
-    with pytest.raises(SettingsError, match="AUDIT_DAYS"):
-        load_settings({"AUDIT_DAYS": days, "INSTANCE_PATH": str(tmp_path)})
+def test_a_wrong_number_of_days_is_refused(tmp_path: object) -> None:
+    for days in ["0", "-1", "ever"]:
+        with pytest.raises(SettingsError, match="AUDIT_DAYS"):
+            load_settings({"AUDIT_DAYS": days, "INSTANCE_PATH": str(tmp_path)})

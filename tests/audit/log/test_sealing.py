@@ -47,18 +47,10 @@ def test_entries_get_numbers_in_their_order(
     assert waiting(client) == []
 
 
-def test_few_entries_wait_until_they_are_old(
-    client: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_few_entries_wait_until_one_is_old(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     made = write(client)
     run_job(client, monkeypatch)
     assert made in waiting(client)
-
-
-def test_few_entries_are_sealed_once_one_is_old(
-    client: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    made = write(client)
     monkeypatch.setattr(sealing, "SEALED_AFTER", timedelta(seconds=-5))
     run_job(client, monkeypatch)
     assert made not in waiting(client)
@@ -74,10 +66,6 @@ def test_a_full_batch_is_sealed_at_once(client: Client, monkeypatch: pytest.Monk
     assert waiting(client) == made[8:]
 
 
-def test_a_batch_has_no_more_entries_than_promised() -> None:
-    assert sealing.SEALED_ENTRIES == SEALED_ENTRIES == 500
-
-
 def test_one_key_signs_for_all_accounts(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
     for client in (make_account(app), make_account(app)):
         sealed_log(client, monkeypatch, batches=1)
@@ -87,7 +75,6 @@ def test_one_key_signs_for_all_accounts(app: Flask, monkeypatch: pytest.MonkeyPa
         assert kinds(exported(client)) == []
 
 
-@pytest.mark.both
 def test_unreadable_entries_are_not_sealed_and_hold_up_nothing(
     client: Client, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -181,7 +168,6 @@ def test_two_sealers_and_writers_at_the_same_time(
     assert kinds(exported(client)) == []
 
 
-@pytest.mark.both
 def test_a_key_that_this_instance_has_not_made_is_not_used(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:

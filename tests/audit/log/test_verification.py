@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import pytest
 
@@ -22,7 +21,6 @@ from tests.audit.log.logs import (
 )
 from tests.make import Client
 
-pytestmark = pytest.mark.both
 OWN = "WHERE account_id = :account AND"
 
 
@@ -58,28 +56,12 @@ def test_a_log_without_its_checkpoints_says_since_when(client: Client, made: lis
     assert "log_truncated" in {each.kind for each in verify_lines(lines, Verifier(kept=kept))}
 
 
-def test_an_inserted_entry(client: Client, made: list[str]) -> None:
-    lines = exported(client)
-    place = next(at for at, line in enumerate(lines) if made[6].encode() in line)
-    forged = lines[place].replace(b"Hood", b"Mood").replace(made[6].encode(), b"aud_forged")
-    (found, end) = findings([*lines[:place], forged, *lines[place:]])
-    assert (found.kind, found.entry_id, found.line) == ("entry_inserted", "aud_forged", place + 1)
-    assert end.kind == "file_incomplete"
-
-
-def test_an_entry_of_one_batch_in_another(client: Client, made: list[str]) -> None:
-    lines = exported(client)
-    places = [
-        at for at, line in enumerate(lines) if made[1].encode() in line or made[8].encode() in line
-    ]
-    one, other = places
-    lines[one], lines[other] = lines[other], lines[one]
-    assert kinds(lines) == ["entry_changed", "entry_changed"]
-
-
-@pytest.mark.parametrize(
-    ("change", "expected"),
-    [
+@pytest.mark.both
+def test_a_changed_checkpoint(client: Client, made: list[str], subtests: pytest.Subtests) -> None:
+    own = f"{OWN} number = 3"
+    names = ("hash", "sealed_at", "signature", "key_id", "entry_hashes", "previous_hash", "last")
+    row = checkpoints(client)[2]
+    for change, expected in (
         ("hash = previous_hash", "checkpoint_changed"),
         ("sealed_at = (SELECT min(created_at) FROM accounts)", "signature_wrong"),
         ("signature = 'AAAA'", "signature_wrong"),
@@ -87,39 +69,31 @@ def test_an_entry_of_one_batch_in_another(client: Client, made: list[str]) -> No
         ("entry_hashes = substr(entry_hashes, 65)", "checkpoint_changed"),
         ("previous_hash = hash", "chain_broken"),
         ("last = last + 1", "checkpoint_changed"),
-    ],
-)
-def test_a_changed_checkpoint(client: Client, made: list[str], change: str, expected: str) -> None:
-    sql(client, f"UPDATE audit_checkpoints SET {change} {OWN} number = 3")
-    found = findings(exported(client))
-    assert expected in [each.kind for each in found if each.checkpoint == 3]
+    ):
+        with subtests.test(change):
+            sql(client, f"UPDATE audit_checkpoints SET {change} {own}")
+            found = findings(exported(client))
+            assert expected in [each.kind for each in found if each.checkpoint == 3]
+            values = {name: getattr(row, name) for name in names}
+            assignments = ", ".join(f"{name} = :{name}" for name in names)
+            sql(client, f"UPDATE audit_checkpoints SET {assignments} {own}", **values)
     assert made
 
 
-def test_a_checkpoint_that_is_there_twice(client: Client, made: list[str]) -> None:
-    lines = exported(client)
-    again = [line for line in lines if line.startswith(b'{"checkpoint"')][1]
-    place = lines.index(again)
-    assert made
-    found = kinds([*lines[: place + 6], again, *lines[place + 6 :]])
-    assert found[0] == "checkpoint_duplicated"
-
-
-@pytest.mark.parametrize("form", ["API", "list", "lines", "export", "event"])
-def test_kept_checkpoints_in_each_form(client: Client, made: list[str], form: str) -> None:
+def test_kept_checkpoints_in_each_form(client: Client, made: list[str]) -> None:
     listed = client.get(f"{PATH}/checkpoints").json
     lines = exported(client)
     assert made
-    text: Any = {
-        "API": json.dumps(listed),
-        "list": json.dumps(listed["data"]),
-        "lines": "\n".join(json.dumps(each) for each in listed["data"]),
-        "export": b"\n".join(lines).decode(),
-        "event": json.dumps({"type": "audit.checkpoint", "data": listed["data"][0]}),
-    }[form]
-    kept = read_kept(text.encode())
-    assert len(kept) == (1 if form == "event" else 4)
-    assert kinds(lines, kept=kept) == []
+    for text, number in (
+        (json.dumps(listed), 4),
+        (json.dumps(listed["data"]), 4),
+        ("\n".join(json.dumps(each) for each in listed["data"]), 4),
+        (b"\n".join(lines).decode(), 4),
+        (json.dumps({"type": "audit.checkpoint", "data": listed["data"][0]}), 1),
+    ):
+        kept = read_kept(text.encode())
+        assert len(kept) == number
+        assert kinds(lines, kept=kept) == []
 
 
 def test_a_file_that_ends_too_early(client: Client, made: list[str]) -> None:
@@ -127,6 +101,9 @@ def test_a_file_that_ends_too_early(client: Client, made: list[str]) -> None:
     assert kinds(lines[:-1]) == ["file_incomplete"]
     place = next(at for at, line in enumerate(lines) if made[6].encode() in line)
     assert kinds(lines[:place]) == [*["entry_removed"] * 4, "file_incomplete"]
+    again = [line for line in lines if line.startswith(b'{"checkpoint"')][1]
+    place = lines.index(again) + 6
+    assert kinds([*lines[:place], again, *lines[place:]])[0] == "checkpoint_duplicated"
 
 
 def test_a_filtered_file_cannot_be_verified(client: Client, made: list[str]) -> None:
@@ -138,10 +115,10 @@ def test_a_filtered_file_cannot_be_verified(client: Client, made: list[str]) -> 
     assert "filters" in found.detail
 
 
-@pytest.mark.parametrize("line", [b"", b"[]", b"{}", b"\xff", b"[" * 100_000, b'{"id": 1}'])
-def test_what_is_no_audit_log(line: bytes) -> None:
-    assert kinds([line, b"{}"]) == ["file_unreadable"]
-    assert kinds([]) == ["file_incomplete"]
+def test_what_is_no_audit_log() -> None:
+    for line in [b"", b"[]", b"{}", b"\xff", b"[" * 100_000, b'{"id": 1}']:
+        assert kinds([line, b"{}"]) == ["file_unreadable"]
+        assert kinds([]) == ["file_incomplete"]
 
 
 def test_lines_that_cannot_be_read_are_named(client: Client, made: list[str]) -> None:
@@ -157,6 +134,7 @@ def test_lines_that_cannot_be_read_are_named(client: Client, made: list[str]) ->
     assert kinds(lines)[0] == "checkpoint_unreadable"
 
 
+@pytest.mark.both
 def test_what_was_deleted_by_age_is_told(
     client: Client, made: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

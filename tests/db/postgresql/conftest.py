@@ -9,9 +9,9 @@ import pytest
 
 from tests.db.postgresql.behind import SIZES, Behind, behind_pgbouncer
 from tests.deploy.debian import Missing, Program, program
+from tests.deploy.programs import PACKAGES
 from tests.make.apps import CHEAP_PASSWORDS
 from tests.postgres import PostgresServer
-from trials.machines.programs import PACKAGES
 
 
 @pytest.fixture(scope="session")

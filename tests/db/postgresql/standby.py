@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import signal
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -55,25 +53,6 @@ class Standby:
         has_it = "SELECT pg_last_wal_replay_lsn() >= %s::pg_lsn"
         with psycopg.connect(self.url(self._primary.url), autocommit=True) as connection:
             wait_for(lambda: connection.execute(has_it, written).fetchone() == (True,))
-
-    @contextmanager
-    def hanging(self) -> Iterator[None]:
-        """All its processes are stopped, and continued at the end."""
-        with psycopg.connect(self.url(self._primary.url)) as connection:
-            pids = [
-                row[0]
-                for row in connection.execute(
-                    "SELECT pid FROM pg_stat_activity WHERE pid <> pg_backend_pid()"
-                )
-            ]
-        pids.append(int((self.folder / "postmaster.pid").read_text().split()[0]))
-        for pid in pids:
-            os.kill(pid, signal.SIGSTOP)
-        try:
-            yield
-        finally:
-            for pid in pids:
-                os.kill(pid, signal.SIGCONT)
 
     def execute(self, statement: str) -> None:
         url = self.url(self._primary.url)

@@ -12,9 +12,8 @@ import pytest
 from flask import Flask
 
 from app.db.extensions import db
-from app.models import BillingCustomer, BillingEvent, CredentialRequest, DeprecatedRequest
+from app.models import BillingCustomer, BillingEvent, CredentialRequest
 from app.models import RequestCount as Requests
-from app.policy.deprecations import DEPRECATIONS
 from app.values import clock
 from tests.audit.log.logs import seal
 from tests.make import (
@@ -111,7 +110,6 @@ def _add_rows(client: Client) -> None:
             [
                 Requests(**account, day=long_ago, requests=7),
                 CredentialRequest(**today, requests=1_000),
-                DeprecatedRequest(**today, deprecation=DEPRECATIONS[0].id, requests=5),
                 BillingCustomer(**account, customer_id=f"cus_{client.account_id}", named_at=moment),
                 BillingEvent(
                     **account,

@@ -16,6 +16,7 @@ from tests.architecture.documents import documents
 from tests.architecture.sources import ROOT
 from tests.docs.pages import blocks
 from tests.exports.account_export.archives import PATH
+from tests.instances.served import Served, served
 from tests.make import (
     Client,
     make_account,
@@ -25,7 +26,6 @@ from tests.make import (
     multi_square,
     point,
 )
-from trials.faults.serving import Served, served
 
 pytestmark = pytest.mark.slow
 
@@ -136,42 +136,3 @@ def test_projects_and_assets_arrive_as_they_were(
         assert after[name]["id"] != project["id"]
         assert _assets(new, after[name]["id"]) == _assets(client, project["id"])
     assert len(_assets(new, after["Hazel Wood"]["id"])) == 4
-
-
-def test_a_key_without_a_value_does_not_arrive(
-    client: Client, elsewhere: Served, tmp_path: Path
-) -> None:
-    """As docs/account-export.md says."""
-    make_project(client, name="Hazel Wood", metadata={"region": 6, "empty": None})
-    new = make_account(elsewhere.app)
-    _import(client, elsewhere, new, tmp_path, _program())
-    assert _projects(new)["Hazel Wood"]["metadata"] == {"region": 6}
-
-
-@pytest.mark.trial
-def test_again_changes_nothing(client: Client, elsewhere: Served, tmp_path: Path) -> None:
-    _fill(client)
-    new = make_account(elsewhere.app)
-    _import(client, elsewhere, new, tmp_path, _program())
-    before = _projects(new)
-    said = _import(client, elsewhere, new, tmp_path, _program())
-    assert said.count("same: ") == 5
-    assert _projects(new) == before
-    assert len(new.get("/v1/assets?per_page=100").json["data"]) == 6
-
-
-@pytest.mark.trial
-def test_a_second_project_of_a_name_gets_a_number(
-    client: Client, elsewhere: Served, tmp_path: Path
-) -> None:
-    first, second = _districts()[:2]
-    make_project(client, name="Twin", geometry=first["geometry"])
-    other = make_project(client, name="Other", geometry=second["geometry"])
-    client.put(f"/v1/projects/{other['id']}", json={"name": "Twin"})
-    make_asset(client, other["id"], name="Hut", location=point(2, 2))
-    new = make_account(elsewhere.app)
-    _import(client, elsewhere, new, tmp_path, _program())
-    after = _projects(new)
-    assert after.keys() == {"Twin", "Twin (2)"}
-    assert after["Twin (2)"]["geometry"] == other["geometry"]
-    assert [each["name"] for each in _assets(new, after["Twin (2)"]["id"])] == ["Hut"]

@@ -3,27 +3,104 @@
 from __future__ import annotations
 
 import hashlib
+import re
+from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Final
 
 import pytest
 from flask import Flask
+from sqlalchemy import select
 
+from app import models
 from app.audit.proof.verification import Verifier, verify_lines
+from app.db.column_types import Base
+from app.db.extensions import db
 from app.exports.account_export.contents import CONTENTS
 from app.policy.account_export import FILES, MANIFEST, README
 from app.values.version import VERSION
-from tests.exports.account_export.archives import archive_of
+from tests.exports.account_export.archives import Archive, archive_of
 from tests.exports.account_export.full_account import FullAccount, make_full_account
-from tests.make import Client, make_project, square
+from tests.make import Client, make_asset, make_project, make_webhook, square
 from tests.make.audit import new_entries
 
 pytestmark = pytest.mark.both
 
 
-@pytest.fixture
-def full(app: Flask, monkeypatch: pytest.MonkeyPatch) -> FullAccount:
-    return make_full_account(app, monkeypatch)
+# The file that the rows of a table are in, and the column by which they are found there.
+TABLES: Final = {
+    "Account": ("account.json", "id"),
+    "AccountUsage": ("account.json", "account_id"),
+    "Asset": ("assets.geojson", "id"),
+    "AuditCheckpoint": ("audit-log.ndjson", "hash"),
+    "AuditEntry": ("audit-log.ndjson", "id"),
+    "BillingCustomer": ("billing.json", "customer_id"),
+    "BillingEvent": ("billing.json", "id"),
+    "BoundaryEntry": ("boundary-history.ndjson", "id"),
+    "CredentialRequest": ("usage.json", "credential_id"),
+    "DeliveryLog": ("webhook-attempts.ndjson", "id"),
+    "Event": ("events.ndjson", "id"),
+    "Import": ("imports.json", "id"),
+    "ImportFeature": ("import-features.ndjson", "import_id"),
+    "Membership": ("members.json", "user_id"),
+    "OAuthApplication": ("applications.json", "id"),
+    "OAuthConsent": ("application-access.json", "application_id"),
+    "Project": ("projects.geojson", "id"),
+    "Replay": ("webhooks.json", "id"),
+    "RequestCount": ("usage.json", "day"),
+    "Webhook": ("webhooks.json", "id"),
+}
+CREDENTIALS: Final = {"api_key": "api-keys.json", "service_token": "service-tokens.json"}
+_OF_A_PERSON: Final = "of a person, who may belong to other accounts too"
+_OF_NOBODY: Final = "of somebody who is not signed in"
+# Why the rows of others are in no file.
+REASONS: Final = {
+    "AttemptCount": "the sums of webhook-attempts.ndjson, for charts",
+    "Authenticator": _OF_A_PERSON,
+    "BillingSubscription": "which of the events in billing.json was applied last",
+    "BoundaryShape": "simplified copies of boundaries, for maps",
+    "Delivery": "the queue of webhook-attempts.ndjson",
+    "IdempotentResponse": "copies of responses, for a day",
+    "ImportFile": "the uploaded file, which is deleted when it was imported",
+    "InstanceState": "of the instance",
+    "Mail": "of the instance; the values of one may be secret",
+    "MailedLink": _OF_A_PERSON,
+    "OAuthAuthorization": "codes; what was allowed is in application-access.json",
+    "OAuthToken": "tokens; likewise",
+    "Passkey": _OF_A_PERSON,
+    "PendingSignIn": _OF_A_PERSON,
+    "RecoveryCode": _OF_A_PERSON,
+    "Session": _OF_A_PERSON,
+    "SignInAttempt": _OF_NOBODY,
+    "SignInFailure": _OF_NOBODY,
+    "SignInIdentity": _OF_A_PERSON,
+    "SignUp": _OF_NOBODY,
+    "SigningKey": "of the instance; audit-log.ndjson has the public half",
+    "UsedChallenge": _OF_NOBODY,
+    "User": f"{_OF_A_PERSON}; members.json has name and address",
+}
+
+
+SHORT: Final = 16  # characters
+# Columns with what nobody may know, or with what a secret can be found out by.
+_HIDDEN: Final = re.compile(r"hash$|^sealed(?!_at)|^(claim|lease|code_challenge)$")
+# Those with these names that are for everybody.
+_PUBLIC: Final = {("audit_checkpoints", "hash"), ("audit_checkpoints", "previous_hash")}
+
+
+@pytest.fixture(scope="module")
+def full(app: Flask) -> FullAccount:
+    """An account of which the tests change nothing."""
+    with pytest.MonkeyPatch.context() as patch:
+        made = make_full_account(app, patch)
+    archived = make_project(made.client, name="Archived", geometry=square())
+    made.client.post(f"/v1/projects/{archived['id']}/archive")
+    return made
+
+
+@pytest.fixture(scope="module")
+def archive(full: FullAccount) -> Archive:
+    return archive_of(full.client)
 
 
 def _listed(client: Client, path: str) -> list[Any]:
@@ -31,8 +108,7 @@ def _listed(client: Client, path: str) -> list[Any]:
     return found
 
 
-def test_each_file_is_described(full: FullAccount) -> None:
-    archive = archive_of(full.client)
+def test_each_file_is_described(full: FullAccount, archive: Archive) -> None:
     assert archive.names == list(FILES) == [README, *CONTENTS, MANIFEST]
     manifest, text = archive.json(MANIFEST), archive.text(README)
     for each in manifest["files"]:
@@ -45,9 +121,9 @@ def test_each_file_is_described(full: FullAccount) -> None:
     assert full.client.account_id in text
 
 
-def test_the_manifest_says_where_it_is_from(full: FullAccount) -> None:
+def test_the_manifest_says_where_it_is_from(full: FullAccount, archive: Archive) -> None:
     account = full.client.get("/v1/account").json["data"]
-    manifest = archive_of(full.client).json(MANIFEST)
+    manifest = archive.json(MANIFEST)
     assert (manifest["format"], manifest["format_version"]) == ("canopy-account", 2)
     assert manifest["made_by"] == f"Canopy {VERSION}"
     assert manifest["instance"] == "http://localhost"
@@ -55,8 +131,7 @@ def test_the_manifest_says_where_it_is_from(full: FullAccount) -> None:
     assert manifest["made_at"].startswith(str(datetime.now(UTC).date()))
 
 
-def test_records_are_counted(full: FullAccount) -> None:
-    archive = archive_of(full.client)
+def test_records_are_counted(archive: Archive) -> None:
     for each in archive.json(MANIFEST)["files"]:
         name, records = each["name"], each["records"]
         if name.endswith(".ndjson"):
@@ -69,9 +144,8 @@ def test_records_are_counted(full: FullAccount) -> None:
             assert name == README or isinstance(archive.json(name), dict)
 
 
-def test_the_lists_are_those_of_the_api(full: FullAccount) -> None:
+def test_the_lists_are_those_of_the_api(full: FullAccount, archive: Archive) -> None:
     client = full.client
-    archive = archive_of(client)
     assert archive.json("members.json") == _listed(client, "/v1/account/members")
     (webhook,) = archive.json("webhooks.json")
     assert webhook.pop("last_replay")["total"] == 2
@@ -85,9 +159,8 @@ def test_the_lists_are_those_of_the_api(full: FullAccount) -> None:
     assert attempt == shown
 
 
-def test_the_account_and_its_usage(full: FullAccount) -> None:
+def test_the_account_and_its_usage(full: FullAccount, archive: Archive) -> None:
     client = full.client
-    archive = archive_of(client)
     found = archive.json("account.json")
     assert found["account"] == client.get("/v1/account").json["data"]
     usage = client.get("/v1/account/usage").json["data"]
@@ -95,36 +168,30 @@ def test_the_account_and_its_usage(full: FullAccount) -> None:
     assert found["limits"]["requests_per_minute"] == 1_000
     assert found["second_factor"] == {"required_since": None, "grace_days": None}
     found = archive.json("usage.json")
-    assert found["deprecations"] == _listed(client, "/v1/account/deprecations")
     assert found["requests"]["by_day"][0]["requests"] == 7
     assert len(found["requests"]["by_day"]) == 401
 
 
-def test_the_layers_are_those_of_exports(full: FullAccount) -> None:
-    client = full.client
-    archived = make_project(client, name="Archived", geometry=square())
-    client.post(f"/v1/projects/{archived['id']}/archive")
-    archive = archive_of(client)
+def test_the_layers_are_those_of_exports(full: FullAccount, archive: Archive) -> None:
     for kind in ("projects", "assets"):
-        exported = client.get(f"/v1/exports/{kind}").get_data(as_text=True)
+        exported = full.client.get(f"/v1/exports/{kind}").get_data(as_text=True)
         assert archive.text(f"{kind}.geojson") == exported
     assert len(archive.features("projects.geojson")) == 2
 
 
-def test_former_boundaries_have_their_geometry(full: FullAccount) -> None:
+def test_former_boundaries_have_their_geometry(full: FullAccount, archive: Archive) -> None:
     client = full.client
     path = f"/v1/projects/{full.project['id']}/boundaries"
     present, former = _listed(client, path)
     shown = client.get(f"{path}/{former['id']}").json["data"]
     project = {"project_id": full.project["id"]}
-    found = archive_of(client).lines("boundary-history.ndjson")
-    assert found == [project | shown, project | present | {"geometry": None}]
+    found = archive.lines("boundary-history.ndjson")
+    assert found[:2] == [project | shown, project | present | {"geometry": None}]
     assert shown["geometry"]
 
 
-def test_imports_and_their_features(full: FullAccount) -> None:
+def test_imports_and_their_features(full: FullAccount, archive: Archive) -> None:
     client = full.client
-    archive = archive_of(client)
     (made,) = archive.json("imports.json")
     assert made == client.get(f"/v1/imports/{made['id']}").json["data"]
     (feature,) = archive.lines("import-features.ndjson")
@@ -132,11 +199,72 @@ def test_imports_and_their_features(full: FullAccount) -> None:
     assert [feature] == _listed(client, f"/v1/imports/{made['id']}/features")
 
 
-def test_the_audit_log_can_be_verified(full: FullAccount) -> None:
-    lines = archive_of(full.client).zip.read("audit-log.ndjson").splitlines()
+def test_the_audit_log_can_be_verified(archive: Archive) -> None:
+    lines = archive.zip.read("audit-log.ndjson").splitlines()
     verifier = Verifier()
     assert [each for each in verify_lines(lines, verifier) if each.is_problem] == []
     assert verifier.checkpoints > 0
+
+
+def test_each_table_has_its_place_or_its_reason() -> None:
+    placed = {*TABLES, "Credential"}
+    assert not placed & REASONS.keys()
+    assert placed | REASONS.keys() == set(models.__all__)
+
+
+def _rows(client: Client, name: str) -> list[Any]:
+    """The account's rows of a table."""
+    model: Any = getattr(models, name)
+    column = model.id if name == "Account" else model.account_id
+    with client.app.app_context():
+        found = list(db.session.scalars(select(model).where(column == client.account_id)))
+        db.session.expunge_all()
+        db.session.rollback()
+        return found
+
+
+def _stored(app: Flask) -> Iterator[str]:
+    """All that the database has in such columns, of whatever account, without the short texts that
+    other tests wrote instead of a hash."""
+    with app.app_context():
+        for table in Base.metadata.sorted_tables:
+            for column in table.columns:
+                if _HIDDEN.search(column.name) and (table.name, column.name) not in _PUBLIC:
+                    values = db.session.scalars(select(column).where(column.is_not(None)))
+                    yield from (value for value in values if len(value) > SHORT)
+        db.session.rollback()
+
+
+def test_each_row_is_in_the_file_of_its_table(full: FullAccount) -> None:
+    archive = archive_of(full.client)  # other tests made entries since
+    for name, (file, column) in TABLES.items():
+        values = {getattr(row, column) for row in _rows(full.client, name)}
+        text = archive.text(file)
+        assert values, f"make one of {name} in {make_full_account.__module__}"
+        assert [value for value in values if str(value) not in text] == [], name
+    credentials = _rows(full.client, "Credential")
+    assert {each.kind for each in credentials} == CREDENTIALS.keys()
+    for each in credentials:
+        assert each.id in archive.text(CREDENTIALS[each.kind])
+
+
+def test_no_file_has_a_row_of_another_account(archive: Archive, client: Client) -> None:
+    project, webhook = make_project(client), make_webhook(client)
+    asset = make_asset(client, project["id"])
+    hidden = {client.account_id, project["id"], asset["id"], webhook["id"]}
+    hidden |= {row.id for name in ("Event", "AuditEntry") for row in _rows(client, name)}
+    for name in archive.names:
+        text = archive.text(name)
+        assert [value for value in hidden if value in text] == [], name
+
+
+def test_no_secret_is_in_it(app: Flask, full: FullAccount, archive: Archive) -> None:
+    hidden = {*full.secrets, *_stored(app), "a note of the operator"}
+    assert len(full.secrets) > 15
+    assert min(map(len, hidden)) > SHORT
+    for name in archive.names:
+        text = archive.text(name)
+        assert [value for value in hidden if value in text] == [], name
 
 
 def test_the_audit_log_has_the_export(client: Client) -> None:

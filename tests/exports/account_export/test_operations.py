@@ -10,7 +10,6 @@ from tests.api.operations import operations
 # The file that has what an operation gives.
 PLACES: Final = {
     "GET /v1/account": "account.json",
-    "GET /v1/account/deprecations": "usage.json",
     "GET /v1/account/members": "members.json",
     "GET /v1/account/members/<member_id>": "members.json",
     "GET /v1/account/usage": "account.json",

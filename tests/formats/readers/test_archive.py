@@ -60,43 +60,18 @@ def test_members_are_read(tmp_path: Path, opened: Opened) -> None:
     assert archive.open("b.dbf").read() == b"table" * 10_000
 
 
-def test_a_zip_file_can_be_empty(tmp_path: Path, opened: Opened) -> None:
-    assert opened(packed(tmp_path)).members == ()
-
-
-def test_a_member_can_be_read_twice(tmp_path: Path, opened: Opened) -> None:
-    archive = opened(packed(tmp_path, ("a.shp", b"1")))
-    assert [archive.open("a.shp").read() for _ in range(2)] == [b"1", b"1"]
-
-
 def test_folders_and_what_macos_adds_are_left_out(tmp_path: Path, opened: Opened) -> None:
     extra = [(name, b"") for name in ("plots/", "plots/.DS_Store", "__MACOSX/plots/._a.shp")]
     assert opened(packed(tmp_path, *extra, ("plots/a.shp", b"1"))).members == ("plots/a.shp",)
 
 
-def test_a_zip_file_with_something_in_front_of_it_is_read(tmp_path: Path, opened: Opened) -> None:
-    path = packed(tmp_path, ("a.shp", b"1"))
-    path.write_bytes(b"#!/bin/sh\n" + path.read_bytes())
-    assert opened(path).open("a.shp").read() == b"1"
-
-
-def test_two_members_of_one_name_in_two_folders_are_not_mixed_up(
-    tmp_path: Path, opened: Opened
-) -> None:
-    archive = opened(packed(tmp_path, ("one/a.shp", b"1"), ("two/a.shp", b"2")))
-    assert [archive.open(name).read() for name in archive.members] == [b"1", b"2"]
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
+def test_names_that_lead_elsewhere_are_refused(tmp_path: Path) -> None:
+    for name in (
         *("/etc/passwd", "../a.shp", "plots/../../a.shp", "C:/a.shp"),
         *("plots\\..\\..\\a.shp", "C:\\a.shp", "\\\\server\\a.shp", "..\\photo.jpg"),
         *("a\nb.shp", "a" * 256, "ö" * 128),
-    ],
-)
-def test_names_that_lead_elsewhere_are_refused(tmp_path: Path, name: str) -> None:
-    assert "has a member" in refusal(packed(tmp_path, ("fine.shp", b""), (name, b"")))
+    ):
+        assert "has a member" in refusal(packed(tmp_path, ("fine.shp", b""), (name, b""))), name
 
 
 def test_a_name_with_a_null_byte_is_refused(tmp_path: Path) -> None:
@@ -105,13 +80,14 @@ def test_a_name_with_a_null_byte_is_refused(tmp_path: Path) -> None:
     assert "control character" in refusal(path)
 
 
-@pytest.mark.parametrize("mode", [stat.S_IFLNK, stat.S_IFIFO, stat.S_IFCHR])
-def test_links_and_devices_are_refused(tmp_path: Path, mode: int) -> None:
-    def change(info: zipfile.ZipInfo) -> None:
-        info.external_attr = (mode | 0o777) << 16
+def test_links_and_devices_are_refused(tmp_path: Path) -> None:
+    for mode in (stat.S_IFLNK, stat.S_IFIFO, stat.S_IFCHR):
 
-    path = packed(tmp_path, ("a.shp", b"/etc/passwd"), change=change)
-    assert "a link or a device" in refusal(path)
+        def change(info: zipfile.ZipInfo, mode: int = mode) -> None:
+            info.external_attr = (mode | 0o777) << 16
+
+        path = packed(tmp_path, ("a.shp", b"/etc/passwd"), change=change)
+        assert "a link or a device" in refusal(path), mode
 
 
 def test_an_encrypted_member_is_refused(tmp_path: Path) -> None:
@@ -121,12 +97,12 @@ def test_an_encrypted_member_is_refused(tmp_path: Path) -> None:
     assert "without a password" in refusal(packed(tmp_path, ("a.shp", b"1"), change=change))
 
 
-@pytest.mark.parametrize("compression", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
-def test_a_compression_that_cannot_be_bounded_is_refused(tmp_path: Path, compression: int) -> None:
-    path = tmp_path / "packed.zip"
-    with zipfile.ZipFile(path, "w", compression) as archive:
-        archive.writestr("a.shp", b"0" * 1000)
-    assert "unusual compression" in refusal(path)
+def test_a_compression_that_cannot_be_bounded_is_refused(tmp_path: Path) -> None:
+    for compression in (zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA):
+        path = tmp_path / "packed.zip"
+        with zipfile.ZipFile(path, "w", compression) as archive:
+            archive.writestr("a.shp", b"0" * 1000)
+        assert "unusual compression" in refusal(path), compression
 
 
 def test_a_repeated_name_is_refused(tmp_path: Path) -> None:
@@ -196,11 +172,6 @@ def test_a_bomb_is_refused_by_its_ratio(tmp_path: Path) -> None:
     assert "unpacks to more than 10 MiB" in refusal(packed(tmp_path, ("a.shp", bytes(30_000_000))))
 
 
-def test_a_small_file_may_have_any_ratio(tmp_path: Path, opened: Opened) -> None:
-    archive = opened(packed(tmp_path, ("a.shp", bytes(9_000_000))))
-    assert len(archive.open("a.shp").read()) == 9_000_000
-
-
 @pytest.mark.slow
 def test_a_bomb_that_lies_about_its_size_stops_there(tmp_path: Path) -> None:
     def change(info: zipfile.ZipInfo) -> None:
@@ -256,7 +227,7 @@ def test_a_damaged_file_is_refused_or_read_whole(tmp_path: Path) -> None:
     members = {f"{number}.shp": b"boundary " * 100 for number in range(3)}
     content = packed(tmp_path, *members.items()).read_bytes()
     path = tmp_path / "damaged.zip"
-    for _ in range(2_000):
+    for _ in range(400):
         damaged = bytearray(content)
         for _ in range(chosen.randint(1, 3)):
             damaged[chosen.randrange(len(damaged))] = chosen.choice((0, 255, chosen.randrange(256)))

@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from app.formats.readers.csv_file import CsvReader
 from tests.formats.readers.reading import features
 from tests.formats.readers.test_csv_file import csv
@@ -16,9 +14,8 @@ def rows(folder: Path, text: str) -> list[dict[str, Any]]:
     return [one.properties for one in features(CsvReader(csv(folder, text)))]
 
 
-@pytest.mark.parametrize(
-    ("values", "expected"),
-    [
+def test_values_of_a_column(tmp_path: Path) -> None:
+    for values, expected in (
         (["1", "-20", "0"], [1, -20, 0]),
         (["1.5", "2"], [1.5, 2]),
         (["12.50", "3.10"], [12.5, 3.1]),
@@ -44,29 +41,22 @@ def rows(folder: Path, text: str) -> list[dict[str, Any]]:
         (["1,5", "2"], ["1,5", "2"]),
         (["'=SUM(1)", "''@x"], ["=SUM(1)", "'@x"]),
         (["'s-Hertogenbosch", " a "], ["'s-Hertogenbosch", " a "]),
-    ],
-)
-def test_values_of_a_column(tmp_path: Path, values: list[str], expected: list[Any]) -> None:
-    text = "other,a\n" + "".join(f'z,"{value}"\n' for value in values)
-    found = [one["a"] for one in rows(tmp_path, text)]
-    assert found == expected
-    assert list(map(type, found)) == list(map(type, expected))
+    ):
+        text = "other,a\n" + "".join(f'z,"{value}"\n' for value in values)
+        found = [one["a"] for one in rows(tmp_path, text)]
+        assert found == expected, values
+        assert list(map(type, found)) == list(map(type, expected)), values
 
 
-@pytest.mark.parametrize(
-    ("values", "expected"),
-    [
+def test_decimal_commas_between_semicolons(tmp_path: Path) -> None:
+    for values, expected in (
         (["1,5", "2"], [1.5, 2]),
         (["12,50", "3,10"], [12.5, 3.1]),
         (["1,5", "2.5"], ["1,5", "2.5"]),
         (["1.234,5", "2"], ["1.234,5", "2"]),
-    ],
-)
-def test_decimal_commas_between_semicolons(
-    tmp_path: Path, values: list[str], expected: list[Any]
-) -> None:
-    text = "other;a\n" + "".join(f"z;{value}\n" for value in values)
-    assert [one["a"] for one in rows(tmp_path, text)] == expected
+    ):
+        text = "other;a\n" + "".join(f"z;{value}\n" for value in values)
+        assert [one["a"] for one in rows(tmp_path, text)] == expected, values
 
 
 def test_columns_without_a_name_and_with_the_same(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from app.policy.files import COLUMNS, FEATURE_TOKENS, VALUE_BYTES
 from tests.formats.readers.gdal import AREAS, NAMES, write
 from tests.formats.readers.reading import features, refusal
 from tests.make import point, square
-from tests.make.features import DISTRICTS, collection, feature
+from tests.make.features import collection, feature
 
 
 def written(folder: Path, content: bytes) -> Path:
@@ -94,24 +94,26 @@ def test_collections_in_a_collection(tmp_path: Path) -> None:
     assert found == [(n, square(m), {f"c{m}": m}) for n, m in ((1, 1), (2, 3), (3, 2))]
 
 
-@pytest.mark.parametrize("kind", ["FeatureCollection", "Feature"])
-def test_what_is_no_geometry_is_named(tmp_path: Path, kind: str) -> None:
-    (one,) = features(reader(tmp_path, collection(feature({"type": kind, "features": []}))))
-    assert one.geometry is None
-    assert one.problems[0].message.startswith(f"The geometry is a {kind}. Put what is in it beside")
+def test_what_is_no_geometry_is_named(tmp_path: Path) -> None:
+    for kind in ("FeatureCollection", "Feature"):
+        (one,) = features(reader(tmp_path, collection(feature({"type": kind, "features": []}))))
+        assert one.geometry is None, kind
+        assert one.problems[0].message.startswith(
+            f"The geometry is a {kind}. Put what is in it beside"
+        ), kind
 
 
-@pytest.mark.parametrize(
-    "value",
-    [[[feature(None)]], [json.loads(collection(feature(None)))], [1, 2], [], ["Feature"]],
-)
-def test_other_arrays_are_refused(tmp_path: Path, value: Any) -> None:
-    assert "It must be a GeoJSON FeatureCollection" in refused(tmp_path, json.dumps(value).encode())
-
-
-def test_two_arrays_are_refused(tmp_path: Path) -> None:
-    array = json.dumps([feature(None)]).encode()
-    assert "an array that is not one of features" in refused(tmp_path, array + array)
+def test_other_arrays_are_refused(tmp_path: Path) -> None:
+    for value in (
+        [[feature(None)]],
+        [json.loads(collection(feature(None)))],
+        [1, 2],
+        [],
+        ["Feature"],
+    ):
+        assert "It must be a GeoJSON FeatureCollection" in refused(
+            tmp_path, json.dumps(value).encode()
+        ), value
 
 
 def test_the_id_of_a_feature_is_a_property(tmp_path: Path) -> None:
@@ -133,7 +135,7 @@ def test_the_id_of_a_feature_is_a_property(tmp_path: Path) -> None:
 
 def test_numbers_are_the_doubles_of_the_file(tmp_path: Path) -> None:
     chosen = random.Random(7)
-    texts = [f"{chosen.uniform(-180, 180):.{chosen.randint(0, 25)}f}" for _ in range(20_000)]
+    texts = [f"{chosen.uniform(-180, 180):.{chosen.randint(0, 25)}f}" for _ in range(2_000)]
     texts += ["1e2", "-0.0", "1.7976931348623157e308", "5e-324", "0.1", "-122.65180000000001"]
     content = f'{{"type":"Feature","geometry":null,"properties":{{"n":[{",".join(texts)}]}}}}'
     (one,) = features(reader(tmp_path, content.encode()))
@@ -143,43 +145,35 @@ def test_numbers_are_the_doubles_of_the_file(tmp_path: Path) -> None:
     assert [struct.pack("d", n) for n in numbers] == [struct.pack("d", n) for n in expected]
 
 
-def test_heights_are_kept(tmp_path: Path) -> None:
-    high = {"type": "Point", "coordinates": [9.0, 50.0, 312.5]}
-    assert features(reader(tmp_path, collection(feature(high))))[0].geometry == high
+def test_a_crs_that_says_what_the_standard_says(tmp_path: Path) -> None:
+    for crs in ("urn:ogc:def:crs:OGC:1.3:CRS84", "EPSG:4326"):
+        high = {"type": "Point", "coordinates": [9.0, 50.0, 312.5]}
+        opened = reader(tmp_path, collection(feature(high), crs=named(crs)))
+        assert opened.layers[0].crs == "EPSG:4326", crs
+        assert features(opened)[0].geometry == high, crs
 
 
-@pytest.mark.parametrize("crs", ["urn:ogc:def:crs:OGC:1.3:CRS84", "EPSG:4326"])
-def test_a_crs_that_says_what_the_standard_says(tmp_path: Path, crs: str) -> None:
-    high = {"type": "Point", "coordinates": [9.0, 50.0, 312.5]}
-    opened = reader(tmp_path, collection(feature(high), crs=named(crs)))
-    assert opened.layers[0].crs == "EPSG:4326"
-    assert features(opened)[0].geometry == high
-
-
-@pytest.mark.parametrize(
-    "crs",
-    [
+def test_another_crs_is_transformed(tmp_path: Path) -> None:
+    for crs in (
         named("urn:ogc:def:crs:EPSG::31467"),
         named("urn:ogc:def:crs:EPSG:31467"),
         named("EPSG:31467"),
         {"type": "EPSG", "properties": {"code": 31467}},
         "EPSG:31467",
-    ],
-)
-def test_another_crs_is_transformed(tmp_path: Path, crs: Any) -> None:
-    place = {"type": "Point", "coordinates": [3_500_000, 5_540_000, 312.5]}
-    content = [collection(feature(place), crs=crs)]
-    content.append(json.dumps({**feature(place), "crs": crs}).encode() * 2)
-    for text in content:
-        opened = reader(tmp_path, text)
-        assert (opened.layers[0].crs, opened.layers[0].accuracy) == ("EPSG:31467", 3)
-        geometry = features(opened)[0].geometry
-        assert geometry is not None
-        # The arc of the meridian to 50° is 278 m longer on Bessel's ellipsoid; then the datum.
-        assert geometry["coordinates"] == pytest.approx([8.999, 49.9963], abs=0.0001)
-        transformed, heights = opened.notes
-        assert "accurate to about 3 m" in transformed
-        assert heights == "Heights were left out."
+    ):
+        place = {"type": "Point", "coordinates": [3_500_000, 5_540_000, 312.5]}
+        content = [collection(feature(place), crs=crs)]
+        content.append(json.dumps({**feature(place), "crs": crs}).encode() * 2)
+        for text in content:
+            opened = reader(tmp_path, text)
+            assert (opened.layers[0].crs, opened.layers[0].accuracy) == ("EPSG:31467", 3)
+            geometry = features(opened)[0].geometry
+            assert geometry is not None
+            # The arc of the meridian to 50° is 278 m longer on Bessel's ellipsoid; then the datum.
+            assert geometry["coordinates"] == pytest.approx([8.999, 49.9963], abs=0.0001)
+            transformed, heights = opened.notes
+            assert "accurate to about 3 m" in transformed
+            assert heights == "Heights were left out."
 
 
 def test_positions_that_cannot_be_transformed(tmp_path: Path) -> None:
@@ -193,50 +187,36 @@ def test_positions_that_cannot_be_transformed(tmp_path: Path) -> None:
     assert codes == [["out_of_range"], ["wrong_position"], ["wrong_position"]]
 
 
-@pytest.mark.parametrize(
-    ("value", "code"),
-    [
+def test_what_is_no_feature(tmp_path: Path) -> None:
+    for value, code in (
         (7, "not_a_feature"),
         ({"type": "Point", "coordinates": [0, 0]}, "not_a_feature"),
         ({**feature(), "geometry": [1, 2], "properties": {"name": "x"}}, "not_an_object"),
-    ],
-)
-def test_what_is_no_feature(tmp_path: Path, value: Any, code: str) -> None:
-    opened = reader(tmp_path, collection(value, feature(name="good")))
-    wrong, good = features(opened)
-    assert opened.layers[0].features == 2
-    assert [problem.code for problem in wrong.problems] == [code]
-    assert good.properties == {"name": "good"}
+    ):
+        opened = reader(tmp_path, collection(value, feature(name="good")))
+        wrong, good = features(opened)
+        assert opened.layers[0].features == 2, value
+        assert [problem.code for problem in wrong.problems] == [code], value
+        assert good.properties == {"name": "good"}, value
 
 
-def test_properties_that_are_none(tmp_path: Path) -> None:
-    opened = reader(tmp_path, collection({"type": "Feature", "geometry": None, "properties": None}))
-    assert [one.properties for one in features(opened)] == [{}]
+def test_files_of_gdal(tmp_path: Path) -> None:
+    for driver, crs in (
+        ("GeoJSON", "EPSG:4326"),
+        ("GeoJSON", "EPSG:32610"),
+        ("GeoJSONSeq", "EPSG:4326"),
+    ):
+        precise = {"COORDINATE_PRECISION": "12"}
+        path = write(tmp_path / "districts", driver, crs=crs, layer_options=precise)
+        opened = GeoJsonReader(path)
+        assert opened.layers == (Layer("districts", len(NAMES), ("name",), crs, 0),), driver
+        for one, name, area in zip(features(opened), NAMES, AREAS, strict=True):
+            assert one.properties == {"name": name}
+            assert read_boundary(one.geometry).area_m2 == pytest.approx(area, rel=1e-6)
 
 
-def test_the_districts(tmp_path: Path) -> None:
-    opened = GeoJsonReader(DISTRICTS)
-    expected = json.loads(DISTRICTS.read_text())["features"]
-    assert [one.geometry for one in features(opened)] == [one["geometry"] for one in expected]
-
-
-@pytest.mark.parametrize(
-    ("driver", "crs"),
-    [("GeoJSON", "EPSG:4326"), ("GeoJSON", "EPSG:32610"), ("GeoJSONSeq", "EPSG:4326")],
-)
-def test_files_of_gdal(tmp_path: Path, driver: str, crs: str) -> None:
-    precise = {"COORDINATE_PRECISION": "12"}
-    path = write(tmp_path / "districts", driver, crs=crs, layer_options=precise)
-    opened = GeoJsonReader(path)
-    assert opened.layers == (Layer("districts", len(NAMES), ("name",), crs, 0),)
-    for one, name, area in zip(features(opened), NAMES, AREAS, strict=True):
-        assert one.properties == {"name": name}
-        assert read_boundary(one.geometry).area_m2 == pytest.approx(area, rel=1e-6)
-
-
-@pytest.mark.parametrize(
-    ("content", "told"),
-    [
+def test_a_file_that_cannot_be_used(tmp_path: Path) -> None:
+    for content, told in (
         (b"", "is empty"),
         (collection(feature()).decode().encode("utf-16"), "is in UTF-16"),
         (collection(feature()).decode().encode("utf-16-be"), "is in UTF-16"),
@@ -256,15 +236,12 @@ def test_files_of_gdal(tmp_path: Path, driver: str, crs: str) -> None:
         (b'{"type":"Feature","properties":{"a":' + b"[" * 101 + b"]" * 101 + b"}}", "too deeply"),
         (collection(feature(name="x" * (VALUE_BYTES + 1))), "longer than 1 MiB"),
         (collection(feature(**{f"c{n}": n for n in range(COLUMNS + 1)})), "more than 500 columns"),
-    ],
-)
-def test_a_file_that_cannot_be_used(tmp_path: Path, content: bytes, told: str) -> None:
-    assert told in refused(tmp_path, content)
+    ):
+        assert told in refused(tmp_path, content), content
 
 
-@pytest.mark.parametrize(
-    ("content", "told"),
-    [
+def test_a_crs_that_cannot_be_used_is_no_crs(tmp_path: Path) -> None:
+    for content, told in (
         (collection(feature(), crs=named("EPSG:999999")), "not a known coordinate reference"),
         (collection(feature(), crs={"type": "link", "properties": {"href": "x"}}), "is a link"),
         (collection(feature(), crs={"type": "name", "properties": {}}), "names no coordinate"),
@@ -274,14 +251,12 @@ def test_a_file_that_cannot_be_used(tmp_path: Path, content: bytes, told: str) -
             collection(feature(), crs="EPSG:25832") + collection(feature(), crs="EPSG:25833"),
             "names several coordinate systems",
         ),
-    ],
-)
-def test_a_crs_that_cannot_be_used_is_no_crs(tmp_path: Path, content: bytes, told: str) -> None:
-    opened = reader(tmp_path, content)
-    (layer,) = opened.layers
-    assert (layer.crs, layer.accuracy) == (None, None)
-    (note,) = opened.notes
-    assert told in note
+    ):
+        opened = reader(tmp_path, content)
+        (layer,) = opened.layers
+        assert (layer.crs, layer.accuracy) == (None, None), content
+        (note,) = opened.notes
+        assert told in note, content
 
 
 def test_a_person_names_the_crs_where_that_of_the_file_cannot_be_used(tmp_path: Path) -> None:
@@ -304,11 +279,6 @@ def test_what_features_have_beside_their_properties_is_noted(tmp_path: Path) -> 
         "What features have beside their properties was left out: "
         '"m0", "m1", "m2", "m3", "m4" and more.'
     ]
-
-
-def test_a_feature_without_a_geometry_has_none(tmp_path: Path) -> None:
-    (one,) = features(reader(tmp_path, collection({"type": "Feature", "properties": {"a": 1}})))
-    assert (one.geometry, one.properties, one.problems) == (None, {"a": 1}, ())
 
 
 def test_a_value_that_is_too_large(tmp_path: Path) -> None:

@@ -16,9 +16,9 @@ from app.formats.features import FileInvalid, Layer
 from app.formats.readers.geopackage import GeoPackageReader
 from app.geometry import read_boundary
 from app.policy.files import COLUMNS, LAYERS, VALUE_BYTES
-from tests.formats.readers.gdal import AREAS, NAMES, SHAPES, write
-from tests.formats.readers.geopackages import SQUARE, blob, changed, one_square, saved
-from tests.formats.readers.reading import features, only_feature, refusal
+from tests.formats.readers.gdal import AREAS, NAMES, write
+from tests.formats.readers.geopackages import SQUARE, changed, one_square, saved
+from tests.formats.readers.reading import features, refusal
 
 
 def assert_same_areas(found: list[Any]) -> None:
@@ -45,13 +45,6 @@ def test_layers_of_gdal(tmp_path: Path) -> None:
         assert "accurate to about 4 m" in reader.notes[0]
 
 
-def test_degrees_stay_as_they_are(tmp_path: Path) -> None:
-    with closing(GeoPackageReader(saved(tmp_path))) as reader:
-        assert reader.layers[0].crs == "EPSG:4326"
-        back = [shapely.geometry.shape(one.geometry) for one in features(reader)]
-        assert back == SHAPES
-
-
 def test_a_file_that_does_not_say_its_system(tmp_path: Path) -> None:
     path = saved(tmp_path, crs="EPSG:32610")
     for number in (-1, 0, 123_456):
@@ -63,9 +56,8 @@ def test_a_file_that_does_not_say_its_system(tmp_path: Path) -> None:
                 features(reader, crs="http://127.0.0.1/")
 
 
-@pytest.mark.parametrize(
-    ("definition", "code", "crs"),
-    [
+def test_definitions(tmp_path: Path) -> None:
+    for definition, code, crs in (
         (CRS.from_epsg(25832).to_wkt("WKT1_GDAL"), 25832, "EPSG:25832"),
         (CRS.from_epsg(25832).to_wkt("WKT1_GDAL"), 31467, "EPSG:25832"),
         ("undefined", 25832, "EPSG:25832"),
@@ -73,18 +65,16 @@ def test_a_file_that_does_not_say_its_system(tmp_path: Path) -> None:
         ("+proj=longlat +nadgrids=/etc/passwd", 25832, "EPSG:25832"),
         ("undefined", 999999, None),
         ("undefined", "http://127.0.0.1/", None),
-    ],
-)
-def test_definitions(tmp_path: Path, definition: str, code: Any, crs: str | None) -> None:
-    update = (
-        "UPDATE gpkg_spatial_ref_sys SET definition = ?, organization = 'EPSG', "
-        "organization_coordsys_id = ? WHERE srs_id = 4326"
-    )
-    path = one_square(tmp_path, (update, [definition, code]))
-    with closing(GeoPackageReader(path)) as reader:
-        assert reader.layers[0].crs == crs
-        told = ["is not a known coordinate reference" in note for note in reader.notes]
-        assert told == [True] * (crs is None)
+    ):
+        update = (
+            "UPDATE gpkg_spatial_ref_sys SET definition = ?, organization = 'EPSG', "
+            "organization_coordsys_id = ? WHERE srs_id = 4326"
+        )
+        path = one_square(tmp_path, (update, [definition, code]))
+        with closing(GeoPackageReader(path)) as reader:
+            assert reader.layers[0].crs == crs
+            told = ["is not a known coordinate reference" in note for note in reader.notes]
+            assert told == [True] * (crs is None)
 
 
 def test_values(tmp_path: Path) -> None:
@@ -131,37 +121,27 @@ def test_columns(tmp_path: Path) -> None:
         ]
 
 
-@pytest.mark.parametrize(
-    ("definition", "columns"),
-    [
+def test_keys(tmp_path: Path) -> None:
+    for definition, columns in (
         ("fid INTEGER PRIMARY KEY, geom POLYGON, fid_old INTEGER", ("fid_old",)),
         ("OGC_FID INTEGER PRIMARY KEY, geom POLYGON", ()),
         ("id INTEGER PRIMARY KEY, geom POLYGON", ("id",)),
         ("fid INTEGER, geom POLYGON", ("fid",)),
         ("code TEXT PRIMARY KEY, GEOM POLYGON) WITHOUT ROWID --", ("code",)),
-    ],
-)
-def test_keys(tmp_path: Path, definition: str, columns: tuple[str, ...]) -> None:
-    first = definition.split(maxsplit=1)[0]
-    path = one_square(
-        tmp_path,
-        "ALTER TABLE forests RENAME TO old",
-        f"CREATE TABLE forests({definition}\n)".replace("--\n)", ""),
-        f"INSERT INTO forests({first}, geom) SELECT 5, geom FROM old",
-        "UPDATE gpkg_contents SET table_name = 'Forests', identifier = 'f'",
-        "UPDATE gpkg_geometry_columns SET table_name = 'FORESTS'",
-    )
-    with closing(GeoPackageReader(path)) as reader:
-        assert [(one.name, one.columns) for one in reader.layers] == [("forests", columns)]
-        (feature,) = features(reader)
-    assert shapely.geometry.shape(feature.geometry) == SQUARE
-
-
-def test_positions_outside_the_system(tmp_path: Path) -> None:
-    path = saved(tmp_path, shapes=[SQUARE], columns={"name": ["a"]}, crs="EPSG:25832")
-    changed(path, ("UPDATE forests SET geom = ?", [blob(shapely.box(1e9, 1e9, 2e9, 2e9).wkb)]))
-    feature = only_feature(GeoPackageReader, path)
-    assert [problem.code for problem in feature.problems] == ["out_of_range"]
+    ):
+        first = definition.split(maxsplit=1)[0]
+        path = one_square(
+            tmp_path,
+            "ALTER TABLE forests RENAME TO old",
+            f"CREATE TABLE forests({definition}\n)".replace("--\n)", ""),
+            f"INSERT INTO forests({first}, geom) SELECT 5, geom FROM old",
+            "UPDATE gpkg_contents SET table_name = 'Forests', identifier = 'f'",
+            "UPDATE gpkg_geometry_columns SET table_name = 'FORESTS'",
+        )
+        with closing(GeoPackageReader(path)) as reader:
+            assert [(one.name, one.columns) for one in reader.layers] == [("forests", columns)]
+            (feature,) = features(reader)
+        assert shapely.geometry.shape(feature.geometry) == SQUARE, definition
 
 
 def test_layers_that_are_no_tables_are_told(tmp_path: Path) -> None:
@@ -182,9 +162,8 @@ def test_layers_that_are_no_tables_are_told(tmp_path: Path) -> None:
         assert [note[: len(start)] for note, start in zip(reader.notes, told, strict=True)] == told
 
 
-@pytest.mark.parametrize(
-    ("statements", "told"),
-    [
+def test_a_file_that_cannot_be_used(tmp_path: Path) -> None:
+    for statements, told in (
         (["DROP TABLE gpkg_contents"], "it has no table gpkg_contents"),
         (["DELETE FROM gpkg_contents"], "has no table of features"),
         (
@@ -218,10 +197,8 @@ def test_layers_that_are_no_tables_are_told(tmp_path: Path) -> None:
             ],
             "more than 100 layers",
         ),
-    ],
-)
-def test_a_file_that_cannot_be_used(tmp_path: Path, statements: list[str], told: str) -> None:
-    assert told in refusal(GeoPackageReader, one_square(tmp_path, *statements))
+    ):
+        assert told in refusal(GeoPackageReader, one_square(tmp_path, *statements)), statements
 
 
 def test_a_layer_with_too_many_positions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -244,7 +221,7 @@ def test_damaged_bytes(tmp_path: Path) -> None:
     good = path.read_bytes()
     chosen = random.Random(5)
     outcomes = set()
-    for _ in range(300):
+    for _ in range(100):
         damaged = bytearray(good)
         for _ in range(chosen.randint(1, 40)):
             damaged[chosen.randrange(16, len(good))] = chosen.randrange(256)

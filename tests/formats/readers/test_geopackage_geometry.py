@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
 import shapely
 
 from app.formats.readers.geopackage import GeoPackageReader
@@ -17,42 +16,43 @@ from tests.formats.readers.geopackages import SQUARE, blob, with_geometry
 from tests.formats.readers.reading import features, only_feature
 
 
-@pytest.mark.parametrize(
-    "shape",
-    [
+def test_heights_and_measures(tmp_path: Path) -> None:
+    for shape in (
         shapely.force_3d(SQUARE, 250.0),
         shapely.from_wkt("POLYGON M ((1 2 9, 3 2 9, 3 4 9, 1 2 9))"),
         shapely.from_wkt("POLYGON ZM ((1 2 9 8, 3 2 9 8, 3 4 9 8, 1 2 9 8))"),
-    ],
-)
-@pytest.mark.parametrize(("flavor", "order"), [("iso", 1), ("extended", 0)])
-def test_heights_and_measures(tmp_path: Path, shape: Any, flavor: Any, order: int) -> None:
-    wkb = shapely.to_wkb(shape, output_dimension=4, flavor=flavor, byte_order=order)
-    with closing(GeoPackageReader(with_geometry(tmp_path, blob(wkb)))) as reader:
-        (feature,) = features(reader)
-        assert shapely.geometry.shape(feature.geometry) == shapely.force_2d(shape)
-        assert reader.notes == ["Heights and measures were left out."]
+    ):
+        cases_1: list[tuple[Any, int]] = [("iso", 1), ("extended", 0)]
+        for flavor, order in cases_1:
+            wkb = shapely.to_wkb(shape, output_dimension=4, flavor=flavor, byte_order=order)
+            with closing(GeoPackageReader(with_geometry(tmp_path, blob(wkb)))) as reader:
+                (feature,) = features(reader)
+                assert shapely.geometry.shape(feature.geometry) == shapely.force_2d(shape)
+                assert reader.notes == ["Heights and measures were left out."]
 
 
-@pytest.mark.parametrize("order", [0, 1])
-@pytest.mark.parametrize(("kind", "size"), [(0, 0), (1, 32), (2, 48), (3, 48), (4, 64)])
-def test_headers(tmp_path: Path, order: int, kind: int, size: int) -> None:
-    value = blob(SQUARE.wkb, flags=kind << 1 | order, envelope=size)
-    feature = only_feature(GeoPackageReader, with_geometry(tmp_path, value))
-    assert shapely.geometry.shape(feature.geometry) == SQUARE
+def test_headers(tmp_path: Path) -> None:
+    for order in (0, 1):
+        cases_1: list[tuple[int, int]] = [(0, 0), (1, 32), (2, 48), (3, 48), (4, 64)]
+        for kind, size in cases_1:
+            value = blob(SQUARE.wkb, flags=kind << 1 | order, envelope=size)
+            feature = only_feature(GeoPackageReader, with_geometry(tmp_path, value))
+            assert shapely.geometry.shape(feature.geometry) == SQUARE, (order, kind)
 
 
-@pytest.mark.parametrize(
-    "value", [None, blob(b"", flags=0x11), blob(shapely.Polygon().wkb), blob(shapely.Point().wkb)]
-)
-def test_empty_geometries(tmp_path: Path, value: bytes | None) -> None:
-    feature = only_feature(GeoPackageReader, with_geometry(tmp_path, value))
-    assert (feature.geometry, feature.problems) == (None, ())
+def test_empty_geometries(tmp_path: Path) -> None:
+    for value in (
+        None,
+        blob(b"", flags=0x11),
+        blob(shapely.Polygon().wkb),
+        blob(shapely.Point().wkb),
+    ):
+        feature = only_feature(GeoPackageReader, with_geometry(tmp_path, value))
+        assert (feature.geometry, feature.problems) == (None, ()), value
 
 
-@pytest.mark.parametrize(
-    ("value", "code"),
-    [
+def test_geometries_that_cannot_be_read(tmp_path: Path) -> None:
+    for value, code in (
         (b"", "unreadable"),
         (b"GP\0\1", "unreadable"),
         ("POINT (1 2)", "unreadable"),
@@ -72,13 +72,11 @@ def test_empty_geometries(tmp_path: Path, value: bytes | None) -> None:
         (blob(b"\1" + struct.pack("<II", 3, 2**32 - 1)), "unreadable"),
         (blob(b"\1" + struct.pack("<III", 3, 1, 2**32 - 1)), "too_many_positions"),
         (blob(shapely.box(1, 2, float("inf"), 4).wkb), "not_a_number"),
-    ],
-)
-def test_geometries_that_cannot_be_read(tmp_path: Path, value: Any, code: str) -> None:
-    feature = only_feature(GeoPackageReader, with_geometry(tmp_path, value))
-    assert feature.geometry is None
-    assert [problem.code for problem in feature.problems] == [code]
-    assert feature.properties == {"name": "a"}
+    ):
+        feature = only_feature(GeoPackageReader, with_geometry(tmp_path, value))
+        assert feature.geometry is None, value
+        assert [problem.code for problem in feature.problems] == [code], value
+        assert feature.properties == {"name": "a"}, value
 
 
 def test_a_geometry_of_too_many_positions_cannot_be_read(tmp_path: Path) -> None:

@@ -67,11 +67,6 @@ def test_a_waypoint_of_garmin(tmp_path: Path) -> None:
     assert reader.notes == []
 
 
-def test_a_waypoint_of_gpx_1_0(tmp_path: Path) -> None:
-    path = gpx(tmp_path, '<wpt lat="1" lon="2"><url>x</url></wpt>', 'version="1.0"')
-    assert features(GpxReader(path))[0].properties == {}
-
-
 def test_a_track_of_osmand(tmp_path: Path) -> None:
     points = "".join(
         f'<trkpt lat="{n}" lon="{-n}"><ele>1</ele><hdop>2</hdop><extensions><osmand:speed>1'
@@ -107,14 +102,13 @@ def test_a_route(tmp_path: Path) -> None:
     }
 
 
-@pytest.mark.parametrize("content", ["<trk/>", "<trk><trkseg/></trk>", "<rte><name>x</name></rte>"])
-def test_a_track_without_points_has_no_geometry(tmp_path: Path, content: str) -> None:
-    assert geometry_of(GpxReader, gpx(tmp_path, content)) is None
+def test_a_track_without_points_has_no_geometry(tmp_path: Path) -> None:
+    for content in ("<trk/>", "<trk><trkseg/></trk>", "<rte><name>x</name></rte>"):
+        assert geometry_of(GpxReader, gpx(tmp_path, content)) is None, content
 
 
-@pytest.mark.parametrize(
-    ("content", "code", "message"),
-    [
+def test_a_point_that_cannot_be_read(tmp_path: Path) -> None:
+    for content, code, message in (
         ('<wpt lat="1"/>', "wrong_position", "`coordinates` has no longitude."),
         (
             '<wpt lat="north" lon="1"/>',
@@ -126,16 +120,8 @@ def test_a_track_without_points_has_no_geometry(tmp_path: Path, content: str) ->
             "not_a_number",
             'Part 1, position 1 has a latitude that is not a number: "1,5".',
         ),
-    ],
-)
-def test_a_point_that_cannot_be_read(tmp_path: Path, content: str, code: str, message: str) -> None:
-    assert problem_of(GpxReader, gpx(tmp_path, content)) == (code, message)
-
-
-def test_a_problem_of_one_feature_leaves_the_others(tmp_path: Path) -> None:
-    found = features(GpxReader(gpx(tmp_path, f'<wpt lat="1"/>{point(1, 2, "wpt")}')))
-    assert [bool(one.problems) for one in found] == [True, False]
-    assert [one.number for one in found] == [1, 2]
+    ):
+        assert problem_of(GpxReader, gpx(tmp_path, content)) == (code, message), content
 
 
 @pytest.mark.slow

@@ -74,22 +74,12 @@ def test_folders_of_the_same_name_are_told_apart_by_those_around_them(tmp_path: 
     assert names == ["North / Plots", "Plots", "Plots (2)", "All folders"]
 
 
-def test_a_folder_without_a_name_has_the_one_around_it(tmp_path: Path) -> None:
-    inside = f"<Folder><Folder>{placemark()}</Folder></Folder>"
-    assert layers(tmp_path, inside) == [("Placemarks", 1)]
-    assert layers(tmp_path, f"<Folder><name>A\n B</name>{inside}</Folder>") == [("A B", 1)]
-
-
 def test_many_folders_are_one_layer(tmp_path: Path) -> None:
     content = "".join(f"<Folder><name>{n}</name>{placemark()}</Folder>" for n in range(LAYERS))
     reader = KmlReader(kml(tmp_path, content))
     assert [(one.name, one.features) for one in reader.layers] == [("All folders", LAYERS)]
     assert [one.properties["folder"] for one in features(reader)] == [*map(str, range(LAYERS))]
     assert "more than 99 folders" in reader.notes[0]
-
-
-def test_a_folder_whose_name_comes_last(tmp_path: Path) -> None:
-    assert layers(tmp_path, f"<Folder>{placemark()}<name>Plots</name></Folder>") == [("Plots", 1)]
 
 
 def test_a_placemark_without_a_document(tmp_path: Path) -> None:
@@ -139,14 +129,6 @@ def test_texts_and_times_are_columns(tmp_path: Path) -> None:
     }
 
 
-def test_data_without_a_schema_is_text(tmp_path: Path) -> None:
-    data = (
-        '<ExtendedData><Data name="code"><displayName>Code</displayName><value>007</value></Data>'
-        '<Data name="empty"><value/></Data><Data><value>nameless</value></Data></ExtendedData>'
-    )
-    assert properties(tmp_path, f"<Placemark>{data}</Placemark>") == {"code": "007", "empty": None}
-
-
 def test_data_of_a_schema_has_its_types(tmp_path: Path) -> None:
     kinds = ["int", "uint", "short", "double", "float", "bool", "string", "wrong"]
     values = ["-7", "+7", "x7", "1.50", "nan", "true", "1", "2"]
@@ -173,14 +155,6 @@ def test_data_of_a_schema_has_its_types(tmp_path: Path) -> None:
     assert [type(value) for value in found.values()][:2] == [int, int]
 
 
-def test_a_schema_that_is_elsewhere_gives_no_types(tmp_path: Path) -> None:
-    data = (
-        '<SchemaData schemaUrl="http://x/y.kml#s1"><SimpleData name="a">1</SimpleData></SchemaData>'
-    )
-    content = f"<Placemark><ExtendedData>{data}</ExtendedData></Placemark>"
-    assert properties(tmp_path, content) == {"a": "1"}
-
-
 def test_of_columns_of_one_name_the_element_counts_and_the_number_of_a_placemark_is_none(
     tmp_path: Path,
 ) -> None:
@@ -202,18 +176,6 @@ def test_network_links_are_not_followed(tmp_path: Path) -> None:
     (note,) = reader.notes
     assert "NetworkLink" in note
     assert "NetworkLink" in refusal(KmlReader, kml(tmp_path, target))
-
-
-def test_overlays_are_left_out_with_a_note(tmp_path: Path) -> None:
-    content = f"<Folder><GroundOverlay><name>Photo</name></GroundOverlay></Folder>{placemark()}"
-    reader = KmlReader(kml(tmp_path, content))
-    assert len(features(reader)) == 1
-    assert reader.notes == ["Images on the map (overlays) were left out."]
-
-
-def test_a_file_without_placemarks_is_refused(tmp_path: Path) -> None:
-    content = "<GroundOverlay><name>Photo</name></GroundOverlay>"
-    assert "has no placemarks" in refusal(KmlReader, kml(tmp_path, content))
 
 
 def test_a_file_that_ends_early_is_refused(tmp_path: Path) -> None:
@@ -251,3 +213,10 @@ def test_sw_maps(tmp_path: Path) -> None:
     assert feature.geometry == {"type": "Point", "coordinates": [10.5, 43.5]}
     assert feature.properties == {"name": "Layer2 2", "description": "Layer: Layer2"}
     assert reader.notes == ["Heights were left out."]
+
+
+def test_overlays_are_left_out_with_a_note(tmp_path: Path) -> None:
+    content = f"<Folder><GroundOverlay><name>Photo</name></GroundOverlay></Folder>{placemark()}"
+    reader = KmlReader(kml(tmp_path, content))
+    assert len(features(reader)) == 1
+    assert reader.notes == ["Images on the map (overlays) were left out."]

@@ -42,10 +42,8 @@ LONG = b'{"type":"Feature","geometry":null,"properties":{"a":'
             "A feature has more than 3,000,000 values",
         ),
         (lambda: [LONG, *[b"[" * 400 + b" " * 8000] * 100], "nested too deeply"),
-        (lambda: [LONG, *[b'{"a":' * 400 + b" " * 8000] * 100], "nested too deeply"),
-        (lambda: [FEATURE[:-1] + b',"id":', b"1" * 60 * MEGABYTE, b"}"], "A text near byte"),
     ],
-    ids=["many features", "text", "empty arrays", "nested arrays", "nested objects", "number"],
+    ids=["many features", "text", "empty arrays", "nested arrays"],
 )
 @pytest.mark.slow
 def test_geojson(tmp_path: Path, pieces: Pieces, expected: str) -> None:

@@ -53,18 +53,6 @@ def test_a_kmz_bomb_takes_little_memory(tmp_path: Path) -> None:
     [
         (b"<kml><Placemark><name>", b"x" * 1000, "a value is longer than 1 MiB"),
         (b"a;b\n1;", "😀".encode() * 250, "is longer than 32 MiB"),
-        pytest.param(
-            b"<kml>",
-            b"<Folder>" * 100,
-            "nested more than 100 deep",
-            marks=pytest.mark.trial,
-        ),
-        pytest.param(
-            b"a;b\n1;",
-            b"x" * 1000,
-            "is longer than 32 MiB",
-            marks=pytest.mark.trial,
-        ),
     ],
 )
 def test_a_gigabyte_takes_little_memory(
@@ -80,28 +68,10 @@ def test_a_gigabyte_takes_little_memory(
 
 
 @pytest.mark.trial
-@pytest.mark.parametrize(
-    ("start", "repeated", "times", "end"),
-    [
-        (b"<Point><coordinates>", b"1,2 ", 9_000_000, b"</coordinates></Point>"),
-        (b"", b"<Point><coordinates>1,2</coordinates></Point>", 200_000, b""),
-        (b"<Track>", b"<coord/>", 400_000, b"</Track>"),
-    ],
-)
-def test_a_large_placemark_takes_little_memory(
-    tmp_path: Path, start: bytes, repeated: bytes, times: int, end: bytes
-) -> None:
-    content = start + repeated * times + end
+def test_a_large_placemark_takes_little_memory(tmp_path: Path) -> None:
+    content = b"<Point><coordinates>" + b"1,2 " * 9_000_000 + b"</coordinates></Point>"
     path = tmp_path / "upload"
     path.write_bytes(b"<kml><Placemark>" + content + b"</Placemark></kml>")
-    assert "a feature is larger than 32 MiB" in read_in_child(path, memory=MEMORY)
-
-
-@pytest.mark.trial
-def test_a_large_track_takes_little_memory(tmp_path: Path) -> None:
-    content = b"<trkpt lat='1' lon='2'/>" * 400_000
-    path = tmp_path / "upload"
-    path.write_bytes(b"<gpx><trk><trkseg>" + content + b"</trkseg></trk></gpx>")
     assert "a feature is larger than 32 MiB" in read_in_child(path, memory=MEMORY)
 
 
@@ -112,12 +82,9 @@ def test_a_row_of_many_fields_takes_little_memory(tmp_path: Path) -> None:
     assert "more than 1,000,000 fields" in read_in_child(path, memory=MEMORY)
 
 
-@pytest.mark.parametrize("repeated", [b"1,2,", b"1,2 ", b"1 ", b"1\n,"])
 @pytest.mark.trial
-def test_a_geometry_just_within_its_bound_takes_little_memory(
-    tmp_path: Path, repeated: bytes
-) -> None:
-    coordinates = repeated * (33_000_000 // len(repeated))
+def test_a_geometry_just_within_its_bound_takes_little_memory(tmp_path: Path) -> None:
+    coordinates = b"1\n," * 11_000_000
     content = b"<Point><coordinates>" + coordinates + b"</coordinates></Point>"
     path = tmp_path / "upload"
     path.write_bytes(b"<kml><Placemark>" + content + b"</Placemark></kml>")

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import zipfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +14,10 @@ import shapely
 from app.formats.writers import eudr, eudr_plots
 from app.formats.writers.eudr import write_eudr
 from app.formats.writers.eudr_plots import EudrOptions, read_plots
-from app.formats.writers.features import Feature
 from app.formats.writers.source import CannotWrite, Finding
 from app.geometry import geodesic_area
-from app.geometry.holes import split_holes
-from app.values import processor_clock
-from app.values.processor_clock import ProcessorClock
 from tests.eudr_validator import faults_of
-from tests.formats.writers.sources import Record, asset, project, read_with_gdal, source, write
+from tests.formats.writers.sources import Record, asset, project, source
 from tests.make.geometry import multi_square, square, square_ring
 
 HOLED = {
@@ -93,18 +88,6 @@ def test_coordinates_have_six_decimals(tmp_path: Path) -> None:
     ) in text
 
 
-def test_gdal_reads_it(tmp_path: Path) -> None:
-    path = write(source(_plot()), "eudr", tmp_path)
-    assert read_with_gdal(path).geometries[0].is_valid
-
-
-def test_heights_are_left_out(tmp_path: Path) -> None:
-    ring = [[x, y, 300.5] for x, y in square_ring()]
-    assert "300.5" not in _text(
-        tmp_path, _plot(geometry={"type": "Polygon", "coordinates": [ring]})
-    )
-
-
 def test_each_part_is_a_plot(tmp_path: Path) -> None:
     geometry = multi_square((1, 1), (3, 3))
     plots = _plots(tmp_path, _plot(geometry=geometry, Area=5))
@@ -134,16 +117,6 @@ def test_properties_come_from_the_metadata_in_any_case(
     }
     assert second["properties"]["ProducerName"] == "Somebody"
     assert second["properties"]["ProducerCountry"] == "DE"
-
-
-def test_spaces_around_texts_tell_no_producers_apart(tmp_path: Path) -> None:
-    names = ("Jo Oak", " Jo Oak\u00a0")
-    records = [
-        _plot(n, geometry=square(3 * n), ProducerName=name, Area=" ")
-        for n, name in enumerate(names)
-    ]
-    found = [plot["properties"] for plot in _plots(tmp_path, *records)]
-    assert [each["ProducerName"] for each in found] == ["Jo Oak", "Jo Oak"]
 
 
 def test_a_name_in_the_right_case_wins(tmp_path: Path) -> None:
@@ -185,12 +158,6 @@ def test_holes_are_split_and_nothing_is_lost(tmp_path: Path) -> None:
     assert sum(areas) == pytest.approx(geodesic_area(rings) / 10_000, abs=1e-3)
 
 
-def test_holes_are_filled_on_request(tmp_path: Path) -> None:
-    (plot,) = _plots(tmp_path, _plot(geometry=HOLED), holes="ignore")
-    assert len(plot["geometry"]["coordinates"]) == 1
-    assert plot["properties"]["Area"] == pytest.approx(_hectares(HOLED["coordinates"][0]), abs=1e-4)
-
-
 def test_holes_are_refused_on_request(tmp_path: Path) -> None:
     (problem,) = _problems(tmp_path, _plot(geometry=HOLED), holes="refuse")
     assert (problem.code, problem.project_id) == ("hole", project()["id"])
@@ -207,39 +174,6 @@ def test_more_holes_than_there_is_time_for(tmp_path: Path) -> None:
     (problem,) = _problems(tmp_path, record)
     assert problem.code == "hole"
     assert "9,604 holes" in problem.message
-
-
-def test_large_plots_are_read_a_few_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(eudr_plots, "_POSITIONS", 8)
-    begun = []
-
-    def features() -> Iterator[Feature]:
-        for number in range(5):
-            begun.append(number)
-            yield from source(_plot(number)).features()
-
-    readings = read_plots(features(), EudrOptions())
-    assert [(next(readings).feature.id[-1], len(begun)) for _ in range(5)] == [
-        ("0", 2), ("1", 2), ("2", 4), ("3", 4), ("4", 5),
-    ]  # fmt: skip
-
-
-def test_each_plot_with_holes_may_take_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    def split(*values: Any) -> Any:
-        processor_clock.add(60)
-        return split_holes(*values)
-
-    def refuse() -> None:
-        raise TimeoutError
-
-    def features() -> Iterator[Feature]:
-        for number in range(3):
-            yield from source(_plot(number, geometry=HOLED)).features()
-            processor_clock.check()
-
-    monkeypatch.setattr(eudr_plots, "split_holes", split)
-    with processor_clock.running(ProcessorClock((100, refuse))):
-        assert len(list(read_plots(features(), EudrOptions()))) == 3
 
 
 def test_a_hole_that_vanishes_at_six_decimals(tmp_path: Path) -> None:
@@ -269,11 +203,12 @@ SPIKES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("ring", [TINY, SPIKES])
-def test_a_plot_that_rounding_breaks(ring: Any, tmp_path: Path) -> None:
-    record = _plot(geometry={"type": "Polygon", "coordinates": [ring]})
-    (problem,) = _problems(tmp_path, record)
-    assert problem.code == "breaks_at_six_decimals"
+def test_a_plot_that_rounding_breaks(tmp_path: Path) -> None:
+    cases: list[Any] = [TINY, SPIKES]
+    for ring in cases:
+        record = _plot(geometry={"type": "Polygon", "coordinates": [ring]})
+        (problem,) = _problems(tmp_path, record)
+        assert problem.code == "breaks_at_six_decimals", ring
 
 
 def _that_is_cut_short() -> float:
@@ -300,46 +235,33 @@ def test_positions_that_are_the_same_after_cutting_off_are_one(tmp_path: Path) -
         assert len(plot["geometry"]["coordinates"][0]) == 5
 
 
-@pytest.mark.parametrize(
-    ("country", "said"),
-    [
+def test_a_country_that_is_none(tmp_path: Path) -> None:
+    for country, said in (
         ("UK", "The code of the United Kingdom is GB."),
         ("el", "The code of Greece is GR."),
         ("XX", '"XX" is no country.'),
         ("Germany", '"Germany" is no country.'),
-    ],
-)
-def test_a_country_that_is_none(tmp_path: Path, country: str, said: str) -> None:
-    (problem,) = _problems(tmp_path, _plot(ProducerCountry=country))
-    assert problem.code == "country_invalid"
-    assert said in problem.message
+    ):
+        (problem,) = _problems(tmp_path, _plot(ProducerCountry=country))
+        assert problem.code == "country_invalid", country
+        assert said in problem.message, country
 
 
-def test_a_key_called_like_a_field_of_assets(tmp_path: Path) -> None:
-    (plot,) = _plots(tmp_path, _plot(project_id="x", location="y"))
-    assert plot["geometry"]["type"] == "Polygon"
-
-
-@pytest.mark.parametrize(
-    ("left_out", "options", "codes"),
-    [
+def test_what_is_missing(tmp_path: Path) -> None:
+    for left_out, options, codes in (
         ("ProducerName", {"variant": 2}, []),
         ("ProducerCountry", {"variant": 2}, ["country_missing"]),
         ("ProducerCountry", {}, []),
         ("ProductionPlace", {"variant": 2}, []),
-    ],
-)
-def test_what_is_missing(
-    tmp_path: Path, left_out: str, options: dict[str, Any], codes: list[str]
-) -> None:
-    metadata = {name: value for name, value in OWN.items() if name != left_out}
-    record = project(geometry=square(), metadata=metadata)
-    if codes:
-        assert _codes(tmp_path, record, **options) == codes
-    else:
-        (plot,) = _plots(tmp_path, record, **options)
-        instead = "Forest 1" if left_out == "ProductionPlace" else None
-        assert {name: plot["properties"].get(name) for name in OWN} == OWN | {left_out: instead}
+    ):
+        metadata = {name: value for name, value in OWN.items() if name != left_out}
+        record = project(geometry=square(), metadata=metadata)
+        if codes:
+            assert _codes(tmp_path, record, **options) == codes
+        else:
+            (plot,) = _plots(tmp_path, record, **options)
+            instead = "Forest 1" if left_out == "ProductionPlace" else None
+            assert {name: plot["properties"].get(name) for name in OWN} == OWN | {left_out: instead}
 
 
 def test_a_record_without_a_place(tmp_path: Path) -> None:
@@ -352,30 +274,32 @@ def test_a_text_that_is_too_long(tmp_path: Path) -> None:
     assert _plots(tmp_path, _plot(ProducerName="x" * 500))
 
 
-@pytest.mark.parametrize(
-    ("area", "written"),
-    [(None, 4), (3, 3), (2.5, 2.5), (0.0001, 0.0001), ("3", 3), ("2,5 ", 2.5), ("some", 4)],
-)
-def test_the_area_of_a_point(tmp_path: Path, area: Any, written: float) -> None:
-    (plot,) = _plots(tmp_path, _point(Area=area))
-    assert plot["geometry"] == {"type": "Point", "coordinates": [10.5, 50.5]}
-    assert plot["properties"]["Area"] == written
+def test_the_area_of_a_point(tmp_path: Path) -> None:
+    for area, written in (
+        (None, 4),
+        (3, 3),
+        (2.5, 2.5),
+        (0.0001, 0.0001),
+        ("3", 3),
+        ("2,5 ", 2.5),
+        ("some", 4),
+    ):
+        (plot,) = _plots(tmp_path, _point(Area=area))
+        assert plot["geometry"] == {"type": "Point", "coordinates": [10.5, 50.5]}, area
+        assert plot["properties"]["Area"] == written, area
 
 
-@pytest.mark.parametrize(
-    ("area", "code"),
-    [
+def test_an_area_that_no_point_has(tmp_path: Path) -> None:
+    for area, code in (
         (0, "area_invalid"),
         (-5, "area_invalid"),
         (0.00009, "area_invalid"),
         (4.1, "point_over_4_ha"),
         ("12", "point_over_4_ha"),
-    ],
-)
-def test_an_area_that_no_point_has(tmp_path: Path, area: Any, code: str) -> None:
-    (problem,) = _problems(tmp_path, _point(Area=area))
-    assert problem.code == code
-    assert "e-0" not in problem.message
+    ):
+        (problem,) = _problems(tmp_path, _point(Area=area))
+        assert problem.code == code, area
+        assert "e-0" not in problem.message, area
 
 
 def test_points_of_cattle_are_larger(tmp_path: Path) -> None:
@@ -383,24 +307,27 @@ def test_points_of_cattle_are_larger(tmp_path: Path) -> None:
     assert plot["properties"]["Area"] == 120
 
 
-@pytest.mark.parametrize("area", [0, -5])
-def test_an_area_that_no_boundary_has(tmp_path: Path, area: int) -> None:
-    assert _codes(tmp_path, _plot(Area=area)) == ["area_invalid"]
+def test_an_area_that_no_boundary_has(tmp_path: Path) -> None:
+    for area in (0, -5):
+        assert _codes(tmp_path, _plot(Area=area)) == ["area_invalid"], area
 
 
-@pytest.mark.parametrize("area", ["3", True, [1], {}])
-def test_an_area_that_is_no_number_is_replaced(tmp_path: Path, area: Any) -> None:
-    (plot,) = _plots(tmp_path, _plot(Area=area))
-    assert plot["properties"]["Area"] == pytest.approx(_hectares(square_ring()), abs=1e-4)
+def test_an_area_that_is_no_number_is_replaced(tmp_path: Path) -> None:
+    cases: list[Any] = ["3", True, [1], {}]
+    for area in cases:
+        (plot,) = _plots(tmp_path, _plot(Area=area))
+        assert plot["properties"]["Area"] == pytest.approx(_hectares(square_ring()), abs=1e-4), area
 
 
-@pytest.mark.parametrize(
-    ("area", "written"), [("1234567,5", "1234567.5"), ("some", "4"), ("0.00001", "0.00001")]
-)
-def test_what_is_said_of_an_area_that_is_no_number(area: str, written: str) -> None:
-    (reading,) = read_plots(source(_point(Area=area)).features(), EudrOptions())
-    (warning,) = [each for each in reading.warnings if each.code == "area_text"]
-    assert warning.message.endswith(f"The file has {written}.")
+def test_what_is_said_of_an_area_that_is_no_number() -> None:
+    for area, written in (
+        ("1234567,5", "1234567.5"),
+        ("some", "4"),
+        ("0.00001", "0.00001"),
+    ):
+        (reading,) = read_plots(source(_point(Area=area)).features(), EudrOptions())
+        (warning,) = [each for each in reading.warnings if each.code == "area_text"]
+        assert warning.message.endswith(f"The file has {written}."), area
 
 
 def test_a_plot_of_less_than_a_square_meter(tmp_path: Path) -> None:
@@ -438,17 +365,6 @@ def test_too_many_producers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert len(_plots(tmp_path, *records[:4], variant=2)) == 4
 
 
-def test_each_bound_is_judged_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    records = [_plot(n, geometry=square(3 * n), ProducerName=f"P{n // 4}") for n in range(12)]
-    size = len(_text(tmp_path, *records, variant=2))
-    monkeypatch.setattr(eudr, "FILE_PRODUCERS", 3)
-    monkeypatch.setattr(eudr, "FILE_BYTES", size - 1)
-    assert _codes(tmp_path, *records) == ["too_large"]
-    monkeypatch.setattr(eudr, "FILE_PRODUCERS", 2)
-    monkeypatch.setattr(eudr, "FILE_BYTES", size)
-    assert _codes(tmp_path, *records) == ["too_many_producers"]
-
-
 @pytest.mark.parametrize(("bound", "most"), [("FILE_BYTES", 1_000), ("FILE_PRODUCERS", 3)])
 def test_a_division_keeps_the_bounds(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bound: str, most: int
@@ -471,9 +387,3 @@ def test_a_division_keeps_the_bounds(
 def test_nothing_to_write(tmp_path: Path) -> None:
     with pytest.raises(CannotWrite, match="no plots to write"):
         write_eudr([], tmp_path)
-
-
-def test_markup_in_names(tmp_path: Path) -> None:
-    name = 'Wald "Süd" \\ 🌲 </script>'
-    (plot,) = _plots(tmp_path, _plot(ProductionPlace=name))
-    assert plot["properties"]["ProductionPlace"] == name

@@ -9,8 +9,8 @@ from xml.etree import ElementTree
 import pytest
 
 from app.formats.writers.features import ASSETS, PROJECTS
-from bench.instance import wavy_ring
 from tests.formats.writers.sources import (
+    Layer,
     Record,
     asset,
     project,
@@ -19,6 +19,7 @@ from tests.formats.writers.sources import (
     write,
 )
 from tests.make.geometry import point, square_ring
+from tests.make.wavy import wavy_ring
 
 HOLED = {
     "type": "Polygon",
@@ -26,7 +27,6 @@ HOLED = {
 }
 MULTI = {"type": "MultiPolygon", "coordinates": [[square_ring(20.0)], HOLED["coordinates"]]}
 WAVY = {"type": "Polygon", "coordinates": [wavy_ring(2_000, 30.0, 10.0)]}
-AREAS = [0.91, 0.92, None, None]  # square degrees; the third is that of the wavy one
 
 NAMES = ['<b>&"quoted"\'', "غابة الأرز", "Wald 🌲🌳, Höhe; 5", "=cmd|' /C calc'!A0"]
 METADATA: list[Any] = [
@@ -37,7 +37,7 @@ METADATA: list[Any] = [
 ]
 
 PROJECT_FORMATS = ("geojson", "geojsonl", "csv", "kml", "gpkg", "shp")
-each_format = pytest.mark.parametrize("format_name", PROJECT_FORMATS)
+ASSET_FORMATS = (*PROJECT_FORMATS, "gpx")
 
 
 def _projects() -> list[Record]:
@@ -55,61 +55,41 @@ def _column(columns: dict[str, list[Any]], name: str) -> list[Any]:
     return next(values for each, values in columns.items() if each.lower() in (name, name[:10]))
 
 
-@each_format
-def test_boundaries_come_back(format_name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("format_name", PROJECT_FORMATS)
+def test_projects_come_back(format_name: str, tmp_path: Path) -> None:
     layer = read_with_gdal(write(source(*_projects()), format_name, tmp_path))
-    wavy = read_with_gdal(write(source(_projects()[2]), "geojson", tmp_path)).areas[0]
-    assert layer.areas[:3] == pytest.approx([0.91, 0.92, wavy], abs=1e-6)
-    assert layer.geometries[3] is None
-    assert [len(shape.geoms) for shape in layer.geometries[1:2]] == [2]
-    holed = layer.geometries[0]
-    assert len((holed.geoms[0] if holed.geom_type == "MultiPolygon" else holed).interiors) == 1
-    assert layer.geometries[0].is_valid
+    _check_shapes(layer)
     assert layer.crs == (None if format_name == "csv" else "EPSG:4326")
-
-
-@each_format
-def test_every_coordinate_keeps_its_digits(format_name: str, tmp_path: Path) -> None:
-    layer = read_with_gdal(write(source(*_projects()), format_name, tmp_path))
-    shape = layer.geometries[2]
-    polygon = shape.geoms[0] if shape.geom_type == "MultiPolygon" else shape
-    positions = {tuple(position) for position in polygon.exterior.coords}
-    assert positions == {tuple(position) for position in WAVY["coordinates"][0]}
-
-
-@each_format
-def test_texts_come_back(format_name: str, tmp_path: Path) -> None:
-    columns = read_with_gdal(write(source(*_projects()), format_name, tmp_path)).columns
     guarded = [*NAMES[:3], f"'{NAMES[3]}"] if format_name == "csv" else NAMES
+    columns = layer.columns
     assert _column(columns, "name") == guarded
     assert _column(columns, "id") == [each["id"] for each in _projects()]
     assert _column(columns, "note")[0] == "oak, ash\nbeech"
-
-
-@each_format
-def test_numbers_and_booleans_come_back(format_name: str, tmp_path: Path) -> None:
-    layer = read_with_gdal(write(source(*_projects()), format_name, tmp_path))
-    assert _column(layer.columns, "region") == [6, -7, 2**40, None]
-    assert _column(layer.columns, "height") == [12.5, 0.1, None, None]
-    assert _column(layer.columns, "wet") == [True, False, None, None]
-    assert _column(layer.columns, "area_hectares") == [12.3456, 12.3456, 12.3456, None]
+    assert _column(columns, "region") == [6, -7, 2**40, None]
+    assert _column(columns, "height") == [12.5, 0.1, None, None]
+    assert _column(columns, "wet") == [True, False, None, None]
+    assert _column(columns, "area_hectares") == [12.3456, 12.3456, 12.3456, None]
     assert layer.types["region"] in ("OFTInteger64", "OFTReal")
+    if not format_name.startswith("geojson"):
+        assert _column(columns, "species")[0] == '["oak"]'
+        assert _column(columns, "owner")[2] == '{"name":"Jo","since":1999}'
 
 
-@pytest.mark.parametrize("format_name", ["csv", "kml", "gpkg", "shp"])
-def test_nested_values_are_json_in_tables(format_name: str, tmp_path: Path) -> None:
-    columns = read_with_gdal(write(source(*_projects()), format_name, tmp_path)).columns
-    assert _column(columns, "species")[0] == '["oak"]'
-    assert _column(columns, "owner")[2] == '{"name":"Jo","since":1999}'
+def _check_shapes(layer: Layer) -> None:
+    holed, several, wavy, nothing = layer.geometries
+    assert [holed.area, several.area] == pytest.approx([0.91, 0.92], abs=1e-6)
+    assert nothing is None
+    assert len(several.geoms) == 2
+    holed, wavy = (
+        shape.geoms[0] if shape.geom_type == "MultiPolygon" else shape for shape in (holed, wavy)
+    )
+    assert len(holed.interiors) == 1
+    assert holed.is_valid
+    positions = {tuple(position) for position in wavy.exterior.coords}  # with all digits
+    assert positions == {tuple(position) for position in WAVY["coordinates"][0]}
 
 
-@pytest.mark.parametrize("format_name", PROJECT_FORMATS)
-def test_no_projects_make_a_valid_file(format_name: str, tmp_path: Path) -> None:
-    path = write(source(type=PROJECTS), format_name, tmp_path)
-    _check_empty(path, format_name)
-
-
-@pytest.mark.parametrize("format_name", ["geojson", "geojsonl", "csv", "kml", "gpkg", "shp", "gpx"])
+@pytest.mark.parametrize("format_name", ASSET_FORMATS)
 def test_points_come_back(format_name: str, tmp_path: Path) -> None:
     records = [
         asset(1, location=point(10.1234567, -50.5), metadata={"serial": "WX-1"}),
@@ -125,19 +105,18 @@ def test_points_come_back(format_name: str, tmp_path: Path) -> None:
     assert _column(layer.columns, "name") == (names[::2] if format_name == "gpx" else names)
 
 
-@pytest.mark.parametrize("format_name", ["geojson", "geojsonl", "csv", "kml", "gpkg", "shp", "gpx"])
-def test_no_assets_make_a_valid_file(format_name: str, tmp_path: Path) -> None:
-    path = write(source(type=ASSETS), format_name, tmp_path)
-    _check_empty(path, format_name)
-
-
-def _check_empty(path: Path, format_name: str) -> None:
+def test_no_records_make_a_valid_file(tmp_path: Path) -> None:
     """GDAL finds no layer in an empty text, and none in KML without a Placemark."""
-    if format_name == "geojsonl":
-        assert path.read_bytes() == b""
-    elif format_name == "kml":
-        (document,) = ElementTree.parse(path).getroot()
-        assert [each.tag.rpartition("}")[2] for each in document] == ["name", "Schema"]
-    else:
-        layer = "waypoints" if format_name == "gpx" else None
-        assert read_with_gdal(path, layer).geometries == []
+    for kind, format_name in (
+        *((PROJECTS, format_name) for format_name in PROJECT_FORMATS),
+        *((ASSETS, format_name) for format_name in ASSET_FORMATS),
+    ):
+        path = write(source(type=kind), format_name, tmp_path)
+        if format_name == "geojsonl":
+            assert path.read_bytes() == b""
+        elif format_name == "kml":
+            (document,) = ElementTree.parse(path).getroot()
+            assert [each.tag.rpartition("}")[2] for each in document] == ["name", "Schema"]
+        else:
+            layer = "waypoints" if format_name == "gpx" else None
+            assert read_with_gdal(path, layer).geometries == []

@@ -4,10 +4,6 @@ from __future__ import annotations
 
 import json
 
-import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-
 from app.formats.writers.features import ASSETS, PROJECTS
 from app.policy.fields import ASSET, PROJECT
 from app.values.strict_json import dumps
@@ -32,12 +28,6 @@ def test_an_asset_has_its_location_as_geometry() -> None:
     assert set(feature["properties"]) == {f.name for f in ASSET} - {"location", "metadata"}
 
 
-def test_without_geometry_or_metadata() -> None:
-    feature = PROJECTS.feature(project())
-    assert feature.geometry is None
-    assert "metadata" not in feature.properties
-
-
 def test_of_some_fields() -> None:
     feature = PROJECTS.feature({"id": "proj_1", "name": "Wald"})
     assert feature.as_geojson() == {
@@ -60,15 +50,3 @@ def test_keys_that_are_called_like_fields_get_a_prefix() -> None:
         "metadata_": 5,
         "metadata_id": 6,
     }
-
-
-_parts = st.sampled_from(["metadata_", "name", "metadata", "x", "id", "geometry", ""])
-_keys = st.lists(_parts, max_size=4).map("".join)
-
-
-@pytest.mark.slow
-@given(st.sets(_keys))
-def test_no_two_keys_get_one_name(keys: set[str]) -> None:
-    names = {PROJECTS.property_name(key) for key in keys}
-    assert len(names) == len(keys)
-    assert not names & {field.name for field in PROJECT}

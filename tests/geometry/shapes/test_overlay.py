@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 import shapely
 
-from app.geometry import GeometryInvalid, read_boundary, timed
+from app.geometry import read_boundary, timed
 from app.geometry.shapes import (
     UNKNOWN,
     AreaDifference,
@@ -22,7 +20,7 @@ from app.geometry.shapes import overlay as module
 from app.geometry.timed import processor_seconds
 from app.policy.bounds import OVERLAY_SECONDS
 from tests.geometry.drawing import box, multipolygon, polygon
-from tests.geometry.expensive_shapes import SHAPES, Geometry, comb, tiny_squares
+from tests.geometry.expensive_shapes import Geometry, comb
 from tests.make import multi_square, square
 from tests.processor_time import is_within
 
@@ -33,15 +31,6 @@ def shape(geometry: Geometry) -> Shape:
 
 def area(geometry: Geometry) -> int:
     return read_boundary(geometry).area_m2
-
-
-def moved(geometry: Geometry, east: float, north: float) -> Geometry:
-    def move(value: Any) -> Any:
-        if isinstance(value[0], list):
-            return [move(inner) for inner in value]
-        return [value[0] + east, value[1] + north]
-
-    return {"type": geometry["type"], "coordinates": move(geometry["coordinates"])}
 
 
 def blob(positions: int, seed: int = 1, **changed: float) -> Geometry:
@@ -138,14 +127,6 @@ def test_what_two_boundaries_have_in_common() -> None:
     assert common_area(parts, one) == pytest.approx(area(square(10.05, 50.05, 0.02)), abs=2)
 
 
-@pytest.mark.trial
-def test_large_boundaries_that_are_nearly_the_same() -> None:
-    one, other = shape(blob(99_000)), shape(blob(99_000, by=-0.001))
-    smaller = read_boundary(blob(99_000, by=-0.001)).area_m2
-    assert common_area(one, other) == pytest.approx(smaller, abs=2)
-    assert common_area(one, one) == pytest.approx(area(blob(99_000)), abs=2)
-
-
 def test_the_text_of_a_boundary_gives_the_same_shape() -> None:
     for geometry in (
         square(),
@@ -156,32 +137,3 @@ def test_the_text_of_a_boundary_gives_the_same_shape() -> None:
         one, other = shape_of(read.rings), stored_shape(read.text)
         assert shapely.equals(one.polygons, other.polygons)
         assert one.rings.starts == other.rings.starts
-
-
-@pytest.mark.trial  # of how long it takes; what it does is tested above
-@pytest.mark.parametrize("positions", [60, 300, 3_000, 30_000])
-def test_comparing_boundaries_made_to_be_expensive_ends_in_time(positions: int) -> None:
-    """Each with itself, moved a little, and with others."""
-    valid = {}
-    for name, make in SHAPES.items():
-        try:
-            valid[name] = shape(make(positions))
-        except GeometryInvalid:
-            continue
-    others = [shape(comb(positions)), shape(tiny_squares(positions)), shape(square(3, 3, 9))]
-    slow = []
-    for name, one in valid.items():
-        near = shape_of(type(one.rings)(one.rings.lon + 1e-6, *_rest(one)))
-        for other in (one, near, *others):
-            began = processor_seconds()
-            common_area(one, other)
-            difference(one, other)
-            took = processor_seconds() - began
-            if not is_within(took, 0.5):
-                slow.append((name, took))
-    assert slow == []
-
-
-def _rest(one: Shape) -> tuple[Any, ...]:
-    rings = one.rings
-    return rings.lat, rings.starts, rings.part_starts, rings.multi, b""

@@ -68,18 +68,17 @@ def test_problems_of_the_reader_are_told_too() -> None:
     assert made.problems == (problem,)
 
 
-@pytest.mark.parametrize("name", NOT_NAMES)
-def test_a_name_of_an_import_is_one_line_that_can_be_seen(name: str) -> None:
-    made = prepared(7, feature(square(), name=name))
-    assert isinstance(made, Candidate)
-    assert line_problem(made.name) is None
-    letters = re.findall("[a-z2]", name)
-    assert re.findall("[a-z2]", made.name) == (letters or list("eature"))
+def test_a_name_of_an_import_is_one_line_that_can_be_seen() -> None:
+    for name in NOT_NAMES:
+        made = prepared(7, feature(square(), name=name))
+        assert isinstance(made, Candidate), name
+        assert line_problem(made.name) is None, name
+        letters = re.findall("[a-z2]", name)
+        assert re.findall("[a-z2]", made.name) == (letters or list("eature")), name
 
 
-@pytest.mark.parametrize(
-    ("name", "stored"),
-    [
+def test_control_characters_of_a_name_are_left_out() -> None:
+    for name, stored in (
         ("Rio\x07Grande", "Rio Grande"),
         ("Rio \x07 Grande", "Rio  Grande"),
         ("Amundsen\x96Scott", "Amundsen–Scott"),
@@ -88,13 +87,11 @@ def test_a_name_of_an_import_is_one_line_that_can_be_seen(name: str) -> None:
         ("\x07\x07", "Feature 7"),
         ("\u200b\u3164", "Feature 7"),
         ("می\u200cخواهم", "می\u200cخواهم"),
-    ],
-)
-def test_control_characters_of_a_name_are_left_out(name: str, stored: str) -> None:
-    made = prepared(7, feature(square(), name=name))
-    assert isinstance(made, Candidate)
-    assert (made.name, made.is_numbered) == (stored, stored == "Feature 7")
-    assert made.cleaned == (("name",) if has_control(name) else ())
+    ):
+        made = prepared(7, feature(square(), name=name))
+        assert isinstance(made, Candidate), name
+        assert (made.name, made.is_numbered) == (stored, stored == "Feature 7"), name
+        assert made.cleaned == (("name",) if has_control(name) else ()), name
 
 
 def test_control_characters_of_attributes_are_left_out() -> None:
@@ -109,25 +106,22 @@ def test_control_characters_of_attributes_are_left_out() -> None:
     assert made.cleaned == ("note", "de\x07ep")
 
 
-@pytest.mark.parametrize(
-    ("metadata", "others", "is_kept"),
-    [
+def test_a_long_name_is_cut_and_kept_in_the_metadata() -> None:
+    for metadata, others, is_kept in (
         (None, {}, True),
         (None, {"note": "x" * 16_200}, False),
         (None, {f"column {n}": n for n in range(50)}, False),
         ((), {}, False),  # as a person has chosen
-    ],
-)
-def test_a_long_name_is_cut_and_kept_in_the_metadata(
-    metadata: tuple[str, ...] | None, others: dict[str, Any], is_kept: bool
-) -> None:
-    whole = "Old oaks " * 25
-    choices = replace(BY_NAME, mapping=ColumnMapping({"name": "name"}, metadata))
-    made = prepared(1, feature(square(), name=whole, **others), choices)
-    assert isinstance(made, Candidate)
-    assert (made.name, made.is_cut, made.is_kept) == (whole[:199] + "…", True, is_kept)
-    kept = others | ({"name": whole.strip()} if is_kept else {})
-    assert json.loads(made.values.get("metadata_json", "{}")) == kept
+    ):
+        whole = "Old oaks " * 25
+        choices = replace(BY_NAME, mapping=ColumnMapping({"name": "name"}, metadata))
+        made = prepared(1, feature(square(), name=whole, **others), choices)
+        assert isinstance(made, Candidate), metadata
+        assert (made.name, made.is_cut, made.is_kept) == (whole[:199] + "…", True, is_kept), (
+            metadata
+        )
+        kept = others | ({"name": whole.strip()} if is_kept else {})
+        assert json.loads(made.values.get("metadata_json", "{}")) == kept, metadata
 
 
 def test_a_name_of_two_hundred_characters_is_whole() -> None:
@@ -145,11 +139,11 @@ def test_lines_of_a_cell_end_in_line_feeds() -> None:
     assert json.loads(made.values["metadata_json"]) == {"two\nlines": "three\nfour"}
 
 
-@pytest.mark.parametrize("between", ["\r", "\n", " \r\n\t", "\v", "\u2028"])
-def test_a_name_of_several_lines_is_one_line(between: str) -> None:
-    made = prepared(1, feature(square(), name=f"Lake{between}Baikal"))
-    assert isinstance(made, Candidate)
-    assert made.name == "Lake Baikal"
+def test_a_name_of_several_lines_is_one_line() -> None:
+    for between in ("\r", "\n", " \r\n\t", "\v", "\u2028"):
+        made = prepared(1, feature(square(), name=f"Lake{between}Baikal"))
+        assert isinstance(made, Candidate), between
+        assert made.name == "Lake Baikal", between
 
 
 def test_lines_are_closed_on_request_only() -> None:
@@ -173,24 +167,19 @@ def test_a_feature_that_was_exported_knows_its_project() -> None:
     assert (made.own_id, made.values) == (project_id, {"metadata_json": '{"soil":"loam"}'})
 
 
-@pytest.mark.parametrize(
-    ("columns", "metadata"),
-    [
+def test_metadata_are_as_before_the_export() -> None:
+    for columns, metadata in (
         ({"metadata_status": "felled", "metadata": None}, {"status": "felled"}),
         ({"metadata_metadata_id": 1, "metadata_note": 2}, {"metadata_id": 1, "metadata_note": 2}),
         ({"soil": "loam", "metadata": '{"a.b":[1]}'}, {"soil": "loam", "a.b": [1]}),
         ({"metadata": {"deep": 1}}, {"deep": 1}),
         ({"metadata": "no JSON"}, {"metadata": "no JSON"}),
         ({"metadata": "", "soil": None, "age": 0}, {"age": 0}),
-    ],
-)
-def test_metadata_are_as_before_the_export(
-    columns: dict[str, Any], metadata: dict[str, Any]
-) -> None:
-    exported = replace(BY_NAME, ignored={"id"}, is_export=True)
-    made = prepare(SourceFeature(1, None, {"name": "A", **columns}), exported, ignored)
-    assert isinstance(made, Candidate)
-    assert json.loads(made.values["metadata_json"]) == metadata
+    ):
+        exported = replace(BY_NAME, ignored={"id"}, is_export=True)
+        made = prepare(SourceFeature(1, None, {"name": "A", **columns}), exported, ignored)
+        assert isinstance(made, Candidate), columns
+        assert json.loads(made.values["metadata_json"]) == metadata, columns
 
 
 def test_a_type_in_words_becomes_a_keyword() -> None:
@@ -200,15 +189,15 @@ def test_a_type_in_words_becomes_a_keyword() -> None:
     assert (made.values["type"], made.location is not None) == ("weather_station", True)
 
 
-@pytest.mark.parametrize("name", ["Cottage Grove", "Iron River", "Jicarilla", "Sandia"])
-def test_areas_of_districts_are_those_of_another_method(name: str) -> None:
+def test_areas_of_districts_are_those_of_another_method() -> None:
     """Among them one with a hole (Iron River) and one of two parts (Jicarilla)."""
-    source = json.loads(DISTRICTS.read_text())["features"]
-    one = next(f for f in source if f["properties"]["district"].startswith(name))
-    made = prepared(1, one, Choices("projects", ColumnMapping({"name": "district"})))
-    assert isinstance(made, Candidate)
-    assert made.boundary is not None
-    computed = made.boundary.area_m2 / 10_000
-    assert computed == pytest.approx(equal_area.hectares(one["geometry"]), rel=1e-6)
-    official = one["properties"]["gis_acres"] * 0.40468564224
-    assert computed == pytest.approx(official, rel=0.05)
+    for name in ("Cottage Grove", "Iron River", "Jicarilla", "Sandia"):
+        source = json.loads(DISTRICTS.read_text())["features"]
+        one = next(f for f in source if f["properties"]["district"].startswith(name))
+        made = prepared(1, one, Choices("projects", ColumnMapping({"name": "district"})))
+        assert isinstance(made, Candidate), name
+        assert made.boundary is not None, name
+        computed = made.boundary.area_m2 / 10_000
+        assert computed == pytest.approx(equal_area.hectares(one["geometry"]), rel=1e-6), name
+        official = one["properties"]["gis_acres"] * 0.40468564224
+        assert computed == pytest.approx(official, rel=0.05), name

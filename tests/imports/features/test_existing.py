@@ -8,7 +8,7 @@ from app.db import queries
 from app.db.extensions import db
 from app.geometry import Bounds
 from app.imports.features import existing
-from bench import query_plans
+from tests import query_plans
 from tests.make import Client, make_project, square
 
 

@@ -22,9 +22,8 @@ def collection(*members: Any) -> dict[str, Any]:
     return {"type": "GeometryCollection", "geometries": [*members]}
 
 
-@pytest.mark.parametrize(
-    ("geometry", "type_", "parts", "notes"),
-    [
+def test_the_areas_of_a_collection_are_taken() -> None:
+    for geometry, type_, parts, notes in (
         (collection(point(), square()), "Polygon", 1, 1),
         (collection(square(), square(2)), "MultiPolygon", 2, 0),
         (collection(collection(LINE, square()), collection(square(2))), "MultiPolygon", 2, 1),
@@ -41,20 +40,15 @@ def collection(*members: Any) -> dict[str, Any]:
             3,
             0,
         ),
-    ],
-)
-def test_the_areas_of_a_collection_are_taken(
-    geometry: dict[str, Any], type_: str, parts: int, notes: int
-) -> None:
-    told: list[str] = []
-    boundary = boundary_of(geometry, told.append, close_lines=False)
-    found = (boundary.type, len(boundary.rings.exteriors), len(told))
-    assert found == (type_, parts, notes)
+    ):
+        told: list[str] = []
+        boundary = boundary_of(geometry, told.append, close_lines=False)
+        found = (boundary.type, len(boundary.rings.exteriors), len(told))
+        assert found == (type_, parts, notes), geometry
 
 
-@pytest.mark.parametrize(
-    "geometry",
-    [
+def test_what_has_no_area_is_refused() -> None:
+    for geometry in (
         collection(point(), LINE),
         collection(1, None, {}),
         collection({"type": "Polygon", "coordinates": [[[0, 0]]]}),
@@ -62,11 +56,9 @@ def test_the_areas_of_a_collection_are_taken(
         point(),
         LINE,
         {"type": "FeatureCollection", "features": []},
-    ],
-)
-def test_what_has_no_area_is_refused(geometry: dict[str, Any]) -> None:
-    with pytest.raises(GeometryInvalid):
-        boundary_of(geometry, lambda _: None, close_lines=False)
+    ):
+        with pytest.raises(GeometryInvalid):
+            boundary_of(geometry, lambda _: None, close_lines=False)
 
 
 def test_collections_in_one_another_are_read_to_a_depth() -> None:
@@ -82,19 +74,16 @@ def test_a_multipoint_of_one_position_is_a_point() -> None:
     assert (found.longitude, found.latitude) == (8.5, 50.25)
 
 
-@pytest.mark.parametrize(
-    "geometry",
-    [
+def test_what_is_no_point_is_refused() -> None:
+    for geometry in (
         {"type": "MultiPoint", "coordinates": [[1, 2], [3, 4]]},
         {"type": "MultiPoint", "coordinates": [["a"]]},
         {"type": "MultiPoint", "coordinates": 5},
         {"type": "MultiPoint"},
         square(),
-    ],
-)
-def test_what_is_no_point_is_refused(geometry: dict[str, Any]) -> None:
-    with pytest.raises(GeometryInvalid):
-        location_of(geometry)
+    ):
+        with pytest.raises(GeometryInvalid):
+            location_of(geometry)
 
 
 def test_problems_are_told_without_the_words_of_json() -> None:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import orjson
-import pytest
 
 from app.imports.features.metadata import changed_metadata
 
@@ -15,36 +12,32 @@ KNOWN = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "wanted",
-    [
+def test_the_same_in_other_types() -> None:
+    for wanted in (
         KNOWN,
         {"age": "80", "share": "0.5", "code": 7, "open": "true", "tags": '["a",1]'},
         {"age": 80.0, "open": 1, "none": "", "forest_adm": "North"},
         {"metadata_n": "Old oaks"},
         {"missing": None, "blank": ""},
         {"code": " 007 "},
-    ],
-)
-def test_the_same_in_other_types(wanted: dict[str, Any]) -> None:
-    assert changed_metadata(orjson.dumps(KNOWN).decode(), orjson.dumps(wanted).decode()) is None
+    ):
+        assert (
+            changed_metadata(orjson.dumps(KNOWN).decode(), orjson.dumps(wanted).decode()) is None
+        ), wanted
 
 
-@pytest.mark.parametrize(
-    ("wanted", "expected"),
-    [
+def test_what_differs() -> None:
+    for wanted, expected in (
         ({"age": 81}, {"age": 81}),
         ({"age": None}, {"age": None}),
         ({"open": False}, {"open": False}),
         ({"soil": "loam"}, {"soil": "loam"}),
         ({"forest_adm": "South"}, {"forest_administration": "South"}),
         ({"code": "7a"}, {"code": "7a"}),
-    ],
-)
-def test_what_differs(wanted: dict[str, Any], expected: dict[str, Any]) -> None:
-    changed = changed_metadata(orjson.dumps(KNOWN).decode(), orjson.dumps(wanted).decode())
-    assert changed is not None
-    assert orjson.loads(changed) == KNOWN | expected
+    ):
+        changed = changed_metadata(orjson.dumps(KNOWN).decode(), orjson.dumps(wanted).decode())
+        assert changed is not None, wanted
+        assert orjson.loads(changed) == KNOWN | expected, wanted
 
 
 def test_a_cut_off_name_that_could_be_two_is_a_key_of_its_own() -> None:

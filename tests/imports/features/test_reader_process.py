@@ -7,6 +7,9 @@ import os
 import resource
 import subprocess
 import sys
+import textwrap
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +58,27 @@ def path(tmp_path: Path) -> Path:
     return file
 
 
+@pytest.fixture
+def replace_program(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], None]]:
+    """Let readers run some other code."""
+    parents = []
+
+    def replace(code: str) -> None:
+        start = (
+            "import itertools, json, os, signal, sys, time; sys.path.insert(0, sys.argv[1])\n"
+            "from app.imports.features.reader_program import fork_readers\n"
+            f"def read(*_):\n{textwrap.indent(code, ' ')}\n"
+            "fork_readers(read)"
+        )
+        parents.append(reader_process._Parent())
+        monkeypatch.setattr(reader_process, "_START", start)
+        monkeypatch.setattr(reader_process, "_parent", parents[-1])
+
+    yield replace
+    for parent in parents:
+        parent.end()
+
+
 def reading(path: Path, bounds: ReadBounds | None = _BOUNDS) -> ReaderProcess:
     return ReaderProcess(path, lambda: None, bounds)
 
@@ -90,13 +114,14 @@ def test_the_process_has_nothing_of_the_worker(path: Path, monkeypatch: pytest.M
     try:
         with reading(path) as process:
             process.open()
-            folder = Path(f"/proc/{process._process.pid}")
+            process._exit_code(0.0)  # its id is told first
+            folder = Path(f"/proc/{process._pid}")
             status = dict(
                 line.split(":", 1) for line in (folder / "status").read_text().splitlines()
             )
             environ = (folder / "environ").read_bytes()
             descriptors = {int(each.name) for each in (folder / "fd").iterdir()}
-            niceness = os.getpriority(os.PRIO_PROCESS, process._process.pid)
+            niceness = os.getpriority(os.PRIO_PROCESS, process._pid)
     finally:
         os.close(leaked)
     assert environ == b"OPENBLAS_NUM_THREADS=1\0"
@@ -106,13 +131,11 @@ def test_the_process_has_nothing_of_the_worker(path: Path, monkeypatch: pytest.M
     assert niceness > os.getpriority(os.PRIO_PROCESS, 0)
 
 
-@pytest.mark.parametrize(
-    "library", ["flask", "sqlalchemy", "redis", "psycopg", "config", "app.models"]
-)
-def test_the_program_has_no_code_that_reaches_others(library: str) -> None:
-    code = f"import app.imports.features.reader_program, sys; print({library!r} in sys.modules)"
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
-    assert found.stdout == b"False\n"
+def test_the_program_has_no_code_that_reaches_others() -> None:
+    code = "import app.imports.features.reader_program, sys; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+    others = {"flask", "sqlalchemy", "redis", "psycopg", "config", "app.models", "app.api"}
+    assert not others & {*done.stdout.decode().split()}
 
 
 def test_what_takes_too_long_ends(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -134,24 +157,30 @@ def test_what_the_process_died_of_is_told(
     code: str,
     expected: type[FileInvalid],
     message: str,
-    monkeypatch: pytest.MonkeyPatch,
+    replace_program: Callable[[str], None],
 ) -> None:
-    monkeypatch.setattr(reader_process, "_START", f"import os, signal, sys; {code}")
+    replace_program(code)
     with reading(path) as process, pytest.raises(FileInvalid, match=message) as raised:
         process.open()
     assert raised.type is expected
 
 
+@dataclass
+class Answering:
+    """Stands in for the processes: it gives one answer, whatever it is asked."""
+
+    answer: bytes
+
+    def fork(self, _: ReadBounds | None, source: int, target: int, control: int) -> None:
+        os.write(target, len(self.answer).to_bytes(4) + self.answer)
+
+
 def answered(monkeypatch: pytest.MonkeyPatch, answer: bytes) -> None:
-    """Let the program give one answer, whatever it is asked."""
-    message = len(answer).to_bytes(4) + answer
-    code = f"import os, sys; os.read(0, 4); sys.stdout.buffer.write({message!r})"
-    monkeypatch.setattr(reader_process, "_START", code)
+    monkeypatch.setattr(reader_process, "_parent", Answering(answer))
 
 
-@pytest.mark.parametrize(
-    "answer",
-    [
+def test_an_answer_of_another_shape_fails(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for answer in (
         b"",
         b"pickle",
         b"[" * 10_000,
@@ -167,14 +196,10 @@ def answered(monkeypatch: pytest.MonkeyPatch, answer: bytes) -> None:
         json.dumps([True, {"format": "csv", "layers": [_LAYER | {"crs": "x" * 20_001}]}]).encode(),
         b"[false, 5, true]",
         b'[false, "a message"]',
-    ],
-)
-def test_an_answer_of_another_shape_fails(
-    path: Path, answer: bytes, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    answered(monkeypatch, answer)
-    with reading(path) as process, pytest.raises(FileInvalid, match="An error in the service"):
-        process.open()
+    ):
+        answered(monkeypatch, answer)
+        with reading(path) as process, pytest.raises(FileInvalid, match="An error in the service"):
+            process.open()
 
 
 def test_an_answer_without_an_end_is_not_waited_for(
@@ -190,7 +215,8 @@ def test_an_answer_without_an_end_is_not_waited_for(
 def test_the_process_cannot_raise_its_limits(path: Path) -> None:
     with reading(path) as process:
         process.open()
-        pid = process._process.pid
+        process._exit_code(0.0)
+        pid = process._pid
         data = resource.prlimit(pid, resource.RLIMIT_DATA)
         assert data[0] == data[1] != resource.RLIM_INFINITY
         assert resource.prlimit(pid, resource.RLIMIT_CPU) == (45, 46)
@@ -205,26 +231,32 @@ def test_the_process_cannot_raise_its_limits(path: Path) -> None:
     ],
 )
 def test_answers_without_an_end_are_not_taken(
-    path: Path, bound: str, most: float, expected: str, monkeypatch: pytest.MonkeyPatch
+    path: Path,
+    bound: str,
+    most: float,
+    expected: str,
+    replace_program: Callable[[str], None],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     with reading(path) as process:
         layer = process.open().layers[0]
     code = (
-        "import itertools, json, os, sys, time; os.read(0, 4)\n"
+        "os.read(0, 4)\n"
         "for n in itertools.count(1):\n"
         f"  answer = json.dumps([True, [{_CANDIDATE!r} | {{'number': n}}]]).encode()\n"
         "  os.write(1, len(answer).to_bytes(4) + answer); time.sleep(0.1)"
     )
-    monkeypatch.setattr(reader_process, "_START", code)
+    replace_program(code)
     monkeypatch.setattr(reader_process, bound, most)
     with reading(path) as process, pytest.raises(FileInvalid, match=expected):
         for _, _ in zip(range(50), process.features(layer, None, _CHOICES), strict=False):
             pass
 
 
-def test_an_answer_in_drops_is_not_waited_for(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    code = "import os, time\nfor _ in range(50): os.write(1, bytes(1)); time.sleep(0.1)"
-    monkeypatch.setattr(reader_process, "_START", code.replace("bytes(1)", "b'\\0\\0\\1'"))
+def test_an_answer_in_drops_is_not_waited_for(
+    path: Path, replace_program: Callable[[str], None]
+) -> None:
+    replace_program("for _ in range(50): os.write(1, b'\\0\\0\\1'); time.sleep(0.1)")
     with reading(path, ReadBounds(45, 450 << 20, 0.5)) as process, pytest.raises(TooCostly):
         process.open()
 
@@ -243,9 +275,18 @@ def changed(change: dict[str, Any]) -> dict[str, Any]:
     return _CANDIDATE | change | {"values": _CANDIDATE["values"] | change.get("values", {})}
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
+def test_a_feature_of_another_shape_fails(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with reading(path) as process:
+        layer = process.open().layers[0]
+
+    def features(change: dict[str, Any]) -> Any:
+        answered(monkeypatch, json.dumps([True, [changed(change)]]).encode())
+        with reading(path) as process:
+            return next(process.features(layer, None, _CHOICES))
+
+    (item,) = features({})
+    assert isinstance(item, Candidate)
+    changes: list[dict[str, Any]] = [
         {"number": "1"},
         {"number": 0},
         {"values": {"name": "x" * 201}},
@@ -263,20 +304,27 @@ def changed(change: dict[str, Any]) -> dict[str, Any]:
         {"values": {"boundary": {"type": "Polygon"}}},
         {"values": {"boundary": None, "location": [0, 0]}, "geometry": '"x"'},
         {"problems": [{"code": 1}], "name": "a", "shape": None, "is_plot": False},
-    ],
-)
-def test_a_feature_of_another_shape_fails(
-    path: Path, change: dict[str, Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
+    ]
+    for change in changes:
+        with pytest.raises(FileInvalid, match="An error in the service"):
+            features(change)
+
+
+def test_a_parent_that_died_is_started_again(path: Path) -> None:
     with reading(path) as process:
-        layer = process.open().layers[0]
-    for value, is_good in (({}, True), (change, False)):
-        answered(monkeypatch, json.dumps([True, [changed(value)]]).encode())
-        with reading(path) as process:
-            batches = process.features(layer, None, _CHOICES)
-            if is_good:
-                (item,) = next(batches)
-                assert isinstance(item, Candidate)
-            else:
-                with pytest.raises(FileInvalid, match="An error in the service"):
-                    next(batches)
+        process.open()
+    assert reader_process._parent._process is not None
+    reader_process._parent._process.kill()
+    reader_process._parent._process.wait()
+    with reading(path) as process:
+        assert process.open().format == "geojson"
+
+
+def test_readers_end_with_what_they_were_asked_for(path: Path) -> None:
+    with reading(path) as process:
+        process.open()
+        pid = process._exit_code(0.0) or process._pid
+        assert pid is not None
+        os.kill(pid, 0)
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)

@@ -23,9 +23,8 @@ def parse(value: Any) -> Node:
     return parse_json(json.dumps(value), PROPERTIES, CRS84)
 
 
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
+def test_json_says_the_same_as_text() -> None:
+    for value, text in [
         (EQUAL, "name = 'a'"),
         ({"op": "and", "args": [EQUAL, {"op": "not", "args": [EQUAL]}]},
          "name = 'a' AND NOT name = 'a'"),
@@ -40,15 +39,12 @@ def parse(value: Any) -> Node:
         ({"op": "<", "args": [{"property": "at"}, {"date": "2026-01-02"}]},
          "at < DATE('2026-01-02')"),
         (True, "TRUE"),
-    ],
-)  # fmt: skip
-def test_json_says_the_same_as_text(value: Any, text: str) -> None:
-    assert parse(value) == parse_text(text, PROPERTIES, CRS84)
+    ]:  # fmt: skip
+        assert parse(value) == parse_text(text, PROPERTIES, CRS84)
 
 
-@pytest.mark.parametrize(
-    ("value", "message"),
-    [
+def test_what_is_wrong_is_said() -> None:
+    for value, message in [
         ([], "an object with op and args"),
         ({"op": "="}, "an object with op and args"),
         ({"op": [], "args": []}, "The op '[]' is unknown"),
@@ -72,28 +68,23 @@ def test_json_says_the_same_as_text(value: Any, text: str) -> None:
         ({"op": "s_intersects",
           "args": [{"property": "geometry"}, {"type": "Point", "coordinates": []}]}, "is empty"),
         (1, "an object with op and args"),
-    ],
-)  # fmt: skip
-def test_what_is_wrong_is_said(value: Any, message: str) -> None:
-    with pytest.raises(FilterInvalid) as caught:
-        parse(value)
-    assert message in str(caught.value)
+    ]:  # fmt: skip
+        with pytest.raises(FilterInvalid) as caught:
+            parse(value)
+        assert message in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
+def test_what_is_no_json_is_said() -> None:
+    for text, message in [
         ("{", "The filter is not valid JSON"),
         ('{"op":"=","op":"="}', "The filter repeats the name"),
         ("\ud800", "not valid JSON"),
         ("[" * 2_000, "The filter"),
         (" " * 8_001, "longer than 8,000"),
-    ],
-)
-def test_what_is_no_json_is_said(text: str, message: str) -> None:
-    with pytest.raises(FilterInvalid) as caught:
-        parse_json(text, PROPERTIES, CRS84)
-    assert message in str(caught.value)
+    ]:
+        with pytest.raises(FilterInvalid) as caught:
+            parse_json(text, PROPERTIES, CRS84)
+        assert message in str(caught.value)
 
 
 def test_a_filter_is_not_nested_deeply() -> None:

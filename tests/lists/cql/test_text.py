@@ -41,9 +41,8 @@ MOMENT = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 DAY = datetime(2026, 1, 2, tzinfo=UTC)
 
 
-@pytest.mark.parametrize(
-    ("text", "node"),
-    [
+def test_a_filter_is_read() -> None:
+    for text, node in [
         ("name='a'", A),
         ("'a'=name", A),
         ("  name  =\n'a'  ", A),
@@ -73,15 +72,12 @@ DAY = datetime(2026, 1, 2, tzinfo=UTC)
         ("at >= DATE('2026-01-02')", Comparison("at", ">=", DAY)),
         ("TRUE", Constant(True)),
         ("false OR name='a'", Or((Constant(False), A))),
-    ],
-)  # fmt: skip
-def test_a_filter_is_read(text: str, node: Node) -> None:
-    assert parse(text) == node
+    ]:  # fmt: skip
+        assert parse(text) == node
 
 
-@pytest.mark.parametrize(
-    ("text", "bounds", "is_box"),
-    [
+def test_geometries_are_read() -> None:
+    for text, bounds, is_box in [
         ("S_INTERSECTS(geometry, BBOX(1,2,3,4))", (1, 2, 3, 4), True),
         ("s_intersects(BBOX(1,2,3,4), geometry)", (1, 2, 3, 4), True),
         ("S_INTERSECTS(geometry, BBOX(170,2,-170,4))", (170, 2, 190, 4), True),
@@ -90,17 +86,14 @@ def test_a_filter_is_read(text: str, node: Node) -> None:
         ("S_INTERSECTS(geometry,MULTIPOLYGON(((0 0,1 0,1 1,0 0))))", (0, 0, 1, 1), False),
         ("S_INTERSECTS(geometry,GEOMETRYCOLLECTION(POINT(1 2),LINESTRING(3 4,5 6)))", (1, 2, 5, 6),
          False),
-    ],
-)  # fmt: skip
-def test_geometries_are_read(text: str, bounds: tuple[float, ...], is_box: bool) -> None:
-    node = parse(text)
-    assert isinstance(node, Intersects)
-    assert (node.shape.bounds, node.shape.is_box) == (bounds, is_box)
+    ]:  # fmt: skip
+        node = parse(text)
+        assert isinstance(node, Intersects)
+        assert (node.shape.bounds, node.shape.is_box) == (bounds, is_box)
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
+def test_what_is_wrong_is_said() -> None:
+    for text, message in [
         ("", "it has 'the end' where a property or a value should be"),
         ("name = ", "character 8"),
         ("name = 'a' x", "it has 'x' where AND, OR or the end should be"),
@@ -146,19 +139,18 @@ def test_geometries_are_read(text: str, bounds: tuple[float, ...], is_box: bool)
         ("name LIKE '" + "a" * 201 + "'", "at most 10 patterns of 200 characters"),
         (" OR ".join(["S_INTERSECTS(geometry,POINT(1 2))"] * 6), "more than 5 geometries"),
         ("name='" + "a" * 8_000 + "'", "longer than 8,000 characters"),
-    ],
-)
-def test_what_is_wrong_is_said(text: str, message: str) -> None:
-    with pytest.raises(FilterInvalid) as caught:
-        parse(text)
-    assert message in str(caught.value)
-    assert len(str(caught.value)) < 500
+    ]:
+        with pytest.raises(FilterInvalid) as caught:
+            parse(text)
+        assert message in str(caught.value)
+        assert len(str(caught.value)) < 500
 
 
 _WORDS = [*"(),'=<>\\\" a5.-+%_", " AND ", " OR ", "NOT ", " LIKE ", " IN ", " IS NULL", "BBOX(",
           "POINT(1 2)", "name", "area", "geometry", "S_INTERSECTS(", "'x'"]  # fmt: skip
 
 
+@pytest.mark.slow
 @given(st.lists(st.sampled_from(_WORDS), max_size=30))
 def test_any_text_is_read_or_refused(words: list[str]) -> None:
     try:

@@ -95,7 +95,6 @@ def test_the_former_secret_is_ended(client: Client, application: Application) ->
     assert end(client, application) is False
 
 
-@pytest.mark.both
 def test_what_people_granted_outlives_a_rotation(client: Client, application: Application) -> None:
     token = tokens_of(client, application)["refresh_token"]
     new = rotate(client, application, 0)
@@ -144,22 +143,6 @@ def test_of_two_rotations_with_the_same_mark_one_succeeds(
         rotate(client, application, 24, mark)
 
 
-def test_rotations_at_the_same_moment_leave_two_secrets(
-    client: Client, application: Application
-) -> None:
-    """Whichever is last: its secret and the one before it work, and no other."""
-    made = together(*[lambda: rotate(client, application, 24)] * 2)
-    works = [
-        secret
-        for secret in (*made, application.secret)
-        if ask_token(
-            client.app, application, "/oauth/revoke", token="x", client_secret=secret
-        ).status_code
-        == 200
-    ]
-    assert sorted(works) == sorted(made)
-
-
 def test_a_public_application_and_one_of_others_are_not_touched(
     client: Client, stranger: Client
 ) -> None:
@@ -175,7 +158,6 @@ def test_a_public_application_and_one_of_others_are_not_touched(
     assert_accepted(stranger, other, other.secret)
 
 
-@pytest.mark.both
 def test_only_hashes_are_stored(client: Client, application: Application) -> None:
     new = rotate(client, application, 24)
     (row,) = rows(client, "SELECT * FROM oauth_applications WHERE id = :id", id=application.id)

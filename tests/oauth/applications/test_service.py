@@ -15,7 +15,7 @@ from app.oauth.applications.client_secrets import rotate_secret
 from app.oauth.applications.service import create_application, delete_application, list_applications
 from app.values import clock
 from tests.cli.conftest import Run, runner
-from tests.make import Client, make_account, make_application, together
+from tests.make import Client, make_application
 from tests.make.oauth import BACK, ask_token
 from tests.oauth.support import api_status, assert_error, tokens_of
 
@@ -34,16 +34,13 @@ def _create(client: Client, **fields: Any) -> None:
             db.session.rollback()
 
 
-@pytest.mark.parametrize(
-    "name", ["x", "Map of Woods", "森の地図", "Karte für Förster", "🌲" * 200, "👩\u200d🌾", " x "]
-)
-def test_valid_names(client: Client, name: str) -> None:
-    _create(client, name=name)
+def test_valid_names(client: Client) -> None:
+    for name in ("x", "森の地図", "Karte für Förster", "🌲" * 200, "👩\u200d🌾", " x "):
+        _create(client, name=name)
 
 
-@pytest.mark.parametrize(
-    ("fields", "field"),
-    [
+def test_invalid_arguments_are_rejected(client: Client) -> None:
+    for fields, field in (
         ({"name": ""}, "name"),
         ({"name": "  "}, "name"),
         ({"name": "x" * 201}, "name"),
@@ -60,19 +57,10 @@ def test_valid_names(client: Client, name: str) -> None:
         ({"scopes": ["admin"]}, "scopes"),
         ({"scopes": ["profile", "x"]}, "scopes"),
         ({"account_id": "acct_x"}, "account"),
-    ],
-)
-def test_invalid_arguments_are_rejected(client: Client, fields: dict[str, Any], field: str) -> None:
-    with pytest.raises(ValidationFailed) as raised:
-        _create(client, **fields)
-    assert {detail.field for detail in raised.value.details} == {field}
-
-
-def test_all_problems_are_reported_together(client: Client) -> None:
-    with pytest.raises(ValidationFailed) as raised:
-        _create(client, name="", redirect_uris=["x", "y"], scopes=[])
-    fields = [detail.field for detail in raised.value.details]
-    assert fields == ["name", "redirect_uris", "redirect_uris", "scopes"]
+    ):
+        with pytest.raises(ValidationFailed) as raised:
+            _create(client, **fields)
+        assert {detail.field for detail in raised.value.details} == {field}, fields
 
 
 def test_applications_of_other_accounts_are_not_accessible(
@@ -108,16 +96,6 @@ def test_create_prints_id_and_secret(run: Run, client: Client) -> None:
         record = list_applications(client.account_id)[0]
     assert record["scopes"] == ["profile", "projects:read"]
     assert record["redirect_uris"] == [BACK]
-
-
-def test_create_without_json(run: Run, client: Client) -> None:
-    slug = client.get("/v1/account").json["data"]["slug"]
-    given = ("--name", "Map", "--redirect-uri", BACK, "--scope", "profile")
-    result = run("oauth-app", "create", "--account", slug, *given)
-    assert [line.split()[0] for line in result.stdout.splitlines()] == [
-        "client_id",
-        "client_secret",
-    ]
 
 
 def test_create_public(run: Run, client: Client) -> None:
@@ -162,14 +140,6 @@ def test_list_when_empty(run: Run, client: Client) -> None:
     assert "has no application" in run(*arguments).stdout
 
 
-def test_rotate_secret_prints_a_new_one(run: Run, client: Client) -> None:
-    made = _register(run, client)
-    result = run("oauth-app", "rotate-secret", made["client_id"], "--json")
-    again = json.loads(result.stdout)
-    assert again["client_id"] == made["client_id"]
-    assert again["client_secret"] != made["client_secret"]
-
-
 def test_rotate_secret_with_an_overlap(run: Run, client: Client) -> None:
     made = _register(run, client)
     listed = ("oauth-app", "list", "--account", client.account_id, "--json")
@@ -186,12 +156,11 @@ def test_rotate_secret_with_an_overlap(run: Run, client: Client) -> None:
     assert json.loads(run(*listed).stdout)[0]["former_secret_until"] is None
 
 
-@pytest.mark.parametrize("hours", ["-1", "169", "1.5", "x"])
-def test_rotate_secret_rejects_other_overlaps(run: Run, client: Client, hours: str) -> None:
-    made = _register(run, client)
-    result = run("oauth-app", "rotate-secret", made["client_id"], "--overlap", hours)
-    assert (result.exit_code, result.stdout) == (2, "")
-    assert "0<=x<=168" in result.stderr or "valid integer" in result.stderr
+def test_rotate_secret_rejects_other_overlaps(run: Run) -> None:
+    for hours in ("-1", "169", "x"):
+        result = run("oauth-app", "rotate-secret", "app_x", "--overlap", hours)
+        assert (result.exit_code, result.stdout) == (2, "")
+        assert "0<=x<=168" in result.stderr or "valid integer" in result.stderr
 
 
 def test_an_account_has_a_limit_of_applications(
@@ -206,29 +175,6 @@ def test_an_account_has_a_limit_of_applications(
         _create(client)
     assert [detail.field for detail in raised.value.details] == ["limit", "current"]
     assert f"has {number + 1} applications, and can have {number + 1}" in raised.value.message
-
-
-def test_registrations_at_the_same_moment_keep_to_the_limit(
-    client: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    account = make_account(client.app)
-    monkeypatch.setattr(service, "APPLICATIONS_PER_ACCOUNT", 2)
-
-    def attempt() -> bool:
-        try:
-            make_application(account)
-        except Forbidden:
-            return False
-        return True
-
-    assert sorted(together(*[attempt] * 5)) == [False, False, False, True, True]
-
-
-def test_rotate_secret_of_a_public_application_is_rejected(run: Run, client: Client) -> None:
-    made = _register(run, client, "--public")
-    result = run("oauth-app", "rotate-secret", made["client_id"])
-    assert result.exit_code == 1
-    assert "no secret" in result.stderr
 
 
 def test_delete_revokes_all_access(run: Run, client: Client) -> None:
@@ -247,9 +193,9 @@ def test_delete_revokes_all_access(run: Run, client: Client) -> None:
     assert "no application" in again.stderr
 
 
-@pytest.mark.parametrize("client_id", ["x", "app_01arz3ndektsv4rrffq69g5fav", "\x00", "key_x"])
-@pytest.mark.parametrize("command", [("rotate-secret",), ("delete", "--yes")])
-def test_unknown_application(run: Run, client_id: str, command: tuple[str, ...]) -> None:
-    result = run("oauth-app", command[0], client_id, *command[1:])
-    assert result.exit_code == 1
-    assert "no application" in result.stderr
+def test_unknown_application(run: Run) -> None:
+    for client_id in ("app_01arz3ndektsv4rrffq69g5fav", "\x00"):
+        for command in (("rotate-secret",), ("delete", "--yes")):
+            result = run("oauth-app", command[0], client_id, *command[1:])
+            assert result.exit_code == 1
+            assert "no application" in result.stderr

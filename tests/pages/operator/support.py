@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.auth.sessions import start_session
 from app.db.extensions import db
 from app.models import User
-from tests.make import Browser, Client, make_operator
+from tests.make import Browser, Client, make_operator, signed_in_browser
 
 
 def operator_browser(client: Client, *, confirmed: bool = True) -> Browser:
@@ -17,14 +16,7 @@ def operator_browser(client: Client, *, confirmed: bool = True) -> Browser:
         confirmed: whether they have given their password within the last minutes.
     """
     user_id = make_operator(client)
-    with client.app.app_context():
-        token = start_session(
-            user_id, client.account_id, address="", browser="", confirmed=confirmed
-        )
-        db.session.commit()
-    browser = Browser(client.app)
-    browser.client.set_cookie("canopy_session", token)
-    return browser
+    return signed_in_browser(client.app, user_id, client.account_id, confirmed=confirmed)
 
 
 def change_person(client: Client, user_id: str, **columns: Any) -> None:

@@ -4,22 +4,15 @@ from __future__ import annotations
 
 from app.db.extensions import db
 from app.people.instance_operators import remove_operator
-from tests.make import Browser, Client, make_member, make_operator
+from tests.make import Browser, Client
 from tests.pages.operator.support import change_person, operator_browser
-from tests.pages.support import browser_of, post, signed_in_browser
+from tests.pages.support import browser_of, post
 
 
 def test_the_link_is_there_for_operators_only(client: Client, operator: Browser) -> None:
     assert "/operator" in operator.get("/projects").links
     assert "/operator" not in browser_of(client, "admin").get("/projects").links
     assert "/operator" not in Browser(client.app).get("/login").links
-
-
-def test_others_are_told_why_not(client: Client) -> None:
-    page = browser_of(client, "owner").get("/operator")
-    assert page.status == 403
-    assert "This page is for operators of this instance." in page.text
-    assert "bin/canopy" not in page.text
 
 
 def test_rights_end_with_the_next_request(client: Client, operator: Browser) -> None:
@@ -39,14 +32,6 @@ def test_an_address_that_is_not_confirmed_is_not_enough(client: Client, operator
     page = operator.get("/operator")
     assert page.status == 403
     assert "Confirm your email address first" in page.text
-
-
-def test_an_operator_needs_no_role(client: Client) -> None:
-    member = make_member(client, "viewer")
-    make_operator(client, member.id)
-    browser = signed_in_browser(client, member.id)
-    assert browser.get("/operator/people").status == 200
-    assert browser.get("/audit-log").status == 403
 
 
 def test_another_account_stays_closed_to_an_operator(stranger: Client, operator: Browser) -> None:

@@ -17,16 +17,12 @@ from tests.account.deletion.support import set_deletion, slug_of
 from tests.make import (
     Browser,
     Client,
-    make_account,
     make_invited,
     make_member,
-    new_email,
-    sign_up,
 )
 from tests.make.audit import audit_entries, new_entries
 from tests.make.browser import Page
-from tests.pages.support import HOSTILE, post
-from tests.sent_statements import sent_statements
+from tests.pages.support import post
 
 PATH = "/operator/accounts"
 
@@ -97,33 +93,9 @@ def test_pages(client: Client, operator: Browser) -> None:
         assert shown(operator.get(f"{PATH}?search={word}&page={number}")) == ids[:0:-1], number
 
 
-@pytest.mark.parametrize("search", ["%00", "%ed%a0%80", "x" * FIELD_LENGTH, "'\"<>&"])
-def test_whatever_is_searched_for(operator: Browser, search: str) -> None:
-    assert operator.get(f"{PATH}?search={search}").status == 200
-
-
-def test_a_page_costs_as_many_queries_however_many_accounts(
-    client: Client, operator: Browser
-) -> None:
-    word = f"Thicket {client.account_id}"
-    operator.get(PATH)  # which reads what all pages show
-    numbers = []
-    for _ in range(2):
-        make_accounts(client, *(f"{word} {number}" for number in range(20)))
-        with sent_statements() as sent:
-            assert operator.get(f"{PATH}?search={word}").status == 200
-        numbers.append(len(sent))
-    assert numbers[0] == numbers[1]
-
-
-@pytest.mark.both
-def test_names_are_text(client: Client, operator: Browser) -> None:
-    (account_id,) = make_accounts(client, f"<script>alert(1)</script> {client.account_id}")
-    for path in (f"{PATH}?search={client.account_id}", f"{PATH}/{account_id}"):
-        html = operator.get(path).response.get_data(as_text=True)
-        assert "<script>alert" not in html
-        assert "&lt;script&gt;alert" in html
-    assert HOSTILE[:8] not in operator.get(f"{PATH}?search={HOSTILE}").response.text
+def test_whatever_is_searched_for(operator: Browser) -> None:
+    for search in ["%00", "%ed%a0%80", "x" * FIELD_LENGTH, "'\"<>&"]:
+        assert operator.get(f"{PATH}?search={search}").status == 200
 
 
 def test_when_an_account_was_last_used(client: Client, operator: Browser) -> None:
@@ -132,14 +104,6 @@ def test_when_an_account_was_last_used(client: Client, operator: Browser) -> Non
     client.get("/v1/projects")
     page = operator.get(f"{PATH}/{client.account_id}")
     assert re.search(r"Last used \d{4}-\d\d-\d\d, \d\d:\d\d UTC", page.text)
-
-
-def test_signing_in_is_a_use(client: Client, operator: Browser) -> None:
-    email = new_email()
-    sign_up(client.app, email, account=f"Hornbeam {client.account_id}")
-    page = operator.get(f"{PATH}?search=Hornbeam {client.account_id}")
-    assert len(shown(page)) == 1
-    assert not re.search(r" never ", page.text)
 
 
 def test_members_are_told_from_people_who_have_not_joined(
@@ -154,17 +118,11 @@ def test_members_are_told_from_people_who_have_not_joined(
         assert f'<td data-label="{name}" class="number">{number}</td>' in html
 
 
-def test_an_account(client: Client, operator: Browser) -> None:
-    page = operator.get(f"{PATH}/{client.account_id}")
-    for words in (client.account_id, "organization", "Forest area", "Stored data", "@example.org"):
-        assert words in page.text
-
-
-@pytest.mark.parametrize("account_id", ["acct_01arz3ndektsv4rrffq69g5fav", "acct_x", "%00"])
-def test_an_account_that_there_is_not(operator: Browser, account_id: str) -> None:
-    assert operator.get(f"{PATH}/{account_id}").status == 404
-    path = f"{PATH}/{account_id}/plan"
-    assert post(operator, path, plan="pro", was_plan="free").status == 404
+def test_an_account_that_there_is_not(operator: Browser) -> None:
+    for account_id in ["acct_01arz3ndektsv4rrffq69g5fav", "acct_x", "%00"]:
+        assert operator.get(f"{PATH}/{account_id}").status == 404
+        path = f"{PATH}/{account_id}/plan"
+        assert post(operator, path, plan="pro", was_plan="free").status == 404
 
 
 def test_a_plan_is_changed(client: Client, operator: Browser) -> None:
@@ -193,13 +151,6 @@ def test_owners_do_not_learn_who_runs_the_instance(
     assert client.owner_id not in events
 
 
-def test_the_same_plan_changes_nothing(client: Client, operator: Browser) -> None:
-    operator.get(f"{PATH}/{client.account_id}")
-    with new_entries(client, INSTANCE) as found:
-        operator.submit(f"{PATH}/{client.account_id}/plan", plan="enterprise")
-    assert found == []
-
-
 def test_somebody_else_was_quicker(client: Client, operator: Browser) -> None:
     path = f"{PATH}/{client.account_id}/plan"
     page = post(operator, path, plan="pro", was_plan="free")
@@ -213,21 +164,6 @@ def test_an_unknown_plan_is_refused(client: Client, operator: Browser) -> None:
     for plan in ("gold", "", "Pro"):
         assert post(operator, path, plan=plan, was_plan="enterprise").status == 422
     assert plan_of(client) == "enterprise"
-
-
-def test_a_plan_that_is_gone(client: Client, operator: Browser) -> None:
-    with client.app.app_context():
-        db.session.get_one(Account, client.account_id).plan = "gold"
-        db.session.commit()
-    page = operator.get(f"{PATH}/{client.account_id}")
-    assert "The plan gold no longer exists" in page.text
-
-
-@pytest.mark.both
-def test_a_list_of_many(client: Client, operator: Browser) -> None:
-    make_account(client.app)
-    page = operator.get(PATH)
-    assert len(shown(page)) >= 2
 
 
 def test_an_account_that_is_to_be_deleted_says_when(client: Client, operator: Browser) -> None:

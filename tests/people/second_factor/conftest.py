@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from flask import Flask
 
-from tests.make import new_email, sign_up
+from tests.make import make_person, new_email
 from tests.people.second_factor.support import Later
 
 
@@ -13,7 +13,7 @@ from tests.people.second_factor.support import Later
 def email(app: Flask) -> str:
     """The address of a person who has signed up."""
     address = new_email("careful")
-    sign_up(app, address)
+    make_person(app, address)
     return address
 
 

@@ -19,9 +19,15 @@ from cryptography.hazmat.primitives.hashes import SHA1, SHA256
 from cryptography.hazmat.primitives.twofactor.hotp import HOTP
 from flask import Flask
 
+from app.auth.memberships import memberships_of
+from app.auth.pending_sign_ins import start_pending
+from app.auth.people import find_person
+from app.db.extensions import db
+from app.people.second_factor.changes import turn_on_authenticator
+from app.people.second_factor.totp import new_secret
 from app.policy.second_factor import CODE_SECONDS
 from app.values import clock
-from tests.make import Browser, sign_in
+from tests.make import Browser
 from tests.make.browser import PASSWORD, Page
 
 OWN = "/profile/second-factor"
@@ -85,11 +91,46 @@ def turn_on(browser: Browser) -> Factor:
 
 
 def person_with_app(app: Flask, email: str) -> Factor:
-    """Likewise, of somebody who has signed up."""
-    return turn_on(sign_in(app, email))
+    """Likewise, stored directly."""
+    return app_of(app, _person_id(app, email))
 
 
-def begin(app: Flask, email: str, browser: Browser | None = None, target: str = "") -> Browser:
+def app_of(app: Flask, user_id: str) -> Factor:
+    """The authenticator app of this person, stored directly."""
+    factor = Factor(new_secret())
+    with app.app_context():
+        codes = turn_on_authenticator(
+            user_id, factor.secret, factor.code(), first=True, address="203.0.113.7"
+        )
+        db.session.commit()
+    assert codes
+    factor.codes = codes
+    return factor
+
+
+def begin(app: Flask, email: str) -> Browser:
+    """A browser that waits for the second step, by a sign-in that is begun directly."""
+    user_id = _person_id(app, email)
+    with app.app_context():
+        account_id = next((row.id for row in memberships_of(user_id)), None)
+        token = start_pending(user_id, account_id, "/")
+        db.session.commit()
+    browser = Browser(app)
+    browser.client.set_cookie("canopy_second_step", token)
+    browser.get(STEP)
+    return browser
+
+
+def _person_id(app: Flask, email: str) -> str:
+    with app.app_context():
+        person = find_person(email)
+        assert person is not None
+        return person.id
+
+
+def give_password(
+    app: Flask, email: str, browser: Browser | None = None, target: str = ""
+) -> Browser:
     """A browser after the right password, that waits for the second step."""
     browser = browser or Browser(app)
     browser.get("/login" + (f"?next={target}" if target else ""))
@@ -139,21 +180,18 @@ class SoftPasskey:
         self,
         options: Any,
         public: dict[int, Any] | None = None,
-        attested_by: dict[str, Any] | None = None,
         **changed: Any,
     ) -> str:
         """The response to options for a new passkey.
 
         Args:
             public: another public key than its own.
-            attested_by: a statement in the format "packed".
         """
         numbers = self.key.public_key().public_numbers()
         public = public or {1: 2, 3: -7, -1: 1, -2: _bytes(numbers.x), -3: _bytes(numbers.y)}
         attested = bytes(16) + len(self.id).to_bytes(2, "big") + self.id + cbor2.dumps(public)
         data = self._data(PRESENT | VERIFIED | ATTESTED) + attested
-        kind = "packed" if attested_by else "none"
-        content = {"fmt": kind, "attStmt": attested_by or {}, "authData": data}
+        content = {"fmt": "none", "attStmt": {}, "authData": data}
         client = self._client_data("webauthn.create", options, changed)
         response = {"clientDataJSON": text(client), "attestationObject": text(cbor2.dumps(content))}
         return self._said(response | {"transports": ["internal", "of tomorrow"]})

@@ -11,18 +11,17 @@ from sqlalchemy import select
 from app.db.extensions import db
 from app.models import AuditEntry, User
 from app.values.strict_json import loads
-from tests.make import Client, make_member, sign_in
+from tests.make import Client, make_member, signed_in
 from tests.oauth.support import browser_of
 from tests.pages.support import post, signed_in_browser
 from tests.people.second_factor.support import (
-    APP,
     OWN,
-    Factor,
     Later,
     SoftPasskey,
     begin,
     give,
-    secret_of,
+    give_password,
+    person_with_app,
     turn_on,
 )
 from tests.people.second_factor.test_own_passkeys import ids_of
@@ -44,7 +43,7 @@ def actions(app: Flask, email: str) -> list[str]:
 
 
 def test_turning_it_on_and_off_and_what_is_between(app: Flask, email: str) -> None:
-    browser = sign_in(app, email)
+    browser = signed_in(app, email)
     before = len(entries(app, email))
     turn_on(browser)
     add(browser, SoftPasskey(), "Blue key")
@@ -66,26 +65,11 @@ def test_turning_it_on_and_off_and_what_is_between(app: Flask, email: str) -> No
     assert {each["actor"]["label"] for each in found} == {email}
 
 
-def test_an_app_beside_a_passkey(app: Flask, email: str) -> None:
-    browser = sign_in(app, email)
-    add(browser, SoftPasskey())
-    before = len(entries(app, email))
-    browser.get(OWN)
-    factor = Factor(secret_of(browser.submit(APP)))
-    browser.submit(f"{APP}/confirm", code=factor.code())
-    browser.get(OWN)
-    browser.submit(f"{APP}/remove")
-    assert actions(app, email)[before:] == [
-        "person.authenticator_added",
-        "person.authenticator_removed",
-    ]
-
-
 def test_a_password_alone_is_no_sign_in(app: Flask, email: str, later: Later) -> None:
-    factor = turn_on(sign_in(app, email))
+    factor = person_with_app(app, email)
     later.move()
     before = len(entries(app, email))
-    browser = begin(app, email)
+    browser = give_password(app, email)
     assert len(entries(app, email)) == before
     give(browser, value=factor.wrong())
     give(browser, value=factor.code())
@@ -94,7 +78,7 @@ def test_a_password_alone_is_no_sign_in(app: Flask, email: str, later: Later) ->
 
 
 def test_the_use_of_a_recovery_code(app: Flask, email: str) -> None:
-    factor = turn_on(sign_in(app, email))
+    factor = person_with_app(app, email)
     before = len(entries(app, email))
     give(begin(app, email), "recovery_code", factor.codes[0])
     found = entries(app, email)[before:]

@@ -7,7 +7,7 @@ from flask import Flask
 
 from app.policy.people import SESSION_IDLE, SESSION_LIFE
 from app.policy.second_factor import CONFIRMED_FOR
-from tests.make import Browser, sign_in
+from tests.make import Browser, signed_in
 from tests.make.browser import PASSWORD
 from tests.people.second_factor.support import STEP, Later, give, turn_on
 
@@ -15,9 +15,8 @@ NEW = "lichen on the north side"
 PATH = "/profile/password"
 
 
-@pytest.mark.slow
 def test_the_password_is_changed_after_the_code(app: Flask, email: str, later: Later) -> None:
-    browser = sign_in(app, email)
+    browser = signed_in(app, email)
     factor = turn_on(browser)
     later.move(CONFIRMED_FOR)
     page = browser.get("/profile")
@@ -36,7 +35,7 @@ def test_the_password_is_changed_after_the_code(app: Flask, email: str, later: L
 
 
 def test_no_page_has_the_passwords_that_were_typed(app: Flask, email: str, later: Later) -> None:
-    browser = sign_in(app, email)
+    browser = signed_in(app, email)
     turn_on(browser)
     browser.get("/profile")
     later.move(CONFIRMED_FOR)
@@ -50,7 +49,7 @@ def test_no_page_has_the_passwords_that_were_typed(app: Flask, email: str, later
 def test_a_session_ends_although_somebody_in_it_knows_the_password(
     app: Flask, email: str, later: Later
 ) -> None:
-    browser = sign_in(app, email)
+    browser = signed_in(app, email)
     turn_on(browser)
     token = browser.get("/profile").form("/logout").fields
     for _ in range(SESSION_LIFE // SESSION_IDLE * 2 + 1):

@@ -60,14 +60,6 @@ def test_cancelling_leads_back_to_the_question(owner: Owner, application: Applic
     assert (answer["error"], consents(owner)) == ("access_denied", 0)
 
 
-def test_the_chosen_account_is_kept(owner: Owner, application: Application) -> None:
-    page = owner.browser.get(authorize_url(application))
-    assert owner.browser.submit(page.path, press="allow", account_id="acct_x").status == 422
-    page = owner.browser.submit(page.path, press="allow", account_id=owner.client.account_id)
-    assert page.title == ASKED
-    assert page.form(page.path).fields["account_id"] == owner.client.account_id
-
-
 def test_a_passkey_gives_access(owner: Owner, application: Application) -> None:
     allow(owner, application)
     passkey = SoftPasskey()
@@ -77,12 +69,6 @@ def test_a_passkey_gives_access(owner: Owner, application: Application) -> None:
     options = options_of(allow(owner, application, prompt="consent"))
     answer = redirect_query(give(owner.browser, "passkey", passkey.signed(options)))
     assert "code" in answer
-
-
-def test_denying_asks_nothing(owner: Owner, application: Application) -> None:
-    page = owner.browser.get(authorize_url(application))
-    answer = redirect_query(owner.browser.submit(page.path, press="deny"))
-    assert answer["error"] == "access_denied"
 
 
 @pytest.mark.both

@@ -11,7 +11,7 @@ from flask import Flask
 
 from app.pages.second_factor import views
 from app.pages.single_sign_on import views as single_sign_on_views
-from tests.make import Browser, second_app, sign_in
+from tests.make import Browser, second_app, signed_in
 from tests.make.browser import PASSWORD
 from tests.people.second_factor.support import (
     APP,
@@ -47,7 +47,7 @@ def _then(
 def test_another_app_does_not_replace_it(
     app: Flask, email: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    thief, own = sign_in(app, email), sign_in(app, email)
+    thief, own = signed_in(app, email), signed_in(app, email)
     thief.get(OWN)
     other = Factor(secret_of(thief.submit(APP)))
     _then(monkeypatch, views, "ask_again", lambda: turn_on(own))
@@ -60,7 +60,7 @@ def test_another_app_does_not_replace_it(
 def test_a_passkey_is_not_added_to_it(
     app: Flask, email: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    thief, own = sign_in(app, email), sign_in(app, email)
+    thief, own = signed_in(app, email), signed_in(app, email)
     thief.get(OWN)
     options = options_of(thief.submit(f"{OWN}/passkeys/new"))
     _then(monkeypatch, views, "ask_again", lambda: turn_on(own))
@@ -69,12 +69,11 @@ def test_a_passkey_is_not_added_to_it(
     assert (page.status, "has just been turned on" in page.text) == (409, True)
 
 
-@pytest.mark.slow
 def test_the_password_alone_links_nothing_to_it(
     app: Flask, email: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with fake_provider() as liar, second_app(app, **liar.settings) as site:
-        own, thief = sign_in(app, email), Browser(site)
+        own, thief = signed_in(app, email), Browser(site)
         thief.get(liar.sign_in(leave(thief), email=email, sub=f"thief of {email}"))
         _then(monkeypatch, single_sign_on_views, "would_bypass_second_factor", lambda: turn_on(own))
         assert thief.submit(password=PASSWORD).status == 400

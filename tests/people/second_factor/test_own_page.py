@@ -11,7 +11,7 @@ from sqlalchemy import select
 from app.db.extensions import db
 from app.models import Authenticator, Passkey, RecoveryCode, User
 from app.policy.second_factor import CONFIRMED_FOR, SETUP_LIFE
-from tests.make import Browser, mails_to, sign_in, sign_up
+from tests.make import mails_to, sign_in, sign_up, signed_in
 from tests.make.browser import PASSWORD
 from tests.people.second_factor.support import (
     APP,
@@ -21,11 +21,10 @@ from tests.people.second_factor.support import (
     Later,
     begin,
     give,
+    person_with_app,
     secret_of,
     turn_on,
 )
-
-NEW = "lichen on the north side"
 
 
 def subjects(app: Flask, email: str) -> list[str]:
@@ -33,9 +32,11 @@ def subjects(app: Flask, email: str) -> list[str]:
 
 
 def test_it_is_on_once_a_code_was_right(app: Flask, email: str) -> None:
-    browser = sign_in(app, email)
+    browser = signed_in(app, email)
     assert "Yours is off" in browser.get(OWN).text
-    browser.submit(APP)
+    page = browser.submit(APP)
+    assert 'src="data:image/svg+xml' in page.response.text
+    assert page.response.headers["Cache-Control"] == "no-store"
     assert "Yours is off" in browser.get(OWN).text
     turn_on(browser)
     assert "Yours is on" in browser.get(OWN).text
@@ -44,7 +45,7 @@ def test_it_is_on_once_a_code_was_right(app: Flask, email: str) -> None:
 
 
 def test_a_wrong_code_turns_nothing_on(app: Flask, email: str) -> None:
-    browser = sign_in(app, email)
+    browser = signed_in(app, email)
     browser.get(OWN)
     page = browser.submit(APP)
     secret = secret_of(page)
@@ -56,16 +57,8 @@ def test_a_wrong_code_turns_nothing_on(app: Flask, email: str) -> None:
     assert "Yours is off" in browser.get(OWN).text
 
 
-def test_the_picture_is_drawn_by_the_service(app: Flask, email: str) -> None:
-    browser = sign_in(app, email)
-    browser.get(OWN)
-    page = browser.submit(APP)
-    assert 'src="data:image/svg+xml' in page.response.text
-    assert page.response.headers["Cache-Control"] == "no-store"
-
-
 def test_a_secret_is_good_for_an_hour(app: Flask, email: str, later: Later) -> None:
-    browser = sign_in(app, email)
+    browser = signed_in(app, email)
     browser.get(OWN)
     factor = Factor(secret_of(browser.submit(APP)))
     later.move(SETUP_LIFE + timedelta(seconds=1))
@@ -74,7 +67,7 @@ def test_a_secret_is_good_for_an_hour(app: Flask, email: str, later: Later) -> N
 
 
 def test_the_secret_of_somebody_else_is_not_taken(app: Flask, email: str) -> None:
-    mine, theirs = sign_in(app, email), sign_up(app, f"other-{email}")
+    mine, theirs = signed_in(app, email), sign_up(app, f"other-{email}")
     theirs.get(OWN)
     page = theirs.submit(APP)
     mine.get(OWN)
@@ -87,7 +80,7 @@ def test_the_secret_of_somebody_else_is_not_taken(app: Flask, email: str) -> Non
 
 @pytest.mark.both
 def test_the_secret_is_sealed(app: Flask, email: str) -> None:
-    factor = turn_on(sign_in(app, email))
+    factor = person_with_app(app, email)
     with app.app_context():
         own = select(Authenticator.sealed_secret).join(User).where(User.email == email)
         stored = db.session.scalars(own).one()
@@ -99,7 +92,7 @@ def test_the_secret_is_sealed(app: Flask, email: str) -> None:
 def test_without_a_fresh_sign_in_the_password_is_asked_for(
     app: Flask, email: str, later: Later
 ) -> None:
-    browser = sign_in(app, email)
+    browser = signed_in(app, email)
     later.move(CONFIRMED_FOR)
     browser.get(OWN)
     assert browser.submit(APP).title == "Confirm that it is you"
@@ -111,7 +104,7 @@ def test_without_a_fresh_sign_in_the_password_is_asked_for(
 
 
 def test_another_app_takes_the_place_of_the_first(app: Flask, email: str, later: Later) -> None:
-    browser = sign_in(app, email)
+    browser = signed_in(app, email)
     first = turn_on(browser)
     later.move()
     browser.get(OWN)
@@ -124,30 +117,29 @@ def test_another_app_takes_the_place_of_the_first(app: Flask, email: str, later:
 
 
 @pytest.mark.both
-@pytest.mark.parametrize("path", [f"{OWN}/off", f"{APP}/remove"])
-def test_turned_off_the_password_is_enough(app: Flask, email: str, path: str) -> None:
-    browser = sign_in(app, email)
-    turn_on(browser)
-    browser.get(OWN)
-    assert browser.submit(path).path == OWN
-    assert sign_in(app, email)
-    assert "Your second factor was turned off on Canopy" in subjects(app, email)
-    with app.app_context():
-        user_id = db.session.scalars(select(User.id).where(User.email == email)).one()
-        for model in (Authenticator, Passkey, RecoveryCode):
-            assert not db.session.scalars(select(model).where(model.user_id == user_id)).all()
-        db.session.rollback()
+def test_turned_off_the_password_is_enough(app: Flask, email: str) -> None:
+    browser = signed_in(app, email)
+    for path in (f"{OWN}/off", f"{APP}/remove"):
+        turn_on(browser)
+        browser.get(OWN)
+        assert browser.submit(path).path == OWN
+        assert sign_in(app, email)
+        assert subjects(app, email)[-1] == "Your second factor was turned off on Canopy"
+        with app.app_context():
+            user_id = db.session.scalars(select(User.id).where(User.email == email)).one()
+            for model in (Authenticator, Passkey, RecoveryCode):
+                assert not db.session.scalars(select(model).where(model.user_id == user_id)).all()
+            db.session.rollback()
 
 
-@pytest.mark.parametrize("path", [f"{OWN}/off", f"{APP}/remove"])
 def test_turned_off_it_ends_the_sign_ins_that_wait_for_it(
-    app: Flask, email: str, later: Later, path: str
+    app: Flask, email: str, later: Later
 ) -> None:
-    browser = sign_in(app, email)
+    browser = signed_in(app, email)
     turn_on(browser)
     waiting, other = begin(app, email), begin(app, email)
     browser.get(OWN)
-    browser.submit(path)
+    browser.submit(f"{OWN}/off")
     page = waiting.get(STEP)
     assert page.path == "/login"
     assert "This sign-in has expired or ended. Sign in again." in page.text
@@ -159,7 +151,7 @@ def test_turned_off_it_ends_the_sign_ins_that_wait_for_it(
 
 def test_a_sign_in_that_began_while_it_was_turned_off_has_ended(app: Flask, email: str) -> None:
     """It was stored just after the others were ended."""
-    turn_on(sign_in(app, email))
+    person_with_app(app, email)
     waiting = begin(app, email)
     with app.app_context():
         person = db.session.scalars(select(User).where(User.email == email)).one()
@@ -168,29 +160,11 @@ def test_a_sign_in_that_began_while_it_was_turned_off_has_ended(app: Flask, emai
     assert waiting.get(STEP).path == "/login"
 
 
-def test_turning_it_on_signs_nobody_out(app: Flask, email: str) -> None:
-    elsewhere = sign_in(app, email)
-    turn_on(sign_in(app, email))
-    assert elsewhere.get("/profile").title == "Your profile"
-
-
 def test_a_session_that_was_confirmed_by_password_is_asked_for_the_factor(
     app: Flask, email: str
 ) -> None:
-    elsewhere = sign_in(app, email)
-    elsewhere.get(OWN)
-    turn_on(sign_in(app, email))
+    elsewhere = signed_in(app, email)
+    person_with_app(app, email)
+    assert elsewhere.get("/profile").title == "Your profile"
     elsewhere.get(OWN)
     assert elsewhere.submit(f"{OWN}/off").title == "Confirm that it is you"
-
-
-def test_nothing_is_left_to_do_for_a_form_sent_twice(app: Flask, email: str) -> None:
-    browser = sign_in(app, email)
-    token = browser.get("/profile").form("/logout").fields
-    for path in (f"{OWN}/off", f"{APP}/remove", f"{OWN}/recovery-codes"):
-        sent = browser.send(path, **token)
-        assert (sent.status, sent.response.headers["Location"]) == (303, OWN)
-
-
-def test_a_stranger_has_no_page_of_a_second_factor(app: Flask) -> None:
-    assert Browser(app).get(OWN).title == "Sign in"

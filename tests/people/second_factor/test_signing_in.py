@@ -9,9 +9,8 @@ import pytest
 from flask import Flask
 
 from app.policy.forms import FIELD_LENGTH
-from app.policy.people import WRONG_PASSWORDS
 from app.policy.second_factor import SECOND_STEP_LIFE, WRONG_CODES, WRONG_CODES_WINDOW
-from tests.make import Browser, link_in, mails_to, sign_in, together
+from tests.make import Browser, link_in, mails_to, sign_in, signed_in, together
 from tests.make.browser import PASSWORD
 from tests.people.second_factor.support import (
     OWN,
@@ -20,6 +19,7 @@ from tests.people.second_factor.support import (
     Later,
     begin,
     give,
+    give_password,
     person_with_app,
     turn_on,
 )
@@ -27,34 +27,42 @@ from tests.people.second_factor.support import (
 NEW = "lichen on the north side"
 
 
-def signed_in(browser: Browser) -> bool:
+def is_signed_in(browser: Browser) -> bool:
     return browser.get("/profile").title == "Your profile"
 
 
 def test_a_password_alone_starts_no_session(app: Flask, email: str) -> None:
     person_with_app(app, email)
-    browser = begin(app, email)
+    browser = give_password(app, email)
     assert browser.client.get_cookie("canopy_session") is None
     assert browser.client.get_cookie("canopy_known") is None
     for path in ("/profile", "/projects", OWN):
         assert browser.get(path).title == "Sign in"
 
 
-def test_password_and_code_sign_in(app: Flask, email: str, later: Later) -> None:
+def test_password_and_code_lead_to_the_requested_page(app: Flask, email: str, later: Later) -> None:
     factor = person_with_app(app, email)
     later.move()
-    browser = begin(app, email)
-    page = give(browser, value=factor.code())
-    assert page.path == "/welcome"
-    assert signed_in(browser)
+    browser = give_password(app, email, target=quote("/profile?tab=1"))
+    assert give(browser, value=factor.code()).path == "/profile?tab=1"
+    assert is_signed_in(browser)
     assert browser.client.get_cookie("canopy_second_step") is None
 
 
-def test_the_requested_page_follows(app: Flask, email: str, later: Later) -> None:
+def test_a_clock_may_be_half_a_minute_wrong(app: Flask, email: str, later: Later) -> None:
     factor = person_with_app(app, email)
-    later.move()
-    browser = begin(app, email, target=quote("/profile?tab=1"))
-    assert give(browser, value=factor.code()).path == "/profile?tab=1"
+    later.move(timedelta(minutes=5))
+    for steps in (-2, 2):
+        assert give(begin(app, email), value=factor.code(steps)).status == 422
+    for steps in (-1, 1):
+        assert give(begin(app, email), value=factor.code(steps)).path == "/welcome"
+
+
+def test_what_is_no_code_is_wrong(app: Flask, email: str) -> None:
+    person_with_app(app, email)
+    browser = begin(app, email)
+    for code in ("", " ", "12345", "1234567", "abcdef", "١٢٣٤٥٦", "x" * FIELD_LENGTH):
+        assert give(browser, value=code).status in (200, 422), code
 
 
 def test_a_wrong_code_signs_nobody_in(app: Flask, email: str) -> None:
@@ -62,25 +70,7 @@ def test_a_wrong_code_signs_nobody_in(app: Flask, email: str) -> None:
     browser = begin(app, email)
     page = give(browser, value=factor.wrong())
     assert (page.status, page.title) == (422, "Problem · Enter your code")
-    assert not signed_in(browser)
-
-
-@pytest.mark.parametrize("steps", [-2, 2])
-def test_a_code_of_another_minute_is_wrong(
-    app: Flask, email: str, later: Later, steps: int
-) -> None:
-    factor = person_with_app(app, email)
-    later.move(timedelta(minutes=5))
-    assert give(begin(app, email), value=factor.code(steps)).status == 422
-
-
-@pytest.mark.parametrize("steps", [-1, 1])
-def test_a_clock_may_be_half_a_minute_wrong(
-    app: Flask, email: str, later: Later, steps: int
-) -> None:
-    factor = person_with_app(app, email)
-    later.move(timedelta(minutes=5))
-    assert give(begin(app, email), value=factor.code(steps)).path == "/welcome"
+    assert not is_signed_in(browser)
 
 
 def test_the_code_that_turned_it_on_does_not_sign_in(app: Flask, email: str) -> None:
@@ -118,7 +108,7 @@ def test_one_waiting_sign_in_is_used_once(app: Flask, email: str, later: Later) 
     copy.get(STEP)
     assert give(browser, value=factor.code()).path == "/welcome"
     assert give(copy, value=factor.code(1)).title == "Sign in"
-    assert not signed_in(copy)
+    assert not is_signed_in(copy)
 
 
 def test_a_waiting_sign_in_ends_after_ten_minutes(app: Flask, email: str, later: Later) -> None:
@@ -126,11 +116,11 @@ def test_a_waiting_sign_in_ends_after_ten_minutes(app: Flask, email: str, later:
     browser = begin(app, email)
     later.move(SECOND_STEP_LIFE)
     assert give(browser, value=factor.code()).path == "/login"
-    assert not signed_in(browser)
+    assert not is_signed_in(browser)
 
 
 def test_a_new_password_ends_waiting_sign_ins(app: Flask, email: str, later: Later) -> None:
-    own = sign_in(app, email)
+    own = signed_in(app, email)
     factor = turn_on(own)
     thief = begin(app, email)
     own.get("/profile")
@@ -140,7 +130,7 @@ def test_a_new_password_ends_waiting_sign_ins(app: Flask, email: str, later: Lat
 
 
 def test_signing_out_elsewhere_ends_waiting_sign_ins(app: Flask, email: str, later: Later) -> None:
-    own = sign_in(app, email)
+    own = signed_in(app, email)
     factor = turn_on(own)
     sign_in_elsewhere = begin(app, email)
     own.get("/profile")
@@ -169,7 +159,7 @@ def test_a_reset_password_does_not_replace_the_code(app: Flask, email: str, late
     browser.get(link_in(mails_to(app, email)[-1]))
     page = browser.submit(password=NEW)
     assert (page.path, "Password changed" in page.text) == (STEP, True)
-    assert not signed_in(browser)
+    assert not is_signed_in(browser)
     browser.get(STEP)
     later.move()
     assert give(browser, value=factor.code()).path == "/welcome"
@@ -180,8 +170,8 @@ def test_a_known_browser_is_asked_too(app: Flask, email: str) -> None:
     turn_on(own)
     own.get("/profile")
     own.submit("/logout")
-    assert begin(app, email, own)
-    assert not signed_in(own)
+    assert give_password(app, email, own)
+    assert not is_signed_in(own)
 
 
 def test_nothing_is_said_before_the_password_is_right(app: Flask, email: str) -> None:
@@ -193,14 +183,14 @@ def test_nothing_is_said_before_the_password_is_right(app: Flask, email: str) ->
     assert browser.client.get_cookie("canopy_second_step") is None
 
 
-@pytest.mark.slow
 def test_too_many_wrong_codes_lock_out_even_the_right_one(
     app: Flask, email: str, later: Later
 ) -> None:
     factor = person_with_app(app, email)
     later.move()
+    browser = begin(app, email)
     for _ in range(WRONG_CODES):
-        assert give(begin(app, email), value=factor.wrong()).status == 422
+        assert give(browser, value=factor.wrong()).status == 422
     late = give(begin(app, email), value=factor.code())
     said = "Too many wrong codes. Please wait 60 minutes."
     assert (late.status, said in late.text) == (429, True)
@@ -243,10 +233,11 @@ def test_a_stranger_does_not_lock_out_a_known_browser(app: Flask, email: str, la
     factor = turn_on(own)
     own.get("/profile")
     own.submit("/logout")
+    stranger = begin(app, email)
     for _ in range(WRONG_CODES + 1):
-        give(begin(app, email), value=factor.wrong())
+        give(stranger, value=factor.wrong())
     later.move()
-    assert give(begin(app, email, own), value=factor.code()).path == "/welcome"
+    assert give(give_password(app, email, own), value=factor.code()).path == "/welcome"
 
 
 @pytest.mark.slow
@@ -255,25 +246,9 @@ def test_a_new_known_browser_brings_no_new_attempts(app: Flask, email: str, late
     factor = turn_on(own)
     for _ in range(WRONG_CODES):
         change_password(own, factor, later)
-        assert give(begin(app, email, known_as(own)), value=factor.wrong()).status == 422
+        assert give(give_password(app, email, known_as(own)), value=factor.wrong()).status == 422
     change_password(own, factor, later)
-    assert give(begin(app, email, known_as(own)), value=factor.wrong()).status == 429
-
-
-@pytest.mark.slow
-def test_wrong_codes_count_apart_from_wrong_passwords(app: Flask, email: str, later: Later) -> None:
-    factor = person_with_app(app, email)
-    for _ in range(WRONG_PASSWORDS):
-        give(begin(app, email), value=factor.wrong())
-    assert begin(app, email)
-
-
-@pytest.mark.parametrize(
-    "code", ["", " ", "12345", "1234567", "abcdef", "١٢٣٤٥٦", "x" * FIELD_LENGTH]
-)
-def test_what_is_no_code_is_wrong(app: Flask, email: str, code: str) -> None:
-    person_with_app(app, email)
-    assert give(begin(app, email), value=code).status in (200, 422)
+    assert give(give_password(app, email, known_as(own)), value=factor.wrong()).status == 429
 
 
 def test_a_code_may_have_spaces(app: Flask, email: str, later: Later) -> None:

@@ -6,7 +6,6 @@ import ast
 from pathlib import Path
 from urllib.parse import quote
 
-import pytest
 from flask import Flask
 
 from app.db.extensions import db
@@ -20,15 +19,15 @@ from tests.make import (
     make_application,
     make_invited,
     second_app,
-    sign_in,
+    signed_in,
 )
 from tests.make.browser import PASSWORD
 from tests.oauth.support import authorize_url
 from tests.people.second_factor.support import (
     STEP,
     Later,
-    begin,
     give,
+    give_password,
     options_of,
     person_with_app,
     turn_on,
@@ -51,14 +50,14 @@ def test_an_application_gets_its_answer_after_the_second_step(
     application = make_application(make_account(app))
     later.move()
     asked = authorize_url(application, scope="projects:read")
-    browser = begin(app, email, target=quote(asked))
+    browser = give_password(app, email, target=quote(asked))
     assert browser.page is not None
     assert not browser.page.has_form_action
     assert not give(browser, value=factor.wrong()).has_form_action
     page = give(browser, value=factor.code())
     assert page.path == asked
     assert "Map of Woods" in page.text
-    begun = begin(app, email, target="/projects").page
+    begun = give_password(app, email, target="/projects").page
     assert begun is not None
     assert begun.has_form_action
 
@@ -70,7 +69,7 @@ def test_an_invitation_leads_back_after_the_second_step(
     make_invited(client, email=email)
     link = f"/invitations/{invitation_token(client, email)}"
     later.move()
-    browser = begin(app, email, target=quote(link))
+    browser = give_password(app, email, target=quote(link))
     give(browser, value=factor.code())
     assert browser.submit(link).path == "/projects"
 
@@ -96,7 +95,7 @@ def test_an_invitation_with_a_first_password_has_the_second_step(
 
 
 def test_a_new_password_keeps_the_session_that_has_passed_it(app: Flask, email: str) -> None:
-    browser = sign_in(app, email)
+    browser = signed_in(app, email)
     turn_on(browser)
     browser.get("/profile")
     page = browser.submit("/profile/password", password=PASSWORD, new_password="lichen up north")
@@ -104,13 +103,13 @@ def test_a_new_password_keeps_the_session_that_has_passed_it(app: Flask, email: 
     assert "Password changed" in page.text
 
 
-@pytest.mark.slow
 def test_nothing_else_starts_a_session() -> None:
     """Each call of sign_in is listed above, with a reason."""
     callers = {
         str(path.relative_to(ROOT))
         for path in Path(ROOT / "app").rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text()))
+        if "sign_in(" in (source := path.read_text())
+        for node in ast.walk(ast.parse(source))
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "sign_in"
     }
     assert callers == set(DIRECT)

@@ -1,27 +1,33 @@
-"""An instance whose people sign in at a real provider."""
+"""An instance whose people sign in at a provider."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from flask import Flask
 
-from app.people.single_sign_on.provider import CALLBACK
+from app.people.single_sign_on import provider
 from tests.make import second_app
-from tests.people.single_sign_on.real_provider import RealProvider, real_provider
+from tests.people.single_sign_on.fake_provider import FakeProvider, fake_provider
 
 
 @pytest.fixture(scope="session")
-def woods(scratch: Path) -> Iterator[RealProvider]:
-    """The provider; the instances of the tests have the default address."""
-    with real_provider(scratch / "oidc", f"http://127.0.0.1:8000{CALLBACK}") as made:
-        yield made
+def _provider() -> Iterator[FakeProvider]:
+    with fake_provider() as server:
+        yield server
 
 
 @pytest.fixture(scope="session")
-def sso(app: Flask, woods: RealProvider) -> Iterator[Flask]:
+def sso(app: Flask, _provider: FakeProvider) -> Iterator[Flask]:
     """The application with single sign-on."""
-    with second_app(app, **woods.settings) as made:
-        yield made
+    with second_app(app, **_provider.settings) as site:
+        yield site
+
+
+@pytest.fixture
+def woods(sso: Flask, _provider: FakeProvider) -> FakeProvider:
+    """The provider, which tells the truth; the application has heard nothing of it yet."""
+    _provider.is_right()
+    provider.init_app(sso)
+    return _provider

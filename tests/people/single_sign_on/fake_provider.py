@@ -11,12 +11,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
-from urllib.parse import parse_qs, parse_qsl, urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 from joserfc import jwt
 from joserfc.jwk import OctKey, RSAKey
 
 _numbers = itertools.count(1)
+ANYBODY: dict[str, Any] = {}
 CLIENT_ID = "canopy"
 CLIENT_SECRET = "a secret of the tests"
 Answer = Callable[["BaseHTTPRequestHandler"], None]
@@ -63,11 +64,20 @@ class FakeProvider:
             "oidc_name": "Green Woods",
         }
 
-    def sign_in(self, address: str, **claims: Any) -> str:
-        """Where it sends a browser back to; the ID token will have these claims."""
-        query = {name: values[0] for name, values in parse_qs(urlsplit(address).query).items()}
-        self.claims = {"nonce": query["nonce"]} | claims
-        return f"{query['redirect_uri']}?code=a-code&state={query['state']}"
+    def sign_in(self, address: str, person: dict[str, Any] | None = ANYBODY, **claims: Any) -> str:
+        """Where it sends a browser back to.
+
+        Args:
+            person: all claims of who signs in; None: they cancel.
+            claims: in place of those of somebody new.
+        """
+        query = dict(parse_qsl(urlsplit(address).query))
+        back, state = query["redirect_uri"], query["state"]
+        if person is None:
+            return f"{back}?error=access_denied&state={state}"
+        nobody = {"email": None, "email_verified": None} if person else {}
+        self.claims = {"nonce": query["nonce"]} | nobody | person | claims
+        return f"{back}?code=a-code&state={state}"
 
     def answer(self, handler: BaseHTTPRequestHandler) -> None:
         """Answer a request as it is told to."""

@@ -13,7 +13,10 @@ from app.db.extensions import db
 from app.models import AuditEntry, SignInIdentity, User
 from tests.make import Browser
 from tests.make.browser import Page
+from tests.people.single_sign_on.fake_provider import FakeProvider
 from tests.people.single_sign_on.real_provider import RealProvider
+
+Provider = FakeProvider | RealProvider
 
 
 def leave(browser: Browser, path: str = "/login/single-sign-on", target: str = "/") -> str:
@@ -25,7 +28,7 @@ def leave(browser: Browser, path: str = "/login/single-sign-on", target: str = "
 
 
 def arrive(
-    browser: Browser, woods: RealProvider, person: dict[str, Any] | None, target: str = "/"
+    browser: Browser, woods: Provider, person: dict[str, Any] | None, target: str = "/"
 ) -> Page:
     """The page that a browser sees after it has signed in at the provider."""
     return browser.get(woods.sign_in(leave(browser, target=target), person))
@@ -36,7 +39,7 @@ def seen(page: Page) -> tuple[int, str]:
     return page.status, page.title
 
 
-def begin(app: Flask, woods: RealProvider, person: dict[str, Any]) -> Browser:
+def begin(app: Flask, woods: Provider, person: dict[str, Any]) -> Browser:
     """The browser of a new person, who has just signed up this way."""
     browser = Browser(app)
     page = arrive(browser, woods, person)

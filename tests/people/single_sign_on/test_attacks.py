@@ -12,11 +12,11 @@ from flask import Flask
 from joserfc import jws
 from joserfc.jwk import RSAKey
 
+from app.people.single_sign_on import provider
 from app.policy.limits import SINGLE_SIGN_ONS
-from tests.make import Browser, second_app
+from tests.make import Browser
 from tests.people.single_sign_on.fake_provider import (
     FakeProvider,
-    fake_provider,
     gives,
     shared_secret,
 )
@@ -30,24 +30,16 @@ NEW = (200, "Finish signing up")
 HOUR = 3600
 
 
-@pytest.fixture(scope="module")
-def _provider() -> Iterator[FakeProvider]:
-    with fake_provider() as made:
-        yield made
+@pytest.fixture
+def liar(woods: FakeProvider) -> Iterator[FakeProvider]:
+    yield woods
+    woods.over.set()
 
 
 @pytest.fixture
-def liar(_provider: FakeProvider) -> Iterator[FakeProvider]:
-    _provider.is_right()
-    yield _provider
-    _provider.over.set()
-
-
-@pytest.fixture
-def site(app: Flask, liar: FakeProvider) -> Iterator[Flask]:
+def site(sso: Flask, liar: FakeProvider) -> Flask:
     """An instance that has heard nothing of the provider yet."""
-    with second_app(app, **liar.settings) as made:
-        yield made
+    return sso
 
 
 def arrive(site: Flask, liar: FakeProvider, **claims: Any) -> tuple[int, str]:
@@ -91,7 +83,6 @@ def test_claims_that_are_wrong(site: Flask, liar: FakeProvider, subtests: pytest
             assert arrive(site, liar, **claims) == FAILED
 
 
-@pytest.mark.slow
 def test_signatures_that_are_wrong(
     site: Flask, liar: FakeProvider, subtests: pytest.Subtests
 ) -> None:
@@ -154,7 +145,7 @@ def test_a_new_key_is_found(site: Flask, liar: FakeProvider) -> None:
         liar.key = first
 
 
-def test_metadata_that_is_wrong(app: Flask, liar: FakeProvider, subtests: pytest.Subtests) -> None:
+def test_metadata_that_is_wrong(site: Flask, liar: FakeProvider, subtests: pytest.Subtests) -> None:
     cases: dict[str, Any] = {
         "another issuer": {"issuer": "https://evil.example"},
         "nearly the issuer": {"issuer": f"{liar.issuer}/"},
@@ -168,7 +159,8 @@ def test_metadata_that_is_wrong(app: Flask, liar: FakeProvider, subtests: pytest
     for name, changes in cases.items():
         liar.is_right()
         liar.metadata |= changes
-        with second_app(app, **liar.settings) as site, subtests.test(name):
+        provider.init_app(site)
+        with subtests.test(name):
             assert seen(Browser(site).get("/login/single-sign-on")) == FAILED
 
 
@@ -211,10 +203,9 @@ def test_another_provider_cannot_send_a_browser_back(site: Flask, liar: FakeProv
     assert [path for path, _ in liar.asked].count("/token") == 1
 
 
-def test_a_provider_that_promises_its_name_gives_it(app: Flask, liar: FakeProvider) -> None:
+def test_a_provider_that_promises_its_name_gives_it(site: Flask, liar: FakeProvider) -> None:
     liar.metadata["authorization_response_iss_parameter_supported"] = True
-    with second_app(app, **liar.settings) as site:
-        assert arrive(site, liar) == FAILED
+    assert arrive(site, liar) == FAILED
 
 
 def test_nobody_is_led_elsewhere(
@@ -234,39 +225,35 @@ def test_nobody_is_led_elsewhere(
             assert page.response.headers["Location"] == "/"
 
 
-def test_claims_of_somebody_else_are_not_taken(app: Flask, liar: FakeProvider) -> None:
+def test_claims_of_somebody_else_are_not_taken(site: Flask, liar: FakeProvider) -> None:
     liar.metadata["userinfo_endpoint"] = f"{liar.issuer}/me"
     liar.answers["/me"] = gives({"sub": "another", "email": "a@woods.example"})
-    with second_app(app, **liar.settings) as site:
-        assert arrive(site, liar, email=None, email_verified=None) == FAILED
+    assert arrive(site, liar, email=None, email_verified=None) == FAILED
 
 
-def test_an_unsigned_flag_does_not_verify_a_signed_address(app: Flask, liar: FakeProvider) -> None:
+def test_an_unsigned_flag_does_not_verify_a_signed_address(site: Flask, liar: FakeProvider) -> None:
     liar.metadata["userinfo_endpoint"] = f"{liar.issuer}/me"
     liar.answers["/me"] = gives({"sub": "signed", "email_verified": True})
-    with second_app(app, **liar.settings) as site:
-        title = "Your email address is not verified"
-        assert arrive(site, liar, sub="signed", email_verified=None) == (403, title)
+    title = "Your email address is not verified"
+    assert arrive(site, liar, sub="signed", email_verified=None) == (403, title)
 
 
-def test_a_signed_flag_does_not_verify_an_unsigned_address(app: Flask, liar: FakeProvider) -> None:
+def test_a_signed_flag_does_not_verify_an_unsigned_address(site: Flask, liar: FakeProvider) -> None:
     liar.metadata["userinfo_endpoint"] = f"{liar.issuer}/me"
     found = {"sub": "split", "email": "split@woods.example", "email_verified": False}
     liar.answers["/me"] = gives(found)
-    with second_app(app, **liar.settings) as site:
-        title = "Your email address is not verified"
-        assert arrive(site, liar, sub="split", email=None) == (403, title)
+    title = "Your email address is not verified"
+    assert arrive(site, liar, sub="split", email=None) == (403, title)
 
 
-def test_what_was_wrong_once_is_read_again(app: Flask, liar: FakeProvider) -> None:
+def test_what_was_wrong_once_is_read_again(site: Flask, liar: FakeProvider) -> None:
     wrong = gives({"status": "maintenance"})
-    with second_app(app, **liar.settings) as site:
-        liar.answers["/.well-known/openid-configuration"] = wrong
-        assert seen(Browser(site).get("/login/single-sign-on")) == FAILED
-        liar.answers = {"/keys": wrong}
-        assert arrive(site, liar) == FAILED
-        liar.answers = {}
-        assert arrive(site, liar) == NEW
+    liar.answers["/.well-known/openid-configuration"] = wrong
+    assert seen(Browser(site).get("/login/single-sign-on")) == FAILED
+    liar.answers = {"/keys": wrong}
+    assert arrive(site, liar) == FAILED
+    liar.answers = {}
+    assert arrive(site, liar) == NEW
 
 
 def test_errors_of_the_provider_are_told(

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import pytest
 from flask import Flask
 
-from tests.make import Browser, Client, make_invited, sign_up
+from tests.make import Browser, make_person
 from tests.make.browser import PASSWORD
-from tests.people.single_sign_on.real_provider import RealProvider, claims
+from tests.people.single_sign_on.fake_provider import FakeProvider
+from tests.people.single_sign_on.real_provider import claims
 from tests.people.single_sign_on.support import actions, arrive, begin, entries
 
 
-def test_a_new_person_and_their_sign_in(sso: Flask, woods: RealProvider) -> None:
+def test_a_new_person_and_their_sign_in(sso: Flask, woods: FakeProvider) -> None:
     person = claims()
     begin(sso, woods, person)
     assert actions(sso, person["email"]) == [
@@ -23,9 +23,9 @@ def test_a_new_person_and_their_sign_in(sso: Flask, woods: RealProvider) -> None
     assert actions(sso, person["email"])[3:] == ["person.signed_in"]
 
 
-def test_linking_and_unlinking(sso: Flask, woods: RealProvider) -> None:
+def test_linking_and_unlinking(sso: Flask, woods: FakeProvider) -> None:
     person = claims()
-    sign_up(sso, person["email"])
+    make_person(sso, person["email"])
     before = len(actions(sso, person["email"]))
     browser = Browser(sso)
     arrive(browser, woods, person)
@@ -44,25 +44,9 @@ def test_linking_and_unlinking(sso: Flask, woods: RealProvider) -> None:
     assert found[1]["changes"]["subject"] == changes
 
 
-def test_who_is_refused_and_why(sso: Flask, woods: RealProvider) -> None:
+def test_who_is_refused_and_why(sso: Flask, woods: FakeProvider) -> None:
     person = claims(email_verified=False)
     arrive(Browser(sso), woods, person)
     (entry,) = entries(sso, person["email"])
     assert entry["action"] == "person.sign_in_refused"
     assert entry["changes"]["reason"] == {"from": None, "to": "unverified"}
-
-
-@pytest.mark.both
-def test_who_was_invited_joins(sso: Flask, client: Client, woods: RealProvider) -> None:
-    person, browser = claims(), Browser(sso)
-    make_invited(client, email=person["email"])
-    arrive(browser, woods, person)
-    browser.submit(name="Ada Birch")
-    assert browser.submit().path == "/projects"
-    assert actions(sso, person["email"]) == [
-        "member.invited",
-        "person.created",
-        "person.sign_in_linked",
-        "person.signed_in",
-        "member.joined",
-    ]

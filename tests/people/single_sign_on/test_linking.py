@@ -10,9 +10,19 @@ from flask import Flask
 from app.people.single_sign_on.identities import list_identities
 from app.policy.limits import FORM_POSTS
 from app.policy.people import MAILS_AN_HOUR, WRONG_PASSWORDS
-from tests.make import Browser, link_in, mails_to, second_app, sign_in, sign_up, text_of
+from tests.make import (
+    Browser,
+    link_in,
+    mails_to,
+    make_person,
+    second_app,
+    sign_up,
+    signed_in,
+    text_of,
+)
 from tests.make.browser import PASSWORD
-from tests.people.single_sign_on.real_provider import RealProvider, claims
+from tests.people.single_sign_on.fake_provider import FakeProvider
+from tests.people.single_sign_on.real_provider import claims
 from tests.people.single_sign_on.support import (
     arrive,
     begin,
@@ -25,9 +35,9 @@ from tests.people.single_sign_on.support import (
 LINK = "/login/single-sign-on/link"
 
 
-def test_a_known_address_is_linked_with_the_password(sso: Flask, woods: RealProvider) -> None:
+def test_a_known_address_is_linked_with_the_password(sso: Flask, woods: FakeProvider) -> None:
     person = claims()
-    sign_up(sso, person["email"])
+    make_person(sso, person["email"])
     browser = Browser(sso)
     page = arrive(browser, woods, person, target="/accounts")
     assert page.path == LINK
@@ -44,16 +54,9 @@ def test_a_known_address_is_linked_with_the_password(sso: Flask, woods: RealProv
     assert arrive(Browser(sso), woods, person).path == "/welcome"
 
 
-def test_case_does_not_make_another_address(sso: Flask, woods: RealProvider) -> None:
+def test_a_wrong_password_links_nothing(sso: Flask, woods: FakeProvider) -> None:
     person = claims()
-    sign_up(sso, person["email"])
-    shouting = person | {"email": person["email"].upper()}
-    assert arrive(Browser(sso), woods, shouting).path == LINK
-
-
-def test_a_wrong_password_links_nothing(sso: Flask, woods: RealProvider) -> None:
-    person = claims()
-    sign_up(sso, person["email"])
+    make_person(sso, person["email"])
     browser = Browser(sso)
     arrive(browser, woods, person)
     page = browser.submit(password="not that one")
@@ -64,15 +67,13 @@ def test_a_wrong_password_links_nothing(sso: Flask, woods: RealProvider) -> None
     assert signed_in_as(browser) == ""
 
 
-def test_guesses_count_with_those_of_the_sign_in_page(sso: Flask, woods: RealProvider) -> None:
+def test_guesses_count_with_those_of_the_sign_in_page(sso: Flask, woods: FakeProvider) -> None:
     person = claims()
-    sign_up(sso, person["email"])
+    make_person(sso, person["email"])
     browser = Browser(sso)
     arrive(browser, woods, person)
     for _ in range(WRONG_PASSWORDS):
-        browser.get(LINK)
         browser.submit(password="not that one")
-    browser.get(LINK)
     assert browser.submit(password=PASSWORD).status == 429
     stranger = Browser(sso)
     stranger.get("/login")
@@ -80,7 +81,7 @@ def test_guesses_count_with_those_of_the_sign_in_page(sso: Flask, woods: RealPro
     assert identities(sso, person["email"]) == []
 
 
-def test_somebody_without_a_password_proves_it_by_mail(sso: Flask, woods: RealProvider) -> None:
+def test_somebody_without_a_password_proves_it_by_mail(sso: Flask, woods: FakeProvider) -> None:
     """As another account of theirs at the provider has the same address."""
     person = claims()
     begin(sso, woods, person)
@@ -99,7 +100,7 @@ def test_somebody_without_a_password_proves_it_by_mail(sso: Flask, woods: RealPr
 
 
 def test_others_at_the_same_address_keep_nobody_from_the_link(
-    sso: Flask, woods: RealProvider
+    sso: Flask, woods: FakeProvider
 ) -> None:
     person, path, address = claims(), "/login/single-sign-on/mail", Browser.address()
     begin(sso, woods, person)
@@ -119,7 +120,7 @@ def test_others_at_the_same_address_keep_nobody_from_the_link(
 
 
 @pytest.mark.both
-def test_the_mailed_link_works_in_the_browser_that_asked(sso: Flask, woods: RealProvider) -> None:
+def test_the_mailed_link_works_in_the_browser_that_asked(sso: Flask, woods: FakeProvider) -> None:
     """Who makes somebody else follow it, links nothing to them."""
     person = claims()
     begin(sso, woods, person)
@@ -135,7 +136,7 @@ def test_the_mailed_link_works_in_the_browser_that_asked(sso: Flask, woods: Real
     assert identities(sso, person["email"]) == [person["sub"]]
 
 
-def test_a_mailed_link_works_once_and_the_last_one_only(sso: Flask, woods: RealProvider) -> None:
+def test_a_mailed_link_works_once_and_the_last_one_only(sso: Flask, woods: FakeProvider) -> None:
     person = claims()
     begin(sso, woods, person)
     browser = Browser(sso)
@@ -150,10 +151,9 @@ def test_a_mailed_link_works_once_and_the_last_one_only(sso: Flask, woods: RealP
     assert browser.get(second).status == 404
 
 
-@pytest.mark.slow
-def test_the_password_is_no_proof_where_passwords_are_off(app: Flask, woods: RealProvider) -> None:
+def test_the_password_is_no_proof_where_passwords_are_off(app: Flask, woods: FakeProvider) -> None:
     person = claims()
-    sign_up(app, person["email"])
+    make_person(app, person["email"])
     with second_app(app, **woods.settings, password_sign_in=False) as sso:
         browser = Browser(sso)
         page = arrive(browser, woods, person)
@@ -167,7 +167,7 @@ def test_the_password_is_no_proof_where_passwords_are_off(app: Flask, woods: Rea
         assert identities(sso, person["email"]) == [person["sub"]]
 
 
-def test_a_signed_in_person_links_another_address(sso: Flask, woods: RealProvider) -> None:
+def test_a_signed_in_person_links_another_address(sso: Flask, woods: FakeProvider) -> None:
     email, person = claims()["email"], claims()
     browser = sign_up(sso, email)
     assert "/profile/sign-ins/link" in browser.get("/profile").links
@@ -181,7 +181,7 @@ def test_a_signed_in_person_links_another_address(sso: Flask, woods: RealProvide
     assert arrive(Browser(sso), woods, person).path == "/welcome"
 
 
-def test_linking_needs_the_password_of_who_asked(sso: Flask, woods: RealProvider) -> None:
+def test_linking_needs_the_password_of_who_asked(sso: Flask, woods: FakeProvider) -> None:
     """A browser that was left open is not enough."""
     email, person = claims()["email"], claims()
     browser = sign_up(sso, email)
@@ -190,7 +190,7 @@ def test_linking_needs_the_password_of_who_asked(sso: Flask, woods: RealProvider
     assert identities(sso, email) == []
 
 
-def test_an_identity_of_somebody_else_stays_theirs(sso: Flask, woods: RealProvider) -> None:
+def test_an_identity_of_somebody_else_stays_theirs(sso: Flask, woods: FakeProvider) -> None:
     person, email = claims(), claims()["email"]
     begin(sso, woods, person)
     browser = sign_up(sso, email)
@@ -201,7 +201,7 @@ def test_an_identity_of_somebody_else_stays_theirs(sso: Flask, woods: RealProvid
     assert identities(sso, email) == []
 
 
-def test_what_is_linked_already_is_said(sso: Flask, woods: RealProvider) -> None:
+def test_what_is_linked_already_is_said(sso: Flask, woods: FakeProvider) -> None:
     person = claims()
     browser = begin(sso, woods, person)
     page = browser.get(woods.sign_in(leave(browser, "/profile/sign-ins/link"), person))
@@ -210,7 +210,7 @@ def test_what_is_linked_already_is_said(sso: Flask, woods: RealProvider) -> None
 
 
 @pytest.mark.both
-def test_unlinking_needs_another_way_in(sso: Flask, woods: RealProvider) -> None:
+def test_unlinking_needs_another_way_in(sso: Flask, woods: FakeProvider) -> None:
     person = claims()
     browser = begin(sso, woods, person)
     page = browser.get("/profile")
@@ -225,13 +225,13 @@ def test_unlinking_needs_another_way_in(sso: Flask, woods: RealProvider) -> None
 
 
 @pytest.mark.both
-def test_unlinking_ends_other_sessions(sso: Flask, woods: RealProvider) -> None:
+def test_unlinking_ends_other_sessions(sso: Flask, woods: FakeProvider) -> None:
     person = claims()
-    sign_up(sso, person["email"])
+    make_person(sso, person["email"])
     other = Browser(sso)
     arrive(other, woods, person)
     other.submit(password=PASSWORD)
-    browser = sign_in(sso, person["email"])
+    browser = signed_in(sso, person["email"])
     page = browser.get("/profile")
     assert "Unlinking signs you out" in page.text
     (form,) = (form for form in page.forms if form.action.endswith("/unlink"))
@@ -242,7 +242,7 @@ def test_unlinking_ends_other_sessions(sso: Flask, woods: RealProvider) -> None:
     assert arrive(Browser(sso), woods, person).path == LINK
 
 
-def test_nobody_unlinks_what_others_have(sso: Flask, woods: RealProvider) -> None:
+def test_nobody_unlinks_what_others_have(sso: Flask, woods: FakeProvider) -> None:
     person = claims()
     begin(sso, woods, person)
     (identity,) = _ids(sso, person["email"])
@@ -257,7 +257,7 @@ def _ids(app: Flask, email: str) -> list[str]:
         return [row.id for row in list_identities(person_of(app, email).id)]
 
 
-def test_the_forms_may_end_wherever_an_application_leads(sso: Flask, woods: RealProvider) -> None:
+def test_the_forms_may_end_wherever_an_application_leads(sso: Flask, woods: FakeProvider) -> None:
     person = claims()
     begin(sso, woods, person)
     other, browser = claims(email=person["email"]), Browser(sso)

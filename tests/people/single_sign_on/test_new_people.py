@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -21,34 +22,38 @@ from tests.make import (
     mails_to,
     make_account,
     make_invited,
+    make_person,
     second_app,
-    sign_up,
 )
 from tests.make.browser import PASSWORD
-from tests.people.single_sign_on.real_provider import RealProvider, claims
+from tests.people.single_sign_on.fake_provider import FakeProvider
+from tests.people.single_sign_on.real_provider import claims
 from tests.people.single_sign_on.support import arrive, begin, identities, person_of
 
 NEW = "/login/single-sign-on/new"
 
 
-@pytest.mark.parametrize("mode", ["invited", "closed"])
-def test_without_an_invitation_nobody_is_made(app: Flask, woods: RealProvider, mode: str) -> None:
-    person = claims()
-    with second_app(app, **woods.settings, sign_up=mode) as sso:
-        browser = Browser(sso)
-        page = arrive(browser, woods, person)
-        assert (page.status, page.title.partition(" ")[0]) == (403, "Sign-up")
-        assert person["email"] in page.text
-        assert browser.get(NEW).title == "Start again"
-    assert person_of(app, person["email"]) is None
+@pytest.fixture(scope="module")
+def closed(sso: Flask) -> Iterator[Flask]:
+    with second_app(sso, sign_up="closed") as site:
+        yield site
 
 
-@pytest.mark.parametrize("mode", ["open", "invited", "closed"])
-def test_who_is_invited_joins(app: Flask, client: Client, woods: RealProvider, mode: str) -> None:
-    person = claims()
-    make_invited(client, "editor", email=person["email"])
-    with second_app(app, **woods.settings, sign_up=mode) as sso:
-        browser = Browser(sso)
+def test_without_an_invitation_nobody_is_made(closed: Flask, woods: FakeProvider) -> None:
+    person, browser = claims(), Browser(closed)
+    page = arrive(browser, woods, person)
+    assert (page.status, page.title.partition(" ")[0]) == (403, "Sign-up")
+    assert person["email"] in page.text
+    assert browser.get(NEW).title == "Start again"
+    assert person_of(closed, person["email"]) is None
+
+
+def test_who_is_invited_joins(
+    sso: Flask, closed: Flask, client: Client, woods: FakeProvider
+) -> None:
+    for site in (sso, closed):
+        person, browser = claims(), Browser(site)
+        make_invited(client, "editor", email=person["email"])
         page = arrive(browser, woods, person)
         assert page.path == NEW
         assert "You are invited to" in page.text
@@ -60,12 +65,12 @@ def test_who_is_invited_joins(app: Flask, client: Client, woods: RealProvider, m
         assert page.path == "/projects"
         assert "You are an editor" in browser.get("/accounts").text
         assert "You have no open invitations." in browser.get("/invitations").text
-    assert event_types(client)[-1] == "member.joined"
-    assert person_of(app, person["email"]).name == "Ada Birch"
+        assert event_types(client)[-1] == "member.joined"
+        assert person_of(site, person["email"]).name == "Ada Birch"
 
 
 def test_the_mailed_invitation_leads_back_to_itself(
-    app: Flask, client: Client, woods: RealProvider
+    app: Flask, client: Client, woods: FakeProvider
 ) -> None:
     person = claims()
     make_invited(client, "viewer", email=person["email"])
@@ -81,22 +86,20 @@ def test_the_mailed_invitation_leads_back_to_itself(
 
 
 def test_an_invitation_that_has_ended_lets_nobody_in(
-    app: Flask, client: Client, woods: RealProvider
+    closed: Flask, client: Client, woods: FakeProvider
 ) -> None:
-    person = claims()
+    person, browser = claims(), Browser(closed)
     record = make_invited(client, "viewer", email=person["email"])
-    with second_app(app, **woods.settings, sign_up="invited") as sso:
-        browser = Browser(sso)
-        arrive(browser, woods, person)
-        assert client.delete(f"/v1/account/members/{record['id']}").status_code == 204
-        page = browser.submit(name="Ada")
-        assert page.status == 403
-        assert identities(app, person["email"]) == []
-        assert arrive(Browser(sso), woods, person).status == 403
+    arrive(browser, woods, person)
+    assert client.delete(f"/v1/account/members/{record['id']}").status_code == 204
+    page = browser.submit(name="Ada")
+    assert page.status == 403
+    assert identities(closed, person["email"]) == []
+    assert arrive(Browser(closed), woods, person).status == 403
 
 
 def test_an_invitation_is_not_taken_by_who_guesses_its_account(
-    sso: Flask, client: Client, woods: RealProvider
+    sso: Flask, client: Client, woods: FakeProvider
 ) -> None:
     person, other = claims(), claims()
     make_invited(client, "viewer", email=other["email"])
@@ -107,23 +110,22 @@ def test_an_invitation_is_not_taken_by_who_guesses_its_account(
 
 
 def test_who_signed_up_this_way_is_no_stranger_elsewhere(
-    sso: Flask, client: Client, stranger: Client, woods: RealProvider
+    sso: Flask, closed: Flask, woods: FakeProvider
 ) -> None:
     """They have no password, which only people did who had not joined yet."""
     person = claims()
     begin(sso, woods, person)
-    with second_app(sso, sign_up="closed") as closed:
-        assert links_of(closed, person["email"]) is not None  # may set a password by mail
-        caller = make_account(closed)
-        path, body = "/v1/account/members/invite", {"email": person["email"], "role": "viewer"}
-        assert caller.post(path, json=body).status_code == 201
-        page = Browser(closed).get(f"/invitations/{invitation_token(caller, person['email'])}")
-        assert "Sign in to join" in page.text
-        assert not [form for form in page.forms if "password" in form.fields]
+    assert links_of(closed, person["email"]) is not None  # may set a password by mail
+    caller = make_account(closed)
+    path, body = "/v1/account/members/invite", {"email": person["email"], "role": "viewer"}
+    assert caller.post(path, json=body).status_code == 201
+    page = Browser(closed).get(f"/invitations/{invitation_token(caller, person['email'])}")
+    assert "Sign in to join" in page.text
+    assert not [form for form in page.forms if "password" in form.fields]
 
 
 @pytest.mark.both
-def test_signing_up_with_a_password_does_not_replace_them(sso: Flask, woods: RealProvider) -> None:
+def test_signing_up_with_a_password_does_not_replace_them(sso: Flask, woods: FakeProvider) -> None:
     person = claims()
     begin(sso, woods, person)
     browser = Browser(sso)
@@ -134,7 +136,7 @@ def test_signing_up_with_a_password_does_not_replace_them(sso: Flask, woods: Rea
     assert person_of(sso, person["email"]).name == "Ada Birch"
 
 
-def test_they_can_have_a_password_besides(sso: Flask, woods: RealProvider) -> None:
+def test_they_can_have_a_password_besides(sso: Flask, woods: FakeProvider) -> None:
     person = claims()
     browser = begin(sso, woods, person)
     assert "You have no password here" in browser.get("/profile").text
@@ -147,7 +149,7 @@ def test_they_can_have_a_password_besides(sso: Flask, woods: RealProvider) -> No
 
 
 @pytest.mark.both
-def test_two_browsers_make_one_person(sso: Flask, woods: RealProvider) -> None:
+def test_two_browsers_make_one_person(sso: Flask, woods: FakeProvider) -> None:
     person, browsers = claims(), [Browser(sso), Browser(sso)]
     for browser in browsers:
         arrive(browser, woods, person)
@@ -159,15 +161,7 @@ def test_two_browsers_make_one_person(sso: Flask, woods: RealProvider) -> None:
         assert db.session.scalar(same) == 1
 
 
-def test_what_is_wrong_in_the_form_is_shown(sso: Flask, woods: RealProvider) -> None:
-    browser = Browser(sso)
-    assert arrive(browser, woods, claims()).has_form_action
-    page = browser.submit(name="", account_name="", account_slug="No Slug")
-    assert page.status == 422
-    assert "Please fix 3 fields." in page.text
-
-
-def test_the_form_may_end_wherever_an_application_leads(sso: Flask, woods: RealProvider) -> None:
+def test_the_form_may_end_wherever_an_application_leads(sso: Flask, woods: FakeProvider) -> None:
     browser = Browser(sso)
     page = arrive(browser, woods, claims(), "/oauth/authorize?client_id=x")
     again = browser.submit(account_name="")
@@ -175,14 +169,14 @@ def test_the_form_may_end_wherever_an_application_leads(sso: Flask, woods: RealP
     assert {page.has_form_action, again.has_form_action} == {False}
 
 
-def test_consent_is_given_once(sso: Flask, woods: RealProvider) -> None:
+def test_consent_is_given_once(sso: Flask, woods: FakeProvider) -> None:
     person = claims()
     browser = begin(sso, woods, person)
     assert browser.get(NEW).title == "Start again"
     assert browser.get("/login/single-sign-on/link").title == "Start again"
 
 
-def test_colleagues_at_one_address_all_sign_up(sso: Flask, woods: RealProvider) -> None:
+def test_colleagues_at_one_address_all_sign_up(sso: Flask, woods: FakeProvider) -> None:
     address = Browser.address()
     for number in range(FORM_POSTS.requests + 1):
         browser = Browser(sso, address)
@@ -192,18 +186,18 @@ def test_colleagues_at_one_address_all_sign_up(sso: Flask, woods: RealProvider) 
 
 
 def test_a_person_is_not_made_of_somebody_who_signed_up_meanwhile(
-    sso: Flask, woods: RealProvider
+    sso: Flask, woods: FakeProvider
 ) -> None:
     person, browser = claims(), Browser(sso)
     arrive(browser, woods, person)
-    sign_up(sso, person["email"])
+    make_person(sso, person["email"])
     page = browser.submit(account_name="Taken")
     assert page.title == "Start again"
     assert identities(sso, person["email"]) == []
     assert arrive(browser, woods, person).path == "/login/single-sign-on/link"
 
 
-def test_the_name_is_one_that_can_be_stored(sso: Flask, woods: RealProvider) -> None:
+def test_the_name_is_one_that_can_be_stored(sso: Flask, woods: FakeProvider) -> None:
     for name, shown in (("x" * 500, "x" * 200), ("  ", ""), (None, ""), ("a\0b", "")):
         person = claims(name=name)
         page = arrive(Browser(sso), woods, person)

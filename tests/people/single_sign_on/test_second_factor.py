@@ -12,7 +12,8 @@ from app.values import clock
 from tests.make import Browser, link_in, mails_to, sign_up
 from tests.make.browser import PASSWORD
 from tests.people.second_factor.support import OWN, Later, give, turn_on
-from tests.people.single_sign_on.real_provider import RealProvider, claims
+from tests.people.single_sign_on.fake_provider import FakeProvider
+from tests.people.single_sign_on.real_provider import claims
 from tests.people.single_sign_on.support import (
     actions,
     arrive,
@@ -31,7 +32,7 @@ def later(monkeypatch: pytest.MonkeyPatch) -> Later:
     return Later(monkeypatch)
 
 
-def test_the_password_alone_links_nothing(sso: Flask, woods: RealProvider) -> None:
+def test_the_password_alone_links_nothing(sso: Flask, woods: FakeProvider) -> None:
     person = claims()
     turn_on(sign_up(sso, person["email"]))
     browser = Browser(sso)
@@ -44,31 +45,14 @@ def test_the_password_alone_links_nothing(sso: Flask, woods: RealProvider) -> No
         assert sent.status == 400  # this sign-in is over
     assert identities(sso, person["email"]) == []
     assert signed_in_as(browser) == ""
-
-
-def test_who_is_refused_stands_in_the_audit_log_once(sso: Flask, woods: RealProvider) -> None:
-    person, browser = claims(), Browser(sso)
-    turn_on(sign_up(sso, person["email"]))
-    arrive(browser, woods, person)
-    browser.get(LINK)
     entry = entries(sso, person["email"])[-1]
     assert (entry["action"], entry["outcome"]) == ("person.sign_in_refused", "refused")
     assert entry["changes"]["reason"] == {"from": None, "to": "second_factor"}
     assert actions(sso, person["email"]).count("person.sign_in_refused") == 1
 
 
-@pytest.mark.slow
-def test_they_link_it_on_their_profile(sso: Flask, woods: RealProvider) -> None:
-    person = claims()
-    browser = sign_up(sso, person["email"])
-    turn_on(browser)
-    browser.get(woods.sign_in(leave(browser, "/profile/sign-ins/link"), person))
-    assert browser.submit(password=PASSWORD).path == "/profile"
-    assert identities(sso, person["email"]) == [person["sub"]]
-
-
 def test_they_are_asked_for_it_before_they_link(
-    sso: Flask, woods: RealProvider, later: Later
+    sso: Flask, woods: FakeProvider, later: Later
 ) -> None:
     person = claims()
     browser = sign_up(sso, person["email"])
@@ -86,7 +70,7 @@ def test_they_are_asked_for_it_before_they_link(
 
 
 def test_they_are_asked_for_it_after_the_mailed_link(
-    sso: Flask, woods: RealProvider, later: Later
+    sso: Flask, woods: FakeProvider, later: Later
 ) -> None:
     person = claims()
     browser = sign_up(sso, person["email"])
@@ -102,47 +86,9 @@ def test_they_are_asked_for_it_after_the_mailed_link(
     assert identities(sso, person["email"]) == [person["sub"]]
 
 
-def test_the_questions_may_end_wherever_an_application_leads(
-    sso: Flask, woods: RealProvider, later: Later
-) -> None:
-    """For somebody who has meanwhile signed in with a password, and turned on a second factor."""
-    person, browser = claims(), Browser(sso)
-    sign_up(sso, person["email"])
-    arrive(browser, woods, person, "/oauth/authorize?client_id=x")
-    browser.get("/login")
-    browser.submit(email=person["email"], password=PASSWORD)
-    factor = turn_on(browser)
-    later.move(CONFIRMED_FOR)
-    page = browser.get(LINK)
-    assert (page.title, page.has_form_action) == ("Confirm that it is you", False)
-    page = give(browser, value=factor.code())
-    assert (page.title, page.has_form_action) == ("Link your sign-in", False)
-    token = page.form(LINK).fields["csrf_token"]
-    browser.send("/login/single-sign-on/mail", csrf_token=token)
-    browser.get(link_in(mails_to(sso, person["email"])[-1]))
-    later.move(CONFIRMED_FOR)
-    page = browser.submit()
-    assert (page.title, page.has_form_action) == ("Confirm that it is you", False)
-
-
-@pytest.mark.slow
-def test_no_page_has_the_password_that_was_typed(
-    sso: Flask, woods: RealProvider, later: Later
-) -> None:
-    person = claims()
-    browser = sign_up(sso, person["email"])
-    turn_on(browser)
-    browser.get(woods.sign_in(leave(browser, "/profile/sign-ins/link"), person))
-    later.move(CONFIRMED_FOR)
-    page = browser.submit(password=PASSWORD)
-    assert page.title == "Confirm that it is you"
-    assert PASSWORD not in page.response.text
-
-
-@pytest.mark.slow
 @pytest.mark.both
 def test_an_account_requires_one_of_people_who_sign_in_at_the_provider(
-    sso: Flask, woods: RealProvider
+    sso: Flask, woods: FakeProvider
 ) -> None:
     person = claims()
     browser = begin(sso, woods, person)

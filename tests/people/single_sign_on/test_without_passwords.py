@@ -14,24 +14,25 @@ from tests.make import (
     Browser,
     Client,
     invitation_token,
-    link_in,
-    mails_to,
     make_invited,
+    make_person,
     new_email,
     second_app,
     sign_up,
 )
 from tests.make.browser import PASSWORD
-from tests.people.single_sign_on.real_provider import RealProvider, claims
+from tests.people.single_sign_on.fake_provider import FakeProvider
+from tests.people.single_sign_on.real_provider import claims
 from tests.people.single_sign_on.support import begin, person_of, signed_in_as
+from tests.people.test_reset import request_link
 
 NONE = (403, "There are no passwords here")
 
 
-@pytest.fixture
-def site(app: Flask, woods: RealProvider) -> Iterator[Flask]:
-    with second_app(app, **woods.settings, password_sign_in=False) as made:
-        yield made
+@pytest.fixture(scope="module")
+def site(sso: Flask) -> Iterator[Flask]:
+    with second_app(sso, password_sign_in=False) as site:
+        yield site
 
 
 def rows(app: Flask) -> tuple[int, int]:
@@ -42,14 +43,14 @@ def rows(app: Flask) -> tuple[int, int]:
         return sign_ups or 0, mails or 0
 
 
-@pytest.mark.parametrize("path", ["/login", "/register"])
-def test_a_page_asks_for_no_password(site: Flask, path: str) -> None:
-    assert Browser(site).get(path).forms == []
+def test_a_page_asks_for_no_password(site: Flask) -> None:
+    for path in ("/login", "/register"):
+        assert Browser(site).get(path).forms == []
 
 
 def test_the_right_password_signs_nobody_in(app: Flask, site: Flask) -> None:
     email = claims()["email"]
-    sign_up(app, email)
+    make_person(app, email)
     browser = Browser(app)
     fields = browser.get("/login").form().fields  # of another process, before the restart
     site_client(browser, site)
@@ -73,9 +74,7 @@ def test_no_password_is_set_or_changed(app: Flask, site: Flask) -> None:
     browser = sign_up(app, email)
     fields = browser.get("/profile").form("/profile/password").fields
     hashed = person_of(app, email).password_hash
-    browser.get("/forgot-password")
-    browser.submit(email=email)
-    link = link_in(mails_to(app, email)[-1])
+    link = request_link(app, email)
     site_client(browser, site)
     values = {"password": PASSWORD, "new_password": "lichen on the north side"}
     page = browser.send("/profile/password", **fields | values)
@@ -97,7 +96,7 @@ def test_an_invitation_asks_for_no_password(app: Flask, client: Client, site: Fl
     assert person_of(app, email).password_hash is None
 
 
-def test_the_profile_has_no_password(site: Flask, woods: RealProvider) -> None:
+def test_the_profile_has_no_password(site: Flask, woods: FakeProvider) -> None:
     browser = begin(site, woods, claims())
     page = browser.get("/profile")
     assert not [form for form in page.forms if form.action == "/profile/password"]

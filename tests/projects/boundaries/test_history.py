@@ -18,7 +18,6 @@ from tests.make import (
     make_asset,
     make_member,
     make_project,
-    multi_square,
     operator_of,
     second_app,
     square,
@@ -26,8 +25,6 @@ from tests.make import (
 )
 from tests.make.members import make_key_of
 from tests.projects.boundaries.history import boundaries, geometry_of, put
-
-pytestmark = pytest.mark.both
 
 
 @pytest.fixture
@@ -50,15 +47,7 @@ def test_a_new_project_begins_with_its_boundary(client: Client, project: dict[st
     assert geometry_of(client, project, first) == project["geometry"]
 
 
-def test_without_a_boundary_there_is_no_entry(client: Client) -> None:
-    project = make_project(client)
-    assert boundaries(client, project) == []
-    put(client, project, geometry=square())
-    (first,) = boundaries(client, project)
-    assert first["added_hectares"] == first["area_hectares"]
-    assert first["removed_hectares"] == 0
-
-
+@pytest.mark.both
 def test_a_change_keeps_the_boundary_before_it(client: Client, project: dict[str, Any]) -> None:
     changed = put(client, project, geometry=square(10.05, 50, 0.1))
     present, former = boundaries(client, project)
@@ -79,6 +68,7 @@ def test_what_is_no_change_of_the_boundary_makes_no_entry(
     assert len(boundaries(client, project)) == 1
 
 
+@pytest.mark.both
 def test_a_cleared_boundary_is_kept(client: Client, project: dict[str, Any]) -> None:
     cleared = put(client, project, geometry=None)
     (former,) = boundaries(client, project)
@@ -89,6 +79,7 @@ def test_a_cleared_boundary_is_kept(client: Client, project: dict[str, Any]) -> 
     assert present["added_hectares"] == present["area_hectares"]
 
 
+@pytest.mark.both
 def test_the_pages_have_the_newest_first(client: Client, project: dict[str, Any]) -> None:
     for size in (0.2, 0.3, 0.4, 0.5):
         put(client, project, geometry=square(size=size))
@@ -101,6 +92,7 @@ def test_the_pages_have_the_newest_first(client: Client, project: dict[str, Any]
     assert "geometry" not in everything[0]
 
 
+@pytest.mark.both
 def test_who_did_it_and_in_which_way(client: Client, project: dict[str, Any]) -> None:
     editor = make_member(client, "editor")
     put(make_key_of(client, editor.id, "editor"), project, geometry=square(size=0.2))
@@ -139,6 +131,7 @@ def test_nothing_is_compared_while_others_wait(
     assert present["added_hectares"] > 0
 
 
+@pytest.mark.both
 def test_two_changes_at_once_are_both_kept(client: Client, project: dict[str, Any]) -> None:
     """The second is compared with the first, and not with what was there before."""
     sizes = (0.2, 0.3, 0.4, 0.5)
@@ -157,14 +150,7 @@ def test_two_changes_at_once_are_both_kept(client: Client, project: dict[str, An
     assert len({tuple(corner) for corner in kept}) == 5
 
 
-def test_several_parts_and_the_antimeridian(client: Client) -> None:
-    project = make_project(client, geometry=multi_square((179.9, 0), (-180, 0)))
-    put(client, project, geometry=multi_square((179.9, 0), (-180, 0), (-179.8, 0)))
-    present, _ = boundaries(client, project)
-    assert present["added_hectares"] == pytest.approx(project["area_hectares"] / 2, rel=1e-3)
-    assert present["removed_hectares"] == 0
-
-
+@pytest.mark.both
 def test_they_go_with_the_project_and_give_their_bytes_back(
     client: Client, project: dict[str, Any]
 ) -> None:
@@ -193,6 +179,7 @@ def test_a_former_boundary_counts_towards_the_storage(app: Flask) -> None:
         assert len(boundaries(client, project)) == 1
 
 
+@pytest.mark.both
 def test_other_accounts_see_nothing(
     client: Client, stranger: Client, project: dict[str, Any]
 ) -> None:

@@ -16,9 +16,6 @@ from tests.geometry.expensive_shapes import comb
 from tests.make import Client, event_types, make_project, multi_square, operator_of, square
 from tests.processor_time import is_within
 
-pytestmark = pytest.mark.both
-
-
 Record = dict[str, Any]
 VALIDATE = "/v1/geometry/validate"
 
@@ -35,6 +32,7 @@ def hectares(geometry: Record) -> float:
     return read_boundary(geometry).area_m2 / 10_000
 
 
+@pytest.mark.both
 def test_the_largest_come_first(client: Client) -> None:
     own = make_project(client, geometry=square(10, 50, 0.1))
     corner = make_project(client, name="Corner", geometry=square(10.09, 50.09, 0.1))
@@ -91,6 +89,7 @@ def test_holes_do_not_overlap(client: Client) -> None:
     assert overlaps_of(client, own) == []
 
 
+@pytest.mark.both
 def test_across_the_antimeridian(client: Client) -> None:
     east, west = box(179.9, 0, 180, 0.1), box(-180, 0, -179.9, 0.1)
     own = make_project(client, geometry=multipolygon([east], [west]))
@@ -105,6 +104,7 @@ def test_across_the_antimeridian(client: Client) -> None:
     assert {each["name"] for each in overlaps_of(client, one)} == {own["name"]}
 
 
+@pytest.mark.both
 def test_other_accounts_are_not_looked_at(client: Client, stranger: Client) -> None:
     own = make_project(client, geometry=square(10, 50, 0.1))
     make_project(stranger, geometry=square(10, 50, 0.1))
@@ -112,11 +112,6 @@ def test_other_accounts_are_not_looked_at(client: Client, stranger: Client) -> N
     assert stranger.get(f"/v1/projects/{own['id']}/overlaps").status_code == 404
     report = stranger.post(VALIDATE, json={"geometry": square(10, 50, 0.1), "overlaps": True})
     assert len(report.json["data"]["overlaps"]) == 1
-
-
-def test_without_a_boundary_there_are_none(client: Client) -> None:
-    make_project(client, geometry=square())
-    assert overlaps_of(client, make_project(client)) == []
 
 
 def test_a_geometry_that_is_checked(client: Client) -> None:
@@ -143,13 +138,11 @@ def test_only_a_valid_geometry_is_compared(client: Client) -> None:
     assert "overlaps" not in response.json["data"]
 
 
-@pytest.mark.parametrize(
-    ("field", "value"), [("overlaps", "yes"), ("overlaps", None), ("project_id", "x")]
-)
-def test_wrong_fields_are_told(client: Client, field: str, value: Any) -> None:
-    response = client.post(VALIDATE, json={"geometry": square(), field: value})
-    assert response.status_code == 422
-    assert response.json["error"]["details"][0]["field"] == field
+def test_wrong_fields_are_told(client: Client) -> None:
+    for field, value in (("overlaps", "yes"), ("overlaps", None), ("project_id", "x")):
+        response = client.post(VALIDATE, json={"geometry": square(), field: value})
+        assert response.status_code == 422
+        assert response.json["error"]["details"][0]["field"] == field
 
 
 def test_the_hundred_largest_of_many(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -189,19 +182,9 @@ def test_what_could_not_be_compared_is_told(
     assert client.get(path).json["meta"] == {"total": 0, "complete": False}
 
 
-def test_more_candidates_than_are_looked_at(
-    client: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    own = make_project(client, geometry=square(10, 50, 0.1))
-    for _ in range(3):
-        make_project(client, geometry=square(10, 50, 0.1))
-    monkeypatch.setattr(overlaps, "OVERLAP_CANDIDATES", 2)
-    response = client.get(f"/v1/projects/{own['id']}/overlaps")
-    assert response.json["meta"]["complete"] is False
-
-
 @pytest.mark.slow
 @pytest.mark.usefixtures("impatient")
+@pytest.mark.both
 def test_the_largest_boundaries_on_one_another_end_in_time(client: Client) -> None:
     (ring,) = comb(90_000)["coordinates"]
     with client.app.app_context():

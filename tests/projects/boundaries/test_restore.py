@@ -8,10 +8,8 @@ import pytest
 from sqlalchemy import text
 
 from app.db.extensions import db
-from tests.make import Client, event_types, events, make_key, make_project, square
+from tests.make import Client, event_types, events, make_project, square
 from tests.projects.boundaries.history import Record, boundaries, geometry_of, put
-
-pytestmark = pytest.mark.both
 
 
 @pytest.fixture
@@ -24,6 +22,7 @@ def restore(client: Client, project: Record, boundary: Record, **headers: str) -
     return client.post(path, headers={name.replace("_", "-"): v for name, v in headers.items()})
 
 
+@pytest.mark.both
 def test_a_former_boundary_becomes_the_present_one(client: Client, project: Record) -> None:
     changed = put(client, project, geometry=square(10, 50, 0.2))
     second, first = boundaries(client, project)
@@ -53,16 +52,6 @@ def test_the_present_one_is_left_as_it_is(client: Client, project: Record) -> No
     assert event_types(client) == ["project.created"]
 
 
-def test_one_of_the_same_shape_as_the_present_one_changes_nothing(
-    client: Client, project: Record
-) -> None:
-    put(client, project, geometry=None)
-    put(client, project, geometry=project["geometry"])
-    present, former = boundaries(client, project)
-    assert restore(client, project, former).status_code == 200
-    assert boundaries(client, project) == [present, former]
-
-
 def test_a_project_without_a_boundary_gets_one_again(client: Client, project: Record) -> None:
     put(client, project, geometry=None)
     (former,) = boundaries(client, project)
@@ -71,6 +60,7 @@ def test_a_project_without_a_boundary_gets_one_again(client: Client, project: Re
     assert present["added_hectares"] == present["area_hectares"]
 
 
+@pytest.mark.both
 def test_it_heeds_the_tag_of_the_project(client: Client, project: Record) -> None:
     stale = client.get(f"/v1/projects/{project['id']}").headers["ETag"]
     put(client, project, geometry=square(10, 50, 0.2))
@@ -81,22 +71,6 @@ def test_it_heeds_the_tag_of_the_project(client: Client, project: Record) -> Non
     response = restore(client, project, former, If_Match=fresh)
     assert response.status_code == 200
     assert response.headers["ETag"] == client.get(f"/v1/projects/{project['id']}").headers["ETag"]
-
-
-def test_a_repeat_with_its_key_is_carried_out_once(client: Client, project: Record) -> None:
-    put(client, project, geometry=square(10, 50, 0.2))
-    _, former = boundaries(client, project)
-    answers = [restore(client, project, former, Idempotency_Key="again") for _ in range(2)]
-    assert answers[0].json == answers[1].json
-    assert answers[1].headers["Idempotency-Replayed"] == "true"
-    assert len(boundaries(client, project)) == 3
-
-
-def test_reading_is_not_permission_enough(client: Client, project: Record) -> None:
-    (present,) = boundaries(client, project)
-    reader = make_key(client, permissions=["projects:read"])
-    assert boundaries(reader, project) == [present]
-    assert restore(reader, project, present).status_code == 403
 
 
 def test_what_was_not_kept_cannot_be_restored(client: Client, project: Record) -> None:

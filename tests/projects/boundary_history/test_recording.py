@@ -11,8 +11,7 @@ from app.db.extensions import db
 from app.usage.counters import counters, recount
 from tests.database_webhook.reports import boundary, change, insert
 from tests.make import Client, make_project, square
-from tests.projects.boundaries.history import boundaries, geometry_of, put
-from tests.projects.boundary_history.test_shapes import forget_shapes
+from tests.projects.boundaries.history import put
 
 pytestmark = pytest.mark.both
 
@@ -24,15 +23,6 @@ def stored_bytes(client: Client) -> list[int]:
         recount(client.account_id)
         db.session.commit()
         return [*found, counters(client.account_id).stored_bytes]
-
-
-def test_a_boundary_from_before_there_was_a_history_is_kept(client: Client) -> None:
-    project = make_project(client, geometry=square(size=0.1))
-    forget_shapes(client)
-    put(client, project, geometry=square(size=0.2))
-    present, former = boundaries(client, project)
-    assert geometry_of(client, project, former) == project["geometry"]
-    assert present["added_hectares"] > present["removed_hectares"] == 0
 
 
 @pytest.mark.parametrize("geometry", [square(size=0.3), None])

@@ -17,8 +17,6 @@ from tests.jobs.due import run_if_due
 from tests.make import Client, make_account, make_project, square
 from tests.projects.map.test_map import long_boundary, sql
 
-pytestmark = pytest.mark.both
-
 
 def levels(client: Client) -> list[tuple[int, int]]:
     """Of an account's shapes: the level, and how long the text is."""
@@ -56,6 +54,7 @@ def forget_shapes(client: Client) -> None:
     sql(client, statement, id=client.account_id)
 
 
+@pytest.mark.both
 def test_the_job_makes_those_of_new_boundaries(client: Client) -> None:
     for size in (0.1, 0.05):
         make_project(client, geometry=square(size=size))
@@ -65,6 +64,7 @@ def test_the_job_makes_those_of_new_boundaries(client: Client) -> None:
     assert waiting(client) == 0
 
 
+@pytest.mark.both
 def test_a_changed_boundary_has_its_own_ones(client: Client) -> None:
     project = make_project(client, geometry=square(size=0.1))
     simplify(client)
@@ -102,6 +102,7 @@ def test_the_job_goes_on_after_what_sql_has_broken(client: Client) -> None:
     assert len(levels(client)) == 3
 
 
+@pytest.mark.both
 @pytest.mark.parametrize("geometry", [square(size=0.3), None])
 def test_a_boundary_that_is_replaced_meanwhile_keeps_its_own_shapes(
     client: Client, geometry: Any

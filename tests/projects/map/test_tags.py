@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 
 import pytest
 
@@ -13,8 +12,6 @@ from app.projects.boundary_history.jobs import simplify_boundaries
 from app.projects.map import service
 from tests.make import Client, make_asset, make_project, square
 from tests.projects.map.test_map import PATH, long_boundary
-
-pytestmark = pytest.mark.both
 
 
 def tag_of(client: Client, query: str = "zoom=8") -> str:
@@ -60,30 +57,24 @@ def test_a_compressed_map_has_the_same_tag(client: Client) -> None:
     assert zipped.headers["ETag"] == tag_of(client)
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda client, path: client.put(path, json={"name": "Another"}),
-        lambda client, path: client.put(path, json={"geometry": square(size=0.3)}),
-        lambda client, path: client.post(f"{path}/archive"),
-        lambda client, path: make_project(client),
-    ],
-)
-def test_a_change_gives_another_tag(client: Client, change: Callable[[Client, str], None]) -> None:
+@pytest.mark.both
+def test_each_change_gives_another_tag(client: Client) -> None:
     project = make_project(client, geometry=square())
-    before = tag_of(client)
-    change(client, f"/v1/projects/{project['id']}")
-    assert tag_of(client) != before
+    path = f"/v1/projects/{project['id']}"
+    tags = [tag_of(client)]
+    for change in (
+        lambda: client.put(path, json={"name": "Another"}),
+        lambda: client.put(path, json={"geometry": square(size=0.3)}),
+        lambda: make_project(client),
+        lambda: client.post(f"{path}/archive"),
+        lambda: client.delete(path),
+    ):
+        change()
+        tags.append(tag_of(client))
+    assert len(set(tags)) == len(tags)
 
 
-def test_a_deletion_gives_another_tag(client: Client) -> None:
-    project = make_project(client, geometry=square())
-    client.post(f"/v1/projects/{project['id']}/archive")
-    before = tag_of(client)
-    client.delete(f"/v1/projects/{project['id']}")
-    assert tag_of(client) != before
-
-
+@pytest.mark.both
 def test_new_shapes_give_another_tag(client: Client) -> None:
     make_project(client, geometry=long_boundary())
     before = tag_of(client)

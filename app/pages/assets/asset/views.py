@@ -6,26 +6,27 @@ from typing import Any, Final
 from urllib.parse import urlencode
 
 from flask import Response, request
+from werkzeug.datastructures import MultiDict
 
 from app.assets.service import check_asset, create_asset, delete_asset, read_asset, update_asset
 from app.assets.words import known_words
 from app.auth.principal import Principal
 from app.db.transactions import transaction
 from app.geometry import contains, stored_rings
-from app.http.errors import ApiError, BadRequest, Conflict, Forbidden, PreconditionFailed
+from app.http.errors import BadRequest, PreconditionFailed
 from app.http.etags import IfMatch
 from app.pages.assets.asset.forms import AssetDraft
 from app.pages.metadata import linked_metadata
-from app.pages.project_choice import choose_project
+from app.pages.project_choice import ProjectChoice, choose_project
 from app.pages.projects.project.details import asset_place, text_of
-from app.pages.recent_changes import last_change, latest_changes
+from app.pages.recent_changes import latest_changes
 from app.pages.record_fields import ASSET_FIELDS, facts
 from app.policy.bounds import ASSET_STATUSES
 from app.policy.forms import RECORD_FORM_BYTES
-from app.projects.reading import check_project, read_project
+from app.projects.reading import project_name, read_project
 from app.site.forms import form_page
 from app.site.pages import PageBlueprint, page, redirect_to
-from app.site.protection import LargeForm, takes
+from app.site.protection import FormLimits, takes
 from app.site.signed_in import of_account
 from app.usage.counters import counters, project_total
 
@@ -45,7 +46,7 @@ def new_asset(principal: Principal) -> Response:
 
 
 @bp.post("/assets/new")
-@takes(LargeForm(RECORD_FORM_BYTES))
+@takes(FormLimits(RECORD_FORM_BYTES))
 @of_account("assets:write")
 def create(principal: Principal) -> Response:
     """Create an asset from the form."""
@@ -56,12 +57,10 @@ def create(principal: Principal) -> Response:
         draft.errors["project"] = [draft.project.problem or "Choose the project that it is in."]
     if not draft.values or draft.project.id is None:
         return _form(principal, draft)
-    check_project(principal, draft.project.id)
-    try:
-        with transaction():
-            made = create_asset(principal, draft.project.id, **draft.values)
-    except (Conflict, Forbidden) as error:
-        return _rejected(principal, draft, error)
+    with draft.refusals(), transaction():
+        made = create_asset(principal, draft.project.id, **draft.values)
+    if draft.has_problem:
+        return _form(principal, draft)
     done = f"{made['name']} created."
     if request.form.get("then") == "another":
         again = urlencode({"project_id": made["project_id"], "type": made["type"]})
@@ -98,7 +97,7 @@ def edit_asset(principal: Principal, project_id: str, asset_id: str) -> Response
 
 
 @bp.post(f"{_ONE}/edit")
-@takes(LargeForm(RECORD_FORM_BYTES))
+@takes(FormLimits(RECORD_FORM_BYTES))
 @of_account("assets:write")
 def save(principal: Principal, project_id: str, asset_id: str) -> Response:
     """Save an asset, unless somebody else has changed it since the form was loaded."""
@@ -108,16 +107,13 @@ def save(principal: Principal, project_id: str, asset_id: str) -> Response:
     if not draft.values:
         return _form(principal, draft, record)
     shown = IfMatch(draft.version or None)
-    try:
-        with transaction():
-            update_asset(principal, project_id, asset_id, draft.values, shown)
-    except PreconditionFailed:
-        theirs = read_asset(principal.account_id, project_id, asset_id)
-        draft.compare(theirs)
-        who = last_change(principal.account_id, asset_id)
-        return _form(principal, draft, theirs, status=412, who=who)
-    except (Conflict, Forbidden) as error:
-        return _rejected(principal, draft, error, record)
+    with draft.refusals(), transaction():
+        update_asset(principal, project_id, asset_id, draft.values, shown)
+    if isinstance(draft.rejection, PreconditionFailed):
+        record = read_asset(principal.account_id, project_id, asset_id)
+        draft.compare(principal.account_id, record)
+    if draft.has_problem:
+        return _form(principal, draft, record)
     return redirect_to(_path(record), "Asset saved.")
 
 
@@ -153,7 +149,7 @@ def _is_outside(asset: dict[str, Any], project: dict[str, Any]) -> bool:
     return not contains(stored_rings(text_of(project["geometry"])), longitude, latitude)
 
 
-def _chosen(principal: Principal, sent: Any) -> Any:
+def _chosen(principal: Principal, sent: MultiDict[str, str]) -> ProjectChoice:
     return choose_project(principal.account_id, sent.get("project_id", ""), sent.get("project"))
 
 
@@ -161,36 +157,17 @@ def _path(record: dict[str, Any]) -> str:
     return f"/assets/{record['project_id']}/{record['id']}"
 
 
-def _rejected(
-    principal: Principal,
-    draft: AssetDraft,
-    error: ApiError,
-    record: dict[str, Any] | None = None,
-) -> Response:
-    draft.show(error)
-    status = 409 if isinstance(error, Conflict) else None
-    return _form(principal, draft, record, status=status)
-
-
 def _form(
-    principal: Principal,
-    draft: AssetDraft,
-    record: dict[str, Any] | None = None,
-    *,
-    status: int | None = None,
-    **values: Any,
+    principal: Principal, draft: AssetDraft, record: dict[str, Any] | None = None
 ) -> Response:
     account_id = principal.account_id
-    project = read_project(account_id, record["project_id"]) if record else None
     return form_page(
         "asset/form.html",
         draft,
-        status,
         principal=principal,
         asset=record,
-        project=project,
+        project_name=project_name(account_id, record["project_id"]) if record else None,
         has_projects=bool(record) or project_total(counters(account_id)) > 0,
         types=known_words(account_id, "type"),
         statuses=known_words(account_id, "status"),
-        **values,
     )

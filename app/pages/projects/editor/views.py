@@ -9,27 +9,27 @@ from flask import Response, request
 from app.api.web_routes import json_response
 from app.auth.principal import Principal
 from app.db.transactions import transaction
-from app.http.errors import ApiError, Conflict, Forbidden, PreconditionFailed
+from app.http.errors import PreconditionFailed
 from app.http.etags import IfMatch
 from app.imports.shapes import shape_of_feature
 from app.pages.projects.editor.boundary_text import check_boundary
 from app.pages.projects.editor.forms import EXAMPLE, ProjectDraft
-from app.pages.recent_changes import last_change
 from app.policy.forms import RECORD_FORM_BYTES
 from app.projects.boundaries.overlaps import find_overlaps
 from app.projects.reading import compare_boundaries, read_project
 from app.projects.service import create_project, update_project
 from app.site.forms import form_page
 from app.site.pages import PageBlueprint, redirect_to
-from app.site.protection import LargeForm, takes
+from app.site.protection import FormLimits, takes
 from app.site.signed_in import is_from_script, of_account
 from app.values.ids import is_id
 from app.values.strict_json import Fragment
 
 bp = PageBlueprint("project_editor", __name__, section="/projects")
 
-_FORM: Final = LargeForm(RECORD_FORM_BYTES, "geometry", "max_body_bytes")
+_LIMITS: Final = FormLimits(RECORD_FORM_BYTES, "geometry", "max_body_bytes")
 _ONE: Final = "/projects/<project_id>/edit"
+_NAMES: Final = {"slug": "name"}  # of fields of a refusal, in the form
 
 
 @bp.get("/projects/new")
@@ -45,7 +45,7 @@ def new_project(principal: Principal) -> Response:
 
 
 @bp.post("/projects/new")
-@takes(_FORM)
+@takes(_LIMITS)
 @of_account("projects:write")
 def create(principal: Principal) -> Response:
     """Create a project from the form."""
@@ -53,11 +53,10 @@ def create(principal: Principal) -> Response:
     draft.read()
     if not draft.values:
         return _editor(principal, draft)
-    try:
-        with transaction():
-            made = create_project(principal, may_share_name=True, **draft.values)
-    except (Conflict, Forbidden) as error:
-        return _rejected(principal, draft, error)
+    with draft.refusals(_NAMES), transaction():
+        made = create_project(principal, may_share_name=True, **draft.values)
+    if draft.has_problem:
+        return _editor(principal, draft)
     return redirect_to(f"/projects/{made['id']}?saved", f"{made['name']} created.")
 
 
@@ -70,7 +69,7 @@ def edit_project(principal: Principal, project_id: str) -> Response:
 
 
 @bp.post(_ONE)
-@takes(_FORM)
+@takes(_LIMITS)
 @of_account("projects:write")
 def save(principal: Principal, project_id: str) -> Response:
     """Save a project, unless somebody else has changed it since the form was loaded."""
@@ -80,23 +79,19 @@ def save(principal: Principal, project_id: str) -> Response:
     if not draft.values:
         return _editor(principal, draft, record)
     ahead = compare_boundaries(principal, draft.values, project_id)
-    try:
-        with transaction():
-            update_project(
-                principal, project_id, draft.values, IfMatch(draft.version or None), compared=ahead
-            )
-    except PreconditionFailed:
-        theirs = read_project(principal.account_id, project_id)
-        draft.compare(theirs)
-        who = last_change(principal.account_id, project_id)
-        return _editor(principal, draft, theirs, status=412, who=who)
-    except (Conflict, Forbidden) as error:
-        return _rejected(principal, draft, error, record)
+    shown = IfMatch(draft.version or None)
+    with draft.refusals(_NAMES), transaction():
+        update_project(principal, project_id, draft.values, shown, compared=ahead)
+    if isinstance(draft.rejection, PreconditionFailed):
+        record = read_project(principal.account_id, project_id)
+        draft.compare(principal.account_id, record)
+    if draft.has_problem:
+        return _editor(principal, draft, record)
     return redirect_to(f"/projects/{project_id}?saved", "Project saved.")
 
 
 @bp.post("/projects/check")
-@takes(_FORM)
+@takes(_LIMITS)
 @of_account("projects:read")
 def check(principal: Principal) -> Response:
     """Check a boundary while it is drawn: area, problems, warnings and overlaps.
@@ -120,31 +115,9 @@ def check(principal: Principal) -> Response:
     )
 
 
-def _rejected(
-    principal: Principal,
-    draft: ProjectDraft,
-    error: ApiError,
-    record: dict[str, Any] | None = None,
-) -> Response:
-    draft.show(error, {"slug": "name"})
-    status = 409 if error.status == 409 else 422  # the script of the page shows no 403
-    return _editor(principal, draft, record, status=status)
-
-
 def _editor(
-    principal: Principal,
-    draft: ProjectDraft,
-    record: dict[str, Any] | None = None,
-    *,
-    status: int | None = None,
-    **values: Any,
+    principal: Principal, draft: ProjectDraft, record: dict[str, Any] | None = None
 ) -> Response:
     template = "project_editor/form.html" if is_from_script() else "project_editor/editor.html"
-    return form_page(
-        template,
-        draft,
-        status,
-        principal=principal,
-        project=record,
-        **values,
-    )
+    status = 422 if draft.status == 403 else draft.status  # the script of the page shows no 403
+    return form_page(template, draft, status, principal=principal, project=record)

@@ -8,7 +8,6 @@ from flask import Response, request
 
 from app.auth.principal import Principal
 from app.db.transactions import transaction
-from app.http.errors import Conflict, Forbidden
 from app.pages.webhooks.event_groups import event_groups, in_words
 from app.pages.webhooks.explanations import explain, failure_of
 from app.pages.webhooks.replays.forms import ReplayDraft
@@ -50,12 +49,9 @@ def start(principal: Principal, webhook_id: str) -> Response:
     selection = draft.selection()
     if selection is None:
         return _page(principal, webhook_id, draft, None)
-    try:
-        with transaction():
-            number = start_replay(principal, webhook_id, selection)["replayed"]
-    except (Conflict, Forbidden) as error:
-        draft.show(error)
-        return _page(principal, webhook_id, draft, selection)
+    number = 0
+    with draft.refusals(), transaction():
+        number = start_replay(principal, webhook_id, selection)["replayed"]
     if not number:
         return _page(principal, webhook_id, draft, selection)
     events = "1 event is" if number == 1 else f"{number:,} events are"

@@ -1,0 +1,60 @@
+"""Responses to requests that use something deprecated say so.
+
+RFC 9745 has the header ``Deprecation``, RFC 8594 ``Sunset``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import UTC, date, datetime, time
+from typing import Final
+
+from flask import Response, after_this_request, g, request
+from werkzeug.http import http_date
+
+from app.http.urls import absolute_url
+from app.policy import deprecations
+from app.policy.deprecations import Deprecation
+
+_KNOWN: Final = "deprecations"  # of this operation
+_USED: Final = "used_deprecations"
+
+
+def record_deprecations(operation: str) -> None:
+    """Have the response of this request say whether it uses anything deprecated.
+
+    Args:
+        operation: of the request, such as ``GET /v1/projects/{project_id}``.
+    """
+    known = [each for each in deprecations.DEPRECATIONS if each.operation == operation]
+    if not known:
+        return
+    setattr(g, _KNOWN, known)
+    setattr(g, _USED, {each for each in known if not each.name})
+    if request.method == "GET":  # the others have no parameters: the parser records their fields
+        record_deprecated_names(request.args)
+    after_this_request(_with_deprecation_headers)
+
+
+def record_deprecated_names(names: Collection[str]) -> None:
+    """Record which of these parameters or fields of this request are deprecated."""
+    for each in g.get(_KNOWN, ()):
+        if each.name in names:
+            g.get(_USED).add(each)
+
+
+def _with_deprecation_headers(response: Response) -> Response:
+    used: set[Deprecation] = g.get(_USED)
+    if not used:
+        return response
+    first = min(used, key=lambda each: each.since)
+    response.headers["Deprecation"] = f"@{int(_midnight(first.since).timestamp())}"
+    if sunsets := [each.sunset for each in used if each.sunset is not None]:
+        response.headers["Sunset"] = http_date(_midnight(min(sunsets)))
+    page = absolute_url("/docs#deprecations")
+    response.headers.add("Link", f'<{page}>; rel="deprecation"; type="text/html"')
+    return response
+
+
+def _midnight(day: date) -> datetime:
+    return datetime.combine(day, time(), UTC)

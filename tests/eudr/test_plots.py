@@ -1,0 +1,47 @@
+"""What is compared with a report: it lacks something, or has too much."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.eudr_plots import Plots, differences, make_plots
+
+
+@pytest.fixture(scope="module")
+def made() -> Plots:
+    return make_plots(1, plots=500, producers=40, each=3)
+
+
+def reported(
+    made: Plots, *, variant: int = 1, holes: str = "split", points: bool = True
+) -> list[tuple[str, str | None, str]]:
+    """A report that is right; of each pair it names the first."""
+    return [
+        (each.severity(variant), each.names[0], each.code)
+        for each in made.planted
+        if each.code and each.holes in (None, holes) and (points or not each.points)
+    ]
+
+
+def test_differences_of_a_right_report_are_none(made: Plots) -> None:
+    ways = ((1, "split", True), (2, "split", True), (1, "refuse", True), (1, "split", False))
+    for variant, holes, points in ways:
+        found = reported(made, variant=variant, holes=holes, points=points)
+        found.append(("warning", None, "several_producers"))
+        assert differences(made, found, variant=variant, holes=holes, points=points) == []
+
+
+def test_differences_name_what_is_missing_and_what_is_too_much(made: Plots) -> None:
+    found = reported(made)
+    severity, name, code = found.pop()
+    assert differences(made, found)[0].startswith(f"missing: {severity} {code}")
+    harmless = next(each for each in made.planted if not each.code).names[0]
+    for wrong in (
+        ("problem", name, "country_missing"),
+        ("problem" if severity == "warning" else "warning", name, code),
+        ("warning", harmless, "area_differs"),
+    ):
+        lines = differences(made, [*found, (severity, name, code), wrong])
+        assert lines == [f"too much: {wrong[0]} {wrong[2]} of {wrong[1]}"]
+    hole = next(each for each in made.planted if each.code == "hole").names[0]
+    assert differences(made, [*reported(made), ("problem", hole, "hole")]) != []

@@ -1,0 +1,83 @@
+"""The trials and benches in their short forms, as commands."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+
+from config import ROOT
+from tests.deploy.files import text
+
+FAULTS = ("locked", "disk-full", "power")
+LONG_FAULTS = (
+    "valkey", "valkey-absent", "restarts", "worker-kills", "web-kills", "part-kills", "burst",
+    "slow-clients", "members",
+)  # fmt: skip
+BENCHES = {
+    "compare": "| conventional |",
+    "parts": "| event and entry of the audit log |",
+    "growth": "| create |",
+    "deliveries": "| event to receipt at 200 events/s, p50 |",
+    "exports": "| report for the EUDR, 200 |",
+    "pages": "| desktop |",
+}
+
+
+def run(*words: str) -> str:
+    """What a command prints. It has to succeed."""
+    own = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
+    done = subprocess.run(
+        [sys.executable, "-m", *words], cwd=ROOT, env=own, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_the_list_fits_on_a_screen() -> None:
+    lines = run("trials", "--list").splitlines()
+    assert 10 < len(lines) <= 24
+    assert max(map(len, lines)) <= 100
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", FAULTS)
+@pytest.mark.timeout(300)
+def test_what_must_hold_holds(name: str) -> None:
+    assert "held" in run("trials.faults", "--short", name)
+
+
+@pytest.mark.trial
+@pytest.mark.parametrize("name", LONG_FAULTS)
+@pytest.mark.timeout(600)
+def test_what_must_hold_holds_in_the_long_ones(name: str) -> None:
+    assert "held" in run("trials.faults", "--short", name)
+
+
+@pytest.mark.trial
+@pytest.mark.timeout(900)
+def test_heavy_requests_are_answered() -> None:
+    assert "beside the worst one" in run("trials.heavy", "--short", "--database", "sqlite")
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+def test_programs_read_and_edit_a_small_layer() -> None:
+    assert run("trials.clients", "--short").count("\n") >= 3
+
+
+@pytest.mark.trial
+@pytest.mark.parametrize("name", BENCHES)
+@pytest.mark.timeout(600)
+def test_every_bench_measures(name: str) -> None:
+    assert BENCHES[name] in run(f"bench.{name}", "--quick")
+
+
+def test_the_hosts_have_the_addresses_that_operators_read() -> None:
+    addresses = set(re.findall(r'"(10\.0\.0\.\d+)"', text("trials/machines/deployment.py")))
+    files = ("haproxy.cfg", "nginx.conf", "postgresql.conf", "valkey.conf", "sentinel.conf")
+    for file in files:
+        assert set(re.findall(r"10\.0\.0\.\d+", text(f"deploy/hosts/{file}"))) <= addresses, file

@@ -1,1 +1,0 @@
-"""Files that were made to do harm, sent to a running service."""

@@ -1,0 +1,1 @@
+"""Requests that were made to be expensive, and what they cost."""

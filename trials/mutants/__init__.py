@@ -1,1 +1,0 @@
-"""What the tests notice of small changes: ``bin/trials mutants -- --help``."""
