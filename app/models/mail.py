@@ -30,7 +30,7 @@ class Mail(Base):
     recipient: Mapped[str] = mapped_column(String(254))
     cause: Mapped[str] = mapped_column(String(200))  # why it is sent
     # The id of the account that it comes from; empty if somebody without one may have caused it.
-    turn_of: Mapped[str] = mapped_column(Key)
+    turn_of: Mapped[str] = mapped_column(Key, default="")
     sealed: Mapped[str | None] = mapped_column(Text)
     attempts: Mapped[int] = mapped_column(Integer)
     # When it is sent next, or its lease ends; None when it is done or given up.

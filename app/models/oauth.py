@@ -32,7 +32,7 @@ class OAuthConsent(Base):
     )
     scopes: Mapped[list[str]] = mapped_column(JSON)
     # Of the application: those for which the person was asked.
-    redirect_uris: Mapped[list[str]] = mapped_column(JSON)
+    redirect_uris: Mapped[list[str]] = mapped_column(JSON, default=list)
     created_at: Mapped[datetime] = mapped_column(Timestamp)
     updated_at: Mapped[datetime] = mapped_column(Timestamp)
 

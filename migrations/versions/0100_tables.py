@@ -1,6 +1,8 @@
 """The tables of Canopy 1.0
 
 Revision: 0100. Those below it were of versions before 1.0, from which nothing leads here.
+
+Where two indexes of a table fit a statement alike, the order in which they are made decides.
 """
 
 from __future__ import annotations
@@ -54,8 +56,8 @@ def create_accounts_and_people() -> None:
         sa.PrimaryKeyConstraint("id", name="pk_accounts"),
         sa.UniqueConstraint("slug", name="uq_accounts_slug"),
     )
-    op.create_index("ix_accounts_created_at_id", "accounts", ["created_at", "id"])
     partial_index("ix_accounts_deletes_at", "accounts", ["deletes_at"], "deletes_at IS NOT NULL")
+    op.create_index("ix_accounts_created_at_id", "accounts", ["created_at", "id"])
 
     op.create_table(
         "users",
@@ -99,10 +101,10 @@ def create_accounts_and_people() -> None:
         ),
         sa.PrimaryKeyConstraint("account_id", "user_id", name="pk_memberships"),
     )
+    op.create_index("ix_memberships_user_id", "memberships", ["user_id"])
     op.create_index(
         "ix_memberships_invitation_hash", "memberships", ["invitation_hash"], unique=True
     )
-    op.create_index("ix_memberships_user_id", "memberships", ["user_id"])
 
     op.create_table(
         "account_usage",
@@ -261,9 +263,9 @@ def create_sign_in() -> None:
         ),
         sa.PrimaryKeyConstraint("token_hash", name="pk_sign_in_attempts"),
     )
+    op.create_index("ix_sign_in_attempts_user_id", "sign_in_attempts", ["user_id"])
     op.create_index("ix_sign_in_attempts_expires_at", "sign_in_attempts", ["expires_at"])
     op.create_index("ix_sign_in_attempts_link_hash", "sign_in_attempts", ["link_hash"], unique=True)
-    op.create_index("ix_sign_in_attempts_user_id", "sign_in_attempts", ["user_id"])
 
     op.create_table(
         "sign_in_identities",
@@ -304,11 +306,11 @@ def create_sign_in() -> None:
         ),
         sa.PrimaryKeyConstraint("token_hash", name="pk_pending_sign_ins"),
     )
+    op.create_index("ix_pending_sign_ins_user_id", "pending_sign_ins", ["user_id"])
     op.create_index(
         "ix_pending_sign_ins_current_account_id", "pending_sign_ins", ["current_account_id"]
     )
     op.create_index("ix_pending_sign_ins_expires_at", "pending_sign_ins", ["expires_at"])
-    op.create_index("ix_pending_sign_ins_user_id", "pending_sign_ins", ["user_id"])
 
     op.create_table(
         "authenticators",
@@ -544,12 +546,12 @@ def create_oauth() -> None:
         sa.CheckConstraint("kind IN ('access', 'refresh')", name="kind"),
         sa.PrimaryKeyConstraint("token_hash", name="pk_oauth_tokens"),
     )
+    op.create_index("ix_oauth_tokens_expires_at", "oauth_tokens", ["expires_at"])
     op.create_index(
         "ix_oauth_tokens_authorization_id_created_at",
         "oauth_tokens",
         ["authorization_id", "created_at"],
     )
-    op.create_index("ix_oauth_tokens_expires_at", "oauth_tokens", ["expires_at"])
     partial_index(
         "ix_oauth_tokens_sealed",
         "oauth_tokens",
@@ -625,6 +627,7 @@ def create_audit_log() -> None:
         sa.Column("number", sa.BigInteger()),
         sa.PrimaryKeyConstraint("id", name="pk_audit_entries"),
     )
+    op.create_index("ix_audit_entries_account_id_id", "audit_entries", ["account_id", "id"])
     op.create_index(
         "ix_audit_entries_account_id_action_id", "audit_entries", ["account_id", "action", "id"]
     )
@@ -633,18 +636,17 @@ def create_audit_log() -> None:
         "audit_entries",
         ["account_id", "actor_id", "id", "action"],
     )
-    op.create_index("ix_audit_entries_account_id_id", "audit_entries", ["account_id", "id"])
+    op.create_index(
+        "ix_audit_entries_account_id_target_id_id_action_actor_id",
+        "audit_entries",
+        ["account_id", "target_id", "id", "action", "actor_id"],
+    )
     partial_index(
         "ix_audit_entries_account_id_number",
         "audit_entries",
         ["account_id", "number"],
         "number IS NOT NULL",
         unique=True,
-    )
-    op.create_index(
-        "ix_audit_entries_account_id_target_id_id_action_actor_id",
-        "audit_entries",
-        ["account_id", "target_id", "id", "action", "actor_id"],
     )
     partial_index(
         "ix_audit_entries_waiting", "audit_entries", ["account_id", "id"], "number IS NULL"
@@ -719,27 +721,10 @@ def create_projects() -> None:
         sa.UniqueConstraint("id", name="uq_projects_id"),
     )
     op.create_index(
-        "ix_projects_account_id_area_m2_id",
-        "projects",
-        ["account_id", area(), "id", "status", "west", "south", "east", "north"],
-    )
-    op.create_index(
         "ix_projects_account_id_created_at_id", "projects", ["account_id", "created_at", "id"]
-    )
-    partial_index(
-        "ix_projects_account_id_external_id",
-        "projects",
-        ["account_id", "external_id"],
-        "external_id IS NOT NULL",
-        unique=True,
     )
     op.create_index(
         "ix_projects_account_id_name_key_id", "projects", ["account_id", "name_key", "id"]
-    )
-    op.create_index(
-        "ix_projects_account_id_status_area_m2_id",
-        "projects",
-        ["account_id", "status", area(), "id"],
     )
     op.create_index(
         "ix_projects_account_id_status_created_at_id",
@@ -752,12 +737,29 @@ def create_projects() -> None:
         ["account_id", "status", "name_key", "id"],
     )
     op.create_index(
+        "ix_projects_account_id_status_area_m2_id",
+        "projects",
+        ["account_id", "status", area(), "id"],
+    )
+    partial_index(
+        "ix_projects_account_id_external_id",
+        "projects",
+        ["account_id", "external_id"],
+        "external_id IS NOT NULL",
+        unique=True,
+    )
+    op.create_index(
+        "ix_projects_account_id_updated_at_id", "projects", ["account_id", "updated_at", "id"]
+    )
+    op.create_index(
         "ix_projects_account_id_status_updated_at_id",
         "projects",
         ["account_id", "status", "updated_at", "id"],
     )
     op.create_index(
-        "ix_projects_account_id_updated_at_id", "projects", ["account_id", "updated_at", "id"]
+        "ix_projects_account_id_area_m2_id",
+        "projects",
+        ["account_id", area(), "id", "status", "west", "south", "east", "north"],
     )
     partial_index("ix_projects_deleted", "projects", ["account_id", "id"], "deleted_at IS NOT NULL")
     partial_index(
@@ -800,22 +802,6 @@ def create_projects() -> None:
         sa.UniqueConstraint("id", name="uq_assets_id"),
     )
     op.create_index(
-        "ix_assets_account_id_created_at_id", "assets", ["account_id", "created_at", "id"]
-    )
-    op.create_index(
-        "ix_assets_account_id_status_created_at_id",
-        "assets",
-        ["account_id", "status", "created_at", "id"],
-    )
-    op.create_index(
-        "ix_assets_account_id_type_created_at_id_status",
-        "assets",
-        ["account_id", "type", "created_at", "id", "status"],
-    )
-    op.create_index(
-        "ix_assets_account_id_updated_at_id", "assets", ["account_id", "updated_at", "id"]
-    )
-    op.create_index(
         "ix_assets_project_id_account_id_created_at_id",
         "assets",
         ["project_id", "account_id", "created_at", "id"],
@@ -835,7 +821,22 @@ def create_projects() -> None:
         "assets",
         ["project_id", "account_id", "updated_at", "id"],
     )
-    # The last, as SQLite chooses the last made among indexes that it thinks equally good.
+    op.create_index(
+        "ix_assets_account_id_created_at_id", "assets", ["account_id", "created_at", "id"]
+    )
+    op.create_index(
+        "ix_assets_account_id_updated_at_id", "assets", ["account_id", "updated_at", "id"]
+    )
+    op.create_index(
+        "ix_assets_account_id_status_created_at_id",
+        "assets",
+        ["account_id", "status", "created_at", "id"],
+    )
+    op.create_index(
+        "ix_assets_account_id_type_created_at_id_status",
+        "assets",
+        ["account_id", "type", "created_at", "id", "status"],
+    )
     partial_index(
         "ix_assets_account_id_external_id_project_id",
         "assets",
@@ -967,9 +968,9 @@ def create_imports() -> None:
     op.create_index(
         "ix_imports_account_id_created_at_id", "imports", ["account_id", "created_at", "id"]
     )
-    op.create_index("ix_imports_account_id_leased_at", "imports", ["account_id", "leased_at"])
     op.create_index("ix_imports_created_at", "imports", ["created_at"])
     op.create_index("ix_imports_status", "imports", ["status"])
+    op.create_index("ix_imports_account_id_leased_at", "imports", ["account_id", "leased_at"])
 
     op.create_table(
         "import_files",
@@ -1045,8 +1046,8 @@ def create_events_and_deliveries() -> None:
         sa.PrimaryKeyConstraint("id", name="pk_events"),
     )
     op.create_index("ix_events_account_id_id", "events", ["account_id", "id"])
-    op.create_index("ix_events_account_id_type_id", "events", ["account_id", "type", "id"])
     op.create_index("ix_events_subject_id_id", "events", ["subject_id", "id"])
+    op.create_index("ix_events_account_id_type_id", "events", ["account_id", "type", "id"])
 
     op.create_table(
         "webhooks",
@@ -1140,12 +1141,12 @@ def create_events_and_deliveries() -> None:
         ),
         sa.PrimaryKeyConstraint("id", name="pk_delivery_logs"),
     )
-    op.create_index("ix_delivery_logs_delivery_id", "delivery_logs", ["delivery_id"])
     op.create_index(
         "ix_delivery_logs_webhook_id_id_status_event_type_delivered_at",
         "delivery_logs",
         ["webhook_id", "id", "status", "event_type", "delivered_at"],
     )
+    op.create_index("ix_delivery_logs_delivery_id", "delivery_logs", ["delivery_id"])
 
     op.create_table(
         "attempt_counts",

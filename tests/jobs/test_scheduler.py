@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 from flask import Flask
@@ -95,7 +96,8 @@ def test_a_scheduler_logs_an_outage_once(queue: Queue, caplog: pytest.LogCapture
 )
 def test_periodic_jobs_have_names_that_rq_takes(queue: Queue, job: Job) -> None:
     register(JOBS)
-    Scheduler(lambda: queue.connection, [job]).check()
+    # Whether one is due may depend on what other tests left in the database.
+    Scheduler(lambda: queue.connection, [replace(job, is_due=None)]).check()
     signal = job.signal
     (queued,) = job_queue(queue.connection, signal.queue if signal else job.queue).jobs
     assert queued.func_name == job.name

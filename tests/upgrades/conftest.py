@@ -1,4 +1,4 @@
-"""An instance of a former version, on the tables and with the code of today."""
+"""An instance of a former version, on tables still to come and with the code of today."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from app.db.migrations import upgrade
 from app.factory import create_app
 from app.values import clock
 from config import load_settings
+from tests.db.later_version import folder_with_revisions, install
 from tests.make import Client
 from tests.make.apps import CHEAP_PASSWORDS
 from tests.outbound.conftest import NAMES
@@ -27,7 +28,7 @@ from tests.upgrades.answers import Answer, Answers, read
 from tests.upgrades.former import PUBLIC_URL, SECRET_KEY
 
 VALKEY = 13  # its database that nothing else of the tests uses
-FIXTURES = [(commit, database) for commit in fixtures.commits() for database in DATABASES]
+FIXTURES = [(release, database) for release in fixtures.releases() for database in DATABASES]
 
 
 @dataclass
@@ -38,7 +39,7 @@ class Upgraded:
     """
 
     app: Flask
-    commit: str
+    release: str
     environ: dict[str, str]
     answers: dict[str, Answers]  # by the name of who asked
     kept: dict[str, Any]  # as in tests.upgrades.filling.Kept
@@ -75,9 +76,10 @@ def upgraded(
     authority: Authority,
     monkeypatch: pytest.MonkeyPatch,
 ) -> Iterator[Upgraded]:
-    commit, database = request.param
-    kept = fixtures.read_answers(commit, database)
-    content = fixtures.read_database(commit, database)
+    release, database = request.param
+    kept = fixtures.read_answers(release, database)
+    content = fixtures.read_database(release, database)
+    install(monkeypatch, folder_with_revisions(tmp_path / "later", True))
     environ = {
         "INSTANCE_PATH": str(tmp_path),
         "REDIS_URL": f"{valkey_url}?db={VALKEY}",
@@ -103,6 +105,6 @@ def upgraded(
     ahead = datetime.fromisoformat(kept["answered_at"]) + timedelta(seconds=1) - real()
     monkeypatch.setattr(clock, "now", lambda: real() + ahead)
     certificate = authority.certificate_for(NAMES)
-    yield Upgraded(app, commit, environ, kept["answers"], kept["kept"], monkeypatch, certificate)
+    yield Upgraded(app, release, environ, kept["answers"], kept["kept"], monkeypatch, certificate)
     with app.app_context():
         close_all()

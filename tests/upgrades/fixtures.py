@@ -19,34 +19,34 @@ FOLDER = Path(__file__).with_name("data")
 _ENDING = {"sqlite": "sqlite3", "postgresql": "sql"}
 
 
-def commits() -> list[str]:
-    """The versions of which there are fixtures."""
+def releases() -> list[str]:
+    """The releases of which there are fixtures."""
     return sorted({path.name.partition("-")[0] for path in FOLDER.glob("*.xz")})
 
 
-def store(commit: str, database: str, content: bytes, answers: dict[str, Any]) -> int:
+def store(release: str, database: str, content: bytes, answers: dict[str, Any]) -> int:
     """Write a fixture. Returns its size in bytes."""
     text = json.dumps(answers, ensure_ascii=False, sort_keys=True).encode()
     size = 0
     for ending, data in ((_ENDING[database], content), ("json", text)):
-        path = _path(commit, database, ending)
+        path = _path(release, database, ending)
         path.parent.mkdir(exist_ok=True)
         size += path.write_bytes(lzma.compress(data, preset=9 | lzma.PRESET_EXTREME))
     return size
 
 
-def read_answers(commit: str, database: str) -> dict[str, Any]:
+def read_answers(release: str, database: str) -> dict[str, Any]:
     """What was stored beside a database."""
-    found: dict[str, Any] = json.loads(_read(_path(commit, database, "json")))
+    found: dict[str, Any] = json.loads(_read(_path(release, database, "json")))
     return found
 
 
-def read_database(commit: str, database: str) -> bytes:
-    return _read(_path(commit, database, _ENDING[database]))
+def read_database(release: str, database: str) -> bytes:
+    return _read(_path(release, database, _ENDING[database]))
 
 
-def _path(commit: str, database: str, ending: str) -> Path:
-    return FOLDER / f"{commit}-{database}.{ending}.xz"
+def _path(release: str, database: str, ending: str) -> Path:
+    return FOLDER / f"{release}-{database}.{ending}.xz"
 
 
 def _read(path: Path) -> bytes:

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from email import message_from_bytes, policy
 from email.message import EmailMessage
-from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -69,7 +68,6 @@ class Former:
             "PASSWORD_PARALLELISM": "1",
             **settings,
         }
-        self.help = cache(self._help)
 
     @contextmanager
     def running(self) -> Iterator[None]:
@@ -88,20 +86,12 @@ class Former:
 
     def command(self, *words: str) -> Any:
         """What a command prints with ``--json``."""
-        done = self._run(*words, "--json")
-        assert done.returncode == 0, done.stderr + done.stdout
-        return json.loads(done.stdout)
-
-    def _help(self, *words: str) -> str:
-        """What a command says of itself; nothing when the version has none of that name."""
-        done = self._run(*words, "--help")
-        return done.stdout if done.returncode == 0 else ""
-
-    def _run(self, *words: str) -> subprocess.CompletedProcess[str]:
-        command = [str(self._python), "-m", "app.cli", *words]
-        return subprocess.run(
+        command = [str(self._python), "-m", "app.cli", *words, "--json"]
+        done = subprocess.run(
             command, cwd=self._tree, env=self._environ, capture_output=True, text=True
         )
+        assert done.returncode == 0, done.stderr + done.stdout
+        return json.loads(done.stdout)
 
     def request(self, method: str, path: str, **options: Any) -> requests.Response:
         """The response to a request; redirects are not followed."""
@@ -160,6 +150,14 @@ class Caller:
         return response.json()["data"] if response.content else None
 
 
+class _Shown(Response):
+    """A response with the text that Werkzeug's of tests have."""
+
+    @property
+    def text(self) -> str:
+        return self.get_data(as_text=True)
+
+
 class FormerBrowser(Browser):
     """A browser at a former version."""
 
@@ -182,7 +180,7 @@ class FormerBrowser(Browser):
             return self._open("GET", location, follow=True)
         shown = {name: answer.headers[name] for name in ("Content-Type", "Location")
                  if name in answer.headers}  # fmt: skip
-        page = Page(path, Response(answer.content, answer.status_code, shown))  # type: ignore[arg-type]
+        page = Page(path, _Shown(answer.content, answer.status_code, shown))  # type: ignore[arg-type]
         if page.status != 303:
             self.page = page
         return page

@@ -1,6 +1,6 @@
 """Fills an instance of a former version, and keeps its databases and its answers for the tests.
 
-python -m tests.upgrades.make COMMIT     on SQLite and on PostgreSQL
+python -m tests.upgrades.make COMMIT RELEASE     on SQLite and on PostgreSQL
 
 It checks the commit out into a temporary folder, installs what that version needs with uv, serves
 it on this machine, and fills it as users would: through its API, its pages and its commands, as far
@@ -13,7 +13,6 @@ compare with it what today's code answers.
 from __future__ import annotations
 
 import argparse
-import subprocess
 import sys
 import tempfile
 import time
@@ -24,7 +23,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from tests.architecture.sources import ROOT
 from tests.outbound.conftest import NAMES
 from tests.outbound.receivers import make_authority
 from tests.postgres import PostgresServer
@@ -44,7 +42,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("commit", metavar="COMMIT", help="a commit of this repository")
-    commit = _short(parser.parse_args(arguments).commit)
+    parser.add_argument("release", metavar="RELEASE", help="what the fixture is called, as 1.0")
+    options = parser.parse_args(arguments)
     now = datetime.now(UTC)
     if (now + MARGIN).date() != now.date():
         sys.stderr.write("It is nearly midnight (UTC), when counts begin anew: wait.\n")
@@ -52,18 +51,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with tempfile.TemporaryDirectory(prefix="canopy-") as name:
         folder = Path(name)
         folder.chmod(0o755)
-        python = check_out(commit, folder)
+        python = check_out(options.commit, folder)
         for database in ("sqlite", "postgresql"):
             content, found = _make(python, folder / database, database)
-            size = fixtures.store(commit, database, content, found)
-            sys.stdout.write(f"{commit}, {database}: {size / 1024:.0f} KiB\n")
+            size = fixtures.store(options.release, database, content, found)
+            sys.stdout.write(f"{options.release}, {database}: {size / 1024:.0f} KiB\n")
     return 0
-
-
-def _short(commit: str) -> str:
-    command = ["git", "rev-parse", "--short=8", "--verify", f"{commit}^{{commit}}"]
-    done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True)
-    return done.stdout.strip()
 
 
 def _make(python: Path, folder: Path, database: str) -> tuple[bytes, dict[str, Any]]:
@@ -87,12 +80,11 @@ def _filled(python: Path, folder: Path, settings: dict[str, str]) -> dict[str, A
     former = Former(python, folder / "instance", settings)
     with Receivers(authority.certificate_for(NAMES)) as receivers, former.running():
         description = former.request("GET", "/v1/openapi.json").json()
-        kept = fill(former, description, receivers)
+        kept = fill(former, receivers)
         found = _settled(former, kept, description)
         time.sleep(COUNTED)
         for path in answers.COUNTS:
-            if path in description["paths"]:
-                found["owner"][path] = _get(former, kept.tokens["owner"], path)
+            found["owner"][path] = _get(former, kept.tokens["owner"], path)
         answered_at = datetime.now(UTC).isoformat()
         time.sleep(COUNTED)
     return {"answers": found, "kept": asdict(kept), "answered_at": answered_at}

@@ -28,6 +28,7 @@ from config import load_settings
 from tests.db.later_version import folder_with_revisions, install
 from tests.make import make_account, make_asset, make_project
 from tests.templates import DATABASES
+from tests.upgrades import fixtures
 from tests.upgrades.former import SECRET_KEY
 
 MakeApp = Callable[..., Flask]
@@ -35,10 +36,11 @@ MakeApp = Callable[..., Flask]
 
 @pytest.fixture
 def make_app(request: pytest.FixtureRequest, tmp_path: Path, valkey_url: str) -> Iterator[MakeApp]:
-    """Makes an application on a database of its own, without tables, or filled with rows."""
+    """Makes an application on a database of its own: without tables, filled with rows, or that of a
+    former release."""
     made = []
 
-    def make(database: str, *, filled: bool = False) -> Flask:
+    def make(database: str, *, filled: bool = False, release: str | None = None) -> Flask:
         folder = tmp_path / f"instance{len(made)}"
         folder.mkdir()
         environ = {"INSTANCE_PATH": str(folder), "REDIS_URL": f"{valkey_url}?db=4"}
@@ -46,6 +48,12 @@ def make_app(request: pytest.FixtureRequest, tmp_path: Path, valkey_url: str) ->
         if database == "postgresql":
             server = request.getfixturevalue("postgres")
             environ["DATABASE_URL"] = server.create_database()
+        if release is not None:
+            content = fixtures.read_database(release, database)
+            if database == "postgresql":
+                fixtures.restore_postgresql(environ["DATABASE_URL"], content)
+            else:
+                (folder / "canopy.sqlite3").write_bytes(content)
         app = create_app(load_settings(environ))
         made.append(app)
         if filled:
@@ -83,11 +91,17 @@ def restore_into(app: Flask, path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("target", DATABASES)
 @pytest.mark.parametrize("source", DATABASES)
+@pytest.mark.parametrize("release", fixtures.releases())
 def test_a_backup_of_a_former_version_is_migrated(
-    make_app: MakeApp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: str, target: str
+    make_app: MakeApp,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    release: str,
+    source: str,
+    target: str,
 ) -> None:
     """As if the database itself had been."""
-    former, restored = make_app(source, filled=True), make_app(target)
+    former, restored = make_app(source, release=release), make_app(target)
     back_up_from(former, tmp_path / "b.zip")
     install(monkeypatch, folder_with_revisions(tmp_path, True))
     restore_into(restored, tmp_path / "b.zip")
