@@ -77,14 +77,15 @@ def new_id_at(kind: str, moment: datetime) -> str:
 def first_id(kind: str, time: datetime) -> str:
     """A lower bound of the identifiers of this kind that any process makes at ``time`` or later, by
     the clock of its own machine."""
-    return PREFIXES[kind] + str(ULID.from_int(unix_milliseconds(time) << _RANDOM_BITS)).lower()
+    number = max(unix_milliseconds(time), 0) << _RANDOM_BITS  # nothing was made before 1970
+    return PREFIXES[kind] + str(ULID.from_int(number)).lower()
 
 
 def last_id(kind: str, time: datetime) -> str:
     """An upper bound of the identifiers of this kind that any process makes before or in the
     millisecond of ``time``, by the clock of its own machine."""
     following = (unix_milliseconds(time) + 1) << _RANDOM_BITS
-    return PREFIXES[kind] + str(ULID.from_int(following - 1)).lower()
+    return PREFIXES[kind] + str(ULID.from_int(max(following - 1, 0))).lower()
 
 
 def time_of(identifier: str) -> datetime:

@@ -104,6 +104,9 @@ def test_both_ends_of_the_time_are_included(client: Client, past: list[dict[str,
     assert found(since=clock.format_time(after)) == past[:1]
     zone = clock.format_time(moments[1] - timedelta(hours=5)).replace("Z", "-05:00")
     assert found(since=zone) == past[:2]
+    for before_1970 in ("1969-12-31T23:59:59.999Z", "0001-01-01T00:00:00Z"):
+        assert found(since=before_1970) == past
+        assert found(until=before_1970) == []
 
 
 def test_parameters_that_are_refused(client: Client) -> None:
