@@ -17,7 +17,7 @@ from app.account.lookup import read_account
 from app.formats.writers import eudr
 from config import ROOT
 from tests.cli.conftest import Run
-from tests.formats.writers.sources import read_with_gdal
+from tests.formats.writers.sources import read_layer
 from tests.make import Client, make_asset, make_project, point, square
 from tests.make.geometry import square_ring
 
@@ -52,7 +52,7 @@ def test_the_format_follows_from_the_name(
         "bytes": file.stat().st_size,
     }
     assert file.stat().st_mode & 0o777 == 0o600
-    assert len(read_with_gdal(file).geometries) == 2
+    assert len(read_layer(file).geometries) == 2
     assert list(tmp_path.iterdir()) == [file]
 
 
@@ -76,13 +76,13 @@ def test_standard_output(run: Run, client: Client, project: str) -> None:
 def test_assets(run: Run, client: Client, project: str, tmp_path: Path) -> None:
     file = tmp_path / "stations.csv"
     _export(run, client, "--assets", "--output", str(file))
-    assert read_with_gdal(file).columns["name"] == ["Mast", "Hut"]
+    assert read_layer(file).columns["name"] == ["Mast", "Hut"]
     _export(run, client, "--project", project, "--output", str(file), "--yes")
-    assert read_with_gdal(file).columns["name"] == ["Mast"]
+    assert read_layer(file).columns["name"] == ["Mast"]
     gpx = tmp_path / "stations.gpx"
     shown = _export(run, client, "--assets", "--output", str(gpx))
     assert "records  2" in shown
-    assert read_with_gdal(gpx, "waypoints").columns["name"] == ["Mast"]
+    assert read_layer(gpx, "waypoints").columns["name"] == ["Mast"]
 
 
 def test_an_existing_file_is_replaced_only_on_confirmation(

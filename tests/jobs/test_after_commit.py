@@ -148,6 +148,7 @@ def test_a_new_delivery_wakes_its_job(client: Client) -> None:
     make_webhook(client)
     with client.app.app_context():
         sent = valkey().client
-    sent.delete(NEW_DELIVERIES._sent)
-    make_project(client)
+        sent.delete(NEW_DELIVERIES._sent)
+        make_project(client)
+        assert not valkey().is_down
     assert sent.llen(NEW_DELIVERIES._sent) == 1

@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import shapely
+from fastkml import KML, Placemark, Schema
+from fastkml.utils import find_all
 from pyogrio import raw
 
 from app.formats.writers.eudr import write_eudr
@@ -104,7 +106,8 @@ def write(source: FeatureSource, format_name: str, folder: Path) -> Path:
 
 
 class Layer(NamedTuple):
-    """A layer as GDAL reads it: shapes and values of all features, None where there are none."""
+    """A layer as another program reads it: shapes and values of all features, None where there
+    are none."""
 
     geometries: list[Any]
     columns: dict[str, list[Any]]
@@ -117,8 +120,11 @@ class Layer(NamedTuple):
         return [None if shape is None else shape.area for shape in self.geometries]
 
 
-def read_with_gdal(path: Path, layer: str | None = None) -> Layer:
-    """All of a layer."""
+def read_layer(path: Path, layer: str | None = None) -> Layer:
+    """All of a layer: of KML as fastkml reads it, for not every GDAL has LIBKML, else as GDAL
+    does."""
+    if path.suffix == ".kml":
+        return _read_kml(path)
     options = {"GEOM_POSSIBLE_NAMES": "geometry", "AUTODETECT_TYPE": "YES"}
     csv = options if path.suffix == ".csv" else {}
     found, _, geometries, values = raw.read(path, layer=layer, **csv)
@@ -129,6 +135,30 @@ def read_with_gdal(path: Path, layer: str | None = None) -> Layer:
     }
     types = dict(zip(found["fields"], found["ogr_types"], strict=True))
     return Layer(shapes, columns, types, found["crs"], found["geometry_type"])
+
+
+_KML_TYPES = {
+    "string": ("OFTString", str),
+    "int": ("OFTInteger", int),
+    "double": ("OFTReal", float),
+    "bool": ("OFTInteger", lambda text: text == "true"),
+}
+
+
+def _read_kml(path: Path) -> Layer:
+    document = KML.parse(path)
+    placemarks = list(find_all(document, of_type=Placemark))
+    fields = {
+        each.name: each.type_.value for each in next(find_all(document, of_type=Schema)).fields
+    }
+    columns: dict[str, list[Any]] = {"name": [each.name for each in placemarks]}
+    columns |= {name: [None] * len(placemarks) for name in fields}
+    for number, placemark in enumerate(placemarks):
+        for each in placemark.extended_data.elements[0].data:
+            columns[each.name][number] = _KML_TYPES[fields[each.name]][1](each.value)
+    shapes = [each.geometry and shapely.geometry.shape(each.geometry) for each in placemarks]
+    types = {name: _KML_TYPES[type][0] for name, type in fields.items()}
+    return Layer(shapes, columns, types, "EPSG:4326", None)
 
 
 def _plain(value: Any) -> Any:

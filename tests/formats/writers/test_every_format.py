@@ -1,4 +1,4 @@
-"""The same records in every format, as GDAL reads them."""
+"""The same records in every format, as other programs read them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.formats.writers.sources import (
     Record,
     asset,
     project,
-    read_with_gdal,
+    read_layer,
     source,
     write,
 )
@@ -57,7 +57,7 @@ def _column(columns: dict[str, list[Any]], name: str) -> list[Any]:
 
 @pytest.mark.parametrize("format_name", PROJECT_FORMATS)
 def test_projects_come_back(format_name: str, tmp_path: Path) -> None:
-    layer = read_with_gdal(write(source(*_projects()), format_name, tmp_path))
+    layer = read_layer(write(source(*_projects()), format_name, tmp_path))
     _check_shapes(layer)
     assert layer.crs == (None if format_name == "csv" else "EPSG:4326")
     guarded = [*NAMES[:3], f"'{NAMES[3]}"] if format_name == "csv" else NAMES
@@ -97,7 +97,7 @@ def test_points_come_back(format_name: str, tmp_path: Path) -> None:
         asset(3, location=point(-180, 90)),
     ]
     path = write(source(*records), format_name, tmp_path)
-    layer = read_with_gdal(path, "waypoints" if format_name == "gpx" else None)
+    layer = read_layer(path, "waypoints" if format_name == "gpx" else None)
     places = [None if shape is None else (shape.x, shape.y) for shape in layer.geometries]
     expected = [(10.1234567, -50.5), None, (-180, 90)]
     assert places == (expected[::2] if format_name == "gpx" else expected)
@@ -119,4 +119,4 @@ def test_no_records_make_a_valid_file(tmp_path: Path) -> None:
             assert [each.tag.rpartition("}")[2] for each in document] == ["name", "Schema"]
         else:
             layer = "waypoints" if format_name == "gpx" else None
-            assert read_with_gdal(path, layer).geometries == []
+            assert read_layer(path, layer).geometries == []

@@ -10,7 +10,7 @@ from typing import Any
 
 import pyogrio
 
-from tests.formats.writers.sources import Record, asset, project, read_with_gdal, source, write
+from tests.formats.writers.sources import Record, asset, project, read_layer, source, write
 from tests.make.geometry import multi_square, point, square
 
 
@@ -48,14 +48,14 @@ def test_all_boundaries_have_one_type(tmp_path: Path) -> None:
     path = _written(
         tmp_path, project(1, geometry=square()), project(2, geometry=multi_square((1, 1), (3, 3)))
     )
-    layer = read_with_gdal(path)
+    layer = read_layer(path)
     assert {shape.geom_type for shape in layer.geometries} == {"MultiPolygon"}
     assert layer.geometry_type == "MultiPolygon"
 
 
 def test_columns_have_types(tmp_path: Path) -> None:
     record = project(metadata={"n": 1, "f": 0.5, "b": True, "t": "x"})
-    types = read_with_gdal(_written(tmp_path, record)).types
+    types = read_layer(_written(tmp_path, record)).types
     assert types["n"] == "OFTInteger64"
     assert (types["f"], types["t"]) == ("OFTReal", "OFTString")
     assert (types["created_at"], types["area_hectares"]) == ("OFTDateTime", "OFTReal")
@@ -68,7 +68,7 @@ def test_columns_have_types(tmp_path: Path) -> None:
 def test_any_key_can_be_a_column(tmp_path: Path) -> None:
     for key in ("fid", "GEOM", 'a"b', "x); DROP TABLE projects; --", "select"):
         record = project(geometry=square(), metadata={key: 42})
-        columns = read_with_gdal(_written(tmp_path, record)).columns
+        columns = read_layer(_written(tmp_path, record)).columns
         assert [42] in columns.values(), key
 
 
@@ -93,6 +93,6 @@ def test_heights_are_kept(tmp_path: Path) -> None:
     location = {"type": "Point", "coordinates": [1, 2, 300.5]}
     path = _written(tmp_path, asset(1, location=location), asset(2, location=point()))
     assert _query(path, "SELECT z FROM gpkg_geometry_columns") == [(2,)]
-    shape, flat = read_with_gdal(path).geometries
+    shape, flat = read_layer(path).geometries
     assert (shape.x, shape.y, shape.z) == (1, 2, 300.5)
     assert not flat.has_z or flat.z != flat.z

@@ -8,7 +8,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 from app.formats.writers.gpx import write_gpx
-from tests.formats.writers.sources import Record, asset, read_with_gdal, source, write
+from tests.formats.writers.sources import Record, asset, read_layer, source, write
 from tests.make.geometry import point
 
 _GPX = {"g": "http://www.topografix.com/GPX/1/1", "c": "urn:canopy:gpx"}
@@ -50,7 +50,7 @@ def test_everything_is_in_the_extensions() -> None:
 
 def test_gdal_reads_it(tmp_path: Path) -> None:
     record = asset(location=point(), name="<\x01>", metadata={"symbol": "Tree"})
-    layer = read_with_gdal(write(source(record), "gpx", tmp_path), "waypoints")
+    layer = read_layer(write(source(record), "gpx", tmp_path), "waypoints")
     assert layer.columns["name"] == ["<\ufffd>"]
     assert layer.columns["sym"] == ["Tree"]
     assert layer.columns["type"] == ["equipment"]

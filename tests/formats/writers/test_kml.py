@@ -14,7 +14,7 @@ from fastkml import validator
 from app.formats.readers.kml import KmlReader
 from app.formats.writers.kml import write_kml
 from tests.formats.readers.reading import features
-from tests.formats.writers.sources import Record, asset, project, read_with_gdal, source, write
+from tests.formats.writers.sources import Record, asset, project, read_layer, source, write
 from tests.make.geometry import multi_square, square
 
 _KML = {"k": "http://www.opengis.net/kml/2.2"}
@@ -139,7 +139,7 @@ def test_a_viewer_shows_texts_and_our_reader_gives_the_same(tmp_path: Path) -> N
 def test_texts_without_markup_stay_as_they_are_for_programs_that_show_text(tmp_path: Path) -> None:
     text = "AT&T & Söhne > 5 ha"
     record = project(description=text, metadata={"t": text})
-    columns = read_with_gdal(write(source(record), "kml", tmp_path)).columns
+    columns = read_layer(write(source(record), "kml", tmp_path)).columns
     assert columns["t"] == [text]
 
 
@@ -152,11 +152,11 @@ def test_html_of_other_programs_is_read_as_it_is(tmp_path: Path) -> None:
 
 def test_a_key_with_markup_is_valid_xml(tmp_path: Path) -> None:
     key = 'a"<b>&'
-    layer = read_with_gdal(write(source(project(metadata={key: 1})), "kml", tmp_path))
+    layer = read_layer(write(source(project(metadata={key: 1})), "kml", tmp_path))
     assert layer.columns[key] == [1]
 
 
 def test_keys_that_differ_in_case_are_both_there(tmp_path: Path) -> None:
     record = project(metadata={"region": 1, "Region": 2})
-    columns = read_with_gdal(write(source(record), "kml", tmp_path)).columns
+    columns = read_layer(write(source(record), "kml", tmp_path)).columns
     assert (columns["region"], columns["Region_2"]) == ([1], [2])

@@ -15,7 +15,7 @@ from tests.formats.writers.sources import (
     asset,
     changing_source,
     project,
-    read_with_gdal,
+    read_layer,
     source,
     write,
 )
@@ -43,7 +43,7 @@ def test_the_members_of_the_zip(tmp_path: Path) -> None:
     endings = ("shp", "shx", "dbf", "prj", "cpg")
     assert names == [*(f"projects.{ending}" for ending in endings), "columns.txt"]
     assert _member(path, "projects.cpg") == b"UTF-8"
-    assert read_with_gdal(path).crs == "EPSG:4326"
+    assert read_layer(path).crs == "EPSG:4326"
     assert list(tmp_path.iterdir()) == [path]
 
 
@@ -63,7 +63,7 @@ def test_exterior_rings_run_clockwise_and_holes_do_not(tmp_path: Path) -> None:
 def test_long_names_are_cut_to_different_ones_and_explained(tmp_path: Path) -> None:
     metadata = {"description_en": 1, "description_de": 2, "Überschwemmung": 3, "größenklasse": 4}
     path = _written(tmp_path, project(metadata=metadata))
-    columns = read_with_gdal(path).columns
+    columns = read_layer(path).columns
     assert [columns[name] for name in ("descript_2", "descript_3")] == [[1], [2]]
     assert [columns[name] for name in ("Überschwe", "größenkl")] == [[3], [4]]
     legend = _legend(path).splitlines()
@@ -74,9 +74,7 @@ def test_long_names_are_cut_to_different_ones_and_explained(tmp_path: Path) -> N
 
 
 def test_names_that_are_the_same_when_cut_at_a_space(tmp_path: Path) -> None:
-    columns = read_with_gdal(
-        _written(tmp_path, project(metadata={"abc efghi": 1, "abc efghi j": 2}))
-    )
+    columns = read_layer(_written(tmp_path, project(metadata={"abc efghi": 1, "abc efghi j": 2})))
     assert [columns.columns[name] for name in ("abc efghi", "abc efgh_2")] == [[1], [2]]
 
 
@@ -84,7 +82,7 @@ def test_a_long_text_is_cut_between_two_characters(tmp_path: Path) -> None:
     path = _written(
         tmp_path, project(description="é" * 127 + "🌲", metadata={"t": "a" + "🌲" * 100})
     )
-    columns = read_with_gdal(path).columns
+    columns = read_layer(path).columns
     assert columns["descriptio"] == ["é" * 127]
     assert columns["t"] == ["a" + "🌲" * 63]
     assert "t           t  (1 values cut)" in _legend(path)
@@ -94,7 +92,7 @@ def test_a_long_text_is_cut_between_two_characters(tmp_path: Path) -> None:
 def test_heights_are_left_out_and_that_is_told(tmp_path: Path) -> None:
     record = asset(location={"type": "Point", "coordinates": [1, 2, 300.5]})
     path = _written(tmp_path, record)
-    assert not read_with_gdal(path).geometries[0].has_z
+    assert not read_layer(path).geometries[0].has_z
     assert "Heights were left out." in _legend(path)
 
 
@@ -111,7 +109,7 @@ def test_numbers_come_back(tmp_path: Path) -> None:
         -2.5e-300,
         123456789.123456789,
     ):
-        columns = read_with_gdal(_written(tmp_path, project(metadata={"x": value}))).columns
+        columns = read_layer(_written(tmp_path, project(metadata={"x": value}))).columns
         assert columns["x"] == [value], value
 
 
@@ -120,14 +118,14 @@ def test_no_value_is_no_value(tmp_path: Path) -> None:
         project(1, metadata={"n": 1, "f": 0.5, "b": True, "t": "x"}),
         project(2, metadata={"n": None}),
     ]
-    columns = read_with_gdal(_written(tmp_path, *records)).columns
+    columns = read_layer(_written(tmp_path, *records)).columns
     assert [columns[name][1] for name in ("n", "f", "b", "t")] == [None, None, None, None]
 
 
 def test_a_value_that_came_later_is_told(tmp_path: Path) -> None:
     after = [project(metadata={"n": 12_345, "new": 1})]
     path = write(changing_source([project(metadata={"n": 1})], after), "shp", tmp_path)
-    assert read_with_gdal(path).columns["n"] == [None]
+    assert read_layer(path).columns["n"] == [None]
     assert "n           n  (1 values cut)" in _legend(path)
     assert "1 features were changed meanwhile" in _legend(path)
 
