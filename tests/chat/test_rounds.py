@@ -138,7 +138,7 @@ def test_text_of_the_data_reaches_the_model_as_data_only(
 
 def test_no_tool_changes_anything() -> None:
     assert all(name.startswith(("list_", "read_", "summarize_", "usage")) for name in tools.TOOLS)
-    assert all(tool.needs.endswith(":read") for tool in tools.TOOLS.values())
+    assert all(tool.permission.endswith(":read") for tool in tools.TOOLS.values())
 
 
 def test_what_is_missing_is_told_with_its_permission(caller: Client, model: ModelServer) -> None:
