@@ -11,7 +11,7 @@ import shapely
 from flask import Flask
 
 from app.api.expensive import client_check
-from app.downloads.files import no_room
+from app.downloads.files import no_room_error
 from app.exports.service import Export, features_for_eudr
 from app.formats.writers.eudr import PlotStore, file_problems, plot_store
 from app.formats.writers.eudr_plots import Grid, Reading, degrees, finding, read_plots
@@ -106,7 +106,7 @@ def make_report(
                     )
             _sum_up(report, store, export)
     except OSError:
-        raise no_room() from None
+        raise no_room_error() from None
     for warning, other in shapes.overlaps():
         report.add_warnings([warning])
         if len(report.others) < LISTED:

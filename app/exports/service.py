@@ -11,7 +11,7 @@ from flask import Flask
 
 from app.audit.entries import created, record_read
 from app.audit.targets import Target
-from app.downloads.files import ExportedFile, no_room, sized, whole_file
+from app.downloads.files import ExportedFile, exported_file, no_room_error, whole_file
 from app.exports.reading import EudrReader, in_short_queries, scan_records
 from app.formats.writers.eudr import NO_OPTIONS, write_eudr
 from app.formats.writers.eudr_plots import EudrOptions
@@ -96,12 +96,12 @@ def write_export(
     """
     if export.format == "eudr":
         features = features_for_eudr(export, app, on_batch)
-        return sized(_whole_file(partial(write_eudr, features, options=export.eudr), app))
+        return exported_file(_whole_file(partial(write_eudr, features, options=export.eudr), app))
     source = _source(export, app, on_batch)
     if write := STREAMED.get(export.format):
         pieces = blocks(write(source))
         return whole_file(pieces, app) if at_once else ExportedFile(pieces, None)
-    return sized(_whole_file(partial(WHOLE[export.format], source), app))
+    return exported_file(_whole_file(partial(WHOLE[export.format], source), app))
 
 
 def features_for_eudr(
@@ -133,7 +133,7 @@ def _whole_file(write: Callable[[Path], IO[bytes]], app: Flask) -> IO[bytes]:
         details = details or [Detail("format", str(error))]
         raise BadRequest(str(error), details=details) from None
     except OSError:
-        raise no_room() from None
+        raise no_room_error() from None
 
 
 def _source(export: Export, app: Flask, on_batch: Callable[[int], None]) -> FeatureSource:
