@@ -74,7 +74,7 @@ def test_a_model_that_never_replies_is_given_up(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     run = []
-    monkeypatch.setattr(tools, "call", lambda *_: run.append(1) or "{}")
+    monkeypatch.setattr(tools, "call_tool", lambda *_: run.append(1) or "{}")
     model.plays(wants(("usage", {})))
     response = ask(caller)
     assert response.status_code == 503
@@ -93,7 +93,7 @@ def test_so_many_calls_are_answered_in_one_round(
     answered: int,
 ) -> None:
     run = []
-    monkeypatch.setattr(tools, "call", lambda *_: run.append(1) or "{}")
+    monkeypatch.setattr(tools, "call_tool", lambda *_: run.append(1) or "{}")
     model.plays(wants(*[("usage", {})] * number), says("Yes."))
     assert reply(caller) == "Yes."
     assert len(run) == 16
