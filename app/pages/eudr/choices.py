@@ -9,7 +9,7 @@ from app.auth.principal import Principal
 from app.exports.schemas import ProjectExportQuerySchema
 from app.exports.service import Export, export_of
 from app.geometry.countries import country_name
-from app.pages.filters import filtered, load_valid, metadata_filters, sentences
+from app.pages.filters import list_address, load_valid_filters, metadata_filters, problem_sentences
 from app.policy.bounds import PROJECT_STATUSES
 
 ANY: Final = "any"  # in the address: projects of any status
@@ -37,7 +37,7 @@ class Choices(NamedTuple):
 
     def address(self, path: str = "/eudr", **others: Any) -> str:
         """The address of a page with these choices, but for those that are named."""
-        return filtered(path, {**self.chosen, **others}, _DEFAULT)
+        return list_address(path, {**self.chosen, **others}, _DEFAULT)
 
     @property
     def are_filters_default(self) -> bool:
@@ -80,8 +80,8 @@ def read_choices(arguments: Mapping[str, str]) -> Choices:
     values = {"format": "eudr", **chosen}
     if values["status"] == ANY:
         del values["status"]
-    loaded, wrong = load_valid(ProjectExportQuerySchema(), values)
+    loaded, wrong = load_valid_filters(ProjectExportQuerySchema(), values)
     meant = {name: value for name, value in _DEFAULT.items() if name in wrong}
     chosen = meant | {name: value for name, value in chosen.items() if name not in wrong}
-    loaded = load_valid(ProjectExportQuerySchema(), meant)[0] | loaded
-    return Choices(chosen, loaded, sentences(wrong))
+    loaded = load_valid_filters(ProjectExportQuerySchema(), meant)[0] | loaded
+    return Choices(chosen, loaded, problem_sentences(wrong))

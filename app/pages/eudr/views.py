@@ -23,7 +23,7 @@ from app.pages.eudr.filling import (
     read_wanted,
 )
 from app.pages.eudr.findings import look
-from app.pages.filters import refuse
+from app.pages.filters import refuse_problems
 from app.policy.eudr import AREA, COUNTRY, NAME, PLACE
 from app.site.pages import PageBlueprint, page, redirect_to
 from app.site.protection import own_site_only
@@ -66,7 +66,7 @@ def eudr(principal: Principal) -> Response:
 def download(principal: Principal) -> Response:
     """The file."""
     choices = read_choices(request.args)
-    refuse(choices.problems)
+    refuse_problems(choices.problems)
     export = choices.export(principal)
     response = file_response(export)
     with transaction():
@@ -79,7 +79,7 @@ def download(principal: Principal) -> Response:
 def fill_in(principal: Principal) -> Response:
     """Fill in a property of many plots; the page asks again until none is left."""
     choices = read_choices(request.args)
-    refuse(choices.problems)
+    refuse_problems(choices.problems)
     try:
         wanted = read_wanted(request.form)
     except ValidationFailed as error:

@@ -17,7 +17,7 @@ from app.imports.schemas import ImportUpdateSchema
 from app.pages.imports import choices, rendering, words
 from app.policy.files import FORM_BYTES
 from app.site.pages import PageBlueprint, page, redirect_to
-from app.site.protection import FormLimits, own_site_only, takes
+from app.site.protection import FormLimits, own_site_only, with_form_limits
 from app.site.signed_in import current_person, is_from_script, of_account
 
 bp = PageBlueprint("import_pages", __name__, section="/imports")
@@ -43,7 +43,7 @@ def new_import(principal: Principal) -> Response:
 
 
 @bp.post("/imports/new")
-@takes(FormLimits(FORM_BYTES, "file", "max_import_bytes", is_file=True))
+@with_form_limits(FormLimits(FORM_BYTES, "file", "max_import_bytes", is_file=True))
 @of_account(_NEEDS)
 def upload(principal: Principal) -> Response:
     """Store a file, and begin to read it."""
