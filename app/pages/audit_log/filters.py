@@ -140,7 +140,7 @@ def read_filters(
 
 
 def read_export(filters: LogFilters, form: Mapping[str, str]) -> tuple[str, EntryQuery]:
-    """Return (format, query) of an export. Raises BadRequest if a filter or the format is invalid."""
+    """Return (format, query) of an export. Raises BadRequest if either is invalid."""
     refuse_problems(filters.problems)
     format_name = form.get("format", "")
     if format_name not in FORMATS:
