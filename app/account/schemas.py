@@ -7,7 +7,7 @@ from typing import ClassVar
 from marshmallow import fields
 
 from app.api.openapi.schemas import OutputSchema
-from app.policy import bounds
+from app.policy import request_limits
 from app.values.fields import Choice, FixedText, InputSchema, Name
 
 
@@ -35,7 +35,7 @@ class AccountSchema(OutputSchema):
     id = fields.String(required=True)
     name = fields.String(required=True)
     slug = fields.String(required=True)
-    type = Choice("AccountKind", bounds.ACCOUNT_TYPES, required=True)
+    type = Choice("AccountKind", request_limits.ACCOUNT_TYPES, required=True)
     plan = fields.String(required=True)
     usage = fields.Nested(AccountUsageSchema, required=True)
     created_at = fields.DateTime(required=True)

@@ -19,7 +19,7 @@ from app.http.errors import Conflict, Detail, ValidationFailed
 from app.http.etags import ANY, IfMatch
 from app.limits.plan_file import default_plan
 from app.models import Account, AccountUsage, Membership, User
-from app.policy.bounds import RESERVED_SLUGS
+from app.policy.request_limits import RESERVED_SLUGS
 from app.security.passwords import hash_password, make_password
 from app.usage.counters import check_thresholds, count_member
 from app.values import clock

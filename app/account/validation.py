@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from app.http.errors import Detail, ValidationFailed
 from app.limits.plan_file import plans
-from app.policy.bounds import ACCOUNT_TYPES
+from app.policy.request_limits import ACCOUNT_TYPES
 from app.security.passwords import password_problem
 from app.values.email import email_problem
 from app.values.text import name_problem

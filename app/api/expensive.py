@@ -21,7 +21,7 @@ from flask import Flask, Response, g, has_request_context, request
 from app.auth.guard import current_principal
 from app.db.extensions import db
 from app.http.errors import BadRequest, Detail, ServiceUnavailable
-from app.policy.bounds import (
+from app.policy.request_limits import (
     EXPENSIVE_AFTER_SECONDS,
     EXPENSIVE_BODY_BYTES,
     EXPENSIVE_RETRY_SECONDS,

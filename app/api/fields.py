@@ -11,7 +11,7 @@ from marshmallow import fields, validate
 from app.api.expensive import expensive_work
 from app.api.openapi.geojson import FORMAT_DESCRIPTION, FORMATS
 from app.geometry import GeometryInvalid, Problem, read_bbox, read_boundary, read_point
-from app.policy import bounds
+from app.policy import request_limits
 from app.policy.countries import COUNTRY_CODES
 from app.policy.fields import Field
 from app.values.fields import QueryInteger, QuerySchema, Text, Timestamp
@@ -42,7 +42,7 @@ class ProjectId(Text):
 
     def __init__(self, **options: Any) -> None:
         metadata = {"pattern": PATTERNS["project"]} | options.pop("metadata", {})
-        super().__init__(longest=bounds.ID_LENGTH, metadata=metadata, **options)
+        super().__init__(longest=request_limits.ID_LENGTH, metadata=metadata, **options)
         message = f'Must be the id of a project, which begins with "{PREFIXES["project"]}".'
         self.validators = [validate.Regexp(PATTERNS["project"], error=message)]
 
@@ -152,14 +152,14 @@ class PageQuerySchema(QuerySchema):
 
     page = QueryInteger(
         low=1,
-        high=bounds.PAGE_MAX,
+        high=request_limits.PAGE_MAX,
         load_default=1,
         metadata={"description": "Page number, starting at 1."},
     )
     per_page = QueryInteger(
         low=1,
-        high=bounds.PER_PAGE_MAX,
-        load_default=bounds.PER_PAGE_DEFAULT,
+        high=request_limits.PER_PAGE_MAX,
+        load_default=request_limits.PER_PAGE_DEFAULT,
         metadata={"description": "Number of records per page."},
     )
 
@@ -175,7 +175,9 @@ class SearchText(Text):
 
     def __init__(self, where: str) -> None:
         description = f"Part of {where}. Case and accents are ignored."
-        super().__init__(longest=bounds.SEARCH_LENGTH, metadata={"description": description})
+        super().__init__(
+            longest=request_limits.SEARCH_LENGTH, metadata={"description": description}
+        )
 
 
 class MetadataQuerySchema(QuerySchema):
@@ -187,7 +189,7 @@ class MetadataQuerySchema(QuerySchema):
             "description": (
                 "Only records whose `metadata` has this value at the key `KEY`: a text exactly, a "
                 "number or a boolean by its JSON text. Several keys narrow the list, at most "
-                f"{bounds.METADATA_FILTERS}."
+                f"{request_limits.METADATA_FILTERS}."
             ),
             "additionalProperties": {"type": "string"},
             "examples": [{"metadata.risk": "high"}],
@@ -198,8 +200,10 @@ class MetadataQuerySchema(QuerySchema):
     def _take_metadata(self, data: Mapping[str, str], **_: Any) -> dict[str, Any]:
         found = {name: value for name, value in data.items() if name.startswith(METADATA_PREFIX)}
         wrong = {name: unstorable(name) or unstorable(value) for name, value in found.items()}
-        message = f"A list is filtered by at most {bounds.METADATA_FILTERS} keys of the metadata."
-        wrong |= dict.fromkeys(list(found)[bounds.METADATA_FILTERS :], message)
+        message = (
+            f"A list is filtered by at most {request_limits.METADATA_FILTERS} keys of the metadata."
+        )
+        wrong |= dict.fromkeys(list(found)[request_limits.METADATA_FILTERS :], message)
         if problems := {name: [problem] for name, problem in wrong.items() if problem}:
             raise ma.ValidationError(problems)
         filters = {name.removeprefix(METADATA_PREFIX): value for name, value in found.items()}
@@ -212,11 +216,10 @@ class FilterQuerySchema(MetadataQuerySchema):
 
     ids = CommaSeparated(
         "ids",
-        most=bounds.LIST_IDS,
+        most=request_limits.LIST_IDS,
         metadata={
-            "description": (
-                f"Only records with these ids, separated by commas; at most {bounds.LIST_IDS}."
-            )
+            "description": "Only records with these ids, separated by commas; at most "
+            f"{request_limits.LIST_IDS}."
         },
     )
     updated_since = Timestamp(

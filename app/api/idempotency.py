@@ -31,7 +31,7 @@ from app.db.queries import CompiledQuery
 from app.http.errors import BadRequest, Conflict, Detail, ValidationFailed
 from app.limits.storage import MINUTE_MS, WindowKey, add_bytes
 from app.models import IdempotentResponse
-from app.policy.bounds import (
+from app.policy.request_limits import (
     IDEMPOTENCY_BYTES,
     IDEMPOTENCY_HOURS,
     IDEMPOTENCY_KEY_LENGTH,

@@ -9,7 +9,7 @@ import marshmallow as ma
 from marshmallow import fields
 
 from app.api.openapi.schemas import OutputSchema, SomeFields, example_of
-from app.policy import bounds
+from app.policy import request_limits
 
 _META = {"request_id": "req_01k9zq3mgt0y6f4c8vd2xw7sbn", "timestamp": "2026-01-02T03:04:05.690Z"}
 _PAGE_META = {"total": 1, "page": 1, "per_page": 20, "total_pages": 1}
@@ -24,7 +24,7 @@ class PageMetaSchema(OutputSchema):
     total = fields.Integer(required=True, metadata={"minimum": 0})
     page = fields.Integer(required=True, metadata={"minimum": 1})
     per_page = fields.Integer(
-        required=True, metadata={"minimum": 1, "maximum": bounds.PER_PAGE_MAX}
+        required=True, metadata={"minimum": 1, "maximum": request_limits.PER_PAGE_MAX}
     )
     total_pages = fields.Integer(required=True, metadata={"minimum": 0})
 

@@ -20,8 +20,8 @@ from app.lists.query import FeatureSource, ListQuery, SearchedTable, list_query,
 from app.lists.scanning import Reader, scan_list
 from app.lists.statements import count_query, list_statement, page_query
 from app.models import Asset
-from app.policy.bounds import ASSET_SORTS
 from app.policy.fields import ASSET
+from app.policy.request_limits import ASSET_SORTS
 from app.usage.counters import counters
 from app.values.records import columns
 

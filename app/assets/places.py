@@ -14,7 +14,7 @@ from app.geometry import WORLD
 from app.lists.query import ListQuery
 from app.lists.statements import count_named, list_statement, page_query
 from app.models import Asset
-from app.policy.bounds import ASSETS_MAP_FEATURES, ASSETS_MAP_NEAR
+from app.policy.request_limits import ASSETS_MAP_FEATURES, ASSETS_MAP_NEAR
 
 _SHOWN: Final = (
     Asset.id, Asset.project_id, Asset.name, Asset.type, Asset.status, Asset.longitude,

@@ -13,7 +13,7 @@ from marshmallow.fields import String
 from app.api.fields import FieldNames, ListQuerySchema, ProjectId, SearchText
 from app.api.openapi.schemas import OutputSchema
 from app.api.resource_fields import create_fields, filter_fields, shown_fields, update_fields
-from app.policy import bounds
+from app.policy import request_limits
 from app.policy.fields import ASSET
 from app.values.fields import InputSchema
 
@@ -57,7 +57,7 @@ class AssetQuerySchema(ListQuerySchema):
 
     search = SearchText("the name or the external id")
     sort = String(
-        validate=validate.OneOf(bounds.ASSET_SORTS),
+        validate=validate.OneOf(request_limits.ASSET_SORTS),
         load_default="created_at",
         metadata={"description": "Field to sort by."},
     )

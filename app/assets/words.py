@@ -9,7 +9,7 @@ from sqlalchemy import bindparam
 from app.auth.tenant import columns_of
 from app.db.queries import CompiledQuery
 from app.models import Asset
-from app.policy.bounds import ASSET_STATUSES, ASSET_TYPES, ASSET_WORDS
+from app.policy.request_limits import ASSET_STATUSES, ASSET_TYPES, ASSET_WORDS
 
 _DOCUMENTED: Final = {"type": ASSET_TYPES, "status": ASSET_STATUSES}
 _NEXT: Final = {

@@ -17,7 +17,7 @@ from sqlalchemy.orm import InstrumentedAttribute
 
 from app.db.engines import without_waiting
 from app.models import Credential, Membership, OAuthAuthorization, OAuthToken, Session
-from app.policy.bounds import LAST_USED_SECONDS
+from app.policy.request_limits import LAST_USED_SECONDS
 from app.values import clock
 
 

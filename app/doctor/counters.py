@@ -25,7 +25,7 @@ from app.models import (
     Membership,
     Project,
 )
-from app.policy.bounds import HISTORY_ROW_BYTES
+from app.policy.request_limits import HISTORY_ROW_BYTES
 from app.usage.counters import COUNTED, recount
 
 _USAGE: Final = cast("Table", AccountUsage.__table__)

@@ -12,9 +12,9 @@ from app.api.resource_fields import filter_fields
 from app.exports.service import FORMATS
 from app.formats.writers.eudr_plots import country_error
 from app.policy import eudr
-from app.policy.bounds import NAME_LENGTH
 from app.policy.countries import COUNTRY_CODES
 from app.policy.fields import ASSET, PROJECT
+from app.policy.request_limits import NAME_LENGTH
 from app.values.fields import QueryBoolean, QueryInteger, QuerySchema, Text
 
 _ONLY = "For the EUDR: "

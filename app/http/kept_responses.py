@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from flask import Response
 
 from app.http.etags import is_known
-from app.policy.bounds import KEPT_BYTES, KEPT_RESPONSE_BYTES
+from app.policy.request_limits import KEPT_BYTES, KEPT_RESPONSE_BYTES
 
 _OVERHEAD: Final = 2_048  # bytes of memory for a response besides its body, about
 

@@ -47,7 +47,6 @@ from app.imports.overlaps import Placed, find_overlaps
 from app.imports.progress import NO_PROGRESS, ImportProgress
 from app.imports.questions import Answers, must_answer, project_places, questions_of
 from app.models import Import
-from app.policy.bounds import METADATA_KEYS
 from app.policy.files import (
     BRIEF_MEMORY_BYTES,
     BRIEF_SECONDS,
@@ -64,6 +63,7 @@ from app.policy.imports import (
     GEOMETRY_COLUMNS,
     IMPORT_OVERLAPS_SECONDS,
 )
+from app.policy.request_limits import METADATA_KEYS
 from app.values.batching import batched_by_time
 from app.values.text import unstorable
 

@@ -22,7 +22,7 @@ from app.limits.limiter import (
 from app.limits.plan_file import plan_of
 from app.limits.storage import DAY_MS, WindowKey, WindowStorage
 from app.limits.windows import LimitResult
-from app.policy.limits import (
+from app.policy.rate_limits import (
     AUTHORIZATION_REQUESTS,
     CLIENT_POSTS,
     OAUTH_REJECTIONS,
@@ -114,7 +114,7 @@ def count_form_post(subject: str) -> None:
     """Count a post of the form at the current route.
 
     Args:
-        subject: of the post, of any length (``app.policy.limits.FORMS``).
+        subject: of the post, of any length (``app.policy.rate_limits.FORMS``).
 
     Raises:
         RateLimited: this client has posted it too often about this subject, or forms in all.

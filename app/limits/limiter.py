@@ -23,7 +23,7 @@ from app.limits.library import SingleLimiter
 from app.limits.plan_file import plan_of
 from app.limits.storage import SCHEME, WindowKey, WindowStorage
 from app.limits.windows import LimitResult
-from app.policy.limits import (
+from app.policy.rate_limits import (
     AREAS,
     CLIENT_POSTS,
     FORM_POSTS,

@@ -20,8 +20,8 @@ from app.db.search_index import box_values, candidates, fence, id_values, is_amo
 from app.geometry.shapes import QueryShape
 from app.lists.conditions import Parameters, is_within, touches
 from app.lists.query import FeatureSource
-from app.policy.bounds import EXPENSIVE_PAGE_BYTES
 from app.policy.ogc import SHAPE_BYTES, SHAPE_ROWS
+from app.policy.request_limits import EXPENSIVE_PAGE_BYTES
 from app.values.batching import batched_by_bytes
 
 _AT_ONCE: Final = 100  # boundaries, or fewer when they are large

@@ -37,7 +37,7 @@ from app.lists.extents import holds_all
 from app.lists.intersecting import RowsApart, TooMuchToCompare
 from app.lists.keyset import Key, Keyset, key_values
 from app.lists.query import FeatureSource
-from app.policy.bounds import EXPENSIVE_PAGE_BYTES
+from app.policy.request_limits import EXPENSIVE_PAGE_BYTES
 from app.values.batching import batched_by_bytes
 
 Row = tuple[Any, ...]

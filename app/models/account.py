@@ -8,7 +8,7 @@ from sqlalchemy import BigInteger, ForeignKey, Index, SmallInteger, String
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.db.column_types import Base, Key, Timestamp, among, partial_index
-from app.policy.bounds import ACCOUNT_TYPES
+from app.policy.request_limits import ACCOUNT_TYPES
 
 
 class Account(Base):

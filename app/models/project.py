@@ -27,7 +27,7 @@ from app.db.column_types import (
     search_indexes,
     smallest_null,
 )
-from app.policy.bounds import PROJECT_STATUSES
+from app.policy.request_limits import PROJECT_STATUSES
 
 RowNumber = BigInteger().with_variant(Integer, "sqlite")
 

@@ -15,7 +15,7 @@ from app.ogc.collections import COLLECTIONS, Collection
 from app.ogc.documents import OPENAPI
 from app.ogc.properties import SCHEMA, parameter_schema
 from app.ogc.responses import JSON
-from app.policy.bounds import METADATA_FILTERS
+from app.policy.request_limits import METADATA_FILTERS
 from app.values.version import VERSION
 
 _PATCH: Final = "application/merge-patch+json"

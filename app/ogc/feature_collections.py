@@ -23,8 +23,8 @@ from app.ogc.features import features
 from app.ogc.items import selected
 from app.ogc.parameters import Query
 from app.ogc.responses import HTML, JSON, features_response, next_url, other_format
-from app.policy.bounds import LIST_BYTES
 from app.policy.ogc import LIMIT_DEFAULT, TRANSFORMED_BYTES
+from app.policy.request_limits import LIST_BYTES
 from app.values import clock
 from app.values.batching import batched_by_bytes
 from app.values.strict_json import dumps

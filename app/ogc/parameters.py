@@ -29,8 +29,8 @@ from app.lists.cql.nodes import (
 )
 from app.lists.cql.text import parse_text
 from app.ogc.collections import Collection
-from app.policy.bounds import DESCRIPTION_LENGTH
 from app.policy.ogc import FILTER_LENGTH, LIMIT_MAX
+from app.policy.request_limits import DESCRIPTION_LENGTH
 from app.values.fields import QuerySchema, Text
 from app.values.timestamps import TimestampInvalid, read_timestamp
 

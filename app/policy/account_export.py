@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from app.policy.bounds import EVENT_DAYS, REQUEST_DAYS
 from app.policy.deliveries import LOG_DAYS
 from app.policy.imports import IMPORT_DAYS
+from app.policy.request_limits import EVENT_DAYS, REQUEST_DAYS
 
 FORMAT: Final = "canopy-account"
 FORMAT_VERSION: Final = 2  # 1 was a single JSON document; a higher one is incompatible

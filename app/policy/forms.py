@@ -8,7 +8,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from app.policy.bounds import (
+from app.policy.deliveries import URL_LENGTH
+from app.policy.files import COLUMN_NAME_LENGTH, CRS_LENGTH
+from app.policy.oauth import PARAMETER_LENGTH, REDIRECT_URI_LENGTH, REDIRECT_URIS
+from app.policy.request_limits import (
     ALLOWLIST_ENTRIES,
     DESCRIPTION_LENGTH,
     ID_LENGTH,
@@ -19,9 +22,6 @@ from app.policy.bounds import (
     SLUG_LENGTH,
     VOCABULARY_LENGTH,
 )
-from app.policy.deliveries import URL_LENGTH
-from app.policy.files import COLUMN_NAME_LENGTH, CRS_LENGTH
-from app.policy.oauth import PARAMETER_LENGTH, REDIRECT_URI_LENGTH, REDIRECT_URIS
 from app.policy.second_factor import PASSKEY_RESPONSE_LENGTH, RECOVERY_CODE_LENGTH
 
 FORM_BYTES: Final = 64 * 1024  # of the form of a page

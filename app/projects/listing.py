@@ -34,8 +34,8 @@ from app.lists.statements import (
     whole_rows_query,
 )
 from app.models import Project
-from app.policy.bounds import EXPENSIVE_PAGE_BYTES, LIST_BYTES, LIST_IDS
 from app.policy.fields import PROJECT
+from app.policy.request_limits import EXPENSIVE_PAGE_BYTES, LIST_BYTES, LIST_IDS
 from app.projects.record import COLUMNS, SIDES, SUMMARY_COLUMNS, row_record, row_summary
 from app.usage.counters import counters, project_total
 from app.values.ids import is_id

@@ -12,7 +12,7 @@ from marshmallow import fields, validate
 from app.api.fields import FieldNames, ListQuerySchema, SearchText
 from app.api.openapi.schemas import OutputSchema
 from app.api.resource_fields import create_fields, filter_fields, shown_fields, update_fields
-from app.policy import bounds, kinds
+from app.policy import kinds, request_limits
 from app.policy.fields import PROJECT
 from app.values.fields import InputSchema, ReadOnlyHere
 
@@ -86,7 +86,7 @@ class ProjectQuerySchema(ListQuerySchema):
 
     search = SearchText("the name, the description or the external id")
     sort = fields.String(
-        validate=validate.OneOf(bounds.PROJECT_SORTS),
+        validate=validate.OneOf(request_limits.PROJECT_SORTS),
         load_default="created_at",
         metadata={
             "description": "Field to sort by. Names sort by code point without regard to case."

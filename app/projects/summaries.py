@@ -13,7 +13,7 @@ from app.db.queries import CompiledQuery
 from app.lists.query import ListQuery
 from app.lists.statements import ListStatement, list_statement
 from app.models import Project
-from app.policy.bounds import PROJECT_STATUSES
+from app.policy.request_limits import PROJECT_STATUSES
 from app.projects.listing import TABLE
 from app.projects.record import SUMMARY_COLUMNS, not_found, row_summary
 from app.values.ids import is_id

@@ -23,9 +23,9 @@ from app.auth.sessions import (
 )
 from app.http.errors import Forbidden, Unauthorized
 from app.limits.counting import count_page_request
-from app.policy.limits import PAGE_REQUESTS
 from app.policy.people import KNOWN_BROWSER_LIFE, SESSION_LIFE
 from app.policy.permissions import ROLES, expand, role_permissions
+from app.policy.rate_limits import PAGE_REQUESTS
 from app.security.timed_signer import TimedSigner
 from app.site.cookies import read_cookie, set_cookie
 from app.site.pages import article, redirect_to

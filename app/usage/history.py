@@ -16,7 +16,7 @@ from app.db.column_types import byte_length
 from app.db.queries import CompiledQuery
 from app.http.errors import Detail, Forbidden
 from app.models import AuditEntry, Delivery, Event
-from app.policy.bounds import EVENT_DAYS, HISTORY_ROW_BYTES
+from app.policy.request_limits import EVENT_DAYS, HISTORY_ROW_BYTES
 from app.values import clock
 from app.values.ids import time_of
 from config import Settings

@@ -15,7 +15,7 @@ from app.db.search_index import id_values, is_among_ids
 from app.formats.writers.delimited import csv_line
 from app.limits.request_counts import requests_by_credential, requests_by_day
 from app.models import Credential, CredentialRequest, OAuthApplication, OAuthConsent, RequestCount
-from app.policy.bounds import ENDED_CALLERS
+from app.policy.request_limits import ENDED_CALLERS
 from app.values import clock
 
 _APPLICATION: Final = "oauth_application"

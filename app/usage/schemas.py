@@ -9,7 +9,7 @@ import marshmallow as ma
 from marshmallow import fields, validate
 
 from app.api.openapi.schemas import OutputSchema
-from app.policy.bounds import REQUEST_DAYS, REQUEST_DAYS_DEFAULT, REQUEST_DAYS_READ
+from app.policy.request_limits import REQUEST_DAYS, REQUEST_DAYS_DEFAULT, REQUEST_DAYS_READ
 from app.values import clock
 from app.values.fields import Choice, Day, QuerySchema
 

@@ -10,8 +10,8 @@ from typing import Any, ClassVar, NoReturn, TypeVar
 import marshmallow as ma
 from marshmallow import fields, validate
 
-from app.policy.bounds import NAME_LENGTH
 from app.policy.kinds import read_date
+from app.policy.request_limits import NAME_LENGTH
 from app.values.email import EMAIL_LENGTH, email_problem
 from app.values.messages import set_messages
 from app.values.text import line_problem, text_problem, unnormalizable

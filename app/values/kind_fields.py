@@ -9,7 +9,7 @@ from typing import Any, Final
 import marshmallow as ma
 from marshmallow import fields, validate
 
-from app.policy import bounds, kinds
+from app.policy import kinds, request_limits
 from app.policy.fields import Field
 from app.policy.kinds import Kind
 from app.values.fields import (
@@ -37,19 +37,21 @@ class Keyword(Text):
     """
 
     def __init__(self, words: Sequence[str] = (), **options: Any) -> None:
-        pattern = {"pattern": f"^{bounds.VOCABULARY_PATTERN}$"}
+        pattern = {"pattern": f"^{request_limits.VOCABULARY_PATTERN}$"}
         metadata = pattern | options.pop("metadata", {})
-        super().__init__(longest=bounds.VOCABULARY_LENGTH, metadata=metadata, **options)
+        super().__init__(longest=request_limits.VOCABULARY_LENGTH, metadata=metadata, **options)
         message = "Must begin with a letter and contain only lower-case letters, digits, _ and -"
         message += f", such as {', '.join(words)}." if words else "."
-        self.validators = [validate.Regexp(f"^{bounds.VOCABULARY_PATTERN}\\Z", error=message)]
+        self.validators = [
+            validate.Regexp(f"^{request_limits.VOCABULARY_PATTERN}\\Z", error=message)
+        ]
 
 
 class JsonObject(fields.Field[Any]):
     """A JSON object of the client's own, bounded in size, as its compact text."""
 
     def __init__(self, *, allow_none: bool = False, **options: Any) -> None:
-        size = {"maxProperties": bounds.METADATA_KEYS, "additionalProperties": {}}
+        size = {"maxProperties": request_limits.METADATA_KEYS, "additionalProperties": {}}
         shape = {"type": "object"} | size
         metadata = shape | options.pop("metadata", {})
         super().__init__(allow_none=allow_none, metadata=metadata, **options)
@@ -57,14 +59,16 @@ class JsonObject(fields.Field[Any]):
     def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> str:
         if not isinstance(value, dict):
             raise ma.ValidationError("Must be a JSON object.")
-        if len(value) > bounds.METADATA_KEYS:
-            raise ma.ValidationError(f"Must have at most {bounds.METADATA_KEYS} keys.")
-        if not is_within_levels(value, bounds.METADATA_LEVELS):
-            message = f"Must be nested at most {bounds.METADATA_LEVELS} levels deep."
+        if len(value) > request_limits.METADATA_KEYS:
+            raise ma.ValidationError(f"Must have at most {request_limits.METADATA_KEYS} keys.")
+        if not is_within_levels(value, request_limits.METADATA_LEVELS):
+            message = f"Must be nested at most {request_limits.METADATA_LEVELS} levels deep."
             raise ma.ValidationError(message)
         raw = dumps(value)
-        if len(raw) > bounds.METADATA_BYTES:
-            raise ma.ValidationError(f"Must be at most {bounds.METADATA_BYTES:,} bytes as JSON.")
+        if len(raw) > request_limits.METADATA_BYTES:
+            raise ma.ValidationError(
+                f"Must be at most {request_limits.METADATA_BYTES:,} bytes as JSON."
+            )
         text = raw.decode()
         if may_have_control(text) and has_control(value):
             raise ma.ValidationError(_CONTROLS)

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 import orjson
 
-from app.policy.bounds import BODY_CONTAINERS, BODY_ESCAPES, BODY_STRINGS, BODY_VALUES
+from app.policy.request_limits import BODY_CONTAINERS, BODY_ESCAPES, BODY_STRINGS, BODY_VALUES
 from app.values.threads import let_others_run
 
 _DIGITS_TO_NINES: Final = bytes.maketrans(b"012345678", b"999999999")

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from anyascii import anyascii
 
-from app.policy.bounds import NAME_LENGTH, RESERVED_SLUGS, SLUG_LENGTH
+from app.policy.request_limits import NAME_LENGTH, RESERVED_SLUGS, SLUG_LENGTH
 from app.values import processor_clock
 
 _MARKS = 30

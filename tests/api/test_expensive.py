@@ -21,7 +21,7 @@ from app.api.expensive import TURNS, expensive_work
 from app.geometry import read_boundary
 from app.http import compression
 from app.http.errors import ServiceUnavailable
-from app.policy.bounds import (
+from app.policy.request_limits import (
     EXPENSIVE_BODY_BYTES,
     EXPENSIVE_RETRY_SECONDS,
     EXPENSIVE_WAITING,

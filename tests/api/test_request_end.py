@@ -17,7 +17,7 @@ from app.db.extensions import db
 from app.db.queries import CompiledQuery, connect
 from app.http.errors import BadRequest, ServiceUnavailable
 from app.lists import intersecting, scanning
-from app.policy.bounds import EXPENSIVE_RETRY_SECONDS
+from app.policy.request_limits import EXPENSIVE_RETRY_SECONDS
 from app.values import processor_clock
 from app.values.batching import batched_by_bytes
 from app.values.processor_clock import ProcessorClock, running

@@ -18,9 +18,9 @@ from app.api.openapi.document import description
 from app.assets.service import create_asset
 from app.db.extensions import db
 from app.geometry import GeometryInvalid, read_boundary, read_point
-from app.policy.bounds import DESCRIPTION_LENGTH, SEARCH_LENGTH
 from app.policy.files import FORMATS_OUT
 from app.policy.ogc import FILTER_LENGTH, FILTER_PATTERNS, FILTER_SHAPES, PATTERN_LENGTH
+from app.policy.request_limits import DESCRIPTION_LENGTH, SEARCH_LENGTH
 from app.projects.service import create_project
 from tests.api.operations import EVERYTHING, bare_app, fill
 from tests.geometry.expensive_shapes import SHAPES, comb

@@ -13,7 +13,7 @@ from app.db.transactions import transaction
 from app.jobs.registry import Job
 from app.mail.service import queue_mail
 from app.models import Account, Credential, User
-from app.policy.bounds import EXPIRY_MAILED_DAYS
+from app.policy.request_limits import EXPIRY_MAILED_DAYS
 from app.values import clock
 
 MAIL: Final = "key_expiring"

@@ -12,8 +12,8 @@ from app.auth.tenant import rows_of
 from app.db.extensions import db
 from app.http.errors import Detail
 from app.models import Account, Project
-from app.policy.bounds import ALLOWLIST_ENTRIES, PROJECTS_OF_CREDENTIAL
 from app.policy.permissions import OF_PROJECTS, PERMISSIONS
+from app.policy.request_limits import ALLOWLIST_ENTRIES, PROJECTS_OF_CREDENTIAL
 from app.values import clock
 from app.values.text import name_problem
 

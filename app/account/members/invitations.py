@@ -24,8 +24,8 @@ from app.limits.plan_file import plan_of
 from app.mail.resolvers import Resolved, Resolver, is_over_mail_limit
 from app.mail.service import queue_mail
 from app.models import Account, Mail, Membership, User
-from app.policy.bounds import INVITATIONS_A_DAY
 from app.policy.people import INVITATION_LIFE
+from app.policy.request_limits import INVITATIONS_A_DAY
 from app.security import tokens
 from app.site import instance_state
 from app.usage.counters import count_member

@@ -12,8 +12,8 @@ from app.api.openapi.geojson import COMPONENTS
 from app.api.openapi.schemas import ErrorSchema, InvalidCredentialSchema
 from app.http import errors
 from app.http.errors import ApiError
-from app.policy.bounds import IDEMPOTENCY_HOURS, IDEMPOTENCY_KEY_LENGTH
 from app.policy.permissions import SCOPES
+from app.policy.request_limits import IDEMPOTENCY_HOURS, IDEMPOTENCY_KEY_LENGTH
 
 _STRING: Final = {"type": "string"}
 _ENTITY_TAG: Final = '(W/)?"[!#-~]*"'

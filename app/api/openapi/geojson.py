@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from app.policy.bounds import GEOMETRY_POSITIONS
+from app.policy.request_limits import GEOMETRY_POSITIONS
 
 GEOJSON: Final = "application/geo+json"
 FORMATS: Final = ("json", "geojson")

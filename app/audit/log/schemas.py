@@ -10,7 +10,7 @@ from app.api.fields import PageQuerySchema
 from app.api.openapi.schemas import OutputSchema
 from app.audit.log.files import FORMATS
 from app.policy.audit import ACTIONS, ACTORS
-from app.policy.bounds import ID_LENGTH
+from app.policy.request_limits import ID_LENGTH
 from app.values.fields import Choice, Text, Timestamp
 
 _OUTCOMES: Final = ("done", "refused")

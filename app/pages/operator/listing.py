@@ -11,8 +11,8 @@ from sqlalchemy import ColumnElement, bindparam, func
 from app.db.queries import CompiledQuery, engine
 from app.db.search_index import id_values
 from app.pages.filters import filtered
-from app.policy.bounds import PAGE_MAX, SEARCH_LENGTH
 from app.policy.instance import LISTED
+from app.policy.request_limits import PAGE_MAX, SEARCH_LENGTH
 from app.values.clock import format_optional_time
 from app.values.text import fold, slugify, unstorable
 

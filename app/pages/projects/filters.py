@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from app.pages.filters import filtered, load_valid, metadata_filters, sentences
-from app.policy.bounds import PROJECT_STATUSES
+from app.policy.request_limits import PROJECT_STATUSES
 from app.projects.listing import count_with_status
 from app.projects.schemas import ProjectQuerySchema
 from app.usage.counters import counters, project_total

@@ -20,7 +20,7 @@ from app.http.kept_responses import kept_response
 from app.pages.export_formats import format_names
 from app.pages.filters import load_all, metadata_filters, refuse
 from app.pages.projects.filters import PER_PAGE, SORTS, read_filters, status_choices
-from app.policy.bounds import MAP_ZOOM
+from app.policy.request_limits import MAP_ZOOM
 from app.projects.listing import list_projects, project_query
 from app.projects.map.largest import Wanted
 from app.projects.map.service import draw_map, map_tag

@@ -14,8 +14,8 @@ from app.pages.credentials.command import first_command
 from app.pages.imports import words
 from app.pages.second_factor.step_up import ask_again
 from app.pages.welcome.steps import steps_of
-from app.policy.bounds import PAGE_KEYS
 from app.policy.permissions import expand, role_permissions
+from app.policy.request_limits import PAGE_KEYS
 from app.site.forms import count_post
 from app.site.pages import PageBlueprint, page, redirect_to
 from app.site.sent_forms import sent_before, show_once

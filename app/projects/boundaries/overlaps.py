@@ -24,7 +24,7 @@ from app.geometry import Boundary, Bounds
 from app.geometry.bounds import most_in_common
 from app.geometry.shapes import Shape, common_area, shape_of, stored_shape
 from app.models import Project
-from app.policy.bounds import (
+from app.policy.request_limits import (
     EXPENSIVE_BODY_BYTES,
     OVERLAP_CANDIDATES,
     OVERLAP_M2,

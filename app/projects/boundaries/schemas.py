@@ -12,7 +12,7 @@ from app.api.openapi.schemas import OutputSchema
 from app.api.schemas import MetaSchema, TotalMetaSchema
 from app.geometry import PROBLEM_CODES
 from app.geometry.warnings import WARNING_CODES
-from app.policy.bounds import BOUNDARY_SOURCES
+from app.policy.request_limits import BOUNDARY_SOURCES
 from app.projects.boundaries.validation import geometry_report
 from app.values.fields import Choice, InputSchema, StrictBoolean
 

@@ -13,7 +13,7 @@ from app.db.queries import CompiledQuery
 from app.geometry import Boundary
 from app.geometry.shapes import UNKNOWN, AreaDifference, difference, shape_of, stored_shape
 from app.models import Project
-from app.policy.bounds import EXPENSIVE_BODY_BYTES, OVERLAY_LOCKED_SECONDS
+from app.policy.request_limits import EXPENSIVE_BODY_BYTES, OVERLAY_LOCKED_SECONDS
 
 _GEOMETRY = CompiledQuery(
     columns_of(Project, Project.geometry).where(Project.id == bindparam("project_id"))

@@ -22,7 +22,7 @@ from app.lists.extents import holds_all
 from app.lists.query import ListQuery
 from app.lists.statements import count_named, count_query, list_statement, page_query, sorted_by
 from app.models import Project
-from app.policy.bounds import MAP_FEATURES, MAP_NEAR, MAP_SEARCHED
+from app.policy.request_limits import MAP_FEATURES, MAP_NEAR, MAP_SEARCHED
 from app.projects.listing import TABLE, located_total
 
 _SHOWN: Final = (

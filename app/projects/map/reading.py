@@ -16,7 +16,7 @@ from app.db.queries import CompiledQuery, engine
 from app.db.search_index import fence, id_values, is_among_ids
 from app.geometry.shapes import is_shown_whole, map_shapes
 from app.models import BoundaryShape, Project
-from app.policy.bounds import EXPENSIVE_PAGE_BYTES, MAP_BYTES, MAP_WAITING_BYTES
+from app.policy.request_limits import EXPENSIVE_PAGE_BYTES, MAP_BYTES, MAP_WAITING_BYTES
 
 _GROUP: Final = 200  # rows of a query, the largest first
 _AT_ONCE: Final = 50  # shapes in memory besides those that are shown

@@ -9,7 +9,7 @@ from marshmallow import fields, validate
 from app.api.fields import BoundingBox, MetadataQuerySchema, SearchText
 from app.api.openapi.geojson import GEOJSON
 from app.api.openapi.schemas import OutputSchema
-from app.policy.bounds import MAP_FEATURES, MAP_ZOOM, PROJECT_STATUSES
+from app.policy.request_limits import MAP_FEATURES, MAP_ZOOM, PROJECT_STATUSES
 from app.values.fields import Choice, QueryInteger
 
 _SHAPE: Final[dict[str, Any]] = {

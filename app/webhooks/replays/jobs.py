@@ -23,8 +23,8 @@ from app.jobs.pauses import pause_after
 from app.jobs.registry import Job
 from app.jobs.valkey import valkey
 from app.models import Delivery, Event, Replay, Webhook
-from app.policy.bounds import HISTORY_ROW_BYTES
 from app.policy.deliveries import REPLAYED_AT_ONCE, REPLAYED_PER_SECOND
+from app.policy.request_limits import HISTORY_ROW_BYTES
 from app.usage.counters import counters
 from app.usage.history import history_limit
 from app.values import clock

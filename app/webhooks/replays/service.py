@@ -23,8 +23,8 @@ from app.jobs.after_commit import notify_after_commit
 from app.jobs.queue import GENERAL
 from app.jobs.wake_signals import WakeSignal
 from app.models import Delivery, Event, Replay
-from app.policy.bounds import HISTORY_ROW_BYTES
 from app.policy.events import EVENTS, includes
+from app.policy.request_limits import HISTORY_ROW_BYTES
 from app.usage.counters import counters
 from app.usage.history import check_history
 from app.values import clock

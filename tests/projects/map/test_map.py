@@ -11,7 +11,7 @@ from sqlalchemy import text
 from app.api import expensive
 from app.api.expensive import TURNS
 from app.db.extensions import db
-from app.policy.bounds import MAP_SHORT_BYTES
+from app.policy.request_limits import MAP_SHORT_BYTES
 from app.projects.map import reading
 from tests.make import Client, make_project, multi_square, square
 from tests.turns import turn_taken

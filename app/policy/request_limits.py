@@ -1,4 +1,4 @@
-"""Limits of the values in requests, and the words that fields accept."""
+"""Limits of a request: its values, its work and its response; and the words that fields accept."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What limits requests: how many in a window, whom they are counted for, and on which routes.
+"""Rate limits: how many requests a window takes, whom they are counted for, on which routes.
 
 A window begins with the first request in it. A client is an IP address; an IPv6
 client is a /64 network, as one customer of a provider has all its addresses.
