@@ -20,7 +20,7 @@ from app.db.extensions import db
 from app.geometry import Bounds
 from app.lists import totals
 from app.projects.listing import list_projects, project_query
-from app.projects.reading import read_project
+from app.projects.lookup import read_project
 from app.projects.service import create_project
 from app.usage.statistics import statistics
 from bench import report

@@ -8,7 +8,7 @@ from marshmallow import fields
 
 from app.api.openapi.schemas import OutputSchema
 from app.policy import request_limits
-from app.values.fields import Choice, FixedText, InputSchema, Name
+from app.values.schemas import Choice, FixedText, InputSchema, Name
 
 
 class AccountUsageSchema(OutputSchema):

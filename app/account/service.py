@@ -9,7 +9,7 @@ from sqlalchemy import select
 from app.account.lookup import account_record
 from app.account.members.record import name_from_email
 from app.account.validation import check_account, check_name, check_plan
-from app.api.fixed_fields import check_fixed
+from app.api.immutable import check_fixed
 from app.audit.entries import created, record
 from app.audit.origin import Actor
 from app.auth.people import EmailTaken, find_person, is_registered

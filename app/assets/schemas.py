@@ -10,12 +10,12 @@ from typing import ClassVar
 from marshmallow import validate
 from marshmallow.fields import String
 
-from app.api.fields import FieldNames, ListQuerySchema, ProjectId, SearchText
 from app.api.openapi.schemas import OutputSchema
-from app.api.resource_fields import create_fields, filter_fields, shown_fields, update_fields
+from app.api.query_schemas import FieldNames, ListQuerySchema, ProjectId, SearchText
+from app.api.resource_schemas import create_fields, filter_fields, shown_fields, update_fields
 from app.policy import request_limits
 from app.policy.fields import ASSET
-from app.values.fields import InputSchema
+from app.values.schemas import InputSchema
 
 
 class AssetSchema(OutputSchema):

@@ -6,8 +6,8 @@ from typing import Any, Final
 
 from sqlalchemy import bindparam
 
-from app.api.fixed_fields import check_fixed
-from app.api.unique_fields import UniqueField, naming_conflicts
+from app.api.immutable import check_fixed
+from app.api.uniqueness import UniqueField, naming_conflicts
 from app.assets.derived import location_columns, search_columns, stored_bytes
 from app.assets.record import COLUMNS, asset_data, asset_record, row_record
 from app.audit.entries import Changes, created, record
@@ -23,7 +23,7 @@ from app.http.errors import NotFound
 from app.http.etags import ANY, IfMatch
 from app.models import Asset
 from app.policy.fields import ASSET
-from app.projects.reading import hold_project
+from app.projects.lookup import hold_project
 from app.usage.counters import count_bytes
 from app.values import clock
 from app.values.ids import is_id, new_id

@@ -14,7 +14,7 @@ import marshmallow as ma
 from apispec.ext.marshmallow.openapi import OpenAPIConverter
 from marshmallow import fields, validate
 
-from app.api.resource_fields import filter_fields
+from app.api.resource_schemas import filter_fields
 from app.assets.listing import asset_query, list_assets
 from app.assets.service import read_asset
 from app.assets.summaries import summarize_assets
@@ -24,10 +24,10 @@ from app.http.errors import NotFound
 from app.policy import chat, request_limits
 from app.policy.fields import ASSET, PROJECT
 from app.projects.listing import list_projects, project_query
-from app.projects.reading import check_project
+from app.projects.lookup import check_project
 from app.projects.summaries import summarize_project, summarize_projects
 from app.usage.statistics import statistics
-from app.values.fields import InputSchema, Text
+from app.values.schemas import InputSchema, Text
 from app.values.strict_json import Fragment, JsonInvalid, dumps, loads
 
 Record = dict[str, Any]

@@ -8,8 +8,8 @@ import marshmallow as ma
 from marshmallow import fields
 from werkzeug.datastructures import FileStorage
 
-from app.api.fields import PageQuerySchema, ProjectId
 from app.api.openapi.schemas import OutputSchema
+from app.api.query_schemas import PageQuerySchema, ProjectId
 from app.geometry.warnings import WARNING_CODES
 from app.imports.features.mapping import mapped_fields
 from app.policy.files import (
@@ -32,7 +32,7 @@ from app.policy.imports import (
     STATUSES,
     VERDICTS,
 )
-from app.values.fields import BoundedList, Choice, InputSchema, StrictBoolean, StrictInteger, Text
+from app.values.schemas import BoundedList, Choice, InputSchema, StrictBoolean, StrictInteger, Text
 from app.values.strict_json import JsonInvalid, loads
 from app.values.text import unstorable
 

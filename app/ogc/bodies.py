@@ -15,7 +15,7 @@ import marshmallow as ma
 from flask import request
 
 from app.api.parsing import PARSER
-from app.api.resource_fields import create_fields, input_field, update_fields
+from app.api.resource_schemas import create_fields, input_field, update_fields
 from app.formats.writers.features import METADATA
 from app.geometry.members import is_wgs84
 from app.geometry.shapes import CRS84, Crs, to_degrees
@@ -24,7 +24,7 @@ from app.ogc.collections import Collection
 from app.ogc.features import as_stored
 from app.ogc.parameters import system
 from app.policy.fields import Field
-from app.values.fields import InputSchema, ReadOnlyHere
+from app.values.schemas import InputSchema, ReadOnlyHere
 from app.values.strict_json import loads
 
 _MEMBERS: Final = frozenset({"type", "id", "geometry", "properties", "links", "bbox", "crs"})

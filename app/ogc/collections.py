@@ -14,7 +14,7 @@ from app.lists.conditions import filterable
 from app.lists.cql.nodes import ValueKind
 from app.lists.query import FeatureSource
 from app.projects import listing as projects
-from app.projects.reading import version_of_projects
+from app.projects.lookup import version_of_projects
 
 
 @dataclass(frozen=True, eq=False)

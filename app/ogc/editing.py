@@ -16,7 +16,7 @@ from app.ogc.collections import Collection
 from app.ogc.columns import as_kept
 from app.ogc.features import shown_geometry
 from app.ogc.items import project_of
-from app.projects import reading
+from app.projects import lookup
 from app.projects import service as projects
 from app.values.strict_json import dumps, loads_own
 
@@ -72,7 +72,7 @@ def change(
     """
     if collection.word == "project":
         require_project(principal, feature_id)
-        project = reading.lock_project(principal.account_id, feature_id)
+        project = lookup.lock_project(principal.account_id, feature_id)
         _keep_same_boundary(values, project.geometry)
         _merge(collection, project, values, patch)
         projects.update_project(principal, feature_id, values, if_match, source="ogc")

@@ -22,7 +22,7 @@ from app.ogc.collections import Collection, links
 from app.ogc.features import feature
 from app.ogc.parameters import Query, refused
 from app.ogc.responses import HTML, JSON, feature_response
-from app.projects.reading import read_project
+from app.projects.lookup import read_project
 from app.values.ids import is_id
 from app.values.strict_json import dumps
 

@@ -13,8 +13,8 @@ import marshmallow as ma
 from flask import request
 from marshmallow import fields, validate
 
-from app.api.fields import MetadataQuerySchema
 from app.api.parsing import PARSER
+from app.api.query_schemas import MetadataQuerySchema
 from app.geometry.shapes import CRS84, SYSTEMS, Crs, QueryShape, ShapeInvalid, read_box
 from app.http.errors import BadRequest, Detail
 from app.lists.cql.json import parse_json
@@ -31,7 +31,7 @@ from app.lists.cql.text import parse_text
 from app.ogc.collections import Collection
 from app.policy.ogc import FILTER_LENGTH, LIMIT_MAX
 from app.policy.request_limits import DESCRIPTION_LENGTH
-from app.values.fields import QuerySchema, Text
+from app.values.schemas import QuerySchema, Text
 from app.values.timestamps import TimestampInvalid, read_timestamp
 
 FORMATS: Final = ("json", "html")

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 from werkzeug.datastructures import MultiDict
 
-from app.api.fields import METADATA_PREFIX
+from app.api.query_schemas import METADATA_PREFIX
 from app.policy.forms import FIELD_LENGTH
 from app.values.strict_json import Fragment, JsonInvalid, dumps, loads
 from app.values.text import shown_json, with_line_feeds

@@ -3,7 +3,7 @@
 Everything else that the service knows of a field follows from its entry:
 
 - the columns that are read, the record, and what ``changes`` lists: ``app.values.records``
-- the schemas of /v1, the description of the API, the chat's arguments: ``app.api.resource_fields``
+- the schemas of /v1, the description of the API, the chat's arguments: ``app.api.resource_schemas``
 - the filters of a list: ``app.lists``
 - the data of events and its JSON Schema: ``app.policy.events``, ``app.events.records``
 - what an import reads from the properties of a feature: ``app.imports.features.mapping``

@@ -1,7 +1,7 @@
 """The kinds of fields, and what the API, filters, files, imports, forms and events ask of each.
 
 What a kind needs of marshmallow and of SQLAlchemy is a row of the tables in
-``app.values.kind_fields``, ``app.api.resource_fields`` and ``app.lists.conditions``.
+``app.values.kind_schemas``, ``app.api.resource_schemas`` and ``app.lists.conditions``.
 """
 
 from __future__ import annotations

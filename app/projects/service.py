@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from app.api.fixed_fields import check_fixed
-from app.api.unique_fields import UniqueField, naming_conflicts
+from app.api.immutable import check_fixed
+from app.api.uniqueness import UniqueField, naming_conflicts
 from app.audit.entries import Changes, record
 from app.audit.targets import Target
 from app.auth.guard import require_project
@@ -30,7 +30,7 @@ from app.projects.derived import (
     search_columns,
     stored_bytes,
 )
-from app.projects.reading import lock_project
+from app.projects.lookup import lock_project
 from app.projects.record import project_data, project_record, row_record
 from app.usage.counters import ProjectContribution, count_project
 from app.values import clock

@@ -10,7 +10,7 @@ from marshmallow import fields, validate
 
 from app.policy.request_limits import RESERVED_SLUGS
 from app.security.passwords import password_problem
-from app.values.fields import Name
+from app.values.schemas import Name
 from app.values.text import slugify
 
 

@@ -9,7 +9,7 @@ from flask import Blueprint, Response
 
 from app.api.web_routes import json_response, read_body
 from app.policy.request_limits import NAME_LENGTH
-from app.values.fields import Email, InputSchema, Text
+from app.values.schemas import Email, InputSchema, Text
 from app.values.text import unreserved_slug
 
 bp = Blueprint("forms", __name__)

@@ -11,7 +11,7 @@ from marshmallow import fields, validate
 from app.api.openapi.schemas import OutputSchema
 from app.policy.request_limits import REQUEST_DAYS, REQUEST_DAYS_DEFAULT, REQUEST_DAYS_READ
 from app.values import clock
-from app.values.fields import Choice, Day, QuerySchema
+from app.values.schemas import Choice, Day, QuerySchema
 
 CALLER_KINDS: Final = ("api_key", "service_token", "oauth_application", "session")
 

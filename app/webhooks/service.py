@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 
 from sqlalchemy import bindparam, func
 
-from app.api.fixed_fields import check_fixed
+from app.api.immutable import check_fixed
 from app.audit.entries import Changes, changed, created, record
 from app.auth.principal import Principal
 from app.auth.tenant import columns_of, rows_of

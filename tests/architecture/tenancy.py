@@ -105,7 +105,7 @@ _REASONS = {
         Place("app.projects.boundaries.overlaps", "_by_box", "Project"),
         Place("app.projects.map.largest", "_by_box", "Project"),
         Place("app.projects.map.largest", "_in_order", "Project"),
-        Place("app.projects.map.reading", "_boundaries_of", "Project"),
+        Place("app.projects.map.shapes", "_boundaries_of", "Project"),
         Place("app.imports.features.existing", "_by_box", "Project"),
     ),
     "new rows": (Place("app.projects.boundary_history.shapes", "_insert", "BoundaryShape"),),

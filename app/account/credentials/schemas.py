@@ -8,7 +8,7 @@ from marshmallow import fields
 
 from app.api.openapi.schemas import OutputSchema
 from app.policy.permissions import ROLES
-from app.values.fields import Choice
+from app.values.schemas import Choice
 
 
 class VerificationSchema(OutputSchema):

@@ -9,7 +9,7 @@ from apispec.ext.marshmallow import MarshmallowPlugin
 from apispec.ext.marshmallow.openapi import OpenAPIConverter
 
 from app.api.openapi.schemas import SomeFields
-from app.values.fields import Choice, ReadOnlyHere
+from app.values.schemas import Choice, ReadOnlyHere
 
 _NULL: Final = {"type": "null"}
 

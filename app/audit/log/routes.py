@@ -8,7 +8,7 @@ from flask import Response
 
 from app.api import envelope
 from app.api.blueprint import ApiBlueprint
-from app.api.fields import PageQuerySchema
+from app.api.query_schemas import PageQuerySchema
 from app.api.schemas import page_of, single_of, whole_of
 from app.audit.log import checkpoints, keys, listing, service
 from app.audit.log.filters import EntryQuery

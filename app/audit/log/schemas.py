@@ -6,12 +6,12 @@ from typing import Any, ClassVar, Final
 
 from marshmallow import fields, validate
 
-from app.api.fields import PageQuerySchema
 from app.api.openapi.schemas import OutputSchema
+from app.api.query_schemas import PageQuerySchema
 from app.audit.log.files import FORMATS
 from app.policy.audit import ACTIONS, ACTORS
 from app.policy.request_limits import ID_LENGTH
-from app.values.fields import Choice, Text, Timestamp
+from app.values.schemas import Choice, Text, Timestamp
 
 _OUTCOMES: Final = ("done", "refused")
 _LABEL: Final = {"description": "Its name at that time."}

@@ -36,7 +36,7 @@ from app.limits.plan_file import plan_of
 from app.oauth.applications.service import list_applications
 from app.oauth.consents import consents_of_account
 from app.people.second_factor.requirement import requirement_of
-from app.projects.boundary_history.reading import scan_boundaries
+from app.projects.boundary_history.listing import scan_boundaries
 from app.usage.requests import known_days, read_requests, requests_record
 from app.usage.statistics import statistics
 from app.values.clock import format_optional_time

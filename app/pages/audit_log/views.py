@@ -21,7 +21,7 @@ from app.pages.audit_log.lines import Line, boundary_of, line_of
 from app.pages.audit_log.picture import picture
 from app.pages.audit_log.proof import MOST_COUNTED, proof_of
 from app.pages.filters import refuse
-from app.projects.boundary_history.reading import find_entry, still_kept
+from app.projects.boundary_history.listing import find_entry, still_kept
 from app.site.pages import PageBlueprint, page, revalidated
 from app.site.protection import own_site_only
 from app.site.signed_in import of_account

@@ -10,8 +10,8 @@ from marshmallow import fields, validate
 
 from app.policy.dates import DATE_FORMATS
 from app.site.fields import FormSchema, NewPassword, Slug
-from app.values.fields import Name
 from app.values.local_times import written, zones_by_region
+from app.values.schemas import Name
 
 _AUTOMATIC: Final = {"": "Browser default"}
 _EXAMPLE: Final = datetime(2026, 1, 31, 14, 5)

@@ -32,7 +32,7 @@ from app.site.forms import Draft, count_post, form_page, sent_draft
 from app.site.pages import PageBlueprint, instance, local_path, omit_form_action, page, redirect_to
 from app.site.second_step import has_second_step
 from app.site.signed_in import current_person, known_browser, sign_in, signed_in, with_person
-from app.values.fields import Name
+from app.values.schemas import Name
 
 _CONSENT: Final = "/login/single-sign-on"
 _STATUSES: Final = {"stale": 400, "other_browser": 404, "failed": 503, "linked_elsewhere": 409}

@@ -10,7 +10,7 @@ from app.geometry import Boundary, GeometryInvalid, read_boundary
 from app.http.errors import Conflict, Detail, ValidationFailed
 from app.http.etags import ANY, IfMatch
 from app.projects.boundary_history.comparing import BoundaryComparison, compare_ahead
-from app.projects.boundary_history.reading import find_entry
+from app.projects.boundary_history.listing import find_entry
 from app.projects.record import project_record
 from app.projects.service import update_project
 from app.values.strict_json import loads

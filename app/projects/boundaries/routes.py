@@ -8,7 +8,7 @@ from flask import Response
 
 from app.api import envelope
 from app.api.blueprint import ApiBlueprint
-from app.api.fields import PageQuerySchema
+from app.api.query_schemas import PageQuerySchema
 from app.api.schemas import page_of, single_of, whole_of
 from app.auth.principal import Principal
 from app.http.etags import IfMatch
@@ -23,8 +23,8 @@ from app.projects.boundaries.schemas import (
     OverlapSchema,
     OverlapsMetaSchema,
 )
-from app.projects.boundary_history.reading import check_entry, list_entries, read_entry
-from app.projects.reading import check_project
+from app.projects.boundary_history.listing import check_entry, list_entries, read_entry
+from app.projects.lookup import check_project
 from app.projects.schemas import ProjectSchema
 
 bp = ApiBlueprint(

@@ -6,15 +6,16 @@ from typing import Any, ClassVar, Final
 
 from marshmallow import fields, post_load, pre_load
 
-from app.api.fields import Geometry, ProjectId
 from app.api.openapi.geojson import BARE_GEOMETRY
 from app.api.openapi.schemas import OutputSchema
+from app.api.query_schemas import ProjectId
+from app.api.resource_schemas import Geometry
 from app.api.schemas import MetaSchema, TotalMetaSchema
 from app.geometry import PROBLEM_CODES
 from app.geometry.warnings import WARNING_CODES
 from app.policy.request_limits import BOUNDARY_SOURCES
 from app.projects.boundaries.validation import geometry_report
-from app.values.fields import Choice, InputSchema, StrictBoolean
+from app.values.schemas import Choice, InputSchema, StrictBoolean
 
 _COMPLETE: Final = {
     "description": "False if there was no time to compare all projects that could overlap; the "

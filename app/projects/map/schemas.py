@@ -6,11 +6,11 @@ from typing import Any, ClassVar, Final
 
 from marshmallow import fields, validate
 
-from app.api.fields import BoundingBox, MetadataQuerySchema, SearchText
 from app.api.openapi.geojson import GEOJSON
 from app.api.openapi.schemas import OutputSchema
+from app.api.query_schemas import BoundingBox, MetadataQuerySchema, SearchText
 from app.policy.request_limits import MAP_FEATURES, MAP_ZOOM, PROJECT_STATUSES
-from app.values.fields import Choice, QueryInteger
+from app.values.schemas import Choice, QueryInteger
 
 _SHAPE: Final[dict[str, Any]] = {
     "description": "For drawing only: simplified, perhaps not valid.",

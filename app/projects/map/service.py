@@ -8,9 +8,9 @@ from app.geometry import Bounds
 from app.geometry.shapes import level_of, pixels, point_shape
 from app.http.etags import entity_tag
 from app.policy.request_limits import MAP_LEAST_PIXELS
+from app.projects.lookup import version_of_projects
 from app.projects.map.largest import Wanted, find_largest
-from app.projects.map.reading import read_shapes
-from app.projects.reading import version_of_projects
+from app.projects.map.shapes import read_shapes
 from app.values.strict_json import Fragment, dumps
 
 

@@ -23,7 +23,7 @@ from app.pages.recent_changes import latest_changes
 from app.pages.record_fields import ASSET_FIELDS, facts
 from app.policy.forms import RECORD_FORM_BYTES
 from app.policy.request_limits import ASSET_STATUSES
-from app.projects.reading import project_name, read_project
+from app.projects.lookup import project_name, read_project
 from app.site.forms import form_page
 from app.site.pages import PageBlueprint, page, redirect_to
 from app.site.protection import FormLimits, takes

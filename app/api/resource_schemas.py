@@ -5,18 +5,66 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
+import marshmallow as ma
 from marshmallow import fields
 
-from app.api.fields import CountryCode, Geometry, Location
+from app.api.expensive import expensive_work
+from app.geometry import GeometryInvalid, Problem, read_boundary, read_point
 from app.policy import kinds
+from app.policy.countries import COUNTRY_CODES
 from app.policy.fields import Field
 from app.policy.kinds import Kind
-from app.values.fields import Choice, FixedText, QueryBoolean, QueryInteger, QueryNumber
-from app.values.kind_fields import VALUES, MakeField, described, make_field, plain
+from app.values.kind_schemas import VALUES, MakeField, described, make_field, plain
+from app.values.schemas import Choice, FixedText, QueryBoolean, QueryInteger, QueryNumber, Text
 
 _FIXED: Final = ("id", "slug", "project_id")
 
 SchemaFields = dict[str, fields.Field[Any]]
+
+
+class CountryCode(Text):
+    """The code of a country in a query string."""
+
+    def __init__(self, **options: Any) -> None:
+        metadata = {"pattern": "^[A-Z]{2}$"} | options.pop("metadata", {})
+        super().__init__(longest=2, metadata=metadata, **options)
+
+    def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> str:
+        code = super()._deserialize(value, attr, data, **options)
+        if code not in COUNTRY_CODES:
+            message = "Must be a country's code of ISO 3166-1 alpha-2 in capitals, such as DE."
+            raise ma.ValidationError(message)
+        return code
+
+
+class Geometry(fields.Field[Any]):
+    """A GeoJSON Polygon or MultiPolygon, as a ``Boundary``."""
+
+    def __init__(self, *, allow_none: bool = False, **options: Any) -> None:
+        shape = _one_of("Polygon", "MultiPolygon", allow_none=allow_none)
+        metadata = shape | options.pop("metadata", {})
+        super().__init__(allow_none=allow_none, metadata=metadata, **options)
+
+    def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> Any:
+        try:
+            return read_boundary(value, expensive=expensive_work)
+        except GeometryInvalid as error:
+            raise ma.ValidationError(_by_member(error.problems)) from None
+
+
+class Location(fields.Field[Any]):
+    """A GeoJSON Point, as a ``Point``."""
+
+    def __init__(self, *, allow_none: bool = False, **options: Any) -> None:
+        shape = _one_of("Point", allow_none=allow_none)
+        metadata = shape | options.pop("metadata", {})
+        super().__init__(allow_none=allow_none, metadata=metadata, **options)
+
+    def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> Any:
+        try:
+            return read_point(value)
+        except GeometryInvalid as error:
+            raise ma.ValidationError(_by_member(error.problems)) from None
 
 
 def shown_fields(table: Sequence[Field]) -> SchemaFields:
@@ -88,6 +136,21 @@ def _query_integer(field: Field, **options: Any) -> QueryInteger:
 
 def _query_number(field: Field, **options: Any) -> QueryNumber:
     return QueryNumber(low=field.lowest, high=field.highest, **options)
+
+
+def _one_of(*kinds: str, allow_none: bool) -> dict[str, Any]:
+    """The JSON Schema of a field that holds one of these GeoJSON objects."""
+    choices: list[dict[str, str]] = [{"$ref": f"#/components/schemas/{kind}"} for kind in kinds]
+    return {"oneOf": choices + ([{"type": "null"}] if allow_none else [])}
+
+
+def _by_member(problems: list[Problem]) -> dict[str, list[str]]:
+    """The messages of problems, by the member of the object that each is about."""
+    messages: dict[str, list[str]] = {}
+    for problem in problems:
+        member = problem.field.partition(".")[2] or "_schema"
+        messages.setdefault(member, []).append(problem.message)
+    return messages
 
 
 _INPUT: Final = VALUES | {

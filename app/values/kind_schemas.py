@@ -12,7 +12,7 @@ from marshmallow import fields, validate
 from app.policy import kinds, request_limits
 from app.policy.fields import Field
 from app.policy.kinds import Kind
-from app.values.fields import (
+from app.values.schemas import (
     Choice,
     DateText,
     Line,

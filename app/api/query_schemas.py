@@ -1,4 +1,4 @@
-"""Fields of bodies and query strings of /v1: geometries, bounding boxes, ids, pages."""
+"""The query strings of lists of /v1: filters, bounding boxes, ids, pages; and their parameters."""
 
 from __future__ import annotations
 
@@ -8,33 +8,16 @@ from typing import Any, Final
 import marshmallow as ma
 from marshmallow import fields, validate
 
-from app.api.expensive import expensive_work
 from app.api.openapi.geojson import FORMAT_DESCRIPTION, FORMATS
-from app.geometry import GeometryInvalid, Problem, read_bbox, read_boundary, read_point
+from app.geometry import read_bbox
 from app.policy import request_limits
-from app.policy.countries import COUNTRY_CODES
 from app.policy.fields import Field
-from app.values.fields import QueryInteger, QuerySchema, Text, Timestamp
 from app.values.ids import PATTERNS, PREFIXES
+from app.values.schemas import QueryInteger, QuerySchema, Text, Timestamp
 from app.values.text import unstorable
 
 METADATA_PREFIX: Final = "metadata."
 _METADATA: Final = f"{METADATA_PREFIX}KEY"  # what documents call the parameter
-
-
-class CountryCode(Text):
-    """The code of a country in a query string."""
-
-    def __init__(self, **options: Any) -> None:
-        metadata = {"pattern": "^[A-Z]{2}$"} | options.pop("metadata", {})
-        super().__init__(longest=2, metadata=metadata, **options)
-
-    def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> str:
-        code = super()._deserialize(value, attr, data, **options)
-        if code not in COUNTRY_CODES:
-            message = "Must be a country's code of ISO 3166-1 alpha-2 in capitals, such as DE."
-            raise ma.ValidationError(message)
-        return code
 
 
 class ProjectId(Text):
@@ -67,36 +50,6 @@ class BoundingBox(fields.Field[Any]):
             return read_bbox(value)
         except ValueError as error:
             raise ma.ValidationError(str(error)) from None
-
-
-class Geometry(fields.Field[Any]):
-    """A GeoJSON Polygon or MultiPolygon, as a ``Boundary``."""
-
-    def __init__(self, *, allow_none: bool = False, **options: Any) -> None:
-        shape = _one_of("Polygon", "MultiPolygon", allow_none=allow_none)
-        metadata = shape | options.pop("metadata", {})
-        super().__init__(allow_none=allow_none, metadata=metadata, **options)
-
-    def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> Any:
-        try:
-            return read_boundary(value, expensive=expensive_work)
-        except GeometryInvalid as error:
-            raise ma.ValidationError(_by_member(error.problems)) from None
-
-
-class Location(fields.Field[Any]):
-    """A GeoJSON Point, as a ``Point``."""
-
-    def __init__(self, *, allow_none: bool = False, **options: Any) -> None:
-        shape = _one_of("Point", allow_none=allow_none)
-        metadata = shape | options.pop("metadata", {})
-        super().__init__(allow_none=allow_none, metadata=metadata, **options)
-
-    def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> Any:
-        try:
-            return read_point(value)
-        except GeometryInvalid as error:
-            raise ma.ValidationError(_by_member(error.problems)) from None
 
 
 class CommaSeparated(fields.Field[tuple[str, ...]]):
@@ -251,18 +204,3 @@ class ListQuerySchema(PageQuerySchema, FilterQuerySchema):
     def _leave_out_format(self, data: dict[str, Any], **_: Any) -> dict[str, Any]:
         """``app.api.media_types`` reads it; it does not change which records there are."""
         return {name: value for name, value in data.items() if name != "format"}
-
-
-def _one_of(*kinds: str, allow_none: bool) -> dict[str, Any]:
-    """The JSON Schema of a field that holds one of these GeoJSON objects."""
-    choices: list[dict[str, str]] = [{"$ref": f"#/components/schemas/{kind}"} for kind in kinds]
-    return {"oneOf": choices + ([{"type": "null"}] if allow_none else [])}
-
-
-def _by_member(problems: list[Problem]) -> dict[str, list[str]]:
-    """The messages of problems, by the member of the object that each is about."""
-    messages: dict[str, list[str]] = {}
-    for problem in problems:
-        member = problem.field.partition(".")[2] or "_schema"
-        messages.setdefault(member, []).append(problem.message)
-    return messages
