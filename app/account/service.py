@@ -10,7 +10,7 @@ from app.account.lookup import account_record
 from app.account.members.record import name_from_email
 from app.account.validation import check_account, check_name, check_plan
 from app.api.immutable import check_fixed
-from app.audit.entries import created, record
+from app.audit.entries import changes_of_new, write_entry
 from app.audit.origin import Actor
 from app.auth.people import EmailTaken, find_person, is_registered
 from app.auth.principal import Principal
@@ -126,10 +126,10 @@ def open_account(
     db.session.add(member)
     count_member(account.id, 1)
     values = {name: getattr(account, name) for name in ("name", "slug", "type", "plan")}
-    record(
+    write_entry(
         "account.created",
         account,
-        changes=created({**values, "owner": owner.email}),
+        changes=changes_of_new({**values, "owner": owner.email}),
         actor=actor,
     )
     return account
@@ -149,7 +149,7 @@ def set_plan(account_id: str, plan: str, actor: Actor | None = None) -> Account:
         raise ValidationFailed(details=[Detail("account", "This account does not exist.")])
     check_plan(plan)
     changes = {"plan": {"from": account.plan, "to": plan}}
-    record("account.updated", account, changes=changes, actor=actor)
+    write_entry("account.updated", account, changes=changes, actor=actor)
     account.plan = plan
     account.updated_at = clock.now()
     db.session.flush()
@@ -160,7 +160,7 @@ def set_plan(account_id: str, plan: str, actor: Actor | None = None) -> Account:
 def _rename(account: Account, name: str) -> None:
     if name != account.name:
         changes = {"name": {"from": account.name, "to": name}}
-        record("account.updated", account, changes=changes)
+        write_entry("account.updated", account, changes=changes)
         account.name = name
         account.updated_at = clock.now()
 

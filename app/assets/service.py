@@ -10,7 +10,7 @@ from app.api.immutable import check_fixed
 from app.api.uniqueness import UniqueField, naming_conflicts
 from app.assets.derived import location_columns, search_columns, stored_bytes
 from app.assets.record import COLUMNS, asset_data, asset_record, row_record
-from app.audit.entries import Changes, created, record
+from app.audit.entries import Changes, changes_of_new, write_entry
 from app.audit.targets import Target
 from app.auth.principal import Principal
 from app.auth.tenant import columns_of, find_locked
@@ -89,7 +89,7 @@ def create_asset(
         insert_row(Asset, row)
     asset = row_record(*mapped_row(row, ASSET))
     emit("asset.created", asset, EventActor.of(principal))
-    _record("asset.created", asset, principal, created(asset, *_WRITTEN))
+    _record("asset.created", asset, principal, changes_of_new(asset, *_WRITTEN))
     size = stored_bytes(row.get("metadata_json"))
     count_bytes(principal.account_id, size, is_bounded=True)
     return asset
@@ -176,4 +176,6 @@ def _record(
 ) -> None:
     """Enter an action on an asset, given by its record, into the audit log."""
     target = Target("asset", asset["id"], asset["name"])
-    record(action, target, account_id=principal.account_id, changes=changes, principal=principal)
+    write_entry(
+        action, target, account_id=principal.account_id, changes=changes, principal=principal
+    )

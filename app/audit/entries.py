@@ -1,4 +1,4 @@
-"""Writing entries of the audit log. Code that changes something calls ``record`` in the same
+"""Writing entries of the audit log. Code that changes something calls ``write_entry`` in the same
 transaction.
 """
 
@@ -29,7 +29,7 @@ _LABEL_LENGTH: Final = 300
 Changes = Mapping[str, Any]  # by field: its old and new value, as {"from": …, "to": …}
 
 
-def record(
+def write_entry(
     action: str,
     about: Target | Base,
     *,
@@ -66,21 +66,20 @@ def record(
     return cast(str, row["id"])
 
 
-def record_of_instance(action: str, changes: Changes | None = None) -> None:
+def write_instance_entry(action: str, changes: Changes | None = None) -> None:
     """Write an entry about the whole instance, in its own log, in the current transaction."""
-    record(action, instance(), account_id=INSTANCE, changes=changes)
+    write_entry(action, instance(), account_id=INSTANCE, changes=changes)
 
 
-def record_read(
+def write_read_entry(
     action: str, target: Target, *, account_id: str, changes: Changes | None = None
 ) -> None:
-    """Write an entry about content that somebody reads, as ``record`` does; for a HEAD request,
-    whose response has no content, none."""
+    """Write an entry about content that somebody reads; none for HEAD, which has no content."""
     if not (has_request_context() and request.method == "HEAD"):
-        record(action, target, account_id=account_id, changes=changes)
+        write_entry(action, target, account_id=account_id, changes=changes)
 
 
-def created(values: Mapping[str, Any], *names: str) -> Changes:
+def changes_of_new(values: Mapping[str, Any], *names: str) -> Changes:
     """Return the ``changes`` of something new: the fields that have a value.
 
     Args:
@@ -93,7 +92,7 @@ def created(values: Mapping[str, Any], *names: str) -> Changes:
     }
 
 
-def changed(before: Mapping[str, Any], after: Mapping[str, Any], *names: str) -> Changes:
+def changes_between(before: Mapping[str, Any], after: Mapping[str, Any], *names: str) -> Changes:
     """Return the fields in which two states of a record differ.
 
     Args:

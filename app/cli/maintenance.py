@@ -13,7 +13,7 @@ import click
 from flask import current_app
 from sqlalchemy import URL
 
-from app.audit.entries import created, record_of_instance
+from app.audit.entries import changes_of_new, write_instance_entry
 from app.cli.context import create_application, upgrade, with_app
 from app.cli.failures import errors_as_messages
 from app.cli.output import (
@@ -211,7 +211,7 @@ def _bar(label: str, *, quiet: bool) -> Iterator[tuple[OnRows, OnRows]]:
 
 def _record(action: str, path: Path) -> None:
     with transaction():
-        record_of_instance(action, created({"file": str(path.absolute())}))
+        write_instance_entry(action, changes_of_new({"file": str(path.absolute())}))
 
 
 def _describe(manifest: Manifest) -> dict[str, Any]:

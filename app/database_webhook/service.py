@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from sqlalchemy.orm import undefer
 
-from app.audit.entries import record as record_entry
+from app.audit.entries import write_entry
 from app.audit.origin import Actor, is_command
 from app.audit.targets import Target
 from app.auth.operator import acting_for, first_owner
@@ -224,4 +224,4 @@ def _audit(
     its operator does."""
     target = Target(table.name, record["id"], record["name"])
     actor = None if is_command() else _DATABASE
-    record_entry(action, target, account_id=owner.account_id, changes=changes, actor=actor)
+    write_entry(action, target, account_id=owner.account_id, changes=changes, actor=actor)

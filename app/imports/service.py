@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from app.audit.entries import created, record
+from app.audit.entries import changes_of_new, write_entry
 from app.auth.guard import require_permission
 from app.auth.principal import Principal
 from app.auth.tenant import find_locked
@@ -100,7 +100,7 @@ def create_import(
     )
     db.session.add(made)
     notify_after_commit(NEW_WORK)
-    record("import.created", made, principal=principal)
+    write_entry("import.created", made, principal=principal)
     return made
 
 
@@ -136,7 +136,7 @@ def change_import(principal: Principal, import_id: str, choices: Mapping[str, An
         setattr(found, column, value)
     _start(found, "reading")
     found.counts, found.notes, found.questions, found.progress_total = {}, [], [], 0
-    record("import.updated", found, principal=principal)
+    write_entry("import.updated", found, principal=principal)
     return found
 
 
@@ -149,7 +149,7 @@ def _leave_out(principal: Principal, found: Import, choices: Mapping[str, Any]) 
     leave_out(found.account_id, found.id, numbers, before=found.left_out)
     found.left_out, found.updated_at = numbers, clock.now()
     found.counts = found.counts | count_features(found.account_id, found.id)
-    record("import.updated", found, principal=principal)
+    write_entry("import.updated", found, principal=principal)
     return found
 
 
@@ -209,7 +209,7 @@ def apply_import(principal: Principal, import_id: str, *, looked_at: str | None 
     check_history(found.account_id, counters(found.account_id).history_bytes)
     _start(found, "applying", principal)
     found.progress_total = sum(found.counts.get(name, 0) for name in ("new", "changed"))
-    record("import.applied", found, principal=principal, changes=created(found.counts))
+    write_entry("import.applied", found, principal=principal, changes=changes_of_new(found.counts))
     return found
 
 
@@ -236,7 +236,7 @@ def _cancel(principal: Principal, found: Import) -> Import:
     delete_upload(found)
     found.status, found.message, found.lease = "canceled", None, None
     found.updated_at = clock.now()
-    record("import.canceled", found, principal=principal)
+    write_entry("import.canceled", found, principal=principal)
     return found
 
 
@@ -252,7 +252,7 @@ def undo_import(principal: Principal, import_id: str) -> Import:
         )
     _start(found, "undoing", principal)
     found.progress_total = states.get("applied", 0)
-    record("import.undone", found, principal=principal)
+    write_entry("import.undone", found, principal=principal)
     return found
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from sqlalchemy import bindparam, delete, select, update
 
-from app.audit.entries import record
+from app.audit.entries import write_entry
 from app.audit.origin import Actor
 from app.audit.targets import Target
 from app.auth.tenant import find_locked, rows_of
@@ -142,7 +142,7 @@ def record_entry(action: str, found: Any, client: Client) -> None:
         found: the row of the token or code, with ``account_id`` and ``user_id``.
     """
     email = db.session.get_one(User, found.user_id).email
-    record(
+    write_entry(
         action,
         Target("member", found.user_id, email),
         account_id=found.account_id,

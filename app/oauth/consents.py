@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import bindparam, delete, func, select
 from sqlalchemy.orm import aliased
 
-from app.audit.entries import Changes, created, record
+from app.audit.entries import Changes, changes_of_new, write_entry
 from app.audit.origin import Actor, Via, acting, application_name
 from app.audit.targets import Target
 from app.auth.tenant import columns_of, own_columns_of, rows_of
@@ -137,9 +137,9 @@ def record_consent(
     action = "application.allowed"
     changes: Changes = {"scopes": {"from": former, "to": granted}}
     if granted == former:
-        action, changes = "application.allowed_again", created({"scopes": list(scopes)})
+        action, changes = "application.allowed_again", changes_of_new({"scopes": list(scopes)})
     target = Target("application", application_id, name)
-    record(action, target, account_id=account_id, changes=changes)
+    write_entry(action, target, account_id=account_id, changes=changes)
 
 
 def list_consents(user_id: str) -> list[dict[str, Any]]:
@@ -186,7 +186,7 @@ def revoke_consent(user_id: str, account_id: str, application_id: str) -> bool:
     if not deleted.rowcount:
         return False
     target = Target("application", application_id, name)
-    record("application.revoked", target, account_id=account_id)
+    write_entry("application.revoked", target, account_id=account_id)
     return True
 
 
@@ -209,7 +209,7 @@ def record_end_of_access(application: OAuthApplication) -> None:
     accounts = {account_id for account_id, _, _ in _consents_to(application)}
     for account_id in sorted(accounts - {application.account_id}):
         with _acting_in(account_id, application):
-            record("application.revoked", application, account_id=account_id)
+            write_entry("application.revoked", application, account_id=account_id)
 
 
 def _consents_to(application: OAuthApplication) -> Sequence[Any]:

@@ -7,7 +7,7 @@ from typing import Final
 
 from sqlalchemy import bindparam
 
-from app.audit.entries import record_read
+from app.audit.entries import write_read_entry
 from app.audit.origin import current_origin
 from app.audit.targets import Target
 from app.auth.principal import Principal
@@ -43,7 +43,7 @@ def is_bulk_read(principal: Principal, collection: Collection, query: Query) -> 
 
 def record_bulk_read(principal: Principal, collection: Collection) -> None:
     """Record that somebody reads a collection."""
-    record_read(
+    write_read_entry(
         _action(collection),
         Target("account", principal.account_id, principal.account_name),
         account_id=principal.account_id,

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from flask import g
 
-from app.audit.entries import Changes, created, record
+from app.audit.entries import Changes, changes_of_new, write_entry
 from app.audit.origin import Actor
 from app.audit.targets import Target
 from app.auth.login_throttle import count_refusal
@@ -42,7 +42,7 @@ def record_entry(
         by_themselves: the person acts, who need not be signed in.
         refused: the action was attempted and refused.
     """
-    record(
+    write_entry(
         action,
         Target("person", subject.id, subject.email),
         account_id=log_of(subject.id),
@@ -66,12 +66,12 @@ def record_refused_sign_in(user_id: str | None, email: str, reason: str | None =
     """
     is_kept = count_refusal(client()) or user_id is not None
     with db.session.begin_nested() as entry:
-        record(
+        write_entry(
             "person.sign_in_refused",
             Target("person", user_id, email),
             account_id=log_of(user_id or ""),
             actor=Actor.person(user_id, email),
-            changes=created({"reason": reason}),
+            changes=changes_of_new({"reason": reason}),
             refused=True,
         )
         if not is_kept:

@@ -10,7 +10,7 @@ from sqlalchemy import bindparam, select, update
 from sqlalchemy.exc import NoResultFound
 
 from app.account.service import open_account
-from app.audit.entries import changed
+from app.audit.entries import changes_between
 from app.auth.login_throttle import reset_attempts, throttle_key
 from app.auth.memberships import memberships_of
 from app.auth.people import IS_REGISTERED
@@ -120,7 +120,7 @@ def set_times(user_id: str, time_zone: str | None, date_format: str | None) -> N
     browser."""
     person = db.session.get_one(User, user_id)
     values = {"time_zone": time_zone, "date_format": date_format}
-    if changes := changed({name: getattr(person, name) for name in values}, values):
+    if changes := changes_between({name: getattr(person, name) for name in values}, values):
         record_entry("person.updated", person, changes)
         set_columns(person, values)
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from app.api.immutable import check_fixed
 from app.api.uniqueness import UniqueField, naming_conflicts
-from app.audit.entries import Changes, record
+from app.audit.entries import Changes, write_entry
 from app.audit.targets import Target
 from app.auth.guard import require_project
 from app.auth.principal import Principal
@@ -280,4 +280,6 @@ def _record(
     action: str, project: Mapping[str, Any], principal: Principal, changes: Changes | None
 ) -> None:
     target = Target("project", project["id"], project["name"])
-    record(action, target, account_id=principal.account_id, changes=changes, principal=principal)
+    write_entry(
+        action, target, account_id=principal.account_id, changes=changes, principal=principal
+    )

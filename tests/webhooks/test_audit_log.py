@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from standardwebhooks import Webhook
 
-from app.audit.entries import record
+from app.audit.entries import write_entry
 from app.audit.log import jobs, publishing, sealing
 from app.audit.log.publishing import publish
 from app.audit.log.sealing import AccountSealer, AlreadySealed
@@ -129,7 +129,7 @@ def test_a_full_batch_is_written_at_once(client: Client, monkeypatch: pytest.Mon
     with client.app.app_context(), transaction():
         for number in range(SEALED_ENTRIES):
             target = Target("project", f"p{number}", "Hood")
-            record("project.updated", target, account_id=client.account_id)
+            write_entry("project.updated", target, account_id=client.account_id)
     known = len(audit_events(client))
     with sent_statements() as sent:
         seal(client, monkeypatch)
@@ -233,6 +233,6 @@ def test_the_log_of_the_instance_is_sent_to_nobody(
 ) -> None:
     make_webhook(client, events=NAMED)
     with client.app.app_context(), transaction():
-        record("account.deleted", Target("account", "acct_1", "Gone"), account_id=INSTANCE)
+        write_entry("account.deleted", Target("account", "acct_1", "Gone"), account_id=INSTANCE)
     assert seal_log(client.app, INSTANCE, monkeypatch) > 0
     assert audit_events(client) == []

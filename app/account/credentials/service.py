@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import bindparam, func, not_, select
 
 from app.account.credentials.validation import NewCredential, allowed_network
-from app.audit.entries import created, record
+from app.audit.entries import changes_of_new, write_entry
 from app.auth.credentials import IS_VALID
 from app.auth.principal import Principal
 from app.auth.tenant import columns_of, rows_of
@@ -143,14 +143,14 @@ def revoke_credential(account_id: str, kind: str, credential_id: str) -> bool:
     if credential is None:
         return False
     credential.revoked_at = clock.now()
-    record(f"{credential.kind}.revoked", credential)
+    write_entry(f"{credential.kind}.revoked", credential)
     return True
 
 
 def _record_created(credential: Credential) -> None:
     values = {name: getattr(credential, name) for name in _AUDITED}
     values["expires_at"] = format_optional_time(credential.expires_at)
-    record(f"{credential.kind}.created", credential, changes=created(values))
+    write_entry(f"{credential.kind}.created", credential, changes=changes_of_new(values))
 
 
 def _credential_record(row: Any) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from typing import Any, Final
 from sqlalchemy import ColumnElement, delete, func, update
 
 from app.account.members.removal import purge_invited
-from app.audit.entries import record
+from app.audit.entries import write_entry
 from app.audit.guard import covered_by_other_entry
 from app.auth.tenant import columns_of, rows_of
 from app.db.batches import delete_batches
@@ -176,7 +176,7 @@ def _delete_rest(account_id: str) -> None:
     account is locked first, so that nothing is sealed meanwhile; the job that seals deletes what is
     recorded later.
     """
-    record("account.deleted", _lock(account_id), account_id=INSTANCE)
+    write_entry("account.deleted", _lock(account_id), account_id=INSTANCE)
     delete_rows(AuditCheckpoint, AuditCheckpoint.account_id == account_id)
     delete_rows(AuditEntry, AuditEntry.account_id == account_id)  # written meanwhile
     delete_rows(Mail, Mail.cause.contains(account_id, autoescape=True))

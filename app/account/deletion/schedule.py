@@ -8,7 +8,7 @@ from typing import Any, Final
 from sqlalchemy import bindparam, select
 
 from app.account.deletion.mails import mail_canceled, mail_deleted, mail_scheduled
-from app.audit.entries import record
+from app.audit.entries import write_entry
 from app.audit.origin import OPERATOR, Actor
 from app.auth.memberships import check_owner, members_in_roles
 from app.auth.principal import Principal
@@ -115,7 +115,7 @@ def _cancel(account: Account, by_email: str) -> None:
 def _record(action: str, account: Account, before: datetime | None) -> None:
     after = account.deletes_at
     times = {"from": format_optional_time(before), "to": format_optional_time(after)}
-    record(action, account, changes={"deletes_at": times})
+    write_entry(action, account, changes={"deletes_at": times})
 
 
 def _lock(principal: Principal) -> Account:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from app.account.members.record import member_record, not_found
 from app.account.members.rules import ActingMember
-from app.audit.entries import Changes, record
+from app.audit.entries import Changes, write_entry
 from app.audit.origin import Actor
 from app.audit.targets import member as target_of_member
 from app.auth.principal import Principal
@@ -46,7 +46,7 @@ class Member(NamedTuple):
         Args:
             principal: None if the member acts, who need not be signed in.
         """
-        record(
+        write_entry(
             action,
             target_of_member(self.person),
             account_id=self.membership.account_id,

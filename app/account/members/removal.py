@@ -9,7 +9,7 @@ from sqlalchemy import bindparam, delete, select
 
 from app.account.members.locking import Member, find_membership, is_last_owner
 from app.account.members.revocation import revoke_access
-from app.audit.entries import Changes, record
+from app.audit.entries import Changes, write_entry
 from app.audit.targets import member as target_of_member
 from app.auth.people import is_registered
 from app.auth.tenant import columns_of, own_columns_of
@@ -121,7 +121,7 @@ def _leave(person: User, account_id: str) -> None:
         )
     member = Member(membership, person)
     changes = end_membership(member, EventActor(account_id, account.name, person.id, person.email))
-    record("member.removed", target_of_member(person), account_id=account_id, changes=changes)
+    write_entry("member.removed", target_of_member(person), account_id=account_id, changes=changes)
 
 
 def _accounts_of(person: User) -> list[str]:

@@ -13,7 +13,7 @@ from typing import Final
 from flask import current_app
 from sqlalchemy import bindparam, delete, update
 
-from app.audit.entries import record
+from app.audit.entries import write_entry
 from app.audit.log.checkpoints import checkpoints_in_transaction, fetch
 from app.audit.log.sealing import take_lock
 from app.audit.origin import SYSTEM
@@ -87,5 +87,5 @@ def _delete(account_id: str, batches: list[Checkpoint]) -> int:
     note_history(account_id, -len(sizes), -sum(sizes))
     changes = {"first_number": {"from": first, "to": last + 1}}
     target = audit_log(account_id)
-    record("audit_log.pruned", target, account_id=account_id, actor=SYSTEM, changes=changes)
+    write_entry("audit_log.pruned", target, account_id=account_id, actor=SYSTEM, changes=changes)
     return len(sizes)

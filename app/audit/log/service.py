@@ -8,7 +8,7 @@ from typing import Any
 from flask import Flask
 from sqlalchemy import bindparam
 
-from app.audit.entries import created, record_read
+from app.audit.entries import changes_of_new, write_read_entry
 from app.audit.log.bodies import BODY, read_body
 from app.audit.log.files import filters_of, proof_lines
 from app.audit.log.filters import EntryQuery
@@ -44,8 +44,10 @@ def read_entry(account_id: str, entry_id: str) -> Any:
 
 def record_export(account_id: str, format_name: str, query: EntryQuery) -> None:
     """Record in the current transaction that somebody exports the log."""
-    changes = created({"format": format_name, **filters_of(query)})
-    record_read("audit_log.exported", audit_log(account_id), account_id=account_id, changes=changes)
+    changes = changes_of_new({"format": format_name, **filters_of(query)})
+    write_read_entry(
+        "audit_log.exported", audit_log(account_id), account_id=account_id, changes=changes
+    )
 
 
 def verify_account(app: Flask, account_id: str, verifier: Verifier) -> Generator[Finding]:

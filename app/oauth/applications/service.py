@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import bindparam, func
 
-from app.audit.entries import changed, created, record
+from app.audit.entries import changes_between, changes_of_new, write_entry
 from app.auth.tenant import columns_of, find_locked
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
@@ -72,7 +72,7 @@ def create_application(
         updated_at=now,
     )
     db.session.add(application)
-    record("application.created", application, changes=created(_audited(application)))
+    write_entry("application.created", application, changes=changes_of_new(_audited(application)))
     return application, secret
 
 
@@ -127,7 +127,9 @@ def update_application(
     application.redirect_uris = list(dict.fromkeys(redirect_uris))
     application.scopes = [scope for scope in SCOPES if scope in scopes]
     application.updated_at = clock.now()
-    record("application.updated", application, changes=changed(former, _audited(application)))
+    write_entry(
+        "application.updated", application, changes=changes_between(former, _audited(application))
+    )
     revoked = revoke_consents_to(application, set(before) - set(scopes))
     return application_record(application), revoked
 
@@ -137,7 +139,7 @@ def delete_application(account_id: str, client_id: str) -> bool:
     application = find_locked(account_id, OAuthApplication, client_id)
     if application is None:
         return False
-    record("application.deleted", application)
+    write_entry("application.deleted", application)
     record_end_of_access(application)
     db.session.delete(application)
     return True

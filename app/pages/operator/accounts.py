@@ -11,7 +11,7 @@ from sqlalchemy.orm import InstrumentedAttribute
 
 from app.account.billing.service import has_subscription
 from app.account.service import set_plan
-from app.audit.entries import record
+from app.audit.entries import write_entry
 from app.audit.origin import OPERATOR, Via, acting
 from app.audit.targets import Target
 from app.auth.tenant import columns_of
@@ -145,7 +145,7 @@ def change_plan(account_id: str, plan: str, shown: str) -> None:
         set_plan(account_id, plan)
     target = Target("account", account_id, account.name)
     changes = {"plan": {"from": shown, "to": plan}}
-    record("account.updated", target, account_id=INSTANCE, changes=changes)
+    write_entry("account.updated", target, account_id=INSTANCE, changes=changes)
 
 
 def _records(rows: list[Any]) -> list[dict[str, Any]]:

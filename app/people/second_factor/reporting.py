@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple
 
 from flask import current_app
 
-from app.audit.entries import Changes, record
+from app.audit.entries import Changes, write_entry
 from app.auth.principal import Principal
 from app.db.extensions import db
 from app.mail.service import queue_mail
@@ -80,7 +80,7 @@ def _record(person: User, change: str, values: dict[str, Any], principal: Princi
     if principal is None:
         record_entry(action, person, changes, by_themselves=change != "reset")
     else:
-        record(action, person, account_id=principal.account_id, principal=principal)
+        write_entry(action, person, account_id=principal.account_id, principal=principal)
 
 
 def _changes(change: str, values: dict[str, Any]) -> Changes | None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from flask import current_app
 
 from app.account.service import open_account
-from app.audit.entries import created
+from app.audit.entries import changes_of_new
 from app.audit.origin import Actor
 from app.auth.sessions import SignedIn, end_sessions
 from app.db.extensions import db
@@ -177,7 +177,7 @@ def unlink(person: SignedIn, identity_id: str, *, has_password: bool) -> bool:
 def _add(attempt: Any, person: User) -> None:
     identity = {name: getattr(attempt, name) for name in _IDENTITY}
     identities.add_identity(person.id, **identity)
-    record_entry("person.sign_in_linked", person, created(identity), by_themselves=True)
+    record_entry("person.sign_in_linked", person, changes_of_new(identity), by_themselves=True)
 
 
 def _settings() -> Settings:

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from sqlalchemy import Select, bindparam, func, select
 
-from app.audit.entries import created, record
+from app.audit.entries import changes_of_new, write_entry
 from app.auth.principal import Principal
 from app.auth.tenant import columns_of, rows_of
 from app.db import queries
@@ -109,7 +109,7 @@ def start_replay(
         _check_no_other(principal.account_id, webhook_id)
         end_replays(principal.account_id, webhook_id)
         db.session.add(replay)
-        record("webhook.replayed", locked, changes=created(_audited(replay)))
+        write_entry("webhook.replayed", locked, changes=changes_of_new(_audited(replay)))
         notify_after_commit(NEW_REPLAYS)
     return {"replayed": replay.total, "replay_id": replay.id if replay.total else None}
 
