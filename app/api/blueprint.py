@@ -18,7 +18,7 @@ from flask_smorest import Blueprint
 from sqlalchemy.exc import SQLAlchemyError
 
 from app.api import idempotency
-from app.api.deprecations import record_deprecations
+from app.api.deprecations import announce_deprecations
 from app.api.error_handlers import as_api_error, render
 from app.api.feature_schemas import geojson_of
 from app.api.idempotency import IdempotentRequest, StillRunning
@@ -162,7 +162,7 @@ class _Steps(NamedTuple):
 
     def admit(self, ids: Mapping[str, str]) -> Principal:
         """Return the caller, who has the permission and may use what the path names."""
-        record_deprecations(self.name)
+        announce_deprecations(self.name)
         principal = require(self.contract.needs)
         if "project_id" in ids or not self.contract.of_some_projects:
             require_project(principal, ids.get("project_id"))

@@ -20,7 +20,7 @@ _KNOWN: Final = "deprecations"  # of this operation
 _USED: Final = "used_deprecations"
 
 
-def record_deprecations(operation: str) -> None:
+def announce_deprecations(operation: str) -> None:
     """Have the response of this request say whether it uses anything deprecated.
 
     Args:
@@ -32,11 +32,11 @@ def record_deprecations(operation: str) -> None:
     setattr(g, _KNOWN, known)
     setattr(g, _USED, {each for each in known if not each.name})
     if request.method == "GET":  # the others have no parameters: the parser records their fields
-        record_deprecated_names(request.args)
+        note_deprecated_names(request.args)
     after_this_request(_with_deprecation_headers)
 
 
-def record_deprecated_names(names: Collection[str]) -> None:
+def note_deprecated_names(names: Collection[str]) -> None:
     """Record which of these parameters or fields of this request are deprecated."""
     for each in g.get(_KNOWN, ()):
         if each.name in names:

@@ -13,7 +13,7 @@ from webargs.flaskparser import FlaskParser
 from werkzeug.datastructures import MultiDict
 from werkzeug.exceptions import RequestEntityTooLarge
 
-from app.api.deprecations import record_deprecated_names
+from app.api.deprecations import note_deprecated_names
 from app.api.expensive import reading_body
 from app.http.errors import BadRequest, Detail, ValidationFailed
 from app.values.strict_json import JsonInvalid, loads
@@ -46,7 +46,7 @@ class StrictParser(FlaskParser):
         value = _parsed(raw)
         if not isinstance(value, dict):
             raise ValidationFailed(details=[Detail("body", "Must be a JSON object.")])
-        record_deprecated_names(value)
+        note_deprecated_names(value)
         return value
 
     def load_form(self, req: Request, schema: ma.Schema) -> Any:
@@ -60,7 +60,7 @@ class StrictParser(FlaskParser):
         if repeated := [name for name, values in parts.lists() if len(values) > 1]:
             detail = Detail(_shortened(repeated[0]), "Send this field only once.")
             raise ValidationFailed(details=[detail])
-        record_deprecated_names(parts)
+        note_deprecated_names(parts)
         return parts.to_dict()
 
     def load_querystring(self, req: Request, schema: ma.Schema) -> Any:

@@ -10,7 +10,7 @@ from sqlalchemy import bindparam, select
 from sqlalchemy.exc import SQLAlchemyError
 
 from app.auth.credentials import authenticate
-from app.auth.last_use import ACCESS_TOKEN, APPLICATION, CREDENTIAL, MEMBER, record_use
+from app.auth.last_use import ACCESS_TOKEN, APPLICATION, CREDENTIAL, MEMBER, save_last_use
 from app.auth.principal import Principal
 from app.db.queries import CompiledQuery
 from app.http.errors import Forbidden, NotFound, Unauthorized
@@ -88,7 +88,7 @@ def require(permission: str) -> Principal:
     principal = current_principal()
     if principal is None:
         raise g.get("refusal") or Unauthorized()
-    _record_use(principal)
+    _save_last_use(principal)
     is_for_all = permission == ANY_CREDENTIAL or (
         permission == PROFILE and principal.scopes is None
     )
@@ -123,7 +123,7 @@ def require_project(principal: Principal, project_id: str | None) -> None:
     )
 
 
-def _record_use(principal: Principal) -> None:
+def _save_last_use(principal: Principal) -> None:
     ids = {
         "id": principal.credential_id,
         "account_id": principal.account_id,
@@ -132,11 +132,11 @@ def _record_use(principal: Principal) -> None:
         "token_hash": principal.unused_token,
     }
     if principal.unused_token:
-        record_use(None, ids, ACCESS_TOKEN, APPLICATION, MEMBER)
+        save_last_use(None, ids, ACCESS_TOKEN, APPLICATION, MEMBER)
         return
     is_application = principal.kind == "oauth"
     touches = (APPLICATION, MEMBER) if is_application else (CREDENTIAL,)
-    record_use(principal.last_used_at, ids, *touches)
+    save_last_use(principal.last_used_at, ids, *touches)
 
 
 def _lack(principal: Principal, permission: str) -> str:

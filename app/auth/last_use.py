@@ -54,7 +54,9 @@ SESSION: Final = _target(Session.last_used_at, Session.id)
 MEMBER: Final = _target(Membership.last_active_at, Membership.account_id, Membership.user_id)
 
 
-def record_use(noted_at: datetime | None, ids: Mapping[str, str], *touches: LastUseTarget) -> None:
+def save_last_use(
+    noted_at: datetime | None, ids: Mapping[str, str], *touches: LastUseTarget
+) -> None:
     """Write that something is used now.
 
     Args:

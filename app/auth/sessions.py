@@ -235,13 +235,13 @@ def end_sessions(user_id: str, *, but: str | None = None) -> None:
     db.session.execute(own if but is None else own.where(Session.id != but))
 
 
-def record_session_use(person: SignedIn) -> None:
+def save_session_use(person: SignedIn) -> None:
     """Write when a session was used, and its person active."""
     ids, touches = {"id": person.session_id, "user_id": person.user_id}, [last_use.SESSION]
     if person.account_id is not None:
         ids["account_id"] = person.account_id
         touches.append(last_use.MEMBER)
-    last_use.record_use(person.last_used_at, ids, *touches)
+    last_use.save_last_use(person.last_used_at, ids, *touches)
 
 
 def _has_ended(row: Any, moment: datetime) -> bool:

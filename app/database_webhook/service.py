@@ -22,7 +22,7 @@ from app.db.extensions import db
 from app.events.outbox import EventActor, emit
 from app.http.errors import Detail, ValidationFailed
 from app.models import Account, Event, Project
-from app.projects.boundary_history.recording import is_recorded, record_change_by_sql
+from app.projects.boundary_history.saving import is_saved, save_boundary_changed_by_sql
 from app.usage.counters import lock_counters, recount
 from app.values import clock
 from app.values.ids import is_id
@@ -82,7 +82,7 @@ def _complete_row(table: ReportedTable, row_id: str, change: RowChange, recounts
         return False
     row, owner, is_corrected = found
     is_new = _is_new(table, account_id, row_id, is_insert=change.type == "INSERT")
-    has_changed = isinstance(row, Project) and not is_recorded(row)
+    has_changed = isinstance(row, Project) and not is_saved(row)
     before, last = None, _last_event(account_id, row_id)
     if last is not None:
         before = _data(last)
@@ -94,7 +94,7 @@ def _complete_row(table: ReportedTable, row_id: str, change: RowChange, recounts
         row.updated_at = clock.now()
         db.session.flush()
         if has_changed:
-            record_change_by_sql(row, change.old_record.get("geometry"))
+            save_boundary_changed_by_sql(row, change.old_record.get("geometry"))
         _publish(table, table.record(row), owner, {} if is_new else changes, is_new=is_new)
     # Of a change that an event of the service has published, the counters may know nothing yet.
     if recounts and (is_applied or change.may_change_counters()):

@@ -18,7 +18,7 @@ from app.http.errors import ValidationFailed
 from app.maintenance.indexes import rebuild_faulty
 from app.models import Project
 from app.projects.boundary_history.entries import measure_former
-from app.projects.boundary_history.recording import renew_shapes
+from app.projects.boundary_history.saving import renew_shapes
 from app.usage.counters import note_new_shapes
 
 

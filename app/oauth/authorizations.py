@@ -135,7 +135,7 @@ def revoke_family(account_id: str, authorization_id: str) -> bool:
     return bool(revoked.rowcount)
 
 
-def record_entry(action: str, found: Any, client: Client) -> None:
+def write_token_entry(action: str, found: Any, client: Client) -> None:
     """Record in the audit log the use of a token or code by an application that acts for a person.
 
     Args:

@@ -91,7 +91,7 @@ def has_consent(
     return is_registered(redirect_uri, row.redirect_uris)
 
 
-def record_consent(
+def save_consent(
     account_id: str,
     user_id: str,
     application_id: str,
@@ -203,7 +203,7 @@ def revoke_consents_to(application: OAuthApplication, scopes: Collection[str]) -
     return revoked
 
 
-def record_end_of_access(application: OAuthApplication) -> None:
+def write_end_of_access(application: OAuthApplication) -> None:
     """Record in the logs of other accounts that an application loses the access granted there. It
     must be locked, and is about to be deleted."""
     accounts = {account_id for account_id, _, _ in _consents_to(application)}

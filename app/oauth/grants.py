@@ -17,7 +17,7 @@ from authlib.oauth2.rfc6749.grants import AuthorizationCodeGrant, RefreshTokenGr
 from authlib.oauth2.rfc7636 import CodeChallenge
 
 from app.oauth import issuing
-from app.oauth.authorizations import claim_code, find_code, record_entry, revoke_family
+from app.oauth.authorizations import claim_code, find_code, revoke_family, write_token_entry
 from app.oauth.clients import BASIC, NONE, POST, Client
 from app.policy.oauth_errors import Description
 from app.values import clock
@@ -94,7 +94,7 @@ class CodeGrant(AuthorizationCodeGrant):  # type: ignore[misc]
 def _revoke_reused(row: Any, client: Client) -> None:
     """Revoke all tokens that were issued from a code."""
     if revoke_family(row.account_id, row.id):
-        record_entry("application.token_reused", row, client)
+        write_token_entry("application.token_reused", row, client)
 
 
 class Pkce(CodeChallenge):  # type: ignore[misc]

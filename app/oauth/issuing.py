@@ -14,7 +14,7 @@ from app.db.extensions import db
 from app.db.queries import CompiledQuery
 from app.limits.counting import count_refresh
 from app.models import OAuthAuthorization, OAuthToken
-from app.oauth.authorizations import lock_family, record_entry, revoke_family
+from app.oauth.authorizations import lock_family, revoke_family, write_token_entry
 from app.oauth.clients import Client
 from app.policy.oauth import ACCESS_TOKEN_LIFE, OFFLINE_ACCESS, REFRESH_GRACE, REFRESH_TOKEN_IDLE
 from app.policy.oauth_errors import Description
@@ -241,7 +241,7 @@ def _revoke_stolen(row: OAuthToken, found: Any, client: Client) -> None:
     if row.used_at is None and row.revoked_at is None:
         return
     if revoke_family(found.account_id, found.authorization_id):
-        record_entry("application.token_reused", found, client)
+        write_token_entry("application.token_reused", found, client)
 
 
 def _store_successor(token_hash: str, response: dict[str, Any]) -> None:

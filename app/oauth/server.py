@@ -17,7 +17,7 @@ from authlib.oauth2.rfc7009 import RevocationEndpoint
 from authlib.oauth2.rfc7662 import IntrospectionEndpoint
 
 from app.oauth import issuing
-from app.oauth.authorizations import record_entry
+from app.oauth.authorizations import write_token_entry
 from app.oauth.clients import BASIC, POST, Client, authenticate_client, find_client
 from app.oauth.grants import ANY_CLIENT, CodeGrant, Pkce, RefreshGrant, Token
 from app.oauth.messages import OAuthRequest, OAuthResponse, error_response
@@ -53,7 +53,7 @@ class Revocation(_TokenParameters, RevocationEndpoint):  # type: ignore[misc]
 
     def revoke_token(self, token: Token, request: OAuthRequest) -> None:
         if issuing.revoke(token.row):
-            record_entry("application.token_revoked", token.row, request.client)
+            write_token_entry("application.token_revoked", token.row, request.client)
 
 
 class Introspection(_TokenParameters, IntrospectionEndpoint):  # type: ignore[misc]

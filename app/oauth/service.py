@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from app.oauth.authorizations import create_authorization
-from app.oauth.consents import has_consent, lock_application, record_consent
+from app.oauth.consents import has_consent, lock_application, save_consent
 from app.oauth.redirect_uris import is_registered
 from app.oauth.requests import (
     AuthorizationRequest,
@@ -47,7 +47,7 @@ def grant(request: AuthorizationRequest, user_id: str, account_id: str, *, asked
         raise CannotRedirect("This application may not ask for all of this anymore.")
     client = request.client
     uris = [uri for uri in application.redirect_uris if is_registered(request.redirect_uri, [uri])]
-    record_consent(
+    save_consent(
         *(account_id, user_id, client.id, request.scopes),
         name=client.name,
         asked=uris if asked else (),

@@ -41,7 +41,7 @@ def is_bulk_read(principal: Principal, collection: Collection, query: Query) -> 
     return query.after is not None and not _is_known(principal, collection)
 
 
-def record_bulk_read(principal: Principal, collection: Collection) -> None:
+def write_bulk_read_entry(principal: Principal, collection: Collection) -> None:
     """Record that somebody reads a collection."""
     write_read_entry(
         _action(collection),

@@ -18,7 +18,7 @@ from app.geometry.shapes import CRS84
 from app.http.etags import IfMatch
 from app.http.urls import absolute_url
 from app.ogc import bodies, editing, feature_collections, items, pages
-from app.ogc.bulk_reads import is_bulk_read, record_bulk_read
+from app.ogc.bulk_reads import is_bulk_read, write_bulk_read_entry
 from app.ogc.collections import Collection
 from app.ogc.features import feature
 from app.ogc.parameters import FeatureSchema, Query, read_items_query, read_query
@@ -45,7 +45,7 @@ def _enter_bulk_read(principal: Principal, collection: Collection, query: Query)
     try:
         if is_bulk_read(principal, collection, query):
             with transaction():
-                record_bulk_read(principal, collection)
+                write_bulk_read_entry(principal, collection)
     except SQLAlchemyError as error:
         if not is_outage(error):
             raise

@@ -27,7 +27,7 @@ class Subject(NamedTuple):
     email: str
 
 
-def record_entry(
+def write_person_entry(
     action: str,
     subject: Any,
     changes: Changes | None = None,
@@ -52,7 +52,7 @@ def record_entry(
     )
 
 
-def record_refused_sign_in(user_id: str | None, email: str, reason: str | None = None) -> None:
+def write_refused_sign_in(user_id: str | None, email: str, reason: str | None = None) -> None:
     """Record that somebody did not sign in.
 
     Of those who are unknown, anybody can make up any number: after ``REFUSALS_RECORDED`` from one

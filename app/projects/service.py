@@ -21,7 +21,11 @@ from app.models import Project
 from app.policy.fields import PROJECT
 from app.projects.boundary_history.comparing import BoundaryComparison
 from app.projects.boundary_history.entries import Source, author_of
-from app.projects.boundary_history.recording import record_change, record_first, stored_boundary
+from app.projects.boundary_history.saving import (
+    save_changed_boundary,
+    save_first_boundary,
+    stored_boundary,
+)
 from app.projects.deletion import contents_of, delete_project_rows
 from app.projects.derived import (
     changes_of,
@@ -81,7 +85,7 @@ def create_project(
     row["stored_bytes"] = stored_bytes(row["geometry"], row.get("metadata_json"))
     with naming_conflicts((_SLUG, _EXTERNAL_ID), row):
         insert_row(Project, row)
-    boundary = record_first(row, author_of(principal, source))
+    boundary = save_first_boundary(row, author_of(principal, source))
     created = row_record(*mapped_row(row, PROJECT))
     _publish("project.created", created, principal, first_values(created, boundary))
     counted = ProjectContribution("active", row["area_m2"], row["stored_bytes"])
@@ -135,7 +139,7 @@ def update_project(
         db.session.flush()
     recorded = None
     if is_new:
-        recorded = record_change(project, boundary, author_of(principal, source), compared)
+        recorded = save_changed_boundary(project, boundary, author_of(principal, source), compared)
     _publish_update(project_record(project), principal, changes, recorded and recorded.description)
     more = 0 if recorded is None else recorded.stored_bytes
     is_archived = changes.keys() == {"status"} and project.status == "archived"
@@ -267,7 +271,7 @@ def _publish_update(
     Args:
         changes: as the event has them.
         boundary: how the entry describes the changed boundary
-            (``app.projects.boundary_history.recording``).
+            (``app.projects.boundary_history.saving``).
     """
     emit("project.updated", project, EventActor.of(principal), changes=changes)
     if boundary is None:

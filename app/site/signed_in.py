@@ -18,7 +18,7 @@ from app.auth.sessions import (
     end_session,
     find_session,
     principal_of,
-    record_session_use,
+    save_session_use,
     start_session,
 )
 from app.http.errors import Forbidden, Unauthorized
@@ -73,7 +73,7 @@ def signed_in(view: View) -> View:
         if person is None:
             return _turn_away_strangers()
         _count(person)
-        record_session_use(person)
+        save_session_use(person)
         return view(person, **arguments)
 
     run.requires_sign_in = True  # type: ignore[attr-defined]  # for the generated documentation
@@ -181,7 +181,7 @@ def signed_in_principal() -> Principal:
         raise Unauthorized
     g.principal = principal = principal_of(person)
     check_origin()
-    record_session_use(person)
+    save_session_use(person)
     return principal
 
 

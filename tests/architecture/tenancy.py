@@ -129,7 +129,7 @@ _REASONS = {
     ),
     "joins two that begin with it": (Place("app.audit.log.listing", "_page_of_all", "AuditEntry"),),
     "a new row, of the account it is given": (
-        Place("app.oauth.consents", "record_consent", "OAuthConsent"),
+        Place("app.oauth.consents", "save_consent", "OAuthConsent"),
     ),
     "the import that this worker has leased": (Place("app.imports.leases", "locked", "Import"),),
     "finds out which account is meant": (

@@ -43,7 +43,7 @@ from app.models import (
     Session,
     Webhook,
 )
-from app.oauth.consents import record_end_of_access
+from app.oauth.consents import write_end_of_access
 from app.policy.audit import INSTANCE
 from app.projects.deletion import delete_in_steps
 from app.values import clock
@@ -124,7 +124,7 @@ def _end_access(account_id: str) -> None:
         webhook.enabled = False
         webhook.deleted_at = webhook.deleted_at or clock.now()
     for application in db.session.scalars(rows_of(account_id, OAuthApplication).with_for_update()):
-        record_end_of_access(application)
+        write_end_of_access(application)
     invited = rows_of(account_id, Membership).where(Membership.joined_at.is_(None))
     user_ids = db.session.scalars(invited.with_only_columns(Membership.user_id)).all()
     for model in (OAuthApplication, Credential, Membership):  # consents and tokens go with them

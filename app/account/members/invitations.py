@@ -128,7 +128,7 @@ def send_invitation(principal: Principal, *, email: str, role: str) -> Invitatio
     db.session.flush()
     member = Member(membership, person)
     emit("member.invited", member.record, EventActor.of(principal))
-    member.record_entry("member.invited", principal, {"role": {"from": former, "to": role}})
+    member.audit("member.invited", principal, {"role": {"from": former, "to": role}})
     if is_new:
         count_member(account.id, 1)
     return Invitation(member.record, link)
@@ -154,17 +154,17 @@ def accept_invitation(token: str) -> AcceptedInvitation | None:
     now = clock.now()
     values = {"token_hash": tokens.hash_token(token), "now": now}
     row = db.session.execute(_ACCEPT, values).one_or_none()
-    return None if row is None else record_joined(row, now)
+    return None if row is None else finish_joining(row, now)
 
 
-def record_joined(row: Any, now: datetime) -> AcceptedInvitation:
+def finish_joining(row: Any, now: datetime) -> AcceptedInvitation:
     """Verify the address of a person who has just joined an account, and emit the event."""
     unverified = update(User).where(User.id == row.user_id, User.email_verified_at.is_(None))
     db.session.execute(unverified.values(email_verified_at=now))
     account = db.session.get_one(Account, row.account_id)
     member = lock_member(account.id, row.user_id)
     emit("member.joined", member.record, EventActor(account.id, account.name))
-    member.record_entry("member.joined", None)
+    member.audit("member.joined", None)
     return AcceptedInvitation(account.id, row.user_id)
 
 

@@ -38,7 +38,7 @@ class Member(NamedTuple):
         """The bytes that the member's entity tag is computed from."""
         return dumps(self.record)
 
-    def record_entry(
+    def audit(
         self, action: str, principal: Principal | None, changes: Changes | None = None
     ) -> None:
         """Write an entry of the audit log about the member.

@@ -62,7 +62,7 @@ def list_audit_log(principal: Principal, values: dict[str, Any]) -> Response:
 def _file(account_id: str, format_name: str, query: EntryQuery) -> Response:
     def record() -> None:
         with transaction():
-            service.record_export(account_id, format_name, query)
+            service.write_export_entry(account_id, format_name, query)
 
     return file_response(account_id, format_name, query, record)
 

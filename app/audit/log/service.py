@@ -42,7 +42,7 @@ def read_entry(account_id: str, entry_id: str) -> Any:
     return Fragment(row.body)
 
 
-def record_export(account_id: str, format_name: str, query: EntryQuery) -> None:
+def write_export_entry(account_id: str, format_name: str, query: EntryQuery) -> None:
     """Record in the current transaction that somebody exports the log."""
     changes = changes_of_new({"format": format_name, **filters_of(query)})
     write_read_entry(

@@ -15,7 +15,7 @@ from app.http.errors import Detail, Forbidden, ValidationFailed
 from app.models import Account, OAuthApplication
 from app.oauth.applications.client_secrets import new_secret, secret_mark, still_works
 from app.oauth.applications.validation import check_application
-from app.oauth.consents import record_end_of_access, revoke_consents_to
+from app.oauth.consents import revoke_consents_to, write_end_of_access
 from app.policy.oauth import APPLICATIONS_PER_ACCOUNT
 from app.policy.permissions import SCOPES
 from app.security import tokens
@@ -140,7 +140,7 @@ def delete_application(account_id: str, client_id: str) -> bool:
     if application is None:
         return False
     write_entry("application.deleted", application)
-    record_end_of_access(application)
+    write_end_of_access(application)
     db.session.delete(application)
     return True
 

@@ -10,7 +10,7 @@ from app.audit.log.checkpoints import list_checkpoints
 from app.audit.log.files import FORMATS
 from app.audit.log.listing import list_latest
 from app.audit.log.responses import file_response
-from app.audit.log.service import read_entry, record_export
+from app.audit.log.service import read_entry, write_export_entry
 from app.auth.principal import Principal
 from app.db.transactions import transaction
 from app.http.errors import BadRequest, NotFound
@@ -68,7 +68,7 @@ def export(principal: Principal) -> Response:
 
     def record() -> None:
         with transaction():
-            record_export(account_id, format_name, query)
+            write_export_entry(account_id, format_name, query)
 
     return file_response(account_id, format_name, query, record)
 

@@ -9,7 +9,7 @@ from urllib.parse import quote
 from flask import Response, request
 
 from app.auth.memberships import memberships_of
-from app.auth.sessions import SignedIn, record_session_use
+from app.auth.sessions import SignedIn, save_session_use
 from app.db.transactions import transaction
 from app.http.urls import AUTHORIZE
 from app.limits.counting import count_authorization_request
@@ -40,7 +40,7 @@ def authorize() -> Response:
         if auth_request.is_silent:
             return _report(service.refusal(auth_request, "login_required"), person)
         return redirect_to(f"/login?next={quote(request.full_path, safe='')}")
-    record_session_use(person)
+    save_session_use(person)
     accounts = memberships_of(person.user_id)
     if request.method == "POST":
         return _handle_decision(auth_request, person, accounts)

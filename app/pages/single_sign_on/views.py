@@ -16,9 +16,9 @@ from app.db.transactions import transaction
 from app.http.errors import RateLimited
 from app.limits.counting import count_single_sign_on
 from app.pages.second_factor.step_up import ask_again
-from app.people.auditing import record_refused_sign_in
+from app.people.auditing import write_refused_sign_in
 from app.people.passwords import check_password, count_sign_in_attempt
-from app.people.service import find_contact, record_sign_in
+from app.people.service import find_contact, write_sign_in_entry
 from app.people.sign_up import is_open
 from app.people.single_sign_on import admission, attempts, service
 from app.people.single_sign_on.admission import would_bypass_second_factor
@@ -206,7 +206,7 @@ def _is_password_of(owner: Any, draft: Draft) -> bool:
     if check_password(attempt, draft.values["password"]) and attempt.user_id == owner.id:
         return True
     with transaction():
-        record_refused_sign_in(owner.id, owner.email)
+        write_refused_sign_in(owner.id, owner.email)
     draft.errors["password"] = ["Wrong password."]
     return False
 
@@ -277,7 +277,7 @@ def _link(token: str, attempt: Any, owner: Any) -> Response:
 
 def _finish(response: Response, user_id: str, account_id: str | None = None) -> Response:
     """Sign in, in the current transaction."""
-    record_sign_in(user_id)
+    write_sign_in_entry(user_id)
     first = next((row.id for row in memberships_of(user_id)), None)
     has_confirmed = not has_second_step(user_id)
     sign_in(response, user_id, account_id or first, confirmed=has_confirmed)
@@ -288,7 +288,7 @@ def _finish(response: Response, user_id: str, account_id: str | None = None) -> 
 def _enter_and_refuse(reason: str, email: str = "", user_id: str | None = None) -> Response:
     """Refuse somebody who comes back from the provider, and record that in the audit log."""
     with transaction():
-        record_refused_sign_in(user_id, email or "somebody", reason)
+        write_refused_sign_in(user_id, email or "somebody", reason)
     return _refused(reason, email)
 
 

@@ -13,7 +13,7 @@ from app.auth.login_throttle import CODES, attempts_now, count_attempt, reset_at
 from app.auth.people import KnownBrowser
 from app.db.extensions import db
 from app.models import User
-from app.people.auditing import Subject, record_entry
+from app.people.auditing import Subject, write_person_entry
 from app.people.second_factor.authenticators import use_code
 from app.people.second_factor.challenges import Purpose
 from app.people.second_factor.passkeys import has_passkey, use_passkey
@@ -85,7 +85,7 @@ def refuse(person_id: str, email: str, keys: tuple[str, ...], address: str) -> N
         address: the client's IP address.
     """
     subject = Subject(person_id, email)
-    record_entry("person.second_factor_refused", subject, by_themselves=True, refused=True)
+    write_person_entry("person.second_factor_refused", subject, by_themselves=True, refused=True)
     if attempts_now(CODES, keys[0]) >= WRONG_CODES_MAILED:
         mail_guesses(person_id, address)
 

@@ -11,7 +11,7 @@ from app.auth.principal import Principal
 from app.db.extensions import db
 from app.mail.service import queue_mail
 from app.models import User
-from app.people.auditing import record_entry
+from app.people.auditing import write_person_entry
 from app.values import clock
 from app.values.clock import format_time
 from app.values.ids import new_id
@@ -78,7 +78,7 @@ def mail_guesses(user_id: str, address: str) -> None:
 def _record(person: User, change: str, values: dict[str, Any], principal: Principal | None) -> None:
     action, changes = CHANGES[change].action, _changes(change, values)
     if principal is None:
-        record_entry(action, person, changes, by_themselves=change != "reset")
+        write_person_entry(action, person, changes, by_themselves=change != "reset")
     else:
         write_entry(action, person, account_id=principal.account_id, principal=principal)
 

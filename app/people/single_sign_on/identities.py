@@ -46,7 +46,7 @@ def person_of(issuer: str, subject: str) -> str | None:
     return user_id
 
 
-def record_use(issuer: str, subject: str) -> None:
+def save_last_use(issuer: str, subject: str) -> None:
     """Store the time of a sign-in with an identity."""
     own = update(SignInIdentity).where(*_is(issuer, subject))
     db.session.execute(own.values(last_used_at=clock.now()))

@@ -93,7 +93,7 @@ def test_a_deleted_person_is_told(
     browser = browser_of(client, member.id)
     token = browser.get("/profile").form("/logout").fields
     change = partial(_delete_person, member.id)
-    _meanwhile(monkeypatch, client.app, signed_in, "record_session_use", change)
+    _meanwhile(monkeypatch, client.app, signed_in, "save_session_use", change)
     page = browser.send(path, None, **token, **fields)
     assert page.status == 401
     assert "has just been deleted" in page.text

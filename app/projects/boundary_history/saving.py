@@ -35,7 +35,7 @@ def stored_boundary(project: Project) -> StoredBoundary | None:
     )
 
 
-class Recorded(NamedTuple):
+class SavedBoundary(NamedTuple):
     """A boundary that was recorded: the bytes that are stored in addition, and how the audit log
     describes the change."""
 
@@ -43,7 +43,7 @@ class Recorded(NamedTuple):
     description: Description
 
 
-def record_first(project: Mapping[str, Any], author: Author) -> Description | None:
+def save_first_boundary(project: Mapping[str, Any], author: Author) -> Description | None:
     """Record the boundary of a new project, if it has one. Returns how the audit log describes it.
 
     Args:
@@ -59,12 +59,12 @@ def record_first(project: Mapping[str, Any], author: Author) -> Description | No
     return None
 
 
-def record_change(
+def save_changed_boundary(
     project: Project,
     former: StoredBoundary | None,
     author: Author,
     ahead: BoundaryComparison | None = None,
-) -> Recorded:
+) -> SavedBoundary:
     """Record the changed boundary of a project.
 
     Args:
@@ -73,14 +73,14 @@ def record_change(
         ahead: the comparison from before the transaction.
     """
     former_id = entries.close_present(project, former and former.text)
-    recorded, change = _record_present(project, author, former, ahead)
+    recorded, change = _save_present(project, author, former, ahead)
     before = None if former is None else (former_id, former)
     # Without an entry, it was set with SQL and never reported: it is not kept.
     stored_bytes = len(former.text.encode()) if former and former_id else 0
-    return Recorded(stored_bytes, _describe(before, recorded, change))
+    return SavedBoundary(stored_bytes, _describe(before, recorded, change))
 
 
-def is_recorded(project: Project) -> bool:
+def is_saved(project: Project) -> bool:
     """True if the present entry is that of the boundary that a project has now."""
     entry, boundary = entries.find_present(project), stored_boundary(project)
     if entry is None or boundary is None:
@@ -88,7 +88,7 @@ def is_recorded(project: Project) -> bool:
     return is_entry_of(entry, boundary)
 
 
-def record_change_by_sql(project: Project, reported: object) -> None:
+def save_boundary_changed_by_sql(project: Project, reported: object) -> None:
     """Record the boundary of a project that was changed with SQL.
 
     Args:
@@ -100,7 +100,7 @@ def record_change_by_sql(project: Project, reported: object) -> None:
         former = StoredBoundary(reported, entry.area_m2)
     entries.close_present(project, former and former.text)
     is_comparable = former is not None or entry is None
-    _record_present(project, _BY_SQL, former, change=None if is_comparable else UNKNOWN)
+    _save_present(project, _BY_SQL, former, change=None if is_comparable else UNKNOWN)
 
 
 def renew_shapes(project: Project) -> None:
@@ -109,7 +109,7 @@ def renew_shapes(project: Project) -> None:
     entries.reopen_present(project)
 
 
-def _record_present(
+def _save_present(
     project: Project,
     author: Author,
     former: StoredBoundary | None,
