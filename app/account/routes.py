@@ -15,7 +15,7 @@ from app.auth.principal import Principal
 from app.http.etags import IfMatch
 from app.policy.permissions import PROFILE
 from app.projects.summaries import summarize_projects
-from app.usage.statistics import statistics
+from app.usage.statistics import usage_statistics
 
 bp = ApiBlueprint(
     "account",
@@ -52,7 +52,7 @@ def update_account(principal: Principal, values: dict[str, Any], if_match: IfMat
 @bp.operation("GET", "/usage", needs="billing:read", gives=(200, single_of(UsageSchema)))
 def read_usage(principal: Principal) -> Response:
     """Read the account's usage."""
-    return envelope.single(statistics(principal.account_id, principal.plan))
+    return envelope.single(usage_statistics(principal.account_id, principal.plan))
 
 
 def _account_seen_by(principal: Principal) -> dict[str, Any]:

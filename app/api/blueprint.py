@@ -19,12 +19,18 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from app.api import idempotency
 from app.api.deprecations import announce_deprecations
-from app.api.error_handlers import as_api_error, render
+from app.api.error_handlers import as_api_error, render_error
 from app.api.feature_schemas import geojson_of
 from app.api.idempotency import IdempotentRequest, StillRunning
 from app.api.media_types import PARAMETER
 from app.api.openapi.components import CanopyApi
-from app.api.openapi.operations import Contract, describe, finish, is_form, path_parameters
+from app.api.openapi.operations import (
+    Contract,
+    describe_operation,
+    finish_operation,
+    is_form,
+    path_parameters,
+)
 from app.api.openapi.schemas import example_of
 from app.api.parsing import PARSER, refuse_body, refuse_parameters
 from app.auth.guard import require, require_project, set_permission
@@ -49,7 +55,7 @@ class ApiBlueprint(Blueprint):  # type: ignore[misc]
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        self._prepare_doc_cbks.append(finish)
+        self._prepare_doc_cbks.append(finish_operation)
 
     def register_views_in_doc(self, api: CanopyApi, *args: Any, **options: Any) -> None:
         """Describe the operations only when somebody asks for the description, which would take
@@ -124,7 +130,7 @@ class ApiBlueprint(Blueprint):  # type: ignore[misc]
                     required = not getattr(takes, "may_be_absent", False)
                     parts |= {"example": example_of(takes), "required": required}
                 run._apidoc = self.arguments(parse.schema, **parts)(run)._apidoc  # type: ignore[attr-defined]
-            describe(self, run, contract)
+            describe_operation(self, run, contract)
             set_permission(run, needs)
             methods = ["PUT", "PATCH"] if method == "PUT" else [method]
             named = path_parameters(contract.path)
@@ -224,7 +230,7 @@ def _commit(idempotent: IdempotentRequest | None, change: Callable[[], Response]
     """Make a change in the transaction that also keeps its response."""
     if idempotent is not None and not idempotent.claim():
         db.session.rollback()
-        return idempotent.stored_response() or render(StillRunning())
+        return idempotent.stored_response() or render_error(StillRunning())
     response = change()
     if idempotent is not None:
         idempotent.store(response)
@@ -238,7 +244,7 @@ def _refuse(error: ApiError | SQLAlchemyError, idempotent: IdempotentRequest | N
     refusal = error if isinstance(error, ApiError) else as_api_error(error)
     if refusal is None:
         raise error
-    response = render(refusal)
+    response = render_error(refusal)
     if idempotent is None or not _is_stored(refusal):
         return response
     if idempotent.claim():

@@ -58,7 +58,7 @@ def init_app(app: Flask, *formats: ErrorFormat) -> None:
             or None. The first that gives one is taken; else it is the envelope.
     """
     app.extensions[_FORMATS] = formats
-    app.register_error_handler(ApiError, render)
+    app.register_error_handler(ApiError, render_error)
     app.register_error_handler(HTTPException, _render_http)
     for kind in (NoMoreData, ParseException):  # raised by the web server where a body is read
         app.register_error_handler(kind, _render_broken_body)
@@ -66,7 +66,7 @@ def init_app(app: Flask, *formats: ErrorFormat) -> None:
     app.register_error_handler(Exception, _render_unknown)
 
 
-def render(error: ApiError, **extra: Any) -> Response:
+def render_error(error: ApiError, **extra: Any) -> Response:
     """The error envelope, with the error's own status and headers, and ``extra`` members; or
     another format, such as a page for a browser."""
     formatted = (make(error, request_id()) for make in current_app.extensions[_FORMATS])
@@ -109,25 +109,25 @@ def _render_http(error: HTTPException) -> Response:
     known = _BY_STATUS.get(error.code or 500)
     if known is None:
         if (error.code or 500) >= 500:
-            return render(errors.InternalError())
+            return render_error(errors.InternalError())
         known = errors.BadRequest
     kept = {name: value for name, value in error.get_headers() if name == "Allow"}
-    return render(known(headers=kept))
+    return render_error(known(headers=kept))
 
 
 def _render_broken_body(_: Exception) -> Response:
-    return render(errors.BadRequest("The chunked body is malformed or incomplete."))
+    return render_error(errors.BadRequest("The chunked body is malformed or incomplete."))
 
 
 def _render_database(error: SQLAlchemyError) -> Response:
     refusal = as_api_error(error)
-    return render(refusal) if refusal is not None else _render_unknown(error)
+    return render_error(refusal) if refusal is not None else _render_unknown(error)
 
 
 def _render_unknown(error: Exception) -> Response:
     if is_caller_deleted():  # rows that every request relies on are gone, whatever failed first
-        return render(errors.Unauthorized(_DELETED))
+        return render_error(errors.Unauthorized(_DELETED))
     if _DEBUGGER in request.environ:
         raise error
     log.error("unhandled error", exc_info=error)
-    return render(errors.InternalError())
+    return render_error(errors.InternalError())

@@ -14,7 +14,7 @@ from app.policy import request_limits
 from app.policy.fields import Field
 from app.values.ids import PATTERNS, PREFIXES
 from app.values.schemas import QueryInteger, QuerySchema, Text, Timestamp
-from app.values.text import unstorable
+from app.values.text import storage_problem
 
 METADATA_PREFIX: Final = "metadata."
 _METADATA: Final = f"{METADATA_PREFIX}KEY"  # what documents call the parameter
@@ -73,7 +73,7 @@ class CommaSeparated(fields.Field[tuple[str, ...]]):
         if self._known and (unknown := [word for word in words if word not in self._known]):
             message = f"{unknown[0][:50]!r} is unknown. The {self._what} are: "
             raise ma.ValidationError(f"{message}{', '.join(self._known)}.")
-        if problem := unstorable(value):
+        if problem := storage_problem(value):
             raise ma.ValidationError(problem)
         return tuple(dict.fromkeys(words))
 
@@ -124,7 +124,7 @@ class SearchText(Text):
         where: what it is part of, such as "the name".
     """
 
-    problem = staticmethod(unstorable)  # what was stored earlier may hold more than new texts
+    problem = staticmethod(storage_problem)  # what was stored earlier may hold more than new texts
 
     def __init__(self, where: str) -> None:
         description = f"Part of {where}. Case and accents are ignored."
@@ -152,7 +152,9 @@ class MetadataQuerySchema(QuerySchema):
     @ma.pre_load
     def _take_metadata(self, data: Mapping[str, str], **_: Any) -> dict[str, Any]:
         found = {name: value for name, value in data.items() if name.startswith(METADATA_PREFIX)}
-        wrong = {name: unstorable(name) or unstorable(value) for name, value in found.items()}
+        wrong = {
+            name: storage_problem(name) or storage_problem(value) for name, value in found.items()
+        }
         message = (
             f"A list is filtered by at most {request_limits.METADATA_FILTERS} keys of the metadata."
         )

@@ -14,7 +14,7 @@ from app.policy import kinds
 from app.policy.countries import COUNTRY_CODES
 from app.policy.fields import Field
 from app.policy.kinds import Kind
-from app.values.kind_schemas import VALUES, MakeField, described, make_field, plain
+from app.values.kind_schemas import VALUES, MakeField, description_option, make_field, maker_of
 from app.values.schemas import Choice, FixedText, QueryBoolean, QueryInteger, QueryNumber, Text
 
 _FIXED: Final = ("id", "slug", "project_id")
@@ -109,7 +109,7 @@ def _filter(field: Field) -> fields.Field[Any]:
     a tool of the chat."""
     text = f"Only records with exactly this `{field.name}`."
     make = _IN_QUERY.get(field.kind) or _INPUT[field.kind]
-    made = make(field, **described(field))
+    made = make(field, **description_option(field))
     made.metadata = {**made.metadata, "description": text}
     return made
 
@@ -124,7 +124,7 @@ def _shown(field: Field, **options: bool) -> fields.Field[Any]:
     """Return a field as it is read, or as it is ignored in a body that cannot set it."""
     made: dict[str, Any] = options | ({"allow_none": True} if field.nullable else {})
     if options.get("required"):
-        made |= described(field)
+        made |= description_option(field)
     if field.kind is kinds.CHOICE and options.get("required"):
         return Choice(field.title, field.choices, **made)
     return _SHOWN.get(field.kind, fields.String)(**made)
@@ -154,14 +154,14 @@ def _by_member(problems: list[Problem]) -> dict[str, list[str]]:
 
 
 _INPUT: Final = VALUES | {
-    kinds.BOUNDARY: plain(Geometry),
-    kinds.POINT: plain(Location),
+    kinds.BOUNDARY: maker_of(Geometry),
+    kinds.POINT: maker_of(Location),
 }
 _IN_QUERY: Final[dict[Kind, MakeField]] = {
-    kinds.COUNTRY: plain(CountryCode),
+    kinds.COUNTRY: maker_of(CountryCode),
     kinds.INTEGER: _query_integer,
     kinds.NUMBER: _query_number,
-    kinds.BOOLEAN: plain(QueryBoolean),
+    kinds.BOOLEAN: maker_of(QueryBoolean),
 }
 _SHOWN: Final[dict[Kind, type[fields.Field[Any]]]] = {
     kinds.INTEGER: fields.Integer,

@@ -22,8 +22,8 @@ from app.lists.statements import count_query, list_statement, page_query
 from app.models import Asset
 from app.policy.fields import ASSET
 from app.policy.request_limits import ASSET_SORTS
-from app.usage.counters import counters
-from app.values.records import columns
+from app.usage.counters import read_counters
+from app.values.records import columns_of_fields
 
 _SIDES: Final = ("longitude", "latitude", "longitude", "latitude")
 _SORTS: Final = {name: name for name in ASSET_SORTS}
@@ -89,12 +89,12 @@ def scan_assets(
 
 
 def _totals(account_id: str) -> tuple[None, int]:
-    return None, int(counters(account_id).stored_bytes)
+    return None, int(read_counters(account_id).stored_bytes)
 
 
 FEATURES: Final = FeatureSource(
     _OF_ACCOUNT,
-    (*columns(Asset, ASSETS.property_fields), Asset.metadata_json, Asset.location),
+    (*columns_of_fields(Asset, ASSETS.property_fields), Asset.metadata_json, Asset.location),
     func.coalesce(byte_length(_OF_ACCOUNT.table.c.metadata_json), 0),
     None,
     _totals,

@@ -6,10 +6,10 @@ from typing import Any, Final
 
 from app.models import Asset
 from app.policy.fields import ASSET
-from app.values.records import columns, object_row, row_reader
+from app.values.records import columns_of_fields, object_row, row_reader
 from app.values.strict_json import dumps
 
-COLUMNS: Final = columns(Asset, ASSET)
+COLUMNS: Final = columns_of_fields(Asset, ASSET)
 
 row_record = row_reader(ASSET)  # of the values of COLUMNS; location and metadata go out unparsed
 

@@ -13,7 +13,7 @@ from flask import has_request_context, request
 
 from app.audit import guard
 from app.audit.origin import Actor, Origin, current_origin
-from app.audit.targets import Target, instance, target_of
+from app.audit.targets import Target, instance_target, target_of
 from app.auth.principal import Principal
 from app.db.column_types import Base
 from app.db.transactions import insert_row
@@ -68,7 +68,7 @@ def write_entry(
 
 def write_instance_entry(action: str, changes: Changes | None = None) -> None:
     """Write an entry about the whole instance, in its own log, in the current transaction."""
-    write_entry(action, instance(), account_id=INSTANCE, changes=changes)
+    write_entry(action, instance_target(), account_id=INSTANCE, changes=changes)
 
 
 def write_read_entry(

@@ -20,7 +20,7 @@ from app.auth.principal import Principal
 from app.db.queries import CompiledQuery
 from app.http.errors import Unauthorized
 from app.models import Account, Membership, OAuthAuthorization, OAuthToken, User
-from app.policy.permissions import PROFILE, ROLES, expand
+from app.policy.permissions import PROFILE, ROLES, expand_permissions
 from app.security import tokens
 from app.security.callers import note_account
 from app.values import clock
@@ -67,7 +67,7 @@ _BY_HASH = CompiledQuery(
 )
 
 
-def authenticate(token: str) -> Principal:
+def authenticate_access_token(token: str) -> Principal:
     """The principal of an access token.
 
     Raises:
@@ -114,4 +114,4 @@ def _is_valid(row: Any) -> bool:
 def _permissions(text: str, role: str) -> tuple[frozenset[str], frozenset[str]]:
     """The scopes of a token, and the permissions that they include for this role."""
     scopes = frozenset(orjson.loads(text))
-    return scopes, (expand(scopes) & ROLES[role]) | (scopes & {PROFILE})
+    return scopes, (expand_permissions(scopes) & ROLES[role]) | (scopes & {PROFILE})

@@ -21,7 +21,7 @@ from app.auth.principal import Principal
 from app.db.queries import CompiledQuery
 from app.http.errors import Unauthorized
 from app.models import Account, Credential, User
-from app.policy.permissions import expand
+from app.policy.permissions import expand_permissions
 from app.security import tokens
 from app.security.callers import note_account
 from app.values import clock
@@ -77,7 +77,7 @@ def authenticate(header: str | None, address: str) -> Principal:
     """
     token = _bearer_token(header)
     if token.startswith(tokens.ACCESS_TOKEN):
-        return access_tokens.authenticate(token)
+        return access_tokens.authenticate_access_token(token)
     if not any(tokens.is_well_formed(token, p) for p in (tokens.API_KEY, tokens.SERVICE_TOKEN)):
         raise Unauthorized(_misuse(token), challenge="invalid_token")
     token_hash = tokens.hash_token(token)
@@ -133,7 +133,7 @@ def _bearer_token(header: str | None) -> str:
 @lru_cache(maxsize=1024)
 def _permissions(text: str) -> frozenset[str]:
     """The permissions of a credential with all that they include."""
-    return expand(orjson.loads(text))
+    return expand_permissions(orjson.loads(text))
 
 
 @lru_cache(maxsize=1024)

@@ -15,7 +15,7 @@ from app.auth.principal import Principal
 from app.db.queries import CompiledQuery
 from app.http.errors import Forbidden, NotFound, Unauthorized
 from app.models import Account, User
-from app.policy.permissions import PROFILE, SCOPES, expand
+from app.policy.permissions import PROFILE, SCOPES, expand_permissions
 
 ANY_CREDENTIAL = "any"
 OR = " or "
@@ -149,7 +149,7 @@ def _lack(principal: Principal, permission: str) -> str:
             f"This needs the permission {permission}, which OAuth tokens cannot have. "
             "Use an API key."
         )
-    if expand(principal.scopes).isdisjoint(scopes):
+    if expand_permissions(principal.scopes).isdisjoint(scopes):
         return f"This OAuth token lacks the scope {permission}."
     return (
         f"The person that this application acts for lacks the permission {permission} in this "

@@ -11,7 +11,7 @@ from app.auth.principal import Principal
 from app.auth.tenant import columns_of
 from app.db.queries import CompiledQuery
 from app.models import Membership, User
-from app.policy.permissions import expand
+from app.policy.permissions import expand_permissions
 
 _FIRST_OWNER = CompiledQuery(
     columns_of(Membership, User.id, User.email)
@@ -44,7 +44,7 @@ def acting_for(account: Any, owner: Any) -> Principal:
         account_id=account.id,
         account_name=account.name,
         plan=account.plan,
-        permissions=expand(("admin",)),
+        permissions=expand_permissions(("admin",)),
         user_id=owner.id,
         user_email=owner.email,
     )

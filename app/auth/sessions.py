@@ -21,7 +21,7 @@ from app.db.queries import CompiledQuery
 from app.http.errors import Forbidden, Unauthorized
 from app.models import Account, Membership, Session, User
 from app.policy.people import SESSION_IDLE, SESSION_LIFE, SESSIONS_PER_PERSON
-from app.policy.permissions import ROLES, expand
+from app.policy.permissions import ROLES, expand_permissions
 from app.security import tokens
 from app.security.callers import note_account
 from app.values import clock
@@ -187,7 +187,7 @@ def principal_of(person: SignedIn) -> Principal:
         account_id=person.account_id,
         account_name=person.account_name,
         plan=person.plan,
-        permissions=expand(ROLES[person.role]),
+        permissions=expand_permissions(ROLES[person.role]),
         user_id=person.user_id,
         user_email=person.email,
         last_used_at=person.last_used_at,

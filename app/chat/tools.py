@@ -26,7 +26,7 @@ from app.policy.fields import ASSET, PROJECT
 from app.projects.listing import list_projects, project_query
 from app.projects.lookup import check_project
 from app.projects.summaries import summarize_project, summarize_projects
-from app.usage.statistics import statistics
+from app.usage.statistics import usage_statistics
 from app.values.schemas import InputSchema, Text
 from app.values.strict_json import Fragment, JsonInvalid, dumps, loads
 
@@ -186,7 +186,7 @@ def _summarize_assets(principal: Principal) -> Record:
 
 def _usage(principal: Principal) -> Record:
     """Read what the account uses in this calendar month, and what its plan allows."""
-    return {"plan": principal.plan} | statistics(principal.account_id, principal.plan)
+    return {"plan": principal.plan} | usage_statistics(principal.account_id, principal.plan)
 
 
 TOOLS: Final[dict[str, Tool]] = {

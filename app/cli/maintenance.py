@@ -39,7 +39,7 @@ from app.maintenance.restore import Present, check, present, restore
 from app.policy.deletion import DELETED_AFTER
 from app.security.sealing import key_check
 from app.values import clock
-from app.values.version import VERSION, describe, read_commit
+from app.values.version import VERSION, describe_version, read_commit
 from config import Settings, SettingsError, load_settings
 
 _NAMED: Final = "canopy-" + "[0-9]" * 8 + "T" + "[0-9]" * 6 + "Z.zip"  # backups in a folder
@@ -215,7 +215,7 @@ def _record(action: str, path: Path) -> None:
 
 
 def _describe(manifest: Manifest) -> dict[str, Any]:
-    maker = describe(manifest.service_version, manifest.commit)
+    maker = describe_version(manifest.service_version, manifest.commit)
     return {
         "made_at": manifest.made_at,
         "made_by": f"Canopy {maker} on {manifest.database}",

@@ -23,7 +23,7 @@ from app.events.outbox import EventActor, emit
 from app.http.errors import Detail, ValidationFailed
 from app.models import Account, Event, Project
 from app.projects.boundary_history.saving import is_saved, save_boundary_changed_by_sql
-from app.usage.counters import lock_counters, recount
+from app.usage.counters import lock_counters, recount_usage
 from app.values import clock
 from app.values.ids import is_id
 from app.values.records import set_columns
@@ -98,7 +98,7 @@ def _complete_row(table: ReportedTable, row_id: str, change: RowChange, recounts
         _publish(table, table.record(row), owner, {} if is_new else changes, is_new=is_new)
     # Of a change that an event of the service has published, the counters may know nothing yet.
     if recounts and (is_applied or change.may_change_counters()):
-        recount(account_id)
+        recount_usage(account_id)
     return is_applied
 
 
@@ -118,7 +118,7 @@ def _publish_deletion(table: ReportedTable, row_id: str, old_record: Mapping[str
     if state is not None:
         emit(f"{table.name}.deleted", state, owner)
         _audit(f"{table.name}.deleted", table, state, owner)
-    recount(owner.account_id)
+    recount_usage(owner.account_id)
     return state is not None
 
 

@@ -53,7 +53,7 @@ def init_app(app: Flask) -> None:
 
 
 @lru_cache(maxsize=256)
-def choose(accepted: str, *, small: bool) -> str | None:
+def choose_coding(accepted: str, *, small: bool) -> str | None:
     """The coding of a response, or None for none.
 
     Args:
@@ -99,7 +99,7 @@ def _compress(response: Response) -> Response:
     if accepted is None or response.status_code == 206:
         return response
     length = response.content_length  # None of a stream whose end is not known
-    coding = choose(accepted, small=length is not None and length <= _SMALL)
+    coding = choose_coding(accepted, small=length is not None and length <= _SMALL)
     if coding is None:
         return response
     tag = headers.get("etag", "")

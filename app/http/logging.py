@@ -47,7 +47,7 @@ class TextFormatter(logging.Formatter):
         super().__init__("%(asctime)s %(levelname)-7s %(message)s", "%H:%M:%S")
 
 
-def configure(settings: Settings) -> None:
+def configure_logging(settings: Settings) -> None:
     """Set up the root logger, once for each process."""
     command = click.get_current_context(silent=True)  # of Flask, such as "flask run"
     as_json = settings.log_format == "json"

@@ -31,7 +31,7 @@ from app.imports.uploads import delete_upload, plain_filename
 from app.jobs.after_commit import notify_after_commit
 from app.models import Import
 from app.policy.imports import GEOMETRY_COLUMNS
-from app.usage.counters import counters
+from app.usage.counters import read_counters
 from app.usage.history import check_history
 from app.values import clock
 from app.values.ids import is_id, new_id
@@ -206,7 +206,7 @@ def apply_import(principal: Principal, import_id: str, *, looked_at: str | None 
         raise Conflict("crs_unknown", "crs", message)
     if question := must_answer(found.questions):
         raise Conflict("unanswered", question["code"], question["message"])
-    check_history(found.account_id, counters(found.account_id).history_bytes)
+    check_history(found.account_id, read_counters(found.account_id).history_bytes)
     _start(found, "applying", principal)
     found.progress_total = sum(found.counts.get(name, 0) for name in ("new", "changed"))
     write_entry("import.applied", found, principal=principal, changes=changes_of_new(found.counts))

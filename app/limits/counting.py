@@ -14,8 +14,8 @@ from flask import request
 from app.limits.limiter import (
     ClientRateLimit,
     RateLimit,
-    client,
-    enforce,
+    current_client,
+    enforce_limit,
     form_posts,
     window_of,
 )
@@ -107,7 +107,7 @@ def count_question(account_id: str, plan: str) -> None:
     """Count a question of an account to the chat. Raises RateLimited."""
     amount = plan_of(plan).chat_questions_per_day
     if amount is not None:
-        enforce(QuestionRateLimit(account_id, plan, amount))
+        enforce_limit(QuestionRateLimit(account_id, plan, amount))
 
 
 def count_form_post(subject: str) -> None:
@@ -121,13 +121,13 @@ def count_form_post(subject: str) -> None:
     """
     route = request.url_rule.rule if request.url_rule else ""
     digest = hashlib.sha256(subject.encode(errors="surrogatepass")).hexdigest()
-    form = window_of(form_posts(route), route, client(), digest)
-    enforce(PageRateLimit((form, window_of(CLIENT_POSTS, client()))))
+    form = window_of(form_posts(route), route, current_client(), digest)
+    enforce_limit(PageRateLimit((form, window_of(CLIENT_POSTS, current_client()))))
 
 
 def count_sign_up() -> None:
     """Count a sign-up, which sends a mail. Raises RateLimited."""
-    enforce(SignUpRateLimit((window_of(SIGN_UPS, client()),)))
+    enforce_limit(SignUpRateLimit((window_of(SIGN_UPS, current_client()),)))
 
 
 def count_authorization_request(user_id: str) -> None:
@@ -136,7 +136,7 @@ def count_authorization_request(user_id: str) -> None:
     Args:
         user_id: of the person who is signed in, or an empty string.
     """
-    enforce(PageRateLimit((window_of(AUTHORIZATION_REQUESTS, client(), user_id),)))
+    enforce_limit(PageRateLimit((window_of(AUTHORIZATION_REQUESTS, current_client(), user_id),)))
 
 
 def count_refresh(user_id: str, owner_id: str) -> None:
@@ -146,17 +146,17 @@ def count_refresh(user_id: str, owner_id: str) -> None:
         owner_id: of the account that has registered the application.
     """
     limits = (REFRESHES, REFRESHES_PER_DAY)
-    enforce(RefreshRateLimit([window_of(each, user_id, owner_id) for each in limits]))
+    enforce_limit(RefreshRateLimit([window_of(each, user_id, owner_id) for each in limits]))
 
 
 def count_single_sign_on() -> None:
     """Count a begun sign-in at the provider of single sign-on. Raises RateLimited."""
-    enforce(PageRateLimit((window_of(SINGLE_SIGN_ONS, client()),)))
+    enforce_limit(PageRateLimit((window_of(SINGLE_SIGN_ONS, current_client()),)))
 
 
 def count_page_request(user_id: str) -> None:
     """Count a request of a signed-in person to a page. Raises RateLimited."""
-    enforce(PageRateLimit((window_of(PAGE_REQUESTS, user_id),)))
+    enforce_limit(PageRateLimit((window_of(PAGE_REQUESTS, user_id),)))
 
 
 def count_rejected_request() -> None:
@@ -165,4 +165,4 @@ def count_rejected_request() -> None:
     Raises:
         RateLimited: this client sent too many.
     """
-    enforce(ClientRateLimit(OAUTH_REJECTIONS, "The OAuth server allows"))
+    enforce_limit(ClientRateLimit(OAUTH_REJECTIONS, "The OAuth server allows"))

@@ -105,7 +105,7 @@ class ClientRateLimit(RateLimit):
         self.limit, self.prefix = limit, prefix
 
     def hit(self, storage: WindowStorage) -> LimitResult | None:
-        return storage.hit_windows((window_of(self.limit, client()),))
+        return storage.hit_windows((window_of(self.limit, current_client()),))
 
     def rejection(self, result: LimitResult) -> str:
         wait = pluralize(result.retry_after(), "second")
@@ -146,7 +146,7 @@ STRATEGIES[SCHEME] = FixedWindowStrategy
 def init_app(app: Flask) -> None:
     """Count each request from here on. ``identify`` has run by then."""
     RequestLimiter(
-        client,
+        current_client,
         app=app,
         storage_uri=f"{SCHEME}://",
         strategy=SCHEME,
@@ -165,7 +165,7 @@ def refuse_rejected() -> None:
         raise RateLimited(limit.rejection(result), headers=headers)
 
 
-def enforce(limit: RateLimit) -> None:
+def enforce_limit(limit: RateLimit) -> None:
     """Apply a limit to the current request, besides the one that was chosen before its route.
 
     Raises:
@@ -257,7 +257,7 @@ def window_of(limit: Limit, *whom: str) -> WindowKey:
     return WindowKey(":".join((limit.name, *whom)), limit.requests, limit.seconds * 1000)
 
 
-def client() -> str:
+def current_client() -> str:
     """The client of the current request, as ``client_of`` returns it."""
     return client_of(request.remote_addr or "")
 

@@ -93,7 +93,7 @@ def day_key(day: str) -> str:
     return f"canopy:requests:{day}"
 
 
-def counter(account_id: str, credential: str) -> str:
+def credential_counter(account_id: str, credential: str) -> str:
     """The name of the counter of a credential; that of an account is its id. ``parts_of`` takes
     either apart."""
     return f"{account_id} {credential}"
@@ -186,8 +186,13 @@ def requests_by_credential(
         ids=id_values(list(credentials), dialect),
         most=most_others,
     )
-    written = {(counter(account_id, row.credential_id), row.day): int(row.requests) for row in rows}
-    names = {counter(account_id, each) for each in credentials} | {name for name, _ in written}
+    written = {
+        (credential_counter(account_id, row.credential_id), row.day): int(row.requests)
+        for row in rows
+    }
+    names = {credential_counter(account_id, each) for each in credentials} | {
+        name for name, _ in written
+    }
     found: dict[str, dict[str, int]] = {}
     for (name, day), number in _up_to_now(sorted(names), days, written).items():
         if number:

@@ -134,7 +134,7 @@ class WindowStorage(Storage):
             credential: its credential, by ``Principal.counted_as``.
             window: that of the minute.
         """
-        counters = (account_id, request_counts.counter(account_id, credential))
+        counters = (account_id, request_counts.credential_counter(account_id, credential))
         request_counts.flush_local_counts()
         was_down, day = valkey().is_down, request_counts.today()
         answer = self._hit_account(counters, per_minute, per_day, day, window)

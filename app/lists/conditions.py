@@ -82,7 +82,7 @@ class Parameters:
         return name
 
 
-def filterable(fields: Sequence[Field]) -> dict[str, ValueKind]:
+def filterable_properties(fields: Sequence[Field]) -> dict[str, ValueKind]:
     """The properties that records can be filtered by, with their kinds."""
     compared: dict[str, ValueKind] = {
         field.name: field.kind.compared_as for field in fields if field.kind.compared_as
@@ -180,7 +180,7 @@ class Conditions:
         return metadata_test(self.table.table.c.metadata_json, self.dialect, bind)
 
     def _intersects(self, shape: QueryShape) -> ColumnElement[bool]:
-        touching = touches(self.table, shape.bounds, self.parameters)
+        touching = touches_box(self.table, shape.bounds, self.parameters)
         ids = self.excluded.get(shape)
         if not ids:
             return touching
@@ -188,7 +188,7 @@ class Conditions:
         return and_(touching, not_(is_among_ids(self.table.table.c.id, self.dialect, name)))
 
 
-def touches(table: SearchedTable, box: Bounds, parameters: Parameters) -> ColumnElement[bool]:
+def touches_box(table: SearchedTable, box: Bounds, parameters: Parameters) -> ColumnElement[bool]:
     """Select rows whose box has a point in common with ``box``."""
     west, south, east, north = (table.table.c[side] for side in table.sides)
     turned = [

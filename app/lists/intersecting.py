@@ -18,7 +18,7 @@ from app.auth.tenant import columns_among
 from app.db.queries import CompiledQuery
 from app.db.search_index import box_values, candidates, fence, id_values, is_among_ids
 from app.geometry.shapes import QueryShape
-from app.lists.conditions import Parameters, is_within, touches
+from app.lists.conditions import Parameters, is_within, touches_box
 from app.lists.query import FeatureSource
 from app.policy.ogc import SHAPE_BYTES, SHAPE_ROWS
 from app.policy.request_limits import EXPENSIVE_PAGE_BYTES
@@ -94,7 +94,7 @@ class RowsApart:
         table, parameters = self._table, Parameters()
         columns, west, south = table.table.c, *table.sides[:2]
         near = candidates(table.table, self._dialect, "box", table.owner, table.sides)
-        conditions = [near, touches(table, shape.bounds, parameters)]
+        conditions = [near, touches_box(table, shape.bounds, parameters)]
         if shape.is_box:
             conditions.append(not_(is_within(table, shape.bounds, parameters)))
         read = [columns[name] for name in ("account_id", "id", west, south)]

@@ -39,7 +39,7 @@ _Key = tuple[Any, ...]  # whose log, and the values of the filters or None
 _cache: dict[_Key, CachedCount] = {}
 
 
-def count(log: Log, values: dict[str, Any]) -> int:
+def count_entries(log: Log, values: dict[str, Any]) -> int:
     """The number of entries.
 
     Args:

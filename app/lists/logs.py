@@ -76,7 +76,7 @@ def latest_rows(
     return LatestRows(found, lowest_id if is_cut else None, is_cut)
 
 
-def shifted(time: datetime, by: timedelta = timedelta()) -> datetime:
+def shifted_time(time: datetime, by: timedelta = timedelta()) -> datetime:
     """A time earlier or later, within the years that ids can have."""
     first, last = _YEARS
     return min(max(time, first), last) + by

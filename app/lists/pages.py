@@ -44,7 +44,7 @@ def page_rows(
         values: the parameters of the statement besides those of ``page_of``.
         at_once: rows that are in memory at once; None: all.
     """
-    wanted = span(number, size, total)
+    wanted = span_of_page(number, size, total)
     if wanted is None:
         return ()
     compiled = statement(wanted)
@@ -54,7 +54,7 @@ def page_rows(
     return chain.from_iterable(compiled.stream(at_once, **values))
 
 
-def span(page: int, per_page: int, total: int) -> Span | None:
+def span_of_page(page: int, per_page: int, total: int) -> Span | None:
     """The span of a page, from 1, of a list of ``total`` rows; None past the end.
 
     A page of the second half is counted from the end, so that at most half of the list is skipped.

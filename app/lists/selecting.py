@@ -29,7 +29,7 @@ from app.lists.cql.nodes import (
     IsNull,
     Node,
     Not,
-    both,
+    conjunction,
     conjuncts,
     shapes_in,
 )
@@ -106,7 +106,7 @@ class _PageReader:
         within = (
             None if selection.within is None else In(source.table.project.name, selection.within)
         )
-        self._node = both(box, within, selection.condition)
+        self._node = conjunction(box, within, selection.condition)
         self._after = _read_cursor(selection.after, self._dialect) if selection.after else None
         self._last: Key | None = None  # of the page, if there is another one
 
@@ -152,7 +152,7 @@ class _PageReader:
 
     def _count(self) -> int:
         keys, _ = self._keys("id")
-        return totals.count(totals.counting(keys), self._values)
+        return totals.count(totals.count_statement(keys), self._values)
 
     def _bounded(self) -> tuple[int, int]:
         """Return (rows of the page, their bytes)."""

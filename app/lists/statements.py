@@ -36,7 +36,7 @@ from app.db.search_index import (
 )
 from app.lists.metadata import numbered_tests, numbered_values
 from app.lists.query import ListQuery, SearchedTable
-from app.lists.totals import counting
+from app.lists.totals import count_statement
 
 Columns = tuple[InstrumentedAttribute[Any], ...]
 
@@ -154,7 +154,7 @@ def list_statement(table: SearchedTable, query: ListQuery) -> ListStatement:
 def count_query(statement: ListStatement) -> CompiledQuery:
     """Count the rows of all pages, for ``app.lists.totals.count``."""
     keys, _ = _keys_found(statement) if statement.is_searched else _keys_in_order(statement)
-    return counting(keys)
+    return count_statement(keys)
 
 
 @cache

@@ -88,7 +88,7 @@ class CodeGrant(AuthorizationCodeGrant):  # type: ignore[misc]
         if family is None or family.code_used_at is None:
             _revoke_reused(row, self.request.client)
             raise InvalidGrantError(Description.CODE)
-        return 200, issuing.issue(family, family.scopes, family.code_used_at), []
+        return 200, issuing.issue_tokens(family, family.scopes, family.code_used_at), []
 
 
 def _revoke_reused(row: Any, client: Client) -> None:
@@ -135,4 +135,4 @@ class RefreshGrant(RefreshTokenGrant):  # type: ignore[misc]
         scopes = [name for name in row.scopes if name in requested]
         if not scopes:
             raise InvalidScopeError(Description.SCOPE_NOT_GRANTED)
-        return 200, issuing.rotate(row, self.request.client, scopes), []
+        return 200, issuing.rotate_refresh_token(row, self.request.client, scopes), []

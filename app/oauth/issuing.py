@@ -59,7 +59,9 @@ def find_token(token: str) -> Any:
     return _BY_HASH.first(token_hash=tokens.hash_token(token))
 
 
-def issue(family: OAuthAuthorization, scopes: Sequence[str], now: datetime) -> dict[str, Any]:
+def issue_tokens(
+    family: OAuthAuthorization, scopes: Sequence[str], now: datetime
+) -> dict[str, Any]:
     """Issue tokens. Returns the body of the token response (RFC 6749, section 5.1).
 
     Args:
@@ -80,7 +82,7 @@ def issue(family: OAuthAuthorization, scopes: Sequence[str], now: datetime) -> d
     return response
 
 
-def rotate(found: Any, client: Client, scopes: Sequence[str]) -> dict[str, Any]:
+def rotate_refresh_token(found: Any, client: Client, scopes: Sequence[str]) -> dict[str, Any]:
     """Exchange a refresh token for new tokens. Returns the body of the token response.
 
     Within REFRESH_GRACE a repeat gets the same response, and so do concurrent requests, which wait
@@ -107,14 +109,14 @@ def rotate(found: Any, client: Client, scopes: Sequence[str]) -> dict[str, Any]:
             raise invalid_refresh_token()
         # Only now: whoever has stolen tokens must not put off with them that this is noticed.
         count_refresh(found.user_id, client.account_id)
-    response = issue(family, scopes, now)
+    response = issue_tokens(family, scopes, now)
     family.last_used_at = now
     _wipe_family_successors(found.authorization_id, now)
     _store_successor(found.token_hash, response)
     return response
 
 
-def revoke(found: Any) -> bool:
+def revoke_token(found: Any) -> bool:
     """Revoke an access token, or the whole family of a refresh token. Returns False if it was
     revoked before or has expired."""
     now = clock.now()

@@ -52,7 +52,7 @@ class Revocation(_TokenParameters, RevocationEndpoint):  # type: ignore[misc]
         return found
 
     def revoke_token(self, token: Token, request: OAuthRequest) -> None:
-        if issuing.revoke(token.row):
+        if issuing.revoke_token(token.row):
             write_token_entry("application.token_revoked", token.row, request.client)
 
 

@@ -30,7 +30,9 @@ def has_consented(request: AuthorizationRequest, user_id: str, account_id: str) 
     return has_consent(account_id, user_id, client_id, request.scopes, uri)
 
 
-def grant(request: AuthorizationRequest, user_id: str, account_id: str, *, asked: bool) -> str:
+def grant_request(
+    request: AuthorizationRequest, user_id: str, account_id: str, *, asked: bool
+) -> str:
     """Grant the request and record the consent. Returns the redirect URL, with a code.
 
     Args:

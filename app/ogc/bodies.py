@@ -22,7 +22,7 @@ from app.geometry.shapes import CRS84, Crs, to_degrees
 from app.http.errors import BadRequest, Detail, ValidationFailed
 from app.ogc.collections import Collection
 from app.ogc.features import as_stored
-from app.ogc.parameters import system
+from app.ogc.parameters import system_of_uri
 from app.policy.fields import Field
 from app.values.schemas import InputSchema, ReadOnlyHere
 from app.values.strict_json import loads
@@ -129,7 +129,7 @@ def content_crs() -> Crs:
     if header is None:
         return CRS84
     try:
-        return system(header.strip().removeprefix("<").removesuffix(">"))
+        return system_of_uri(header.strip().removeprefix("<").removesuffix(">"))
     except ma.ValidationError as error:
         message = str(error.messages[0])
         detail = Detail("Content-Crs", message)

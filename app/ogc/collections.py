@@ -10,7 +10,7 @@ from typing import Any, Final
 from app.assets import listing as assets
 from app.formats.writers.features import ASSETS, PROJECTS, FeatureType
 from app.http.urls import OGC
-from app.lists.conditions import filterable
+from app.lists.conditions import filterable_properties
 from app.lists.cql.nodes import ValueKind
 from app.lists.query import FeatureSource
 from app.projects import listing as projects
@@ -59,7 +59,7 @@ class Collection:
     @cached_property
     def queryables(self) -> dict[str, ValueKind]:
         """The properties that can be filtered by."""
-        return filterable(self.type.fields)
+        return filterable_properties(self.type.fields)
 
     @cached_property
     def parameters(self) -> dict[str, ValueKind]:

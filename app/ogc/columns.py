@@ -29,7 +29,7 @@ from app.ogc.collections import Collection
 from app.policy.ogc import SCHEMA_BYTES, SCHEMA_KEYS, SCHEMA_RECORDS
 from app.values import clock
 from app.values.batching import batched_by_bytes
-from app.values.text import shown
+from app.values.text import display_text
 
 Types = dict[str, str]  # of JSON Schema, by the names of properties
 
@@ -64,7 +64,7 @@ def metadata_types(principal: Principal, collection: Collection) -> Types:
     changed since. Each process keeps its own.
     """
     account_id, key = principal.account_id, (principal.account_id, collection.id)
-    version, kept = totals.version(account_id), _found.get((*key, principal.project_ids))
+    version, kept = totals.lists_version(account_id), _found.get((*key, principal.project_ids))
     if kept is None or time.monotonic() > kept.until:
         kept = _Found(None, {}, clock.now(), time.monotonic() + _KEPT_SECONDS)
         _read_kinds(principal, collection, kept.kinds, None)
@@ -127,7 +127,7 @@ def _read_kinds(
     rows = _newest_metadata(statement).stream(_ROWS, **values, most=SCHEMA_RECORDS)
     for some in batched_by_bytes(_up_to(SCHEMA_BYTES, chain.from_iterable(rows)), len, _AT_ONCE):
         for key, value in chain.from_iterable(orjson.loads(text).items() for text in some):
-            name = collection.type.property_name(shown(key))
+            name = collection.type.property_name(display_text(key))
             if value is not None and (name in kinds or len(kinds) < SCHEMA_KEYS):
                 kinds.setdefault(name, set()).add(_JSON_TYPES[type(value)])
 

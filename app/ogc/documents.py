@@ -52,7 +52,7 @@ CLASSES: Final = (
 )
 
 
-def landing(account_name: str, instance_name: str) -> dict[str, Any]:
+def landing_document(account_name: str, instance_name: str) -> dict[str, Any]:
     """The landing page."""
     base = absolute_url(OGC)
     return {
@@ -71,12 +71,12 @@ def landing(account_name: str, instance_name: str) -> dict[str, Any]:
     }
 
 
-def conformance() -> dict[str, Any]:
+def conformance_document() -> dict[str, Any]:
     """The conformance classes."""
     return {"conformsTo": list(CLASSES)}
 
 
-def collections(principal: Principal) -> dict[str, Any]:
+def collections_document(principal: Principal) -> dict[str, Any]:
     """The collections that the principal may read."""
     base = absolute_url(f"{OGC}/collections")
     return {
@@ -86,12 +86,12 @@ def collections(principal: Principal) -> dict[str, Any]:
         ),
         "crs": [crs.uri for crs in SYSTEMS],
         "collections": [
-            collection(principal, each) for each in COLLECTIONS if principal.may(each.read)
+            collection_document(principal, each) for each in COLLECTIONS if principal.may(each.read)
         ],
     }
 
 
-def collection(principal: Principal, described: Collection) -> dict[str, Any]:
+def collection_document(principal: Principal, described: Collection) -> dict[str, Any]:
     """One collection."""
     base = absolute_url(described.path)
     found: dict[str, Any] = {

@@ -23,7 +23,7 @@ from app.values.strict_json import dumps, loads_own
 Values = dict[str, Any]
 
 
-def create(principal: Principal, collection: Collection, values: Values) -> Values:
+def create_feature(principal: Principal, collection: Collection, values: Values) -> Values:
     """Add a feature. Returns its record.
 
     Raises:
@@ -49,7 +49,7 @@ def create(principal: Principal, collection: Collection, values: Values) -> Valu
         raise ValidationFailed(details=[detail]) from None
 
 
-def change(
+def change_feature(
     principal: Principal,
     collection: Collection,
     feature_id: str,
@@ -84,7 +84,7 @@ def change(
     assets.update_asset(principal, project_id, feature_id, values, if_match)
 
 
-def delete(
+def delete_feature(
     principal: Principal, collection: Collection, feature_id: str, if_match: IfMatch
 ) -> None:
     """Delete an asset, or an archived project with its assets.

@@ -19,8 +19,8 @@ from app.http.urls import absolute_url
 from app.lists.selecting import SelectedPage
 from app.ogc.collections import Collection, links
 from app.ogc.columns import Types, metadata_types
-from app.ogc.features import features
-from app.ogc.items import selected
+from app.ogc.features import as_features
+from app.ogc.items import select_features
 from app.ogc.parameters import Query
 from app.ogc.responses import HTML, JSON, features_response, next_url, other_format
 from app.policy.ogc import LIMIT_DEFAULT, TRANSFORMED_BYTES
@@ -56,7 +56,7 @@ def _read_page(principal: Principal, collection: Collection, query: Query) -> Re
         answer_in_turn()  # transforming large boundaries takes half a second
     limit = query.limit or LIMIT_DEFAULT
     most = LIST_BYTES if query.crs is CRS84 else TRANSFORMED_BYTES
-    found = selected(principal, collection, query, limit=limit, most_bytes=most)
+    found = select_features(principal, collection, query, limit=limit, most_bytes=most)
     blocks = _blocks(found, collection, query.crs, metadata_types(principal, collection))
     response = features_response(blocks, query.crs, is_large=found.is_large)
     if (cursor := found.next()) is not None:
@@ -67,7 +67,7 @@ def _read_page(principal: Principal, collection: Collection, query: Query) -> Re
 def _blocks(found: SelectedPage, collection: Collection, crs: Crs, types: Types) -> Iterator[bytes]:
     """A FeatureCollection in blocks, so that few of its features are in memory at once."""
     before, returned = b'{"type":"FeatureCollection","features":[', 0
-    pairs = features(collection, found.rows, crs, types)
+    pairs = as_features(collection, found.rows, crs, types)
     for some in batched_by_bytes(pairs, itemgetter(1), _BLOCK, _AT_ONCE):
         yield before + dumps([feature for feature, _ in some])[1:-1]
         before, returned = b",", returned + len(some)

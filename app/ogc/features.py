@@ -24,7 +24,7 @@ _MULTI: Final = '{"type":"MultiPolygon"'
 _POINT: Final = '{"type":"Point"'
 
 
-def features(
+def as_features(
     collection: Collection, rows: Iterable[tuple[Any, ...]], crs: Crs, types: Types
 ) -> Iterator[tuple[dict[str, Any], int]]:
     """Each row of the collection's source as a Feature, which ``dumps`` writes, and how long the
@@ -53,7 +53,7 @@ def _reader(collection: Collection) -> RowReader:
     return row_reader(collection.type.property_fields)
 
 
-def feature(collection: Collection, record: dict[str, Any], crs: Crs) -> dict[str, Any]:
+def as_feature(collection: Collection, record: dict[str, Any], crs: Crs) -> dict[str, Any]:
     """The Feature of a record of ``/v1``, which ``dumps`` writes. It follows from the record alone,
     as its entity tag does: of the metadata, only objects and arrays are text."""
     made = collection.type.feature(record).as_geojson()

@@ -19,15 +19,15 @@ from app.lists.cql.nodes import Comparison
 from app.lists.intersecting import TooMuchToCompare
 from app.lists.selecting import CursorInvalid, SelectedPage, Selection, select_page
 from app.ogc.collections import Collection, links
-from app.ogc.features import feature
-from app.ogc.parameters import Query, refused
+from app.ogc.features import as_feature
+from app.ogc.parameters import Query, parameter_error
 from app.ogc.responses import HTML, JSON, feature_response
 from app.projects.lookup import read_project
 from app.values.ids import is_id
 from app.values.strict_json import dumps
 
 
-def selected(
+def select_features(
     principal: Principal, collection: Collection, query: Query, *, limit: int, most_bytes: int
 ) -> SelectedPage:
     """Select the rows of a page.
@@ -42,13 +42,13 @@ def selected(
         return select_page(collection.source, principal.account_id, wanted)
     except CursorInvalid:
         message = "This cursor is invalid. Follow the link to the next page, or leave it out."
-        raise refused("cursor", message) from None
+        raise parameter_error("cursor", message) from None
     except TooMuchToCompare:
         message = (
             "Too many features are near a geometry of the filter to compare them all. Use a BBOX "
             "around them, a smaller geometry, or the parameter bbox."
         )
-        raise refused("filter", message) from None
+        raise parameter_error("filter", message) from None
 
 
 def read_record(principal: Principal, collection: Collection, feature_id: str) -> dict[str, Any]:
@@ -74,7 +74,7 @@ def one_feature(
     collection: Collection, record: dict[str, Any], crs: Crs, status: int = 200
 ) -> Response:
     """A feature with links, and the entity tag of the record."""
-    made = feature(collection, record, crs)
+    made = as_feature(collection, record, crs)
     url = absolute_url(f"{collection.path}/items/{record['id']}")
     made["links"] = links(
         ("self", GEOJSON, "This feature", url),

@@ -12,7 +12,7 @@ from app.auth.guard import ANY_CREDENTIAL, has_credential, require, set_permissi
 from app.auth.map_clients import CHALLENGE
 from app.auth.principal import Principal
 from app.http.errors import Forbidden, Unauthorized
-from app.limits.limiter import enforce, limit_of_account
+from app.limits.limiter import enforce_limit, limit_of_account
 from app.site.signed_in import current_person, signed_in_principal
 
 View = Callable[..., Response]
@@ -62,7 +62,7 @@ def _principal(permission: str) -> Principal:
 def _principal_of_person(permission: str) -> Principal:
     """The principal of the person who is signed in."""
     principal = signed_in_principal()
-    enforce(limit_of_account(principal))
+    enforce_limit(limit_of_account(principal))
     if permission != ANY_CREDENTIAL and not principal.may(permission):
         raise Forbidden(f"Your role in this account lacks the permission {permission}.")
     return principal

@@ -11,7 +11,7 @@ from app.api.expensive import answer_in_turn
 from app.auth.principal import Principal
 from app.http.urls import OGC, absolute_url
 from app.ogc.collections import COLLECTIONS, Collection
-from app.ogc.items import selected
+from app.ogc.items import select_features
 from app.ogc.parameters import Query
 from app.ogc.responses import next_url, other_format
 from app.policy.ogc import HTML_BYTES, HTML_LIMIT
@@ -66,10 +66,10 @@ def operations_page(document: Mapping[str, Any]) -> Response:
 
 
 def features_page(principal: Principal, collection: Collection, query: Query) -> Response:
-    """A page of features, with a map. The errors are those of ``app.ogc.items.selected``."""
+    """A page of features, with a map. The errors are those of ``app.ogc.items.select_features``."""
     answer_in_turn()  # drawing large boundaries takes half a second
     limit = min(query.limit or HTML_LIMIT, HTML_LIMIT)
-    found = selected(principal, collection, query, limit=limit, most_bytes=HTML_BYTES)
+    found = select_features(principal, collection, query, limit=limit, most_bytes=HTML_BYTES)
     rows = list(_records(collection, found.rows))
     cursor = found.next()
     fields = {field.name for field in collection.type.property_fields}

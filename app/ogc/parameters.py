@@ -25,7 +25,7 @@ from app.lists.cql.nodes import (
     Node,
     Operator,
     ValueKind,
-    both,
+    conjunction,
 )
 from app.lists.cql.text import parse_text
 from app.ogc.collections import Collection
@@ -69,7 +69,7 @@ class _System(fields.Field[Crs]):
     """A coordinate system, by its URI."""
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> Crs:
-        return system(value)
+        return system_of_uri(value)
 
 
 class FormatSchema(QuerySchema):
@@ -99,7 +99,7 @@ class ItemsSchema(FeatureSchema, MetadataQuerySchema):
     filter_crs = _System(data_key="filter-crs", load_default=CRS84)
 
 
-def system(uri: str) -> Crs:
+def system_of_uri(uri: str) -> Crs:
     """The coordinate system of a URI. Raises ValidationError for one that is not offered."""
     crs = _SYSTEMS.get(uri)
     if crs is None:
@@ -141,7 +141,7 @@ def read_items_query(collection: Collection) -> Query:
             None if text is None else parse(text, collection.queryables, values["filter_crs"])
         )
     metadata = [HasMetadata(key, text) for key, text in values.get("metadata", {}).items()]
-    condition = both(interval, *equal, *metadata, filtered)
+    condition = conjunction(interval, *equal, *metadata, filtered)
     return Query(condition, box, values["cursor"], values["limit"], values["crs"])
 
 
@@ -160,10 +160,10 @@ def _naming(parameter: str) -> Iterator[None]:
     try:
         yield
     except (FilterInvalid, ShapeInvalid, TimestampInvalid) as error:
-        raise refused(parameter, str(error)) from None
+        raise parameter_error(parameter, str(error)) from None
 
 
-def refused(parameter: str, message: str) -> BadRequest:
+def parameter_error(parameter: str, message: str) -> BadRequest:
     """The error for a wrong parameter."""
     detail = Detail(parameter, f"{message[:1].upper()}{message[1:]}")
     return BadRequest("The query parameters are not valid.", details=[detail])
@@ -189,7 +189,7 @@ def _interval(text: str) -> Node | None:
             sides.append(Comparison(_MOMENT, sign, _moment(word)))
     if not sides:
         raise TimestampInvalid("must have a start or an end, such as 2026-01-02T03:04:05Z/..")
-    return both(*sides)
+    return conjunction(*sides)
 
 
 def _moment(text: str) -> datetime:

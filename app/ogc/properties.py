@@ -15,7 +15,7 @@ SCHEMA: Final = "application/schema+json"
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 
 
-def schema(principal: Principal, collection: Collection) -> dict[str, Any]:
+def properties_schema(principal: Principal, collection: Collection) -> dict[str, Any]:
     """The properties of features: the fields, and the keys of the metadata."""
     described = {
         field.name: _described(field, number)
@@ -31,7 +31,7 @@ def schema(principal: Principal, collection: Collection) -> dict[str, Any]:
     }
 
 
-def queryables(collection: Collection) -> dict[str, Any]:
+def queryables_schema(collection: Collection) -> dict[str, Any]:
     """The queryables of features: the fields, and the geometry."""
     fields = {field.name: field for field in collection.type.property_fields}
     described: dict[str, Any] = {name: parameter_schema(fields[name]) for name in fields}

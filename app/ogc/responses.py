@@ -25,7 +25,7 @@ def wants_html() -> bool:
     return request.accept_mimetypes.best_match((JSON, GEOJSON, HTML)) == HTML
 
 
-def document(value: Any, media_type: str = JSON) -> Response:
+def document_response(value: Any, media_type: str = JSON) -> Response:
     """A document of the service."""
     return _private(Response(dumps(value), content_type=media_type))
 

@@ -14,7 +14,7 @@ from app.ogc.api_document import api_document
 from app.ogc.collections import COLLECTIONS, Collection
 from app.ogc.operations import View, needing
 from app.ogc.parameters import FormatSchema, read_query
-from app.ogc.responses import document, wants_html
+from app.ogc.responses import document_response, wants_html
 from app.site.pages import instance
 
 bp = Blueprint("ogc", __name__, url_prefix=OGC, template_folder="templates")
@@ -25,19 +25,19 @@ bp = Blueprint("ogc", __name__, url_prefix=OGC, template_folder="templates")
 def landing(principal: Principal) -> Response:
     """The landing page."""
     read_query(FormatSchema)
-    found = documents.landing(principal.account_name, instance().name)
-    return pages.landing_page(principal, found) if wants_html() else document(found)
+    found = documents.landing_document(principal.account_name, instance().name)
+    return pages.landing_page(principal, found) if wants_html() else document_response(found)
 
 
 @bp.get("/conformance")
 def conformance() -> Response:
     """The conformance classes, for anyone: QGIS asks for them without the key of the URL."""
     read_query(FormatSchema)
-    found = documents.conformance()
+    found = documents.conformance_document()
     if wants_html():
         rows = [(name,) for name in found["conformsTo"]]
         return pages.table_page("Conformance", ("Class",), rows)
-    return document(found)
+    return document_response(found)
 
 
 @bp.get("/api")
@@ -49,7 +49,11 @@ def api(principal: Principal) -> Response:
     contact = {"name": "Whoever runs this instance", "url": absolute_url("/docs")}
     contact |= {"email": shown.support_email} if shown.support_email else {}
     found = api_document(principal, shown.name, contact)
-    return pages.operations_page(found) if wants_html() else document(found, documents.OPENAPI)
+    return (
+        pages.operations_page(found)
+        if wants_html()
+        else document_response(found, documents.OPENAPI)
+    )
 
 
 @bp.get("/collections")
@@ -57,33 +61,33 @@ def api(principal: Principal) -> Response:
 def collections(principal: Principal) -> Response:
     """The collections."""
     read_query(FormatSchema)
-    found = documents.collections(principal)
-    return pages.collections_page(found) if wants_html() else document(found)
+    found = documents.collections_document(principal)
+    return pages.collections_page(found) if wants_html() else document_response(found)
 
 
 def describe_collection(principal: Principal, collection: Collection) -> Response:
     """A collection."""
     read_query(FormatSchema)
-    found = documents.collection(principal, collection)
-    return pages.collections_page(found) if wants_html() else document(found)
+    found = documents.collection_document(principal, collection)
+    return pages.collections_page(found) if wants_html() else document_response(found)
 
 
 def schema(principal: Principal, collection: Collection) -> Response:
     """The JSON Schema of a collection's features."""
     read_query(FormatSchema)
-    found = properties.schema(principal, collection)
+    found = properties.properties_schema(principal, collection)
     if wants_html():
         return pages.properties_page(found, "properties")
-    return document(found, properties.SCHEMA)
+    return document_response(found, properties.SCHEMA)
 
 
 def queryables(collection: Collection) -> Response:
     """What a collection can be filtered by, for anyone, as QGIS asks without the key here too."""
     read_query(FormatSchema)
-    found = properties.queryables(collection)
+    found = properties.queryables_schema(collection)
     if wants_html():
         return pages.properties_page(found, "filterable properties")
-    return document(found, properties.SCHEMA)
+    return document_response(found, properties.SCHEMA)
 
 
 def _add(collection: Collection, path: str, methods: str, needs: str | None, view: View) -> None:

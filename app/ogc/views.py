@@ -20,7 +20,7 @@ from app.http.urls import absolute_url
 from app.ogc import bodies, editing, feature_collections, items, pages
 from app.ogc.bulk_reads import is_bulk_read, write_bulk_read_entry
 from app.ogc.collections import Collection
-from app.ogc.features import feature
+from app.ogc.features import as_feature
 from app.ogc.parameters import FeatureSchema, Query, read_items_query, read_query
 from app.ogc.responses import wants_html
 from app.values.strict_json import dumps
@@ -60,7 +60,7 @@ def read_feature(principal: Principal, collection: Collection, feature_id: str) 
         answer_in_turn()  # drawing or transforming a large boundary takes half a second
     if not wants_html():
         return items.one_feature(collection, record, crs)
-    made = feature(collection, record, CRS84)
+    made = as_feature(collection, record, CRS84)
     geometry = made["geometry"]
     return pages.feature_page(collection, made, geometry and dumps(geometry).decode())
 
@@ -70,7 +70,7 @@ def create_feature(principal: Principal, collection: Collection) -> Response:
     refuse_parameters(request)
     values = bodies.read_new(collection)
     with transaction():
-        record = editing.create(principal, collection, values)
+        record = editing.create_feature(principal, collection, values)
     response = items.one_feature(collection, record, bodies.content_crs(), 201)
     response.headers["Location"] = absolute_url(f"{collection.path}/items/{record['id']}")
     return response
@@ -87,7 +87,7 @@ def change_feature(principal: Principal, collection: Collection, feature_id: str
     else:
         values = bodies.read_replacement(collection)
     with transaction():
-        editing.change(principal, collection, feature_id, values, patch, if_match)
+        editing.change_feature(principal, collection, feature_id, values, patch, if_match)
     record = items.read_record(principal, collection, feature_id)
     return items.one_feature(collection, record, bodies.content_crs())
 
@@ -99,7 +99,7 @@ def delete_feature(principal: Principal, collection: Collection, feature_id: str
     refuse_body(request)
     with transaction():
         if_match = IfMatch(request.headers.get("If-Match"))
-        editing.delete(principal, collection, feature_id, if_match)
+        editing.delete_feature(principal, collection, feature_id, if_match)
     return envelope.nothing()
 
 

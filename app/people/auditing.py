@@ -16,7 +16,7 @@ from app.auth.login_throttle import count_refusal
 from app.auth.memberships import memberships_of
 from app.auth.sessions import SignedIn
 from app.db.extensions import db
-from app.limits.limiter import client
+from app.limits.limiter import current_client
 from app.policy.audit import INSTANCE
 
 
@@ -64,7 +64,7 @@ def write_refused_sign_in(user_id: str | None, email: str, reason: str | None = 
         email: the address as it was typed.
         reason: a word for the reason; None for a wrong password.
     """
-    is_kept = count_refusal(client()) or user_id is not None
+    is_kept = count_refusal(current_client()) or user_id is not None
     with db.session.begin_nested() as entry:
         write_entry(
             "person.sign_in_refused",

@@ -83,6 +83,6 @@ TEST_EVENT: Final = "webhook.test"
 TEST_MESSAGE: Final = "This is a test. Nothing has happened."
 
 
-def includes(types: Collection[str], event_type: str) -> bool:
+def includes_event(types: Collection[str], event_type: str) -> bool:
     """Whether a subscription to these types, or to ``*``, includes one of ``EVENTS``."""
     return event_type in types or (ALL_EVENTS in types and not EVENTS[event_type].by_name)

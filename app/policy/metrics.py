@@ -143,6 +143,6 @@ METRICS: Final[dict[str, MetricKind]] = {
 }
 
 
-def describe(name: str) -> tuple[str, str, tuple[str, ...]]:
+def describe_metric(name: str) -> tuple[str, str, tuple[str, ...]]:
     """The name, meaning and labels of a metric, as prometheus_client takes them."""
     return name, METRICS[name].meaning, METRICS[name].labels

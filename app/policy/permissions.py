@@ -58,7 +58,7 @@ ROLES: Final[dict[str, frozenset[str]]] = {
 }
 
 
-def expand(granted: Iterable[str]) -> frozenset[str]:
+def expand_permissions(granted: Iterable[str]) -> frozenset[str]:
     """The granted permissions with all that they include."""
     names = frozenset(granted)
     return names.union(*(INCLUDES.get(name, frozenset()) for name in names))

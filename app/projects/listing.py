@@ -19,7 +19,7 @@ from app.formats.writers.features import PROJECTS
 from app.http.errors import BadRequest, Detail
 from app.lists import totals
 from app.lists.extents import holds_all
-from app.lists.pages import Row, Span, is_among_the_first, is_near, page_rows, span
+from app.lists.pages import Row, Span, is_among_the_first, is_near, page_rows, span_of_page
 from app.lists.query import FeatureSource, ListQuery, SearchedTable, list_query, pick_fields
 from app.lists.scanning import Reader, scan_list
 from app.lists.statements import (
@@ -37,9 +37,9 @@ from app.models import Project
 from app.policy.fields import PROJECT
 from app.policy.request_limits import EXPENSIVE_PAGE_BYTES, LIST_BYTES, LIST_IDS
 from app.projects.record import COLUMNS, SIDES, SUMMARY_COLUMNS, row_record, row_summary
-from app.usage.counters import counters, project_total
+from app.usage.counters import project_total, read_counters
 from app.values.ids import is_id
-from app.values.records import columns
+from app.values.records import columns_of_fields
 
 _SORTS = {
     "name": "name_key",
@@ -73,13 +73,13 @@ def list_projects(
     boundaries = boundaries and (not query.fields or "geometry" in query.fields)
     statement = list_statement(TABLE, query)
     values = statement.values(account_id, account_id, query)
-    counted, status = counters(account_id), query.equal.get("status")
+    counted, status = read_counters(account_id), query.equal.get("status")
     everything = count_with_status(counted, status)
     statement = _narrowed(account_id, query, statement, values, everything)
     total = _total(account_id, statement, values, status, everything)
     filters = (query.equal, query.metadata, query.bbox, query.updated_since)
     is_filtered = any(filters) or statement.is_searched
-    wanted = span(query.page, query.per_page, total)
+    wanted = span_of_page(query.page, query.per_page, total)
     is_first = not is_filtered and wanted is not None and is_among_the_first(wanted)
 
     def rows(shown: Columns, at_once: int | None = None) -> Iterable[Row]:
@@ -136,7 +136,7 @@ def located_total(account_id: str, status: str | None) -> int:
     status."""
     values = {"account_id": account_id} | ({"status": status} if status else {})
     nowhere = totals.count(_count_nowhere(bool(status)), values)
-    return max(0, count_with_status(counters(account_id), status) - nowhere)
+    return max(0, count_with_status(read_counters(account_id), status) - nowhere)
 
 
 @cache
@@ -145,7 +145,7 @@ def _count_nowhere(has_status: bool) -> CompiledQuery:
     nowhere = columns_of(Project, Project.id).where(Project.area_m2.is_(None))
     if has_status:
         nowhere = nowhere.where(Project.status == bindparam("status"))
-    return totals.counting(nowhere)
+    return totals.count_statement(nowhere)
 
 
 @cache
@@ -159,17 +159,21 @@ def _count_by_area(has_status: bool) -> CompiledQuery:
     keys = columns_among(found, "id", is_kept=True)
     if has_status:
         keys = keys.where(found.c.status == bindparam("status"))
-    return totals.counting(keys)
+    return totals.count_statement(keys)
 
 
 def _totals(account_id: str) -> tuple[int, int]:
-    counted = counters(account_id)
+    counted = read_counters(account_id)
     return project_total(counted), int(counted.stored_bytes)
 
 
 FEATURES: Final = FeatureSource(
     TABLE,
-    (*columns(Project, PROJECTS.property_fields), Project.metadata_json, Project.geometry),
+    (
+        *columns_of_fields(Project, PROJECTS.property_fields),
+        Project.metadata_json,
+        Project.geometry,
+    ),
     TABLE.table.c.stored_bytes + func.coalesce(byte_length(TABLE.table.c.description), 0),
     Project.geometry,
     _totals,

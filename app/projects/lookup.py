@@ -14,7 +14,7 @@ from app.db.queries import CompiledQuery
 from app.models import Project
 from app.projects.boundary_history.comparing import BoundaryComparison, compare_ahead
 from app.projects.record import COLUMNS, not_found, row_record
-from app.usage.counters import counters
+from app.usage.counters import read_counters
 from app.values.ids import is_id
 from app.values.version import VERSION
 
@@ -75,7 +75,7 @@ def read_project(account_id: str, project_id: str) -> dict[str, Any]:
 def version_of_projects(account_id: str) -> object:
     """A value that differs after each change of an account's projects, or of their simplified
     boundaries. Changes with SQL count once they are reported."""
-    return VERSION, account_id, counters(account_id).map_version
+    return VERSION, account_id, read_counters(account_id).map_version
 
 
 def compare_boundaries(

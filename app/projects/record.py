@@ -8,15 +8,15 @@ from app.http.errors import NotFound
 from app.models import Project
 from app.policy.fields import PROJECT
 from app.policy.kinds import BOUNDARY
-from app.values.records import columns, object_row, row_reader
+from app.values.records import columns_of_fields, object_row, row_reader
 from app.values.strict_json import dumps
 
 SIDES: Final = ("west", "south", "east", "north")
 _IN_SUMMARY: Final = tuple(field for field in PROJECT if field.kind is not BOUNDARY)
 
-COLUMNS: Final = columns(Project, PROJECT)
+COLUMNS: Final = columns_of_fields(Project, PROJECT)
 SUMMARY_COLUMNS: Final = (
-    *columns(Project, _IN_SUMMARY),
+    *columns_of_fields(Project, _IN_SUMMARY),
     Project.west,
     Project.south,
     Project.east,

@@ -158,7 +158,7 @@ def lock_counters(account_id: str) -> None:
     db.session.execute(own.with_for_update())
 
 
-def recount(account_id: str) -> None:
+def recount_usage(account_id: str) -> None:
     """Recompute all counters in the current transaction. Emit the events of its changes first.
 
     Exact despite concurrent changes: a transaction that has already updated the counters has ended
@@ -184,7 +184,7 @@ def check_thresholds(account_id: str) -> None:
     update_requests_level(account_id, clock.now())
 
 
-def counters(account_id: str) -> Any:
+def read_counters(account_id: str) -> Any:
     """Read an account's counters.
 
     Raises:
@@ -200,16 +200,16 @@ def project_total(row: Any) -> int:
     """The number of projects with any status.
 
     Args:
-        row: a row of ``counters``, or an ``AccountUsage``.
+        row: a row of ``read_counters``, or an ``AccountUsage``.
     """
     return int(row.projects_active + row.projects_archived + row.projects_draft)
 
 
-def summary(row: Any) -> dict[str, Any]:
+def usage_summary(row: Any) -> dict[str, Any]:
     """Build the field ``usage`` of an account; archived projects do not count for the hectares.
 
     Args:
-        row: a row of ``counters``, or an ``AccountUsage``.
+        row: a row of ``read_counters``, or an ``AccountUsage``.
     """
     return {
         "hectares": row.area_m2 / SQUARE_METERS,

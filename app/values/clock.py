@@ -43,7 +43,7 @@ def now() -> datetime:
     return to_millisecond(moment)
 
 
-def follow(seconds: float, *, took: float = 0.0) -> None:
+def follow_database_clock(seconds: float, *, took: float = 0.0) -> None:
     """Use the database's clock from now on.
 
     Args:

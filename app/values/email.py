@@ -7,7 +7,7 @@ from typing import Final
 
 from marshmallow import ValidationError, validate
 
-from app.values.text import fold, unstorable
+from app.values.text import fold, storage_problem
 
 EMAIL_LENGTH: Final = 254  # what a path in SMTP can hold (RFC 5321, section 4.5.3.1.3)
 
@@ -24,7 +24,7 @@ def email_problem(email: str) -> str | None:
         return "Must be an email address such as jo@example.org."
     if not _is_plain(email):
         return "Must be a plain lower-case address without quotes."
-    return unstorable(email)
+    return storage_problem(email)
 
 
 def _is_plain(email: str) -> bool:

@@ -92,18 +92,18 @@ def make_field(
     Raises:
         KeyError: there is none.
     """
-    options: dict[str, Any] = {"required": required} | described(field)
+    options: dict[str, Any] = {"required": required} | description_option(field)
     if field.nullable:
         options["allow_none"] = True
     return makers[field.kind](field, **options)
 
 
-def described(field: Field) -> dict[str, Any]:
+def description_option(field: Field) -> dict[str, Any]:
     """Return the option with the description of an entry, if it has one."""
     return {"metadata": {"description": field.description}} if field.description else {}
 
 
-def plain(field_class: type[fields.Field[Any]]) -> MakeField:
+def maker_of(field_class: type[fields.Field[Any]]) -> MakeField:
     """Return the maker of fields that need nothing of an entry."""
 
     def make(_: Field, **options: Any) -> fields.Field[Any]:
@@ -144,7 +144,7 @@ VALUES: Final[dict[Kind, MakeField]] = {
     kinds.KEYWORD: _keyword,
     kinds.INTEGER: _integer,
     kinds.NUMBER: _number,
-    kinds.BOOLEAN: plain(StrictBoolean),
-    kinds.DATE: plain(DateText),
+    kinds.BOOLEAN: maker_of(StrictBoolean),
+    kinds.DATE: maker_of(DateText),
     kinds.OBJECT: _json_object,
 }

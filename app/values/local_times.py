@@ -27,7 +27,7 @@ def local_time(moment: datetime, zone: str | None) -> datetime:
     return moment.astimezone(_zone(zone) if zone else UTC)
 
 
-def written(moment: datetime, form: str | None) -> str:
+def format_local_time(moment: datetime, form: str | None) -> str:
     """A local time as one of ``DATE_FORMATS`` has it, to the minute: ``2026-01-31, 14:05``."""
     return DATE_FORMATS.get(form or _PLAIN, DATE_FORMATS[_PLAIN]).format(
         year=f"{moment:%Y}",

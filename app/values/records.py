@@ -19,7 +19,7 @@ def hectares(area_m2: int | None) -> float | None:
     return None if area_m2 is None else area_m2 / 10_000
 
 
-def columns(model: Any, fields: Sequence[Field]) -> tuple[Any, ...]:
+def columns_of_fields(model: Any, fields: Sequence[Field]) -> tuple[Any, ...]:
     """The attributes of a model that hold these fields, in the same order."""
     return tuple(getattr(model, field.stored_as) for field in fields)
 

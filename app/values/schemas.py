@@ -14,7 +14,7 @@ from app.policy.kinds import read_date
 from app.policy.request_limits import NAME_LENGTH
 from app.values.email import EMAIL_LENGTH, email_problem
 from app.values.messages import set_messages
-from app.values.text import line_problem, text_problem, unnormalizable
+from app.values.text import line_problem, normalization_problem, text_problem
 from app.values.timestamps import TimestampInvalid, read_timestamp
 
 set_messages()
@@ -40,7 +40,7 @@ class Text(fields.String):
     def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> str:
         text: str = super()._deserialize(value, attr, data, **options).strip()
         self._limits(text)  # first of all: other checks may take long for a long text
-        if problem := self.problem(text) or unnormalizable(text):
+        if problem := self.problem(text) or normalization_problem(text):
             raise ma.ValidationError(problem)
         return text
 

@@ -50,7 +50,7 @@ _UNDECOMPOSED: Final = re.compile(f"[{''.join(_PLAIN)}]")
 _RESERVED: Final = re.compile(f"[{_SEPARATOR}\ue000-\ue07f]")
 
 
-def unstorable(text: str) -> str | None:
+def storage_problem(text: str) -> str | None:
     """The reason why a database cannot store this text, or None.
 
     PostgreSQL rejects NUL, and a lone surrogate has no encoding in UTF-8.
@@ -66,7 +66,7 @@ def unstorable(text: str) -> str | None:
 
 def text_problem(text: str) -> str | None:
     """The reason why a text of several lines cannot be stored, or None."""
-    if problem := unstorable(text):
+    if problem := storage_problem(text):
         return problem
     if found := _CONTROL.search(text):
         return f"Must not contain the character {_code_point(found)}, which cannot be shown."
@@ -75,7 +75,7 @@ def text_problem(text: str) -> str | None:
 
 def line_problem(text: str) -> str | None:
     """The reason why a name, or another text of one line, cannot be stored, or None."""
-    if problem := unstorable(text):
+    if problem := storage_problem(text):
         return problem
     if found := _LINE_CONTROL.search(text):
         return f"Must be one line, without control characters such as {_code_point(found)}."
@@ -99,7 +99,7 @@ def _is_visible(character: str) -> bool:
     return unicodedata.category(character) not in _INVISIBLE and not _BLANK.match(character)
 
 
-def unnormalizable(text: str) -> str | None:
+def normalization_problem(text: str) -> str | None:
     """The reason why this text would take long to normalize, or None.
 
     That takes as long as the square of the marks in a row. Thirty are enough for every script
@@ -146,7 +146,7 @@ def printable(text: str) -> str:
     return _OBEYED.sub("?", text)
 
 
-def shown(text: str) -> str:
+def display_text(text: str) -> str:
     """Return a stored text as pages and files show it: its lines end in line feeds, and U+FFFD
     replaces every other control character."""
     if not _CONTROL.search(text):
@@ -158,9 +158,9 @@ def shown(text: str) -> str:
     return "".join(pieces)
 
 
-def shown_json(value: Any) -> Any:
+def display_json(value: Any) -> Any:
     """Return a stored JSON value with all of its texts as pages and files show them."""
-    return _with_texts(value, shown)
+    return _with_texts(value, display_text)
 
 
 def without_controls(value: Any) -> Any:

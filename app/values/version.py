@@ -31,7 +31,7 @@ def read_commit(root: Path = _ROOT) -> str | None:
         return None
 
 
-def describe(version: str, commit: str | None) -> str:
+def describe_version(version: str, commit: str | None) -> str:
     """A version and its commit for people: ``0.1.0 (commit 0123456789ab)``."""
     return f"{version} ({f'commit {commit[:_SHOWN]}' if commit else 'unknown commit'})"
 

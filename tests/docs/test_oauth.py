@@ -261,7 +261,7 @@ def _while(error: Exception) -> Callable[[Client, Application], TestResponse]:
 
         code = code_of(client, application)
         with pytest.MonkeyPatch.context() as patched:
-            patched.setattr("app.oauth.grants.issuing.issue", fail)
+            patched.setattr("app.oauth.grants.issuing.issue_tokens", fail)
             answer = exchange(client.app, application, code)
         assert exchange(client.app, application, code).status_code == 200
         return answer

@@ -22,7 +22,7 @@ from app.jobs import shutdown
 from app.maintenance.indexes import count_faults, text_faults
 from app.models import Asset, Project
 from app.projects import deletion, jobs
-from app.usage.counters import recount
+from app.usage.counters import recount_usage
 from config import ROOT
 from tests.account.deletion.contents import rows_of_account
 from tests.account.deletion.support import make_due, run_job
@@ -135,7 +135,7 @@ def test_it_is_counted_and_told_once(large: LargeProject) -> None:
         assert client.get("/v1/account").json["data"]["usage"]["projects"] == 1
         assert large.wrong_counters() == []
         with client.app.app_context(), transaction():
-            recount(client.account_id)
+            recount_usage(client.account_id)
         assert large.stored_bytes() == between
         assert large.run_job() > 0
         assert large.stored_bytes() == between

@@ -12,7 +12,7 @@ from standardwebhooks import Webhook
 
 from app.audit.entries import write_entry
 from app.audit.log import jobs, publishing, sealing
-from app.audit.log.publishing import publish
+from app.audit.log.publishing import publish_batch
 from app.audit.log.sealing import AccountSealer, AlreadySealed
 from app.audit.proof.checkpoint import read_kept
 from app.audit.targets import Target
@@ -170,11 +170,11 @@ def test_a_batch_that_is_rolled_back_sends_nothing(
     write(client)
 
     def overtaken(*batch: Any) -> None:
-        publish(*batch)
+        publish_batch(*batch)
         raise AlreadySealed
 
     with monkeypatch.context() as patch:
-        patch.setattr(sealing, "publish", overtaken)
+        patch.setattr(sealing, "publish_batch", overtaken)
         seal(client, monkeypatch)
     assert audit_events(client) == deliveries(client) == []
     seal(client, monkeypatch)

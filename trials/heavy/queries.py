@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any, Final
 from urllib.parse import quote, urlencode
 
-from app.api.openapi.document import description
+from app.api.openapi.document import api_description
 from app.assets.service import create_asset
 from app.db.extensions import db
 from app.geometry import GeometryInvalid, read_boundary, read_point
@@ -129,7 +129,7 @@ def _is_read(rule: Any) -> bool:
 def _described() -> dict[str, dict[str, Values]]:
     """The parameters of the operations of /v1 that are in queries, by path."""
     with bare_app().app_context():
-        document = description()
+        document = api_description()
     shared = document["components"]["parameters"]
 
     def parameters(operation: Mapping[str, Any]) -> dict[str, Values]:

@@ -16,7 +16,7 @@ from app.db.extensions import db
 from app.db.queries import CompiledQuery
 from app.http.errors import Conflict, Forbidden, ValidationFailed
 from app.models import Account, Credential, Membership, User
-from app.policy.permissions import PROFILE, ROLES, expand
+from app.policy.permissions import PROFILE, ROLES, expand_permissions
 from app.security import tokens
 from app.values import clock
 from app.values.clock import format_optional_time
@@ -200,6 +200,6 @@ def _creator(account_id: str, user_id: str | None, permissions: Sequence[str]) -
     )
     oldest = member.order_by(Membership.created_at, Membership.user_id).limit(1)
     found = db.session.scalars(oldest.with_for_update(read=True)).one_or_none()
-    if found is None or not expand(permissions) <= ROLES[found.role]:
+    if found is None or not expand_permissions(permissions) <= ROLES[found.role]:
         raise Forbidden("Your role in this account has changed. Reload the page.")
     return found.user_id

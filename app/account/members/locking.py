@@ -12,7 +12,7 @@ from app.account.members.record import member_record, not_found
 from app.account.members.rules import ActingMember
 from app.audit.entries import Changes, write_entry
 from app.audit.origin import Actor
-from app.audit.targets import member as target_of_member
+from app.audit.targets import member_target as target_of_member
 from app.auth.principal import Principal
 from app.auth.tenant import rows_of
 from app.db.extensions import db

@@ -10,7 +10,7 @@ from sqlalchemy import bindparam, delete, select
 from app.account.members.locking import Member, find_membership, is_last_owner
 from app.account.members.revocation import revoke_access
 from app.audit.entries import Changes, write_entry
-from app.audit.targets import member as target_of_member
+from app.audit.targets import member_target as target_of_member
 from app.auth.people import is_registered
 from app.auth.tenant import columns_of, own_columns_of
 from app.db.extensions import db

@@ -19,7 +19,7 @@ _METHODS: Final = {
 _SCHEMAS: Final = "#/components/schemas/"
 
 
-def mark(document: dict[str, Any]) -> dict[str, Any]:
+def mark_deprecations(document: dict[str, Any]) -> dict[str, Any]:
     """Add ``deprecated`` and ``x-sunset`` to the document where something is. Returns it.
 
     Raises:

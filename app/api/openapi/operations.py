@@ -65,7 +65,7 @@ def contract_of(view: Any) -> Contract | None:
     return contract
 
 
-def describe(blueprint: Any, run: Callable[..., Any], contract: Contract) -> None:
+def describe_operation(blueprint: Any, run: Callable[..., Any], contract: Contract) -> None:
     """Document ``run``: statuses, headers, parameters, security, permission.
 
     flask-smorest's decorators also wrap a view, to serialise what it returns. Ours return finished
@@ -87,7 +87,7 @@ def describe(blueprint: Any, run: Callable[..., Any], contract: Contract) -> Non
     run._apidoc = noted | {"contract": contract}  # type: ignore[attr-defined]
 
 
-def finish(
+def finish_operation(
     document: dict[str, Any], noted: dict[str, Any], *, method: str, **_: Any
 ) -> dict[str, Any]:
     """Add to an operation what flask-smorest has no word for: header parameters, permission, a

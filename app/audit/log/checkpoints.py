@@ -49,11 +49,11 @@ def next_checkpoint(account_id: str, after: int | None) -> Checkpoint | None:
 
 
 def checkpoints_in_transaction(account_id: str) -> Select[Any]:
-    """A statement for the checkpoints of an account, to be run by ``fetch``."""
+    """A statement for the checkpoints of an account, to be run by ``fetch_checkpoints``."""
     return rows_of(account_id, AuditCheckpoint).with_only_columns(*map(api_column, _ALL))
 
 
-def fetch(statement: Select[Any]) -> list[Checkpoint]:
+def fetch_checkpoints(statement: Select[Any]) -> list[Checkpoint]:
     """Return the checkpoints that a statement finds, in the open transaction."""
     return [Checkpoint(*row) for row in db.session.execute(statement)]
 

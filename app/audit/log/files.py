@@ -17,7 +17,12 @@ from sqlalchemy import bindparam, or_
 
 from app.audit.log.bodies import BODY, read_body
 from app.audit.log.checkpoints import next_checkpoint
-from app.audit.log.filters import EntryQuery, EntryStatementFilters, filtered, parameters
+from app.audit.log.filters import (
+    EntryQuery,
+    EntryStatementFilters,
+    entry_parameters,
+    filtered_entries,
+)
 from app.audit.log.keys import list_keys
 from app.audit.proof import checkpoint as proof
 from app.audit.proof.checkpoint import Checkpoint
@@ -168,7 +173,7 @@ def _tail(read: ContextReader, account_id: str, last: int) -> Iterator[tuple[Any
 
 def _rows(app: Flask, account_id: str, query: EntryQuery) -> Iterator[tuple[Any, ...]]:
     """Yield the id and the text of each entry that matches a query."""
-    read, values = ContextReader(app), parameters(account_id, query)
+    read, values = ContextReader(app), entry_parameters(account_id, query)
     statement, values["after"] = _filtered(EntryStatementFilters.of(values)), ""
     while rows := read(statement.tuples, **values):
         yield from rows
@@ -177,7 +182,7 @@ def _rows(app: Flask, account_id: str, query: EntryQuery) -> Iterator[tuple[Any,
 
 @cache
 def _filtered(filters: EntryStatementFilters) -> CompiledQuery:
-    rows = filtered(AuditEntry.id.expression, filters).add_columns(BODY)
+    rows = filtered_entries(AuditEntry.id.expression, filters).add_columns(BODY)
     rows = rows.where(AuditEntry.id > bindparam("after"))
     return CompiledQuery(rows.order_by(AuditEntry.id).limit(_AT_ONCE))
 

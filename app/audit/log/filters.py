@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 from sqlalchemy import ColumnElement, Select, bindparam
 
 from app.auth.tenant import columns_of
-from app.lists.logs import Log, shifted
+from app.lists.logs import Log, shifted_time
 from app.models import AuditEntry
 from app.values.ids import first_id, last_id
 
@@ -49,22 +49,24 @@ class EntryStatementFilters(NamedTuple):
         return cls(*(ends.get(name, name) in values for name in cls._fields))
 
 
-def parameters(account_id: str, query: EntryQuery, before: str | None = None) -> dict[str, Any]:
-    """The parameters of ``filtered``.
+def entry_parameters(
+    account_id: str, query: EntryQuery, before: str | None = None
+) -> dict[str, Any]:
+    """The parameters of ``filtered_entries``.
 
     Args:
         before: the id of an entry; only older ones match.
     """
     values: dict[str, Any] = {"account_id": account_id}
     values |= {name: value for name in INDEXED if (value := getattr(query, name))}
-    values |= {"since_id": first_id(_KIND, shifted(query.since))} if query.since else {}
-    until_id = last_id(_KIND, shifted(query.until)) if query.until else None
+    values |= {"since_id": first_id(_KIND, shifted_time(query.since))} if query.since else {}
+    until_id = last_id(_KIND, shifted_time(query.until)) if query.until else None
     if before:
         return values | {"before": min(before, until_id or before)}
     return values | ({"until_id": until_id} if until_id else {})
 
 
-def filtered(what: ColumnElement[Any], filters: EntryStatementFilters) -> Select[Any]:
+def filtered_entries(what: ColumnElement[Any], filters: EntryStatementFilters) -> Select[Any]:
     """Select ``what`` of the account's entries that match the filters. The time of an entry is that
     of its id."""
     conditions = list[ColumnElement[bool]]()
@@ -85,4 +87,6 @@ def filtered(what: ColumnElement[Any], filters: EntryStatementFilters) -> Select
     return columns_of(AuditEntry).add_columns(what).where(*conditions)
 
 
-LOG: Final = Log(_KIND, AuditEntry.id.expression, ("account_id",), EntryStatementFilters, filtered)
+LOG: Final = Log(
+    _KIND, AuditEntry.id.expression, ("account_id",), EntryStatementFilters, filtered_entries
+)

@@ -18,13 +18,13 @@ from app.audit.log.filters import (
     LOG,
     EntryQuery,
     EntryStatementFilters,
-    filtered,
-    parameters,
+    entry_parameters,
+    filtered_entries,
 )
 from app.auth.tenant import columns_of
 from app.db.queries import CompiledQuery, engine
 from app.db.search_index import page_of
-from app.lists.log_counts import count
+from app.lists.log_counts import count_entries
 from app.lists.logs import latest_rows
 from app.lists.pages import newest_first, page_rows
 from app.models import AuditEntry
@@ -52,7 +52,7 @@ class LatestEntries(NamedTuple):
 
 def list_entries(account_id: str, query: EntryQuery) -> tuple[list[Fragment], int]:
     """Return the entries of one page, and the total of all pages."""
-    rows, total = _rows(query, parameters(account_id, query))
+    rows, total = _rows(query, entry_parameters(account_id, query))
     return [Fragment(body) for _, body in rows if read_body(body) is not None], total
 
 
@@ -62,7 +62,7 @@ def _rows(query: EntryQuery, values: dict[str, Any]) -> tuple[Iterable[tuple[Any
         skipped = (query.page - 1) * query.per_page
         rows = _PAGE_OF_ALL.tuples(**values, size=query.per_page, skipped=skipped)
         return rows, _total(values)
-    total = count(LOG, values)
+    total = count_entries(LOG, values)
     found = page_rows(
         query.page,
         query.per_page,
@@ -79,7 +79,7 @@ def list_latest(account_id: str, query: EntryQuery, before: str | None = None) -
     Args:
         before: the id of an entry; only older ones are returned.
     """
-    values = parameters(account_id, query, before)
+    values = entry_parameters(account_id, query, before)
     tested = [name for name in INDEXED if name in values][1:]
     found = latest_rows(LOG, values, query.per_page, _latest, tested=tested)
     entries = [entry for _, body in found.rows if (entry := read_body(body)) is not None]
@@ -100,7 +100,9 @@ def _latest(filters: EntryStatementFilters) -> CompiledQuery:
 @cache
 def _page(dialect: str, filters: EntryStatementFilters, *, backwards: bool) -> CompiledQuery:
     rows = columns_of(AuditEntry, AuditEntry.id).add_columns(BODY)
-    return newest_first(filtered(_KEY, filters), rows, (_KEY,), dialect, backwards=backwards)
+    return newest_first(
+        filtered_entries(_KEY, filters), rows, (_KEY,), dialect, backwards=backwards
+    )
 
 
 def _page_of_all() -> CompiledQuery:

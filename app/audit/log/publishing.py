@@ -32,7 +32,7 @@ def entries_at_once(account_id: str) -> int:
     return SEALED_DELIVERIES // max(1, int(_WEBHOOKS.scalar(account_id=account_id)))
 
 
-def publish(checkpoint: Checkpoint, bodies: Sequence[bytes]) -> None:
+def publish_batch(checkpoint: Checkpoint, bodies: Sequence[bytes]) -> None:
     """Write the events of a batch in the current transaction.
 
     Args:

@@ -14,11 +14,11 @@ from flask import current_app
 from sqlalchemy import bindparam, delete, update
 
 from app.audit.entries import write_entry
-from app.audit.log.checkpoints import checkpoints_in_transaction, fetch
+from app.audit.log.checkpoints import checkpoints_in_transaction, fetch_checkpoints
 from app.audit.log.sealing import take_lock
 from app.audit.origin import SYSTEM
 from app.audit.proof.checkpoint import Checkpoint
-from app.audit.targets import audit_log
+from app.audit.targets import audit_log_target
 from app.auth.tenant import select_of_all_accounts
 from app.db.column_types import byte_length
 from app.db.extensions import db
@@ -72,7 +72,7 @@ def _expired_before() -> datetime:
 def _oldest(account_id: str) -> list[Checkpoint]:
     """The oldest checkpoints whose entries are not deleted, with a lock."""
     own = checkpoints_in_transaction(account_id).where(_HAS_ENTRIES)
-    return fetch(own.order_by(AuditCheckpoint.number).limit(_AT_ONCE).with_for_update())
+    return fetch_checkpoints(own.order_by(AuditCheckpoint.number).limit(_AT_ONCE).with_for_update())
 
 
 def _delete(account_id: str, batches: list[Checkpoint]) -> int:
@@ -86,6 +86,6 @@ def _delete(account_id: str, batches: list[Checkpoint]) -> int:
     sizes = db.session.scalars(gone, execution_options=_SILENT).all()
     note_history(account_id, -len(sizes), -sum(sizes))
     changes = {"first_number": {"from": first, "to": last + 1}}
-    target = audit_log(account_id)
+    target = audit_log_target(account_id)
     write_entry("audit_log.pruned", target, account_id=account_id, actor=SYSTEM, changes=changes)
     return len(sizes)

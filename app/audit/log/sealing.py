@@ -15,8 +15,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from sqlalchemy import bindparam, delete, func, select, text, update
 
 from app.audit.log.bodies import BODY, read_body
-from app.audit.log.checkpoints import checkpoints_in_transaction, fetch
-from app.audit.log.publishing import entries_at_once, publish
+from app.audit.log.checkpoints import checkpoints_in_transaction, fetch_checkpoints
+from app.audit.log.publishing import entries_at_once, publish_batch
 from app.audit.proof import checkpoint as proof
 from app.audit.proof.checkpoint import Checkpoint
 from app.auth.tenant import columns_of, select_of_all_accounts
@@ -112,7 +112,7 @@ class AccountSealer:
         row = signed._asdict() | {"sealed_at": clock.parse_time(made.sealed_at)}
         insert_row(AuditCheckpoint, row)
         note_history(self.account_id, len(batch), sum(len(entry.body) for entry in batch))
-        publish(signed, [entry.body for entry in batch])
+        publish_batch(signed, [entry.body for entry in batch])
         return len(batch)
 
     def _keep_account(self) -> bool:
@@ -161,7 +161,7 @@ def take_lock(name: str) -> bool:
 
 def _last_checkpoint(account_id: str) -> Checkpoint | None:
     newest_first = checkpoints_in_transaction(account_id).order_by(AuditCheckpoint.number.desc())
-    found = fetch(newest_first.limit(1))
+    found = fetch_checkpoints(newest_first.limit(1))
     return found[0] if found else None
 
 

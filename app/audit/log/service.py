@@ -14,7 +14,7 @@ from app.audit.log.files import filters_of, proof_lines
 from app.audit.log.filters import EntryQuery
 from app.audit.proof.findings import Finding
 from app.audit.proof.verification import Verifier, verify_lines
-from app.audit.targets import audit_log
+from app.audit.targets import audit_log_target
 from app.auth.tenant import columns_of
 from app.db.queries import CompiledQuery
 from app.http.errors import NotFound
@@ -46,7 +46,7 @@ def write_export_entry(account_id: str, format_name: str, query: EntryQuery) -> 
     """Record in the current transaction that somebody exports the log."""
     changes = changes_of_new({"format": format_name, **filters_of(query)})
     write_read_entry(
-        "audit_log.exported", audit_log(account_id), account_id=account_id, changes=changes
+        "audit_log.exported", audit_log_target(account_id), account_id=account_id, changes=changes
     )
 
 

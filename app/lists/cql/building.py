@@ -31,7 +31,7 @@ from app.policy.ogc import (
     FILTER_SHAPES,
     PATTERN_LENGTH,
 )
-from app.values.text import unstorable
+from app.values.text import storage_problem
 from app.values.timestamps import TimestampInvalid, read_timestamp
 
 # Each operator, and the one that means the same with the sides swapped.
@@ -198,6 +198,6 @@ class Builder:
 
 
 def _storable(text: str) -> str:
-    if problem := unstorable(text):
+    if problem := storage_problem(text):
         raise FilterInvalid(f"A text in the filter is invalid. {problem}")
     return text

@@ -85,7 +85,7 @@ Node: TypeAlias = (
 )
 
 
-def both(*parts: Node | None) -> Node | None:
+def conjunction(*parts: Node | None) -> Node | None:
     """The conjunction of the filters that are not None; None if all are."""
     given = tuple(part for part in parts if part is not None)
     return And(given) if len(given) > 1 else given[0] if given else None

@@ -27,9 +27,9 @@ from app.people.second_factor.challenges import Purpose
 from app.people.second_factor.checking import (
     RECOVERY_CODE,
     Factor,
-    check,
+    check_factor,
     count_sign_in_check,
-    refuse,
+    refuse_factor,
 )
 from app.people.second_factor.passkeys import list_passkeys, registration_options
 from app.people.second_factor.recovery_codes import codes_left_now, recovery_codes_left
@@ -75,10 +75,10 @@ def second_step() -> Response:
 def _finish(pending: Any, factor: Factor, keys: tuple[str, ...]) -> Response:
     """Sign in, if the factor is right. The transaction that starts the session uses up the factor
     and the pending sign-in."""
-    if not check(_purpose_of(pending), factor, keys, request.remote_addr or ""):
+    if not check_factor(_purpose_of(pending), factor, keys, request.remote_addr or ""):
         db.session.rollback()
         with transaction():
-            refuse(pending.user_id, pending.email, keys, request.remote_addr or "")
+            refuse_factor(pending.user_id, pending.email, keys, request.remote_addr or "")
         return _second_step(pending, wrong=factor)
     claimed = claim_pending(pending.token_hash)
     if claimed is None:

@@ -180,7 +180,7 @@ def unlink(person: SignedIn, identity_id: str) -> Response:
     has_password = find_contact(person.user_id).has_password
     try:
         with transaction():
-            was_linked = service.unlink(person, identity_id, has_password=has_password)
+            was_linked = service.unlink_identity(person, identity_id, has_password=has_password)
     except LookupError:
         message = "This is your only way to sign in. Set a password first."
         return redirect_to("/profile", message)

@@ -44,7 +44,7 @@ def count_sign_in_check(
 ) -> tuple[str, ...]:
     """Count an attempt after the right password; the caller commits.
 
-    Returns the keys that it is counted under, for ``check``. Raises RateLimited.
+    Returns the keys that it is counted under, for ``check_factor``. Raises RateLimited.
     """
     keys: tuple[str, ...] = (throttle_key(f"{_COUNTED}{user_id}"),)
     if known is not None and known.user_id == user_id:
@@ -53,12 +53,14 @@ def count_sign_in_check(
 
 
 def count_own_check(user_id: str, factor: Factor) -> tuple[str, ...]:
-    """Count an attempt of a signed-in person; the caller commits. Returns the keys for ``check``.
-    Raises RateLimited."""
+    """Count an attempt of a signed-in person; the caller commits.
+
+    Returns the keys for ``check_factor``. Raises RateLimited.
+    """
     return _count((throttle_key(f"{_COUNTED}{user_id}", _OWN),), user_id, factor)
 
 
-def check(purpose: Purpose, factor: Factor, keys: tuple[str, ...], address: str) -> bool:
+def check_factor(purpose: Purpose, factor: Factor, keys: tuple[str, ...], address: str) -> bool:
     """Return whether this is the person's second factor, which is used up in the open transaction.
     If so, the attempts under the key that this one was counted under are reset.
 
@@ -77,7 +79,7 @@ def check(purpose: Purpose, factor: Factor, keys: tuple[str, ...], address: str)
     return True
 
 
-def refuse(person_id: str, email: str, keys: tuple[str, ...], address: str) -> None:
+def refuse_factor(person_id: str, email: str, keys: tuple[str, ...], address: str) -> None:
     """Record a wrong factor in the current transaction, and mail the person if there were several.
 
     Args:

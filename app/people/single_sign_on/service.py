@@ -151,7 +151,7 @@ def sign_up(
     return person.id, opened
 
 
-def unlink(person: SignedIn, identity_id: str, *, has_password: bool) -> bool:
+def unlink_identity(person: SignedIn, identity_id: str, *, has_password: bool) -> bool:
     """Unlink an identity of a signed-in person, and end their other sessions. Returns False if they
     have none with this id.
 

@@ -90,7 +90,7 @@ def is_entry_of(entry: Any, boundary: StoredBoundary) -> bool:
     return bool(entry.checksum == checksum(boundary.text))
 
 
-def insert(
+def insert_entry(
     key: tuple[str, str],
     moment: datetime,
     boundary: StoredBoundary,

@@ -54,7 +54,7 @@ def save_first_boundary(project: Mapping[str, Any], author: Author) -> Descripti
         key = (project["account_id"], project["id"])
         change = AreaDifference(boundary.area_m2, 0)
         moment = project["created_at"]
-        entry_id = entries.insert(key, moment, boundary, author, change)
+        entry_id = entries.insert_entry(key, moment, boundary, author, change)
         return _describe(None, (entry_id, boundary), change)
     return None
 
@@ -129,7 +129,7 @@ def _save_present(
         change = compare_now(former.text, boundary.text, ahead)
     change = change or AreaDifference(boundary.area_m2, 0)
     key, moment = (project.account_id, project.id), project.updated_at
-    entry_id = entries.insert(key, moment, boundary, author, change)
+    entry_id = entries.insert_entry(key, moment, boundary, author, change)
     return (entry_id, boundary), change
 
 
