@@ -62,5 +62,5 @@ def _account_seen_by(principal: Principal) -> dict[str, Any]:
         totals = summarize_projects(principal)
         counted = [totals[status]["hectares"] for status in totals if status != "archived"]
         record["usage"]["hectares"] = sum(counted)
-        record["usage"]["projects"] = sum(each["projects"] for each in totals.values())
+        record["usage"]["projects"] = sum(total["projects"] for total in totals.values())
     return record

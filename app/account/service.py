@@ -189,12 +189,12 @@ def _find_or_create_owner(
     return person, password
 
 
-def _free_slug(wanted: str) -> str:
+def _free_slug(preferred: str) -> str:
     """The slug, with a number appended if it is taken."""
-    base = wanted[:58].rstrip("-") or "account"
-    taken = set(db.session.scalars(select(Account.slug).where(Account.slug.like(f"{base}%"))))
+    base = preferred[:58].rstrip("-") or "account"
+    existing = set(db.session.scalars(select(Account.slug).where(Account.slug.like(f"{base}%"))))
     number, slug = 1, base
-    while slug in taken or slug in RESERVED_SLUGS:
+    while slug in existing or slug in RESERVED_SLUGS:
         number += 1
         slug = f"{base}-{number}"
     return slug

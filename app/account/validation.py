@@ -27,8 +27,8 @@ def check_name(name: str) -> None:
 def check_plan(plan: str) -> None:
     """Raise ValidationFailed if there is no such plan."""
     if plan not in plans():
-        known = ", ".join(plans())
-        raise ValidationFailed(details=[Detail("plan", f"Must be one of {known}.")])
+        names = ", ".join(plans())
+        raise ValidationFailed(details=[Detail("plan", f"Must be one of {names}.")])
 
 
 def _problems(name: str, email: str, password: str | None, type: str) -> Iterator[Detail]:

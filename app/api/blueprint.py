@@ -207,8 +207,8 @@ def _changing(view: View, steps: _Steps) -> View:
     def run(**ids: str) -> Response:
         principal = steps.admit(ids)
         g.idempotent = idempotent = idempotency.read_key(principal)
-        if idempotent is not None and (kept := idempotent.stored_response()) is not None:
-            return kept
+        if idempotent is not None and (stored := idempotent.stored_response()) is not None:
+            return stored
         try:
             steps.check(principal, ids)
             refuse_parameters(request)

@@ -61,13 +61,13 @@ def page(records: Iterable[Any], *, total: int, number: int, size: int) -> Respo
     a FeatureCollection, with the members of OGC API Features (OGC 17-069r4, section 7.15)."""
     last = -(-total // size)
     pages = _pages(number, max(last, 1))
-    kept = {"format": "geojson"} if (features := wanted_features()) else {}
+    parameters = {"format": "geojson"} if (features := wanted_features()) else {}
     if features:
         response = _feature_collection(map(features.feature, records), total, pages)
     else:
         meta = {"total": total, "page": number, "per_page": size, "total_pages": last}
         response = _in_envelope(records, meta)
-    page_url = _page_url(**kept)
+    page_url = _page_url(**parameters)
     links = (f'<{page_url}{target}>; rel="{rel}"' for rel, target in pages.items())
     response.headers["Link"] = ", ".join(links)
     return response
@@ -111,7 +111,7 @@ def _feature_collection(
     def ending() -> tuple[bytes, bytes]:
         numbers = dumps({"numberMatched": total, "numberReturned": returned})
         page_url = _page_url(format="geojson")
-        others = {
+        members = {
             "timeStamp": clock.format_time(clock.now()),
             "links": [
                 {"rel": rel, "type": GEOJSON, "href": f"{page_url}{pages[rel]}"}
@@ -119,7 +119,7 @@ def _feature_collection(
                 if rel in pages
             ],
         }
-        return b",%b,%b" % (numbers[1:-1], dumps(others)[1:]), numbers
+        return b",%b,%b" % (numbers[1:-1], dumps(members)[1:]), numbers
 
     head = b'{"type":"FeatureCollection","features":'
     return _listed(counted(), head, ending, GEOJSON)
@@ -223,6 +223,6 @@ def _pages(number: int, last: int) -> dict[str, int]:
 
 def _page_url(**parameters: str) -> str:
     """The URL of another page of the list up to its number, with the parameters of this one."""
-    others = {name: value for name, value in request.args.items() if name != "page"}
-    query = urlencode(others | parameters | {"page": ""})
+    own = {name: value for name, value in request.args.items() if name != "page"}
+    query = urlencode(own | parameters | {"page": ""})
     return absolute_url(f"{request.path}?{query}")

@@ -106,13 +106,13 @@ def as_api_error(error: SQLAlchemyError) -> ApiError | None:
 
 def _render_http(error: HTTPException) -> Response:
     """Render werkzeug's own errors (an unknown route, a wrong method), keeping their headers."""
-    known = _BY_STATUS.get(error.code or 500)
-    if known is None:
+    error_class = _BY_STATUS.get(error.code or 500)
+    if error_class is None:
         if (error.code or 500) >= 500:
             return render_error(errors.InternalError())
-        known = errors.BadRequest
-    kept = {name: value for name, value in error.get_headers() if name == "Allow"}
-    return render_error(known(headers=kept))
+        error_class = errors.BadRequest
+    headers = {name: value for name, value in error.get_headers() if name == "Allow"}
+    return render_error(error_class(headers=headers))
 
 
 def _render_broken_body(_: Exception) -> Response:

@@ -79,8 +79,8 @@ class Turns:
         """Give the turn to who waits for it."""
         with self._lock:
             self._last, self._running = self._running, None
-            others = [each for each in self._waiting if each.account != self._last]
-            for following in (others or self._waiting)[:1]:
+            of_others = [queued for queued in self._waiting if queued.account != self._last]
+            for following in (of_others or self._waiting)[:1]:
                 self._waiting.remove(following)
                 self._running = following.account
                 following.has_turn = True
@@ -90,11 +90,11 @@ class Turns:
         """Return whether one more of an account may wait, if need be in place of another one."""
         if len(self._waiting) < EXPENSIVE_WAITING:
             return True
-        here = Counter([self._running, *(each.account for each in self._waiting)])
-        for other in reversed(self._waiting):
-            if here[other.account] > here[account] + 1:
-                self._waiting.remove(other)
-                other.is_over.set()
+        requests = Counter([self._running, *(queued.account for queued in self._waiting)])
+        for waiting in reversed(self._waiting):
+            if requests[waiting.account] > requests[account] + 1:
+                self._waiting.remove(waiting)
+                waiting.is_over.set()
                 return True
         return False
 
@@ -270,8 +270,8 @@ def _account() -> str:
     """The account that this request is for; else the person, or the address that it comes from."""
     caller: Any = current_principal() or g.get("person")
     for name in ("account_id", "user_id"):
-        if found := getattr(caller, name, None):
-            return str(found)
+        if account_id := getattr(caller, name, None):
+            return str(account_id)
     return request.remote_addr or ""
 
 

@@ -53,8 +53,8 @@ def geojson_of(schema: type[ma.Schema] | None, features: FeatureType) -> type[ma
 @cache
 def _feature_of(schema: type[ma.Schema], features: FeatureType) -> type[ma.Schema]:
     name = schema.__name__.removesuffix("Schema")
-    shown = schema._declared_fields
-    properties = {field.name: copy(shown[field.name]) for field in features.property_fields}
+    declared = schema._declared_fields
+    properties = {field.name: copy(declared[field.name]) for field in features.property_fields}
     for field_name, field in properties.items():
         field.required = field_name == "id"  # a client can ask for some fields only
     nested = PropertiesSchema.from_dict(properties, name=f"{name}PropertiesSchema")
@@ -62,7 +62,7 @@ def _feature_of(schema: type[ma.Schema], features: FeatureType) -> type[ma.Schem
     members: dict[str, fields.Field[Any]] = {
         "type": fields.String(required=True, metadata={"const": "Feature"}),
         "id": fields.String(required=True),
-        "geometry": shown[features.geometry.name],
+        "geometry": declared[features.geometry.name],
         "properties": fields.Nested(nested, required=True),
     }
     example = features.feature(example_of(schema)).as_geojson()
@@ -96,7 +96,7 @@ def _features_of(schema: type[ma.Schema], features: FeatureType) -> type[ma.Sche
 def _made(
     name: str, text: str, members: dict[str, fields.Field[Any]], example: Any
 ) -> type[ma.Schema]:
-    made = OutputSchema.from_dict(members, name=f"{name}Schema")
-    made.__doc__ = text
-    made.example = example  # type: ignore[attr-defined]
-    return made
+    schema = OutputSchema.from_dict(members, name=f"{name}Schema")
+    schema.__doc__ = text
+    schema.example = example  # type: ignore[attr-defined]
+    return schema

@@ -151,18 +151,19 @@ class MetadataQuerySchema(QuerySchema):
 
     @ma.pre_load
     def _take_metadata(self, data: Mapping[str, str], **_: Any) -> dict[str, Any]:
-        found = {name: value for name, value in data.items() if name.startswith(METADATA_PREFIX)}
+        filtered = {name: value for name, value in data.items() if name.startswith(METADATA_PREFIX)}
         wrong = {
-            name: storage_problem(name) or storage_problem(value) for name, value in found.items()
+            name: storage_problem(name) or storage_problem(value)
+            for name, value in filtered.items()
         }
         message = (
             f"A list is filtered by at most {request_limits.METADATA_FILTERS} keys of the metadata."
         )
-        wrong |= dict.fromkeys(list(found)[request_limits.METADATA_FILTERS :], message)
+        wrong |= dict.fromkeys(list(filtered)[request_limits.METADATA_FILTERS :], message)
         if problems := {name: [problem] for name, problem in wrong.items() if problem}:
             raise ma.ValidationError(problems)
-        filters = {name.removeprefix(METADATA_PREFIX): value for name, value in found.items()}
-        others = {name: value for name, value in data.items() if name not in found}
+        filters = {name.removeprefix(METADATA_PREFIX): value for name, value in filtered.items()}
+        others = {name: value for name, value in data.items() if name not in filtered}
         return others | ({_METADATA: filters} if filters else {})
 
 

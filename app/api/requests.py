@@ -37,8 +37,8 @@ def init_app(app: Flask) -> None:
 
 def request_id() -> str:
     """The id of this request, which ``app.http.middleware`` gave it."""
-    kept: str = request.environ[REQUEST_ID]
-    return kept
+    value: str = request.environ[REQUEST_ID]
+    return value
 
 
 def _receive() -> None:
@@ -129,11 +129,11 @@ def _takes_file() -> bool:
 def _require_media_type(has_file: bool) -> None:
     charset = request.mimetype_params.get("charset", "utf-8").lower()
     is_features = is_ogc(request.path)
-    known = _FEATURE_TYPES if is_features else ("application/json",)
+    accepted = _FEATURE_TYPES if is_features else ("application/json",)
     if has_file:
         if request.mimetype != "multipart/form-data":
             raise UnsupportedMediaType("Send a form (multipart/form-data) with the file in `file`.")
-    elif request.mimetype not in known or charset not in ("utf-8", "utf8"):
+    elif request.mimetype not in accepted or charset not in ("utf-8", "utf8"):
         raise UnsupportedMediaType(_NO_FEATURE if is_features else None)
     if request.headers.get("Content-Encoding", "identity").lower() != "identity":
         raise UnsupportedMediaType("Send the body uncompressed, without a Content-Encoding.")

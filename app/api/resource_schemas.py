@@ -76,13 +76,13 @@ def create_fields(table: Sequence[Field]) -> SchemaFields:
     """Return the fields of a body that creates a resource: those that can be set, and those that
     are ignored, so that a client can send back what it read."""
     set_later = [field.name for field in table if field.writable == "on update"]
-    made = {
+    schema_fields = {
         field.name: _shown(field, dump_only=True)
         if field.writable == "never"
         else input_field(field, required=field.required)
         for field in table
     }
-    return {name: field for name, field in made.items() if name not in set_later}
+    return {name: field for name, field in schema_fields.items() if name not in set_later}
 
 
 def update_fields(table: Sequence[Field]) -> SchemaFields:
@@ -109,9 +109,9 @@ def _filter(field: Field) -> fields.Field[Any]:
     a tool of the chat."""
     text = f"Only records with exactly this `{field.name}`."
     make = _IN_QUERY.get(field.kind) or _INPUT[field.kind]
-    made = make(field, **description_option(field))
-    made.metadata = {**made.metadata, "description": text}
-    return made
+    schema_field = make(field, **description_option(field))
+    schema_field.metadata = {**schema_field.metadata, "description": text}
+    return schema_field
 
 
 def _update_field(field: Field) -> fields.Field[Any]:
@@ -122,12 +122,12 @@ def _update_field(field: Field) -> fields.Field[Any]:
 
 def _shown(field: Field, **options: bool) -> fields.Field[Any]:
     """Return a field as it is read, or as it is ignored in a body that cannot set it."""
-    made: dict[str, Any] = options | ({"allow_none": True} if field.nullable else {})
+    keywords: dict[str, Any] = options | ({"allow_none": True} if field.nullable else {})
     if options.get("required"):
-        made |= description_option(field)
+        keywords |= description_option(field)
     if field.kind is kinds.CHOICE and options.get("required"):
-        return Choice(field.title, field.choices, **made)
-    return _SHOWN.get(field.kind, fields.String)(**made)
+        return Choice(field.title, field.choices, **keywords)
+    return _SHOWN.get(field.kind, fields.String)(**keywords)
 
 
 def _query_integer(field: Field, **options: Any) -> QueryInteger:

@@ -40,8 +40,8 @@ def single_of(schema: type[ma.Schema], meta: type[ma.Schema] = MetaSchema) -> ty
         "data": fields.Nested(schema, required=True),
         "meta": fields.Nested(meta, required=True),
     }
-    made = OutputSchema.from_dict(members, name=f"{_stem(schema)}ResponseSchema")
-    return _exemplified(made, example_of(schema), _META)
+    envelope = OutputSchema.from_dict(members, name=f"{_stem(schema)}ResponseSchema")
+    return _exemplified(envelope, example_of(schema), _META)
 
 
 @cache
@@ -56,9 +56,9 @@ def page_of(schema: type[ma.Schema], *, some_fields: bool = False) -> type[ma.Sc
         "data": fields.List(record(schema), required=True),
         "meta": fields.Nested(PageMetaSchema, required=True),
     }
-    made = OutputSchema.from_dict(members, name=f"{_stem(schema)}PageSchema")
-    made.paged = True  # type: ignore[attr-defined]
-    return _exemplified(made, [example_of(schema)], _PAGE_META)
+    envelope = OutputSchema.from_dict(members, name=f"{_stem(schema)}PageSchema")
+    envelope.paged = True  # type: ignore[attr-defined]
+    return _exemplified(envelope, [example_of(schema)], _PAGE_META)
 
 
 @cache
@@ -68,14 +68,14 @@ def whole_of(schema: type[ma.Schema], meta: type[ma.Schema] = TotalMetaSchema) -
         "data": fields.List(fields.Nested(schema), required=True),
         "meta": fields.Nested(meta, required=True),
     }
-    made = OutputSchema.from_dict(members, name=f"{_stem(schema)}ListSchema")
-    return _exemplified(made, [example_of(schema)], {"total": 1} | (example_of(meta) or {}))
+    envelope = OutputSchema.from_dict(members, name=f"{_stem(schema)}ListSchema")
+    return _exemplified(envelope, [example_of(schema)], {"total": 1} | (example_of(meta) or {}))
 
 
-def _exemplified(made: type[ma.Schema], data: Any, meta: dict[str, Any]) -> type[ma.Schema]:
+def _exemplified(schema: type[ma.Schema], data: Any, meta: dict[str, Any]) -> type[ma.Schema]:
     if data not in (None, [None]):
-        made.example = {"data": data, "meta": meta}  # type: ignore[attr-defined]
-    return made
+        schema.example = {"data": data, "meta": meta}  # type: ignore[attr-defined]
+    return schema
 
 
 def _stem(schema: type[ma.Schema]) -> str:

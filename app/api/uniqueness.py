@@ -68,15 +68,15 @@ def naming_conflicts(fields: Sequence[UniqueField], row: Mapping[str, Any]) -> I
         yield
     except IntegrityError as error:
         violated = violated_constraint(error)
-        found = next((each for each in fields if violated in each.violations), None)
-        if found is None:
+        field = next((unique for unique in fields if violated in unique.violations), None)
+        if field is None:
             raise
-        holder = found.holder(row)
+        holder = field.holder(row)
         other = (
-            f"the {found.kind} {holder.id} ({holder.name})" if holder else f"another {found.kind}"
+            f"the {field.kind} {holder.id} ({holder.name})" if holder else f"another {field.kind}"
         )
-        message = _MESSAGES[found.name].format(value=row[found.name], other=other)
+        message = _MESSAGES[field.name].format(value=row[field.name], other=other)
         other_id = holder and holder.id
-        if found.name == "slug":
-            raise Conflict("slug_taken", found.name, message, id=other_id) from None
-        raise Conflict("external_id_taken", found.name, message, id=other_id) from None
+        if field.name == "slug":
+            raise Conflict("slug_taken", field.name, message, id=other_id) from None
+        raise Conflict("external_id_taken", field.name, message, id=other_id) from None

@@ -83,9 +83,11 @@ def scan_assets(
         metadata_only: the JSON text of their metadata instead, None where there is none.
     """
     table, owner_id = table_of(project_id), project_id or account_id
-    shown = (Asset.metadata_json,) if metadata_only else COLUMNS
+    columns_read = (Asset.metadata_json,) if metadata_only else COLUMNS
     make: Callable[..., Any] = (lambda text: text) if metadata_only else row_record
-    return scan_list(read, table, account_id, owner_id, query, shown=shown, size=None, make=make)
+    return scan_list(
+        read, table, account_id, owner_id, query, output=columns_read, size=None, make=make
+    )
 
 
 def _totals(account_id: str) -> tuple[None, int]:

@@ -61,7 +61,7 @@ class AssetQuerySchema(ListQuerySchema):
         load_default="created_at",
         metadata={"description": "Field to sort by."},
     )
-    shown = FieldNames(ASSET)
+    field_names = FieldNames(ASSET)
 
 
 class AccountAssetQuerySchema(AssetQuerySchema):

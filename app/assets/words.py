@@ -24,12 +24,12 @@ def known_words(account_id: str, field: Literal["type", "status"]) -> list[str]:
     """The documented words of a field, and ASSET_WORDS others that assets have. Each is looked up
     in an index by itself, however many assets there are."""
     words = list(_DOCUMENTED[field])
-    others, before = list[str](), ""
-    while len(others) < ASSET_WORDS:
-        found = _NEXT[field].first(account_id=account_id, before=before)
-        if found is None:
+    other_words, last = list[str](), ""
+    while len(other_words) < ASSET_WORDS:
+        row = _NEXT[field].first(account_id=account_id, before=last)
+        if row is None:
             break
-        before = found[0]
-        if before not in words:
-            others.append(before)
-    return words + others
+        last = row[0]
+        if last not in words:
+            other_words.append(last)
+    return words + other_words

@@ -161,10 +161,10 @@ def _shortened(value: Any) -> Any:
     text = canonical(value)
     if len(text) <= LONG_VALUE:
         return value
-    shown = value if isinstance(value, str) else text.decode()
-    raw = shown.encode()
+    original = value if isinstance(value, str) else text.decode()
+    raw = original.encode()
     return {
-        "beginning": shown[:BEGINNING],
+        "beginning": original[:BEGINNING],
         "bytes": len(raw),
         "sha256": hashlib.sha256(raw).hexdigest(),
     }

@@ -48,13 +48,15 @@ def covered_by_other_entry(reason: str) -> None:
     note_entry()
 
 
-def _watch(_: Connection, statement: Any, many: Any, one: Any, _options: Any, result: Any) -> None:
+def _watch(
+    _: Connection, statement: Any, many: Any, single: Any, _options: Any, result: Any
+) -> None:
     if isinstance(statement, Insert | Update | Delete):
         # With RETURNING, some drivers do not know the number of rows yet.
         if result.rowcount == 0 and not statement._returning:
             return
         columns = AUDITED.get(statement.table.name)  # type: ignore[union-attr]
-        if columns is not None and not columns.isdisjoint(_written(statement, many, one)):
+        if columns is not None and not columns.isdisjoint(_written(statement, many, single)):
             notes()[_CHANGED] = statement.table.name  # type: ignore[union-attr]
 
 
@@ -62,14 +64,14 @@ def _is_audited(table: str) -> bool:
     return INSERT in AUDITED.get(table, ())
 
 
-def _written(statement: Any, many: Any, one: Any) -> set[str]:
+def _written(statement: Any, many: Any, single: Any) -> set[str]:
     """Return ``INSERT``, ``DELETE``, or the columns that an UPDATE sets, which the session passes
     as parameters."""
     if isinstance(statement, Insert):
         return {INSERT}
     if isinstance(statement, Delete):
         return {DELETE}
-    named = statement._values or one or (many[0] if many else ())
+    named = statement._values or single or (many[0] if many else ())
     return {getattr(column, "key", column) for column in named}
 
 
@@ -78,10 +80,10 @@ def _require_entry(session: Any) -> None:
     if session.in_nested_transaction():
         return
     session.flush()
-    noted = notes()
-    inserted = (note.table for note in noted if isinstance(note, Inserted))
-    changed = noted.pop(_CHANGED, None) or next(filter(_is_audited, inserted), None)
-    has_entry = noted.pop(_ENTRIES, False)
+    marks = notes()
+    inserted = (note.table for note in marks if isinstance(note, Inserted))
+    changed = marks.pop(_CHANGED, None) or next(filter(_is_audited, inserted), None)
+    has_entry = marks.pop(_ENTRIES, False)
     is_watched = has_request_context() or is_command()
     if changed and not has_entry and is_watched:
         raise MissingEntry(f"a change of the table {changed} has no entry in the audit log")

@@ -83,8 +83,8 @@ def current_origin(principal: Principal | None = None) -> Origin:
     Args:
         principal: in whose name, where that is not the one who sent the request.
     """
-    if (found := g.get("audit_origin")) is not None:
-        return found  # type: ignore[no-any-return]
+    if (origin := g.get("audit_origin")) is not None:
+        return origin  # type: ignore[no-any-return]
     principal = principal or current_principal()
     if principal is not None:
         return Origin(_actor_of(principal), _via_of(principal))
@@ -119,14 +119,14 @@ def _via_of(principal: Principal) -> Via:
     return _request_via()
 
 
-def _request_via(**others: Any) -> Via:
+def _request_via(**fields: Any) -> Via:
     if not has_request_context():
-        return Via(**others)
+        return Via(**fields)
     environ = request.environ
     agent = environ.get("HTTP_USER_AGENT")
     return Via(
         request_id=environ.get(REQUEST_ID),
         ip=environ.get("REMOTE_ADDR"),
         user_agent=None if agent is None else without_secrets(agent[:_AGENT_LENGTH]),
-        **others,
+        **fields,
     )

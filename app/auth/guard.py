@@ -67,9 +67,9 @@ def is_caller_deleted() -> bool:
     caller: Any = current_principal() or g.get("person")
     if caller is None:
         return False
-    asked = ((_ACCOUNT, caller.account_id), (_PERSON, caller.user_id))
+    checks = ((_ACCOUNT, caller.account_id), (_PERSON, caller.user_id))
     try:
-        return any(row_id and query.first(id=row_id) is None for query, row_id in asked)
+        return any(row_id and query.first(id=row_id) is None for query, row_id in checks)
     except SQLAlchemyError:
         return False
 

@@ -75,7 +75,7 @@ def count_attempt(
         return
     seconds = max(1, math.ceil((began_at + guessed.window - moment).total_seconds()))
     wait = pluralize(math.ceil(seconds / 60), "minute")
-    other = f", or {found}" if (found := instead()) else ""
+    other = f", or {advice}" if (advice := instead()) else ""
     raise RateLimited(
         f"Too many wrong {guessed.name}{subject}. Please wait {wait}{other}.",
         headers={"Retry-After": str(seconds)},
@@ -108,10 +108,10 @@ def _count(guessed: Guessed, key: str, moment: datetime) -> tuple[int, datetime]
 
 def attempts_now(guessed: Guessed, key: str) -> int:
     """The number of attempts in the current window, in the open transaction."""
-    found = select(SignInFailure.failures).where(
+    counted = select(SignInFailure.failures).where(
         SignInFailure.key == key, SignInFailure.began_at > clock.now() - guessed.window
     )
-    return int(db.session.scalar(found) or 0)
+    return int(db.session.scalar(counted) or 0)
 
 
 def reset_attempts(*keys: str) -> None:

@@ -41,10 +41,10 @@ def find_person(email: str, *, lock: bool = False, keep: bool = False) -> User |
         EmailTaken: case folding makes it equal to the address of somebody else, who is not meant,
             as it did with ß and ss before such addresses were rejected.
     """
-    found = select(User).where(User.email_key == fold(email))
+    statement = select(User).where(User.email_key == fold(email))
     if lock or keep:
-        found = found.with_for_update(read=not lock, key_share=not lock)
-    person = db.session.scalars(found).one_or_none()
+        statement = statement.with_for_update(read=not lock, key_share=not lock)
+    person = db.session.scalars(statement).one_or_none()
     if person is not None and not same_address(person.email, email):
         raise EmailTaken
     return person

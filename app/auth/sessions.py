@@ -121,8 +121,10 @@ def start_session(
     """
     own = select(Session.id).where(Session.user_id == user_id)
     last = own.order_by(Session.last_used_at.desc(), Session.id.desc())
-    kept = last.limit(SESSIONS_PER_PERSON - 1)
-    db.session.execute(delete(Session).where(Session.user_id == user_id, Session.id.not_in(kept)))
+    last_used = last.limit(SESSIONS_PER_PERSON - 1)
+    db.session.execute(
+        delete(Session).where(Session.user_id == user_id, Session.id.not_in(last_used))
+    )
     token = tokens.new_token(tokens.SESSION)
     moment = clock.now()
     row = Session(

@@ -69,20 +69,20 @@ def columns_of(model: type[Base], *columns: InstrumentedAttribute[Any] | Label[A
     return rows.where(table.c.account_id == account, *_kept(table, account))
 
 
-def columns_among(found: Subquery, *names: str, is_kept: bool = False) -> Select[Any]:
+def columns_among(rows: Subquery, *names: str, is_kept: bool = False) -> Select[Any]:
     """The account's rows among those of a subquery, of whose columns ``account_id`` must be one,
     and ``id``.
 
     Args:
         is_kept: the subquery takes its rows from a SELECT of this filter.
     """
-    columns = (found.c[name] for name in names)
+    columns = (rows.c[name] for name in names)
     account: ColumnElement[str] = bindparam("account_id")
-    own = select(*columns).where(found.c.account_id == account)
+    own = select(*columns).where(rows.c.account_id == account)
     if is_kept:
         return own
-    (origin,) = found.c.account_id.base_columns
-    return own.where(*_kept(cast("Table", origin.table), account, found))
+    (origin,) = rows.c.account_id.base_columns
+    return own.where(*_kept(cast("Table", origin.table), account, rows))
 
 
 def own_columns_of(model: type[Base], *columns: InstrumentedAttribute[Any]) -> Select[Any]:
@@ -147,13 +147,13 @@ def _kept(
     deleted = select(_DELETED.c.id).where(
         _DELETED.c.account_id == account_id, _DELETED.c.deleted_at.is_not(None)
     )
-    gone = deleted
+    excluded = deleted
     if table is Asset.__table__:
-        gone = select(_OF_DELETED.c.id).where(
+        excluded = select(_OF_DELETED.c.id).where(
             _OF_DELETED.c.account_id == account_id, _OF_DELETED.c.project_id.in_(deleted)
         )
     tested = (table if rows is None else rows).c[_TESTED[table.name]]
-    return [_Not(and_(deleted.exists(), tested.in_(gone)))]
+    return [_Not(and_(deleted.exists(), tested.in_(excluded)))]
 
 
 class _Not(FunctionElement[bool]):

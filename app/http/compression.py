@@ -65,7 +65,9 @@ def choose_coding(accepted: str, *, small: bool) -> str | None:
     weights = parse_accept_header(accepted.lower())
     named = set(weights.values())
     # Whoever takes anything ("*") is given gzip, which is known best.
-    best = max(CODINGS, key=lambda each: (weights.quality(each), each == "gzip" or each in named))
+    best = max(
+        CODINGS, key=lambda coding: (weights.quality(coding), coding == "gzip" or coding in named)
+    )
     plain = weights.quality("identity")  # 0 where it is not named, which refuses nothing
     if weights.quality(best) == 0 or weights.quality(best) < plain:
         return None

@@ -48,8 +48,10 @@ def init_app(app: Flask, origins: frozenset[str]) -> None:
 
     @app.before_request
     def answer_preflight() -> Response | None:
-        asked = request.method == "OPTIONS" and "Access-Control-Request-Method" in request.headers
-        return _preflight(_methods()) if asked and allowed() else None
+        is_preflight = (
+            request.method == "OPTIONS" and "Access-Control-Request-Method" in request.headers
+        )
+        return _preflight(_methods()) if is_preflight and allowed() else None
 
     @app.after_request
     def open_answer(response: Response) -> Response:
@@ -64,8 +66,8 @@ def init_app(app: Flask, origins: frozenset[str]) -> None:
 def _methods() -> Iterable[str]:
     """The methods of the address; all for an unknown one, so that the page sees the 404."""
     refusal = request.routing_exception
-    known = refusal.valid_methods if isinstance(refusal, MethodNotAllowed) else None
-    return known or _METHODS
+    valid = refusal.valid_methods if isinstance(refusal, MethodNotAllowed) else None
+    return valid or _METHODS
 
 
 def _preflight(methods: Iterable[str]) -> Response:

@@ -56,7 +56,7 @@ def is_known(tag: str) -> bool:
         return False
     tags = _parse_tags(header, "If-None-Match")
     opaque = tag.removeprefix("W/")
-    return tags is None or opaque in {known.removeprefix("W/") for known in tags}
+    return tags is None or opaque in {sent_tag.removeprefix("W/") for sent_tag in tags}
 
 
 def with_coding(tag: str, coding: str) -> str:
@@ -68,7 +68,7 @@ def with_coding(tag: str, coding: str) -> str:
 def without_coding(header: str, codings: Iterable[str]) -> str:
     """The tags of a header without the codings that ``with_coding`` appended."""
     ending = re.compile(rf'-(?:{"|".join(codings)})"$')
-    return _TAG.sub(lambda found: ending.sub('"', found[0]), header)
+    return _TAG.sub(lambda match: ending.sub('"', match[0]), header)
 
 
 class IfMatch:

@@ -69,8 +69,8 @@ def kept_response(tag: str, media_type: str, make: Callable[[], Response]) -> Re
     """
     if is_known(tag):
         response = Response(status=304, content_type=media_type)
-    elif (kept := _CACHE.get(tag)) is not None:
-        response = Response(kept.body, headers=kept.headers)
+    elif (cached := _CACHE.get(tag)) is not None:
+        response = Response(cached.body, headers=cached.headers)
     else:
         response = make()
         if response.is_sequence:  # not one that goes out from a file

@@ -40,18 +40,18 @@ def init_app(app: Flask) -> None:
 
 
 def _take_key(environ: dict[str, Any], query: str) -> None:
-    others, keys = list[str](), list[str]()
+    other_parts, keys = list[str](), list[str]()
     for part in query.split("&"):
         name, _, value = part.partition("=")
         if unquote_plus(name) == _PARAMETER:
             keys.append(unquote_plus(value))
         else:
-            others.append(part)
+            other_parts.append(part)
     if not keys:
         return
     environ[KEY] = keys[0] if len(keys) == 1 else ""
-    environ["QUERY_STRING"] = "&".join(others)
+    environ["QUERY_STRING"] = "&".join(other_parts)
     for name in _ADDRESSES:
         if name in environ:
             path = environ[name].partition("?")[0]
-            environ[name] = f"{path}?{environ['QUERY_STRING']}" if others else path
+            environ[name] = f"{path}?{environ['QUERY_STRING']}" if other_parts else path

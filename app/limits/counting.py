@@ -146,7 +146,7 @@ def count_refresh(user_id: str, owner_id: str) -> None:
         owner_id: of the account that has registered the application.
     """
     limits = (REFRESHES, REFRESHES_PER_DAY)
-    enforce_limit(RefreshRateLimit([window_of(each, user_id, owner_id) for each in limits]))
+    enforce_limit(RefreshRateLimit([window_of(limit, user_id, owner_id) for limit in limits]))
 
 
 def count_single_sign_on() -> None:

@@ -183,14 +183,14 @@ def enforce_limit(limit: RateLimit) -> None:
 
 def kind_of_limit() -> str | None:
     """The kind of limit that applied to this request, for the metrics."""
-    found = g.get(_RESULT)
-    return None if found is None else found[1].kind
+    applied = g.get(_RESULT)
+    return None if applied is None else applied[1].kind
 
 
 def _show(response: Response) -> Response:
-    found: tuple[LimitResult, Any] | None = g.get(_RESULT)
-    if found is not None and not _is_hidden(found[1]):
-        response.headers.extend(found[0].headers())
+    applied: tuple[LimitResult, Any] | None = g.get(_RESULT)
+    if applied is not None and not _is_hidden(applied[1]):
+        response.headers.extend(applied[0].headers())
     return response
 
 
@@ -234,17 +234,17 @@ def _current_limit() -> RateLimit | None:
     rule = request.url_rule
     route = path if rule is None else rule.rule  # the address may end with a slash
     limits = ROUTES.get(route, AREAS["/api"])
-    tier = next((each for each in limits if isinstance(each, Limit)), None)
+    tier = next((limit for limit in limits if isinstance(limit, Limit)), None)
     return tier and ClientRateLimit(tier, "The routes of this tier together allow")
 
 
 def limits_of(rule: Rule, view: Any) -> tuple[Limit | PlanLimit, ...]:
     """The limits of a route: by its path, by its form, and by its decorators."""
     area = "/".join(rule.rule.split("/")[:2])
-    found = ROUTES.get(rule.rule, AREAS.get(area, ()))
+    limits = ROUTES.get(rule.rule, AREAS.get(area, ()))
     if rule.rule in FORMS and "POST" in (rule.methods or ()):
-        found += (form_posts(rule.rule), CLIENT_POSTS)
-    return found + getattr(view, "limits", ())
+        limits += (form_posts(rule.rule), CLIENT_POSTS)
+    return limits + getattr(view, "limits", ())
 
 
 def form_posts(route: str) -> Limit:

@@ -38,19 +38,19 @@ def plans_of(settings: Settings) -> Mapping[str, Plan]:
             reason; or there is no plan of the name in ``DEFAULT_PLAN``.
     """
     path = settings.plans_file
-    found = PLANS if path is None else PLANS | read_plans(path)
-    if settings.default_plan not in found:
+    by_name = PLANS if path is None else PLANS | read_plans(path)
+    if settings.default_plan not in by_name:
         raise SettingsError(
-            f"DEFAULT_PLAN must be one of {', '.join(found)}, not {settings.default_plan!r}; "
+            f"DEFAULT_PLAN must be one of {', '.join(by_name)}, not {settings.default_plan!r}; "
             "PLANS_FILE adds plans."
         )
-    return found
+    return by_name
 
 
 def plans() -> Mapping[str, Plan]:
     """The application's plans by name."""
-    found: Mapping[str, Plan] = current_app.extensions[_EXTENSION]
-    return found
+    in_force: Mapping[str, Plan] = current_app.extensions[_EXTENSION]
+    return in_force
 
 
 def default_plan() -> str:
@@ -62,11 +62,11 @@ def default_plan() -> str:
 def plan_of(name: str) -> Plan:
     """The plan with this name. One that was removed from the file has the limits of ``BASE_PLAN``
     until the account gets another plan."""
-    known = plans()
-    if name not in known:
+    in_force = plans()
+    if name not in in_force:
         _log_once(name)
         name = BASE_PLAN
-    return known[name]
+    return in_force[name]
 
 
 def read_plans(path: Path) -> dict[str, Plan]:
@@ -98,22 +98,22 @@ def _plan(path: Path, text: str, name: str, table: Any) -> Plan:
 
 
 def _fault(path: Path, text: str, table: str | None, key: str | None, reason: str) -> SettingsError:
-    what = " of ".join(part for part in (key, f"[{table}]" if table else None) if part)
-    message = reason if key is None else f"{what} {reason}"
+    place = " of ".join(part for part in (key, f"[{table}]" if table else None) if part)
+    message = reason if key is None else f"{place} {reason}"
     return SettingsError(f"PLANS_FILE {path}, line {_line_of(text, table, key)}: {message}.")
 
 
 def _line_of(text: str, table: str | None, key: str | None) -> int:
     """The line of a key, which tomllib does not tell; where it is not found, as TOML can be written
     in several ways, the line of its table, or 1."""
-    inside, found = table is None, 1
+    inside, line_number = table is None, 1
     for number, line in enumerate(text.splitlines(), 1):
         if header := re.match(r"""\s*\[\s*["']?([^\]"']+?)["']?\s*\]""", line):
             inside = header[1] == table
-            found = number if inside else found
+            line_number = number if inside else line_number
         elif inside and key and re.match(rf"""\s*["']?{re.escape(key)}["']?\s*[=.]""", line):
             return number
-    return found
+    return line_number
 
 
 @cache

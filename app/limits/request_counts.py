@@ -66,8 +66,8 @@ def _of_credentials(dialect: str) -> CompiledQuery:
     most requests."""
     model = CredentialRequest
     is_wanted = is_among_ids(model.credential_id.expression, dialect)
-    others = _of_days(model, model.credential_id).where(not_(is_wanted))
-    active = others.group_by(model.credential_id).order_by(
+    of_others = _of_days(model, model.credential_id).where(not_(is_wanted))
+    active = of_others.group_by(model.credential_id).order_by(
         func.sum(model.requests).desc(), model.credential_id.desc()
     )
     rows = _of_days(model, model.credential_id, model.day, model.requests)
@@ -190,14 +190,14 @@ def requests_by_credential(
         (credential_counter(account_id, row.credential_id), row.day): int(row.requests)
         for row in rows
     }
-    names = {credential_counter(account_id, each) for each in credentials} | {
+    names = {credential_counter(account_id, credential) for credential in credentials} | {
         name for name, _ in written
     }
-    found: dict[str, dict[str, int]] = {}
+    requests: dict[str, dict[str, int]] = {}
     for (name, day), number in _up_to_now(sorted(names), days, written).items():
         if number:
-            found.setdefault(parts_of(name)[1], {})[day] = number
-    return found
+            requests.setdefault(parts_of(name)[1], {})[day] = number
+    return requests
 
 
 def _up_to_now(
@@ -231,10 +231,10 @@ def _in_valkey(names: Sequence[str], days: Sequence[str]) -> dict[tuple[str, str
             pipeline.hmget(day_key(day), names)
         return pipeline.execute()
 
-    found = (valkey().attempt(read) or []) if names else []
+    answers = (valkey().attempt(read) or []) if names else []
     return {
         (name, day): int(number)
-        for day, numbers in zip(days, found, strict=False)
+        for day, numbers in zip(days, answers, strict=False)
         for name, number in zip(names, numbers, strict=True)
         if number
     }

@@ -111,14 +111,14 @@ class WindowStorage(Storage):
     def hit_windows(self, windows: Sequence[WindowKey]) -> LimitResult | None:
         """Check one request against all of these windows; it counts in all or in none."""
         keys = tuple(window_key(window.client) for window in windows)
-        bounds = itertools.chain.from_iterable(window[1:] for window in windows)
-        answer: Any = valkey().run(_HIT_WINDOWS, keys, *bounds)
+        limits = itertools.chain.from_iterable(window[1:] for window in windows)
+        answer: Any = valkey().run(_HIT_WINDOWS, keys, *limits)
         if answer is None:
             return None
         moment = clock.now().timestamp()
         counts = zip(windows, answer[1::2], answer[2::2], strict=True)
-        found = tuple(_window(moment, window, used, left) for window, used, left in counts)
-        return LimitResult(bool(answer[0]), moment, found)
+        hit = tuple(_window(moment, window, used, left_ms) for window, used, left_ms in counts)
+        return LimitResult(bool(answer[0]), moment, hit)
 
     def hit_account(
         self,
@@ -142,10 +142,10 @@ class WindowStorage(Storage):
             if was_down:  # else Valkey may have counted it before it failed
                 request_counts.count_locally(*counters)
             return None
-        allowed, used, left, today = answer
+        allowed, used, left_ms, today = answer
         moment, windows = clock.now().timestamp(), []
         if per_minute is not None:
-            windows.append(_window(moment, WindowKey(window, per_minute), used, left))
+            windows.append(_window(moment, WindowKey(window, per_minute), used, left_ms))
         if per_day is not None:
             windows.append(Window("day", per_day, today, request_counts.ends_at(day)))
         return LimitResult(bool(allowed), moment, tuple(windows))

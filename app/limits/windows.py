@@ -29,7 +29,9 @@ class LimitResult(NamedTuple):
     @property
     def shown(self) -> Window | None:
         """The window that runs out first; of two that have as much left, the one that lasts."""
-        return min(self.windows, key=lambda one: (one.remaining, -one.ends_at), default=None)
+        return min(
+            self.windows, key=lambda window: (window.remaining, -window.ends_at), default=None
+        )
 
     def headers(self) -> dict[str, str]:
         """``X-RateLimit-Limit``, ``-Remaining``, and ``-Reset`` in seconds since 1970."""

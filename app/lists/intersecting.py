@@ -69,11 +69,11 @@ class RowsApart:
         texts = fence(read, is_among_ids(columns.id, self._dialect))
         query = CompiledQuery(columns_among(texts, "id", boundary.key))
         apart = list[str]()
-        for some in batched_by_bytes(rows, itemgetter(1), _AT_ONCE_BYTES, _AT_ONCE):
-            ids = id_values([row_id for row_id, *_ in some], self._dialect)
-            found = query.tuples(account_id=self._account_id, ids=ids)
-            tests = shape.intersects([text for _, text in found])
-            apart += [row[0] for row, meets in zip(found, tests, strict=True) if not meets]
+        for batch in batched_by_bytes(rows, itemgetter(1), _AT_ONCE_BYTES, _AT_ONCE):
+            ids = id_values([row_id for row_id, *_ in batch], self._dialect)
+            boundaries = query.tuples(account_id=self._account_id, ids=ids)
+            tests = shape.intersects([text for _, text in boundaries])
+            apart += [row[0] for row, meets in zip(boundaries, tests, strict=True) if not meets]
         return apart
 
     def _points_apart(self, shape: QueryShape) -> list[str]:
@@ -98,9 +98,9 @@ class RowsApart:
         if shape.is_box:
             conditions.append(not_(is_within(table, shape.bounds, parameters)))
         read = [columns[name] for name in ("account_id", "id", west, south)]
-        found = fence([*read, self._source.bytes.label("bytes")], and_(*conditions))
+        near_rows = fence([*read, self._source.bytes.label("bytes")], and_(*conditions))
         names = ("id", "bytes", west, south)
-        query = CompiledQuery(columns_among(found, *names).limit(bindparam("most")))
+        query = CompiledQuery(columns_among(near_rows, *names).limit(bindparam("most")))
         values: dict[str, Any] = {"account_id": self._account_id, table.owner: self._account_id}
         values |= box_values(shape.bounds, self._account_id, self._dialect) | parameters.values
         rows = query.tuples(**values, most=self._rows_left + 1)

@@ -69,11 +69,11 @@ def latest_rows(
     lowest_id = _lowest_id(log, values, tested) if any(name in values for name in tested) else None
     if lowest_id is not None:
         values = values | {"lowest_id": max(lowest_id, values.get("since_id", lowest_id))}
-    found = statement(log.filters.of(values)).tuples(**values, size=size + 1, skipped=0)
-    if len(found) > size:
-        return LatestRows(found[:size], found[size - 1][0], False)
+    rows = statement(log.filters.of(values)).tuples(**values, size=size + 1, skipped=0)
+    if len(rows) > size:
+        return LatestRows(rows[:size], rows[size - 1][0], False)
     is_cut = lowest_id is not None and lowest_id == values["lowest_id"]
-    return LatestRows(found, lowest_id if is_cut else None, is_cut)
+    return LatestRows(rows, lowest_id if is_cut else None, is_cut)
 
 
 def shifted_time(time: datetime, by: timedelta = timedelta()) -> datetime:
@@ -84,9 +84,9 @@ def shifted_time(time: datetime, by: timedelta = timedelta()) -> datetime:
 
 def _lowest_id(log: Log, values: dict[str, Any], tested: Sequence[str]) -> str | None:
     """The id of the last entry that is looked through; None if there are fewer."""
-    others = {name: value for name, value in values.items() if name not in tested}
-    statement = _ids(log, log.filters.of(others)._replace(since=False))
-    rows = statement.tuples(**others, size=1, skipped=LOOKED_THROUGH)
+    untested = {name: value for name, value in values.items() if name not in tested}
+    statement = _ids(log, log.filters.of(untested)._replace(since=False))
+    rows = statement.tuples(**untested, size=1, skipped=LOOKED_THROUGH)
     return rows[0][0] if rows else None
 
 

@@ -75,9 +75,9 @@ def numbered_tests(
 def numbered_values(filters: Mapping[str, str]) -> dict[str, Any]:
     """The parameters of ``numbered_tests``."""
     return {
-        f"metadata_{index}_{name}": made
+        f"metadata_{index}_{name}": parameter
         for index, (key, value) in enumerate(filters.items())
-        for name, made in metadata_values(key, value).items()
+        for name, parameter in metadata_values(key, value).items()
     }
 
 
@@ -106,14 +106,14 @@ def _other(value: str) -> tuple[str | None, Any]:
 
 
 def _on_sqlite(column: ColumnElement[Any], bind: Bind) -> ColumnElement[bool]:
-    each = func.json_each(column).table_valued("key", "value", "type").alias("entry")
+    entry = func.json_each(column).table_valued("key", "value", "type").alias("entry")
     return (
-        select(each.c.key)
+        select(entry.c.key)
         .where(
-            each.c.key == bind("key"),
+            entry.c.key == bind("key"),
             or_(
-                and_(each.c.type == _TEXT, each.c.value == bind("text")),
-                and_(each.c.type == bind("kind"), each.c.value == bind("number")),
+                and_(entry.c.type == _TEXT, entry.c.value == bind("text")),
+                and_(entry.c.type == bind("kind"), entry.c.value == bind("number")),
             ),
         )
         .exists()

@@ -44,11 +44,11 @@ def page_rows(
         values: the parameters of the statement besides those of ``page_of``.
         at_once: rows that are in memory at once; None: all.
     """
-    wanted = span_of_page(number, size, total)
-    if wanted is None:
+    page_span = span_of_page(number, size, total)
+    if page_span is None:
         return ()
-    compiled = statement(wanted)
-    values = values | {"size": wanted.size, "skipped": wanted.skipped}
+    compiled = statement(page_span)
+    values = values | {"size": page_span.size, "skipped": page_span.skipped}
     if at_once is None:
         return compiled.tuples(**values)
     return chain.from_iterable(compiled.stream(at_once, **values))
@@ -69,18 +69,18 @@ def span_of_page(page: int, per_page: int, total: int) -> Span | None:
     return Span(size, rest, True) if rest < skipped else Span(per_page, skipped, False)
 
 
-def is_among_the_first(wanted: Span) -> bool:
+def is_among_the_first(page_span: Span) -> bool:
     """True if reading the few rows that are skipped costs less than looking up ids first."""
-    return wanted.skipped <= _FEW and not wanted.backwards
+    return page_span.skipped <= _FEW and not page_span.backwards
 
 
-def is_near(wanted: Span, found: int, everything: int) -> bool:
+def is_near(page_span: Span, matches: int, everything: int) -> bool:
     """True if scanning the whole list in its order is the cheapest way to a page of matches.
 
-    Of ``everything`` in the list every n-th row is one of the ``found``, so the scan tests n rows
+    Of ``everything`` in the list every n-th row is one of the ``matches``, so the scan tests n rows
     for each row of the page. The other way is to read all matches, and to sort them.
     """
-    return min(wanted.skipped + wanted.size, found) * everything <= found * found
+    return min(page_span.skipped + page_span.size, matches) * everything <= matches * matches
 
 
 def newest_first(

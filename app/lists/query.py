@@ -103,8 +103,8 @@ def list_query(fields: Sequence[Field], values: Mapping[str, Any]) -> ListQuery:
         for name, value in values.items()
         if name in filters and value is not None
     }
-    others = {name: value for name, value in values.items() if name not in filters}
-    return ListQuery(**others, equal=equal)
+    attributes = {name: value for name, value in values.items() if name not in filters}
+    return ListQuery(**attributes, equal=equal)
 
 
 def pick_fields(

@@ -104,7 +104,7 @@ def scan_list(
     owner_id: str,
     query: ListQuery,
     *,
-    shown: Columns,
+    output: Columns,
     size: InstrumentedAttribute[Any] | None,
     make: Callable[..., T],
 ) -> Iterator[list[T]]:
@@ -112,19 +112,19 @@ def scan_list(
 
     Args:
         owner_id: the value of the table's ``owner``.
-        shown: the columns that are read.
+        output: the columns that are read.
         size: the column with the size of a row in bytes; None if rows are small.
-        make: makes a record from the values of ``shown``.
+        make: makes a record from the values of ``output``.
     """
     statement = read(list_statement, table, query)
     values = statement.values(account_id, owner_id, query)
-    rows, sizes = _rows(table, shown, statement.dialect), _sizes(statement, size)
+    rows, sizes = _rows(table, output, statement.dialect), _sizes(statement, size)
     for batch in sizes.batches(read, EXPORT_KEYS, CompiledQuery.tuples, **values):
-        found = [(bytes_, row_id) for matches, bytes_, _, row_id in batch if matches]
-        for some in batched_by_bytes(found, itemgetter(0), EXPORT_ROWS_BYTES, EXPORT_ROWS):
-            ids = id_values([row_id for _, row_id in some], statement.dialect)
+        matching = [(bytes_, row_id) for matches, bytes_, _, row_id in batch if matches]
+        for group in batched_by_bytes(matching, itemgetter(0), EXPORT_ROWS_BYTES, EXPORT_ROWS):
+            ids = id_values([row_id for _, row_id in group], statement.dialect)
             yield list(starmap(make, read(rows.tuples, account_id=account_id, ids=ids)))
-        if not found:
+        if not matching:
             yield []
 
 
@@ -145,12 +145,12 @@ def _sizes(statement: ListStatement, size: InstrumentedAttribute[Any] | None) ->
 
 
 @cache
-def _rows(table: SearchedTable, shown: Columns, dialect: str) -> CompiledQuery:
+def _rows(table: SearchedTable, output: Columns, dialect: str) -> CompiledQuery:
     """Read the rows with some ids, found by these alone: with the account beside them, SQLite would
     look through all that the account has."""
     hidden = {name: getattr(table.model, name) for name in ("account_id", "created_at", "id")}
-    read = hidden | {column.key: column for column in shown}
+    read = hidden | {column.key: column for column in output}
     condition = is_among_ids(table.table.c.id, dialect)
-    found = fence([api_column(column) for column in read.values()], condition)
-    rows = columns_among(found, *(column.key for column in shown))
-    return CompiledQuery(rows.order_by(found.c.created_at, found.c.id))
+    named = fence([api_column(column) for column in read.values()], condition)
+    rows = columns_among(named, *(column.key for column in output))
+    return CompiledQuery(rows.order_by(named.c.created_at, named.c.id))

@@ -127,12 +127,12 @@ class _PageReader:
         if is_large:
             answer_in_turn()
         query, values = self._rows(), self._values | {"size": limit + 1, "skipped": 0}
-        found: Iterable[Row] = (
+        rows: Iterable[Row] = (
             chain.from_iterable(query.stream(_AT_ONCE, **values))
             if is_large
             else query.tuples(**values)
         )
-        return SelectedPage(self._until(limit, found), matched, is_large, self._next)
+        return SelectedPage(self._until(limit, rows), matched, is_large, self._next)
 
     def _until(self, limit: int, rows: Iterable[Row]) -> Iterator[Row]:
         """Yield at most ``limit`` rows, without their keys."""
@@ -167,11 +167,11 @@ class _PageReader:
         if self._node is None:
             return _all_rows(self._source, self._after is None)
         table = self._source.table
-        key, shown, own = table.key(self._dialect), self._source.shown, table.table.c
-        found = among(key.expression, self._page(*self._keys(key.key)), self._dialect)
+        key, output, own = table.key(self._dialect), self._source.shown, table.table.c
+        in_page = among(key.expression, self._page(*self._keys(key.key)), self._dialect)
         order = Keyset(own.created_at, own.id)
-        rows = fence([own.account_id, *map(api_column, shown), *order.labeled], found)
-        names = (*(column.key for column in shown), *order.names)
+        rows = fence([own.account_id, *map(api_column, output), *order.labeled], in_page)
+        names = (*(column.key for column in output), *order.names)
         page = columns_among(rows, *names, is_kept=True)
         return CompiledQuery(page.order_by(*(rows.c[name] for name in order.names)))
 
@@ -185,8 +185,8 @@ class _PageReader:
             return keys, table.table.c
         read = [table.table.c[name] for name in ("account_id", "id", "row", "created_at")]
         near = candidates(table.table, self._dialect, self._index, table.owner, table.sides)
-        found = fence([*read, *sizes], and_(near, *conditions))
-        return columns_among(found, *names), found.c
+        near_rows = fence([*read, *sizes], and_(near, *conditions))
+        return columns_among(near_rows, *names), near_rows.c
 
     def _page(self, keys: Select[Any], columns: Any) -> Select[Any]:
         """The keys of a page, oldest first."""
@@ -255,11 +255,11 @@ def _read_cursor(text: str, dialect: str) -> Key:
     Raises:
         CursorInvalid: the text is no cursor.
     """
-    found = _CURSOR.fullmatch(text)
+    match = _CURSOR.fullmatch(text)
     try:
-        if found is not None:
-            moment = datetime.fromisoformat(found[1])
-            return found[1] if dialect == "sqlite" else moment, found[2]
+        if match is not None:
+            moment = datetime.fromisoformat(match[1])
+            return match[1] if dialect == "sqlite" else moment, match[2]
     except ValueError:
         pass
     raise CursorInvalid

@@ -108,8 +108,8 @@ class ListStatement:
     def tests(self) -> list[ColumnElement[bool]]:
         """The other filters, which are tested of each row that an index returns."""
         table = self.table.table
-        wanted = {"search": self.search, "bbox": self.bbox}
-        tests = exact_tests(table, self.dialect, self.table.sides, **wanted)
+        filters = {"search": self.search, "bbox": self.bbox}
+        tests = exact_tests(table, self.dialect, self.table.sides, **filters)
         tests += numbered_tests(table.c.metadata_json, self.dialect, self.metadata)
         if self.located:
             tests.append(table.c[self.table.sides[0]].is_not(None))
@@ -170,12 +170,12 @@ def count_named(table: SearchedTable, dialect: str, index: Literal["text", "box"
 
 @cache
 def page_query(
-    statement: ListStatement, shown: Columns, *, in_order: bool, backwards: bool = False
+    statement: ListStatement, output: Columns, *, in_order: bool, backwards: bool = False
 ) -> CompiledQuery:
     """Read the rows of a page, which the parameters of ``page_of`` select.
 
     Args:
-        shown: the columns that are read.
+        output: the columns that are read.
         in_order: the keys come from an index that has them in order; otherwise from the index that
             finds the fewest, and are all sorted for the page.
         backwards: the page is counted from the end of the list.
@@ -184,27 +184,27 @@ def page_query(
     keys, columns = _keys_in_order(statement) if in_order else _keys_found(statement)
     descending = statement.descending != backwards
     keys = keys.order_by(*sorted_by(table, columns, sort, descending=descending))
-    found = among(table.key(statement.dialect).expression, page_of(keys), statement.dialect)
-    return _whole_rows(statement, shown, found, is_kept=True)
+    in_page = among(table.key(statement.dialect).expression, page_of(keys), statement.dialect)
+    return _whole_rows(statement, output, in_page, is_kept=True)
 
 
 @cache
-def named_rows_query(statement: ListStatement, shown: Columns) -> CompiledQuery:
+def named_rows_query(statement: ListStatement, output: Columns) -> CompiledQuery:
     """Read those rows of a page whose keys (``SearchedTable.key``) are the parameter ``keys``."""
     key = statement.table.key(statement.dialect).expression
-    found = is_among_ids(key, statement.dialect, "keys")
-    return _whole_rows(statement, shown, found, is_kept=False)
+    is_named = is_among_ids(key, statement.dialect, "keys")
+    return _whole_rows(statement, output, is_named, is_kept=False)
 
 
 def _whole_rows(
-    statement: ListStatement, shown: Columns, found: ColumnElement[bool], *, is_kept: bool
+    statement: ListStatement, output: Columns, condition: ColumnElement[bool], *, is_kept: bool
 ) -> CompiledQuery:
     table, names = statement.table, ["account_id", "id", *statement.table.sorts.values()]
     names += table.sides if statement.located else ()
     hidden = {name: table.attribute(name) for name in names}
-    read = hidden | {column.key: column for column in shown}
-    rows = fence([api_column(column) for column in read.values()], found)
-    page = columns_among(rows, *(column.key for column in shown), is_kept=is_kept)
+    read = hidden | {column.key: column for column in output}
+    rows = fence([api_column(column) for column in read.values()], condition)
+    page = columns_among(rows, *(column.key for column in output), is_kept=is_kept)
     if statement.located:
         page = page.where(overlaps_box(rows, table.sides))
     order = sorted_by(table, rows.c, statement.sort, descending=statement.descending)
@@ -212,12 +212,12 @@ def _whole_rows(
 
 
 @cache
-def whole_rows_query(statement: ListStatement, shown: Columns) -> CompiledQuery:
+def whole_rows_query(statement: ListStatement, output: Columns) -> CompiledQuery:
     """Read the rows of a page without filters whole while skipping those before it, which is
     cheaper if these are few."""
     table = statement.table
     order = sorted_by(table, table.table.c, statement.sort, descending=statement.descending)
-    return CompiledQuery(page_of(columns_of(table.model, *shown).order_by(*order)))
+    return CompiledQuery(page_of(columns_of(table.model, *output).order_by(*order)))
 
 
 def sorted_by(table: SearchedTable, columns: Any, sort: str, *, descending: bool) -> list[Any]:

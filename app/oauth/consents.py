@@ -213,8 +213,8 @@ def write_end_of_access(application: OAuthApplication) -> None:
 
 
 def _consents_to(application: OAuthApplication) -> Sequence[Any]:
-    found = select(OAuthConsent.account_id, OAuthConsent.user_id, OAuthConsent.scopes)
-    return db.session.execute(found.where(OAuthConsent.application_id == application.id)).all()
+    consents = select(OAuthConsent.account_id, OAuthConsent.user_id, OAuthConsent.scopes)
+    return db.session.execute(consents.where(OAuthConsent.application_id == application.id)).all()
 
 
 def _acting_in(account_id: str, application: OAuthApplication) -> AbstractContextManager[None]:
@@ -227,10 +227,10 @@ def _acting_in(account_id: str, application: OAuthApplication) -> AbstractContex
 
 def _lock_membership(account_id: str, user_id: str) -> None:
     """Lock a membership, so that changes of it wait. Raises Forbidden if there is none."""
-    found = db.session.scalars(
+    membership = db.session.scalars(
         rows_of(account_id, Membership)
         .where(Membership.user_id == user_id, Membership.joined_at.is_not(None))
         .with_for_update(read=True)
     ).one_or_none()
-    if found is None:
+    if membership is None:
         raise Forbidden("You do not belong to this account.")

@@ -47,12 +47,12 @@ def delete_tokens() -> int:
 
     Stops after ``_RUN_SECONDS`` or when the worker is asked to stop; the next run continues.
     """
-    end, done = time.monotonic() + _RUN_SECONDS, 0
+    end, deleted = time.monotonic() + _RUN_SECONDS, 0
     for family in _WITHOUT_AUTHORIZATION.all():
         if not _delete_family(family.authorization_id, end):
             break
-        done += 1
-    return done
+        deleted += 1
+    return deleted
 
 
 def _delete_family(authorization_id: str, end: float) -> bool:

@@ -84,5 +84,6 @@ def is_known(error: RedirectWithError, user_id: str, account_ids: Iterable[str])
     links on this service's name that lead to any address (RFC 9700, section 4.11.2).
     """
     return any(
-        has_consent(each, user_id, error.client.id, (), error.redirect_uri) for each in account_ids
+        has_consent(account_id, user_id, error.client.id, (), error.redirect_uri)
+        for account_id in account_ids
     )

@@ -52,7 +52,10 @@ def api_document(principal: Principal, instance_name: str, contact: dict[str, st
         "servers": [{"url": absolute_url(OGC), "description": "This instance"}],
         "tags": [
             {"name": "service", "description": "What this service offers."},
-            *({"name": each.id, "description": each.description} for each in COLLECTIONS),
+            *(
+                {"name": collection.id, "description": collection.description}
+                for collection in COLLECTIONS
+            ),
         ],
         "paths": paths,
         "security": [{name: []} for name in SECURITY],
@@ -64,7 +67,7 @@ def _collection_paths(collection: Collection) -> dict[str, Any]:
     base, name = f"/collections/{collection.id}", collection.id
     items = ["f", "limit", "cursor", "bbox", "bbox-crs", "datetime", "crs"]
     items += ["filter", "filter-lang", "filter-crs"]
-    own = [_own_parameter(collection, each) for each in collection.parameters]
+    own = [_own_parameter(collection, property_name) for property_name in collection.parameters]
     own.append(_METADATA_PARAMETER)
     title, word = collection.title.lower(), collection.word
     feature_id = {
@@ -161,11 +164,11 @@ def _read(
     media_type: str,
     tag: str,
     parameters: list[str],
-    others: list[dict[str, Any]] | None = None,
+    own: list[dict[str, Any]] | None = None,
     *,
     has_tag: bool = False,
 ) -> dict[str, Any]:
-    schema = {"$ref": "#/components/schemas/FeatureCollection"} if others is not None else OBJECT
+    schema = {"$ref": "#/components/schemas/FeatureCollection"} if own is not None else OBJECT
     schema = FEATURE if operation.endswith("Item") else schema
     contents = {media_type: {"schema": schema}, "text/html": {"schema": STRING}}
     success: dict[str, Any] = {"200": {"description": summary, "content": contents}}
@@ -177,7 +180,7 @@ def _read(
         "summary": summary,
         "description": text,
         "tags": [tag],
-        "parameters": [*references, *(others or [])],
+        "parameters": [*references, *(own or [])],
         "responses": success | _refusals(_REFUSED),
     }
 

@@ -185,9 +185,9 @@ def _merged(target: Any, patch: Any) -> Any:
 @cache
 def _schema(collection: Collection, purpose: str) -> type[FeatureBody]:
     table = collection.type.fields
-    made: Any
+    body: Any
     if purpose == "new":
-        made = FeatureBody.from_dict({**create_fields(table), **_only_new(table)}, name="New")
+        body = FeatureBody.from_dict({**create_fields(table), **_only_new(table)}, name="New")
     else:
         fields = update_fields(table)
         if purpose == "replacement":
@@ -196,10 +196,10 @@ def _schema(collection: Collection, purpose: str) -> type[FeatureBody]:
             fields[_PATCH] = ma.fields.Dict()
         if "project_id" in fields:
             fields["project_id"] = ma.fields.String()  # which an asset keeps
-        made = FeatureBody.from_dict(fields, name=purpose.title())
-    made.collection, made.is_new = collection, purpose == "new"
-    made.is_patch = purpose == "patch"
-    return made  # type: ignore[no-any-return]
+        body = FeatureBody.from_dict(fields, name=purpose.title())
+    body.collection, body.is_new = collection, purpose == "new"
+    body.is_patch = purpose == "patch"
+    return body  # type: ignore[no-any-return]
 
 
 def _only_new(table: Iterable[Field]) -> dict[str, Any]:

@@ -56,10 +56,10 @@ def _action(collection: Collection) -> str:
 
 def _is_known(principal: Principal, collection: Collection) -> bool:
     """Return whether the log has an entry of the last hour about this reader and collection."""
-    found = _LAST_HOUR.first(
+    entry = _LAST_HOUR.first(
         account_id=principal.account_id,
         actor_id=current_origin(principal).actor.id,
         action=_action(collection),
         since_id=first_id("audit_entry", clock.now() - BULK_READ_EVERY),
     )
-    return found is not None
+    return entry is not None

@@ -86,7 +86,7 @@ def collections_document(principal: Principal) -> dict[str, Any]:
         ),
         "crs": [crs.uri for crs in SYSTEMS],
         "collections": [
-            collection_document(principal, each) for each in COLLECTIONS if principal.may(each.read)
+            collection_document(principal, item) for item in COLLECTIONS if principal.may(item.read)
         ],
     }
 
@@ -94,7 +94,7 @@ def collections_document(principal: Principal) -> dict[str, Any]:
 def collection_document(principal: Principal, described: Collection) -> dict[str, Any]:
     """One collection."""
     base = absolute_url(described.path)
-    found: dict[str, Any] = {
+    document: dict[str, Any] = {
         "id": described.id,
         "title": described.title,
         "description": described.description,
@@ -112,8 +112,8 @@ def collection_document(principal: Principal, described: Collection) -> dict[str
         ),
     }
     if extent := _extent(principal, described):
-        found["extent"] = extent
-    return found
+        document["extent"] = extent
+    return document
 
 
 def _extent(principal: Principal, described: Collection) -> dict[str, Any]:
@@ -142,8 +142,8 @@ def _extent_query(statement: ListStatement) -> CompiledQuery:
     west, south, east, north = (columns[side] for side in table.sides)
     bounds = (func.min(west), func.min(south), func.max(east), func.max(north))
     times = (func.min(columns.updated_at), func.max(columns.updated_at))
-    found = columns_of(table.model).add_columns(
+    extent = columns_of(table.model).add_columns(
         *(bound.label(name) for name, bound in zip("wsen", bounds, strict=True)),
         *(RawTimestamp(t).label(name) for name, t in zip(("first", "last"), times, strict=True)),
     )
-    return CompiledQuery(statement.filtered(found))
+    return CompiledQuery(statement.filtered(extent))

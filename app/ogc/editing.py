@@ -13,7 +13,7 @@ from app.http.errors import Detail, Forbidden, NotFound, ValidationFailed
 from app.http.etags import IfMatch
 from app.ogc.bodies import content_crs, merged_metadata
 from app.ogc.collections import Collection
-from app.ogc.columns import as_kept
+from app.ogc.columns import restore_types
 from app.ogc.features import shown_geometry
 from app.ogc.items import project_of
 from app.projects import lookup
@@ -114,14 +114,14 @@ def _keep_same_boundary(values: Values, stored: str | None) -> None:
 
 
 def _merge(collection: Collection, row: Any, values: Values, patch: Values) -> None:
-    """Merge a patch into the metadata. Texts that stand for other values become these again."""
+    """Merge a patch into the metadata, with the stored values of unchanged texts."""
     stored = loads_own(row.metadata_json.encode()) if row.metadata_json else {}
     if patch:
-        kept = as_kept(patch, stored)
-        values["metadata_json"] = merged_metadata(collection, row.metadata_json, kept)
+        metadata = restore_types(patch, stored)
+        values["metadata_json"] = merged_metadata(collection, row.metadata_json, metadata)
     elif values.get("metadata_json") and stored:
-        kept = as_kept(loads_own(values["metadata_json"].encode()), stored)
-        values["metadata_json"] = dumps(kept).decode()
+        metadata = restore_types(loads_own(values["metadata_json"].encode()), stored)
+        values["metadata_json"] = dumps(metadata).decode()
 
 
 def _check_project(values: Values, project_id: str) -> None:

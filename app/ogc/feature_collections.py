@@ -45,8 +45,8 @@ def features_page(principal: Principal, collection: Collection, query: Query) ->
     if collection.version is None:
         return make()
     version = collection.version(principal.account_id)
-    seen = version, principal.project_ids, absolute_url(request.full_path)
-    response = kept_response(f"W/{entity_tag([repr(seen).encode()])}", GEOJSON, make)
+    state = version, principal.project_ids, absolute_url(request.full_path)
+    response = kept_response(f"W/{entity_tag([repr(state).encode()])}", GEOJSON, make)
     response.vary.add("Accept")
     return response
 
@@ -56,38 +56,38 @@ def _read_page(principal: Principal, collection: Collection, query: Query) -> Re
         answer_in_turn()  # transforming large boundaries takes half a second
     limit = query.limit or LIMIT_DEFAULT
     most = LIST_BYTES if query.crs is CRS84 else TRANSFORMED_BYTES
-    found = select_features(principal, collection, query, limit=limit, most_bytes=most)
-    blocks = _blocks(found, collection, query.crs, metadata_types(principal, collection))
-    response = features_response(blocks, query.crs, is_large=found.is_large)
-    if (cursor := found.next()) is not None:
+    page = select_features(principal, collection, query, limit=limit, most_bytes=most)
+    blocks = _blocks(page, collection, query.crs, metadata_types(principal, collection))
+    response = features_response(blocks, query.crs, is_large=page.is_large)
+    if (cursor := page.next()) is not None:
         response.headers["Link"] = f'<{next_url(cursor)}>; rel="next"; type="{GEOJSON}"'
     return response
 
 
-def _blocks(found: SelectedPage, collection: Collection, crs: Crs, types: Types) -> Iterator[bytes]:
+def _blocks(page: SelectedPage, collection: Collection, crs: Crs, types: Types) -> Iterator[bytes]:
     """A FeatureCollection in blocks, so that few of its features are in memory at once."""
     before, returned = b'{"type":"FeatureCollection","features":[', 0
-    pairs = as_features(collection, found.rows, crs, types)
+    pairs = as_features(collection, page.rows, crs, types)
     for some in batched_by_bytes(pairs, itemgetter(1), _BLOCK, _AT_ONCE):
         yield before + dumps([feature for feature, _ in some])[1:-1]
         before, returned = b",", returned + len(some)
     if not returned:
         yield before
-    others = _other_members(found, collection, returned)
-    yield b"]," + dumps(others)[1:]
+    members = _other_members(page, collection, returned)
+    yield b"]," + dumps(members)[1:]
 
 
-def _other_members(found: SelectedPage, collection: Collection, returned: int) -> dict[str, Any]:
+def _other_members(page: SelectedPage, collection: Collection, returned: int) -> dict[str, Any]:
     """The members of a FeatureCollection that follow its features, once all rows were read."""
     related = [
         ("self", GEOJSON, "This page", other_format("json")),
         ("alternate", HTML, "This page for people", other_format("html")),
         ("collection", JSON, collection.title, absolute_url(collection.path)),
     ]
-    if (cursor := found.next()) is not None:
+    if (cursor := page.next()) is not None:
         related.append(("next", GEOJSON, "The next page", next_url(cursor)))
     return {
-        "numberMatched": found.matched,
+        "numberMatched": page.matched,
         "numberReturned": returned,
         "timeStamp": clock.format_time(clock.now()),
         "links": links(*related),

@@ -56,13 +56,13 @@ def _reader(collection: Collection) -> RowReader:
 def as_feature(collection: Collection, record: dict[str, Any], crs: Crs) -> dict[str, Any]:
     """The Feature of a record of ``/v1``, which ``dumps`` writes. It follows from the record alone,
     as its entity tag does: of the metadata, only objects and arrays are text."""
-    made = collection.type.feature(record).as_geojson()
+    geojson = collection.type.feature(record).as_geojson()
     fields = {field.name for field in collection.type.property_fields}
-    own = {name: value for name, value in made["properties"].items() if name not in fields}
-    made["properties"] |= as_columns(own, {})
-    if made["geometry"] is not None:
-        made["geometry"] = shown_geometry(dumps(made["geometry"]).decode(), crs)
-    return made
+    own = {name: value for name, value in geojson["properties"].items() if name not in fields}
+    geojson["properties"] |= as_columns(own, {})
+    if geojson["geometry"] is not None:
+        geojson["geometry"] = shown_geometry(dumps(geojson["geometry"]).decode(), crs)
+    return geojson
 
 
 def shown_geometry(text: str, crs: Crs = CRS84) -> Any:

@@ -37,9 +37,9 @@ def select_features(
         ServiceUnavailable: the page is large, and too many others are before it.
     """
     within = principal.project_ids
-    wanted = Selection(query.condition, query.box, query.after, limit, most_bytes, within)
+    selection = Selection(query.condition, query.box, query.after, limit, most_bytes, within)
     try:
-        return select_page(collection.source, principal.account_id, wanted)
+        return select_page(collection.source, principal.account_id, selection)
     except CursorInvalid:
         message = "This cursor is invalid. Follow the link to the next page, or leave it out."
         raise parameter_error("cursor", message) from None
@@ -74,12 +74,12 @@ def one_feature(
     collection: Collection, record: dict[str, Any], crs: Crs, status: int = 200
 ) -> Response:
     """A feature with links, and the entity tag of the record."""
-    made = as_feature(collection, record, crs)
+    geojson = as_feature(collection, record, crs)
     url = absolute_url(f"{collection.path}/items/{record['id']}")
-    made["links"] = links(
+    geojson["links"] = links(
         ("self", GEOJSON, "This feature", url),
         ("alternate", HTML, "This feature as a page", f"{url}?f=html"),
         ("collection", JSON, collection.title, absolute_url(collection.path)),
     )
     tag = with_coding(entity_tag([dumps(record)]), TAG_ENDING)
-    return feature_response(made, tag, crs, status)
+    return feature_response(geojson, tag, crs, status)

@@ -54,8 +54,8 @@ def _principal(permission: str) -> Principal:
         return require(permission)
     except Unauthorized as refusal:
         error = refusal if has_credential() else Unauthorized(_HOW)
-        others = error.headers["WWW-Authenticate"]
-        error.headers["WWW-Authenticate"] = f"{CHALLENGE}, {others}"
+        challenges = error.headers["WWW-Authenticate"]
+        error.headers["WWW-Authenticate"] = f"{CHALLENGE}, {challenges}"
         raise error from None
 
 

@@ -150,8 +150,8 @@ def _items_schema(collection: Collection) -> type[QuerySchema]:
     texts: Mapping[str, Any] = {
         name: Text(longest=DESCRIPTION_LENGTH) for name in collection.parameters
     }
-    made: Any = ItemsSchema.from_dict(dict(texts), name=f"{collection.id}Items")
-    return made  # type: ignore[no-any-return]
+    schema: Any = ItemsSchema.from_dict(dict(texts), name=f"{collection.id}Items")
+    return schema  # type: ignore[no-any-return]
 
 
 @contextmanager

@@ -42,10 +42,10 @@ def queryables_schema(collection: Collection) -> dict[str, Any]:
 def parameter_schema(field: Field) -> dict[str, Any]:
     """The type of a field."""
     # Without null, as QGIS and GDAL know a type only if it is one word.
-    made = dict(field.kind.schema)
+    described = dict(field.kind.schema)
     if field.kind is CHOICE:
-        made["enum"] = list(field.choices)
-    return made | ({"description": field.description} if field.description else {})
+        described["enum"] = list(field.choices)
+    return described | ({"description": field.description} if field.description else {})
 
 
 def _document(collection: Collection, name: str, properties: dict[str, Any]) -> dict[str, Any]:
@@ -59,14 +59,14 @@ def _document(collection: Collection, name: str, properties: dict[str, Any]) -> 
 
 
 def _described(field: Field, number: int) -> dict[str, Any]:
-    made = parameter_schema(field) | {"x-ogc-propertySeq": number}
+    described = parameter_schema(field) | {"x-ogc-propertySeq": number}
     if field.writable == "never" and field.name != "project_id":  # which a new asset needs
-        made["readOnly"] = True
+        described["readOnly"] = True
     if field.name == "id":
-        made["x-ogc-role"] = "id"
+        described["x-ogc-role"] = "id"
     if field.kind is TEXT and field.longest and field.writable != "never":
-        made["maxLength"] = field.longest
-    return made
+        described["maxLength"] = field.longest
+    return described
 
 
 def _geometry(collection: Collection) -> dict[str, Any]:

@@ -51,8 +51,8 @@ def features_response(blocks: Iterable[bytes], crs: Crs, *, is_large: bool) -> R
 
 def next_url(cursor: str) -> str:
     """The URL of the page after this one, with all its parameters; the key is not among them."""
-    others = {name: value for name, value in request.args.items() if name != "cursor"}
-    return absolute_url(f"{request.path}?{urlencode(others | {'cursor': cursor})}")
+    parameters = {name: value for name, value in request.args.items() if name != "cursor"}
+    return absolute_url(f"{request.path}?{urlencode(parameters | {'cursor': cursor})}")
 
 
 def other_format(name: str) -> str:

@@ -25,19 +25,19 @@ bp = Blueprint("ogc", __name__, url_prefix=OGC, template_folder="templates")
 def landing(principal: Principal) -> Response:
     """The landing page."""
     read_query(FormatSchema)
-    found = documents.landing_document(principal.account_name, instance().name)
-    return pages.landing_page(principal, found) if wants_html() else document_response(found)
+    document = documents.landing_document(principal.account_name, instance().name)
+    return pages.landing_page(principal, document) if wants_html() else document_response(document)
 
 
 @bp.get("/conformance")
 def conformance() -> Response:
     """The conformance classes, for anyone: QGIS asks for them without the key of the URL."""
     read_query(FormatSchema)
-    found = documents.conformance_document()
+    document = documents.conformance_document()
     if wants_html():
-        rows = [(name,) for name in found["conformsTo"]]
+        rows = [(name,) for name in document["conformsTo"]]
         return pages.table_page("Conformance", ("Class",), rows)
-    return document_response(found)
+    return document_response(document)
 
 
 @bp.get("/api")
@@ -45,14 +45,14 @@ def conformance() -> Response:
 def api(principal: Principal) -> Response:
     """The OpenAPI document."""
     read_query(FormatSchema)
-    shown = instance()
+    site = instance()
     contact = {"name": "Whoever runs this instance", "url": absolute_url("/docs")}
-    contact |= {"email": shown.support_email} if shown.support_email else {}
-    found = api_document(principal, shown.name, contact)
+    contact |= {"email": site.support_email} if site.support_email else {}
+    document = api_document(principal, site.name, contact)
     return (
-        pages.operations_page(found)
+        pages.operations_page(document)
         if wants_html()
-        else document_response(found, documents.OPENAPI)
+        else document_response(document, documents.OPENAPI)
     )
 
 
@@ -61,33 +61,33 @@ def api(principal: Principal) -> Response:
 def collections(principal: Principal) -> Response:
     """The collections."""
     read_query(FormatSchema)
-    found = documents.collections_document(principal)
-    return pages.collections_page(found) if wants_html() else document_response(found)
+    document = documents.collections_document(principal)
+    return pages.collections_page(document) if wants_html() else document_response(document)
 
 
 def describe_collection(principal: Principal, collection: Collection) -> Response:
     """A collection."""
     read_query(FormatSchema)
-    found = documents.collection_document(principal, collection)
-    return pages.collections_page(found) if wants_html() else document_response(found)
+    document = documents.collection_document(principal, collection)
+    return pages.collections_page(document) if wants_html() else document_response(document)
 
 
 def schema(principal: Principal, collection: Collection) -> Response:
     """The JSON Schema of a collection's features."""
     read_query(FormatSchema)
-    found = properties.properties_schema(principal, collection)
+    document = properties.properties_schema(principal, collection)
     if wants_html():
-        return pages.properties_page(found, "properties")
-    return document_response(found, properties.SCHEMA)
+        return pages.properties_page(document, "properties")
+    return document_response(document, properties.SCHEMA)
 
 
 def queryables(collection: Collection) -> Response:
     """What a collection can be filtered by, for anyone, as QGIS asks without the key here too."""
     read_query(FormatSchema)
-    found = properties.queryables_schema(collection)
+    document = properties.queryables_schema(collection)
     if wants_html():
-        return pages.properties_page(found, "filterable properties")
-    return document_response(found, properties.SCHEMA)
+        return pages.properties_page(document, "filterable properties")
+    return document_response(document, properties.SCHEMA)
 
 
 def _add(collection: Collection, path: str, methods: str, needs: str | None, view: View) -> None:

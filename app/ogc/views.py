@@ -60,9 +60,9 @@ def read_feature(principal: Principal, collection: Collection, feature_id: str) 
         answer_in_turn()  # drawing or transforming a large boundary takes half a second
     if not wants_html():
         return items.one_feature(collection, record, crs)
-    made = as_feature(collection, record, CRS84)
-    geometry = made["geometry"]
-    return pages.feature_page(collection, made, geometry and dumps(geometry).decode())
+    geojson = as_feature(collection, record, CRS84)
+    geometry = geojson["geometry"]
+    return pages.feature_page(collection, geojson, geometry and dumps(geometry).decode())
 
 
 def create_feature(principal: Principal, collection: Collection) -> Response:

@@ -68,8 +68,13 @@ def open_sessions(user_id: str) -> list[dict[str, Any]]:
 
 def _record(row: Any) -> dict[str, Any]:
     accounts = [
-        {"id": each.id, "slug": each.slug, "name": each.name, "role": each.role}
-        for each in memberships_of(row.id)
+        {
+            "id": membership.id,
+            "slug": membership.slug,
+            "name": membership.name,
+            "role": membership.role,
+        }
+        for membership in memberships_of(row.id)
     ]
     return {
         "id": row.id,

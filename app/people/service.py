@@ -48,27 +48,27 @@ def find_contact(user_id: str) -> Any:
     Raises:
         NoResultFound: they have just been deleted.
     """
-    found = _CONTACT.first(user_id=user_id)
-    if found is None:
+    contact = _CONTACT.first(user_id=user_id)
+    if contact is None:
         raise NoResultFound
-    return found
+    return contact
 
 
-def reset_password(token: str, found: Any, password: str, address: str) -> bool:
+def reset_password(token: str, person: Any, password: str, address: str) -> bool:
     """Set a new password with a mailed link. Returns False if the link was just used.
 
     Following the link also verifies the person's address.
 
     Args:
-        found: the row of ``mailed_links.find_link``.
+        person: the row of ``mailed_links.find_link``.
         address: the client's IP address, for the mail.
     """
     hashed = hash_password(password)  # slow, so before any row is locked
     if mailed_links.claim_link(mailed_links.RESET, token) is None:
         return False
-    set_password(found.id, hashed, address=address)
-    verify_address(found.id, is_audited=True)
-    reset_attempts(throttle_key(found.email))
+    set_password(person.id, hashed, address=address)
+    verify_address(person.id, is_audited=True)
+    reset_attempts(throttle_key(person.email))
     return True
 
 

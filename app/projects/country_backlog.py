@@ -51,7 +51,7 @@ def derive_some() -> int:
     derived = next(batched_by_time(map(_derived, rows), _SECONDS), [])
     if derived:
         _SET.run_many(derived)
-        note_new_shapes(each["account"] for each in derived)  # else lists would show kept totals
+        note_new_shapes(row["account"] for row in derived)  # else lists would show kept totals
     return len(derived)
 
 
@@ -71,9 +71,9 @@ def _country(number: int, sides: tuple[Any, ...]) -> str | None:
     if None in sides:
         return None
     box = Bounds(*sides)
-    found = country_of_box(box)
-    if found is not False:
-        return found
+    country = country_of_box(box)
+    if country is not False:
+        return country
     text = db.session.scalar(_GEOMETRY.where(Project.row == number))
     try:
         return country_of(stored_rings(text), box) or None

@@ -40,8 +40,8 @@ def stored_bytes(geometry: str | None, metadata: str | None) -> int:
 
 def search_columns(name: str, description: str | None, external_id: str | None) -> dict[str, str]:
     """The columns that names are sorted by and that are searched."""
-    others = () if external_id is None else (external_id,)
-    return {"name_key": fold(name), "search_text": searchable(name, description, *others)}
+    ids = () if external_id is None else (external_id,)
+    return {"name_key": fold(name), "search_text": searchable(name, description, *ids)}
 
 
 def changes_of(

@@ -61,14 +61,14 @@ def derive_countries() -> int:
     """Derive the countries of projects that lack them. Returns their number."""
     from app.projects.country_backlog import derive_some  # noqa: PLC0415 - commands need no geometry
 
-    end, done, is_stopped = time.monotonic() + _RUN_SECONDS, 0, False
+    end, derived, is_stopped = time.monotonic() + _RUN_SECONDS, 0, False
     while not is_stopped and time.monotonic() < end:
         began = time.monotonic()
         with transaction():
             number = derive_some()
-        done += number
+        derived += number
         is_stopped = not number or pause_after(began)
-    return done
+    return derived
 
 
 def _lack_countries() -> bool:

@@ -79,25 +79,27 @@ def list_projects(
     total = _total(account_id, statement, values, status, everything)
     filters = (query.equal, query.metadata, query.bbox, query.updated_since)
     is_filtered = any(filters) or statement.is_searched
-    wanted = span_of_page(query.page, query.per_page, total)
-    is_first = not is_filtered and wanted is not None and is_among_the_first(wanted)
+    page_span = span_of_page(query.page, query.per_page, total)
+    is_first = not is_filtered and page_span is not None and is_among_the_first(page_span)
 
-    def rows(shown: Columns, at_once: int | None = None) -> Iterable[Row]:
-        def read(wanted: Span) -> CompiledQuery:
+    def rows(columns_read: Columns, at_once: int | None = None) -> Iterable[Row]:
+        def read(page_span: Span) -> CompiledQuery:
             if is_first:
-                return whole_rows_query(statement, shown)
-            in_order = is_near(wanted, total, everything)
-            return page_query(statement, shown, in_order=in_order, backwards=wanted.backwards)
+                return whole_rows_query(statement, columns_read)
+            in_order = is_near(page_span, total, everything)
+            return page_query(
+                statement, columns_read, in_order=in_order, backwards=page_span.backwards
+            )
 
         return page_rows(query.page, query.per_page, total, read, values, at_once=at_once)
 
     def rows_in_turn() -> Iterable[Row]:
         """The rows of a page that may be large. They are sought once, for their sizes."""
-        found = list(rows((TABLE.key(statement.dialect), Project.stored_bytes)))
-        _prepare(sum(size for _, size in found))
+        sizes = list(rows((TABLE.key(statement.dialect), Project.stored_bytes)))
+        _prepare(sum(size for _, size in sizes))
         if is_first:
             return rows(COLUMNS, _ROWS)
-        keys = id_values([key for key, _ in found], statement.dialect)
+        keys = id_values([key for key, _ in sizes], statement.dialect)
         named = named_rows_query(statement, COLUMNS)
         return chain.from_iterable(named.stream(_ROWS, **values, keys=keys))
 
@@ -118,17 +120,19 @@ def scan_projects(
     Args:
         metadata_only: the JSON text of their metadata instead, None where there is none.
     """
-    shown = (Project.metadata_json,) if metadata_only else COLUMNS
+    columns_read = (Project.metadata_json,) if metadata_only else COLUMNS
     size = None if metadata_only else Project.stored_bytes
     make: Callable[..., Any] = (lambda text: text) if metadata_only else row_record
-    return scan_list(read, TABLE, account_id, account_id, query, shown=shown, size=size, make=make)
+    return scan_list(
+        read, TABLE, account_id, account_id, query, output=columns_read, size=size, make=make
+    )
 
 
 def projects_with_ids(account_id: str, ids: Sequence[str]) -> list[dict[str, Any]]:
     """The summaries of those of at most LIST_IDS projects that the account has, by name."""
-    known = tuple(each for each in ids if is_id("project", each))
-    query = ListQuery(ids=known, per_page=LIST_IDS, sort="name")
-    return list(list_projects(account_id, query, boundaries=False)[0]) if known else []
+    valid_ids = tuple(project_id for project_id in ids if is_id("project", project_id))
+    query = ListQuery(ids=valid_ids, per_page=LIST_IDS, sort="name")
+    return list(list_projects(account_id, query, boundaries=False)[0]) if valid_ids else []
 
 
 def located_total(account_id: str, status: str | None) -> int:
@@ -155,10 +159,10 @@ def _count_by_area(has_status: bool) -> CompiledQuery:
     rows = columns_of(Project, Project.account_id, Project.id, Project.status)
     rows = rows.where(Project.area_m2.is_not(None), overlaps_box(table, TABLE.sides))
     order = sorted_by(TABLE, table.c, "area_m2", descending=True)
-    found = rows.order_by(*order).offset(literal_column("0")).subquery("found")
-    keys = columns_among(found, "id", is_kept=True)
+    in_box = rows.order_by(*order).offset(literal_column("0")).subquery("found")
+    keys = columns_among(in_box, "id", is_kept=True)
     if has_status:
-        keys = keys.where(found.c.status == bindparam("status"))
+        keys = keys.where(in_box.c.status == bindparam("status"))
     return totals.count_statement(keys)
 
 

@@ -22,8 +22,8 @@ _ONE = CompiledQuery(columns_of(Project, *COLUMNS).where(Project.id == bindparam
 _NAME = CompiledQuery(
     columns_of(Project, Project.name).where(Project.id == bindparam("project_id"))
 )
-# By the row itself: whoever waited for its lock looks at nothing else again.
-_HELD = (
+# Tests the row itself: a statement that waited for a lock sees only that row again.
+_HOLD = (
     columns_of(Project, Project.id)
     .where(Project.id == bindparam("project_id"), Project.deleted_at.is_(None))
     .with_for_update(read=True, key_share=True)
@@ -58,7 +58,7 @@ def hold_project(account_id: str, project_id: str) -> None:
     hold it too. Whoever changes an asset holds its project first: a deletion counts the assets that
     go with it. Raises NotFound."""
     ids = {"account_id": account_id, "project_id": project_id}
-    if not is_id("project", project_id) or db.session.connection().scalar(_HELD, ids) is None:
+    if not is_id("project", project_id) or db.session.connection().scalar(_HOLD, ids) is None:
         raise not_found()
 
 

@@ -92,4 +92,4 @@ class ProjectQuerySchema(ListQuerySchema):
             "description": "Field to sort by. Names sort by code point without regard to case."
         },
     )
-    shown = FieldNames(PROJECT)
+    field_names = FieldNames(PROJECT)

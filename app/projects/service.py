@@ -203,13 +203,13 @@ def _free_number(account_id: str, name: str) -> int:
         slug = unreserved_slug(name, number)
         return _SLUG.holder({"account_id": account_id, "slug": slug}) is not None
 
-    taken, free = 0, 1
-    while is_taken(free):
-        taken, free = free, 2 * free
-    while free - taken > 1:
-        middle = (taken + free) // 2
-        taken, free = (middle, free) if is_taken(middle) else (taken, middle)
-    return free
+    low, high = 0, 1
+    while is_taken(high):
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if is_taken(middle) else (low, middle)
+    return high
 
 
 def _find(principal: Principal, project_id: str, if_match: IfMatch) -> Project:

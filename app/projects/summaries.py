@@ -25,8 +25,8 @@ _ONE = CompiledQuery(
 
 def summarize_project(account_id: str, project_id: str) -> dict[str, Any]:
     """The record of a project, with the box around its boundary in place of it. Raises NotFound."""
-    known = is_id("project", project_id)
-    rows = _ONE.tuples(account_id=account_id, project_id=project_id) if known else []
+    is_valid = is_id("project", project_id)
+    rows = _ONE.tuples(account_id=account_id, project_id=project_id) if is_valid else []
     if not rows:
         raise not_found()
     return row_summary(*rows[0])

@@ -172,8 +172,8 @@ def recount_usage(account_id: str) -> None:
         counts["stored_bytes"] += int(row.stored_bytes)
         if row.status != "archived":
             counts["area_m2"] += int(row.area_m2 or 0)
-    for others in (_ASSET_BYTES, _KEPT_BYTES):
-        counts["stored_bytes"] += int(db.session.execute(others, own).scalar_one())
+    for bytes_query in (_ASSET_BYTES, _KEPT_BYTES):
+        counts["stored_bytes"] += int(db.session.execute(bytes_query, own).scalar_one())
     counts["members"] = db.session.execute(_MEMBERS, own).scalar_one()
     _write(_SET, account_id, counts)
 
@@ -190,10 +190,10 @@ def read_counters(account_id: str) -> Any:
     Raises:
         NoResultFound: the account has just been deleted.
     """
-    found = _COUNTERS.first(account_id=account_id)
-    if found is None:
+    row = _COUNTERS.first(account_id=account_id)
+    if row is None:
         raise NoResultFound
-    return found
+    return row
 
 
 def project_total(row: Any) -> int:

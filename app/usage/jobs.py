@@ -57,7 +57,10 @@ def _read_counters(client: Redis, members: Iterable[str]) -> list[DayCount]:
     for name, day in names:
         pipeline.hget(day_key(day), name)
     values = pipeline.execute()
-    return [(*each, int(value or 0)) for each, value in zip(names, values, strict=True)]
+    return [
+        (*property_nameand_day, int(value or 0))
+        for property_nameand_day, value in zip(names, values, strict=True)
+    ]
 
 
 def _write(counts: list[DayCount]) -> None:

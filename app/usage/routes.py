@@ -44,7 +44,7 @@ def read_usage_requests(principal: Principal, values: dict[str, Any]) -> Respons
     have a line without one, as have those of credentials that have ended, but the 200 with most.
     """
     days = days_between(values["since"], values["until"])
-    found = read_requests(principal.account_id, days)
+    requests = read_requests(principal.account_id, days)
     if values["format"] == "csv":
-        return envelope.file(requests_csv(found), CSV, csv_name(found))
-    return envelope.single(requests_record(found))
+        return envelope.file(requests_csv(requests), CSV, csv_name(requests))
+    return envelope.single(requests_record(requests))

@@ -51,10 +51,10 @@ def follow_database_clock(seconds: float, *, took: float = 0.0) -> None:
         took: seconds for which the answer was waited for. One that took long says little.
     """
     steady = time.clock_gettime(_STEADY_CLOCK)
-    offset, known = seconds + took / 2 - steady, _DatabaseClock.offset
-    if known is not None and took > _LONGEST_ANSWER:
+    offset, current = seconds + took / 2 - steady, _DatabaseClock.offset
+    if current is not None and took > _LONGEST_ANSWER:
         return
-    if known is None or abs(offset - known) > _TOLERATED:
+    if current is None or abs(offset - current) > _TOLERATED:
         _DatabaseClock.offset = offset
     _DatabaseClock.read_at = steady
 
@@ -113,5 +113,5 @@ def describe_duration(duration: timedelta, *, day: str = "24 hours") -> str:
     if duration == timedelta(days=1):
         return day
     seconds = int(duration.total_seconds())
-    unit, length = next(each for each in _UNITS if seconds % each[1] == 0)
+    unit, length = next(entry for entry in _UNITS if seconds % entry[1] == 0)
     return pluralize(seconds // length, unit)

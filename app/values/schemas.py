@@ -269,5 +269,5 @@ class QuerySchema(ma.Schema):
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         names = sorted(field.data_key or name for name, field in self.fields.items())
-        known = f"Unknown parameter. The parameters are: {', '.join(names)}."
-        self.error_messages["unknown"] = known
+        unknown_parameter = f"Unknown parameter. The parameters are: {', '.join(names)}."
+        self.error_messages["unknown"] = unknown_parameter

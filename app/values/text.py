@@ -68,8 +68,8 @@ def text_problem(text: str) -> str | None:
     """The reason why a text of several lines cannot be stored, or None."""
     if problem := storage_problem(text):
         return problem
-    if found := _CONTROL.search(text):
-        return f"Must not contain the character {_code_point(found)}, which cannot be shown."
+    if match := _CONTROL.search(text):
+        return f"Must not contain the character {_code_point(match)}, which cannot be shown."
     return None
 
 
@@ -77,8 +77,8 @@ def line_problem(text: str) -> str | None:
     """The reason why a name, or another text of one line, cannot be stored, or None."""
     if problem := storage_problem(text):
         return problem
-    if found := _LINE_CONTROL.search(text):
-        return f"Must be one line, without control characters such as {_code_point(found)}."
+    if match := _LINE_CONTROL.search(text):
+        return f"Must be one line, without control characters such as {_code_point(match)}."
     if text and not has_visible(text):
         return "Must contain a character that can be seen."
     return None
@@ -91,8 +91,8 @@ def name_problem(name: str) -> str | None:
     return line_problem(name.strip())
 
 
-def _code_point(found: re.Match[str]) -> str:
-    return f"U+{ord(found.group()):04X}"
+def _code_point(match: re.Match[str]) -> str:
+    return f"U+{ord(match.group()):04X}"
 
 
 def _is_visible(character: str) -> bool:
@@ -132,7 +132,7 @@ def searchable(*texts: str | None) -> str:
         return _SEPARATOR.join(parts).lower()
     folded = fold(_SEPARATOR.join(_RESERVED.sub("\ufffe", part) for part in parts))
     decomposed = _ACCENTS.sub("", unicodedata.normalize("NFD", folded))
-    plain = _UNDECOMPOSED.sub(lambda found: _PLAIN[found.group()], decomposed)
+    plain = _UNDECOMPOSED.sub(lambda match: _PLAIN[match.group()], decomposed)
     return unicodedata.normalize("NFC", plain)
 
 
@@ -177,8 +177,8 @@ def _without_controls(text: str) -> str:
     return _CONTROLS.sub(_between_words, text)
 
 
-def _between_words(found: re.Match[str]) -> str:
-    text, (start, end) = found.string, found.span()
+def _between_words(match: re.Match[str]) -> str:
+    text, (start, end) = match.string, match.span()
     return " " if start and text[start - 1].strip() and text[end : end + 1].strip() else ""
 
 
@@ -188,9 +188,9 @@ def _with_texts(value: Any, change: Callable[[str], str]) -> Any:
         case str():
             return change(value)
         case list():
-            return [_with_texts(each, change) for each in value]
+            return [_with_texts(item, change) for item in value]
         case dict():
-            return {change(name): _with_texts(each, change) for name, each in value.items()}
+            return {change(name): _with_texts(item, change) for name, item in value.items()}
     return value
 
 

@@ -43,8 +43,8 @@ def _checked_out(git: Path) -> str | None:
     common = git / "commondir"
     shared = git / common.read_text().strip() if common.is_file() else git
     head = (git / "HEAD").read_text().strip()
-    found = _branch(shared, head.removeprefix("ref: ")) if head.startswith("ref: ") else head
-    return found if found and _HASH.fullmatch(found) else None
+    commit = _branch(shared, head.removeprefix("ref: ")) if head.startswith("ref: ") else head
+    return commit if commit and _HASH.fullmatch(commit) else None
 
 
 def _branch(git: Path, name: str) -> str | None:

@@ -31,8 +31,8 @@ def delete_accounts() -> int:
     logged and tried again, and does not hold up the others.
     """
     end, deleted = time.monotonic() + _RUN_SECONDS, 0
-    begun = [_Deletion(account_id) for account_id in due_accounts()]
-    waiting = deque(each for each in begun if not shutdown.requested.is_set() and each.go_on())
+    due = [_Deletion(account_id) for account_id in due_accounts()]
+    waiting = deque(job for job in due if not shutdown.requested.is_set() and job.go_on())
     while waiting and not shutdown.requested.is_set():
         deletion = waiting.popleft()
         if deletion.go_on():

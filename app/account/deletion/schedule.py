@@ -21,7 +21,7 @@ from app.policy.permissions import OWNER
 from app.values import clock
 from app.values.clock import format_optional_time
 
-_TOLD: Final = (OWNER, "admin")
+_NOTIFIED_ROLES: Final = (OWNER, "admin")
 _DELETED_SINCE: Final = "A former owner"  # whose address only the entry of their deletion keeps
 _SCHEDULED: Final = CompiledQuery(
     select(Account.deletes_at, User.email)
@@ -55,7 +55,7 @@ def schedule_deletion(principal: Principal) -> None:
     account.deletes_at = clock.now() + DELETED_AFTER
     account.deletion_scheduled_by = principal.user_id
     _record("account.deletion_scheduled", account, None)
-    mail_scheduled(account, principal.user_email, members_in_roles(account.id, _TOLD))
+    mail_scheduled(account, principal.user_email, members_in_roles(account.id, _NOTIFIED_ROLES))
 
 
 def cancel_deletion(principal: Principal) -> None:
@@ -87,7 +87,7 @@ def begin_deletion(account_id: str) -> Actor | None:
     account = db.session.get(Account, account_id, with_for_update=True)
     if account is None or account.deletes_at is None or account.deletes_at > clock.now():
         return None
-    mail_deleted(account, members_in_roles(account_id, _TOLD))
+    mail_deleted(account, members_in_roles(account_id, _NOTIFIED_ROLES))
     scheduled_by = account.deletion_scheduled_by
     if scheduled_by is None:
         return OPERATOR
@@ -109,7 +109,7 @@ def _cancel(account: Account, by_email: str) -> None:
         )
     account.deletes_at = account.deletion_scheduled_by = None
     _record("account.deletion_canceled", account, before)
-    mail_canceled(account, by_email, members_in_roles(account.id, _TOLD))
+    mail_canceled(account, by_email, members_in_roles(account.id, _NOTIFIED_ROLES))
 
 
 def _record(action: str, account: Account, before: datetime | None) -> None:

@@ -249,11 +249,11 @@ def _check_seats(account: Account) -> None:
     current = db.session.execute(_SEATS, {"account_id": account.id}).scalar_one()
     if current >= limit:
         seats = pluralize(limit, "seat")
-        taken = f"all {limit:,} are" if limit > 1 else "it is"
+        all_seats = f"all {limit:,} are" if limit > 1 else "it is"
+        command = f"{canopy_command()} account update {account.slug} --plan PLAN"
         raise Forbidden(
-            f"The plan {account.plan} includes {seats}, and {taken} taken. Ask whoever runs this "
-            f"instance to change the plan ({canopy_command()} account update {account.slug} "
-            "--plan PLAN).",
+            f"The plan {account.plan} includes {seats}, and {all_seats} taken. Ask whoever runs "
+            f"this instance to change the plan ({command}).",
             details=[
                 Detail("limit", f"The plan {account.plan} allows {limit} members."),
                 Detail("current", f"The account has {current}, including invited people."),
@@ -285,8 +285,10 @@ def _send_link(principal: Principal, account: Account, membership: Membership, p
 def _resolve_mail(recipient: str, values: dict[str, Any]) -> Resolved:
     """The queued mail, or None if the invitation was withdrawn or the account has mailed this
     address too often."""
-    found = find_invitation(values["link"].rpartition("/")[2])
-    if found is None or is_over_mail_limit(recipient, (MAIL,), f"{MAIL}:{found.account_id}"):
+    invitation = find_invitation(values["link"].rpartition("/")[2])
+    if invitation is None or is_over_mail_limit(
+        recipient, (MAIL,), f"{MAIL}:{invitation.account_id}"
+    ):
         return None
     return MAIL, values
 

@@ -100,9 +100,9 @@ def find_membership(account_id: str, user_id: str) -> Membership | None:
 
 def is_last_owner(account_id: str, user_id: str) -> bool:
     """Return True if the account has no other owner. It must be locked."""
-    others = rows_of(account_id, Membership).where(
+    other_owners = rows_of(account_id, Membership).where(
         Membership.role == OWNER,
         Membership.joined_at.is_not(None),
         Membership.user_id != user_id,
     )
-    return db.session.scalars(others.limit(1)).first() is None
+    return db.session.scalars(other_owners.limit(1)).first() is None

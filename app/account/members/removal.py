@@ -103,8 +103,8 @@ def purge_invited(user_ids: Iterable[str]) -> None:
     db.session.flush()
     for user_id in sorted(user_ids):
         locked = select(User).where(User.id == user_id).with_for_update(skip_locked=True)
-        found = db.session.scalars(locked, execution_options={"populate_existing": True})
-        person = found.one_or_none()
+        unlocked = db.session.scalars(locked, execution_options={"populate_existing": True})
+        person = unlocked.one_or_none()
         if person is not None and _never_signed_up(person):
             db.session.execute(delete(User).where(User.id == user_id))
 

@@ -68,5 +68,5 @@ def _restrict_credentials(account_id: str, user_id: str, allowed: frozenset[str]
 
 def remaining_permissions(granted: Iterable[str], allowed: frozenset[str]) -> list[str] | None:
     """The permissions that a key keeps, sorted; empty if it is revoked, None if it keeps all."""
-    held = expand_permissions(granted)
-    return None if held <= allowed else sorted(held & allowed)
+    current = expand_permissions(granted)
+    return None if current <= allowed else sorted(current & allowed)

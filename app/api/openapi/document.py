@@ -48,18 +48,18 @@ def api_description(address: str | None = None) -> dict[str, Any]:
     """
     settings = current_app.config["SETTINGS"]
     address = address or settings.public_url
-    found: dict[str, Any] = current_app.extensions["canopy_openapi"]
+    cached: dict[str, Any] = current_app.extensions["canopy_openapi"]
     with _lock:
-        if not found:  # it does not change while the process lives
+        if not cached:  # it does not change while the process lives
             api: CanopyApi = current_app.extensions["flask-smorest"]["apis"][""]["ext_obj"]
             for describe in api.undescribed:
                 describe()
-            found |= mark_deprecations(APISpec.to_dict(api.spec))
-    who = {"name": "Whoever runs this instance", "url": f"{address}/docs"}
-    who |= {"email": settings.support_email} if settings.support_email else {}
+            cached |= mark_deprecations(APISpec.to_dict(api.spec))
+    contact = {"name": "Whoever runs this instance", "url": f"{address}/docs"}
+    contact |= {"email": settings.support_email} if settings.support_email else {}
     servers = [{"url": address, "description": "This instance"}]
-    return found | {
-        "info": found["info"] | {"contact": who},
+    return cached | {
+        "info": cached["info"] | {"contact": contact},
         "servers": servers,
         "externalDocs": {"url": f"{address}/docs/guides", "description": "Guides"},
     }

@@ -80,21 +80,21 @@ def describe_operation(blueprint: Any, run: Callable[..., Any], contract: Contra
     )(run)
     named = header_refs(*_success_headers(contract))
     example = None if schema is None else example_of(schema)
-    noted = blueprint.response(
+    notes = blueprint.response(
         status, schema, content_type=content_type_of(schema), headers=named, example=example
     )(documented)._apidoc
-    noted.get("arguments", {}).pop("responses", None)  # a wrong query is 400 here, not 422
-    run._apidoc = noted | {"contract": contract}  # type: ignore[attr-defined]
+    notes.get("arguments", {}).pop("responses", None)  # a wrong query is 400 here, not 422
+    run._apidoc = notes | {"contract": contract}  # type: ignore[attr-defined]
 
 
 def finish_operation(
-    document: dict[str, Any], noted: dict[str, Any], *, method: str, **_: Any
+    document: dict[str, Any], notes: dict[str, Any], *, method: str, **_: Any
 ) -> dict[str, Any]:
     """Add to an operation what flask-smorest has no word for: header parameters, permission, a
     second form of the body. PATCH, the same operation as PUT, gets an id of its own."""
-    contract: Contract = noted["contract"]
+    contract: Contract = notes["contract"]
     if method == "patch":
-        about = noted["manual_doc"]
+        about = notes["manual_doc"]
         about["operationId"] = about["operationId"].replace("update", "patch", 1)
     if contract.takes is not None and is_form(contract.takes):
         content = document["requestBody"]["content"]
@@ -107,9 +107,9 @@ def finish_operation(
         success = document["responses"][contract.gives[0]]
         success["content"] = success.get("content", {}) | _other_contents(contract)
     document.setdefault("parameters", []).extend(_other_parameters(document, contract))
-    text = [noted["docstring"].get("description", ""), _UPDATE if contract.method == "PUT" else ""]
+    text = [notes["docstring"].get("description", ""), _UPDATE if contract.method == "PUT" else ""]
     text += [_permission_sentence(contract.needs)]
-    noted["docstring"]["description"] = "\n\n".join(each for each in text if each)
+    notes["docstring"]["description"] = "\n\n".join(filter(None, text))
     return document
 
 
@@ -175,7 +175,7 @@ def _refusals(contract: Contract) -> dict[str, Any]:
 
 def _other_parameters(document: dict[str, Any], contract: Contract) -> list[Any]:
     """The parameters in no schema: headers, and ``format`` where it is the only parameter."""
-    has_query = any(each["in"] == "query" for each in document.get("parameters", []))
+    has_query = any(row["in"] == "query" for row in document.get("parameters", []))
     is_missing = contract.geojson is not None and not has_query
     return [*([FORMAT] if is_missing else []), *_header_parameters(contract)]
 

@@ -30,9 +30,9 @@ def list_checkpoints(account_id: str, page: int, per_page: int) -> tuple[list[di
     Unreadable ones are left out.
     """
     values = {"account_id": account_id, "size": per_page, "skipped": (page - 1) * per_page}
-    found = [Checkpoint(**row._asdict()) for row in _PAGE.all(**values)]
+    checkpoints = [Checkpoint(**row._asdict()) for row in _PAGE.all(**values)]
     total = int(_TOTAL.scalar(account_id=account_id))
-    return [record_of(each) for each in found if each.is_valid()], total
+    return [record_of(checkpoint) for checkpoint in checkpoints if checkpoint.is_valid()], total
 
 
 def next_checkpoint(account_id: str, after: int | None) -> Checkpoint | None:

@@ -149,10 +149,10 @@ def _with_entries(
 ) -> tuple[Checkpoint, list[tuple[Any, ...]]]:
     """Return a checkpoint with its entries. If some are missing, it is read again: they may just
     have been deleted by age."""
-    found = list(_numbered(read, account_id, checkpoint))
-    if checkpoint.entry_hashes and len(found) != checkpoint.last - checkpoint.first + 1:
+    entries = list(_numbered(read, account_id, checkpoint))
+    if checkpoint.entry_hashes and len(entries) != checkpoint.last - checkpoint.first + 1:
         checkpoint = read(next_checkpoint, account_id, checkpoint.number - 1) or checkpoint
-    return checkpoint, found if checkpoint.entry_hashes else []
+    return checkpoint, entries if checkpoint.entry_hashes else []
 
 
 def _numbered(
@@ -208,11 +208,11 @@ def _csv(rows: Iterator[tuple[Any, ...]]) -> Iterator[bytes]:
 
 def _cells(entry: dict[str, Any]) -> list[Any]:
     """The columns, with control characters escaped as in JSON: a terminal would obey them."""
-    return [_escaped(each) if isinstance(each, str) else each for each in _columns(entry)]
+    return [_escaped(cell) if isinstance(cell, str) else cell for cell in _columns(entry)]
 
 
 def _escaped(text: str) -> str:
-    return _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return _CONTROL.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def _columns(entry: dict[str, Any]) -> list[Any]:

@@ -66,9 +66,11 @@ def entry_parameters(
     return values | ({"until_id": until_id} if until_id else {})
 
 
-def filtered_entries(what: ColumnElement[Any], filters: EntryStatementFilters) -> Select[Any]:
-    """Select ``what`` of the account's entries that match the filters. The time of an entry is that
-    of its id."""
+def filtered_entries(output: ColumnElement[Any], filters: EntryStatementFilters) -> Select[Any]:
+    """Select ``output`` from the account's entries that match the filters.
+
+    The time of an entry is that of its id.
+    """
     conditions = list[ColumnElement[bool]]()
     for name in INDEXED:
         if getattr(filters, name):
@@ -84,7 +86,7 @@ def filtered_entries(what: ColumnElement[Any], filters: EntryStatementFilters) -
         conditions.append(AuditEntry.id >= bindparam("lowest_id"))
     if filters.before:
         conditions.append(AuditEntry.id < bindparam("before"))
-    return columns_of(AuditEntry).add_columns(what).where(*conditions)
+    return columns_of(AuditEntry).add_columns(output).where(*conditions)
 
 
 LOG: Final = Log(

@@ -63,14 +63,14 @@ def _rows(query: EntryQuery, values: dict[str, Any]) -> tuple[Iterable[tuple[Any
         rows = _PAGE_OF_ALL.tuples(**values, size=query.per_page, skipped=skipped)
         return rows, _total(values)
     total = count_entries(LOG, values)
-    found = page_rows(
+    page = page_rows(
         query.page,
         query.per_page,
         total,
         lambda span: _page(engine().dialect.name, filters, backwards=span.backwards),
         values,
     )
-    return found, total
+    return page, total
 
 
 def list_latest(account_id: str, query: EntryQuery, before: str | None = None) -> LatestEntries:
@@ -81,9 +81,9 @@ def list_latest(account_id: str, query: EntryQuery, before: str | None = None) -
     """
     values = entry_parameters(account_id, query, before)
     tested = [name for name in INDEXED if name in values][1:]
-    found = latest_rows(LOG, values, query.per_page, _latest, tested=tested)
-    entries = [entry for _, body in found.rows if (entry := read_body(body)) is not None]
-    return LatestEntries(entries, found.before, found.is_cut)
+    page = latest_rows(LOG, values, query.per_page, _latest, tested=tested)
+    entries = [entry for _, body in page.rows if (entry := read_body(body)) is not None]
+    return LatestEntries(entries, page.before, page.is_cut)
 
 
 def _total(values: dict[str, Any]) -> int:
@@ -117,9 +117,9 @@ def _page_of_all() -> CompiledQuery:
         page_of(log.where(number.is_(None)).order_by(_KEY.desc())),
         log.where(number <= first).order_by(number.desc()).limit(size),
     )
-    found = union_all(*(select(part.subquery()) for part in parts)).subquery().c
-    latest = (found.number.desc().nulls_first(), found.id.desc())
-    return CompiledQuery(select(found.id, found.body).order_by(*latest).limit(size))
+    union = union_all(*(select(part.subquery()) for part in parts)).subquery().c
+    latest = (union.number.desc().nulls_first(), union.id.desc())
+    return CompiledQuery(select(union.id, union.body).order_by(*latest).limit(size))
 
 
 _PAGE_OF_ALL = _page_of_all()

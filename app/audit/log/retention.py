@@ -44,9 +44,9 @@ def accounts_with_expired() -> list[str]:
     They are shuffled, as a run may not come to the last.
     """
     with connect() as connection:
-        found = list(connection.scalars(_EXPIRED, {"before": _expired_before()}))
-    shuffle(found)
-    return found
+        account_ids = list(connection.scalars(_EXPIRED, {"before": _expired_before()}))
+    shuffle(account_ids)
+    return account_ids
 
 
 def delete_oldest(account_id: str) -> int | None:
@@ -82,8 +82,8 @@ def _delete(account_id: str, batches: list[Checkpoint]) -> int:
     emptying = update(AuditCheckpoint).where(*own).values(entry_hashes=None)
     db.session.execute(emptying, execution_options=_SILENT)
     sealed = AuditEntry.account_id == account_id, AuditEntry.number.between(first, last)
-    gone = delete(AuditEntry).where(*sealed).returning(byte_length(AuditEntry.body))
-    sizes = db.session.scalars(gone, execution_options=_SILENT).all()
+    deleting = delete(AuditEntry).where(*sealed).returning(byte_length(AuditEntry.body))
+    sizes = db.session.scalars(deleting, execution_options=_SILENT).all()
     note_history(account_id, -len(sizes), -sum(sizes))
     changes = {"first_number": {"from": first, "to": last + 1}}
     target = audit_log_target(account_id)

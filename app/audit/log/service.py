@@ -33,8 +33,8 @@ def read_entry(account_id: str, entry_id: str) -> Any:
     Raises:
         NotFound: it does not exist, or is unreadable.
     """
-    known = is_id("audit_entry", entry_id)
-    row = _ONE.first(account_id=account_id, entry_id=entry_id) if known else None
+    is_valid = is_id("audit_entry", entry_id)
+    row = _ONE.first(account_id=account_id, entry_id=entry_id) if is_valid else None
     if row is None:
         raise NotFound("This entry does not exist, or is no longer kept.")
     if read_body(row.body) is None:

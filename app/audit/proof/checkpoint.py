@@ -45,11 +45,11 @@ class Checkpoint(NamedTuple):
         """Read a checkpoint as it is exported or listed. Raises ValueError if it is not one."""
         if not isinstance(record, Mapping):
             raise ValueError("not an object")
-        found = cls(*(record.get(name) for name in cls._fields))  # type: ignore[arg-type]
-        for name, value in found._asdict().items():
+        checkpoint = cls(*(record.get(name) for name in cls._fields))  # type: ignore[arg-type]
+        for name, value in checkpoint._asdict().items():
             if not _is_valid(name, value):
                 raise ValueError(f"{name} is missing or wrong")
-        return found
+        return checkpoint
 
     def is_valid(self) -> bool:
         """Return whether each field has its type: SQLite stores values of any type."""
@@ -72,8 +72,8 @@ def entry_hash(body: bytes) -> str:
 
 def checkpoint_hash(checkpoint: Checkpoint) -> str:
     """The right value of ``hash``: it covers the entries and all earlier checkpoints."""
-    which = (checkpoint.account_id, checkpoint.number, checkpoint.first, checkpoint.last)
-    text = _text(*which, checkpoint.previous_hash, checkpoint.entry_hashes)
+    identity = (checkpoint.account_id, checkpoint.number, checkpoint.first, checkpoint.last)
+    text = _text(*identity, checkpoint.previous_hash, checkpoint.entry_hashes)
     return hashlib.sha256(text).hexdigest()
 
 
@@ -119,16 +119,16 @@ def read_kept(text: bytes) -> list[Checkpoint]:
         records = [json.loads(text)]
     except (ValueError, RecursionError):
         records = [json.loads(line) for line in text.splitlines() if line.strip()]
-    found = [Checkpoint.of(each) for record in records for each in _checkpoints_in(record)]
-    if not found:
+    checkpoints = [Checkpoint.of(item) for record in records for item in _checkpoints_in(record)]
+    if not checkpoints:
         raise ValueError("there is no checkpoint in it")
-    return found
+    return checkpoints
 
 
 def _checkpoints_in(record: Any) -> Iterator[Any]:
     if isinstance(record, list):
-        for each in record:
-            yield from _checkpoints_in(each)
+        for item in record:
+            yield from _checkpoints_in(item)
     elif isinstance(record, Mapping):
         inner = record.get("data", record.get("checkpoint"))
         if isinstance(inner, list | Mapping):

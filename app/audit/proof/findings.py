@@ -55,8 +55,8 @@ class Finding(NamedTuple):
 
     def record(self) -> dict[str, Any]:
         """Return the finding for programs, without what does not apply."""
-        given = {name: value for name, value in self._asdict().items() if value not in (None, "")}
-        return {"problem": self.is_problem, **given, "message": str(self)}
+        fields = {name: value for name, value in self._asdict().items() if value not in (None, "")}
+        return {"problem": self.is_problem, **fields, "message": str(self)}
 
     def __str__(self) -> str:
         places = [

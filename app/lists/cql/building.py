@@ -72,11 +72,11 @@ class Builder:
         self._parts = self._patterns = self._shapes = 0
 
     def comparison(self, left: Operand, operator: str, right: Operand) -> Node:
-        known, mirrored = _OPERATORS[operator]
+        sign, mirrored = _OPERATORS[operator]
         if isinstance(right, Property) and not isinstance(left, Property):
-            left, right, known = right, left, mirrored
+            left, right, sign = right, left, mirrored
         name = self._name(left)
-        return Comparison(name, known, self._value(name, right))
+        return Comparison(name, sign, self._value(name, right))
 
     def like(self, left: Operand, pattern: Operand) -> Node:
         name = self._name(left)

@@ -87,8 +87,8 @@ Node: TypeAlias = (
 
 def conjunction(*parts: Node | None) -> Node | None:
     """The conjunction of the filters that are not None; None if all are."""
-    given = tuple(part for part in parts if part is not None)
-    return And(given) if len(given) > 1 else given[0] if given else None
+    present = tuple(part for part in parts if part is not None)
+    return And(present) if len(present) > 1 else present[0] if present else None
 
 
 def conjuncts(node: Node | None) -> tuple[Node, ...]:

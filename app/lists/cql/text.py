@@ -204,18 +204,18 @@ class _Parser:
         return token
 
     def _read(self, place: int) -> _Token:
-        found = _TOKEN.match(self._text, place)
-        if found is None:
+        match = _TOKEN.match(self._text, place)
+        if match is None:
             raise FilterInvalid(f"The filter cannot be read from character {place + 1} on.")
-        kind: Any = found.lastgroup
-        return _Token(kind, found[kind], found.start(kind), found.end())
+        kind: Any = match.lastgroup
+        return _Token(kind, match[kind], match.start(kind), match.end())
 
     def _refuse(self, expected: str, token: _Token | None = None) -> NoReturn:
         token = token or self._token
-        seen = token.text[:50] or "the end"
+        actual = token.text[:50] or "the end"
         raise FilterInvalid(
-            f"The filter is wrong at character {token.start + 1}: it has {seen!r} where {expected} "
-            "should be."
+            f"The filter is wrong at character {token.start + 1}: it has {actual!r} where "
+            f"{expected} should be."
         )
 
 

@@ -40,14 +40,14 @@ class Factor(NamedTuple):
 
 
 def count_sign_in_check(
-    user_id: str, factor: Factor, known: KnownBrowser | None
+    user_id: str, factor: Factor, browser: KnownBrowser | None
 ) -> tuple[str, ...]:
     """Count an attempt after the right password; the caller commits.
 
     Returns the keys that it is counted under, for ``check_factor``. Raises RateLimited.
     """
     keys: tuple[str, ...] = (throttle_key(f"{_COUNTED}{user_id}"),)
-    if known is not None and known.user_id == user_id:
+    if browser is not None and browser.user_id == user_id:
         keys = (throttle_key(f"{_COUNTED}{user_id}", _KNOWN), *keys)
     return _count(keys, user_id, factor)
 
@@ -74,8 +74,8 @@ def check_factor(purpose: Purpose, factor: Factor, keys: tuple[str, ...], addres
         return False
     reset_attempts(keys[0])  # not what somebody else has guessed meanwhile
     if factor.kind == RECOVERY_CODE:
-        left = codes_left_now(person.id)
-        report_change(person, "code_used", address=address, left=left)
+        codes_left = codes_left_now(person.id)
+        report_change(person, "code_used", address=address, left=codes_left)
     return True
 
 

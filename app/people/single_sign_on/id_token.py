@@ -85,10 +85,10 @@ def _readable(keys: Any) -> KeySet:
         ProviderFailed: no key can be read.
     """
     listed = keys.get("keys") if isinstance(keys, dict) else None
-    found = []
-    for each in listed if isinstance(listed, list) else []:
+    readable = []
+    for key in listed if isinstance(listed, list) else []:
         with suppress(*_MALFORMED):
-            found.append(JWKRegistry.import_key(each))
-    if not found:
+            readable.append(JWKRegistry.import_key(key))
+    if not readable:
         raise ProviderFailed("the provider publishes no key that can be read")
-    return KeySet(found)
+    return KeySet(readable)

@@ -52,10 +52,10 @@ def provider() -> OpenIDProvider:
     Raises:
         NotFound: the instance has no single sign-on.
     """
-    found: OpenIDProvider | None = current_app.extensions.get(EXTENSION)
-    if found is None:
+    openid_provider: OpenIDProvider | None = current_app.extensions.get(EXTENSION)
+    if openid_provider is None:
         raise NotFound
-    return found
+    return openid_provider
 
 
 def resolve_identity(token: str, attempt: Any, identity: ProviderIdentity) -> SignInOutcome:

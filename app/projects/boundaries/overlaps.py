@@ -89,9 +89,9 @@ def overlaps_of_project(principal: Principal, project_id: str) -> Overlaps:
     if row is None or row.geometry is None:
         return Overlaps([], True)
     target = _Target(account_id, project_id, row.area_m2, Bounds(*row[2:]), within)
-    found = _candidates(target)
-    with _turn(found, len(row.geometry)):
-        return _compare(target, stored_shape(row.geometry), found)
+    projects = _candidates(target)
+    with _turn(projects, len(row.geometry)):
+        return _compare(target, stored_shape(row.geometry), projects)
 
 
 def find_overlaps(principal: Principal, values: Mapping[str, Any]) -> Overlaps | None:
@@ -106,14 +106,14 @@ def find_overlaps(principal: Principal, values: Mapping[str, Any]) -> Overlaps |
     bounds, area_m2 = boundary.bounds, boundary.area_m2
     account_id, within = principal.account_id, principal.project_ids
     target = _Target(account_id, values.get("project_id"), area_m2, bounds, within)
-    found = _candidates(target)
-    with _turn(found, len(boundary.text)):
-        return _compare(target, shape_of(boundary.rings), found)
+    projects = _candidates(target)
+    with _turn(projects, len(boundary.text)):
+        return _compare(target, shape_of(boundary.rings), projects)
 
 
-def _turn(found: Sequence[_Candidate], size: int) -> Any:
+def _turn(compared: Sequence[_Candidate], size: int) -> Any:
     """The turn of a comparison with many bytes of boundaries."""
-    size += sum(candidate.row.stored_bytes for candidate in found)
+    size += sum(map(_stored_bytes, compared))
     return expensive_work() if size > EXPENSIVE_BODY_BYTES else nullcontext()
 
 
@@ -127,8 +127,8 @@ def _candidates(target: _Target) -> list[_Candidate]:
     boxes = np.array([row[4:] for row in rows]).reshape(-1, 4)
     common = most_in_common(np.array(target.bounds), boxes)
     at_most = np.minimum(common, [row.area_m2 for row in rows])
-    found = map(_Candidate, at_most.tolist(), rows)
-    return sorted(found, key=lambda each: -each.at_most)
+    candidates = map(_Candidate, at_most.tolist(), rows)
+    return sorted(candidates, key=lambda candidate: -candidate.at_most)
 
 
 def projects_in_box(
@@ -160,21 +160,21 @@ def _by_box(dialect: str, is_limited: bool) -> CompiledQuery:
     limits = [is_among_ids(_TABLE.c.id, dialect, "within")] if is_limited else []
     is_another = and_(*limits, _TABLE.c.status != "archived", _TABLE.c.id != bindparam("besides"))
     columns = [_TABLE.c[name] for name in ("account_id", *_READ)]
-    found = fence(columns, and_(near, overlaps_box(_TABLE, SIDES), is_another))
-    return CompiledQuery(columns_among(found, *_READ).limit(bindparam("most")))
+    rows = fence(columns, and_(near, overlaps_box(_TABLE, SIDES), is_another))
+    return CompiledQuery(columns_among(rows, *_READ).limit(bindparam("most")))
 
 
-def _compare(target: _Target, shape: Shape, found: Sequence[_Candidate]) -> Overlaps:
+def _compare(target: _Target, shape: Shape, projects: Sequence[_Candidate]) -> Overlaps:
     """The largest overlaps; once the request has used OVERLAPS_SECONDS, the rest is left out."""
-    is_complete = len(found) <= OVERLAP_CANDIDATES
+    is_complete = len(projects) <= OVERLAP_CANDIDATES
     largest: list[tuple[int, str, Any]] = []  # a heap
-    for candidate, text in _with_texts(target.account_id, found):
+    for candidate, text in _with_texts(target.account_id, projects):
         if len(largest) == OVERLAPS_SHOWN and candidate.at_most < largest[0][0]:
             break
-        left = OVERLAPS_SECONDS - processor_clock.used()
+        seconds_left = OVERLAPS_SECONDS - processor_clock.used()
         area = None
-        if len(text) * _SECONDS_PER_BYTE < left:
-            area = common_area(shape, stored_shape(text), min(left, OVERLAY_SECONDS))
+        if len(text) * _SECONDS_PER_BYTE < seconds_left:
+            area = common_area(shape, stored_shape(text), min(seconds_left, OVERLAY_SECONDS))
         if area is None:
             is_complete = False
         elif area >= OVERLAP_M2:
@@ -182,19 +182,25 @@ def _compare(target: _Target, shape: Shape, found: Sequence[_Candidate]) -> Over
             entry = (min(round(area), row.area_m2, target.area_m2), row.id, row.name)
             push = heapq.heappushpop if len(largest) == OVERLAPS_SHOWN else heapq.heappush
             push(largest, entry)
-        if left <= 0:
+        if seconds_left <= 0:
             break
     records = [_record(target, *entry) for entry in sorted(largest, key=lambda e: (-e[0], e[1]))]
     return Overlaps(records, is_complete)
 
 
-def _with_texts(account_id: str, found: Sequence[_Candidate]) -> Iterator[tuple[_Candidate, str]]:
+def _with_texts(
+    account_id: str, projects: Sequence[_Candidate]
+) -> Iterator[tuple[_Candidate, str]]:
     """The candidates with their boundaries, without those that no longer have one."""
-    for some in batched_by_bytes(found, lambda each: int(each.row.stored_bytes), _BYTES, _ROWS):
-        texts = boundary_texts(account_id, [candidate.row.id for candidate in some])
-        for candidate in some:
+    for batch in batched_by_bytes(projects, _stored_bytes, _BYTES, _ROWS):
+        texts = boundary_texts(account_id, [candidate.row.id for candidate in batch])
+        for candidate in batch:
             if text := texts.get(candidate.row.id):
                 yield candidate, text
+
+
+def _stored_bytes(candidate: _Candidate) -> int:
+    return int(candidate.row.stored_bytes)
 
 
 def boundary_texts(account_id: str, project_ids: Sequence[str]) -> dict[str, str]:

@@ -102,8 +102,8 @@ def list_overlaps(principal: Principal, project_id: str) -> Response:
     Those of the account whose areas overlap by 1 m² or more, archived projects left out; the
     largest overlaps first, at most 100.
     """
-    found = overlaps_of_project(principal, project_id)
-    return envelope.complete_list(found.records, complete=found.is_complete)
+    overlaps = overlaps_of_project(principal, project_id)
+    return envelope.complete_list(overlaps.records, complete=overlaps.is_complete)
 
 
 @bp.operation(

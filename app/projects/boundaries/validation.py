@@ -10,7 +10,7 @@ from app.geometry import Boundary, GeometryInvalid, Problem, read_boundary
 from app.geometry.antimeridian import split_there
 from app.geometry.warnings import boundary_warnings
 
-Shown = list[dict[str, Any]]
+Records = list[dict[str, Any]]
 
 
 def geometry_report(value: object) -> tuple[dict[str, Any], Boundary | None]:
@@ -31,7 +31,7 @@ def geometry_report(value: object) -> tuple[dict[str, Any], Boundary | None]:
     return _report(boundary, [], list(map(shown_problem, warnings))), boundary
 
 
-def _report(boundary: Boundary | None, problems: Shown, warnings: Shown) -> dict[str, Any]:
+def _report(boundary: Boundary | None, problems: Records, warnings: Records) -> dict[str, Any]:
     return {
         "valid": boundary is not None,
         "area_hectares": None if boundary is None else boundary.area_m2 / 10_000,
@@ -42,9 +42,9 @@ def _report(boundary: Boundary | None, problems: Shown, warnings: Shown) -> dict
 
 def shown_problem(problem: Problem) -> dict[str, Any]:
     """A problem or warning as reports have it: without its field."""
-    shown = asdict(problem)
-    del shown["field"]
-    return shown
+    record = asdict(problem)
+    del record["field"]
+    return record
 
 
 def _fix(value: Any, problems: list[Problem]) -> dict[str, Any] | None:

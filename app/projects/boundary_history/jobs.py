@@ -17,14 +17,14 @@ def simplify_boundaries() -> int:
     """Make the shapes that are missing. Returns the number of boundaries."""
     from app.projects.boundary_history.shape_backlog import ShapeBacklog  # noqa: PLC0415 - commands need no geometry
 
-    end, done, backlog = time.monotonic() + _RUN_SECONDS, 0, ShapeBacklog()
+    end, simplified, backlog = time.monotonic() + _RUN_SECONDS, 0, ShapeBacklog()
     while batch := backlog.read():
         began = time.monotonic()
         with transaction():
-            done += backlog.write(batch)
+            simplified += backlog.write(batch)
         if pause_after(began) or time.monotonic() > end:
             break
-    return done
+    return simplified
 
 
 def _has_waiting() -> bool:

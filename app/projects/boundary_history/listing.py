@@ -55,7 +55,7 @@ _PROJECTS: Final = KeyedRows(columns_of(Project, Project.id), Project.created_at
 
 
 @cache
-def _kept(dialect: str) -> CompiledQuery:
+def _readable(dialect: str) -> CompiledQuery:
     has_text = BoundaryEntry.geometry.is_not(None) | BoundaryEntry.replaced_at.is_(None)
     return CompiledQuery(
         columns_of(BoundaryEntry, BoundaryEntry.id).where(
@@ -102,7 +102,7 @@ def read_entry(account_id: str, project_id: str, boundary_id: str) -> dict[str, 
     return entry.record | {"geometry": None if entry.text is None else Fragment(entry.text)}
 
 
-def still_kept(
+def readable_boundary_ids(
     account_id: str, project_ids: Sequence[str], boundary_ids: Sequence[str]
 ) -> frozenset[str]:
     """Those of the boundaries of some projects that can still be read."""
@@ -111,7 +111,7 @@ def still_kept(
         "project_ids": id_values(project_ids, dialect),
         "boundary_ids": id_values(boundary_ids, dialect),
     }
-    return frozenset(row[0] for row in _kept(dialect).tuples(account_id=account_id, **values))
+    return frozenset(row[0] for row in _readable(dialect).tuples(account_id=account_id, **values))
 
 
 def check_entry(principal: Principal, project_id: str, boundary_id: str) -> None:

@@ -87,9 +87,9 @@ class ShapeBacklog:
             rows: list[Any] = []
             while self._turns and not rows:
                 account_id, after = self._turns.popleft()
-                found = connection.execute(_NEXT, {"account_id": account_id, "after": after})
+                stream = connection.execute(_NEXT, {"account_id": account_id, "after": after})
                 rows = next(
-                    batched_by_bytes(found, lambda row: len(row.geometry or ""), _BATCH_BYTES), []
+                    batched_by_bytes(stream, lambda row: len(row.geometry or ""), _BATCH_BYTES), []
                 )
         if rows:
             self._turns.append((account_id, rows[-1].project_id))
@@ -98,23 +98,25 @@ class ShapeBacklog:
     def write(self, batch: list[_Simplified]) -> int:
         """Insert the shapes of a batch in the current transaction, but for boundaries that are
         being changed or have been meanwhile. Returns the number of boundaries."""
-        ids = [each.key[1] for each in batch]
+        ids = [boundary.key[1] for boundary in batch]
         free = _LOCK.where(Project.id.in_(ids)).with_for_update(skip_locked=True, key_share=True)
         locked = set(db.session.scalars(free))
-        written = [each for each in batch if each.key[1] in locked and _mark(each)]
-        insert_shapes([shape for each in written for shape in each.shapes])
-        note_new_shapes(each.key[0] for each in written)
+        written = [boundary for boundary in batch if boundary.key[1] in locked and _mark(boundary)]
+        insert_shapes([shape for boundary in written for shape in boundary.shapes])
+        note_new_shapes(boundary.key[0] for boundary in written)
         return len(written)
 
 
 def _accounts(connection: Connection) -> list[str]:
     """The accounts with boundaries that wait. They are shuffled, as a run may not come to the
     last."""
-    found: list[str] = []
-    while following := connection.scalar(_NEXT_ACCOUNT, {"after": found[-1] if found else ""}):
-        found.append(following)
-    shuffle(found)
-    return found
+    account_ids: list[str] = []
+    while following := connection.scalar(
+        _NEXT_ACCOUNT, {"after": account_ids[-1] if account_ids else ""}
+    ):
+        account_ids.append(following)
+    shuffle(account_ids)
+    return account_ids
 
 
 def _simplified(rows: Sequence[Any]) -> list[_Simplified]:

@@ -32,7 +32,7 @@ _SHOWN: Final = (
 _NAMES: Final = tuple(column.key for column in _SHOWN)
 
 
-class Wanted(NamedTuple):
+class MapFilter(NamedTuple):
     """The projects of a map. None: everywhere, of any status, with any text, all of them.
     ``metadata``: values by the keys of the metadata."""
 
@@ -51,20 +51,20 @@ class Largest(NamedTuple):
     matched: int
 
 
-def find_largest(account_id: str, wanted: Wanted) -> Largest:
-    """The MAP_FEATURES largest of the projects that are wanted and have a boundary."""
-    if wanted.search or wanted.metadata or wanted.within is not None:
-        return _find_in_list(account_id, wanted)
+def find_largest(account_id: str, map_filter: MapFilter) -> Largest:
+    """The MAP_FEATURES largest of the filtered projects that have a boundary."""
+    if map_filter.search or map_filter.metadata or map_filter.within is not None:
+        return _find_in_list(account_id, map_filter)
     dialect = engine().dialect.name
     values: dict[str, Any] = {"account_id": account_id, "most": MAP_FEATURES}
     values |= {"size": MAP_SEARCHED, "skipped": 0}
-    if wanted.status:
-        values["status"] = wanted.status
-    has_status = bool(wanted.status)
-    if wanted.bbox is None or holds_all(TABLE, account_id, wanted.bbox):
+    if map_filter.status:
+        values["status"] = map_filter.status
+    has_status = bool(map_filter.status)
+    if map_filter.bbox is None or holds_all(TABLE, account_id, map_filter.bbox):
         rows = _in_order(dialect, has_status, has_box=False).all(**values | {"size": MAP_FEATURES})
-        return Largest(rows, located_total(account_id, wanted.status))
-    values |= box_values(wanted.bbox, account_id, dialect)
+        return Largest(rows, located_total(account_id, map_filter.status))
+    values |= box_values(map_filter.bbox, account_id, dialect)
     near = count_named(TABLE, dialect, "box").scalar(**values | {"most": MAP_NEAR + 1})
     if near > MAP_NEAR:
         rows = _in_order(dialect, has_status, has_box=True).all(**values)
@@ -73,12 +73,12 @@ def find_largest(account_id: str, wanted: Wanted) -> Largest:
     return Largest(rows, rows[0].matched if rows else 0)
 
 
-def _find_in_list(account_id: str, wanted: Wanted) -> Largest:
+def _find_in_list(account_id: str, map_filter: MapFilter) -> Largest:
     """The MAP_FEATURES largest of the projects that a list finds by text, by metadata or by id."""
-    equal = {"status": wanted.status} if wanted.status else {}
+    equal = {"status": map_filter.status} if map_filter.status else {}
     query = ListQuery(
-        search=wanted.search, bbox=wanted.bbox, equal=equal, metadata=wanted.metadata,
-        within=wanted.within, sort="area_hectares", order="desc",
+        search=map_filter.search, bbox=map_filter.bbox, equal=equal, metadata=map_filter.metadata,
+        within=map_filter.within, sort="area_hectares", order="desc",
     )  # fmt: skip
     statement = list_statement(TABLE, query)
     values = statement.values(account_id, account_id, query)
@@ -97,10 +97,10 @@ def _by_box(dialect: str, has_status: bool) -> CompiledQuery:
     table = TABLE.table
     near = candidates(table, dialect, "box", TABLE.owner, TABLE.sides)
     read = [table.c.account_id, *map(api_column, _SHOWN)]
-    found = fence(read, and_(near, overlaps_box(table, TABLE.sides), table.c.area_m2.is_not(None)))
-    rows = _status(columns_among(found, *_NAMES), found.c, has_status)
+    in_box = fence(read, and_(near, overlaps_box(table, TABLE.sides), table.c.area_m2.is_not(None)))
+    rows = _status(columns_among(in_box, *_NAMES), in_box.c, has_status)
     rows = rows.add_columns(func.count().over().label("matched"))
-    return CompiledQuery(_largest_first(rows, found.c).limit(bindparam("most")))
+    return CompiledQuery(_largest_first(rows, in_box.c).limit(bindparam("most")))
 
 
 @cache
@@ -111,14 +111,14 @@ def _in_order(dialect: str, has_status: bool, has_box: bool) -> CompiledQuery:
         keys, columns = _searched(dialect, has_status)
         keys = _largest_first(keys, columns).limit(bindparam("most"))
     else:
-        shown = dict.fromkeys((Project.account_id, key, Project.area_m2, Project.id))
-        first = columns_of(Project, *shown).where(Project.area_m2.is_not(None))
+        columns_read = dict.fromkeys((Project.account_id, key, Project.area_m2, Project.id))
+        first = columns_of(Project, *columns_read).where(Project.area_m2.is_not(None))
         first = _largest_first(_status(first, Project, has_status), table.c)
         keys = columns_among(page_of(first).subquery("first"), key.key, is_kept=True)
     read = [table.c.account_id, *map(api_column, _SHOWN)]
-    found = fence(read, among(key.expression, keys, dialect))
-    rows = columns_among(found, *_NAMES, is_kept=True)
-    return CompiledQuery(_largest_first(rows, found.c))
+    named = fence(read, among(key.expression, keys, dialect))
+    rows = columns_among(named, *_NAMES, is_kept=True)
+    return CompiledQuery(_largest_first(rows, named.c))
 
 
 @cache
@@ -133,11 +133,13 @@ def _searched(dialect: str, has_status: bool) -> tuple[Select[Any], Any]:
     index of areas alone, sort columns)."""
     sides = [TABLE.attribute(name) for name in TABLE.sides]
     key = TABLE.key(dialect)
-    shown = dict.fromkeys((Project.account_id, key, Project.area_m2, Project.id, Project.status))
-    first = columns_of(Project, *shown, *sides).where(Project.area_m2.is_not(None))
-    found = page_of(_largest_first(first, TABLE.table.c)).subquery("first")
-    keys = _status(columns_among(found, key.key, is_kept=True), found.c, has_status)
-    return keys.where(overlaps_box(found, TABLE.sides)), found.c
+    columns_read = dict.fromkeys(
+        (Project.account_id, key, Project.area_m2, Project.id, Project.status)
+    )
+    first = columns_of(Project, *columns_read, *sides).where(Project.area_m2.is_not(None))
+    largest = page_of(_largest_first(first, TABLE.table.c)).subquery("first")
+    keys = _status(columns_among(largest, key.key, is_kept=True), largest.c, has_status)
+    return keys.where(overlaps_box(largest, TABLE.sides)), largest.c
 
 
 def _status(rows: Select[Any], columns: Any, has_status: bool) -> Select[Any]:

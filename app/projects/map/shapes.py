@@ -33,34 +33,34 @@ def read_shapes(account_id: str, rows: Sequence[Any], level: int | None) -> dict
         ServiceUnavailable: they are large, and too many others are before this request.
     """
     whole = [row for row in rows if is_shown_whole(row.stored_bytes, level)]
-    others = [row for row in rows if not is_shown_whole(row.stored_bytes, level)]
-    shapes, left = dict[int, str](), MAP_BYTES
-    for number, text in _stored(account_id, others, level):
-        left -= len(text)
-        if left < 0:
+    simplified = [row for row in rows if not is_shown_whole(row.stored_bytes, level)]
+    shapes, bytes_left = dict[int, str](), MAP_BYTES
+    for number, text in _stored(account_id, simplified, level):
+        bytes_left -= len(text)
+        if bytes_left < 0:
             answer_in_turn()
             return shapes
         shapes[number] = text
-    missing = _within(MAP_WAITING_BYTES, [row for row in others if row.row not in shapes])
-    made = _made(_boundaries(account_id, missing), level)
-    for number in [row.row for row in missing if row.row in made]:
-        left -= len(made[number])
-        if left >= 0:
-            shapes[number] = made[number]
-    fitting = _within(left, whole)
-    if MAP_BYTES - left + sum(row.stored_bytes for row in fitting) > EXPENSIVE_PAGE_BYTES:
+    missing = _within(MAP_WAITING_BYTES, [row for row in simplified if row.row not in shapes])
+    new_shapes = _simplified(_boundaries(account_id, missing), level)
+    for number in [row.row for row in missing if row.row in new_shapes]:
+        bytes_left -= len(new_shapes[number])
+        if bytes_left >= 0:
+            shapes[number] = new_shapes[number]
+    fitting = _within(bytes_left, whole)
+    if MAP_BYTES - bytes_left + sum(row.stored_bytes for row in fitting) > EXPENSIVE_PAGE_BYTES:
         answer_in_turn()
     return shapes | _boundaries(account_id, fitting)
 
 
-def _made(boundaries: dict[int, str], level: int | None) -> dict[int, str]:
+def _simplified(boundaries: dict[int, str], level: int | None) -> dict[int, str]:
     """The shapes of boundaries that have none stored; a boundary itself if it is shown whole."""
     if level is None:
         return boundaries
     whole = {row: text for row, text in boundaries.items() if is_shown_whole(len(text), level)}
-    others = {row: text for row, text in boundaries.items() if row not in whole}
-    made = zip(others, map_shapes(list(others.values()), level), strict=True)
-    return whole | {row: shapes[level] for row, shapes in made if level in shapes}
+    large = {row: text for row, text in boundaries.items() if row not in whole}
+    pairs = zip(large, map_shapes(list(large.values()), level), strict=True)
+    return whole | {row: shapes[level] for row, shapes in pairs if level in shapes}
 
 
 def _within(most: int, rows: Sequence[Any]) -> list[Any]:
@@ -76,8 +76,7 @@ def _within(most: int, rows: Sequence[Any]) -> list[Any]:
 def _stored(account_id: str, rows: Sequence[Any], level: int | None) -> Iterator[tuple[int, str]]:
     """The stored shapes of projects that are up to date."""
     areas = {row.row: row.area_m2 for row in rows}
-    for found in _in_groups(account_id, BoundaryShape, rows, level=level):
-        number, area, text = found
+    for number, area, text in _in_groups(account_id, BoundaryShape, rows, level=level):
         if areas[number] == area:
             yield number, text
 
@@ -94,8 +93,8 @@ def _in_groups(
     for start in range(0, len(rows), _GROUP):
         group = id_values([row.row for row in rows[start : start + _GROUP]], dialect)
         query = _shapes_of(dialect) if model is BoundaryShape else _boundaries_of(dialect)
-        found = query.stream(_AT_ONCE, account_id=account_id, ids=group, **values)
-        yield from chain.from_iterable(found)
+        batches = query.stream(_AT_ONCE, account_id=account_id, ids=group, **values)
+        yield from chain.from_iterable(batches)
 
 
 @cache
@@ -115,6 +114,6 @@ def _boundaries_of(dialect: str) -> CompiledQuery:
     """Read the row of the project and its boundary. Found by the row alone: with the account beside
     it, SQLite would look through all that the account has."""
     columns = (Project.account_id, Project.id, Project.row, Project.geometry)
-    read = [api_column(each) for each in columns]
-    found = fence(read, is_among_ids(Project.row.expression, dialect))
-    return CompiledQuery(columns_among(found, "row", "geometry"))
+    read = [api_column(column) for column in columns]
+    rows = fence(read, is_among_ids(Project.row.expression, dialect))
+    return CompiledQuery(columns_among(rows, "row", "geometry"))
