@@ -1,4 +1,4 @@
-"""The query strings of lists of /v1: filters, bounding boxes, ids, pages; and their parameters."""
+"""Schemas of the query strings of lists: filters, bounding boxes, ids, pages."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from app.values.schemas import QueryInteger, QuerySchema, Text, Timestamp
 from app.values.text import storage_problem
 
 METADATA_PREFIX: Final = "metadata."
-_METADATA: Final = f"{METADATA_PREFIX}KEY"  # what documents call the parameter
+_METADATA: Final = f"{METADATA_PREFIX}KEY"  # the parameter in documents
 
 
 class ProjectId(Text):
@@ -53,33 +53,35 @@ class BoundingBox(fields.Field[Any]):
 
 
 class CommaSeparated(fields.Field[tuple[str, ...]]):
-    """Words of a query string, with commas between them."""
+    """Words of a query string, separated by commas.
 
-    def __init__(self, what: str, *, most: int, known: Sequence[str] = (), **options: Any) -> None:
-        """
-        Args:
-            what: the words, in the plural, for messages.
-            known: the only words there are; empty: any.
-        """
+    Args:
+        noun: the noun for the words in messages, in the plural.
+        allowed: the allowed words; empty: any.
+    """
+
+    def __init__(
+        self, noun: str, *, most: int, allowed: Sequence[str] = (), **options: Any
+    ) -> None:
         super().__init__(metadata={"type": "string"} | options.pop("metadata", {}), **options)
-        self._what, self._most, self._known = what, most, known
+        self._noun, self._most, self._allowed = noun, most, allowed
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> tuple[str, ...]:
         words = [word.strip() for word in value.split(",", self._most)]
         if len(words) > self._most:
-            raise ma.ValidationError(f"Must have at most {self._most} {self._what}.")
+            raise ma.ValidationError(f"Must have at most {self._most} {self._noun}.")
         if not all(words):
-            raise ma.ValidationError(f"Must be {self._what} separated by commas.")
-        if self._known and (unknown := [word for word in words if word not in self._known]):
-            message = f"{unknown[0][:50]!r} is unknown. The {self._what} are: "
-            raise ma.ValidationError(f"{message}{', '.join(self._known)}.")
+            raise ma.ValidationError(f"Must be {self._noun} separated by commas.")
+        if self._allowed and (unknown := [word for word in words if word not in self._allowed]):
+            message = f"{unknown[0][:50]!r} is unknown. The {self._noun} are: "
+            raise ma.ValidationError(f"{message}{', '.join(self._allowed)}.")
         if problem := storage_problem(value):
             raise ma.ValidationError(problem)
         return tuple(dict.fromkeys(words))
 
 
 class FieldNames(CommaSeparated):
-    """The fields of a record that are asked for, in the record's order; ``id`` is always there."""
+    """The selected fields of a record, in the record's order, always with ``id``."""
 
     def __init__(self, table: Sequence[Field]) -> None:
         self._names = tuple(field.name for field in table)
@@ -89,7 +91,7 @@ class FieldNames(CommaSeparated):
         super().__init__(
             "fields",
             most=len(self._names),
-            known=self._names,
+            allowed=self._names,
             data_key="fields",
             attribute="fields",
             metadata={"description": description, "examples": ["name,status"]},
@@ -101,7 +103,7 @@ class FieldNames(CommaSeparated):
 
 
 class PageQuerySchema(QuerySchema):
-    """Which page of a list."""
+    """The page of a list."""
 
     page = QueryInteger(
         low=1,
@@ -121,10 +123,10 @@ class SearchText(Text):
     """Part of the texts of a record.
 
     Args:
-        where: what it is part of, such as "the name".
+        where: the searched texts, such as "the name".
     """
 
-    problem = staticmethod(storage_problem)  # what was stored earlier may hold more than new texts
+    problem = staticmethod(storage_problem)  # older texts may hold more than new ones
 
     def __init__(self, where: str) -> None:
         description = f"Part of {where}. Case and accents are ignored."
@@ -134,7 +136,7 @@ class SearchText(Text):
 
 
 class MetadataQuerySchema(QuerySchema):
-    """Filters by keys of the metadata, each a parameter of its own."""
+    """Filters by keys of the metadata, with a parameter for each."""
 
     metadata = fields.Dict(
         data_key=_METADATA,
@@ -168,7 +170,7 @@ class MetadataQuerySchema(QuerySchema):
 
 
 class FilterQuerySchema(MetadataQuerySchema):
-    """Which records."""
+    """The filters of a list."""
 
     ids = CommaSeparated(
         "ids",
@@ -189,7 +191,7 @@ class FilterQuerySchema(MetadataQuerySchema):
 
 
 class ListQuerySchema(PageQuerySchema, FilterQuerySchema):
-    """Which records of a list, in which order, with which fields, in which format."""
+    """The filters, order, page and format of a list."""
 
     format = fields.String(
         validate=validate.OneOf(FORMATS), metadata={"description": FORMAT_DESCRIPTION}
@@ -205,5 +207,5 @@ class ListQuerySchema(PageQuerySchema, FilterQuerySchema):
 
     @ma.post_load
     def _leave_out_format(self, data: dict[str, Any], **_: Any) -> dict[str, Any]:
-        """``app.api.media_types`` reads it; it does not change which records there are."""
+        """Drop the format, which ``app.api.media_types`` reads."""
         return {name: value for name, value in data.items() if name != "format"}

@@ -1,5 +1,5 @@
-"""All assets of a project or of the account that a query finds, in numbered pages or one after the
-other."""
+"""The assets of a project or of the account that match a query, in numbered pages or all of
+them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _SIDES: Final = ("longitude", "latitude", "longitude", "latitude")
 _SORTS: Final = {name: name for name in ASSET_SORTS}
 _OF_PROJECT: Final = SearchedTable(Asset, ASSET, "project_id", _SIDES, _SORTS)
 _OF_ACCOUNT: Final = SearchedTable(Asset, ASSET, "account_id", _SIDES, _SORTS)
-_FEW: Final = 10_000  # matches that are sorted within a few milliseconds
+_FEW: Final = 10_000  # matches, which are sorted within a few milliseconds
 
 
 def table_of(project_id: str | None) -> SearchedTable:
@@ -45,7 +45,7 @@ def asset_query(**values: Any) -> ListQuery:
 def list_assets(
     account_id: str, project_id: str | None, query: ListQuery
 ) -> tuple[Iterator[dict[str, Any]], int]:
-    """The records of one page, and how many assets there are on all pages.
+    """Return (records of one page, number of assets on all pages).
 
     Args:
         project_id: None for the assets of all projects of the account.
@@ -76,11 +76,11 @@ def scan_assets(
     project_id: str | None = None,
     metadata_only: bool = False,
 ) -> Iterator[list[Any]]:
-    """Yield the records of all assets that the filters of a query leave, in batches.
+    """Yield the records of all assets that match the filters of a query, in batches.
 
     Args:
         project_id: None for the assets of all projects of the account.
-        metadata_only: the JSON text of their metadata instead, None where there is none.
+        metadata_only: yield the JSON text of their metadata, or None, instead of records.
     """
     table, owner_id = table_of(project_id), project_id or account_id
     columns_read = (Asset.metadata_json,) if metadata_only else COLUMNS

@@ -50,7 +50,7 @@ class AssetUpdateSchema(InputSchema):
 
 
 class AssetQuerySchema(ListQuerySchema):
-    """Which assets of the project, and in which order."""
+    """The filters, order and page of a list of a project's assets."""
 
     class Meta(ListQuerySchema.Meta):
         include = filter_fields(ASSET)
@@ -65,6 +65,6 @@ class AssetQuerySchema(ListQuerySchema):
 
 
 class AccountAssetQuerySchema(AssetQuerySchema):
-    """Which assets of all projects, and in which order."""
+    """The filters, order and page of a list of all assets."""
 
     project_id = ProjectId(metadata={"description": "Only assets of this project."})

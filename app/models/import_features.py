@@ -16,14 +16,14 @@ class ImportFeature(Base):
     """A feature of an import's layer, and what becomes of it.
 
     ``target_id`` is the project or asset that it becomes or changes. ``values`` and ``geometry``
-    are what is written, ``before`` the columns that it replaced; the geometry of a rejected one is
-    for a map alone. ``outside`` is of assets: outside the boundary of their project; null: it has
-    none, or they have no location. ``overlaps`` are the largest, as the API shows them, null if
-    there are none; ``overlap_m2`` is the sum of all with projects. ``left_out``: a person wants it
-    not to be written. ``is_plot``: it is for an asset, in an import of projects.
-    ``metadata_changes`` are the keys of metadata that differ. ``state`` is null until the import is
-    applied: then it is ``applied``, after that ``undone`` or ``kept``.
-    ``written_at`` is the ``updated_at`` that the target got, by which a later change of it shows.
+    are written, ``before`` are the replaced columns; the geometry of a rejected feature is only for
+    a map. ``outside``: an asset outside the boundary of its project; null without a boundary or a
+    location. ``overlaps`` are the largest as in the API, null without any; ``overlap_m2`` is the
+    sum of all with projects. ``left_out``: a person has excluded it. ``is_plot``: it becomes an
+    asset, in an import of projects. ``metadata_changes`` are the keys of metadata that differ.
+    ``state`` is null until the import is applied: then it is ``applied``, later ``undone`` or
+    ``kept``. ``written_at`` is the ``updated_at`` of the written target, which reveals later
+    changes.
     """
 
     __tablename__ = "import_features"

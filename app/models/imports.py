@@ -25,14 +25,14 @@ class Import(Base):
     """One file that is imported into an account.
 
     ``crs`` is the coordinate system that the file names, if its positions can be in it;
-    ``given_crs`` is that which a person has named, and wins.
+    ``given_crs`` is the one that a person has named, and takes precedence.
     ``swap``, ``corners_by``, ``close_lines`` and ``without_boundaries`` are answers to
-    ``questions`` (``app.imports.questions``), and so is ``points_as_plots``, null until somebody
-    says it. ``project_made_at``: the import made the project of its plots, and this is the
-    ``updated_at`` that it got. ``left_out`` has the numbers of the features that are not written.
-    ``acted_as`` has through what ``acted_by`` acts, as ``app.imports.attribution`` keeps it.
-    ``mapping`` is null until it is guessed. ``counts`` also has the hectares and the bbox of what
-    was read, and the seconds that deciding took while it was applied. ``lease`` belongs to the
+    ``questions`` (``app.imports.questions``), and so is ``points_as_plots``, null until it is
+    answered. ``project_made_at``: the import created the project of its plots, with this
+    ``updated_at``. ``left_out`` has the numbers of the features that are not written.
+    ``acted_as`` is the credential of ``acted_by`` (``app.imports.attribution``). ``mapping`` is
+    null until it is guessed. ``counts`` also has the hectares and the bbox of the read features,
+    and the seconds of deciding about them while the import was applied. ``lease`` belongs to the
     worker that does what ``status`` says, from ``leased_at`` until ``leased_until``. ``is_long``: a
     brief turn was too short to read it. ``costly_layers`` are those that took too much to be read;
     null: the file could not even be opened.
@@ -51,7 +51,7 @@ class Import(Base):
     id: Mapped[str] = mapped_column(Key, primary_key=True)
     account_id: Mapped[str] = mapped_column(Key, ForeignKey("accounts.id", ondelete="CASCADE"))
     kind: Mapped[str] = mapped_column(String(10))
-    project_id: Mapped[str | None] = mapped_column(Key)  # of assets; of plots null for a new one
+    project_id: Mapped[str | None] = mapped_column(Key)  # for assets; for plots null: a new project
     source: Mapped[str] = mapped_column(String(10))  # where it was started: api, cli, dashboard
     user_id: Mapped[str] = mapped_column(Key)  # who started it
     user_email: Mapped[str] = mapped_column(String(254))
@@ -86,7 +86,7 @@ class Import(Base):
     leased_until: Mapped[datetime | None] = mapped_column(Timestamp)
     is_long: Mapped[bool] = mapped_column(Boolean, default=False)
     costly_layers: Mapped[list[str | None]] = mapped_column(JSON, default=list)
-    tries: Mapped[int] = mapped_column(Integer, default=0)  # of the step that ``status`` names
+    tries: Mapped[int] = mapped_column(Integer, default=0)  # to do the step of ``status``
     created_at: Mapped[datetime] = mapped_column(Timestamp)
     updated_at: Mapped[datetime] = mapped_column(Timestamp)
 

@@ -12,7 +12,7 @@ STRING: Final = {"type": "string"}
 _SYSTEM: Final = {"type": "string", "format": "uri", "enum": [crs.uri for crs in SYSTEMS]}
 OBJECT: Final = {"type": "object"}
 FEATURE: Final = {"$ref": "#/components/schemas/Feature"}
-_FORM: Final = {"style": "form", "explode": False}  # of the parameters that Part 1 defines
+_FORM: Final = {"style": "form", "explode": False}  # for the parameters of Part 1
 _PARAMETERS: Final[dict[str, dict[str, Any]]] = {
     "f": {
         "description": "Format of the response, in place of the header Accept.",

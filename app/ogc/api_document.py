@@ -26,7 +26,7 @@ _NEW: Final = {"project": _KEYS, "asset": f"`project_id` is required. {_KEYS}"}
 
 
 def api_document(principal: Principal, instance_name: str, contact: dict[str, str]) -> Any:
-    """The description of what the principal can read."""
+    """The description of the operations that the principal can use."""
     paths: dict[str, Any] = {
         "/": _reading("landing", "The landing page", "Links to the other documents.", JSON),
         "/conformance": _public(
@@ -130,14 +130,14 @@ def _collection_paths(collection: Collection) -> dict[str, Any]:
             "put": _change(
                 f"replace_{word}",
                 "Replace all properties",
-                "What the body does not have becomes empty.",
+                "Properties missing from the body become empty.",
                 name,
                 "200",
             ),
             "patch": _change(
                 f"update_{word}",
                 "Change some properties",
-                "What the body does not have stays as it is. A property that is null is removed.",
+                "Properties missing from the body stay unchanged. A null property is removed.",
                 name,
                 "200",
             ),
@@ -189,7 +189,7 @@ def _change(operation: str, summary: str, text: str, tag: str, status: str) -> d
     media_type = _PATCH if operation.startswith("update") else GEOJSON
     headers = ["Content-Crs", *(["If-Match"] if status == "200" else [])]
     success: dict[str, Any] = {
-        "description": "The feature as it is now",
+        "description": "The changed feature",
         "content": {GEOJSON: {"schema": FEATURE}},
     }
     if status == "201":

@@ -1,4 +1,4 @@
-"""The archive of an account: its files, and what each of them is."""
+"""The archive of an account: its files with their descriptions."""
 
 from __future__ import annotations
 
@@ -43,4 +43,4 @@ FILES: Final[dict[str, str]] = {
     "and bytes and the SHA-256",
 }
 
-COMPRESSION_LEVEL: Final = 3  # of 9; more is slower and hardly smaller
+COMPRESSION_LEVEL: Final = 3  # higher ones are slower, and hardly make it smaller

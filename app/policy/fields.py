@@ -1,6 +1,6 @@
 """The fields of projects and assets, one entry each.
 
-Everything else that the service knows of a field follows from its entry:
+All of the following is derived from these entries:
 
 - the columns that are read, the record, and what ``changes`` lists: ``app.values.records``
 - the schemas of /v1, the description of the API, the chat's arguments: ``app.api.resource_schemas``
@@ -32,13 +32,13 @@ class Field:
         column: the attribute of the model; empty: the name of the field.
         label: on pages; empty: made from the name.
         writable: when a client can set it.
-        required: whether a new resource must have it.
+        required: a new resource must have it.
         shortest, longest: characters of a text.
-        lowest, highest: of a number.
+        lowest, highest: the range of a number.
         choices: the words of a choice, or examples of a keyword.
-        title: of a choice: how the description of the API calls its words.
-        filter: whether a list can be filtered by one value of it.
-        unique: whether no two projects of an account, or assets of a project, have the same value.
+        title: the name of a choice's schema in the description of the API.
+        filter: a list can be filtered by one value of it.
+        unique: no two projects of an account, or assets of a project, have the same value.
         properties: names of GeoJSON properties, in lower case, that an import reads it from.
     """
 
@@ -74,7 +74,7 @@ class Field:
 
     @property
     def words(self) -> str:
-        """What pages call the field."""
+        """The label on pages."""
         return self.label or self.name.replace("_", " ").capitalize()
 
 

@@ -37,7 +37,7 @@ MAILS_A_CONNECTION: Final = 50
 # Seconds after which a job begins no other mail. The last one takes SEND_TIMEOUT at most.
 RUN_FOR: Final = 90.0
 
-RECORD_RETRY_AFTER: Final = (0.5, 2.0, 8.0)  # seconds between tries to record the outcome
+SAVE_RETRY_AFTER: Final = (0.5, 2.0, 8.0)  # seconds between tries to save the outcome
 
 # Longer than an attempt can take. Afterwards, another worker retries the mail of a killed one.
 LEASE: Final = timedelta(minutes=2)

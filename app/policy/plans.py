@@ -1,4 +1,4 @@
-"""What each plan allows. ``None`` means no limit."""
+"""The plans and their limits. ``None`` means no limit."""
 
 from __future__ import annotations
 
@@ -33,5 +33,5 @@ PLANS: Final[dict[str, Plan]] = {
 # The plan of new accounts is the setting DEFAULT_PLAN.
 BASE_PLAN: Final = "free"
 
-# Percentages of a limit at which an event is sent. Exceeding the limit is an event of its own.
+# Percentages of a limit at which an event is sent. Exceeding the limit is another event.
 USAGE_THRESHOLDS: Final = (75, 90, 100)

@@ -79,7 +79,7 @@ class ProjectUpdateSchema(InputSchema):
 
 
 class ProjectQuerySchema(ListQuerySchema):
-    """Which projects, and in which order."""
+    """The filters, order and page of a list of projects."""
 
     class Meta(ListQuerySchema.Meta):
         include = filter_fields(PROJECT)

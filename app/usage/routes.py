@@ -39,9 +39,9 @@ bp = ApiBlueprint(
 def read_usage_requests(principal: Principal, values: dict[str, Any]) -> Response:
     """Read the requests of the account, by day and by credential.
 
-    They are those that `api_requests` of the usage counts, up to this moment. `format=csv` has a
-    line for each day and credential with requests. Requests of which the credential is not known
-    have a line without one, as have those of credentials that have ended, but the 200 with most.
+    They are counted up to now, and add up to `api_requests` of the usage. `format=csv` has a line
+    for each day and credential with requests. Requests of unknown credentials have a line without
+    one, as have those of ended credentials, except the 200 with most requests.
     """
     days = days_between(values["since"], values["until"])
     requests = read_requests(principal.account_id, days)

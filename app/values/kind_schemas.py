@@ -1,5 +1,5 @@
-"""The schema field that validates a value of each kind of ``app.policy.kinds`` but geometries, in a
-body of /v1 as in the cell of a file."""
+"""The schema fields that validate values by their kind (``app.policy.kinds``), except geometries,
+in bodies of /v1 and in cells of files."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Keyword(Text):
     """A word of an open vocabulary, such as the type of an asset.
 
     Args:
-        words: some that are in use, for the message.
+        words: examples for the message.
     """
 
     def __init__(self, words: Sequence[str] = (), **options: Any) -> None:
@@ -48,7 +48,7 @@ class Keyword(Text):
 
 
 class JsonObject(fields.Field[Any]):
-    """A JSON object of the client's own, bounded in size, as its compact text."""
+    """A JSON object of the client, bounded in size, loaded as its compact text."""
 
     def __init__(self, *, allow_none: bool = False, **options: Any) -> None:
         size = {"maxProperties": request_limits.METADATA_KEYS, "additionalProperties": {}}
@@ -87,7 +87,7 @@ def value_field(field: Field) -> fields.Field[Any]:
 def make_field(
     makers: Mapping[Kind, MakeField], field: Field, *, required: bool = False
 ) -> fields.Field[Any]:
-    """Return the schema field of an entry by the maker of its kind.
+    """Return the schema field of an entry, made by the maker of its kind.
 
     Raises:
         KeyError: there is none.
@@ -99,12 +99,12 @@ def make_field(
 
 
 def description_option(field: Field) -> dict[str, Any]:
-    """Return the option with the description of an entry, if it has one."""
+    """Return the option with the description of a field, if it has one."""
     return {"metadata": {"description": field.description}} if field.description else {}
 
 
 def maker_of(field_class: type[fields.Field[Any]]) -> MakeField:
-    """Return the maker of fields that need nothing of an entry."""
+    """Return a maker of this class, for kinds without options."""
 
     def make(_: Field, **options: Any) -> fields.Field[Any]:
         return field_class(**options)
