@@ -1,4 +1,4 @@
-"""The shapes of responses: one resource, a page of them, a whole list, nothing.
+"""The envelopes of responses: one resource, a page, a whole list, nothing.
 
 One resource, or a page, that has a geometry is a Feature or FeatureCollection where the client asks
 for GeoJSON.
@@ -27,9 +27,9 @@ from app.values.strict_json import dumps
 
 _LARGE: Final = 1024 * 1024
 _BLOCK: Final = 256 * 1024
-_END: Final = b"]"  # of an array
+_END: Final = b"]"  # the last piece of an array
 
-# The bytes after the array of a list, and the part of them that the entity tag is made of.
+# Returns (bytes after the array of a list, their part in the entity tag).
 _Ending = Callable[[], tuple[bytes, bytes]]
 
 
@@ -126,7 +126,7 @@ def _feature_collection(
 
 
 def _listed(items: Iterable[Any], head: bytes, ending: _Ending, media_type: str) -> Response:
-    """A list: a small one is written at once, a large one piece by piece.
+    """A list: a small one in memory, a large one through a file.
 
     Raises:
         ServiceUnavailable: there is no room on the disk for a large one.
@@ -141,7 +141,7 @@ def _listed(items: Iterable[Any], head: bytes, ending: _Ending, media_type: str)
 
 
 def _from_file(head: bytes, array: Iterable[bytes], ending: _Ending, media_type: str) -> Response:
-    """A list that may be larger than the memory, as one of large boundaries may."""
+    """A list that may not fit into memory, such as one of large boundaries."""
     with body_file("Ask for fewer records with per_page.") as (file, stack):
         file.write(head)
         tag = entity_tag(chain(_written(array, file), _written_end(ending, file)))
@@ -155,7 +155,7 @@ def _from_file(head: bytes, array: Iterable[bytes], ending: _Ending, media_type:
 
 
 def _array(records: Iterable[Any]) -> Iterator[bytes]:
-    """The JSON array of the records in blocks, a bracket or comma before each; ``_END`` is last.
+    """Yield the JSON array of the records in pieces, with ``_END`` last.
 
     A list of one block has three pieces.
     """
@@ -170,14 +170,14 @@ def _array(records: Iterable[Any]) -> Iterator[bytes]:
 
 
 def _written(pieces: Iterable[bytes], file: IO[bytes]) -> Iterator[bytes]:
-    """The pieces, each of which is written to the file on its way."""
+    """Write each piece to the file, and yield it."""
     for piece in pieces:
         file.write(piece)
         yield piece
 
 
 def _written_end(ending: _Ending, file: IO[bytes]) -> Iterator[bytes]:
-    """Write the ending to the file. Yields the part of it that the entity tag is made of."""
+    """Write the ending to the file, and yield its part in the entity tag."""
     end, tagged = ending()
     file.write(end)
     yield tagged
@@ -194,14 +194,14 @@ def file(body: bytes, media_type: str, name: str) -> Response:
 def _tagged(
     parts: Iterable[bytes], size: int, tag: str, status: int, media_type: str = JSON
 ) -> Response:
-    """The response of these bytes, or 304 when the client has it already."""
+    """The response of these bytes, or 304 if the client has it."""
     if request.method in ("GET", "HEAD") and is_known(tag):
-        # These two are not sent: they say what it stands for (``app.http.compression``).
+        # Not sent; app.http.compression computes the tag from them.
         response = Response(status=304, content_type=media_type)
         response.content_length = size
     elif size < _LARGE:
         response = Response(b"".join(parts), status=status, content_type=media_type)
-    else:  # goes out as it is, rather than as part of a copy
+    else:  # without a copy in one piece
         response = Response(parts, status=status, content_type=media_type)
         response.content_length = size
     if "features" in g:
@@ -222,7 +222,7 @@ def _pages(number: int, last: int) -> dict[str, int]:
 
 
 def _page_url(**parameters: str) -> str:
-    """The URL of another page of the list up to its number, with the parameters of this one."""
+    """The URL of another page up to its number, with the parameters of this one."""
     own = {name: value for name, value in request.args.items() if name != "page"}
     query = urlencode(own | parameters | {"page": ""})
     return absolute_url(f"{request.path}?{query}")

@@ -1,4 +1,4 @@
-"""Rendering errors: whatever was raised becomes the envelope of an error."""
+"""Rendering errors: each exception becomes the envelope of an error."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ _OUTCOME_UNKNOWN: Final = (
     "with its Idempotency-Key, if it had one; otherwise read what is there before you repeat it."
 )
 _OTHER_TABLES: Final = (
-    "The service is of another version than its database, as during an upgrade. Until they fit "
-    "again, it takes no changes, but answers what only reads."
+    "The service has another version than its database, as during an upgrade. Until they match, "
+    "requests that change something are rejected; others work."
 )
 _UPGRADE_SECONDS: Final = 30
 
@@ -51,11 +51,11 @@ ErrorFormat = Callable[[ApiError, str], Response | None]
 
 
 def init_app(app: Flask, *formats: ErrorFormat) -> None:
-    """Turn whatever is raised into a response.
+    """Turn exceptions into responses.
 
     Args:
-        formats: each gives the response to the current request for an error and the request's id,
-            or None. The first that gives one is taken; else it is the envelope.
+        formats: functions of an error and the request's id, which return a response or None. The
+            first response is used; without one, the envelope.
     """
     app.extensions[_FORMATS] = formats
     app.register_error_handler(ApiError, render_error)
@@ -92,11 +92,11 @@ def _envelope(error: ApiError, extra: dict[str, Any]) -> Response:
 
 
 def as_api_error(error: SQLAlchemyError) -> ApiError | None:
-    """The error response for a failure of the database, or None when it is our own fault."""
+    """The error response for a failure of the database, or None if it is a bug."""
     if not is_outage(error):
         return None
     cause = getattr(error, "orig", None) or error
-    if isinstance(cause, OtherTables):  # which is logged once
+    if isinstance(cause, OtherTables):  # logged elsewhere, once
         return errors.ServiceUnavailable(_OTHER_TABLES, retry_after=_UPGRADE_SECONDS)
     log.warning("database unavailable: %s", cause)
     return errors.ServiceUnavailable(
@@ -105,7 +105,7 @@ def as_api_error(error: SQLAlchemyError) -> ApiError | None:
 
 
 def _render_http(error: HTTPException) -> Response:
-    """Render werkzeug's own errors (an unknown route, a wrong method), keeping their headers."""
+    """Render werkzeug's errors (an unknown route, a wrong method) with their headers."""
     error_class = _BY_STATUS.get(error.code or 500)
     if error_class is None:
         if (error.code or 500) >= 500:

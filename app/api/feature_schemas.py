@@ -1,4 +1,4 @@
-"""Schemas of GeoJSON responses, for the documentation only: they do not serialise."""
+"""Schemas of GeoJSON responses, for the documentation only: they do not serialize."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def geojson_of(schema: type[ma.Schema] | None, features: FeatureType) -> type[ma
     """The schema of the Feature or FeatureCollection that replaces an envelope.
 
     Args:
-        schema: of the envelope.
+        schema: the schema of the envelope.
         features: how a record becomes a Feature.
     """
     assert schema is not None
@@ -66,7 +66,7 @@ def _feature_of(schema: type[ma.Schema], features: FeatureType) -> type[ma.Schem
         "properties": fields.Nested(nested, required=True),
     }
     example = features.feature(example_of(schema)).as_geojson()
-    return _made(f"{name}Feature", "A GeoJSON Feature (RFC 7946).", members, example)
+    return _schema(f"{name}Feature", "A GeoJSON Feature (RFC 7946).", members, example)
 
 
 @cache
@@ -90,10 +90,10 @@ def _features_of(schema: type[ma.Schema], features: FeatureType) -> type[ma.Sche
         "links": [_NEXT],
     }
     text = "A GeoJSON FeatureCollection (RFC 7946) of a page, with the members of OGC API Features."
-    return _made(f"{name}FeatureCollection", text, members, example)
+    return _schema(f"{name}FeatureCollection", text, members, example)
 
 
-def _made(
+def _schema(
     name: str, text: str, members: dict[str, fields.Field[Any]], example: Any
 ) -> type[ma.Schema]:
     schema = OutputSchema.from_dict(members, name=f"{name}Schema")

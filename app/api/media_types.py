@@ -1,4 +1,4 @@
-"""The format in which a client wants resources with a geometry: the JSON envelope, or GeoJSON."""
+"""The requested format of resources with a geometry: the JSON envelope, or GeoJSON."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ PARAMETER: Final = "format"
 
 
 def wanted_features() -> FeatureType | None:
-    """Return how records become Features if the client of this request asks for GeoJSON and the
-    operation has it; else None. A client that accepts both equally gets JSON.
+    """Return how records become Features if this request asks for GeoJSON and the operation has it;
+    else None. A client that accepts both equally gets JSON.
 
     Raises:
         BadRequest: there is no such format.

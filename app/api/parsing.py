@@ -25,8 +25,8 @@ LONGEST_FIELD: Final = 200
 class StrictParser(FlaskParser):
     """webargs' parser with this service's JSON, and its errors instead of webargs' own.
 
-    A body that does not parse, or a query parameter that is wrong, unknown or repeated, is a
-    BadRequest; a body that parses and has a wrong field is ValidationFailed.
+    A malformed body, or a query parameter that is wrong, unknown or repeated, raises BadRequest; a
+    wrong field of a body raises ValidationFailed.
     """
 
     DEFAULT_UNKNOWN_BY_LOCATION = {"json": ma.RAISE, "query": ma.RAISE, "form": ma.RAISE}  # noqa: RUF012
@@ -70,7 +70,7 @@ class StrictParser(FlaskParser):
     def handle_error(
         self, error: ma.ValidationError, req: Request, schema: ma.Schema, **_: Any
     ) -> NoReturn:
-        # marshmallow's own frame holds the error, and so its stack and the whole body: a cycle.
+        # marshmallow's frame refers to the error, and it to the frame and the body: a cycle.
         error.__traceback__ = None
         messages: dict[str, Any] = error.normalized_messages()  # type: ignore[no-untyped-call]
         (inner,) = messages.values()
@@ -90,10 +90,10 @@ def details_of(error: ma.ValidationError) -> list[Detail]:
 
 
 def whole_body(req: Request) -> bytes:
-    """The body of a request, all of it.
+    """The whole body of a request.
 
     Raises:
-        BadRequest: it is shorter than announced: the connection ended, or the time was up.
+        BadRequest: it is shorter than announced.
     """
     raw, announced = req.get_data(), req.content_length
     if announced is not None and len(raw) < announced:
@@ -127,10 +127,10 @@ def _is_utf_8(encoded: bytes) -> bool:
 
 
 def refuse_parameters(req: Request, *, but: str | None = None) -> None:
-    """Raise BadRequest if a route was given query parameters that it does not take.
+    """Raise BadRequest for query parameters that a route does not take.
 
     Args:
-        but: the one that it takes, if any.
+        but: the only one that it takes, if any.
     """
     if not req.args:
         return
@@ -145,11 +145,11 @@ def refuse_parameters(req: Request, *, but: str | None = None) -> None:
 
 
 def refuse_body(req: Request) -> None:
-    """Reject a body where none is taken; an empty body and ``{}`` are equal.
+    """Reject a body other than ``{}``.
 
     Raises:
         BadRequest: it is not JSON.
-        ValidationFailed: it holds anything.
+        ValidationFailed: it is not empty.
     """
     with reading_body():
         raw = whole_body(req)
@@ -159,7 +159,7 @@ def refuse_body(req: Request) -> None:
 
 
 def _parsed(raw: bytes) -> Any:
-    """The value of a body. Raises BadRequest when it is not JSON."""
+    """Parse a body. Raises BadRequest if it is not JSON."""
     try:
         return loads(raw)
     except JsonInvalid as error:
@@ -177,5 +177,5 @@ def _walk(node: Any, path: tuple[str, ...] = ()) -> Iterator[Detail]:
 
 
 def _shortened(name: str) -> str:
-    """A name as the client sent it, cut off where it is long."""
+    """A name that a client sent, cut off if it is long."""
     return name if len(name) <= LONGEST_FIELD else f"{name[:LONGEST_FIELD]}…"

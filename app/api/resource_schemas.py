@@ -1,4 +1,4 @@
-"""The fields of schemas that follow from the entries of ``app.policy.fields``."""
+"""The schema fields of resources, derived from ``app.policy.fields``."""
 
 from __future__ import annotations
 
@@ -68,16 +68,16 @@ class Location(fields.Field[Any]):
 
 
 def shown_fields(table: Sequence[Field]) -> SchemaFields:
-    """Return the fields of the schema of a resource, as they are read."""
-    return {field.name: _shown(field, required=True) for field in table}
+    """Return the fields of a resource in responses."""
+    return {field.name: _output_field(field, required=True) for field in table}
 
 
 def create_fields(table: Sequence[Field]) -> SchemaFields:
     """Return the fields of a body that creates a resource: those that can be set, and those that
-    are ignored, so that a client can send back what it read."""
+    are ignored, so that a client can send back a record."""
     set_later = [field.name for field in table if field.writable == "on update"]
     schema_fields = {
-        field.name: _shown(field, dump_only=True)
+        field.name: _output_field(field, dump_only=True)
         if field.writable == "never"
         else input_field(field, required=field.required)
         for field in table
@@ -91,7 +91,7 @@ def update_fields(table: Sequence[Field]) -> SchemaFields:
 
 
 def filter_fields(table: Sequence[Field]) -> SchemaFields:
-    """Return the fields of the query of a list: those that it can be filtered by."""
+    """Return the filters of a list."""
     return {field.name: _filter(field) for field in table if field.filter}
 
 
@@ -105,8 +105,8 @@ def input_field(field: Field, *, required: bool = False) -> fields.Field[Any]:
 
 
 def _filter(field: Field) -> fields.Field[Any]:
-    """Return the schema field that validates a value in a query string, or in the JSON arguments of
-    a tool of the chat."""
+    """Return the schema field of a filter in a query string, or in the JSON arguments of a chat
+    tool."""
     text = f"Only records with exactly this `{field.name}`."
     make = _IN_QUERY.get(field.kind) or _INPUT[field.kind]
     schema_field = make(field, **description_option(field))
@@ -117,17 +117,17 @@ def _filter(field: Field) -> fields.Field[Any]:
 def _update_field(field: Field) -> fields.Field[Any]:
     if field.name in _FIXED:
         return FixedText()
-    return _shown(field, dump_only=True) if field.writable == "never" else input_field(field)
+    return _output_field(field, dump_only=True) if field.writable == "never" else input_field(field)
 
 
-def _shown(field: Field, **options: bool) -> fields.Field[Any]:
-    """Return a field as it is read, or as it is ignored in a body that cannot set it."""
+def _output_field(field: Field, **options: bool) -> fields.Field[Any]:
+    """Return a field of a response, or of a body that ignores it."""
     keywords: dict[str, Any] = options | ({"allow_none": True} if field.nullable else {})
     if options.get("required"):
         keywords |= description_option(field)
     if field.kind is kinds.CHOICE and options.get("required"):
         return Choice(field.title, field.choices, **keywords)
-    return _SHOWN.get(field.kind, fields.String)(**keywords)
+    return _OUTPUT.get(field.kind, fields.String)(**keywords)
 
 
 def _query_integer(field: Field, **options: Any) -> QueryInteger:
@@ -145,7 +145,7 @@ def _one_of(*kinds: str, allow_none: bool) -> dict[str, Any]:
 
 
 def _by_member(problems: list[Problem]) -> dict[str, list[str]]:
-    """The messages of problems, by the member of the object that each is about."""
+    """The messages of problems, by the member of the object."""
     messages: dict[str, list[str]] = {}
     for problem in problems:
         member = problem.field.partition(".")[2] or "_schema"
@@ -163,7 +163,7 @@ _IN_QUERY: Final[dict[Kind, MakeField]] = {
     kinds.NUMBER: _query_number,
     kinds.BOOLEAN: maker_of(QueryBoolean),
 }
-_SHOWN: Final[dict[Kind, type[fields.Field[Any]]]] = {
+_OUTPUT: Final[dict[Kind, type[fields.Field[Any]]]] = {
     kinds.INTEGER: fields.Integer,
     kinds.NUMBER: fields.Float,
     kinds.BOOLEAN: fields.Boolean,

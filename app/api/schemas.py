@@ -1,4 +1,4 @@
-"""Schemas of the envelopes of responses, for the documentation only: they do not serialise."""
+"""Schemas of the envelopes of responses, for the documentation only: they do not serialize."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def page_of(schema: type[ma.Schema], *, some_fields: bool = False) -> type[ma.Sc
     """``{data: […], meta: {total, page, per_page, total_pages}}``.
 
     Args:
-        some_fields: whether the query has the parameter ``fields``.
+        some_fields: the query has the parameter ``fields``.
     """
     record = SomeFields if some_fields else fields.Nested
     members: dict[str, fields.Field[Any]] = {

@@ -1,4 +1,4 @@
-"""The words that the types and statuses of an account's assets have: open vocabularies."""
+"""The types and statuses of an account's assets, which are open vocabularies."""
 
 from __future__ import annotations
 
@@ -21,8 +21,10 @@ _NEXT: Final = {
 
 
 def known_words(account_id: str, field: Literal["type", "status"]) -> list[str]:
-    """The documented words of a field, and ASSET_WORDS others that assets have. Each is looked up
-    in an index by itself, however many assets there are."""
+    """The documented words of a field, and at most ASSET_WORDS others that assets have.
+
+    Each takes one look-up in an index, however many assets there are.
+    """
     words = list(_DOCUMENTED[field])
     other_words, last = list[str](), ""
     while len(other_words) < ASSET_WORDS:

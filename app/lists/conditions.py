@@ -1,7 +1,7 @@
 """The filters of ``app.lists.cql`` as conditions on the columns of a table.
 
-SQL cannot tell if a boundary intersects a geometry. The rows whose boxes touch it but that do not
-intersect it are found first, and left out by their ids (``app.lists.intersecting``).
+SQL cannot tell if a boundary intersects a geometry. Rows whose boxes touch the geometry without
+intersecting it are found first, and excluded by id (``app.lists.intersecting``).
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ class Conditions:
     """Makes the conditions of one request.
 
     Args:
-        excluded: for each geometry the ids of the rows whose boxes touch it, but that do not
+        excluded: for each geometry, the ids of the rows whose boxes touch it, but do not
             intersect it.
     """
 
@@ -149,8 +149,7 @@ class Conditions:
         return column
 
     def _is_collated(self, name: str) -> bool:
-        """True if PostgreSQL would sort a text by the database's collation. SQLite sorts by code
-        point."""
+        """True if PostgreSQL would sort a text by the database's collation, unlike SQLite."""
         kind = self._field(name).kind
         return self.dialect == "postgresql" and kind is not ID and kind.compared_as == "text"
 
@@ -165,7 +164,7 @@ class Conditions:
         return next(field for field in self.table.fields if field.name == name)
 
     def _like(self, column: ColumnElement[Any], pattern: str) -> ColumnElement[bool]:
-        """``LIKE`` that minds case: that of SQLite does not, its ``GLOB`` does."""
+        """Case-sensitive ``LIKE``, which is ``GLOB`` on SQLite."""
         if self.dialect == "postgresql":
             return column.like(self.parameters.add(_closed(pattern), String()), escape="\\")
         return column.bool_op("GLOB")(self.parameters.add(_glob(pattern), String()))
@@ -203,7 +202,7 @@ def touches_box(table: SearchedTable, box: Bounds, parameters: Parameters) -> Co
 
 
 def is_within(table: SearchedTable, box: Bounds, parameters: Parameters) -> ColumnElement[bool]:
-    """Select rows whose box lies in ``box``, so that they intersect it whatever their shape."""
+    """Select rows whose box lies in ``box``, so that every shape in them intersects it."""
     west, south, east, north = (table.table.c[side] for side in table.sides)
     turned = [
         and_(
@@ -217,7 +216,7 @@ def is_within(table: SearchedTable, box: Bounds, parameters: Parameters) -> Colu
 
 
 def _closed(pattern: str) -> str:
-    """A pattern for ``LIKE``; one that ends with a single backslash would be an error."""
+    """A pattern for ``LIKE``, without the error of a single backslash at the end."""
     trailing = len(pattern) - len(pattern.rstrip("\\"))
     return pattern + "\\" if trailing % 2 else pattern
 

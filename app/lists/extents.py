@@ -1,5 +1,4 @@
-"""Boxes that hold everything, such as the whole map of an account: they leave no row out that has
-a place."""
+"""Boxes that contain everything that has a place, such as the whole map of an account."""
 
 from __future__ import annotations
 
@@ -19,8 +18,10 @@ _TURN: Final = 360.0
 def holds_all(
     table: SearchedTable, account_id: str, box: Bounds, project_id: str | None = None
 ) -> bool:
-    """True if a box certainly holds all that has a place, of an account or one of its projects. The
-    index of boxes tells by what lies beside the box, without the rows in it."""
+    """True if a box certainly contains everything that has a place in an account or a project.
+
+    The index of boxes finds what lies outside the box, without reading the rows in it.
+    """
     if box.east - box.west >= _TURN:
         if box.south <= WORLD.south and box.north >= WORLD.north:
             return True

@@ -1,7 +1,7 @@
-"""The rows whose boxes touch a geometry that they do not intersect.
+"""The rows whose boxes touch a geometry without intersecting it.
 
-Most rows are decided by their boxes: what lies in the box of a query intersects it, and a location
-is its own box. The boundaries of the others are read and compared.
+Boxes decide for most rows: a shape in the box of a query intersects it, and a location is a box.
+The boundaries of the others are read and compared.
 """
 
 from __future__ import annotations
@@ -29,15 +29,11 @@ _AT_ONCE_BYTES: Final = 512 * 1024  # compared with any shape in some 0.1 s
 
 
 class TooMuchToCompare(Exception):
-    """A geometry touches the boxes of more rows than can be compared in time."""
+    """A geometry touches the boxes of too many rows to compare."""
 
 
 class RowsApart:
-    """Compares all geometries of a query with rows, within the bounds for one request.
-
-    Args:
-        account_id: whose rows they are.
-    """
+    """Compares all geometries of a query with an account's rows, within the limits of a request."""
 
     def __init__(self, source: FeatureSource, account_id: str, dialect: str) -> None:
         self._source, self._table = source, source.table
@@ -45,11 +41,11 @@ class RowsApart:
         self._bytes_left, self._rows_left = SHAPE_BYTES, SHAPE_ROWS
 
     def find(self, shape: QueryShape) -> list[str]:
-        """The ids of the rows whose boxes touch a shape that they do not intersect.
+        """The ids of the rows whose boxes touch a shape without intersecting it.
 
         Raises:
             TooMuchToCompare: there is too much to compare.
-            ServiceUnavailable: it is much, and too many others are before this request.
+            ServiceUnavailable: there is much to compare, and too many requests are waiting.
         """
         boundary = self._source.boundary
         if boundary is None:
@@ -85,12 +81,8 @@ class RowsApart:
         return [row_id for row_id, meets in zip(ids, tests, strict=True) if not meets]
 
     def _undecided(self, shape: QueryShape) -> list[tuple[Any, ...]]:
-        """The rows whose boxes alone do not say whether they intersect the shape: their ids, bytes,
-        and the western and southern sides of their boxes.
-
-        Raises:
-            TooMuchToCompare: there is too much.
-        """
+        """The rows whose boxes do not decide if they intersect the shape: id, bytes, and the
+        western and southern sides of the box. Raises TooMuchToCompare."""
         table, parameters = self._table, Parameters()
         columns, west, south = table.table.c, *table.sides[:2]
         near = candidates(table.table, self._dialect, "box", table.owner, table.sides)

@@ -1,5 +1,4 @@
-"""The jobs that delete the rows of projects that were deleted with very many of them, and that
-derive the countries of those that lack them."""
+"""The jobs that delete the rows of large deleted projects, and derive missing countries."""
 
 from __future__ import annotations
 
@@ -27,8 +26,7 @@ _DELETED: Final = CompiledQuery(
 
 
 def delete_projects() -> int:
-    """Delete the rows of deleted projects, one project after the other. Returns the number of
-    projects that are gone.
+    """Delete the rows of deleted projects, one project after the other. Returns their number.
 
     Stops after ``_RUN_SECONDS`` or when the worker is asked to stop; the next run continues. A
     project that cannot be deleted is logged and tried again, and does not hold up the others.
@@ -46,7 +44,7 @@ def delete_projects() -> int:
 
 
 def _delete(project: Any, end: float) -> bool:
-    """Delete the rows of a project. Returns False if there was no time for all of it."""
+    """Delete the rows of a project. Returns False if there was no time for all."""
     began = time.monotonic()
     with transaction():
         for _ in delete_in_steps(project.account_id, project.id):

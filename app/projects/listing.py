@@ -1,4 +1,4 @@
-"""All projects that a query finds, in numbered pages or one after the other."""
+"""The projects that match a query, in numbered pages or all of them."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ _SORTS = {
 }
 TABLE = SearchedTable(Project, PROJECT, "account_id", SIDES, _SORTS)
 _ROWS = 2  # rows in memory at once, each with a boundary of up to MAX_BODY_BYTES
-_LARGE_PART = 8  # of all, beyond which a scan of an index costs less than to look up each row
-_MANY = 2_000  # rows that an index of texts names: to test them takes a few milliseconds
+_LARGE_PART = 8  # one in 8 rows: from there on, scanning an index beats looking up each row
+_MANY = 2_000  # rows; testing them takes a few milliseconds
 
 
 def project_query(**values: Any) -> ListQuery:
@@ -61,14 +61,14 @@ def project_query(**values: Any) -> ListQuery:
 def list_projects(
     account_id: str, query: ListQuery, *, boundaries: bool = True
 ) -> tuple[Iterator[dict[str, Any]], int]:
-    """The records of one page, each read when it is asked for, and the number on all pages.
+    """Return (records of one page, read lazily, number on all pages).
 
     Args:
-        boundaries: False: summaries, with the box around each boundary in its place.
+        boundaries: False for summaries, with the box around each boundary in its place.
 
     Raises:
-        BadRequest: the page would be larger than a page may be.
-        ServiceUnavailable: it is large, and too many others are before it.
+        BadRequest: the page would be too large.
+        ServiceUnavailable: it is large, and too many requests are waiting.
     """
     boundaries = boundaries and (not query.fields or "geometry" in query.fields)
     statement = list_statement(TABLE, query)
@@ -94,7 +94,7 @@ def list_projects(
         return page_rows(query.page, query.per_page, total, read, values, at_once=at_once)
 
     def rows_in_turn() -> Iterable[Row]:
-        """The rows of a page that may be large. They are sought once, for their sizes."""
+        """The rows of a page that may be large: first their sizes, then the rows by key."""
         sizes = list(rows((TABLE.key(statement.dialect), Project.stored_bytes)))
         _prepare(sum(size for _, size in sizes))
         if is_first:
@@ -115,10 +115,10 @@ def list_projects(
 def scan_projects(
     read: Reader, account_id: str, query: ListQuery, *, metadata_only: bool = False
 ) -> Iterator[list[Any]]:
-    """Yield the records of all projects that the filters of a query leave, in batches.
+    """Yield the records of all projects that match the filters of a query, in batches.
 
     Args:
-        metadata_only: the JSON text of their metadata instead, None where there is none.
+        metadata_only: yield the JSON text of their metadata, or None, instead of records.
     """
     columns_read = (Project.metadata_json,) if metadata_only else COLUMNS
     size = None if metadata_only else Project.stored_bytes
@@ -129,15 +129,18 @@ def scan_projects(
 
 
 def projects_with_ids(account_id: str, ids: Sequence[str]) -> list[dict[str, Any]]:
-    """The summaries of those of at most LIST_IDS projects that the account has, by name."""
+    """The summaries of at most LIST_IDS projects by id, sorted by name; unknown ids are ignored."""
     valid_ids = tuple(project_id for project_id in ids if is_id("project", project_id))
     query = ListQuery(ids=valid_ids, per_page=LIST_IDS, sort="name")
     return list(list_projects(account_id, query, boundaries=False)[0]) if valid_ids else []
 
 
 def located_total(account_id: str, status: str | None) -> int:
-    """The number of projects with a boundary, from the counters: few have none. None: of any
-    status."""
+    """The number of projects with a boundary: all by the counters, less those without one.
+
+    Args:
+        status: None for any.
+    """
     values = {"account_id": account_id} | ({"status": status} if status else {})
     nowhere = totals.count(_count_nowhere(bool(status)), values)
     return max(0, count_with_status(read_counters(account_id), status) - nowhere)
@@ -219,7 +222,7 @@ def _total(
         return totals.count(query, values)
 
     def cheapest() -> CompiledQuery:
-        """A large part of all is not looked up row by row."""
+        """Scan the index of areas if the box contains a large part of all projects."""
         most = everything // _LARGE_PART
         named = int(count_named(TABLE, "sqlite", "box").scalar(**values, most=most))
         return _count_by_area(bool(status)) if named == most else query
@@ -228,12 +231,12 @@ def _total(
 
 
 def _is_frequent(dialect: str, values: dict[str, Any]) -> bool:
-    """True if the index of texts names _MANY rows, so that a search begins with the box instead."""
+    """True if the index of texts finds _MANY rows, so that a search begins with the box."""
     return int(count_named(TABLE, dialect, "text").scalar(**values, most=_MANY)) == _MANY
 
 
 def _prepare(size: int) -> None:
-    """Refuse a page whose boundaries have too many bytes, and wait for the turn of a large one."""
+    """Reject a page with too many bytes of boundaries, and wait for the turn of a large one."""
     if size > LIST_BYTES:
         message = (
             f"This page would be larger than {LIST_BYTES // 1024**2} MB. Ask for fewer records "
@@ -245,7 +248,7 @@ def _prepare(size: int) -> None:
 
 
 def count_with_status(counted: Any, status: str | None) -> int:
-    """The number of projects of the account, from its counters; None: of any status."""
+    """The number of projects with a status, or with any, from the counters of the account."""
     if status:
         return int(getattr(counted, f"projects_{status}"))
     return project_total(counted)

@@ -58,13 +58,14 @@ def create_project(
     """Add an active project. Returns its record.
 
     Args:
-        source: the way in which the boundary came; None: the usual one of the principal.
-        may_share_name: its slug gets a number if another project has the slug of its name.
-        values: of other fields that a new project can have, by their columns.
+        source: the source of the boundary; by default the usual one of the principal.
+        may_share_name: the slug gets a number if it is taken.
+        values: the values of other fields, by column.
 
     Raises:
         Conflict: another project of the account has the slug of this name, or this external id.
-        Forbidden: the account would store more bytes than it may, or the principal sees only some.
+        Forbidden: the account would store more bytes than it may, or the principal is limited to
+            some projects.
     """
     require_project(principal, None)
     moment = clock.now()
@@ -103,20 +104,20 @@ def update_project(
     compared: BoundaryComparison | None = None,
     is_bounded: bool = True,
 ) -> Project:
-    """Change the fields that ``values`` holds; without a real change nothing happens.
+    """Change the fields in ``values``; without a real change nothing happens.
 
     Args:
-        source: the way in which a boundary comes; None: the usual one of the principal.
+        source: the source of a boundary; by default the usual one of the principal.
         compared: the result of ``compare_boundaries``, from before the transaction.
-        is_bounded: whether the account's history must have room for the change.
+        is_bounded: the account's history must have room for the change.
 
     Raises:
         NotFound: the account has no such project.
         PreconditionFailed: ``if_match`` does not hold.
         ValidationFailed: ``values`` has another id or slug.
         Conflict: another project of the account has this external id.
-        Forbidden: the account would store more bytes than it may, its history is full, or the
-            principal, who sees only some projects, would change the external id.
+        Forbidden: the account would store more bytes than it may, its history is full, or a
+            principal who is limited to some projects would change the external id.
     """
     project = _find(principal, project_id, if_match)
     before, boundary, counted = project_record(project), stored_boundary(project), _counted(project)
@@ -137,11 +138,11 @@ def update_project(
     written = {"account_id": project.account_id, "external_id": project.external_id}
     with naming_conflicts((_EXTERNAL_ID,), written):
         db.session.flush()
-    recorded = None
+    saved = None
     if is_new:
-        recorded = save_changed_boundary(project, boundary, author_of(principal, source), compared)
-    _publish_update(project_record(project), principal, changes, recorded and recorded.description)
-    more = 0 if recorded is None else recorded.stored_bytes
+        saved = save_changed_boundary(project, boundary, author_of(principal, source), compared)
+    _publish_update(project_record(project), principal, changes, saved and saved.description)
+    more = 0 if saved is None else saved.stored_bytes
     is_archived = changes.keys() == {"status"} and project.status == "archived"
     is_bounded = is_bounded and not is_archived  # archiving makes room
     count_project(project.account_id, counted, _counted(project), more, is_bounded=is_bounded)
@@ -149,7 +150,7 @@ def update_project(
 
 
 def archive_project(principal: Principal, project_id: str, if_match: IfMatch = ANY) -> Project:
-    """Archive an active or draft project. Raises Conflict when it is archived already."""
+    """Archive an active or draft project. Raises Conflict if it is archived already."""
     project = _find(principal, project_id, if_match)
     if project.status == "archived":
         raise Conflict("archived", "status", "The project is already archived.")
@@ -174,8 +175,8 @@ def restore_project(principal: Principal, project_id: str, if_match: IfMatch = A
 
 
 def delete_project(principal: Principal, project_id: str, if_match: IfMatch = ANY) -> None:
-    """Delete an archived project with its assets and former boundaries. Raises Conflict when it is
-    not archived."""
+    """Delete an archived project with its assets and former boundaries. Raises Conflict if it is not
+    archived."""
     project = _find(principal, project_id, if_match)
     if project.status != "archived":
         raise Conflict(
@@ -196,8 +197,8 @@ def remove_project(principal: Principal, project: Project) -> None:
 
 
 def _free_number(account_id: str, name: str) -> int:
-    """A number with which the slug of a name is free. Those of a thousand projects with the same
-    name are found with 20 look-ups."""
+    """A number with which the slug of a name is free, found by bisection: among a thousand projects
+    with this name, by 20 look-ups."""
 
     def is_taken(number: int) -> bool:
         slug = unreserved_slug(name, number)
@@ -230,8 +231,8 @@ def _move(project: Project, status: str, event_type: str, principal: Principal) 
 
 
 def _check_sees_all(principal: Principal) -> None:
-    """Raise Forbidden if a principal sees only some projects: whether an external id is taken would
-    tell those of others."""
+    """Raise Forbidden for a principal who is limited to some projects: an external id that is taken
+    would reveal another one."""
     if principal.project_ids is not None:
         message = (
             "External ids are unique within the account, and this credential is limited to some "
@@ -253,11 +254,11 @@ def _publish(
     """Write an event, and an entry of the same name.
 
     Args:
-        project: its record.
-        changes: of the entry.
+        project: the record.
+        changes: the changes in the entry.
     """
     emit(event_type, project, EventActor.of(principal))
-    _record(event_type, project, principal, changes)
+    _audit(event_type, project, principal, changes)
 
 
 def _publish_update(
@@ -266,21 +267,21 @@ def _publish_update(
     changes: Mapping[str, Any],
     boundary: Mapping[str, Any] | None,
 ) -> None:
-    """Write the event of changed fields, and the entry: of a changed boundary, if it is one.
+    """Write the event of changed fields, and an entry, with another action for a changed boundary.
 
     Args:
-        changes: as the event has them.
-        boundary: how the entry describes the changed boundary
+        changes: the changes in the event.
+        boundary: the description of a changed boundary in the entry
             (``app.projects.boundary_history.saving``).
     """
     emit("project.updated", project, EventActor.of(principal), changes=changes)
     if boundary is None:
-        _record("project.updated", project, principal, changes)
+        _audit("project.updated", project, principal, changes)
     else:
-        _record("project.boundary.updated", project, principal, {**changes, "geometry": boundary})
+        _audit("project.boundary.updated", project, principal, {**changes, "geometry": boundary})
 
 
-def _record(
+def _audit(
     action: str, project: Mapping[str, Any], principal: Principal, changes: Changes | None
 ) -> None:
     target = Target("project", project["id"], project["name"])

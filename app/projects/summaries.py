@@ -1,4 +1,4 @@
-"""Projects without their boundaries, for callers that do not draw them."""
+"""Summaries of projects, without their boundaries."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _ONE = CompiledQuery(
 
 
 def summarize_project(account_id: str, project_id: str) -> dict[str, Any]:
-    """The record of a project, with the box around its boundary in place of it. Raises NotFound."""
+    """The record of a project, with a box in place of the boundary. Raises NotFound."""
     is_valid = is_id("project", project_id)
     rows = _ONE.tuples(account_id=account_id, project_id=project_id) if is_valid else []
     if not rows:
@@ -33,7 +33,7 @@ def summarize_project(account_id: str, project_id: str) -> dict[str, Any]:
 
 
 def summarize_projects(principal: Principal) -> dict[str, dict[str, Any]]:
-    """The number of projects of each status, and their hectares."""
+    """The number of projects and their hectares, by status."""
     totals: dict[str, dict[str, Any]] = {
         status: {"projects": 0, "hectares": 0.0} for status in PROJECT_STATUSES
     }

@@ -50,7 +50,7 @@ def api_description(address: str | None = None) -> dict[str, Any]:
     address = address or settings.public_url
     cached: dict[str, Any] = current_app.extensions["canopy_openapi"]
     with _lock:
-        if not cached:  # it does not change while the process lives
+        if not cached:  # built once per process
             api: CanopyApi = current_app.extensions["flask-smorest"]["apis"][""]["ext_obj"]
             for describe in api.undescribed:
                 describe()

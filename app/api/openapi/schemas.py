@@ -1,4 +1,4 @@
-"""Schemas of responses, for the documentation only: they do not serialise."""
+"""Schemas of responses, for the documentation only: they do not serialize."""
 
 from __future__ import annotations
 

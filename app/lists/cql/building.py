@@ -34,7 +34,7 @@ from app.policy.ogc import (
 from app.values.text import storage_problem
 from app.values.timestamps import TimestampInvalid, read_timestamp
 
-# Each operator, and the one that means the same with the sides swapped.
+# Each operator, and its equivalent with the sides swapped.
 _OPERATORS: Final[dict[str, tuple[Operator, Operator]]] = {
     "=": ("=", "="), "<>": ("<>", "<>"), "<": ("<", ">"), ">": (">", "<"), "<=": ("<=", ">="),
     ">=": (">=", "<="),
@@ -63,8 +63,8 @@ class Builder:
     """Makes the nodes of one filter, and counts them.
 
     Args:
-        properties: those that can be compared, with their kinds.
-        crs: of the geometries in the filter.
+        properties: the kinds of properties that can be compared.
+        crs: the coordinate system of geometries in the filter.
     """
 
     def __init__(self, properties: Mapping[str, ValueKind], crs: Crs) -> None:

@@ -45,11 +45,11 @@ def parse_text(text: str, properties: Mapping[str, ValueKind], crs: Crs) -> Node
     """The tree of a filter.
 
     Args:
-        properties: those that can be compared, with their kinds.
-        crs: of the geometries in the filter.
+        properties: the kinds of properties that can be compared.
+        crs: the coordinate system of geometries in the filter.
 
     Raises:
-        FilterInvalid: it is wrong, or more than the service knows.
+        FilterInvalid: it is wrong, or more than the service supports.
     """
     if len(text) > FILTER_LENGTH:
         raise FilterInvalid(f"The filter is longer than {FILTER_LENGTH:,} characters.")

@@ -1,7 +1,7 @@
 """The projects of an account whose areas overlap with a boundary.
 
-The box index names the candidates. Those come first with which the boundary can have most in
-common, so that the largest overlaps are found also where there is no time for all.
+The box index finds the candidates. Those that can overlap by most are compared first, so that the
+largest overlaps are found even if there is no time for all.
 """
 
 from __future__ import annotations
@@ -50,29 +50,29 @@ _OWN: Final = CompiledQuery(
     ).where(Project.id == bindparam("project_id"))
 )
 _SECONDS_PER_BYTE: Final = 50e-9  # to read a boundary
-_ROWS: Final = 100  # with their boundaries in memory at once
-_BYTES: Final = 1024 * 1024  # of boundaries in memory at once
+_ROWS: Final = 100  # rows, and bytes of boundaries, in memory at once
+_BYTES: Final = 1024 * 1024
 
 
 class Overlaps(NamedTuple):
-    """The largest overlaps, and whether all were compared that could be among them."""
+    """The largest overlaps; ``is_complete`` if no candidate was left out."""
 
     records: list[dict[str, Any]]
     is_complete: bool
 
 
 class _Target(NamedTuple):
-    """The boundary whose overlaps are searched for."""
+    """The boundary whose overlaps are searched."""
 
     account_id: str
-    project_id: str | None  # which does not overlap with itself
+    project_id: str | None  # left out
     area_m2: int
     bounds: Bounds
-    within: tuple[str, ...] | None  # ids of the only projects that count; None: all
+    within: tuple[str, ...] | None  # ids of projects to compare; None: all
 
 
 class _Candidate(NamedTuple):
-    """A project, and the square meters that it can overlap by at most."""
+    """A project, and the largest possible overlap in square meters."""
 
     at_most: float
     row: Any
@@ -82,7 +82,7 @@ def overlaps_of_project(principal: Principal, project_id: str) -> Overlaps:
     """The overlaps of a project; none where it has no boundary.
 
     Raises:
-        ServiceUnavailable: there is much to compare, and too many others are before this request.
+        ServiceUnavailable: there is much to compare, and too many requests are waiting.
     """
     account_id, within = principal.account_id, principal.project_ids
     row = _OWN.first(account_id=account_id, project_id=project_id)
@@ -95,10 +95,10 @@ def overlaps_of_project(principal: Principal, project_id: str) -> Overlaps:
 
 
 def find_overlaps(principal: Principal, values: Mapping[str, Any]) -> Overlaps | None:
-    """The overlaps of a geometry that was checked, if they were asked for and it is valid.
+    """The overlaps of a checked geometry, if they were requested and it is valid.
 
     Args:
-        values: of ``GeometryCheckSchema``.
+        values: the values of ``GeometryCheckSchema``.
     """
     boundary: Boundary | None = values["boundary"]
     if boundary is None or not values.get("overlaps"):
@@ -118,8 +118,8 @@ def _turn(compared: Sequence[_Candidate], size: int) -> Any:
 
 
 def _candidates(target: _Target) -> list[_Candidate]:
-    """The projects whose boxes overlap, those first that can overlap by most. There are more than
-    OVERLAP_CANDIDATES if not all were looked at."""
+    """The projects whose boxes overlap, those that can overlap by most first; more than
+    OVERLAP_CANDIDATES if there are others."""
     most = OVERLAP_CANDIDATES + 1
     rows = projects_in_box(
         target.account_id, target.bounds, most, besides=target.project_id, within=target.within
@@ -139,12 +139,12 @@ def projects_in_box(
     besides: str | None = None,
     within: Sequence[str] | None = None,
 ) -> list[Any]:
-    """Rows of at most ``most`` projects whose boxes overlap with another, without archived ones:
-    ``id``, ``name``, ``area_m2``, ``stored_bytes`` and the sides of its box.
+    """At most ``most`` projects whose boxes overlap a box, without archived ones: rows with ``id``,
+    ``name``, ``area_m2``, ``stored_bytes`` and the sides of the box.
 
     Args:
-        besides: the id of a project that does not count.
-        within: ids of the only projects that count; None: all.
+        besides: the id of a project to leave out.
+        within: ids of projects to search; None: all.
     """
     dialect = engine().dialect.name
     values = box_values(box, account_id, dialect)
@@ -165,7 +165,7 @@ def _by_box(dialect: str, is_limited: bool) -> CompiledQuery:
 
 
 def _compare(target: _Target, shape: Shape, projects: Sequence[_Candidate]) -> Overlaps:
-    """The largest overlaps; once the request has used OVERLAPS_SECONDS, the rest is left out."""
+    """The largest overlaps that are found until the request has used OVERLAPS_SECONDS."""
     is_complete = len(projects) <= OVERLAP_CANDIDATES
     largest: list[tuple[int, str, Any]] = []  # a heap
     for candidate, text in _with_texts(target.account_id, projects):
@@ -191,7 +191,7 @@ def _compare(target: _Target, shape: Shape, projects: Sequence[_Candidate]) -> O
 def _with_texts(
     account_id: str, projects: Sequence[_Candidate]
 ) -> Iterator[tuple[_Candidate, str]]:
-    """The candidates with their boundaries, without those that no longer have one."""
+    """Yield the candidates with their boundaries, without those that no longer have one."""
     for batch in batched_by_bytes(projects, _stored_bytes, _BYTES, _ROWS):
         texts = boundary_texts(account_id, [candidate.row.id for candidate in batch])
         for candidate in batch:

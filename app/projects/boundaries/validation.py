@@ -1,4 +1,4 @@
-"""Checks a geometry without storing it: every problem, and its position."""
+"""Checking a geometry without storing it: every problem with its position."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ Records = list[dict[str, Any]]
 
 
 def geometry_report(value: object) -> tuple[dict[str, Any], Boundary | None]:
-    """``{valid, area_hectares, problems, warnings}``, both of
-    ``[{code, message, part, ring, position, coordinates}]``, and the boundary of a valid geometry.
+    """Return (``{valid, area_hectares, problems, warnings}``, boundary of a valid geometry).
+
+    Problems and warnings are ``[{code, message, part, ring, position, coordinates}]``.
 
     Args:
-        value: parsed JSON, meant as a GeoJSON Polygon or MultiPolygon.
+        value: parsed JSON that should be a GeoJSON Polygon or MultiPolygon.
     """
     try:
         boundary = read_boundary(value, expensive=expensive_work)
@@ -41,14 +42,14 @@ def _report(boundary: Boundary | None, problems: Records, warnings: Records) -> 
 
 
 def shown_problem(problem: Problem) -> dict[str, Any]:
-    """A problem or warning as reports have it: without its field."""
+    """The record of a problem or warning, without its field."""
     record = asdict(problem)
     del record["field"]
     return record
 
 
 def _fix(value: Any, problems: list[Problem]) -> dict[str, Any] | None:
-    """The geometry split at the antimeridian, if edges across it are all that is wrong."""
+    """The geometry split at the antimeridian, if edges across it are the only problems."""
     if any(problem.code != "antimeridian" for problem in problems):
         return None
     with expensive_work():

@@ -1,4 +1,4 @@
-"""The job that simplifies boundaries for maps. Until then a map does it as it is read."""
+"""The job that simplifies boundaries for maps. Maps simplify the others when they are read."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from app.db.transactions import transaction
 from app.jobs.pauses import pause_after
 from app.jobs.registry import Job
 
-_RUN_SECONDS: Final = 10.0  # of a job; mails and all other jobs wait for it
+_RUN_SECONDS: Final = 10.0  # mails and all other jobs wait for it
 
 
 def simplify_boundaries() -> int:
-    """Make the shapes that are missing. Returns the number of boundaries."""
+    """Make the missing shapes. Returns the number of boundaries."""
     from app.projects.boundary_history.shape_backlog import ShapeBacklog  # noqa: PLC0415 - commands need no geometry
 
     end, simplified, backlog = time.monotonic() + _RUN_SECONDS, 0, ShapeBacklog()

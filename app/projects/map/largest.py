@@ -1,7 +1,7 @@
 """The largest projects in a box, and how many there are.
 
-If few projects are near a box, the index of boxes names them, and they are sorted. If many are, the
-index that has the areas in order is read from its end until enough lie in the box.
+If few projects are near a box, the index of boxes finds them, and they are sorted. If many are, the
+index of areas is read from its end until enough lie in the box.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ _NAMES: Final = tuple(column.key for column in _SHOWN)
 
 
 class MapFilter(NamedTuple):
-    """The projects of a map. None: everywhere, of any status, with any text, all of them.
-    ``metadata``: values by the keys of the metadata."""
+    """The filters of a map; None for no filter. ``metadata`` has values by key, and ``within`` the
+    ids of the projects."""
 
     bbox: Bounds | None = None
     status: str | None = None
@@ -44,15 +44,19 @@ class MapFilter(NamedTuple):
 
 
 class Largest(NamedTuple):
-    """``rows``: row, id, name, status, area_m2, stored_bytes and the box of each, the largest
-    first. ``matched`` counts those that are not among them, too."""
+    """The largest projects.
+
+    Attributes:
+        rows: row, id, name, status, area_m2, stored_bytes and the sides of the box, largest first.
+        matched: the number of all matching projects.
+    """
 
     rows: list[Any]
     matched: int
 
 
 def find_largest(account_id: str, map_filter: MapFilter) -> Largest:
-    """The MAP_FEATURES largest of the filtered projects that have a boundary."""
+    """The MAP_FEATURES largest matching projects with a boundary."""
     if map_filter.search or map_filter.metadata or map_filter.within is not None:
         return _find_in_list(account_id, map_filter)
     dialect = engine().dialect.name
@@ -74,7 +78,7 @@ def find_largest(account_id: str, map_filter: MapFilter) -> Largest:
 
 
 def _find_in_list(account_id: str, map_filter: MapFilter) -> Largest:
-    """The MAP_FEATURES largest of the projects that a list finds by text, by metadata or by id."""
+    """The MAP_FEATURES largest projects in a list filtered by text, metadata or ids."""
     equal = {"status": map_filter.status} if map_filter.status else {}
     query = ListQuery(
         search=map_filter.search, bbox=map_filter.bbox, equal=equal, metadata=map_filter.metadata,
@@ -92,8 +96,8 @@ def _find_in_list(account_id: str, map_filter: MapFilter) -> Largest:
 
 @cache
 def _by_box(dialect: str, has_status: bool) -> CompiledQuery:
-    """Read the projects that the index of boxes names, sorted by area; each row has the number of
-    all."""
+    """Read the projects that the index of boxes finds, sorted by area, each row with their
+    number."""
     table = TABLE.table
     near = candidates(table, dialect, "box", TABLE.owner, TABLE.sides)
     read = [table.c.account_id, *map(api_column, _SHOWN)]
@@ -105,7 +109,7 @@ def _by_box(dialect: str, has_status: bool) -> CompiledQuery:
 
 @cache
 def _in_order(dialect: str, has_status: bool, has_box: bool) -> CompiledQuery:
-    """Read the projects that the index of areas has last."""
+    """Read the last projects in the index of areas."""
     table, key = TABLE.table, TABLE.key(dialect)
     if has_box:
         keys, columns = _searched(dialect, has_status)
@@ -129,8 +133,8 @@ def _count_in_order(dialect: str, has_status: bool) -> CompiledQuery:
 
 
 def _searched(dialect: str, has_status: bool) -> tuple[Select[Any], Any]:
-    """Return (select of the keys of the MAP_SEARCHED largest projects that lie in the box, from the
-    index of areas alone, sort columns)."""
+    """Return (select of the keys of those MAP_SEARCHED largest projects that lie in the box, from
+    the index of areas alone, sort columns)."""
     sides = [TABLE.attribute(name) for name in TABLE.sides]
     key = TABLE.key(dialect)
     columns_read = dict.fromkeys(

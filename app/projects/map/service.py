@@ -24,7 +24,7 @@ def draw_map(account_id: str, map_filter: MapFilter, zoom: int) -> bytes:
     """The map as the text of a GeoJSON FeatureCollection.
 
     Raises:
-        ServiceUnavailable: it is large, and too many others are before this request.
+        ServiceUnavailable: it is large, and too many requests are waiting.
     """
     rows, matched = find_largest(account_id, map_filter)
     drawn = [row for row in rows if pixels(_box(row), zoom) >= MAP_LEAST_PIXELS]

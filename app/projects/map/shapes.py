@@ -1,4 +1,4 @@
-"""The shapes of projects, each within what one map may read."""
+"""The shapes of projects, within the limits of one map."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from app.models import BoundaryShape, Project
 from app.policy.request_limits import EXPENSIVE_PAGE_BYTES, MAP_BYTES, MAP_WAITING_BYTES
 
 _GROUP: Final = 200  # rows of a query, the largest first
-_AT_ONCE: Final = 50  # shapes in memory besides those that are shown
+_AT_ONCE: Final = 50  # rows of a stream
 
 
 def read_shapes(account_id: str, rows: Sequence[Any], level: int | None) -> dict[int, str]:
-    """The shapes of projects, by the numbers of their rows; GeoJSON geometries. Those for which
-    there is no room are missing, the smallest first.
+    """The shapes of projects as GeoJSON geometries, by ``row``. The smallest are missing if there
+    is no room for all.
 
     Args:
-        rows: those of ``find_largest`` that have a shape at this level.
+        rows: rows of ``find_largest`` with a shape at this level.
 
     Raises:
-        ServiceUnavailable: they are large, and too many others are before this request.
+        ServiceUnavailable: they are large, and too many requests are waiting.
     """
     whole = [row for row in rows if is_shown_whole(row.stored_bytes, level)]
     simplified = [row for row in rows if not is_shown_whole(row.stored_bytes, level)]
@@ -54,7 +54,7 @@ def read_shapes(account_id: str, rows: Sequence[Any], level: int | None) -> dict
 
 
 def _simplified(boundaries: dict[int, str], level: int | None) -> dict[int, str]:
-    """The shapes of boundaries that have none stored; a boundary itself if it is shown whole."""
+    """The shapes of boundaries without stored ones; the boundary itself if it is shown whole."""
     if level is None:
         return boundaries
     whole = {row: text for row, text in boundaries.items() if is_shown_whole(len(text), level)}
@@ -64,7 +64,7 @@ def _simplified(boundaries: dict[int, str], level: int | None) -> dict[int, str]
 
 
 def _within(most: int, rows: Sequence[Any]) -> list[Any]:
-    """The first rows, without those whose boundaries do not fit into ``most`` bytes."""
+    """The first rows whose boundaries fit into ``most`` bytes together; larger ones are skipped."""
     fitting = []
     for row in rows:
         if row.stored_bytes <= most:
@@ -74,7 +74,7 @@ def _within(most: int, rows: Sequence[Any]) -> list[Any]:
 
 
 def _stored(account_id: str, rows: Sequence[Any], level: int | None) -> Iterator[tuple[int, str]]:
-    """The stored shapes of projects that are up to date."""
+    """Yield (row, shape) for stored shapes that are up to date."""
     areas = {row.row: row.area_m2 for row in rows}
     for number, area, text in _in_groups(account_id, BoundaryShape, rows, level=level):
         if areas[number] == area:
@@ -88,7 +88,7 @@ def _boundaries(account_id: str, rows: Sequence[Any]) -> dict[int, str]:
 def _in_groups(
     account_id: str, model: Any, rows: Sequence[Any], **values: Any
 ) -> Iterator[tuple[Any, ...]]:
-    """Yield the geometries that a table has of some projects, read in groups."""
+    """Yield the geometries of some projects from a table, read in groups."""
     dialect = engine().dialect.name
     for start in range(0, len(rows), _GROUP):
         group = id_values([row.row for row in rows[start : start + _GROUP]], dialect)
@@ -111,8 +111,8 @@ def _shapes_of(dialect: str) -> CompiledQuery:
 
 @cache
 def _boundaries_of(dialect: str) -> CompiledQuery:
-    """Read the row of the project and its boundary. Found by the row alone: with the account beside
-    it, SQLite would look through all that the account has."""
+    """Read the row and the boundary of projects, found by the row alone: with the account as a
+    condition, SQLite would scan the whole account."""
     columns = (Project.account_id, Project.id, Project.row, Project.geometry)
     read = [api_column(column) for column in columns]
     rows = fence(read, is_among_ids(Project.row.expression, dialect))
