@@ -1,6 +1,4 @@
-"""Writing entries of the audit log. Code that changes something calls ``write_entry`` in the same
-transaction.
-"""
+"""Writing entries of the audit log, in the transaction of the change."""
 
 from __future__ import annotations
 
@@ -44,11 +42,11 @@ def write_entry(
     Args:
         action: one of ``app.policy.audit.ACTIONS``.
         about: the target, or a row of a table that ``app.audit.targets`` lists.
-        account_id: in whose log; by default, that of the account of the row.
-        changes: never a secret, nor its hash.
-        principal: in whose name, if not in that of the one who sent the request.
-        actor: who, if somebody else, such as a person who is not signed in yet.
-        refused: whether it was attempted in vain.
+        account_id: the account of the log; by default that of the row.
+        changes: the changed fields, without secrets and their hashes.
+        principal: the principal who acts, if not the one of the request.
+        actor: the actor without a principal, such as a person who is not signed in yet.
+        refused: the action was attempted and refused.
 
     Raises:
         KeyError: the action is unknown.
@@ -74,16 +72,16 @@ def write_instance_entry(action: str, changes: Changes | None = None) -> None:
 def write_read_entry(
     action: str, target: Target, *, account_id: str, changes: Changes | None = None
 ) -> None:
-    """Write an entry about content that somebody reads; none for HEAD, which has no content."""
+    """Write an entry about content that somebody reads; none for HEAD, which sends no content."""
     if not (has_request_context() and request.method == "HEAD"):
         write_entry(action, target, account_id=account_id, changes=changes)
 
 
 def changes_of_new(values: Mapping[str, Any], *names: str) -> Changes:
-    """Return the ``changes`` of something new: the fields that have a value.
+    """Return the ``changes`` of a new resource: its fields with a value.
 
     Args:
-        names: of the fields; all of them when left out.
+        names: the fields; all by default.
     """
     return {
         name: {"from": None, "to": values[name]}
@@ -93,10 +91,10 @@ def changes_of_new(values: Mapping[str, Any], *names: str) -> Changes:
 
 
 def changes_between(before: Mapping[str, Any], after: Mapping[str, Any], *names: str) -> Changes:
-    """Return the fields in which two states of a record differ.
+    """Return the ``changes`` from one state of a record to another.
 
     Args:
-        names: of the fields; all of the record when left out.
+        names: the fields; all by default.
     """
     return {
         name: {"from": before[name], "to": after[name]}
@@ -118,7 +116,7 @@ def _row(
     origin: Origin,
     refused: bool,
 ) -> dict[str, Any]:
-    ACTIONS[action]  # a new one must be listed there
+    ACTIONS[action]  # raises KeyError for an unknown one
     actor, via = origin
     assert actor.type in ACTORS, actor.type
     moment = clock.now()
@@ -131,7 +129,7 @@ def _row(
         "actor": _labelled(actor),
         "via": via._asdict(),
         "target": _labelled(target),
-        "changes": _kept(dumps(changes)) if changes else None,
+        "changes": _shortened_changes(dumps(changes)) if changes else None,
         "outcome": "refused" if refused else "done",
     }
     return {
@@ -144,9 +142,9 @@ def _row(
     }
 
 
-def _kept(text: bytes) -> Any:
-    """Parse changes, as values that are stored as JSON are in any order, and shorten those that are
-    long: they are kept for years, and no one can delete them."""
+def _shortened_changes(text: bytes) -> Any:
+    """Parse changes, and shorten long values: entries are stored for years, and nobody can delete
+    them."""
     changes = orjson.loads(text)
     if len(text) > LONG_VALUE:
         for change in changes.values():
@@ -155,9 +153,10 @@ def _kept(text: bytes) -> Any:
 
 
 def _shortened(value: Any) -> Any:
-    """A value, or what is kept of one that is longer than ``LONG_VALUE``: its beginning, the
-    number of bytes and their SHA-256; of a text in UTF-8, and of anything else as canonical
-    JSON."""
+    """A value, or for one longer than ``LONG_VALUE`` its beginning, number of bytes and SHA-256.
+
+    Texts are measured in UTF-8, other values as canonical JSON.
+    """
     text = canonical(value)
     if len(text) <= LONG_VALUE:
         return value

@@ -1,7 +1,7 @@
-"""No change without its entry.
+"""No change without an entry.
 
-A transaction of a request or a command is not committed if it changes what
-``app.policy.audit.AUDITED`` lists and has written no entry of the audit log.
+A transaction of a request or a command is not committed if it changes what is in
+``app.policy.audit.AUDITED`` without writing an entry of the audit log.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from app.db.noted import notes
 from app.db.transactions import Inserted
 from app.policy.audit import AUDITED, DELETE, INSERT
 
-# What is noted of a transaction: the last table that was changed, and whether there is an entry.
+# Notes about a transaction: the last changed table in AUDITED, and that an entry was written.
 _CHANGED: Final = "audited change"
 _ENTRIES: Final = "audit entry"
 
 
 class MissingEntry(Exception):
-    """A change without an entry: a mistake in the code."""
+    """A change without an entry: a bug."""
 
 
 def init_app(app: Flask) -> None:
-    """Watch the changes that are sent to the application's database."""
+    """Watch the changes in the application's database."""
     with app.app_context():
         event.listen(db.engine, "after_execute", _watch)
 
@@ -38,11 +38,11 @@ def note_entry() -> None:
 
 
 def covered_by_other_entry(reason: str) -> None:
-    """Let the open transaction be committed without an entry: that of another transaction covers
-    it, or nobody did it.
+    """Let the open transaction be committed without an entry: one of another transaction covers it,
+    or nobody made the change.
 
     Args:
-        reason: for the reader of the code.
+        reason: the reason, for readers of the code.
     """
     assert reason
     note_entry()
@@ -65,8 +65,7 @@ def _is_audited(table: str) -> bool:
 
 
 def _written(statement: Any, many: Any, single: Any) -> set[str]:
-    """Return ``INSERT``, ``DELETE``, or the columns that an UPDATE sets, which the session passes
-    as parameters."""
+    """Return ``INSERT``, ``DELETE``, or the columns that an UPDATE sets."""
     if isinstance(statement, Insert):
         return {INSERT}
     if isinstance(statement, Delete):

@@ -1,4 +1,4 @@
-"""What entries of the audit log are about: the target of each kind of row."""
+"""The targets of entries, by kind of row."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NAME = CompiledQuery(select(Account.name).where(Account.id == bindparam("id")))
 
 
 class Target(NamedTuple):
-    """What something is done to, with its name at that time."""
+    """The target of an action, with its name at that time."""
 
     type: str
     id: str | None

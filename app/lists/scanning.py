@@ -1,9 +1,9 @@
-"""All rows of a statement or a list, in the order of a key, for files that have all of them.
+"""Scanning all rows of a statement or a list, in the order of a key, for files.
 
-A scan yields batches of records that fit into memory together. Each of its queries begins after
-the last row of the one before, so that nothing is held between two of them: no transaction, no
-connection, and on SQLite no snapshot that its log would have to be kept for. A row that is there
-all the time is read once, whatever else is written meanwhile; one that is new may be missing.
+A scan yields batches of records that fit into memory. Each query begins after the last row of the
+previous one, so that nothing is held between two: no transaction, no connection, and no snapshot
+that keeps SQLite's log. A row that exists all the time is read once, whatever is written meanwhile;
+a new one may be missing.
 """
 
 from __future__ import annotations
@@ -33,8 +33,7 @@ T = TypeVar("T")
 
 
 class Reader(Protocol):
-    """Calls a function that sends queries, and holds nothing afterwards. It may call it twice, if
-    the first database is unavailable."""
+    """Calls a function that sends queries, without holding anything afterwards."""
 
     def __call__(self, query: Callable[P, T], *args: P.args, **values: P.kwargs) -> T: ...
 
@@ -56,7 +55,7 @@ class KeyedRows:
     ) -> None:
         self._key = Keyset(*(column.expression for column in key))
         self._first, self._next = self._both(rows)
-        # Reads the sizes of the rows of a batch, before the rows themselves.
+        # Reads the sizes of a batch before its rows.
         counted = None if size is None else rows.with_only_columns(size.label("bytes"))
         self._sizes = None if counted is None else self._both(counted)
 
@@ -82,7 +81,7 @@ class KeyedRows:
     def _after(
         self, key: Key | None, most: int, fetch: Callable[..., list[Any]], values: dict[str, Any]
     ) -> list[Any]:
-        """The rows after a key, as many as fit into memory together."""
+        """The rows after a key that fit into memory together."""
         is_next = key is not None
         values = {**values, **key_values(key or ()), "skipped": 0}
         if self._sizes is not None:
@@ -91,7 +90,7 @@ class KeyedRows:
         return fetch(self._next if is_next else self._first, **values, size=most)
 
     def _both(self, rows: Select[Any]) -> tuple[CompiledQuery, CompiledQuery]:
-        """The statements for the first batch and for all others."""
+        """Return (statement for the first batch, statement for all others)."""
         rows = rows.add_columns(*self._key.labeled)
         first, following = (self._key.page(rows, is_first=is_first) for is_first in (True, False))
         return CompiledQuery(first), CompiledQuery(following)
@@ -108,7 +107,8 @@ def scan_list(
     size: InstrumentedAttribute[Any] | None,
     make: Callable[..., T],
 ) -> Iterator[list[T]]:
-    """Yield what the filters of a list leave, oldest first, in batches, which can be empty.
+    """Yield the rows that match the filters of a list, oldest first, in batches, which can be
+    empty.
 
     Args:
         owner_id: the value of the table's ``owner``.
@@ -130,10 +130,10 @@ def scan_list(
 
 @cache
 def _sizes(statement: ListStatement, size: InstrumentedAttribute[Any] | None) -> KeyedRows:
-    """The rows in order of creation: whether one matches the filters, its bytes, its key.
+    """Read rows in order of creation: if it matches the filters, its bytes, its key.
 
-    A filter that no index has in this order is a column rather than a condition. So a query looks
-    at EXPORT_KEYS rows and no more, however few of them match.
+    A filter without an index in this order is a column instead of a condition. So a query reads at
+    most EXPORT_KEYS rows, however few of them match.
     """
     table, columns = statement.table, statement.table.table.c
     bytes_of = literal_column("0") if size is None else size.expression
@@ -146,8 +146,8 @@ def _sizes(statement: ListStatement, size: InstrumentedAttribute[Any] | None) ->
 
 @cache
 def _rows(table: SearchedTable, output: Columns, dialect: str) -> CompiledQuery:
-    """Read the rows with some ids, found by these alone: with the account beside them, SQLite would
-    look through all that the account has."""
+    """Read rows by id alone: with the account as a condition, SQLite would scan the whole
+    account."""
     hidden = {name: getattr(table.model, name) for name in ("account_id", "created_at", "id")}
     read = hidden | {column.key: column for column in output}
     condition = is_among_ids(table.table.c.id, dialect)

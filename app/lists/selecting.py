@@ -1,6 +1,6 @@
-"""The rows that a filter of ``app.lists.cql`` leaves, oldest first, in pages by cursor.
+"""The rows that match a filter of ``app.lists.cql``, oldest first, in pages by cursor.
 
-A page ends after a number of rows or of bytes: it may have fewer rows than were asked for.
+A page ends after a number of rows or of bytes, and may have fewer rows than requested.
 """
 
 from __future__ import annotations
@@ -52,15 +52,15 @@ class CursorInvalid(ValueError):
 
 
 class Selection(NamedTuple):
-    """The rows that are selected, and their page.
+    """The selected rows, and their page.
 
     Args:
         box: a geometry that rows intersect, besides the filter. If there is too much to compare,
-            the boxes around their boundaries are enough.
-        after: the cursor of the page before.
+            the boxes around their boundaries are compared.
+        after: the cursor of the previous page.
         limit: rows of a page.
         most_bytes: bytes of a page; the first row may have more.
-        within: ids of the projects that rows belong to; None: any.
+        within: ids of the projects of rows; None: any.
     """
 
     condition: Node | None = None
@@ -74,9 +74,11 @@ class Selection(NamedTuple):
 class SelectedPage(NamedTuple):
     """A page.
 
-    ``rows`` has the values of the source's ``shown``, each read when it is asked for. ``next``
-    returns the cursor of the next page, if there is one, once all rows were read. ``is_large`` says
-    that they may not fit into memory.
+    Attributes:
+        rows: the values of the source's ``output``, read lazily.
+        matched: the number of rows on all pages.
+        is_large: the rows may not fit into memory.
+        next: returns the cursor of the next page, if there is one, once all rows were read.
     """
 
     rows: Iterator[Row]
@@ -86,12 +88,12 @@ class SelectedPage(NamedTuple):
 
 
 def select_page(source: FeatureSource, account_id: str, selection: Selection) -> SelectedPage:
-    """A page of the rows that a selection leaves.
+    """Select a page.
 
     Raises:
         CursorInvalid: ``after`` is no cursor.
         TooMuchToCompare: a geometry of the filter touches the boxes of too many rows.
-        ServiceUnavailable: the page is large, and too many others are before this request.
+        ServiceUnavailable: the page is large, and too many requests are waiting.
     """
     return _PageReader(source, account_id, selection).page()
 
@@ -108,10 +110,10 @@ class _PageReader:
         )
         self._node = conjunction(box, within, selection.condition)
         self._after = _read_cursor(selection.after, self._dialect) if selection.after else None
-        self._last: Key | None = None  # of the page, if there is another one
+        self._last: Key | None = None  # the key of the last row, if there is another page
 
     def _meets(self, shape: QueryShape) -> Node:
-        """The filter by a geometry, or by whether there is a place if it holds all of them."""
+        """The filter by a geometry, or for any place if the geometry contains all."""
         table = self._source.table
         if shape.is_box and holds_all(table, self._account_id, shape.bounds):
             return Not(IsNull(GEOMETRY))
@@ -167,7 +169,7 @@ class _PageReader:
         if self._node is None:
             return _all_rows(self._source, self._after is None)
         table = self._source.table
-        key, output, own = table.key(self._dialect), self._source.shown, table.table.c
+        key, output, own = table.key(self._dialect), self._source.output, table.table.c
         in_page = among(key.expression, self._page(*self._keys(key.key)), self._dialect)
         order = Keyset(own.created_at, own.id)
         rows = fence([own.account_id, *map(api_column, output), *order.labeled], in_page)
@@ -199,8 +201,8 @@ class _PageReader:
         if self._node is None:
             return [], {}
         parameters = Parameters()
-        made = Conditions(self._source.table, self._dialect, self._apart, parameters)
-        return [made.of(self._node)], parameters.values
+        conditions = Conditions(self._source.table, self._dialect, self._apart, parameters)
+        return [conditions.of(self._node)], parameters.values
 
     @cached_property
     def _index(self) -> Any:
@@ -242,18 +244,17 @@ class _PageReader:
 
 @cache
 def _all_rows(source: FeatureSource, is_first: bool) -> CompiledQuery:
-    """A page of all rows, read whole on the way."""
+    """Read a page without a filter, with its keys in one query."""
     columns = source.table.table.c
     order = Keyset(columns.created_at, columns.id)
-    rows = columns_of(source.table.model, *source.shown).add_columns(*order.labeled)
+    rows = columns_of(source.table.model, *source.output).add_columns(*order.labeled)
     return CompiledQuery(order.page(rows, is_first=is_first))
 
 
 def _read_cursor(text: str, dialect: str) -> Key:
     """The key of a row: the time of its creation, as the driver takes it, and its id.
 
-    Raises:
-        CursorInvalid: the text is no cursor.
+    Raises CursorInvalid.
     """
     match = _CURSOR.fullmatch(text)
     try:

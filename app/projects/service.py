@@ -175,8 +175,7 @@ def restore_project(principal: Principal, project_id: str, if_match: IfMatch = A
 
 
 def delete_project(principal: Principal, project_id: str, if_match: IfMatch = ANY) -> None:
-    """Delete an archived project with its assets and former boundaries. Raises Conflict if it is not
-    archived."""
+    """Delete an archived project with its contents. Raises Conflict if it is not archived."""
     project = _find(principal, project_id, if_match)
     if project.status != "archived":
         raise Conflict(

@@ -1,6 +1,6 @@
-"""The actors in an account's log, including people who have left and keys that were revoked.
+"""The actors in an account's log, including people who have left and revoked keys.
 
-The index of actors is read from one to the next, however many entries each has.
+The index is read from one actor to the next, however many entries each has.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ _LAST = columns_of(AuditEntry).add_columns(func.max(AuditEntry.actor_id))
 
 
 class LoggedActor(NamedTuple):
-    """Who did something: ``type`` is one of ``app.policy.audit.ACTORS``; ``label`` is the email
-    address or the name that their newest entry has."""
+    """An actor; ``type`` is one of ``app.policy.audit.ACTORS``, ``label`` the email address or the
+    name in the newest entry."""
 
     id: str
     type: str  # empty if the entry is unreadable

@@ -60,7 +60,7 @@ _BATCH = CompiledQuery(
     .order_by(AuditEntry.number)
     .limit(_AT_ONCE)
 )
-# What is sealed while the tail is read still belongs to it.
+# Entries that are sealed while the tail is read still belong to it.
 _TAIL = CompiledQuery(
     columns_of(AuditEntry, AuditEntry.id)
     .add_columns(BODY)
@@ -74,7 +74,7 @@ _TAIL = CompiledQuery(
 
 
 class ContextReader:
-    """Runs each query in its own application context, so that none holds a connection."""
+    """Runs each query in its own application context, so that no connection is held."""
 
     def __init__(self, app: Flask) -> None:
         self._app = app
@@ -139,15 +139,18 @@ def proof_lines(app: Flask, account_id: str) -> Iterator[bytes]:
 
 
 def _line(entry_id: str, body: bytes) -> bytes:
-    """Return the line of an entry. An unreadable one could be taken for another line of the file,
-    so its line says that it is unreadable, and no checkpoint covers it."""
+    """Return the line of an entry.
+
+    An unreadable one could be mistaken for another line of the file. Its line says that it is
+    unreadable, and no checkpoint covers it.
+    """
     return dumps({"id": entry_id, UNREADABLE: True}) if read_body(body) is None else body
 
 
 def _with_entries(
     read: ContextReader, account_id: str, checkpoint: Checkpoint
 ) -> tuple[Checkpoint, list[tuple[Any, ...]]]:
-    """Return a checkpoint with its entries. If some are missing, it is read again: they may just
+    """Return a checkpoint with its entries. If some are missing, it is read again, as they may just
     have been deleted by age."""
     entries = list(_numbered(read, account_id, checkpoint))
     if checkpoint.entry_hashes and len(entries) != checkpoint.last - checkpoint.first + 1:
@@ -207,7 +210,7 @@ def _csv(rows: Iterator[tuple[Any, ...]]) -> Iterator[bytes]:
 
 
 def _cells(entry: dict[str, Any]) -> list[Any]:
-    """The columns, with control characters escaped as in JSON: a terminal would obey them."""
+    """The columns, with control characters, which a terminal would obey, escaped as in JSON."""
     return [_escaped(cell) if isinstance(cell, str) else cell for cell in _columns(entry)]
 
 

@@ -1,4 +1,4 @@
-"""The base of all statements that count or list an account's audit log."""
+"""Filters of an account's audit log, for statements that count or list entries."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from app.values.ids import first_id, last_id
 
 _KIND: Final = "audit_entry"
 
-# Each has an index with the entries in order. The index contains the other columns, so that entries
-# filtered by several are found by the first, and tested without reading rows.
+# Each has an index with the entries in order, and the other columns: entries that are filtered by
+# several are found by the first, and tested without reading rows.
 INDEXED: Final = ("target_id", "actor_id", "action")
 
 
 class EntryQuery(NamedTuple):
-    """Which entries, which page; both ends of the time are included."""
+    """The filters and the page of entries; both ends of the time are included."""
 
     page: int = 1
     per_page: int = 20
@@ -32,7 +32,7 @@ class EntryQuery(NamedTuple):
 
 
 class EntryStatementFilters(NamedTuple):
-    """Which filters a statement has; the values are parameters."""
+    """The filters of a statement, whose values are parameters."""
 
     target_id: bool = False
     actor_id: bool = False
@@ -44,7 +44,7 @@ class EntryStatementFilters(NamedTuple):
 
     @classmethod
     def of(cls, values: dict[str, Any]) -> EntryStatementFilters:
-        """Those that parameters are given for."""
+        """The filters that parameters are given for."""
         ends = {"since": "since_id", "until": "until_id"}
         return cls(*(ends.get(name, name) in values for name in cls._fields))
 
@@ -75,10 +75,10 @@ def filtered_entries(output: ColumnElement[Any], filters: EntryStatementFilters)
     for name in INDEXED:
         if getattr(filters, name):
             column = getattr(AuditEntry, name).expression
-            # SQLite would take one index or the other: an expression has none.
+            # Keeps SQLite from using the index of another column.
             tested = column.concat("") if conditions else column
             conditions.append(tested == bindparam(name))
-    if filters.since and not filters.lowest_id:  # the nearer end: SQLite might take the other one
+    if filters.since and not filters.lowest_id:  # SQLite might use the farther bound
         conditions.append(AuditEntry.id >= bindparam("since_id"))
     if filters.until:
         conditions.append(AuditEntry.id <= bindparam("until_id"))

@@ -19,7 +19,7 @@ from app.jobs.registry import Job
 
 log = logging.getLogger(__name__)
 
-_RUN_SECONDS: Final = 10.0  # of a job; mails and all other jobs wait for it
+_RUN_SECONDS: Final = 10.0  # mails and all other jobs wait for it
 
 
 def seal_audit_log() -> int:
@@ -80,7 +80,7 @@ def _prune_next(account_id: str) -> int | None:
 
 
 def _signing_key() -> tuple[str, Ed25519PrivateKey]:
-    """Return the key that signs, and create it for the first checkpoint of the instance."""
+    """Return the key that signs, which is created for the first checkpoint of the instance."""
     key = newest_key()
     while key is None:
         with transaction():

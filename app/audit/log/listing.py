@@ -1,6 +1,6 @@
-"""The list of an account's entries, newest first. A record is the text that was written.
+"""The list of an account's entries, newest first, as the text that was written.
 
-Unreadable entries are left out, though ``total`` counts them.
+Unreadable entries are left out, but counted in ``total``.
 """
 
 from __future__ import annotations
@@ -87,8 +87,8 @@ def list_latest(account_id: str, query: EntryQuery, before: str | None = None) -
 
 
 def _total(values: dict[str, Any]) -> int:
-    """Return the number of all entries. The sealed ones are not counted one by one: their numbers
-    are consecutive, and the oldest are deleted first."""
+    """Return the number of all entries. The numbers of sealed ones are consecutive, and the oldest
+    are deleted first, so that they need not be counted."""
     oldest, newest, waiting = _NUMBERS.tuples(**values)[0]
     return int(waiting if newest is None else newest - oldest + 1 + waiting)
 
@@ -106,8 +106,8 @@ def _page(dialect: str, filters: EntryStatementFilters, *, backwards: bool) -> C
 
 
 def _page_of_all() -> CompiledQuery:
-    """A page without filters: what waits to be sealed, then what is sealed, by number. So the
-    sealed entries before the page are not read, however many they are."""
+    """Read a page without filters: waiting entries, then sealed ones by number. So the sealed
+    entries before the page are not read."""
     size, skipped = (bindparam(name, type_=BigInteger) for name in ("size", "skipped"))
     beyond = skipped - _WAITING
     first = _NEWEST - case((beyond > 0, beyond), else_=0)
@@ -126,6 +126,6 @@ _PAGE_OF_ALL = _page_of_all()
 
 
 def last_done_at(account_id: str, action: str) -> datetime | None:
-    """When an action was last done; None: never, or longer ago than entries are kept."""
+    """The last time of an action; None if no entry has it."""
     entries = list_latest(account_id, EntryQuery(per_page=1, action=action)).entries
     return parse_time(entries[0]["at"]) if entries else None

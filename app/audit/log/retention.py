@@ -1,6 +1,6 @@
 """Deleting whole batches of entries ``AUDIT_DAYS`` after they were sealed.
 
-Their checkpoints stay, and an entry records the deletion.
+Their checkpoints stay, and the deletion has an entry.
 """
 
 from __future__ import annotations
@@ -39,10 +39,8 @@ _SILENT: Final = {"synchronize_session": False}
 
 
 def accounts_with_expired() -> list[str]:
-    """The accounts, and the instance, with expired batches.
-
-    They are shuffled, as a run may not come to the last.
-    """
+    """The accounts, and the instance, with expired batches, shuffled, as a run may not reach the
+    last."""
     with connect() as connection:
         account_ids = list(connection.scalars(_EXPIRED, {"before": _expired_before()}))
     shuffle(account_ids)
@@ -54,8 +52,8 @@ def delete_oldest(account_id: str) -> int | None:
     transaction.
 
     Returns:
-        How many; None if the oldest batch has not expired. Later ones are kept too, so that what
-        is deleted has no gaps.
+        Their number; None if the oldest batch has not expired. Later batches stay then, too, so
+        that deletion leaves no gaps.
     """
     if not take_lock(f"prune {account_id}"):
         return None  # another process deletes it

@@ -43,7 +43,7 @@ def read_entry(account_id: str, entry_id: str) -> Any:
 
 
 def write_export_entry(account_id: str, format_name: str, query: EntryQuery) -> None:
-    """Record in the current transaction that somebody exports the log."""
+    """Write the entry of an export of the log, in the current transaction."""
     changes = changes_of_new({"format": format_name, **filters_of(query)})
     write_read_entry(
         "audit_log.exported", audit_log_target(account_id), account_id=account_id, changes=changes

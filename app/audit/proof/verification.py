@@ -33,12 +33,12 @@ _PRUNED: Final = b'"action":"audit_log.pruned"'
 
 
 class Verifier:
-    """Give ``check`` each line, then call ``end``; both yield what they find.
+    """Verifies a log: call ``check`` with each line, then ``end``; both yield findings.
 
     Args:
         pinned: the public keys to trust, in base64; without any, those of the file.
         kept: earlier checkpoints, which the log must still contain.
-        days: for how long after they were sealed entries must be there; None: unknown.
+        days: the days for which sealed entries must be kept; None: unknown.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class Verifier:
             self._kept[checkpoint.number].append(checkpoint)
         self._line = 0
         self._batch: tuple[Checkpoint, Batch] | None = None
-        self._is_tail = False  # whether what follows is not sealed
+        self._is_tail = False  # the next entries are not sealed
         self._unsealed, self._unsealed_since = 0, ""
         self._days = days
         self._deleted: Checkpoint | None = None  # the newest batch whose entries were deleted
@@ -66,7 +66,7 @@ class Verifier:
         self._is_over = self._is_refused = False
 
     def check(self, line: bytes) -> Iterator[Finding]:
-        """Yield the findings of this line, and of what it completes."""
+        """Yield the findings of a line, and of the batch that it completes."""
         self._line += 1
         if self._is_refused:
             return
@@ -160,7 +160,7 @@ class Verifier:
             self._batch = checkpoint, Batch(checkpoint.hashes())
 
     def _sequence(self, checkpoint: Checkpoint, before: int) -> Iterator[Finding]:
-        """Yield a finding unless it follows the last one."""
+        """Yield a finding unless the checkpoint follows the last one."""
         if self._is_tail:
             yield self._about("chain_broken", checkpoint, "it follows entries that are not sealed")
         for number in range(before + 1, min(checkpoint.number, before + 1_000)):
@@ -173,7 +173,7 @@ class Verifier:
             yield self._about("chain_broken", checkpoint)
 
     def _content(self, checkpoint: Checkpoint) -> Iterator[Finding]:
-        """Yield a finding unless it is what was signed."""
+        """Yield a finding unless the checkpoint is unchanged."""
         if checkpoint.account_id != self.account_id:
             yield self._about("checkpoint_changed", checkpoint, "it is of another account")
         if checkpoint.entry_hashes is None:
@@ -186,8 +186,8 @@ class Verifier:
         ):
             yield self._about("checkpoint_changed", checkpoint, "its hash is wrong")
         yield from self._signature(checkpoint)
-        for pinned in self._kept.pop(checkpoint.number, ()):
-            if pinned.without_hashes() != checkpoint.without_hashes():
+        for earlier in self._kept.pop(checkpoint.number, ()):
+            if earlier.without_hashes() != checkpoint.without_hashes():
                 yield self._about("log_rewritten", checkpoint)
 
     def _signature(self, checkpoint: Checkpoint) -> Iterator[Finding]:
@@ -211,7 +211,7 @@ class Verifier:
             self._recorded_to = max(self._recorded_to, _deleted_to(record))
 
     def _deletion(self, newest: Checkpoint) -> Iterator[Finding]:
-        """Yield that entries were deleted by age, and what is wrong with that."""
+        """Yield the deletion of entries by age, and problems with it."""
         detail = f"numbers 1 to {newest.last:,}, the newest sealed {newest.sealed_at}"
         yield Finding("deleted_by_age", detail)
         if self._recorded_to < newest.last:
