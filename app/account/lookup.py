@@ -1,4 +1,4 @@
-"""Looking up accounts: one by its id or slug, all of them, and how many are on each plan."""
+"""Looking up accounts: one by id or slug, all of them, and their number on each plan."""
 
 from __future__ import annotations
 

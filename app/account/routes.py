@@ -56,7 +56,7 @@ def read_usage(principal: Principal) -> Response:
 
 
 def _account_seen_by(principal: Principal) -> dict[str, Any]:
-    """The record of the principal's account; ``usage`` counts the projects that it sees."""
+    """The record of the principal's account, with the usage of the projects that it sees."""
     record = lookup.read_account(principal.account_id)
     if principal.project_ids is not None:
         totals = summarize_projects(principal)

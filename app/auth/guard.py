@@ -24,19 +24,19 @@ _PERSON: Final = CompiledQuery(select(User.id).where(User.id == bindparam("id"))
 
 
 def set_permission(view: Any, permission: str) -> None:
-    """Note which permission a view requires; tests check that every operation names one."""
+    """Declare the permission of a view; tests check that every operation has one."""
     view.permission = permission
 
 
 def identify(credential: str | None, is_needed: Callable[[], bool] = lambda: True) -> None:
-    """Authenticate the request, without rejecting it: ``require`` raises the error, if any.
+    """Authenticate the request without rejecting it: ``require`` raises the error, if any.
 
-    Runs before a route is entered, so that limits, logs and unknown routes know the account too.
+    Runs before the route, so that limits, logs and unknown routes know the account too.
 
     Args:
-        credential: as the header Authorization has it; None if none was sent.
-        is_needed: whether the route responds to nobody without one. Others respond also while the
-            database is down.
+        credential: the value of an Authorization header, or None.
+        is_needed: returns True if the route requires one. Other routes work while the database is
+            down.
     """
     g.has_credential = credential is not None
     try:
@@ -51,19 +51,19 @@ def identify(credential: str | None, is_needed: Callable[[], bool] = lambda: Tru
 
 
 def has_credential() -> bool:
-    """Return whether this request has a credential, valid or not."""
+    """Return True if this request has a credential, valid or not."""
     return bool(g.get("has_credential"))
 
 
 def current_principal() -> Principal | None:
-    """The principal of this request, or None when nobody was identified."""
+    """The principal of this request, or None without a valid credential."""
     principal: Principal | None = g.get("principal")
     return principal
 
 
 def is_caller_deleted() -> bool:
-    """Return whether the account or person that this request is authenticated as was deleted while
-    it ran. False if the database cannot tell."""
+    """Return True if the account or person of this request was deleted while it ran; False if the
+    database is down."""
     caller: Any = current_principal() or g.get("person")
     if caller is None:
         return False
@@ -75,11 +75,11 @@ def is_caller_deleted() -> bool:
 
 
 def require(permission: str) -> Principal:
-    """The principal, who holds ``permission``.
+    """Return the principal, who has ``permission``.
 
     Args:
-        permission: a permission of the policy, some joined by ``OR``, of which one is enough,
-            ``PROFILE``, or ``ANY_CREDENTIAL``.
+        permission: a permission of the policy, alternatives joined by ``OR``, ``PROFILE``, or
+            ``ANY_CREDENTIAL``.
 
     Raises:
         Unauthorized: no valid credential was sent.
@@ -104,10 +104,10 @@ def require_permission(principal: Principal, permission: str) -> None:
 
 
 def require_project(principal: Principal, project_id: str | None) -> None:
-    """Check that a credential that is limited to some projects may be used for this one.
+    """Check that a credential that is limited to some projects includes this one.
 
     Args:
-        project_id: of the project that it is about; None: it is about the whole account.
+        project_id: the id of the project; None for the whole account.
 
     Raises:
         NotFound: it may not see this project.

@@ -1,6 +1,6 @@
-"""Acting in the name of an account's owner: commands of the operator, and changes made with SQL.
+"""The operator, who acts in the name of an account's owner: commands, and changes made with SQL.
 
-Such a change has events like any other, and an event says who did it.
+Such changes have events, which need an actor.
 """
 
 from __future__ import annotations

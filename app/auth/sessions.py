@@ -72,31 +72,31 @@ _OF_PERSON = CompiledQuery(
 
 @dataclass(frozen=True, slots=True)
 class SignedIn:
-    """The signed-in person, and the account that they work in, None if they belong to none."""
+    """The signed-in person, and the account that they work in, if any."""
 
     session_id: str
     user_id: str
     email: str
     name: str
-    is_verified: bool  # whether the email address was proved to be theirs
+    is_verified: bool  # the email address is verified
     account_id: str | None
     account_name: str
-    account_deletes_at: datetime | None  # it is deleted then; None: it is not
+    account_deletes_at: datetime | None  # the scheduled deletion, if any
     plan: str
     role: str
-    last_used_at: datetime | None  # as noted down, up to a minute old; None: this is its first use
-    time_zone: str | None  # None, like the next: as the browser has it
+    last_used_at: datetime | None  # as saved, up to a minute late; None for the first use
+    time_zone: str | None  # None, like the next, for the browser's
     date_format: str | None  # app.policy.dates
     has_second_factor: bool
-    # Until when they must turn one on for the account to stay open; None: they need not.
+    # The time until which they must turn one on to stay in the account; None without.
     second_factor_due_at: datetime | None
-    # When they last gave it in this session or, having none, their password.
+    # The last confirmation in this session by second factor or, without one, by password.
     confirmed_at: datetime | None
-    is_operator: bool  # of the instance
+    is_operator: bool  # an operator of the instance
 
     @property
     def is_account_due(self) -> bool:
-        """True if their account is due to be deleted, which nobody can cancel any longer."""
+        """True if the deletion of their account is due and cannot be canceled any more."""
         return self.account_deletes_at is not None and self.account_deletes_at <= clock.now()
 
     @property
@@ -113,11 +113,12 @@ def start_session(
     browser: str,
     confirmed: bool = False,
 ) -> str:
-    """Sign a person in, in the open transaction. Returns the token for the cookie. Of their other
-    sessions, the ``SESSIONS_PER_PERSON - 1`` that were used last are kept.
+    """Sign a person in, in the open transaction. Returns the token for the cookie.
+
+    Only their last ``SESSIONS_PER_PERSON`` sessions are kept.
 
     Args:
-        confirmed: whether they have just given their second factor or, having none, their password.
+        confirmed: they have just confirmed by second factor or, without one, by password.
     """
     own = select(Session.id).where(Session.user_id == user_id)
     last = own.order_by(Session.last_used_at.desc(), Session.id.desc())
@@ -212,33 +213,33 @@ def switch_account(session_id: str, account_id: str | None) -> None:
 
 
 def end_session(user_id: str, session_id: str) -> bool:
-    """End one session of a person. False when there is none."""
+    """End one session of a person. Returns False if there is none."""
     own = delete(Session).where(Session.id == session_id, Session.user_id == user_id)
     result: Any = db.session.execute(own)
     return bool(result.rowcount)
 
 
 def confirm_session(session_id: str) -> None:
-    """Note that the person of a session has just confirmed that it is them."""
+    """Save that the person of a session has just confirmed their identity."""
     own = update(Session).where(Session.id == session_id)
     db.session.execute(own.values(confirmed_at=clock.now()))
 
 
 def end_confirmations(user_id: str) -> None:
-    """Have a person confirm again in each of their sessions."""
+    """Require a new confirmation in each session of a person."""
     own = update(Session).where(Session.user_id == user_id)
     db.session.execute(own.values(confirmed_at=None))
 
 
 def end_sessions(user_id: str, *, but: str | None = None) -> None:
-    """End all sessions of a person, or all but one, and the sign-ins that have begun."""
+    """End all sessions of a person, or all but one, and their pending sign-ins."""
     delete_pending(user_id)
     own = delete(Session).where(Session.user_id == user_id)
     db.session.execute(own if but is None else own.where(Session.id != but))
 
 
 def save_session_use(person: SignedIn) -> None:
-    """Write when a session was used, and its person active."""
+    """Save the use of a session, and the activity of its person."""
     ids, touches = {"id": person.session_id, "user_id": person.user_id}, [last_use.SESSION]
     if person.account_id is not None:
         ids["account_id"] = person.account_id

@@ -14,7 +14,7 @@ from app.values.schemas import BoundedList, InputSchema, PartialSchema, Text, Ti
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _LONGEST_ID: Final = 255
-_MOST_ITEMS: Final = 100  # of one subscription; Stripe allows 20
+_MOST_ITEMS: Final = 100  # in one subscription; Stripe allows 20
 
 
 class EpochSeconds(fields.Field[datetime]):

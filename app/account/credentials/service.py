@@ -94,7 +94,7 @@ def create_credential(
         expires_at=new.expires_at,
     )
     db.session.add(credential)
-    _record_created(credential)
+    _audit_creation(credential)
     return credential, secret
 
 
@@ -120,13 +120,13 @@ def list_credentials(account_id: str, kind: str) -> list[dict[str, Any]]:
 
 
 def valid_credentials(account_id: str, kind: str) -> list[dict[str, Any]]:
-    """List those of the account's keys or tokens that are not over, newest first."""
+    """List the account's valid keys or tokens, newest first."""
     rows = _VALID.all(account_id=account_id, kind=kind, now=clock.now())
     return [_credential_record(row) for row in rows]
 
 
 def last_ended(account_id: str, kind: str, most: int) -> tuple[list[dict[str, Any]], int]:
-    """Those of the account's keys or tokens that ended last, and how many have ended."""
+    """Return (records of the keys or tokens that ended last, number of ended ones)."""
     values = {"account_id": account_id, "kind": kind, "now": clock.now()}
     rows = _LAST_ENDED.all(**values, most=most)
     return [_credential_record(row) for row in rows], int(_ENDED_TOTAL.scalar(**values))
@@ -147,7 +147,7 @@ def revoke_credential(account_id: str, kind: str, credential_id: str) -> bool:
     return True
 
 
-def _record_created(credential: Credential) -> None:
+def _audit_creation(credential: Credential) -> None:
     values = {name: getattr(credential, name) for name in _AUDITED}
     values["expires_at"] = format_optional_time(credential.expires_at)
     write_entry(f"{credential.kind}.created", credential, changes=changes_of_new(values))

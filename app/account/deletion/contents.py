@@ -134,7 +134,7 @@ def _end_access(account_id: str) -> None:
 
 
 def _delete_contents(account_id: str) -> Iterator[None]:
-    """Delete in batches what an account may have very many of."""
+    """Delete large contents of an account in batches."""
     for _ in chain.from_iterable(_batches(account_id)):
         covered_by_other_entry(_DELETION)
         yield
@@ -159,7 +159,7 @@ def _batches(account_id: str) -> Iterator[Iterator[None]]:
 
 
 def _delete_deliveries(account_id: str, keys: Sequence[tuple[str]]) -> Iterator[None]:
-    """Delete the deliveries of some events, which may be thousands for each."""
+    """Delete the deliveries of some events; one event may have thousands."""
     event_ids = [event_id for (event_id,) in keys]
     own = rows_of(account_id, Delivery).where(Delivery.event_id.in_(event_ids))
     return delete_batches(Delivery, own)
@@ -172,9 +172,8 @@ def _ids(account_id: str, model: type[Webhook] | type[Import]) -> Sequence[str]:
 def _delete_rest(account_id: str) -> None:
     """Delete the account itself, and with it all that is left.
 
-    The entry is written to the log of the instance, as the account's own is deleted too. The
-    account is locked first, so that nothing is sealed meanwhile; the job that seals deletes what is
-    recorded later.
+    The entry is in the log of the instance, as the account's own is deleted too. The account is
+    locked first, so that nothing is sealed meanwhile; the sealing job deletes later entries.
     """
     write_entry("account.deleted", _lock(account_id), account_id=INSTANCE)
     delete_rows(AuditCheckpoint, AuditCheckpoint.account_id == account_id)
@@ -192,14 +191,14 @@ def _lock(account_id: str) -> Account:
 
 
 def _make_due(account: Account) -> None:
-    """Set the time of an account's deletion to now, by the operator, unless it is due already."""
+    """Schedule an account's deletion for now, by the operator, unless it is due already."""
     now = clock.now()
     if account.deletes_at is None or account.deletes_at > now:
         account.deletes_at, account.deletion_scheduled_by = now, None
 
 
 def _leave_sessions(account_id: str) -> None:
-    """Let the sessions in an account continue in none: an open page of this account must not be
-    saved in another."""
+    """Let the sessions in an account continue in none: a form that is open in this account must not
+    be saved in another."""
     own = update(Session).where(Session.current_account_id == account_id)
     db.session.execute(own.values(current_account_id=None))

@@ -22,7 +22,7 @@ from app.values import clock
 from app.values.clock import format_optional_time
 
 _NOTIFIED_ROLES: Final = (OWNER, "admin")
-_DELETED_SINCE: Final = "A former owner"  # whose address only the entry of their deletion keeps
+_DELETED_SINCE: Final = "A former owner"  # the label of a person who was deleted meanwhile
 _SCHEDULED: Final = CompiledQuery(
     select(Account.deletes_at, User.email)
     .outerjoin(User, User.id == Account.deletion_scheduled_by)
@@ -54,7 +54,7 @@ def schedule_deletion(principal: Principal) -> None:
         )
     account.deletes_at = clock.now() + DELETED_AFTER
     account.deletion_scheduled_by = principal.user_id
-    _record("account.deletion_scheduled", account, None)
+    _audit("account.deletion_scheduled", account, None)
     mail_scheduled(account, principal.user_email, members_in_roles(account.id, _NOTIFIED_ROLES))
 
 
@@ -108,11 +108,11 @@ def _cancel(account: Account, by_email: str) -> None:
             "The deletion has begun and can no longer be canceled.",
         )
     account.deletes_at = account.deletion_scheduled_by = None
-    _record("account.deletion_canceled", account, before)
+    _audit("account.deletion_canceled", account, before)
     mail_canceled(account, by_email, members_in_roles(account.id, _NOTIFIED_ROLES))
 
 
-def _record(action: str, account: Account, before: datetime | None) -> None:
+def _audit(action: str, account: Account, before: datetime | None) -> None:
     after = account.deletes_at
     times = {"from": format_optional_time(before), "to": format_optional_time(after)}
     write_entry(action, account, changes={"deletes_at": times})

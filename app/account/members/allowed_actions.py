@@ -1,6 +1,6 @@
-"""The changes that a signed-in member may make to another member, for the page that offers them.
+"""The changes that a signed-in member may make to another one, for the page that offers them.
 
-The rules are those of the change itself, which checks them again.
+The change checks the same rules again.
 """
 
 from __future__ import annotations

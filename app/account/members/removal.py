@@ -66,7 +66,7 @@ def solely_owned_accounts(user_id: str) -> list[Any]:
 
 
 def is_only_owner(account_id: str, user_id: str) -> bool:
-    """Return whether nobody else owns the account of this owner."""
+    """Return True if the account has no owner but this person."""
     return _OTHER_OWNERS.first(account_id=account_id, user_id=user_id) is None
 
 
@@ -94,11 +94,11 @@ def leave_accounts(person: User) -> bool:
 
 
 def purge_invited(user_ids: Iterable[str]) -> None:
-    """Delete those of these people who never signed up and are no longer invited to any account,
-    so that their addresses are not kept.
+    """Delete those of these people who never signed up and have no invitation any more, so that
+    their addresses are not stored.
 
-    The entry that records the end of their invitation covers this. Somebody who is joining or being
-    invited in another transaction is locked there and skipped.
+    The entry for the end of the invitation covers this. People who are locked, because they are
+    joining or being invited, are skipped.
     """
     db.session.flush()
     for user_id in sorted(user_ids):
