@@ -136,7 +136,7 @@ def revoke_family(account_id: str, authorization_id: str) -> bool:
 
 
 def write_token_entry(action: str, row: Any, client: Client) -> None:
-    """Record in the audit log the use of a token or code by an application that acts for a person.
+    """Write the entry of an application's use of a token or code.
 
     Args:
         row: the row of the token or code, with ``account_id`` and ``user_id``.
@@ -163,8 +163,8 @@ def _delete_unused(account_id: str, user_id: str, now: datetime) -> None:
 
 
 def _delete_surplus(row: Any, now: datetime) -> None:
-    """Delete the authorizations, beside this one, that its consent has too many of: those that have
-    ended first, then those that were used longest ago."""
+    """Delete other authorizations beyond the maximum of the consent: ended ones first, then those
+    that were used longest ago."""
     has_ended = OAuthAuthorization.revoked_at.is_not(None) | (OAuthAuthorization.ends_at <= now)
     surplus = (
         rows_of(row.account_id, OAuthAuthorization)
@@ -176,7 +176,7 @@ def _delete_surplus(row: Any, now: datetime) -> None:
         )
         .order_by(has_ended, OAuthAuthorization.last_used_at.desc())
         .offset(AUTHORIZATIONS_PER_CONSENT - 1)
-        .limit(BATCH_ROWS)  # each time
+        .limit(BATCH_ROWS)
         .with_for_update(skip_locked=True)
     )
     for family in db.session.scalars(surplus):

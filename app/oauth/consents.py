@@ -98,16 +98,16 @@ def save_consent(
     scopes: Collection[str],
     *,
     name: str,
-    asked: Collection[str] = (),
+    confirmed_uris: Collection[str] = (),
 ) -> None:
     """Add scopes to a person's consent, or create the consent.
 
-    It is recorded in the audit log even if the consent has all scopes already, as the application
-    gets access again.
+    It has an entry even if the consent has all scopes already, as the application gets access
+    again.
 
     Args:
         name: the name of the application.
-        asked: the redirect URIs of the application that the person has just been asked about.
+        confirmed_uris: the redirect URIs that the person has just been asked about.
 
     Raises:
         Forbidden: the person does not belong to the account.
@@ -118,7 +118,7 @@ def save_consent(
     row = insert_into(OAuthConsent).values(
         **key,
         scopes=list(scopes),
-        redirect_uris=list(asked),
+        redirect_uris=list(confirmed_uris),
         created_at=now,
         updated_at=now,
     )
@@ -133,7 +133,7 @@ def save_consent(
     granted = [scope for scope in SCOPES if scope in {*consent.scopes, *scopes}]
     if granted != consent.scopes:
         consent.scopes, consent.updated_at = granted, now
-    consent.redirect_uris = list(dict.fromkeys([*consent.redirect_uris, *asked]))
+    consent.redirect_uris = list(dict.fromkeys([*consent.redirect_uris, *confirmed_uris]))
     action = "application.allowed"
     changes: Changes = {"scopes": {"from": former, "to": granted}}
     if granted == former:
@@ -204,8 +204,8 @@ def revoke_consents_to(application: OAuthApplication, scopes: Collection[str]) -
 
 
 def write_end_of_access(application: OAuthApplication) -> None:
-    """Record in the logs of other accounts that an application loses the access granted there. It
-    must be locked, and is about to be deleted."""
+    """Write entries in other accounts about the end of an application's access there. It must be
+    locked, and is about to be deleted."""
     accounts = {account_id for account_id, _, _ in _consents_to(application)}
     for account_id in sorted(accounts - {application.account_id}):
         with _acting_in(account_id, application):

@@ -111,7 +111,7 @@ def rotate_refresh_token(row: Any, client: Client, scopes: Sequence[str]) -> dic
         if not _replace_successors(stored, now):
             _revoke_stolen(stored, row, client)
             raise invalid_refresh_token()
-        # Only now: whoever has stolen tokens must not put off with them that this is noticed.
+        # Counted only now: a thief must not delay this check with refreshes.
         count_refresh(row.user_id, client.account_id)
     response = issue_tokens(family, scopes, now)
     family.last_used_at = now

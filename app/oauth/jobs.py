@@ -42,8 +42,7 @@ def wipe_successors() -> int:
 
 
 def delete_tokens() -> int:
-    """Delete the tokens of authorizations that were deleted. Returns how many of these have none
-    left.
+    """Delete the tokens of deleted authorizations. Returns the number of these that are finished.
 
     Stops after ``_RUN_SECONDS`` or when the worker is asked to stop; the next run continues.
     """

@@ -31,12 +31,12 @@ def has_consented(request: AuthorizationRequest, user_id: str, account_id: str) 
 
 
 def grant_request(
-    request: AuthorizationRequest, user_id: str, account_id: str, *, asked: bool
+    request: AuthorizationRequest, user_id: str, account_id: str, *, is_confirmed: bool
 ) -> str:
-    """Grant the request and record the consent. Returns the redirect URL, with a code.
+    """Grant the request and save the consent. Returns the redirect URL, with a code.
 
     Args:
-        asked: the person has just allowed it, not by an earlier consent.
+        is_confirmed: the person has just allowed it, not by an earlier consent.
 
     Raises:
         Forbidden: the person does not belong to the account.
@@ -52,7 +52,7 @@ def grant_request(
     save_consent(
         *(account_id, user_id, client.id, request.scopes),
         name=client.name,
-        asked=uris if asked else (),
+        confirmed_uris=uris if is_confirmed else (),
     )
     code = create_authorization(
         account_id=account_id,

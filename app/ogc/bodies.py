@@ -1,8 +1,8 @@
 """The bodies of changes: GeoJSON Features with flat properties, as the fields of ``/v1``.
 
 A property with the name of a field is that field; all others are keys of the metadata. In a new
-feature, and in one that replaces another, null is the same as nothing: programs that draw maps send
-null for each column that is empty.
+feature, and in one that replaces another, null properties are ignored: programs that draw maps send
+null for each empty column.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class FeatureBody(InputSchema):
         return values
 
     def _values(self, data: Mapping[str, Any]) -> dict[str, Any]:
-        """The fields that a Feature has, by their names."""
+        """The fields of a Feature, by name."""
         problems = _member_problems(data, self.is_patch)
         properties = data.get("properties")
         if properties is not None and not isinstance(properties, dict):
@@ -81,13 +81,13 @@ class FeatureBody(InputSchema):
         return self._emptied() | values if not (self.is_patch or self.is_new) else values
 
     def _emptied(self) -> dict[str, Any]:
-        """The fields that a feature loses if what replaces it does not have them."""
+        """The fields that a replacement empties if it does not contain them."""
         fields = self.collection.type.property_fields
         return {f.name: None for f in fields if f.nullable and f.writable == "always"}
 
 
 def read_new(collection: Collection) -> dict[str, Any]:
-    """The fields of a new feature, by their columns; an asset's ``project_id`` among them.
+    """The fields of a new feature by column, with an asset's ``project_id``.
 
     Raises:
         BadRequest: the body cannot be read.
@@ -97,19 +97,19 @@ def read_new(collection: Collection) -> dict[str, Any]:
 
 
 def read_replacement(collection: Collection) -> dict[str, Any]:
-    """All fields that a change can set, by their columns. The errors are those of ``read_new``."""
+    """All fields that a change can set, by column. Raises as ``read_new``."""
     return _read(collection, _schema(collection, "replacement"))
 
 
 def read_patch(collection: Collection) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The fields to change, by their columns, and what to merge into the metadata (RFC 7396).
-    The errors are those of ``read_new``."""
+    """Return (fields to change by column, patch of the metadata (RFC 7396)). Raises as
+    ``read_new``."""
     values = _read(collection, _schema(collection, "patch"))
     return values, values.pop(_PATCH, {})
 
 
 def merged_metadata(collection: Collection, text: str | None, patch: Mapping[str, Any]) -> Any:
-    """The text of the metadata after a patch; None if nothing is left.
+    """The text of the metadata after a patch; None if it is empty.
 
     Raises:
         ValidationFailed: it would be larger than it may.
@@ -147,7 +147,7 @@ def _read(collection: Collection, schema: type[FeatureBody]) -> dict[str, Any]:
 
 
 def _renamed(collection: Collection, detail: Detail) -> Detail:
-    """The error of a field, with its path in the Feature."""
+    """The error of a field with its path in the Feature."""
     name, dot, rest = detail.field.partition(".")
     if name == collection.type.geometry.name or name in _MEMBERS | {"body"}:
         name = "geometry" if name == collection.type.geometry.name else name
@@ -195,7 +195,7 @@ def _schema(collection: Collection, purpose: str) -> type[FeatureBody]:
         else:
             fields[_PATCH] = ma.fields.Dict()
         if "project_id" in fields:
-            fields["project_id"] = ma.fields.String()  # which an asset keeps
+            fields["project_id"] = ma.fields.String()  # must stay the same
         body = FeatureBody.from_dict(fields, name=purpose.title())
     body.collection, body.is_new = collection, purpose == "new"
     body.is_patch = purpose == "patch"
@@ -203,7 +203,7 @@ def _schema(collection: Collection, purpose: str) -> type[FeatureBody]:
 
 
 def _only_new(table: Iterable[Field]) -> dict[str, Any]:
-    """Fields that differ in a new feature: it names its project, and cannot set every status."""
+    """The fields that differ in a new feature: an asset's project, a project's status."""
     names = {field.name: field for field in table}
     if "project_id" in names:
         return {"project_id": ma.fields.String(required=True)}

@@ -1,4 +1,4 @@
-"""Features that are read in bulk, which the audit log records."""
+"""Entries of the audit log about features that are read in bulk."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ _LAST_HOUR: Final = CompiledQuery(
 
 
 def is_bulk_read(principal: Principal, collection: Collection, query: Query) -> bool:
-    """Return whether the page that is sent is recorded: each for which more than ``LARGE_READ``
-    features are asked, and one an hour of those that continue another page."""
+    """Return True if a page gets an entry: one with a limit above ``LARGE_READ``, or the first in
+    an hour that continues another page."""
     if (query.limit or LIMIT_DEFAULT) > LARGE_READ:
         return True
     return query.after is not None and not _is_known(principal, collection)
 
 
 def write_bulk_read_entry(principal: Principal, collection: Collection) -> None:
-    """Record that somebody reads a collection."""
+    """Write the entry of reading a collection."""
     write_read_entry(
         _action(collection),
         Target("account", principal.account_id, principal.account_name),
@@ -55,7 +55,7 @@ def _action(collection: Collection) -> str:
 
 
 def _is_known(principal: Principal, collection: Collection) -> bool:
-    """Return whether the log has an entry of the last hour about this reader and collection."""
+    """Return True if the log has an entry of the last hour about this reader and collection."""
     entry = _LAST_HOUR.first(
         account_id=principal.account_id,
         actor_id=current_origin(principal).actor.id,

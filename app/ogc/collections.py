@@ -24,9 +24,8 @@ class Collection:
     Args:
         geometry: the GeoJSON type of all its geometries.
         word: the name of a feature in messages.
-        example: of a filter, for the description.
-        version: returns another value after each change in an account; None if changes are not
-            tracked.
+        example: an example of a filter, for the description.
+        version: returns a value that changes with each change in an account; None without one.
     """
 
     title: str

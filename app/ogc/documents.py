@@ -117,8 +117,8 @@ def collection_document(principal: Principal, described: Collection) -> dict[str
 
 
 def _extent(principal: Principal, described: Collection) -> dict[str, Any]:
-    """The box around the features that the principal may see, if any has a geometry, and the time
-    between their changes. A box across the antimeridian makes it the whole circle."""
+    """The box around the features that the principal may see, if any has a geometry, and the
+    interval of their changes. With a box across the antimeridian, it is the whole circle."""
     account_id, query = principal.account_id, ListQuery(within=principal.project_ids)
     statement = list_statement(described.source.table, query)
     rows = _extent_query(statement).tuples(**statement.values(account_id, account_id, query))

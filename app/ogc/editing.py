@@ -60,8 +60,8 @@ def change_feature(
     """Change a feature.
 
     Args:
-        values: of fields, by their columns.
-        patch: what to merge into the metadata.
+        values: the fields by column.
+        patch: the patch of the metadata.
 
     Raises:
         NotFound: there is no such feature.
@@ -103,8 +103,8 @@ def delete_feature(
 
 
 def _keep_same_boundary(values: Values, stored: str | None) -> None:
-    """Leave a boundary out that is the stored one. It was read as a MultiPolygon, and may have been
-    in another coordinate system meanwhile, so that its text can differ."""
+    """Drop a boundary that equals the stored one, although its text may differ: it was read as a
+    MultiPolygon, perhaps in another coordinate system."""
     boundary: Boundary | None = values.get("geometry")
     if boundary is None or stored is None:
         return
@@ -125,7 +125,7 @@ def _merge(collection: Collection, row: Any, values: Values, patch: Values) -> N
 
 
 def _check_project(values: Values, project_id: str) -> None:
-    """An asset stays in its project."""
+    """Raise ValidationFailed if an asset would move to another project."""
     if values.pop("project_id", project_id) != project_id:
         message = f"The project of an asset never changes. Leave it out, or send {project_id!r}."
         raise ValidationFailed(details=[Detail("properties.project_id", message)])

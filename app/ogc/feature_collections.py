@@ -34,12 +34,11 @@ _AT_ONCE: Final = 200  # features; each can have a long description besides
 
 
 def features_page(principal: Principal, collection: Collection, query: Query) -> Response:
-    """A page of features, or 304 if the client has it. While nothing in the collection has changed
-    a page is not read again.
+    """A page of features, from the cache if nothing in the collection has changed, or 304.
 
     Raises:
-        BadRequest: the cursor is not valid, or the filter needs too much to be compared.
-        ServiceUnavailable: the page is large, and too many others are before it.
+        BadRequest: the cursor is invalid, or there is too much to compare.
+        ServiceUnavailable: the page is large, and too many requests are waiting.
     """
     make = partial(_read_page, principal, collection, query)
     if collection.version is None:
@@ -65,7 +64,7 @@ def _read_page(principal: Principal, collection: Collection, query: Query) -> Re
 
 
 def _blocks(page: SelectedPage, collection: Collection, crs: Crs, types: Types) -> Iterator[bytes]:
-    """A FeatureCollection in blocks, so that few of its features are in memory at once."""
+    """Yield a FeatureCollection in blocks, with few features in memory at once."""
     before, returned = b'{"type":"FeatureCollection","features":[', 0
     pairs = as_features(collection, page.rows, crs, types)
     for some in batched_by_bytes(pairs, itemgetter(1), _BLOCK, _AT_ONCE):
@@ -78,7 +77,7 @@ def _blocks(page: SelectedPage, collection: Collection, crs: Crs, types: Types) 
 
 
 def _other_members(page: SelectedPage, collection: Collection, returned: int) -> dict[str, Any]:
-    """The members of a FeatureCollection that follow its features, once all rows were read."""
+    """The members of a FeatureCollection after its features, once all rows were read."""
     related = [
         ("self", GEOJSON, "This page", other_format("json")),
         ("alternate", HTML, "This page for people", other_format("html")),

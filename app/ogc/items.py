@@ -33,8 +33,8 @@ def select_features(
     """Select the rows of a page.
 
     Raises:
-        BadRequest: the cursor is not valid, or the filter needs too much to be compared.
-        ServiceUnavailable: the page is large, and too many others are before it.
+        BadRequest: the cursor is invalid, or there is too much to compare.
+        ServiceUnavailable: the page is large, and too many requests are waiting.
     """
     within = principal.project_ids
     selection = Selection(query.condition, query.box, query.after, limit, most_bytes, within)
@@ -52,7 +52,7 @@ def select_features(
 
 
 def read_record(principal: Principal, collection: Collection, feature_id: str) -> dict[str, Any]:
-    """The record of a feature, as ``/v1`` has it. Raises NotFound."""
+    """The record of a feature in ``/v1``. Raises NotFound."""
     if collection.word == "project":
         require_project(principal, feature_id)
         return read_project(principal.account_id, feature_id)
@@ -73,7 +73,7 @@ def project_of(principal: Principal, collection: Collection, asset_id: str) -> s
 def one_feature(
     collection: Collection, record: dict[str, Any], crs: Crs, status: int = 200
 ) -> Response:
-    """A feature with links, and the entity tag of the record."""
+    """The response with a feature, its links and the entity tag of the record."""
     geojson = as_feature(collection, record, crs)
     url = absolute_url(f"{collection.path}/items/{record['id']}")
     geojson["links"] = links(

@@ -25,8 +25,8 @@ _HOW: Final = (
 
 
 def needing(permission: str) -> Callable[[View], View]:
-    """Decorate a view that needs a permission, or ``app.auth.guard.ANY_CREDENTIAL``. It gets the
-    principal as its first argument."""
+    """Return a decorator for views that need a permission, or ``app.auth.guard.ANY_CREDENTIAL``,
+    and take the principal as their first argument."""
 
     def decorate(view: View) -> View:
         @wraps(view)
@@ -43,8 +43,8 @@ def _principal(permission: str) -> Principal:
     """The principal of this request, who has the permission. Sessions of browsers may only read.
 
     Raises:
-        Unauthorized: nobody is identified. Programs then ask for a user name and a password.
-        Forbidden: the permission is lacking, or another site made a browser send the request.
+        Unauthorized: there is no valid credential. Programs ask for a user name and a password.
+        Forbidden: the permission is missing, or another site made a browser send the request.
     """
     if not has_credential() and request.method in _READS:
         person = current_person()

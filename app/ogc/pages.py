@@ -19,7 +19,7 @@ from app.site.pages import page
 from app.site.svg_map import Outline, draw
 from app.values.records import row_reader
 
-_COLUMNS: Final = {  # after the name, if there, and their headings
+_COLUMNS: Final = {  # the columns after the name, with their headings
     "type": "Type", "status": "Status", "area_hectares": "Hectares", "updated_at": "Last change",
 }  # fmt: skip
 _NO_FILTERS: Final = frozenset({"f", "limit", "crs"})
@@ -66,7 +66,7 @@ def operations_page(document: Mapping[str, Any]) -> Response:
 
 
 def features_page(principal: Principal, collection: Collection, query: Query) -> Response:
-    """A page of features, with a map. The errors are those of ``app.ogc.items.select_features``."""
+    """A page of features, with a map. Raises as ``app.ogc.items.select_features``."""
     answer_in_turn()  # drawing large boundaries takes half a second
     limit = min(query.limit or HTML_LIMIT, HTML_LIMIT)
     selected = select_features(principal, collection, query, limit=limit, most_bytes=HTML_BYTES)

@@ -1,4 +1,4 @@
-"""The query of the features of a collection, and what its parameters mean."""
+"""The query of a collection's features: parsing its parameters."""
 
 from __future__ import annotations
 
@@ -39,14 +39,11 @@ LANGUAGES: Final = {"cql2-text": parse_text, "cql2-json": parse_json}
 _SYSTEMS: Final = {crs.uri: crs for crs in SYSTEMS}
 _NUMBER: Final = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}T?", re.ASCII)
-_MOMENT: Final = "updated_at"  # what `datetime` is about
+_MOMENT: Final = "updated_at"  # the property of `datetime`
 
 
 class Query(NamedTuple):
-    """Which features, how many, and in which coordinate system.
-
-    ``limit`` is None if the query does not say.
-    """
+    """The features, their number and their coordinate system. ``limit`` is None by default."""
 
     condition: Node | None
     box: QueryShape | None
@@ -56,7 +53,7 @@ class Query(NamedTuple):
 
 
 class _Limit(fields.Field[int]):
-    """The most features of a page; a larger number than allowed is lowered."""
+    """The most features of a page; too large a number means the maximum."""
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> int:
         digits = value.lstrip("0")
@@ -79,13 +76,13 @@ class FormatSchema(QuerySchema):
 
 
 class FeatureSchema(FormatSchema):
-    """Of a single feature."""
+    """The parameters of a single feature."""
 
     crs = _System(load_default=CRS84)
 
 
 class ItemsSchema(FeatureSchema, MetadataQuerySchema):
-    """Of the features of a collection, but for those of its properties."""
+    """The parameters of the features of a collection, without those of its properties."""
 
     limit = _Limit(load_default=None)
     cursor = fields.String(load_default=None, validate=validate.Length(max=100))
@@ -109,12 +106,12 @@ def system_of_uri(uri: str) -> Crs:
 
 def read_query(schema: type[QuerySchema]) -> dict[str, Any]:
     """The parameters of this request. Raises BadRequest."""
-    values: dict[str, Any] = PARSER.parse(_made(schema), request, location="query")
+    values: dict[str, Any] = PARSER.parse(_instance(schema), request, location="query")
     return values
 
 
 @cache
-def _made(schema: type[QuerySchema]) -> QuerySchema:
+def _instance(schema: type[QuerySchema]) -> QuerySchema:
     return schema()
 
 
@@ -156,7 +153,7 @@ def _items_schema(collection: Collection) -> type[QuerySchema]:
 
 @contextmanager
 def _naming(parameter: str) -> Iterator[None]:
-    """Turn what is wrong with a parameter into a BadRequest that names it."""
+    """Turn an error in a parameter into a BadRequest that names it."""
     try:
         yield
     except (FilterInvalid, ShapeInvalid, TimestampInvalid) as error:

@@ -1,4 +1,4 @@
-"""The schema of a collection (part 5), and what it can be filtered by (part 3), as JSON Schema."""
+"""The schema of a collection (part 5) and its queryables (part 3), as JSON Schema."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def _document(collection: Collection, name: str, properties: dict[str, Any]) -> 
 
 def _described(field: Field, number: int) -> dict[str, Any]:
     described = parameter_schema(field) | {"x-ogc-propertySeq": number}
-    if field.writable == "never" and field.name != "project_id":  # which a new asset needs
+    if field.writable == "never" and field.name != "project_id":  # a new asset sets it
         described["readOnly"] = True
     if field.name == "id":
         described["x-ogc-role"] = "id"

@@ -19,7 +19,7 @@ HTML: Final = "text/html"
 
 
 def wants_html() -> bool:
-    """Return whether this request is for a page: it says so, or a browser sent it."""
+    """Return True if this request is for a page, by its parameter or the header Accept."""
     if "f" in request.args:
         return request.args["f"] == "html"
     return request.accept_mimetypes.best_match((JSON, GEOJSON, HTML)) == HTML
@@ -50,7 +50,7 @@ def features_response(blocks: Iterable[bytes], crs: Crs, *, is_large: bool) -> R
 
 
 def next_url(cursor: str) -> str:
-    """The URL of the page after this one, with all its parameters; the key is not among them."""
+    """The URL of the next page, with all parameters but the key."""
     parameters = {name: value for name, value in request.args.items() if name != "cursor"}
     return absolute_url(f"{request.path}?{urlencode(parameters | {'cursor': cursor})}")
 

@@ -31,7 +31,7 @@ def landing(principal: Principal) -> Response:
 
 @bp.get("/conformance")
 def conformance() -> Response:
-    """The conformance classes, for anyone: QGIS asks for them without the key of the URL."""
+    """The conformance classes, without a credential: QGIS does not send the key of the URL."""
     read_query(FormatSchema)
     document = documents.conformance_document()
     if wants_html():
@@ -82,7 +82,7 @@ def schema(principal: Principal, collection: Collection) -> Response:
 
 
 def queryables(collection: Collection) -> Response:
-    """What a collection can be filtered by, for anyone, as QGIS asks without the key here too."""
+    """The queryables of a collection, without a credential: QGIS does not send the key."""
     read_query(FormatSchema)
     document = properties.queryables_schema(collection)
     if wants_html():
@@ -98,14 +98,14 @@ def _add(collection: Collection, path: str, methods: str, needs: str | None, vie
     bp.add_url_rule(rule, name, endpoint, methods=methods.split())
 
 
-for each in COLLECTIONS:
-    _add(each, "", "GET", each.read, describe_collection)
-    _add(each, "/schema", "GET", each.read, schema)
-    _add(each, "/queryables", "GET", None, queryables)
-    _add(each, "/items", "GET", each.read, views.read_features)
-    _add(each, "/items", "POST", each.write, views.create_feature)
-    _add(each, "/items", "OPTIONS", each.read, views.methods_of_collection)
-    _add(each, "/items/<feature_id>", "GET", each.read, views.read_feature)
-    _add(each, "/items/<feature_id>", "PUT PATCH", each.write, views.change_feature)
-    _add(each, "/items/<feature_id>", "DELETE", each.write, views.delete_feature)
-    _add(each, "/items/<feature_id>", "OPTIONS", each.read, views.methods_of_feature)
+for _collection in COLLECTIONS:
+    _add(_collection, "", "GET", _collection.read, describe_collection)
+    _add(_collection, "/schema", "GET", _collection.read, schema)
+    _add(_collection, "/queryables", "GET", None, queryables)
+    _add(_collection, "/items", "GET", _collection.read, views.read_features)
+    _add(_collection, "/items", "POST", _collection.write, views.create_feature)
+    _add(_collection, "/items", "OPTIONS", _collection.read, views.methods_of_collection)
+    _add(_collection, "/items/<feature_id>", "GET", _collection.read, views.read_feature)
+    _add(_collection, "/items/<feature_id>", "PUT PATCH", _collection.write, views.change_feature)
+    _add(_collection, "/items/<feature_id>", "DELETE", _collection.write, views.delete_feature)
+    _add(_collection, "/items/<feature_id>", "OPTIONS", _collection.read, views.methods_of_feature)

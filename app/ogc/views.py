@@ -35,13 +35,13 @@ def read_features(principal: Principal, collection: Collection) -> Response:
         return pages.features_page(principal, collection, query)
     response = feature_collections.features_page(principal, collection, query)
     if response.status_code == 200:
-        _enter_bulk_read(principal, collection, query)
+        _audit_bulk_read(principal, collection, query)
     return response
 
 
-def _enter_bulk_read(principal: Principal, collection: Collection, query: Query) -> None:
-    """Enter it into the audit log if much is read, unless the database cannot be written: it can
-    still be read then."""
+def _audit_bulk_read(principal: Principal, collection: Collection, query: Query) -> None:
+    """Write an entry for a bulk read. While the database cannot be written, reads continue without
+    it."""
     try:
         if is_bulk_read(principal, collection, query):
             with transaction():

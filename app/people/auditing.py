@@ -1,6 +1,6 @@
 """Entries of the audit log about people.
 
-A change of a person concerns all of their accounts, but is recorded in one log (``log_of``).
+A change of a person concerns all of their accounts, but its entry is in one log (``log_of``).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def write_person_entry(
     by_themselves: bool = False,
     refused: bool = False,
 ) -> None:
-    """Record an action on a person.
+    """Write an entry about a person.
 
     Args:
         subject: a ``Subject``, a ``User``, or a row with ``id`` and ``email``.
@@ -53,11 +53,10 @@ def write_person_entry(
 
 
 def write_refused_sign_in(user_id: str | None, email: str, reason: str | None = None) -> None:
-    """Record that somebody did not sign in.
+    """Write the entry of a refused sign-in.
 
-    Of those who are unknown, anybody can make up any number: after ``REFUSALS_RECORDED`` from one
-    client in ``REFUSALS_WINDOW``, the entry is taken back. Takes equally long whether or not the
-    address is registered.
+    Anybody can invent unknown addresses: after ``REFUSALS_RECORDED`` from one client in
+    ``REFUSALS_WINDOW``, the entry is rolled back. Takes equally long for unregistered addresses.
 
     Args:
         user_id: the person with the address, or None.
@@ -79,10 +78,10 @@ def write_refused_sign_in(user_id: str | None, email: str, reason: str | None = 
 
 
 def log_of(user_id: str) -> str:
-    """The log in which an action on a person is recorded: an account's id, or INSTANCE.
+    """The log for entries about a person: an account's id, or INSTANCE.
 
-    It is that of the account in which they work. While they are not signed in, it is that of the
-    account that they joined first: inviting somebody must not reveal from where they sign in.
+    For a signed-in person it is the account in which they work, else the one that they joined
+    first: inviting somebody must not reveal from where they sign in.
     """
     signed_in: SignedIn | None = g.get("person")
     if signed_in is not None and signed_in.user_id == user_id and signed_in.account_id:

@@ -37,7 +37,7 @@ class PasswordAttempt(NamedTuple):
 def count_sign_in_attempt(email: str, browser: KnownBrowser | None) -> PasswordAttempt:
     """Count an attempt to sign in; the caller commits.
 
-    Takes equally long whether or not the address is registered.
+    Takes equally long for unregistered addresses.
 
     Args:
         browser: the browser's cookie. It is ignored if it is older than the person's ``updated_at``

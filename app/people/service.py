@@ -73,7 +73,7 @@ def reset_password(token: str, person: Any, password: str, address: str) -> bool
 
 
 def write_sign_in_entry(user_id: str) -> None:
-    """Record in the audit log that a person signs in, in the current transaction."""
+    """Write the entry of a person's sign-in, in the current transaction."""
     write_person_entry("person.signed_in", db.session.get_one(User, user_id), by_themselves=True)
 
 

@@ -99,7 +99,7 @@ def _grant_access(
     auth_request: AuthorizationRequest, person: SignedIn, account_id: str, *, asked: bool
 ) -> Response:
     with transaction():
-        url = service.grant_request(auth_request, person.user_id, account_id, asked=asked)
+        url = service.grant_request(auth_request, person.user_id, account_id, is_confirmed=asked)
     return _redirect_to_client(url)
 
 

@@ -61,12 +61,12 @@ def count_own_check(user_id: str, factor: Factor) -> tuple[str, ...]:
 
 
 def check_factor(purpose: Purpose, factor: Factor, keys: tuple[str, ...], address: str) -> bool:
-    """Return whether this is the person's second factor, which is used up in the open transaction.
-    If so, the attempts under the key that this one was counted under are reset.
+    """Return True if this is the person's second factor, which is used up in the open transaction.
+    Then the attempts under the first key are reset.
 
     Args:
-        purpose: who is asked, where and what for.
-        keys: that the attempt was counted under.
+        purpose: the person, the browser and the purpose.
+        keys: the keys that the attempt was counted under.
         address: the client's IP address, for the mail about a recovery code.
     """
     person = db.session.get_one(User, purpose.user_id, with_for_update={"key_share": True})
@@ -80,10 +80,10 @@ def check_factor(purpose: Purpose, factor: Factor, keys: tuple[str, ...], addres
 
 
 def refuse_factor(person_id: str, email: str, keys: tuple[str, ...], address: str) -> None:
-    """Record a wrong factor in the current transaction, and mail the person if there were several.
+    """Write the entry of a wrong factor, and mail the person if there were several.
 
     Args:
-        keys: that the attempt was counted under.
+        keys: the keys that the attempt was counted under.
         address: the client's IP address.
     """
     subject = Subject(person_id, email)

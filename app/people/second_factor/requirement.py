@@ -41,7 +41,7 @@ class Requirement(NamedTuple):
 
 
 def requirement_of(account_id: str) -> Requirement:
-    """Read whether an account requires a second factor of its members."""
+    """Read the requirement of an account."""
     row = _OF_ACCOUNT.first(account_id=account_id)
     return Requirement(row.second_factor_required_at, row.second_factor_grace_days)
 
