@@ -1,8 +1,7 @@
-"""Removing API keys from addresses before anything can write them down.
+"""Removing API keys from URLs before anything can log or show them.
 
-Programs that draw maps can often be given nothing but an address, so below ``/ogc`` a key may be a
-parameter of it. It is moved to ``environ``: no line of a log, no error, link or page that shows the
-address can then show the key.
+Many programs that draw maps are configured with a URL alone, so below ``/ogc`` a key may be a query
+parameter. It is moved to ``environ``, so that no log line, error, link or page contains it.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from app.http.urls import is_ogc
 
 KEY: Final = "canopy.query_key"
 _PARAMETER: Final = "key"
-_ADDRESSES: Final = ("RAW_URI", "REQUEST_URI")  # copies of the whole address
+_ADDRESSES: Final = ("RAW_URI", "REQUEST_URI")  # copies of the whole URL
 
 
 class QueryKeyMiddleware:

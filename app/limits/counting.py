@@ -1,6 +1,6 @@
-"""Rate limits that a view checks, once it knows whom to count.
+"""Rate limits that views check, once they know the subject.
 
-Each raises ``RateLimited`` for a request over the limit, and lets all pass while Valkey is down.
+Each raises ``RateLimited`` over the limit. While Valkey is down, all requests pass.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from app.values.text import pluralize
 
 
 class PageRateLimit(RateLimit):
-    """The windows of a page, in all of which a request counts, or in none."""
+    """Several windows, in which a request counts all together or not at all."""
 
     __slots__ = ("windows",)
 
@@ -71,7 +71,7 @@ class RefreshRateLimit(PageRateLimit):
     __slots__ = ()
 
     def rejection(self, result: LimitResult) -> str:
-        window = result.shown
+        window = result.tightest
         assert window is not None
         wait = pluralize(result.retry_after(), "second")
         return (
@@ -114,10 +114,10 @@ def count_form_post(subject: str) -> None:
     """Count a post of the form at the current route.
 
     Args:
-        subject: of the post, of any length (``app.policy.rate_limits.FORMS``).
+        subject: the subject of the post (``app.policy.rate_limits.FORMS``), of any length.
 
     Raises:
-        RateLimited: this client has posted it too often about this subject, or forms in all.
+        RateLimited: this client has posted it too often about this subject, or too many forms.
     """
     route = request.url_rule.rule if request.url_rule else ""
     digest = hashlib.sha256(subject.encode(errors="surrogatepass")).hexdigest()
@@ -134,7 +134,7 @@ def count_authorization_request(user_id: str) -> None:
     """Count a request to the consent page. Raises RateLimited.
 
     Args:
-        user_id: of the person who is signed in, or an empty string.
+        user_id: the id of the signed-in person, or an empty string.
     """
     enforce_limit(PageRateLimit((window_of(AUTHORIZATION_REQUESTS, current_client(), user_id),)))
 
@@ -143,7 +143,7 @@ def count_refresh(user_id: str, owner_id: str) -> None:
     """Count a refresh of a person's tokens. Raises RateLimited.
 
     Args:
-        owner_id: of the account that has registered the application.
+        owner_id: the id of the account that has registered the application.
     """
     limits = (REFRESHES, REFRESHES_PER_DAY)
     enforce_limit(RefreshRateLimit([window_of(limit, user_id, owner_id) for limit in limits]))
@@ -160,9 +160,6 @@ def count_page_request(user_id: str) -> None:
 
 
 def count_rejected_request() -> None:
-    """Count a request that the OAuth server has rejected because its sender did not authenticate.
-
-    Raises:
-        RateLimited: this client sent too many.
-    """
+    """Count a request that the OAuth server has rejected without authentication. Raises
+    RateLimited."""
     enforce_limit(ClientRateLimit(OAUTH_REJECTIONS, "The OAuth server allows"))

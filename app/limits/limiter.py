@@ -1,7 +1,7 @@
 """Choosing the limit of the current request, and applying it with Flask-Limiter.
 
-One limit for each request: the plan's two windows for a valid credential on /v1 or /ogc, a window
-of the client's address without one, or the tier of a route of the web application.
+A request has one limit: the plan's two windows with a valid credential on /v1 or /ogc, a window of
+the client's address without one, or the tier of a route of the web application.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from app.policy.rate_limits import (
 from app.values.text import pluralize
 
 _RESULT: Final = "rate_limit"
-_UNKNOWN: Final = "unknown"  # a client behind a proxy that does not say who it is
+_UNKNOWN: Final = "unknown"  # a client whose address the proxy does not send
 
 
 class RateLimit(RateLimitItemPerMinute):
@@ -53,20 +53,19 @@ class RateLimit(RateLimitItemPerMinute):
         super().__init__(amount, namespace="canopy")
 
     def hit(self, storage: WindowStorage) -> LimitResult | None:
-        """Count the request; None when Valkey fails."""
+        """Count the request. Returns None if Valkey fails."""
         raise NotImplementedError
 
     def rejection(self, result: LimitResult) -> str:
-        """The message to a client that sent too many requests."""
+        """The message to a client over the limit."""
         raise NotImplementedError
 
 
 class PlanRateLimit(RateLimit):
-    """The two windows of an account's plan, which its credentials share: a minute, of which OGC API
-    Features has a separate one, and the day.
+    """The two windows of an account's plan, which its credentials share: the minute, with a
+    separate one for OGC API Features, and the day.
 
-    The plan is that of this moment; the windows are the account's, so that another plan does not
-    begin new ones.
+    The windows belong to the account, so that another plan does not begin new ones.
     """
 
     kind = "plan"
@@ -86,7 +85,7 @@ class PlanRateLimit(RateLimit):
         )
 
     def rejection(self, result: LimitResult) -> str:
-        window = result.shown
+        window = result.tightest
         assert window is not None
         wait = pluralize(result.retry_after(), "second")
         return (
@@ -96,7 +95,7 @@ class PlanRateLimit(RateLimit):
 
 
 class ClientRateLimit(RateLimit):
-    """One window of a client who is known by an address only."""
+    """One window of a client's address."""
 
     __slots__ = ("limit", "prefix")
 
@@ -116,7 +115,7 @@ class ClientRateLimit(RateLimit):
 
 
 class FixedWindowStrategy(FixedWindowRateLimiter):
-    """The library's strategy of fixed windows, where a limit may have several of them."""
+    """The library's strategy of fixed windows, for limits with several of them."""
 
     storage: WindowStorage
 
@@ -144,13 +143,13 @@ STRATEGIES[SCHEME] = FixedWindowStrategy
 
 
 def init_app(app: Flask) -> None:
-    """Count each request from here on. ``identify`` has run by then."""
+    """Count each request from here on, after ``identify``."""
     RequestLimiter(
         current_client,
         app=app,
         storage_uri=f"{SCHEME}://",
         strategy=SCHEME,
-        headers_enabled=False,  # of one window, and Retry-After on every response
+        headers_enabled=False,  # they would show one window, and Retry-After always
     )
     app.after_request(_show)
 
@@ -166,11 +165,8 @@ def refuse_rejected() -> None:
 
 
 def enforce_limit(limit: RateLimit) -> None:
-    """Apply a limit to the current request, besides the one that was chosen before its route.
-
-    Raises:
-        RateLimited: the request is over it.
-    """
+    """Apply a limit to the current request, besides the one before its route. Raises
+    RateLimited."""
     if current_app.config["SETTINGS"].rate_limit_disabled:
         return
     result = limit.hit(WindowStorage())
@@ -195,8 +191,8 @@ def _show(response: Response) -> Response:
 
 
 def _is_hidden(limit: RateLimit) -> bool:
-    """Return whether to leave out the headers: the path is unknown and the credential not valid. A
-    guessed credential counts there, too, and gets the same response as any unknown path."""
+    """Return True if the headers are left out: an invalid credential on an unknown path is counted,
+    but gets the same response as any unknown path."""
     return (
         isinstance(limit, ClientRateLimit)
         and request.routing_exception is not None
@@ -205,7 +201,7 @@ def _is_hidden(limit: RateLimit) -> bool:
 
 
 def limit_of_account(principal: Principal) -> PlanRateLimit:
-    """The limit of an account's requests to the path of the current one."""
+    """The limit of an account's requests to the current path."""
     is_disabled: bool = current_app.config["SETTINGS"].rate_limit_disabled
     plan = plan_of(principal.plan)
     per_minute, per_day = plan.requests_per_minute, plan.requests_per_day
@@ -253,7 +249,7 @@ def form_posts(route: str) -> Limit:
 
 
 def window_of(limit: Limit, *whom: str) -> WindowKey:
-    """The window of a limit for the client or subject that ``whom`` names."""
+    """The window of a limit for the client and subject in ``whom``."""
     return WindowKey(":".join((limit.name, *whom)), limit.requests, limit.seconds * 1000)
 
 

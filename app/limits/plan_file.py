@@ -1,4 +1,4 @@
-"""The plans in force: those of the policy, changed and added to by the operator's file."""
+"""The plans in force: those of the policy, changed and extended by the operator's file."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 _EXTENSION: Final = "canopy_plans"
 _LIMITS: Final = tuple(item.name for item in fields(Plan))
 _NAME: Final = re.compile(r"[a-z][a-z0-9_-]{0,49}")  # the column of accounts takes 50
-_MOST: Final = 2**53 - 1  # the largest number that every reader of JSON has exactly
+_MOST: Final = 2**53 - 1  # the largest integer that is exact in every JSON parser
 
 
 def init_app(app: Flask, settings: Settings) -> None:
@@ -34,8 +34,8 @@ def plans_of(settings: Settings) -> Mapping[str, Plan]:
     """The plans of these settings by name.
 
     Raises:
-        config.SettingsError: ``PLANS_FILE`` is wrong, and the message names the line and the
-            reason; or there is no plan of the name in ``DEFAULT_PLAN``.
+        config.SettingsError: ``PLANS_FILE`` is wrong, with the line and the reason in the message;
+            or there is no plan ``DEFAULT_PLAN``.
     """
     path = settings.plans_file
     by_name = PLANS if path is None else PLANS | read_plans(path)
@@ -70,7 +70,7 @@ def plan_of(name: str) -> Plan:
 
 
 def read_plans(path: Path) -> dict[str, Plan]:
-    """The plans of a TOML file: a table for each, where 0 or nothing is no limit.
+    """The plans of a TOML file: a table for each, where 0 or a missing key means no limit.
 
     Raises:
         config.SettingsError: it cannot be read, or a name or a number in it is wrong.
@@ -104,8 +104,8 @@ def _fault(path: Path, text: str, table: str | None, key: str | None, reason: st
 
 
 def _line_of(text: str, table: str | None, key: str | None) -> int:
-    """The line of a key, which tomllib does not tell; where it is not found, as TOML can be written
-    in several ways, the line of its table, or 1."""
+    """The line of a key, which tomllib does not return. If it is not found, as TOML has several
+    notations, the line of its table, or 1."""
     inside, line_number = table is None, 1
     for number, line in enumerate(text.splitlines(), 1):
         if header := re.match(r"""\s*\[\s*["']?([^\]"']+?)["']?\s*\]""", line):

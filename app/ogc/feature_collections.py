@@ -14,7 +14,7 @@ from app.api.openapi.geojson import GEOJSON
 from app.auth.principal import Principal
 from app.geometry.shapes import CRS84, Crs
 from app.http.etags import entity_tag
-from app.http.kept_responses import kept_response
+from app.http.response_cache import cached_response
 from app.http.urls import absolute_url
 from app.lists.selecting import SelectedPage
 from app.ogc.collections import Collection, links
@@ -45,7 +45,7 @@ def features_page(principal: Principal, collection: Collection, query: Query) ->
         return make()
     version = collection.version(principal.account_id)
     state = version, principal.project_ids, absolute_url(request.full_path)
-    response = kept_response(f"W/{entity_tag([repr(state).encode()])}", GEOJSON, make)
+    response = cached_response(f"W/{entity_tag([repr(state).encode()])}", GEOJSON, make)
     response.vary.add("Accept")
     return response
 

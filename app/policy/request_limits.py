@@ -94,8 +94,8 @@ LIST_IDS: Final = 100  # named in one request for a list
 LIST_BYTES: Final = 64 * 1024 * 1024  # one page
 
 # The cache of maps and pages of features in each web process: all of it, and one response.
-KEPT_BYTES: Final = 16 * 1024 * 1024
-KEPT_RESPONSE_BYTES: Final = 8 * 1024 * 1024
+RESPONSE_CACHE_BYTES: Final = 16 * 1024 * 1024
+CACHED_RESPONSE_BYTES: Final = 8 * 1024 * 1024
 
 ACCOUNT_TYPES: Final = ("individual", "organization")
 

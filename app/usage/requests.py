@@ -58,7 +58,7 @@ class Caller(NamedTuple):
     name: str
     token_end: str = ""
     has_ended: bool = False  # revoked, expired, or without access
-    was_used: bool = True  # ever, as far as known
+    was_used: bool = True  # as far as known
 
 
 class CallerRequests(NamedTuple):
@@ -75,9 +75,9 @@ class CallerRequests(NamedTuple):
 class Requests(NamedTuple):
     """The requests of an account in a period, and their callers, the most active first.
 
-    ``unknown_by_day`` counts requests without a caller: those of credentials are kept for 90 days
-    only, and of callers that have ended only some are there. A day has none if the account's
-    counter is behind those of its credentials.
+    ``unknown_by_day`` counts requests without a caller: counts by credential are kept for 90 days,
+    and only some ended callers are included. It is 0 if the account's counter is behind those of
+    its credentials.
     """
 
     days: list[str]
@@ -125,7 +125,7 @@ def read_requests(
     Callers without requests are included, unless they have ended.
 
     Args:
-        most_ended: of callers that have ended, these many with most requests are included.
+        most_ended: the number of ended callers to include, those with most requests.
     """
     callers = {caller.id: caller for caller in _callers(account_id)}
     counted = requests_by_credential(account_id, callers, days, most_ended)
@@ -171,7 +171,7 @@ def requests_record(requests: Requests) -> dict[str, Any]:
 
 
 def _ended_callers(account_id: str, ids: Collection[str]) -> dict[str, Caller]:
-    """What is known of callers that can make no requests any more, by their ids."""
+    """Callers that cannot make requests any more, by id; some were deleted."""
     if not ids:
         return {}
     dialect = engine().dialect.name
@@ -185,7 +185,7 @@ def _ended_callers(account_id: str, ids: Collection[str]) -> dict[str, Caller]:
 
 
 def _callers(account_id: str) -> Iterator[Caller]:
-    """All that may make requests in an account."""
+    """Yield all that can make requests in an account."""
     yield from map(_credential, _CREDENTIALS.all(account_id=account_id, now=clock.now()))
     consented = {row.application_id: row.name for row in _CONSENTED.all(account_id=account_id)}
     dialect = engine().dialect.name

@@ -21,7 +21,7 @@ from app.maintenance.history_bytes import take_history
 from app.models import Account, AccountUsage, RequestCount
 from app.policy.plans import USAGE_THRESHOLDS, Plan
 
-SQUARE_METERS: Final = 10_000  # of a hectare
+SQUARE_METERS: Final = 10_000  # in a hectare
 
 
 class Threshold(NamedTuple):
@@ -140,7 +140,7 @@ def update_requests_level(account_id: str, now: datetime) -> None:
 class _LevelChange(NamedTuple):
     """A new level of API requests, with the newly reached thresholds."""
 
-    name: str  # of the account
+    name: str  # the account's
     level: int
     thresholds: tuple[Threshold, ...]
     current: int

@@ -16,7 +16,7 @@ from app.exports.responses import file_response
 from app.exports.schemas import ProjectExportQuerySchema
 from app.exports.service import export_of, record_export
 from app.http.errors import Conflict, NotFound
-from app.http.kept_responses import kept_response
+from app.http.response_cache import cached_response
 from app.pages.export_formats import format_names
 from app.pages.filters import load_all, metadata_filters, refuse
 from app.pages.projects.filters import PER_PAGE, SORTS, read_filters, status_choices
@@ -75,7 +75,7 @@ def projects_map(principal: Principal) -> Response:
     def make() -> Response:
         return Response(draw_map(principal.account_id, wanted, zoom), content_type=GEOJSON)
 
-    return kept_response(tag, GEOJSON, make)
+    return cached_response(tag, GEOJSON, make)
 
 
 @bp.route("/projects/export", methods=["GET", "POST"])

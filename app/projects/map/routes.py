@@ -8,7 +8,7 @@ from flask import Response
 
 from app.api.blueprint import ApiBlueprint
 from app.auth.principal import Principal
-from app.http.kept_responses import kept_response
+from app.http.response_cache import cached_response
 from app.projects.map import service
 from app.projects.map.largest import MapFilter
 from app.projects.map.schemas import MapQuerySchema, MapSchema
@@ -39,4 +39,4 @@ def map_projects(principal: Principal, values: dict[str, Any]) -> Response:
         drawn = service.draw_map(principal.account_id, map_filter, zoom)
         return Response(drawn, content_type=MapSchema.content_type)
 
-    return kept_response(tag, MapSchema.content_type, make)
+    return cached_response(tag, MapSchema.content_type, make)
