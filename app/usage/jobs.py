@@ -58,8 +58,7 @@ def _read_counters(client: Redis, members: Iterable[str]) -> list[DayCount]:
         pipeline.hget(day_key(day), name)
     values = pipeline.execute()
     return [
-        (*property_nameand_day, int(value or 0))
-        for property_nameand_day, value in zip(names, values, strict=True)
+        (*name_and_day, int(value or 0)) for name_and_day, value in zip(names, values, strict=True)
     ]
 
 
