@@ -7,22 +7,20 @@ from typing import Final
 
 from app.db.queries import has_rows
 from app.db.transactions import transaction
-from app.jobs.pauses import pause_after
 from app.jobs.registry import Job
-
-_RUN_SECONDS: Final = 10.0  # mails and all other jobs wait for it
+from app.jobs.runs import JobRun
 
 
 def simplify_boundaries() -> int:
     """Make the missing shapes. Returns the number of boundaries."""
     from app.projects.boundary_history.shape_backlog import ShapeBacklog  # noqa: PLC0415 - commands need no geometry
 
-    end, simplified, backlog = time.monotonic() + _RUN_SECONDS, 0, ShapeBacklog()
+    run, simplified, backlog = JobRun(), 0, ShapeBacklog()
     while batch := backlog.read():
         began = time.monotonic()
         with transaction():
             simplified += backlog.write(batch)
-        if pause_after(began) or time.monotonic() > end:
+        if run.pause(began):
             break
     return simplified
 
