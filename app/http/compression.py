@@ -151,6 +151,6 @@ def _encoded(pieces: Iterable[bytes], coding: str, length: int | None) -> Iterat
         if length is not None:  # saves memory and time for short texts
             compressor.set_pledged_input_size(length)
     for piece in pieces:
-        if some := compressor.compress(piece):
-            yield some
+        if compressed := compressor.compress(piece):
+            yield compressed
     yield compressor.flush()

@@ -124,8 +124,8 @@ def _read_kinds(
     statement = list_statement(collection.source.table, query)
     values = statement.values(principal.account_id, principal.account_id, query)
     rows = _newest_metadata(statement).stream(_ROWS, **values, most=SCHEMA_RECORDS)
-    for some in batched_by_bytes(_up_to(SCHEMA_BYTES, chain.from_iterable(rows)), len, _AT_ONCE):
-        for key, value in chain.from_iterable(orjson.loads(text).items() for text in some):
+    for batch in batched_by_bytes(_up_to(SCHEMA_BYTES, chain.from_iterable(rows)), len, _AT_ONCE):
+        for key, value in chain.from_iterable(orjson.loads(text).items() for text in batch):
             name = collection.type.property_name(display_text(key))
             if value is not None and (name in kinds or len(kinds) < SCHEMA_KEYS):
                 kinds.setdefault(name, set()).add(_JSON_TYPES[type(value)])

@@ -67,9 +67,9 @@ def _blocks(page: SelectedPage, collection: Collection, crs: Crs, types: Types) 
     """Yield a FeatureCollection in blocks, with few features in memory at once."""
     before, returned = b'{"type":"FeatureCollection","features":[', 0
     pairs = as_features(collection, page.rows, crs, types)
-    for some in batched_by_bytes(pairs, itemgetter(1), _BLOCK, _AT_ONCE):
-        yield before + dumps([feature for feature, _ in some])[1:-1]
-        before, returned = b",", returned + len(some)
+    for batch in batched_by_bytes(pairs, itemgetter(1), _BLOCK, _AT_ONCE):
+        yield before + dumps([feature for feature, _ in batch])[1:-1]
+        before, returned = b",", returned + len(batch)
     if not returned:
         yield before
     members = _other_members(page, collection, returned)

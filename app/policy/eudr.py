@@ -1,4 +1,4 @@
-"""What the Information System of Regulation (EU) 2023/1115 (EUDR) takes.
+"""The limits of the Information System of Regulation (EU) 2023/1115 (EUDR).
 
 From the Commission's "EUDR Operator API Reference v1.0": chapter 9, the GeoJSON file description
 1.3 of 29 May 2026, and chapter 10, the rules that a statement is checked by.

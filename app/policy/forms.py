@@ -1,4 +1,4 @@
-"""How long the forms of pages may be, and each field of a form or a query.
+"""The lengths of the forms of pages, and of each field of a form or a query.
 
 The lengths of fields are checked before anything looks at a text. They leave room beyond what a
 form's own rules allow, as those say what is wrong beside the field.

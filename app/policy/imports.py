@@ -19,7 +19,7 @@ STATES: Final = ("applied", "undone", "kept")  # what became of a written featur
 
 MATCHES: Final = ("external_id", "name", "none")
 
-# What a mapping can have besides fields: the columns of a CSV file with its geometries.
+# The other members of a mapping, besides fields: the columns of a CSV file with its geometries.
 GEOMETRY_COLUMNS: Final = ("geometry", "latitude", "longitude", "easting", "northing", "zone")
 
 # What is asked about a file, the most important first; the first three must be answered.

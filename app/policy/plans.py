@@ -17,7 +17,7 @@ class Plan:
     chat_questions_per_day: int | None = None  # in 24 hours from the first one
 
     def requests_in_words(self) -> str:
-        """How many are allowed: ``300 a minute and 10,000 a day``; empty if there is no limit."""
+        """The limits in words, such as ``300 a minute and 10,000 a day``; empty without any."""
         limits = ((self.requests_per_minute, "a minute"), (self.requests_per_day, "a day"))
         return " and ".join(f"{number:,} {span}" for number, span in limits if number is not None)
 

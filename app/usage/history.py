@@ -90,8 +90,8 @@ def _room_again(account_id: str, excess: int, today: date) -> str:
 
 def _expiring(rows: CompiledQuery, account_id: str, days: int) -> Iterator[tuple[date, int]]:
     """Yield the day on which each row will be deleted, and its bytes, the oldest first."""
-    for some in rows.stream(_READ_AT_ONCE, account_id=account_id):
-        for row_id, size in some:
+    for batch in rows.stream(_READ_AT_ONCE, account_id=account_id):
+        for row_id, size in batch:
             yield time_of(row_id).date() + timedelta(days=days), int(size)
 
 

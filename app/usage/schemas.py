@@ -17,7 +17,7 @@ CALLER_KINDS: Final = ("api_key", "service_token", "oauth_application", "session
 
 
 class RequestsQuerySchema(QuerySchema):
-    """Which days (UTC), and in which format."""
+    """The days (UTC), and the format of the response."""
 
     since = Day(metadata={"description": f"First day; by default of {REQUEST_DAYS_DEFAULT} days."})
     until = Day(metadata={"description": "Last day; by default today (UTC)."})

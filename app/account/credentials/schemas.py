@@ -36,7 +36,7 @@ class CallerAccountSchema(OutputSchema):
 
 
 class CallerSchema(OutputSchema):
-    """Who is calling. For an API key or a service token, `id`, `name`, `email` and `role`
+    """The caller. For an API key or a service token, `id`, `name`, `email` and `role`
     are null. OAuth applications see the name and email address only with the scope
     `profile`."""
 

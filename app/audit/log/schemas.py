@@ -100,7 +100,7 @@ class AuditEntrySchema(OutputSchema):
 
 
 class AuditLogQuerySchema(PageQuerySchema):
-    """Which entries; the newest first. Both ends of the time are included."""
+    """Filters of the entries, newest first. Both ends of the time are included."""
 
     action = Choice(
         "AuditAction", tuple(ACTIONS), metadata={"description": "Only entries of this action."}
