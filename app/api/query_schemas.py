@@ -98,8 +98,8 @@ class FieldNames(CommaSeparated):
         )
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> tuple[str, ...]:
-        chosen = super()._deserialize(value, attr, data, **options)
-        return tuple(name for name in self._names if name == "id" or name in chosen)
+        requested = super()._deserialize(value, attr, data, **options)
+        return tuple(name for name in self._names if name == "id" or name in requested)
 
 
 class PageQuerySchema(QuerySchema):

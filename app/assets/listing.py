@@ -61,8 +61,8 @@ def list_assets(
     # Where an index has the filtered rows in order, it is taken; it exists for created_at.
     in_order = not (statement.is_searched or (is_few and query.sort != "created_at"))
 
-    def read(wanted: Span) -> CompiledQuery:
-        return page_query(statement, COLUMNS, in_order=in_order, backwards=wanted.backwards)
+    def read(page_span: Span) -> CompiledQuery:
+        return page_query(statement, COLUMNS, in_order=in_order, backwards=page_span.backwards)
 
     rows = page_rows(query.page, query.per_page, total, read, values)
     return pick_fields(starmap(row_record, rows), query.fields), total

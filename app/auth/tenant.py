@@ -49,7 +49,7 @@ def rows_of(account_id: str, model: type[Model]) -> Select[Model]:
     rows = stored_rows_of(account_id, model)
     if model is Project:  # by the row alone, which is read again after waiting for its lock
         return rows.where(_IS_KEPT)
-    return rows.where(*_kept(cast("Table", model.__table__), account_id))
+    return rows.where(*_not_deleted(cast("Table", model.__table__), account_id))
 
 
 def stored_rows_of(account_id: str, model: type[Model]) -> Select[Model]:
@@ -65,7 +65,7 @@ def columns_of(model: type[Base], *columns: InstrumentedAttribute[Any] | Label[A
     table = cast("Table", model.__table__)
     account: ColumnElement[str] = bindparam("account_id")
     rows = select(*(api_column(column) for column in columns))
-    return rows.where(table.c.account_id == account, *_kept(table, account))
+    return rows.where(table.c.account_id == account, *_not_deleted(table, account))
 
 
 def columns_among(rows: Subquery, *names: str, is_kept: bool = False) -> Select[Any]:
@@ -80,7 +80,7 @@ def columns_among(rows: Subquery, *names: str, is_kept: bool = False) -> Select[
     if is_kept:
         return own
     (origin,) = rows.c.account_id.base_columns
-    return own.where(*_kept(cast("Table", origin.table), account, rows))
+    return own.where(*_not_deleted(cast("Table", origin.table), account, rows))
 
 
 def own_columns_of(model: type[Base], *columns: InstrumentedAttribute[Any]) -> Select[Any]:
@@ -131,7 +131,7 @@ def _account(model: type[Base]) -> InstrumentedAttribute[str]:
     return column
 
 
-def _kept(
+def _not_deleted(
     table: Table, account_id: str | ColumnElement[str], rows: Table | Subquery | None = None
 ) -> list[ColumnElement[bool]]:
     """The condition that excludes projects that are being deleted, if the table could have any.

@@ -164,8 +164,8 @@ def count_named(table: SearchedTable, dialect: str, index: Literal["text", "box"
         named = named_by_text(table.table, dialect, table.owner)
     else:
         named = named_by_box(table.table, dialect, table.owner, table.sides)
-    some = named.limit(bindparam("most")).subquery()
-    return CompiledQuery(select(func.count().label("total")).select_from(some))
+    limited = named.limit(bindparam("most")).subquery()
+    return CompiledQuery(select(func.count().label("total")).select_from(limited))
 
 
 @cache

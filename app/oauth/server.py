@@ -46,10 +46,10 @@ class Revocation(_TokenParameters, RevocationEndpoint):  # type: ignore[misc]
     def authenticate_token(self, request: OAuthRequest, client: Client) -> Token | None:
         """Authenticate as Authlib does, and give a reason if the token is of another client."""
         try:
-            found: Token | None = super().authenticate_token(request, client)
+            result: Token | None = super().authenticate_token(request, client)
         except InvalidGrantError:
             raise InvalidGrantError(Description.OTHER_CLIENT) from None
-        return found
+        return result
 
     def revoke_token(self, token: Token, request: OAuthRequest) -> None:
         if issuing.revoke_token(token.row):

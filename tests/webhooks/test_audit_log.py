@@ -66,9 +66,9 @@ def test_a_receiver_can_verify_a_checkpoint_with_the_entries(
     assert hashes == point.entry_hashes
     kept = read_kept(b"\n".join(each.body for each in receiver.requests))
     assert [each.hash for each in kept] == [point.hash]
-    assert kinds(exported(customer), kept=kept) == []
+    assert kinds(exported(customer), earlier=kept) == []
     other = kept[0]._replace(hash="0" * 64)
-    assert kinds(exported(customer), kept=[other]) != []
+    assert kinds(exported(customer), earlier=[other]) != []
 
 
 def test_a_webhook_for_all_events_gets_none_of_them(

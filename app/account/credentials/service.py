@@ -195,10 +195,10 @@ def _creator(account_id: str, user_id: str | None, permissions: Sequence[str]) -
     then revokes the credential too.
     """
     joined = rows_of(account_id, Membership).where(Membership.joined_at.is_not(None))
-    chosen = joined.where(
+    candidates = joined.where(
         Membership.role == "owner" if user_id is None else Membership.user_id == user_id
     )
-    oldest = chosen.order_by(Membership.created_at, Membership.user_id).limit(1)
+    oldest = candidates.order_by(Membership.created_at, Membership.user_id).limit(1)
     membership = db.session.scalars(oldest.with_for_update(read=True)).one_or_none()
     if membership is None or not expand_permissions(permissions) <= ROLES[membership.role]:
         raise Forbidden("Your role in this account has changed. Reload the page.")

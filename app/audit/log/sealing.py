@@ -171,11 +171,11 @@ def _numbering(dialect: str) -> Any:
     table = AuditEntry.__table__.c
     named = fence([table.id, table.account_id, table.number], is_among_ids(table.id, dialect))
     place = func.row_number().over(order_by=named.c.id) + bindparam("before")
-    chosen = (
+    numbered = (
         select(named.c.id, place.label("number"))
         .where(named.c.account_id == bindparam("of_account"), named.c.number.is_(None))
         .subquery()
     )
-    numbering = update(AuditEntry).where(AuditEntry.id == chosen.c.id)
-    numbering = numbering.values(number=chosen.c.number).returning(AuditEntry.id)
+    numbering = update(AuditEntry).where(AuditEntry.id == numbered.c.id)
+    numbering = numbering.values(number=numbered.c.number).returning(AuditEntry.id)
     return numbering.execution_options(synchronize_session=False)

@@ -37,14 +37,14 @@ class Verifier:
 
     Args:
         pinned: the public keys to trust, in base64; without any, those of the file.
-        kept: earlier checkpoints, which the log must still contain.
+        earlier: earlier checkpoints, which the log must still contain.
         days: the days for which sealed entries must be kept; None: unknown.
     """
 
     def __init__(
         self,
         pinned: Iterable[str] = (),
-        kept: Iterable[Checkpoint] = (),
+        earlier: Iterable[Checkpoint] = (),
         days: int | None = None,
     ) -> None:
         self.account_id: str | None = None
@@ -53,9 +53,9 @@ class Verifier:
         self.keys: dict[str, str] = {}  # public keys, by id
         self.last: Checkpoint | None = None
         self._pinned = {base64.b64decode(key, validate=True) for key in pinned}
-        self._kept = defaultdict[int, list[Checkpoint]](list)
-        for checkpoint in kept:
-            self._kept[checkpoint.number].append(checkpoint)
+        self._earlier = defaultdict[int, list[Checkpoint]](list)
+        for checkpoint in earlier:
+            self._earlier[checkpoint.number].append(checkpoint)
         self._line = 0
         self._batch: tuple[Checkpoint, Batch] | None = None
         self._is_tail = False  # the next entries are not sealed
@@ -100,7 +100,7 @@ class Verifier:
         if self._unsealed:
             detail = f"{self._unsealed:,}, the oldest from {self._unsealed_since}; {_SEALED_SOON}"
             yield Finding("not_sealed", detail)
-        yield from self._missing_kept()
+        yield from self._missing_earlier()
 
     def _begin(self, line: bytes, record: Any) -> Iterator[Finding]:
         if line.endswith(b"\r"):
@@ -186,7 +186,7 @@ class Verifier:
         ):
             yield self._about("checkpoint_changed", checkpoint, "its hash is wrong")
         yield from self._signature(checkpoint)
-        for earlier in self._kept.pop(checkpoint.number, ()):
+        for earlier in self._earlier.pop(checkpoint.number, ()):
             if earlier.without_hashes() != checkpoint.without_hashes():
                 yield self._about("log_rewritten", checkpoint)
 
@@ -240,9 +240,9 @@ class Verifier:
         if record != counted:
             yield Finding("file_incomplete", "its end does not match its lines", self._line)
 
-    def _missing_kept(self) -> Iterator[Finding]:
+    def _missing_earlier(self) -> Iterator[Finding]:
         last = self.last.number if self.last else 0
-        for checkpoint in chain.from_iterable(self._kept.values()):
+        for checkpoint in chain.from_iterable(self._earlier.values()):
             if checkpoint.number > last:
                 yield Finding(
                     "log_truncated",

@@ -41,7 +41,7 @@ def registration_options(purpose: Purpose, email: str, issuer: str) -> str:
     """The options with which a browser creates a passkey, as JSON."""
     from app.people.second_factor import webauthn_messages as messages  # noqa: PLC0415
 
-    challenge, passkeys = new_challenge(purpose), _known(purpose.user_id)
+    challenge, passkeys = new_challenge(purpose), _known_passkeys(purpose.user_id)
     return messages.registration_options(purpose.user_id, email, issuer, challenge, passkeys)
 
 
@@ -50,7 +50,7 @@ def sign_in_options(purpose: Purpose) -> str | None:
     have none, or passkeys are not possible on this host."""
     from app.people.second_factor import webauthn_messages as messages  # noqa: PLC0415
 
-    passkeys = _known(purpose.user_id)
+    passkeys = _known_passkeys(purpose.user_id)
     if not passkeys or not is_possible():
         return None
     return messages.sign_in_options(new_challenge(purpose), passkeys)
@@ -138,5 +138,5 @@ def remove_passkeys(user_id: str) -> None:
     db.session.execute(delete(Passkey).where(Passkey.user_id == user_id))
 
 
-def _known(user_id: str) -> list[KnownPasskey]:
+def _known_passkeys(user_id: str) -> list[KnownPasskey]:
     return [KnownPasskey(row.credential_id, row.transports) for row in list_passkeys(user_id)]
