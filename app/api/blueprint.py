@@ -123,7 +123,7 @@ class ApiBlueprint(Blueprint):  # type: ignore[misc]
         steps = _Steps(contract, contract.operation, parse, precheck, prepare, features)
 
         def decorate(view: View) -> View:
-            run = _reading(view, steps) if method == "GET" else _changing(view, steps)
+            run = _reading_view(view, steps) if method == "GET" else _changing_view(view, steps)
             if schema is not None:  # flask-smorest's decorator also parses: only its notes are used
                 parts: dict[str, Any] = {"location": parse.location}
                 if takes is not None:
@@ -180,7 +180,7 @@ class _Steps(NamedTuple):
             self.precheck(principal, **ids)
 
 
-def _reading(view: View, steps: _Steps) -> View:
+def _reading_view(view: View, steps: _Steps) -> View:
     """Return an operation that only reads."""
 
     @wraps(view)
@@ -197,7 +197,7 @@ def _reading(view: View, steps: _Steps) -> View:
     return run
 
 
-def _changing(view: View, steps: _Steps) -> View:
+def _changing_view(view: View, steps: _Steps) -> View:
     """Return an operation that writes, in a transaction that is committed with its response.
 
     A repeat with an Idempotency-Key gets the stored response, also of an error.

@@ -46,11 +46,13 @@ def single(
     tag = entity_tag([data])
     if features := wanted_features():
         body = dumps(features.feature(record).as_geojson())
-        response = _tagged([body], len(body), with_coding(tag, etags.GEOJSON), status, GEOJSON)
+        response = _tagged_response(
+            [body], len(body), with_coding(tag, etags.GEOJSON), status, GEOJSON
+        )
     else:
         meta = {"request_id": request_id(), "timestamp": clock.format_time(clock.now()), **more}
         parts = [b'{"data":', data, b',"meta":', dumps(meta), b"}"]
-        response = _tagged(parts, sum(map(len, parts)), tag, status)
+        response = _tagged_response(parts, sum(map(len, parts)), tag, status)
     if location is not None:
         response.headers["Location"] = absolute_url(location)
     return response
@@ -93,7 +95,7 @@ def bare(value: Mapping[str, Any]) -> Response:
 
 def _in_envelope(records: Iterable[Any], meta: Mapping[str, Any]) -> Response:
     ending = dumps(meta)
-    return _listed(records, b'{"data":', lambda: (b',"meta":%b}' % ending, ending), JSON)
+    return _list_response(records, b'{"data":', lambda: (b',"meta":%b}' % ending, ending), JSON)
 
 
 def _feature_collection(
@@ -122,10 +124,10 @@ def _feature_collection(
         return b",%b,%b" % (numbers[1:-1], dumps(members)[1:]), numbers
 
     head = b'{"type":"FeatureCollection","features":'
-    return _listed(counted(), head, ending, GEOJSON)
+    return _list_response(counted(), head, ending, GEOJSON)
 
 
-def _listed(items: Iterable[Any], head: bytes, ending: _Ending, media_type: str) -> Response:
+def _list_response(items: Iterable[Any], head: bytes, ending: _Ending, media_type: str) -> Response:
     """A list: a small one in memory, a large one through a file.
 
     Raises:
@@ -137,19 +139,21 @@ def _listed(items: Iterable[Any], head: bytes, ending: _Ending, media_type: str)
         return _from_file(head, chain(first, pieces), ending, media_type)
     end, tagged = ending()
     parts = [head, *first, end]
-    return _tagged(parts, sum(map(len, parts)), entity_tag([*first, tagged]), 200, media_type)
+    return _tagged_response(
+        parts, sum(map(len, parts)), entity_tag([*first, tagged]), 200, media_type
+    )
 
 
 def _from_file(head: bytes, array: Iterable[bytes], ending: _Ending, media_type: str) -> Response:
     """A list that may not fit into memory, such as one of large boundaries."""
     with body_file("Ask for fewer records with per_page.") as (file, stack):
         file.write(head)
-        tag = entity_tag(chain(_written(array, file), _written_end(ending, file)))
+        tag = entity_tag(chain(_write_through(array, file), _written_end(ending, file)))
         size = file.tell()
         file.seek(0)
         if size < _LARGE:
-            return _tagged([file.read()], size, tag, 200, media_type)
-        response = _tagged(blocks_of(file), size, tag, 200, media_type)
+            return _tagged_response([file.read()], size, tag, 200, media_type)
+        response = _tagged_response(blocks_of(file), size, tag, 200, media_type)
         response.call_on_close(stack.pop_all().close)
         return response
 
@@ -169,7 +173,7 @@ def _array(records: Iterable[Any]) -> Iterator[bytes]:
     yield _END
 
 
-def _written(pieces: Iterable[bytes], file: IO[bytes]) -> Iterator[bytes]:
+def _write_through(pieces: Iterable[bytes], file: IO[bytes]) -> Iterator[bytes]:
     """Write each piece to the file, and yield it."""
     for piece in pieces:
         file.write(piece)
@@ -185,13 +189,13 @@ def _written_end(ending: _Ending, file: IO[bytes]) -> Iterator[bytes]:
 
 def file(body: bytes, media_type: str, name: str) -> Response:
     """A small file to download, with its entity tag."""
-    response = _tagged([body], len(body), entity_tag([body]), 200, media_type)
+    response = _tagged_response([body], len(body), entity_tag([body]), 200, media_type)
     if response.status_code == 200:
         response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
     return response
 
 
-def _tagged(
+def _tagged_response(
     parts: Iterable[bytes], size: int, tag: str, status: int, media_type: str = JSON
 ) -> Response:
     """The response of these bytes, or 304 if the client has it."""

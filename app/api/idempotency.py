@@ -94,7 +94,7 @@ class IdempotentRequest:
             raise ValidationFailed(details=[Detail(HEADER, message)])
         if not row.body and row.status != _NO_CONTENT:
             raise _not_stored(row.headers.get("Location", "what it changed"))
-        body = _opened(row.body) if _holds_secret(row.headers) else row.body
+        body = _unseal_body(row.body) if _holds_secret(row.headers) else row.body
         response = Response(body, status=row.status)
         del response.headers["Content-Type"]  # werkzeug's, which 204 has not
         response.headers.update(row.headers)
@@ -167,10 +167,10 @@ def read_key(principal: Principal) -> IdempotentRequest | None:
     digest = hashlib.sha256(f"{request.method} {request.full_path}\n".encode())
     for part in _content():
         digest.update(part)
-    return IdempotentRequest(principal.account_id, _stored(key, principal), digest.hexdigest())
+    return IdempotentRequest(principal.account_id, _stored_key(key, principal), digest.hexdigest())
 
 
-def _stored(key: str, principal: Principal) -> str:
+def _stored_key(key: str, principal: Principal) -> str:
     """The stored form of a key. A credential that is limited to some projects has its own keys, so
     that it learns nothing of other projects."""
     if principal.project_ids is None:
@@ -203,7 +203,7 @@ def _not_stored(place: str) -> Conflict:
     return Conflict("response_lost", "Idempotency-Key", message)
 
 
-def _opened(sealed: bytes) -> bytes:
+def _unseal_body(sealed: bytes) -> bytes:
     try:
         text: str = unseal(sealed.decode())
     except ValueError:  # the operator has changed the key since

@@ -41,7 +41,7 @@ def single_of(schema: type[ma.Schema], meta: type[ma.Schema] = MetaSchema) -> ty
         "meta": fields.Nested(meta, required=True),
     }
     envelope = OutputSchema.from_dict(members, name=f"{_stem(schema)}ResponseSchema")
-    return _exemplified(envelope, example_of(schema), _META)
+    return _with_example(envelope, example_of(schema), _META)
 
 
 @cache
@@ -58,7 +58,7 @@ def page_of(schema: type[ma.Schema], *, some_fields: bool = False) -> type[ma.Sc
     }
     envelope = OutputSchema.from_dict(members, name=f"{_stem(schema)}PageSchema")
     envelope.paged = True  # type: ignore[attr-defined]
-    return _exemplified(envelope, [example_of(schema)], _PAGE_META)
+    return _with_example(envelope, [example_of(schema)], _PAGE_META)
 
 
 @cache
@@ -69,10 +69,10 @@ def whole_of(schema: type[ma.Schema], meta: type[ma.Schema] = TotalMetaSchema) -
         "meta": fields.Nested(meta, required=True),
     }
     envelope = OutputSchema.from_dict(members, name=f"{_stem(schema)}ListSchema")
-    return _exemplified(envelope, [example_of(schema)], {"total": 1} | (example_of(meta) or {}))
+    return _with_example(envelope, [example_of(schema)], {"total": 1} | (example_of(meta) or {}))
 
 
-def _exemplified(schema: type[ma.Schema], data: Any, meta: dict[str, Any]) -> type[ma.Schema]:
+def _with_example(schema: type[ma.Schema], data: Any, meta: dict[str, Any]) -> type[ma.Schema]:
     if data not in (None, [None]):
         schema.example = {"data": data, "meta": meta}  # type: ignore[attr-defined]
     return schema

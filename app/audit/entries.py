@@ -126,9 +126,9 @@ def _row(
         "account_id": account_id,
         "at": clock.format_time(moment),
         "action": action,
-        "actor": _labelled(actor),
+        "actor": _with_label(actor),
         "via": via._asdict(),
-        "target": _labelled(target),
+        "target": _with_label(target),
         "changes": _shortened_changes(dumps(changes)) if changes else None,
         "outcome": "refused" if refused else "done",
     }
@@ -148,11 +148,11 @@ def _shortened_changes(text: bytes) -> Any:
     changes = orjson.loads(text)
     if len(text) > LONG_VALUE:
         for change in changes.values():
-            change.update({side: _shortened(value) for side, value in change.items()})
+            change.update({side: _shorten(value) for side, value in change.items()})
     return changes
 
 
-def _shortened(value: Any) -> Any:
+def _shorten(value: Any) -> Any:
     """A value, or for one longer than ``LONG_VALUE`` its beginning, number of bytes and SHA-256.
 
     Texts are measured in UTF-8, other values as canonical JSON.
@@ -169,7 +169,7 @@ def _shortened(value: Any) -> Any:
     }
 
 
-def _labelled(whom: Actor | Target) -> dict[str, str | None]:
+def _with_label(whom: Actor | Target) -> dict[str, str | None]:
     # Somebody may type a token where an email address is asked for.
     label = without_secrets(whom.label)[:_LABEL_LENGTH]
     return {"type": whom.type, "id": whom.id, "label": label}

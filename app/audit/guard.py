@@ -56,7 +56,9 @@ def _watch(
         if result.rowcount == 0 and not statement._returning:
             return
         columns = AUDITED.get(statement.table.name)  # type: ignore[union-attr]
-        if columns is not None and not columns.isdisjoint(_written(statement, many, single)):
+        if columns is not None and not columns.isdisjoint(
+            _written_columns(statement, many, single)
+        ):
             notes()[_CHANGED] = statement.table.name  # type: ignore[union-attr]
 
 
@@ -64,7 +66,7 @@ def _is_audited(table: str) -> bool:
     return INSERT in AUDITED.get(table, ())
 
 
-def _written(statement: Any, many: Any, single: Any) -> set[str]:
+def _written_columns(statement: Any, many: Any, single: Any) -> set[str]:
     """Return ``INSERT``, ``DELETE``, or the columns that an UPDATE sets."""
     if isinstance(statement, Insert):
         return {INSERT}

@@ -79,7 +79,7 @@ def authenticate(header: str | None, address: str) -> Principal:
     if token.startswith(tokens.ACCESS_TOKEN):
         return access_tokens.authenticate_access_token(token)
     if not any(tokens.is_well_formed(token, p) for p in (tokens.API_KEY, tokens.SERVICE_TOKEN)):
-        raise Unauthorized(_misuse(token), challenge="invalid_token")
+        raise Unauthorized(_misuse_message(token), challenge="invalid_token")
     token_hash = tokens.hash_token(token)
     row = _BY_HASH.first(token_hash=token_hash)
     if row is None or row.revoked_at is not None or _is_past(row.expires_at):
@@ -106,7 +106,7 @@ def authenticate(header: str | None, address: str) -> Principal:
     )
 
 
-def _misuse(token: str) -> str:
+def _misuse_message(token: str) -> str:
     """The message for a token that is not a credential of requests."""
     for prefix, kind in _OF_TOKEN_ENDPOINT.items():
         if tokens.is_well_formed(token, prefix):

@@ -93,14 +93,14 @@ def require(permission: str) -> Principal:
         permission == PROFILE and principal.scopes is None
     )
     if not is_for_all and not any(map(principal.may, permission.split(OR))):
-        raise Forbidden(_lack(principal, permission))
+        raise Forbidden(_missing_message(principal, permission))
     return principal
 
 
 def require_permission(principal: Principal, permission: str) -> None:
     """Raise Forbidden if the principal lacks a permission; the message names it."""
     if not principal.may(permission):
-        raise Forbidden(_lack(principal, permission))
+        raise Forbidden(_missing_message(principal, permission))
 
 
 def require_project(principal: Principal, project_id: str | None) -> None:
@@ -139,7 +139,7 @@ def _save_last_use(principal: Principal) -> None:
     save_last_use(principal.last_used_at, ids, *touches)
 
 
-def _lack(principal: Principal, permission: str) -> str:
+def _missing_message(principal: Principal, permission: str) -> str:
     """The message about a permission that the principal lacks."""
     if principal.scopes is None:
         return f"This credential lacks the permission {permission}."

@@ -132,9 +132,9 @@ def _encode(response: Response, coding: str) -> None:
     response.direct_passthrough = False
     if response.is_sequence:
         pieces = list(response.iter_encoded())
-        response.set_data(b"".join(_encoded(pieces, coding, sum(map(len, pieces)))))
+        response.set_data(b"".join(_compress_pieces(pieces, coding, sum(map(len, pieces)))))
     else:
-        response.response = _encoded(response.iter_encoded(), coding, None)
+        response.response = _compress_pieces(response.iter_encoded(), coding, None)
         response.headers.pop("Content-Length", None)
         if hasattr(body, "close"):
             response.call_on_close(body.close)
@@ -142,7 +142,7 @@ def _encode(response: Response, coding: str) -> None:
     response.headers["Content-Encoding"] = coding
 
 
-def _encoded(pieces: Iterable[bytes], coding: str, length: int | None) -> Iterator[bytes]:
+def _compress_pieces(pieces: Iterable[bytes], coding: str, length: int | None) -> Iterator[bytes]:
     compressor: Any
     if coding == "gzip":
         compressor = zlib.compressobj(_LEVEL, wbits=zlib.MAX_WBITS | 16)

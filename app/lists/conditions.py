@@ -116,7 +116,7 @@ class Conditions:
             case Constant(value):
                 return true() if value else false()
             case Comparison(name, sign, value):
-                return self._compared(name, sign, value)
+                return self._comparison(name, sign, value)
             case _:
                 return self._test(node)
 
@@ -133,7 +133,7 @@ class Conditions:
             case In(name, values):
                 return self._column(name).in_([self._literal(name, value) for value in values])
 
-    def _compared(self, name: str, sign: Operator, value: Value) -> ColumnElement[bool]:
+    def _comparison(self, name: str, sign: Operator, value: Value) -> ColumnElement[bool]:
         column = self._column(name)
         if sign not in ("=", "<>") and self._is_collated(name):
             column = column.collate("C")
@@ -166,7 +166,7 @@ class Conditions:
     def _like(self, column: ColumnElement[Any], pattern: str) -> ColumnElement[bool]:
         """Case-sensitive ``LIKE``, which is ``GLOB`` on SQLite."""
         if self.dialect == "postgresql":
-            return column.like(self.parameters.add(_closed(pattern), String()), escape="\\")
+            return column.like(self.parameters.add(_close_escape(pattern), String()), escape="\\")
         return column.bool_op("GLOB")(self.parameters.add(_glob(pattern), String()))
 
     def _has_metadata(self, key: str, value: str) -> ColumnElement[bool]:
@@ -215,7 +215,7 @@ def is_within(table: SearchedTable, box: Bounds, parameters: Parameters) -> Colu
     return and_(or_(*turned), south >= low, north <= high)
 
 
-def _closed(pattern: str) -> str:
+def _close_escape(pattern: str) -> str:
     """A pattern for ``LIKE``, without the error of a single backslash at the end."""
     trailing = len(pattern) - len(pattern.rstrip("\\"))
     return pattern + "\\" if trailing % 2 else pattern
@@ -224,7 +224,7 @@ def _closed(pattern: str) -> str:
 def _glob(pattern: str) -> str:
     """The same pattern in the language of ``GLOB``."""
     parts, escaped = [], False
-    for character in _closed(pattern):
+    for character in _close_escape(pattern):
         if not escaped and character == "\\":
             escaped = True
             continue

@@ -29,10 +29,10 @@ def holds_all(
     owner_id, dialect = project_id or account_id, engine().dialect.name
     values: dict[str, Any] = {"account_id": account_id, table.owner: owner_id}
     values |= box_values(box, owner_id, dialect)
-    return not _beside(table, dialect).tuples(**values, size=1)
+    return not _select_beside(table, dialect).tuples(**values, size=1)
 
 
 @cache
-def _beside(table: SearchedTable, dialect: str) -> CompiledQuery:
+def _select_beside(table: SearchedTable, dialect: str) -> CompiledQuery:
     named = named_beside_box(table.table, dialect, table.owner, table.sides)
     return CompiledQuery(named.limit(bindparam("size")))

@@ -50,7 +50,7 @@ class RowsApart:
         boundary = self._source.boundary
         if boundary is None:
             return [] if shape.is_box else self._points_apart(shape)
-        rows = self._undecided(shape)
+        rows = self._undecided_rows(shape)
         total = sum(size for _, size, *_ in rows)
         if total <= EXPENSIVE_PAGE_BYTES:
             return self._boundaries_apart(boundary, shape, rows)
@@ -73,14 +73,14 @@ class RowsApart:
         return apart
 
     def _points_apart(self, shape: QueryShape) -> list[str]:
-        rows = self._undecided(shape)
+        rows = self._undecided_rows(shape)
         if not rows:
             return []
         ids, _, longitudes, latitudes = zip(*rows, strict=True)
         tests = shape.intersects_points(longitudes, latitudes)
         return [row_id for row_id, meets in zip(ids, tests, strict=True) if not meets]
 
-    def _undecided(self, shape: QueryShape) -> list[tuple[Any, ...]]:
+    def _undecided_rows(self, shape: QueryShape) -> list[tuple[Any, ...]]:
         """The rows whose boxes do not decide if they intersect the shape: id, bytes, and the
         western and southern sides of the box. Raises TooMuchToCompare."""
         table, parameters = self._table, Parameters()

@@ -65,12 +65,12 @@ def count_entries(log: Log, values: dict[str, Any]) -> int:
 # SQLite uses only one of several lower or upper bounds of an index, so two get the same value.
 def _count_before(log: Log, upto: str, filters: Any, values: dict[str, Any]) -> int:
     ends = {"until_id": min(values["until_id"], upto)} if filters.until else {}
-    return int(_before(log, filters).scalar(**values | ends, upto=upto))
+    return int(_count_until_query(log, filters).scalar(**values | ends, upto=upto))
 
 
 def _count_after(log: Log, upto: str, filters: Any, values: dict[str, Any]) -> int:
     begins = {"since_id": max(values["since_id"], upto)} if filters.since else {}
-    return int(_after(log, filters).scalar(**values | begins, upto=upto))
+    return int(_count_after_query(log, filters).scalar(**values | begins, upto=upto))
 
 
 def _is_valid(log: Log, cached: CachedCount, values: dict[str, Any]) -> bool:
@@ -80,19 +80,19 @@ def _is_valid(log: Log, cached: CachedCount, values: dict[str, Any]) -> bool:
 
 
 def _first_of(log: Log, values: dict[str, Any]) -> str:
-    return _first(log).scalar(**{name: values[name] for name in log.own}) or ""
+    return _first_id_query(log).scalar(**{name: values[name] for name in log.own}) or ""
 
 
 @cache
-def _before(log: Log, filters: Any) -> CompiledQuery:
+def _count_until_query(log: Log, filters: Any) -> CompiledQuery:
     return CompiledQuery(log.filtered(_TOTAL, filters).where(log.key <= bindparam("upto")))
 
 
 @cache
-def _after(log: Log, filters: Any) -> CompiledQuery:
+def _count_after_query(log: Log, filters: Any) -> CompiledQuery:
     return CompiledQuery(log.filtered(_TOTAL, filters).where(log.key > bindparam("upto")))
 
 
 @cache
-def _first(log: Log) -> CompiledQuery:
+def _first_id_query(log: Log) -> CompiledQuery:
     return CompiledQuery(log.filtered(func.min(log.key).label("first"), log.filters()))

@@ -52,7 +52,7 @@ def metadata_test(column: ColumnElement[Any], dialect: str, bind: Bind) -> Colum
 def metadata_values(key: str, value: str) -> dict[str, Any]:
     """The values of the parameters of a filter."""
     name = dumps(key).decode()
-    kind, number = _other(value)
+    kind, number = _number_or_boolean(value)
     other = dumps(value).decode() if kind is None else value
     return {
         "key": key,
@@ -92,7 +92,7 @@ class _Numbered:
         return bindparam(f"metadata_{self._index}_{name}", type_=kind)
 
 
-def _other(value: str) -> tuple[str | None, Any]:
+def _number_or_boolean(value: str) -> tuple[str | None, Any]:
     """Return (kind, value) of the text of a number or a boolean; (None, None) for any other."""
     if value in ("true", "false"):
         return value, int(value == "true")

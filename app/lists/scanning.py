@@ -54,10 +54,10 @@ class KeyedRows:
         size: InstrumentedAttribute[Any] | None = None,
     ) -> None:
         self._key = Keyset(*(column.expression for column in key))
-        self._first, self._next = self._both(rows)
+        self._first, self._next = self._queries(rows)
         # Reads the sizes of a batch before its rows.
         counted = None if size is None else rows.with_only_columns(size.label("bytes"))
-        self._sizes = None if counted is None else self._both(counted)
+        self._sizes = None if counted is None else self._queries(counted)
 
     def batches(
         self,
@@ -74,11 +74,11 @@ class KeyedRows:
             values: the parameters of the statement.
         """
         key: Key | None = None
-        while rows := read(self._after, key, most, fetch, values):
+        while rows := read(self._rows_after, key, most, fetch, values):
             yield rows
             key = tuple(rows[-1][-len(self._key.names) :])
 
-    def _after(
+    def _rows_after(
         self, key: Key | None, most: int, fetch: Callable[..., list[Any]], values: dict[str, Any]
     ) -> list[Any]:
         """The rows after a key that fit into memory together."""
@@ -89,7 +89,7 @@ class KeyedRows:
             most = len(next(batched_by_bytes(sizes, itemgetter(0), EXPORT_ROWS_BYTES), ()))
         return fetch(self._next if is_next else self._first, **values, size=most)
 
-    def _both(self, rows: Select[Any]) -> tuple[CompiledQuery, CompiledQuery]:
+    def _queries(self, rows: Select[Any]) -> tuple[CompiledQuery, CompiledQuery]:
         """Return (statement for the first batch, statement for all others)."""
         rows = rows.add_columns(*self._key.labeled)
         first, following = (self._key.page(rows, is_first=is_first) for is_first in (True, False))

@@ -104,7 +104,7 @@ class _PageReader:
     def __init__(self, source: FeatureSource, account_id: str, selection: Selection) -> None:
         self._source, self._account_id, self._selection = source, account_id, selection
         self._dialect = engine().dialect.name
-        box = None if selection.box is None else self._meets(selection.box)
+        box = None if selection.box is None else self._intersection(selection.box)
         within = (
             None if selection.within is None else In(source.table.project.name, selection.within)
         )
@@ -112,7 +112,7 @@ class _PageReader:
         self._after = _read_cursor(selection.after, self._dialect) if selection.after else None
         self._last: Key | None = None  # the key of the last row, if there is another page
 
-    def _meets(self, shape: QueryShape) -> Node:
+    def _intersection(self, shape: QueryShape) -> Node:
         """The filter by a geometry, or for any place if the geometry contains all."""
         table = self._source.table
         if shape.is_box and holds_all(table, self._account_id, shape.bounds):
@@ -124,7 +124,7 @@ class _PageReader:
         matched = self._count() if self._node is not None or count is None else count
         limit, is_large = self._selection.limit, False
         if limit > _FEW or stored > EXPENSIVE_PAGE_BYTES:
-            limit, total = self._bounded()
+            limit, total = self._bounded_size()
             is_large = total > EXPENSIVE_PAGE_BYTES
         if is_large:
             answer_in_turn()
@@ -134,9 +134,9 @@ class _PageReader:
             if is_large
             else query.tuples(**values)
         )
-        return SelectedPage(self._until(limit, rows), matched, is_large, self._next)
+        return SelectedPage(self._limited_rows(limit, rows), matched, is_large, self._next_cursor)
 
-    def _until(self, limit: int, rows: Iterable[Row]) -> Iterator[Row]:
+    def _limited_rows(self, limit: int, rows: Iterable[Row]) -> Iterator[Row]:
         """Yield at most ``limit`` rows, without their keys."""
         key: Key | None = None
         for number, (*row, time, row_id) in enumerate(rows):
@@ -146,7 +146,7 @@ class _PageReader:
             key = time, row_id
             yield tuple(row)
 
-    def _next(self) -> str | None:
+    def _next_cursor(self) -> str | None:
         if self._last is None:
             return None
         time, row_id = self._last
@@ -156,7 +156,7 @@ class _PageReader:
         keys, _ = self._keys("id")
         return totals.count(totals.count_statement(keys), self._values)
 
-    def _bounded(self) -> tuple[int, int]:
+    def _bounded_size(self) -> tuple[int, int]:
         """Return (rows of the page, their bytes)."""
         query = CompiledQuery(self._page(*self._keys("bytes")))
         rows = query.tuples(**self._values, size=self._selection.limit, skipped=0)
@@ -201,7 +201,7 @@ class _PageReader:
         if self._node is None:
             return [], {}
         parameters = Parameters()
-        conditions = Conditions(self._source.table, self._dialect, self._apart, parameters)
+        conditions = Conditions(self._source.table, self._dialect, self._ids_apart, parameters)
         return [conditions.of(self._node)], parameters.values
 
     @cached_property
@@ -219,7 +219,7 @@ class _PageReader:
         return "key" if unique.intersection(equal) else "owner"
 
     @cached_property
-    def _apart(self) -> dict[QueryShape, Sequence[str]]:
+    def _ids_apart(self) -> dict[QueryShape, Sequence[str]]:
         apart: dict[QueryShape, Sequence[str]] = {}
         rows_apart = RowsApart(self._source, self._account_id, self._dialect)
         for shape in shapes_in(self._node):

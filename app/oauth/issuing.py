@@ -107,7 +107,7 @@ def rotate_refresh_token(row: Any, client: Client, scopes: Sequence[str]) -> dic
             and now - stored.used_at < REFRESH_GRACE
             and stored.sealed_successor
         ):
-            return _unsealed(stored.sealed_successor)
+            return _unseal_response(stored.sealed_successor)
         if not _replace_successors(stored, now):
             _revoke_stolen(stored, row, client)
             raise invalid_refresh_token()
@@ -210,7 +210,7 @@ def _claim(token_hash: str, now: datetime) -> bool:
     return bool(updated.rowcount)
 
 
-def _unsealed(response: str) -> dict[str, Any]:
+def _unseal_response(response: str) -> dict[str, Any]:
     """A stored response. Raises InvalidGrantError if SECRET_KEY has changed since."""
     try:
         return unseal(response)  # type: ignore[no-any-return]

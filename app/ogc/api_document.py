@@ -28,12 +28,12 @@ _NEW: Final = {"project": _KEYS, "asset": f"`project_id` is required. {_KEYS}"}
 def api_document(principal: Principal, instance_name: str, contact: dict[str, str]) -> Any:
     """The description of the operations that the principal can use."""
     paths: dict[str, Any] = {
-        "/": _reading("landing", "The landing page", "Links to the other documents.", JSON),
-        "/conformance": _public(
-            _reading("conformance", "What it conforms to", "The conformance classes.", JSON)
+        "/": _read_operation("landing", "The landing page", "Links to the other documents.", JSON),
+        "/conformance": _public_path(
+            _read_operation("conformance", "What it conforms to", "The conformance classes.", JSON)
         ),
-        "/api": _reading("api", "This document", "What the credential can read.", OPENAPI),
-        "/collections": _reading(
+        "/api": _read_operation("api", "This document", "What the credential can read.", OPENAPI),
+        "/collections": _read_operation(
             "collections", "The collections", "Those that the credential can read.", JSON
         ),
     }
@@ -78,22 +78,22 @@ def _collection_paths(collection: Collection) -> dict[str, Any]:
         "schema": STRING,
     }
     return {
-        base: _reading(
+        base: _read_operation(
             name,
             f"The collection of {title}",
             "Its coordinate systems, and where and when its features are.",
             JSON,
             tag=name,
         ),
-        f"{base}/schema": _reading(
+        f"{base}/schema": _read_operation(
             f"{name}Schema",
             "Properties of features",
             "A JSON Schema. Keys of the metadata are among the properties.",
             SCHEMA,
             tag=name,
         ),
-        f"{base}/queryables": _public(
-            _reading(
+        f"{base}/queryables": _public_path(
+            _read_operation(
                 f"{name}Queryables",
                 "Filterable properties",
                 "A JSON Schema of what `filter` can name.",
@@ -146,13 +146,13 @@ def _collection_paths(collection: Collection) -> dict[str, Any]:
     }
 
 
-def _reading(
+def _read_operation(
     operation: str, summary: str, text: str, media_type: str, *, tag: str = "service"
 ) -> Any:
     return {"get": _read(operation, summary, text, media_type, tag, ["f"])}
 
 
-def _public(path: Any) -> Any:
+def _public_path(path: Any) -> Any:
     """A path that needs no credential."""
     return {"get": path["get"] | {"security": []}}
 

@@ -78,9 +78,9 @@ class FeatureBody(InputSchema):
             values[_PATCH if self.is_patch else METADATA] = keys
         elif not self.is_patch and not self.is_new:
             values[METADATA] = None
-        return self._emptied() | values if not (self.is_patch or self.is_new) else values
+        return self._emptied_fields() | values if not (self.is_patch or self.is_new) else values
 
-    def _emptied(self) -> dict[str, Any]:
+    def _emptied_fields(self) -> dict[str, Any]:
         """The fields that a replacement empties if it does not contain them."""
         fields = self.collection.type.property_fields
         return {f.name: None for f in fields if f.nullable and f.writable == "always"}
@@ -114,7 +114,7 @@ def merged_metadata(collection: Collection, text: str | None, patch: Mapping[str
     Raises:
         ValidationFailed: it would be larger than it may.
     """
-    merged = _merged(loads(text.encode()) if text else {}, patch)
+    merged = _merge_patch(loads(text.encode()) if text else {}, patch)
     field = next(field for field in collection.type.fields if field.name == METADATA)
     try:
         return input_field(field).deserialize(merged) if merged else None
@@ -141,12 +141,12 @@ def _read(collection: Collection, schema: type[FeatureBody]) -> dict[str, Any]:
     try:
         values: dict[str, Any] = PARSER.parse(schema(), request, location="json")
     except ValidationFailed as error:
-        details = [_renamed(collection, detail) for detail in error.details]
+        details = [_with_path(collection, detail) for detail in error.details]
         raise ValidationFailed(details=details) from None
     return values
 
 
-def _renamed(collection: Collection, detail: Detail) -> Detail:
+def _with_path(collection: Collection, detail: Detail) -> Detail:
     """The error of a field with its path in the Feature."""
     name, dot, rest = detail.field.partition(".")
     if name == collection.type.geometry.name or name in _MEMBERS | {"body"}:
@@ -169,7 +169,7 @@ def _member_problems(data: Mapping[str, Any], is_patch: bool) -> dict[str, list[
     return problems
 
 
-def _merged(target: Any, patch: Any) -> Any:
+def _merge_patch(target: Any, patch: Any) -> Any:
     """JSON Merge Patch (RFC 7396)."""
     if not isinstance(patch, Mapping):
         return patch
@@ -178,7 +178,7 @@ def _merged(target: Any, patch: Any) -> Any:
         if value is None:
             merged.pop(name, None)
         else:
-            merged[name] = _merged(merged.get(name), value)
+            merged[name] = _merge_patch(merged.get(name), value)
     return merged
 
 

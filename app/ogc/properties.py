@@ -18,7 +18,7 @@ _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 def properties_schema(principal: Principal, collection: Collection) -> dict[str, Any]:
     """The properties of features: the fields, and the keys of the metadata."""
     described = {
-        field.name: _described(field, number)
+        field.name: _describe(field, number)
         for number, field in enumerate(collection.type.property_fields, start=1)
     }
     for name, kind in metadata_types(principal, collection).items():
@@ -58,7 +58,7 @@ def _document(collection: Collection, name: str, properties: dict[str, Any]) -> 
     }
 
 
-def _described(field: Field, number: int) -> dict[str, Any]:
+def _describe(field: Field, number: int) -> dict[str, Any]:
     described = parameter_schema(field) | {"x-ogc-propertySeq": number}
     if field.writable == "never" and field.name != "project_id":  # a new asset sets it
         described["readOnly"] = True

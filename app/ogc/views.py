@@ -106,15 +106,15 @@ def delete_feature(principal: Principal, collection: Collection, feature_id: str
 def methods_of_collection(principal: Principal, collection: Collection) -> Response:
     """Return the methods that the credential may use. QGIS edits a layer only if it can add
     features, so POST is among them for who may change some projects and add none."""
-    return _allowed("POST", principal.may(collection.write))
+    return _options_response("POST", principal.may(collection.write))
 
 
 def methods_of_feature(principal: Principal, collection: Collection, **_: str) -> Response:
     """Return the methods that the credential may use on a feature, which need not exist."""
-    return _allowed("PUT, PATCH, DELETE", principal.may(collection.write))
+    return _options_response("PUT, PATCH, DELETE", principal.may(collection.write))
 
 
-def _allowed(writing: str, may_write: bool) -> Response:
+def _options_response(writing: str, may_write: bool) -> Response:
     reading, response = "GET, HEAD, OPTIONS", envelope.nothing()
     response.headers["Allow"] = f"{reading}, {writing}" if may_write else reading
     return response

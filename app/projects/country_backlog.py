@@ -48,14 +48,14 @@ def derive_some() -> int:
     """Derive the countries of a batch in the current transaction, without locked projects. Returns
     the number of projects."""
     rows = db.session.execute(_NEXT).all()
-    derived = next(batched_by_time(map(_derived, rows), _SECONDS), [])
+    derived = next(batched_by_time(map(_derived_values, rows), _SECONDS), [])
     if derived:
         _SET.run_many(derived)
         note_new_shapes(row["account"] for row in derived)  # also renews the totals of lists
     return len(derived)
 
 
-def _derived(row: Any) -> dict[str, Any]:
+def _derived_values(row: Any) -> dict[str, Any]:
     """The parameters of ``_SET`` for a row of ``_NEXT``."""
     return {
         "account": row.account_id,

@@ -75,7 +75,7 @@ def list_projects(
     values = statement.values(account_id, account_id, query)
     counted, status = read_counters(account_id), query.equal.get("status")
     everything = count_with_status(counted, status)
-    statement = _narrowed(account_id, query, statement, values, everything)
+    statement = _with_cheapest_index(account_id, query, statement, values, everything)
     total = _total(account_id, statement, values, status, everything)
     filters = (query.equal, query.metadata, query.bbox, query.updated_since)
     is_filtered = any(filters) or statement.is_searched
@@ -187,7 +187,7 @@ FEATURES: Final = FeatureSource(
 )
 
 
-def _narrowed(
+def _with_cheapest_index(
     account_id: str,
     query: ListQuery,
     statement: ListStatement,

@@ -120,7 +120,11 @@ def update_project(
             principal who is limited to some projects would change the external id.
     """
     project = _find(principal, project_id, if_match)
-    before, boundary, counted = project_record(project), stored_boundary(project), _counted(project)
+    before, boundary, counted = (
+        project_record(project),
+        stored_boundary(project),
+        _contribution(project),
+    )
     columns = check_fixed(values, id=project.id, slug=project.slug)
     if "geometry" in values:
         columns |= geometry_columns(values["geometry"])
@@ -145,7 +149,7 @@ def update_project(
     more = 0 if saved is None else saved.stored_bytes
     is_archived = changes.keys() == {"status"} and project.status == "archived"
     is_bounded = is_bounded and not is_archived  # archiving makes room
-    count_project(project.account_id, counted, _counted(project), more, is_bounded=is_bounded)
+    count_project(project.account_id, counted, _contribution(project), more, is_bounded=is_bounded)
     return project
 
 
@@ -191,7 +195,7 @@ def remove_project(principal: Principal, project: Project) -> None:
     """Delete a locked project with its assets, whatever its status."""
     _publish("project.deleted", project_record(project), principal)
     contents = contents_of(project)
-    count_project(project.account_id, _counted(project), None, -contents.stored_bytes)
+    count_project(project.account_id, _contribution(project), None, -contents.stored_bytes)
     delete_project_rows(project, contents)
 
 
@@ -219,13 +223,13 @@ def _find(principal: Principal, project_id: str, if_match: IfMatch) -> Project:
 
 
 def _move(project: Project, status: str, event_type: str, principal: Principal) -> Project:
-    counted, former = _counted(project), project.status
+    counted, former = _contribution(project), project.status
     project.status = status
     project.updated_at = clock.now()
     changes = {"status": {"from": former, "to": status}}
     _publish(event_type, project_record(project), principal, changes)
     is_bounded = status != "archived"
-    count_project(project.account_id, counted, _counted(project), is_bounded=is_bounded)
+    count_project(project.account_id, counted, _contribution(project), is_bounded=is_bounded)
     return project
 
 
@@ -240,7 +244,7 @@ def _check_sees_all(principal: Principal) -> None:
         raise Forbidden(message, details=[Detail("external_id", message)])
 
 
-def _counted(project: Project) -> ProjectContribution:
+def _contribution(project: Project) -> ProjectContribution:
     return ProjectContribution(project.status, project.area_m2, project.stored_bytes)
 
 

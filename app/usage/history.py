@@ -79,8 +79,8 @@ def _room_again(account_id: str, excess: int, today: date) -> str:
     """
     day = today
     for day, size in merge(
-        _expiring(_EVENTS, account_id, EVENT_DAYS),
-        _expiring(_ENTRIES, account_id, _settings().audit_days),
+        _expiring_rows(_EVENTS, account_id, EVENT_DAYS),
+        _expiring_rows(_ENTRIES, account_id, _settings().audit_days),
     ):
         excess -= size
         if excess <= 0:
@@ -88,7 +88,7 @@ def _room_again(account_id: str, excess: int, today: date) -> str:
     return f"There is no room before {max(day, today)}."
 
 
-def _expiring(rows: CompiledQuery, account_id: str, days: int) -> Iterator[tuple[date, int]]:
+def _expiring_rows(rows: CompiledQuery, account_id: str, days: int) -> Iterator[tuple[date, int]]:
     """Yield the day on which each row will be deleted, and its bytes, the oldest first."""
     for batch in rows.stream(_READ_AT_ONCE, account_id=account_id):
         for row_id, size in batch:

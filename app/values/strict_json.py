@@ -57,7 +57,7 @@ def loads_own(raw: bytes) -> Any:
     except orjson.JSONDecodeError as error:
         raise JsonInvalid(_decode_message(raw, error)) from None
     pause()
-    pieces = _unescaped(raw).split(b'"')
+    pieces = _without_escapes(raw).split(b'"')
     pause()
     _refuse_repeated_names(_names(pieces), value)
     if _LONG_DIGITS in raw.translate(_DIGITS_TO_NINES):
@@ -114,7 +114,7 @@ def _decode_message(raw: bytes, error: orjson.JSONDecodeError) -> str:
     return f"The body is not valid JSON: {error.msg} {place}."
 
 
-def _unescaped(raw: bytes) -> bytes:
+def _without_escapes(raw: bytes) -> bytes:
     """A text without escaped backslashes and quotes: each quote begins or ends a string."""
     return raw.replace(rb"\\", b"").replace(rb"\"", b"") if b"\\" in raw else raw
 

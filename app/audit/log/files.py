@@ -132,7 +132,7 @@ def proof_lines(app: Flask, account_id: str) -> Iterator[bytes]:
             yield _line(entry_id, body)
         last = checkpoint.last
     yield dumps({"not_sealed": {"after": last}})
-    for entry_id, body in _tail(read, account_id, last):
+    for entry_id, body in _unsealed_rows(read, account_id, last):
         entries += 1
         yield _line(entry_id, body)
     yield dumps({"end": {"checkpoints": checkpoints, "entries": entries}})
@@ -152,13 +152,13 @@ def _with_entries(
 ) -> tuple[Checkpoint, list[tuple[Any, ...]]]:
     """Return a checkpoint with its entries. If some are missing, it is read again, as they may just
     have been deleted by age."""
-    entries = list(_numbered(read, account_id, checkpoint))
+    entries = list(_numbered_rows(read, account_id, checkpoint))
     if checkpoint.entry_hashes and len(entries) != checkpoint.last - checkpoint.first + 1:
         checkpoint = read(next_checkpoint, account_id, checkpoint.number - 1) or checkpoint
     return checkpoint, entries if checkpoint.entry_hashes else []
 
 
-def _numbered(
+def _numbered_rows(
     read: ContextReader, account_id: str, checkpoint: Checkpoint
 ) -> Iterator[tuple[Any, ...]]:
     values = {"account_id": account_id, "first": checkpoint.first, "last": checkpoint.last}
@@ -167,7 +167,7 @@ def _numbered(
         values["first"] = rows[-1][0] + 1
 
 
-def _tail(read: ContextReader, account_id: str, last: int) -> Iterator[tuple[Any, ...]]:
+def _unsealed_rows(read: ContextReader, account_id: str, last: int) -> Iterator[tuple[Any, ...]]:
     values = {"account_id": account_id, "last": last, "after": ""}
     while rows := read(_TAIL.tuples, **values):
         yield from rows
@@ -211,10 +211,10 @@ def _csv(rows: Iterator[tuple[Any, ...]]) -> Iterator[bytes]:
 
 def _cells(entry: dict[str, Any]) -> list[Any]:
     """The columns, with control characters, which a terminal would obey, escaped as in JSON."""
-    return [_escaped(cell) if isinstance(cell, str) else cell for cell in _columns(entry)]
+    return [_escape(cell) if isinstance(cell, str) else cell for cell in _columns(entry)]
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     return _CONTROL.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 

@@ -70,7 +70,7 @@ class Verifier:
         self._line += 1
         if self._is_refused:
             return
-        record = _parsed(line)
+        record = _parse(line)
         if self._line == 1:
             yield from self._begin(line, record)
         elif self._is_over:
@@ -150,7 +150,7 @@ class Verifier:
             return
         before = self.last.number if self.last else 0
         if checkpoint.number <= before:
-            yield self._about("checkpoint_duplicated", checkpoint)
+            yield self._finding_about("checkpoint_duplicated", checkpoint)
             return
         yield from self._sequence(checkpoint, before)
         yield from self._content(checkpoint)
@@ -162,7 +162,9 @@ class Verifier:
     def _sequence(self, checkpoint: Checkpoint, before: int) -> Iterator[Finding]:
         """Yield a finding unless the checkpoint follows the last one."""
         if self._is_tail:
-            yield self._about("chain_broken", checkpoint, "it follows entries that are not sealed")
+            yield self._finding_about(
+                "chain_broken", checkpoint, "it follows entries that are not sealed"
+            )
         for number in range(before + 1, min(checkpoint.number, before + 1_000)):
             yield Finding("checkpoint_missing", line=self._line, checkpoint=number)
         if checkpoint.number != before + 1:
@@ -170,32 +172,32 @@ class Verifier:
         previous = self.last.hash if self.last else proof.NO_HASH
         first = self.last.last + 1 if self.last else 1
         if checkpoint.previous_hash != previous or checkpoint.first != first:
-            yield self._about("chain_broken", checkpoint)
+            yield self._finding_about("chain_broken", checkpoint)
 
     def _content(self, checkpoint: Checkpoint) -> Iterator[Finding]:
         """Yield a finding unless the checkpoint is unchanged."""
         if checkpoint.account_id != self.account_id:
-            yield self._about("checkpoint_changed", checkpoint, "it is of another account")
+            yield self._finding_about("checkpoint_changed", checkpoint, "it is of another account")
         if checkpoint.entry_hashes is None:
             if checkpoint.first != (self._deleted.last + 1 if self._deleted else 1):
-                yield self._about("deletion_unrecorded", checkpoint, _OLDER_ARE_LEFT)
+                yield self._finding_about("deletion_unrecorded", checkpoint, _OLDER_ARE_LEFT)
             self._deleted = checkpoint
         elif (
             len(checkpoint.entry_hashes) != 64 * (checkpoint.last - checkpoint.first + 1)
             or proof.checkpoint_hash(checkpoint) != checkpoint.hash
         ):
-            yield self._about("checkpoint_changed", checkpoint, "its hash is wrong")
+            yield self._finding_about("checkpoint_changed", checkpoint, "its hash is wrong")
         yield from self._signature(checkpoint)
         for earlier in self._earlier.pop(checkpoint.number, ()):
             if earlier.without_hashes() != checkpoint.without_hashes():
-                yield self._about("log_rewritten", checkpoint)
+                yield self._finding_about("log_rewritten", checkpoint)
 
     def _signature(self, checkpoint: Checkpoint) -> Iterator[Finding]:
         key = self.keys.get(checkpoint.key_id)
         if key is None:
-            yield self._about("key_unknown", checkpoint, checkpoint.key_id)
+            yield self._finding_about("key_unknown", checkpoint, checkpoint.key_id)
         elif not proof.is_signed(proof.read_public_key(key), checkpoint):
-            yield self._about("signature_wrong", checkpoint)
+            yield self._finding_about("signature_wrong", checkpoint)
 
     def _entry(self, line: bytes, record: dict[str, Any]) -> Iterator[Finding]:
         self.entries += 1
@@ -252,7 +254,7 @@ class Verifier:
             else:
                 yield Finding("log_rewritten", "it is missing", checkpoint=checkpoint.number)
 
-    def _about(self, kind: str, checkpoint: Checkpoint, detail: str = "") -> Finding:
+    def _finding_about(self, kind: str, checkpoint: Checkpoint, detail: str = "") -> Finding:
         return Finding(kind, detail, self._line, checkpoint=checkpoint.number)
 
 
@@ -263,7 +265,7 @@ def verify_lines(lines: Iterable[bytes], verifier: Verifier) -> Iterator[Finding
     yield from verifier.end()
 
 
-def _parsed(line: bytes) -> dict[str, Any] | None:
+def _parse(line: bytes) -> dict[str, Any] | None:
     try:
         record = json.loads(line)
     except (ValueError, RecursionError):

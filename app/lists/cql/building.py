@@ -88,7 +88,7 @@ class Builder:
             raise FilterInvalid(
                 f"A filter has at most {FILTER_PATTERNS} patterns of {PATTERN_LENGTH} characters."
             )
-        return Like(name, _storable(pattern))
+        return Like(name, _check_storable(pattern))
 
     def between(self, left: Operand, low: Operand, high: Operand) -> Node:
         name = self._name(left)
@@ -178,7 +178,7 @@ class Builder:
         self._count()
         kind = self._properties[name]
         if kind == "text" and isinstance(operand, str):
-            return _storable(operand)
+            return _check_storable(operand)
         is_number = isinstance(operand, int | float) and not isinstance(operand, bool)
         if (kind == "number" and is_number) or (kind == "time" and isinstance(operand, datetime)):
             return operand.astimezone(UTC) if isinstance(operand, datetime) else float(operand)
@@ -197,7 +197,7 @@ class Builder:
             raise FilterInvalid(f"The filter has more than {FILTER_SHAPES} geometries.")
 
 
-def _storable(text: str) -> str:
+def _check_storable(text: str) -> str:
     if problem := storage_problem(text):
         raise FilterInvalid(f"A text in the filter is invalid. {problem}")
     return text

@@ -154,7 +154,7 @@ class _Parser:
             return self._geometry()
         self._next()
         if token.kind == "text":
-            return _unquoted(token.text)
+            return _unquote(token.text)
         if token.kind == "number":
             return float(token.text)
         if token.kind == "quoted":
@@ -219,5 +219,5 @@ class _Parser:
         )
 
 
-def _unquoted(text: str) -> str:
+def _unquote(text: str) -> str:
     return text[1:-1].replace("''", "'").replace("\\'", "'")

@@ -72,7 +72,9 @@ def create_application(
         updated_at=now,
     )
     db.session.add(application)
-    write_entry("application.created", application, changes=changes_of_new(_audited(application)))
+    write_entry(
+        "application.created", application, changes=changes_of_new(_audit_values(application))
+    )
     return application, secret
 
 
@@ -120,7 +122,7 @@ def update_application(
         return None
     name = application.name if name is None else name
     redirect_uris = application.redirect_uris if redirect_uris is None else redirect_uris
-    former, before = _audited(application), application.scopes
+    former, before = _audit_values(application), application.scopes
     scopes = application.scopes if scopes is None else scopes
     check_application(name, redirect_uris, scopes)
     application.name = name.strip()
@@ -128,7 +130,9 @@ def update_application(
     application.scopes = [scope for scope in SCOPES if scope in scopes]
     application.updated_at = clock.now()
     write_entry(
-        "application.updated", application, changes=changes_between(former, _audited(application))
+        "application.updated",
+        application,
+        changes=changes_between(former, _audit_values(application)),
     )
     revoked = revoke_consents_to(application, set(before) - set(scopes))
     return application_record(application), revoked
@@ -164,7 +168,7 @@ def application_record(application: Any) -> dict[str, Any]:
     }
 
 
-def _audited(application: OAuthApplication) -> dict[str, Any]:
+def _audit_values(application: OAuthApplication) -> dict[str, Any]:
     """The values of an application in the audit log."""
     return {
         "name": application.name,

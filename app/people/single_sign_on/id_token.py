@@ -50,7 +50,7 @@ def check_id_token(response: Any, keys: Any, expected: ExpectedClaims) -> dict[s
     if not isinstance(token, str):
         raise ProviderFailed("there is no ID token")
     try:
-        decoded = jwt.decode(token, _readable(keys), registry=_REGISTRY)
+        decoded = jwt.decode(token, _readable_keys(keys), registry=_REGISTRY)
         claims = CodeIDToken(
             decoded.claims,
             decoded.header,
@@ -78,7 +78,7 @@ def check_id_token(response: Any, keys: Any, expected: ExpectedClaims) -> dict[s
     return dict(claims)
 
 
-def _readable(keys: Any) -> KeySet:
+def _readable_keys(keys: Any) -> KeySet:
     """The keys of a set that can be read. Keys of unknown kinds are skipped (RFC 7517, section 5).
 
     Raises:

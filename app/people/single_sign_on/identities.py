@@ -41,14 +41,14 @@ def linked_sign_ins(user_id: str) -> list[dict[str, Any]]:
 
 def person_of(issuer: str, subject: str) -> str | None:
     """The id of the person who is linked to an identity, or None; read in the open transaction."""
-    own = select(SignInIdentity.user_id).where(*_is(issuer, subject))
+    own = select(SignInIdentity.user_id).where(*_is_identity(issuer, subject))
     user_id: str | None = db.session.scalar(own)
     return user_id
 
 
 def save_last_use(issuer: str, subject: str) -> None:
     """Store the time of a sign-in with an identity."""
-    own = update(SignInIdentity).where(*_is(issuer, subject))
+    own = update(SignInIdentity).where(*_is_identity(issuer, subject))
     db.session.execute(own.values(last_used_at=clock.now()))
 
 
@@ -97,5 +97,5 @@ def remove_identity(
     return removed
 
 
-def _is(issuer: str, subject: str) -> tuple[Any, ...]:
+def _is_identity(issuer: str, subject: str) -> tuple[Any, ...]:
     return SignInIdentity.issuer == issuer, SignInIdentity.subject == subject

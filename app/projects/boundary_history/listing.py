@@ -55,7 +55,7 @@ _PROJECTS: Final = KeyedRows(columns_of(Project, Project.id), Project.created_at
 
 
 @cache
-def _readable(dialect: str) -> CompiledQuery:
+def _select_readable(dialect: str) -> CompiledQuery:
     has_text = BoundaryEntry.geometry.is_not(None) | BoundaryEntry.replaced_at.is_(None)
     return CompiledQuery(
         columns_of(BoundaryEntry, BoundaryEntry.id).where(
@@ -91,7 +91,7 @@ def scan_boundaries(read: Reader, account_id: str) -> Iterator[list[dict[str, An
     dialect = read(engine).dialect.name
     for projects in _PROJECTS.batches(read, account_id=account_id):
         ids = id_values([project.id for project in projects], dialect)
-        for rows in _scanned(dialect).batches(read, account_id=account_id, project_ids=ids):
+        for rows in _scanned_rows(dialect).batches(read, account_id=account_id, project_ids=ids):
             yield list(map(_scanned_record, rows))
 
 
@@ -110,7 +110,9 @@ def readable_boundary_ids(
         "project_ids": id_values(project_ids, dialect),
         "boundary_ids": id_values(boundary_ids, dialect),
     }
-    return frozenset(row[0] for row in _readable(dialect).tuples(account_id=account_id, **values))
+    return frozenset(
+        row[0] for row in _select_readable(dialect).tuples(account_id=account_id, **values)
+    )
 
 
 def check_entry(principal: Principal, project_id: str, boundary_id: str) -> None:
@@ -140,7 +142,7 @@ def _not_found() -> NotFound:
 
 
 @cache
-def _scanned(dialect: str) -> KeyedRows:
+def _scanned_rows(dialect: str) -> KeyedRows:
     rows = columns_of(BoundaryEntry, *COLUMNS, BoundaryEntry.project_id, BoundaryEntry.geometry)
     of_projects = is_among_ids(BoundaryEntry.project_id.expression, dialect, "project_ids")
     key = (BoundaryEntry.project_id, BoundaryEntry.id)

@@ -95,7 +95,7 @@ class ShapeBacklog:
                 )
         if rows:
             self._turns.append((account_id, rows[-1].project_id))
-        return _simplified(rows)
+        return _simplify(rows)
 
     def write(self, batch: list[_Simplified]) -> int:
         """Insert the shapes of a batch in the current transaction, without boundaries that were
@@ -120,7 +120,7 @@ def _accounts(connection: Connection) -> list[str]:
     return account_ids
 
 
-def _simplified(rows: Sequence[Any]) -> list[_Simplified]:
+def _simplify(rows: Sequence[Any]) -> list[_Simplified]:
     """The shapes of rows of ``_NEXT``."""
     texts = [row.geometry or "" for row in rows]
     return [

@@ -112,7 +112,7 @@ def _in_order(dialect: str, has_status: bool, has_box: bool) -> CompiledQuery:
     """Read the last projects in the index of areas."""
     table, key = TABLE.table, TABLE.key(dialect)
     if has_box:
-        keys, columns = _searched(dialect, has_status)
+        keys, columns = _largest_keys(dialect, has_status)
         keys = _largest_first(keys, columns).limit(bindparam("most"))
     else:
         columns_read = dict.fromkeys((Project.account_id, key, Project.area_m2, Project.id))
@@ -128,11 +128,11 @@ def _in_order(dialect: str, has_status: bool, has_box: bool) -> CompiledQuery:
 @cache
 def _count_in_order(dialect: str, has_status: bool) -> CompiledQuery:
     """Count the projects in the box among the MAP_SEARCHED largest."""
-    keys, _ = _searched(dialect, has_status)
+    keys, _ = _largest_keys(dialect, has_status)
     return CompiledQuery(select(func.count().label("total")).select_from(keys.subquery()))
 
 
-def _searched(dialect: str, has_status: bool) -> tuple[Select[Any], Any]:
+def _largest_keys(dialect: str, has_status: bool) -> tuple[Select[Any], Any]:
     """Return (select of the keys of those MAP_SEARCHED largest projects that lie in the box, from
     the index of areas alone, sort columns)."""
     sides = [TABLE.attribute(name) for name in TABLE.sides]

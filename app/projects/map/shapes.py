@@ -35,25 +35,25 @@ def read_shapes(account_id: str, rows: Sequence[Any], level: int | None) -> dict
     whole = [row for row in rows if is_shown_whole(row.stored_bytes, level)]
     simplified = [row for row in rows if not is_shown_whole(row.stored_bytes, level)]
     shapes, bytes_left = dict[int, str](), MAP_BYTES
-    for number, text in _stored(account_id, simplified, level):
+    for number, text in _stored_shapes(account_id, simplified, level):
         bytes_left -= len(text)
         if bytes_left < 0:
             answer_in_turn()
             return shapes
         shapes[number] = text
-    missing = _within(MAP_WAITING_BYTES, [row for row in simplified if row.row not in shapes])
-    new_shapes = _simplified(_boundaries(account_id, missing), level)
+    missing = _first_within(MAP_WAITING_BYTES, [row for row in simplified if row.row not in shapes])
+    new_shapes = _simplify(_boundaries(account_id, missing), level)
     for number in [row.row for row in missing if row.row in new_shapes]:
         bytes_left -= len(new_shapes[number])
         if bytes_left >= 0:
             shapes[number] = new_shapes[number]
-    fitting = _within(bytes_left, whole)
+    fitting = _first_within(bytes_left, whole)
     if MAP_BYTES - bytes_left + sum(row.stored_bytes for row in fitting) > EXPENSIVE_PAGE_BYTES:
         answer_in_turn()
     return shapes | _boundaries(account_id, fitting)
 
 
-def _simplified(boundaries: dict[int, str], level: int | None) -> dict[int, str]:
+def _simplify(boundaries: dict[int, str], level: int | None) -> dict[int, str]:
     """The shapes of boundaries without stored ones; the boundary itself if it is shown whole."""
     if level is None:
         return boundaries
@@ -63,7 +63,7 @@ def _simplified(boundaries: dict[int, str], level: int | None) -> dict[int, str]
     return whole | {row: shapes[level] for row, shapes in pairs if level in shapes}
 
 
-def _within(most: int, rows: Sequence[Any]) -> list[Any]:
+def _first_within(most: int, rows: Sequence[Any]) -> list[Any]:
     """The first rows whose boundaries fit into ``most`` bytes together; larger ones are skipped."""
     fitting = []
     for row in rows:
@@ -73,7 +73,9 @@ def _within(most: int, rows: Sequence[Any]) -> list[Any]:
     return fitting
 
 
-def _stored(account_id: str, rows: Sequence[Any], level: int | None) -> Iterator[tuple[int, str]]:
+def _stored_shapes(
+    account_id: str, rows: Sequence[Any], level: int | None
+) -> Iterator[tuple[int, str]]:
     """Yield (row, shape) for stored shapes that are up to date."""
     areas = {row.row: row.area_m2 for row in rows}
     for number, area, text in _in_groups(account_id, BoundaryShape, rows, level=level):
