@@ -58,7 +58,7 @@ def list_assets(
     total = totals.count(count_query(statement), values)
     is_filtered = statement.equal or statement.metadata or statement.updated_since
     is_few = total <= _FEW and is_filtered
-    # Where an index has the filtered rows in order, it is taken; it exists for created_at.
+    # An index with the filtered rows in order exists only for created_at.
     in_order = not (statement.is_searched or (is_few and query.sort != "created_at"))
 
     def read(page_span: Span) -> CompiledQuery:

@@ -38,14 +38,14 @@ QUEUED_OF_OTHERS: Final = 256
 LEASE: Final = timedelta(seconds=30)  # then another worker may claim the delivery
 QUEUED_SECONDS: Final = 10.0  # after which a claimed delivery that has not begun is released
 RUN_SECONDS: Final = 3_600.0  # the longest run of a job
-LINGER_SECONDS: Final = 5.0  # that a job waits for more after the last delivery
-# How long a delivery may be planned ahead, after no attempt and after each. It is more only when
-# the clock was set back.
+LINGER_SECONDS: Final = 5.0  # a job waits for more after the last delivery
+# The longest waits of a delivery before its first attempt and after each. Longer ones mean that the
+# clock was set back.
 LONGEST_WAITS: Final = (timedelta(seconds=60), *RETRY_AFTER)
 SWEEP_SECONDS: Final = 15  # between two jobs without a wake signal
 
-# Replays of past events: how many a second for each account, in addition to new events, and for how
-# many seconds they are queued at a time.
+# Replayed events of an account in a second, in addition to new events; and the seconds for which
+# they are queued at a time.
 REPLAYED_PER_SECOND: Final = 50
 REPLAYED_AT_ONCE: Final = 15  # seconds; also the interval of the job that queues them
 

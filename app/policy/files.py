@@ -41,7 +41,7 @@ CRS_LENGTH: Final = 20_000  # characters that define a coordinate reference syst
 XML_DEPTH: Final = 100
 DATABASE_STEPS: Final = 500_000_000  # SQLite's, for a whole GeoPackage
 
-ZIP_MEMBERS: Final = 100  # that are read; the files of one shapefile are one
+ZIP_MEMBERS: Final = 100  # read; the files of a shapefile count as one
 ZIP_ENTRIES: Final = 10_000  # in all: photos and the like are not unpacked
 ZIP_RATIO: Final = 20  # unpacked to packed, of the whole file
 ZIP_SMALL_BYTES: Final = 10 * 1024 * 1024  # unpacked; a ratio says little about a small file

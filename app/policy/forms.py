@@ -49,7 +49,7 @@ FIELD_LENGTHS: Final = {
     "url": URL_LENGTH + FIELD_LENGTH,
 }
 
-# ``LENGTHS`` of the templates: how many characters a browser lets people type, by what they type.
+# ``LENGTHS`` of the templates: the characters that a browser lets people type, by kind of input.
 INPUT_LENGTHS: Final = {
     "name": NAME_LENGTH,
     "search": SEARCH_LENGTH,

@@ -6,23 +6,23 @@ from typing import Final
 
 KINDS: Final = ("projects", "assets")
 
-# What a worker does: read the file, write what it holds, take that back.
+# The statuses in which a worker reads the file, writes its features, or takes them back.
 WORKING: Final = ("reading", "applying", "undoing")
 STATUSES: Final = (
     "reading", "ready", "applying", "applied", "undoing", "undone", "failed", "canceled",
 )  # fmt: skip
 
-# What becomes of a feature, as ``counts`` names it.
+# The outcomes of a feature, as ``counts`` names them.
 VERDICTS: Final = ("new", "changed", "same", "rejected")
 
-STATES: Final = ("applied", "undone", "kept")  # what became of a written feature
+STATES: Final = ("applied", "undone", "kept")  # of a written feature
 
 MATCHES: Final = ("external_id", "name", "none")
 
 # The other members of a mapping, besides fields: the columns of a CSV file with its geometries.
 GEOMETRY_COLUMNS: Final = ("geometry", "latitude", "longitude", "easting", "northing", "zone")
 
-# What is asked about a file, the most important first; the first three must be answered.
+# The questions about a file, the most important first; the first three must be answered.
 QUESTIONS: Final = ("crs", "geometry", "geometry_type", "swapped", "open_lines", "name")
 MUST_BE_ANSWERED: Final = QUESTIONS[:3]
 OPTIONS: Final = 5  # for a question, at most
@@ -44,10 +44,10 @@ DECIDE_SECONDS: Final = 60.0  # processor time to decide about all features of a
 UNTRIED_DELIVERIES: Final = 10_000  # per account; beyond these, its imports wait
 LEASE_SECONDS: Final = 10  # after which another worker goes on with the import of a dead one
 MOST_TRIES: Final = 3  # to do a step whose worker dies
-EVERY_SECONDS: Final = 15  # how often a worker looks for imports that nobody works on
+EVERY_SECONDS: Final = 15  # between two searches for imports that nobody works on
 RUN_SECONDS: Final = 600.0  # then the next job goes on
 TURN_SECONDS: Final = 2.0  # then an import of another account has its turn
-# The map on a page of features: what is read for it, and what it is simplified to.
+# Boundaries that are read for the map on a page of features, and their size when simplified.
 FEATURES_MAP_READ_BYTES: Final = 4 * 1024 * 1024
 FEATURES_MAP_BYTES: Final = 2 * 1024 * 1024
 OUTLINE_POSITIONS: Final = 5_000  # on a map, in the outline of a rejected feature

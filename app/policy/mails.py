@@ -42,7 +42,7 @@ SAVE_RETRY_AFTER: Final = (0.5, 2.0, 8.0)  # seconds between tries to save the o
 # Longer than an attempt can take. Afterwards, another worker retries the mail of a killed one.
 LEASE: Final = timedelta(minutes=2)
 
-# How long a mail may be planned ahead, after no attempt and after each. It is more only when the
+# The longest waits of a mail before its first attempt and after each. Longer ones mean that the
 # clock was set back.
 LONGEST_WAITS: Final = (LEASE, *(max(LEASE, pause) for pause in RETRY_AFTER), LEASE)
 

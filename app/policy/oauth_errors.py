@@ -1,6 +1,6 @@
-"""The descriptions of the OAuth server's errors: what is wrong, and what to do.
+"""The descriptions of the OAuth server's errors, with advice.
 
-RFC 6749 allows printable ASCII in it, without quotes and backslashes.
+RFC 6749 allows printable ASCII in them, without quotes and backslashes.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""OGC API Features: how much a page has, how complex a filter may be, how many requests pass."""
+"""OGC API Features: the size of pages, the complexity of filters, and the number of requests."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ SESSION_LIFE: Final = timedelta(days=90)
 # One more sign-in ends the session that was unused for longest.
 SESSIONS_PER_PERSON: Final = 50
 
-# How long a mailed link is valid.
+# The validity of mailed links.
 SIGN_UP_LIFE: Final = timedelta(hours=24)
 RESET_LIFE: Final = timedelta(hours=1)
 VERIFICATION_LIFE: Final = timedelta(days=7)

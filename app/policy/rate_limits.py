@@ -1,9 +1,9 @@
-"""Rate limits: how many requests a window takes, whom they are counted for, on which routes.
+"""Rate limits: the requests in a window, whom they are counted for, and on which routes.
 
 A window begins with the first request in it. A client is an IP address; an IPv6
 client is a /64 network, as one customer of a provider has all its addresses.
 
-``flask limiter limits`` prints what limits each route, from these tables.
+``flask limiter limits`` prints the limits of each route, from these tables.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ AUTHORIZATION_REQUESTS: Final = Limit("authorize", 60, "client and person")
 # Sign-ins at the provider that one client begins: each stores a row.
 SINGLE_SIGN_ONS: Final = Limit("single_sign_on", 30, what="sign-ins at the provider")
 
-# What limits all routes below a path, but for those in ROUTES.
+# The limits of all routes below a path, but for those in ROUTES.
 AREAS: Final[dict[str, tuple[Limit | PlanLimit, ...]]] = {
     "/v1": (PER_MINUTE, PER_DAY, WITHOUT_CREDENTIAL),
     "/ogc": (OGC_PER_MINUTE, PER_DAY, WITHOUT_CREDENTIAL),

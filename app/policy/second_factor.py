@@ -24,7 +24,8 @@ RSA_BITS: Final = 2048  # the shortest RSA key of a passkey (RFC 8812, section 2
 SECOND_STEP_LIFE: Final = timedelta(minutes=10)
 # From the page with a new secret for an app to the first code from it.
 SETUP_LIFE: Final = timedelta(hours=1)
-# How long a session need not confirm again before something that could hand over the account.
+# After a confirmation, a session need not confirm again for this long before it does something
+# that could hand over the account.
 CONFIRMED_FOR: Final = timedelta(minutes=10)
 
 # Wrong codes of one person in one window; after these, unknown browsers are locked out until it

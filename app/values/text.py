@@ -23,8 +23,8 @@ _SHOWN: Final = f"\x20-\x7e\xa0-\u2027\u202a-\ufdcf\ufdf0-\ufffd{_PLANES}"
 _CONTROL: Final = re.compile(rf"[^\t\n{_SHOWN}]")
 _CONTROLS: Final = re.compile(rf"[^\t\n{_SHOWN}]+")
 _LINE_CONTROL: Final = re.compile(f"[^{_SHOWN}]")
-# What a byte means that a program has taken for Latin-1, which has control characters there, as the
-# HTML standard reads them too: dashes, quotes and others.
+# The characters of bytes that are control characters in Latin-1, as the HTML standard reads them:
+# dashes, quotes and others.
 _WINDOWS_1252: Final = {
     byte: bytes([byte]).decode("cp1252")
     for byte in range(0x80, 0xA0)

@@ -12,8 +12,8 @@ from typing import Final
 VERSION: Final = "0.1.0"
 
 _ROOT: Final = Path(__file__).resolve().parents[2]
-# Where there is no repository: git writes the commit into this file when it makes an archive, and
-# the Dockerfile when it makes an image. In a checkout, a placeholder is in it.
+# For places without a repository: git writes the commit into this file when it makes an archive,
+# and the Dockerfile when it makes an image. In a checkout it has a placeholder.
 _FILE: Final = "app/values/commit"
 _HASH: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _SHOWN: Final = 12  # digits
