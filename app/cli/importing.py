@@ -30,7 +30,7 @@ from app.imports.questions import must_answer
 from app.imports.reading import read_file
 from app.policy.files import FORMATS_IN
 from app.policy.imports import FILENAME_LENGTH, WORKING
-from app.usage.statistics import statistics
+from app.usage.statistics import usage_statistics
 
 
 class NumberList(click.ParamType[list[int]]):
@@ -311,7 +311,7 @@ def _plan_warning(account_id: str, outcomes: Outcomes) -> Iterator[str]:
     if outcomes.dry_run or not (outcomes.of("new") or outcomes.of("changed")):
         return
     account = read_account(account_id)
-    hectares = statistics(account_id, account["plan"])["hectares"]
+    hectares = usage_statistics(account_id, account["plan"])["hectares"]
     if warning := plan_warning(account["slug"], account["plan"], hectares):
         yield warning
 

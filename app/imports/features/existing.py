@@ -18,7 +18,7 @@ from app.geometry import SAME_WITHIN, Bounds
 from app.models import Project
 from app.policy.fields import PROJECT
 from app.policy.imports import SAME_BOX
-from app.values.records import columns
+from app.values.records import columns_of_fields
 from app.values.text import fold
 
 # The first import of an account begins with empty tables, and fills them. For a box, a plan takes
@@ -36,7 +36,7 @@ _FOUND: Final = columns_of(
     Project.area_m2,
     Project.geometry,
     Project.metadata_json,
-    *columns(Project, _IMPORTED),
+    *columns_of_fields(Project, _IMPORTED),
 )
 _BY_ID = _query(_FOUND.where(Project.id == bindparam("project_id")))
 _HAS_SLUG = _query(columns_of(Project, Project.id).where(Project.slug == bindparam("slug")))

@@ -12,8 +12,8 @@ from app.imports.features.mapping import ColumnMapping, ignored_among
 from app.imports.questions import must_answer
 from app.imports.record import country_words, overlap_words
 from app.pages.imports.choices import Reading
-from app.policy.bounds import GEOMETRY_POSITIONS
 from app.policy.files import FEATURES, FORMATS_IN
+from app.policy.request_limits import GEOMETRY_POSITIONS
 from app.site.pages import format_hectares
 
 # The words for each status, and the class of their tag.
