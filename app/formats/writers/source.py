@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from app.formats.writers.features import Feature, FeatureType
 from app.values.batching import batched_by_bytes
@@ -12,31 +12,8 @@ from app.values.batching import batched_by_bytes
 BLOCK: Final = 64 * 1024  # bytes
 
 
-class Finding(NamedTuple):
-    """A problem or a warning, by a code of ``app.policy.eudr``. Those of a whole file have no ids
-    and no name."""
-
-    code: str
-    message: str
-    project_id: str | None = None
-    asset_id: str | None = None
-    name: str | None = None
-
-    @property
-    def record_id(self) -> str | None:
-        """The id of the record that it is about."""
-        return self.asset_id or self.project_id
-
-
 class CannotWrite(ValueError):
-    """The features cannot be written in this format. The message says why, and what to do.
-
-    ``problems``: those of single records.
-    """
-
-    def __init__(self, message: str, problems: Iterable[Finding] = ()) -> None:
-        super().__init__(message)
-        self.problems = tuple(problems)
+    """The features cannot be written in this format. The message says why, and what to do."""
 
 
 @dataclass(frozen=True)

@@ -31,6 +31,7 @@ from pathlib import Path
 from struct import Struct
 from typing import Any, Final, NamedTuple, NoReturn
 
+from app.eudr.producers import Producers
 from app.formats.features import FileInvalid, FormatReader, Layer, SourceFeature
 from app.formats.readers.opening import open_file
 from app.geometry.timed import processor_seconds
@@ -47,7 +48,6 @@ from app.imports.features.candidates import (
 from app.imports.features.corners import JoinedCorners
 from app.imports.features.geometries import Note, by_kind, kind_of, points_of
 from app.imports.features.mapping import ColumnMapping, LayerScan
-from app.imports.features.producers import Producers
 from app.imports.features.text_changes import TextChanges
 from app.policy.files import NAMES_LENGTH
 from app.policy.imports import BATCH_BYTES, BATCH_FEATURES, PROBLEMS
@@ -240,7 +240,7 @@ def _features(
     chosen = Choices(**{**choices, "mapping": ColumnMapping(**choices["mapping"])})
     features = reader.read(_layer(layer), crs)
     producers = Producers()
-    features = map(producers.counted, features)
+    features = map(producers.count, features)
     if chosen.kind == "assets" or chosen.points_as_plots:
         features = _single_points(features, reader.note, is_mixed=chosen.points_as_plots)
     prepared = (prepare(feature, chosen, reader.note) for feature in features)
