@@ -15,7 +15,7 @@ import shapely
 
 from app.geometry import timed
 from app.geometry.area import boundary_area, covers_over_half_earth
-from app.geometry.bounds import Bounds, boundary_bounds
+from app.geometry.bounding_boxes import Bounds, boundary_bounds
 from app.geometry.complexity import SMALL, is_cheap_to_validate
 from app.geometry.countries.location import Found, country_of
 from app.geometry.edges import edge_problems

@@ -101,7 +101,7 @@ def stored_rings(text: str) -> Rings:
     return Rings(lon, lat, starts, list(accumulate(map(len, parts), initial=0)), multi, b"")
 
 
-def contains(rings: Rings, longitude: float, latitude: float) -> bool:
+def contains_point(rings: Rings, longitude: float, latitude: float) -> bool:
     """True if a position, in degrees, is within the parts of a valid boundary and not in a hole:
     if an odd number of edges cross the line from it to the east."""
     is_above = rings.lat > latitude

@@ -13,7 +13,7 @@ from typing import IO, BinaryIO, Final
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
 from app.formats.features import FileInvalid
-from app.formats.readers.bounds import shown
+from app.formats.readers.layer_limits import quoted
 from app.policy.files import ZIP_BYTES, ZIP_ENTRIES, ZIP_MEMBERS, ZIP_RATIO, ZIP_SMALL_BYTES
 
 # What zipfile raises for a file that is damaged, or made to look like one.
@@ -131,7 +131,7 @@ def _check_members(found: list[ZipInfo]) -> None:
         )
     for info in found:
         if fault := _name_fault(_name(info)):
-            raise FileInvalid(f"The zip file has a member {shown(info.orig_filename)} {fault}.")
+            raise FileInvalid(f"The zip file has a member {quoted(info.orig_filename)} {fault}.")
 
 
 def _check_read(found: list[ZipInfo]) -> None:
@@ -144,10 +144,10 @@ def _check_read(found: list[ZipInfo]) -> None:
         )
     for info in found:
         if fault := _content_fault(info):
-            raise FileInvalid(f"The zip file has a member {shown(info.orig_filename)} {fault}.")
+            raise FileInvalid(f"The zip file has a member {quoted(info.orig_filename)} {fault}.")
     ((name, times),) = Counter(map(_name, found)).most_common(1) or [("", 1)]
     if times > 1:
-        raise FileInvalid(f"The zip file has {times} files named {shown(name)}. Pack it again.")
+        raise FileInvalid(f"The zip file has {times} files named {quoted(name)}. Pack it again.")
 
 
 def _name_fault(name: str) -> str | None:

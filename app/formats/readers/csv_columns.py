@@ -6,8 +6,8 @@ import re
 from typing import Any, Final
 
 from app.formats.formulas import unguard
-from app.formats.readers.bounds import Columns, unique
 from app.formats.readers.csv_rows import Row
+from app.formats.readers.layer_limits import Columns, unique_name
 
 _NUMBER: Final = re.compile(
     r"-?(?:0|[1-9][0-9]*)(?:(?P<point>[.,])(?P<decimals>[0-9]+))?(?P<exponent>[eE][+-][0-9]{1,3})?"
@@ -24,7 +24,9 @@ def column_names(header: Row) -> tuple[str, ...]:
     """
     columns = Columns()
     for number, field in enumerate(header, start=1):
-        columns.add(unique(" ".join(unguard(field).split()) or f"column {number}", columns.names()))
+        columns.add(
+            unique_name(" ".join(unguard(field).split()) or f"column {number}", columns.names())
+        )
     return columns.names()
 
 

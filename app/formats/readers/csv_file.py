@@ -12,7 +12,6 @@ from app.formats.crs import Projection, chosen_projection, read_crs
 from app.formats.features import FileInvalid, FormatReader, Layer, SourceFeature
 from app.formats.positions import Json, first_position, is_degrees, unreadable
 from app.formats.readers.arcs import ARCS_NOTE
-from app.formats.readers.bounds import PositionCount, shown
 from app.formats.readers.csv_columns import ColumnType, column_names
 from app.formats.readers.csv_geometry import (
     LOOKED_AT,
@@ -24,6 +23,7 @@ from app.formats.readers.csv_geometry import (
 )
 from app.formats.readers.csv_rows import CsvRows, Row, are_cut_off
 from app.formats.readers.geometry_text import ReadGeometry
+from app.formats.readers.layer_limits import PositionCount, quoted
 from app.geometry.problems import GeometryInvalid, Problem
 from app.policy.files import FEATURES, VALUE_BYTES
 
@@ -166,7 +166,7 @@ class CsvReader(FormatReader):
         if len(row) < self._width or any(map(str.strip, row[width:])):
             message = (
                 f"The row has {len(row)} fields, and the header {width}. Perhaps a value with "
-                f"{shown(self._rows.delimiter)} or a line break in it lacks its quotes."
+                f"{quoted(self._rows.delimiter)} or a line break in it lacks its quotes."
             )
             raise GeometryInvalid([unreadable(message)])
         return self._geometry.read([*row, *[""] * (width - len(row))])
@@ -190,7 +190,7 @@ class CsvReader(FormatReader):
             if len(text) > VALUE_BYTES:
                 size = VALUE_BYTES // 2**20
                 raise FileInvalid(
-                    f"Row {row_number:,}: the value of {shown(name)} has more than {size} MiB."
+                    f"Row {row_number:,}: the value of {quoted(name)} has more than {size} MiB."
                 )
             properties[name] = self._types[column].value(text)
         return properties

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final, TextIO, TypeAlias
 
 from app.formats.features import FileInvalid
-from app.formats.readers.bounds import memory_of
+from app.formats.readers.layer_limits import memory_of
 from app.policy.files import GEOMETRY_BYTES
 
 Row: TypeAlias = list[str]

@@ -17,7 +17,7 @@ from math import isfinite
 from typing import Any, BinaryIO, Final
 
 from app.formats.features import FileInvalid
-from app.formats.readers.bounds import Columns, shown, unique
+from app.formats.readers.layer_limits import Columns, quoted, unique_name
 
 _HEADER: Final = struct.Struct("<4xIHH17xBxx")  # records, bytes of the header and of a record, code
 _FIELD: Final = struct.Struct("<11sc4xBB14x")
@@ -166,7 +166,7 @@ class DbfTable:
         return has_letters
 
     def _damaged(self, how: str) -> FileInvalid:
-        return FileInvalid(f"The table {shown(self._name)} {how}. Export the shapefile again.")
+        return FileInvalid(f"The table {quoted(self._name)} {how}. Export the shapefile again.")
 
 
 def _names(fields: list[_Column], encoding: str) -> tuple[str, ...]:
@@ -178,7 +178,7 @@ def _names(fields: list[_Column], encoding: str) -> tuple[str, ...]:
     columns = Columns()
     for field in fields:
         name = _decoded(field.name, encoding, "replace").strip() or "column"
-        columns.add(unique(name, columns.names()))
+        columns.add(unique_name(name, columns.names()))
     return columns.names()
 
 

@@ -17,9 +17,9 @@ import orjson
 from app.formats.crs import Projection, chosen_projection, read_crs
 from app.formats.features import FileInvalid, FormatReader, Layer, SourceFeature
 from app.formats.positions import has_heights, unreadable
-from app.formats.readers.bounds import shown, value_too_long
 from app.formats.readers.geojson_scan import COLLECTION, ID, ITEMS, Contents, scan
 from app.formats.readers.json_stream import values
+from app.formats.readers.layer_limits import quoted, value_too_long
 from app.geometry import GeometryInvalid
 from app.geometry.problems import whole_problem
 from app.policy.files import VALUE_BYTES
@@ -139,7 +139,7 @@ def _properties(number: int, feature: dict[str, Any]) -> dict[str, Any]:
 
 
 def _few(names: list[str]) -> str:
-    return ", ".join(map(shown, names[:_SHOWN])) + (" and more" if len(names) > _SHOWN else "")
+    return ", ".join(map(quoted, names[:_SHOWN])) + (" and more" if len(names) > _SHOWN else "")
 
 
 def _projection(contents: Contents) -> Projection | None:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO, Final, TypeAlias
 
 from app.formats.features import FileInvalid
-from app.formats.readers.bounds import Columns, PositionCount, shown
 from app.formats.readers.json_stream import events
+from app.formats.readers.layer_limits import Columns, PositionCount, quoted
 from app.policy.files import FEATURE_TOKENS, VALUE_BYTES
 
 ID: Final = "id"  # the member of a Feature, and the property that it becomes
@@ -162,7 +162,7 @@ class _Scan:
         elif value in (COLLECTION, _FEATURE):
             self._types.add(value)
         else:
-            found = shown(str(value))
+            found = quoted(str(value))
             raise FileInvalid(
                 f"The file contains a value of the type {found}. It must be {_WANTED}."
             )

@@ -12,8 +12,8 @@ from app.formats.crs import Projection, chosen_projection, read_crs
 from app.formats.features import FileInvalid, FormatReader, Layer, SourceFeature
 from app.formats.positions import Json, unreadable
 from app.formats.readers.arcs import ARCS_NOTE
-from app.formats.readers.bounds import Columns, PositionCount, shown, value_too_long
 from app.formats.readers.geometry_text import read_wkb
+from app.formats.readers.layer_limits import Columns, PositionCount, quoted, value_too_long
 from app.formats.readers.sqlite_file import SqliteFile
 from app.geometry import GeometryInvalid
 from app.policy.files import LAYERS, VALUE_BYTES
@@ -123,7 +123,7 @@ class GeoPackageReader(FormatReader):
                 yield found
             else:
                 is_view = table is None and self._file.is_view(name)
-                self.note((_VIEW if is_view else _NO_TABLE).format(name=shown(name)))
+                self.note((_VIEW if is_view else _NO_TABLE).format(name=quoted(name)))
 
     def _catalog(self, table: str) -> Iterator[tuple[Any, ...]]:
         """The rows of one of the tables that describe the others.

@@ -10,7 +10,7 @@ from typing import ClassVar, Final
 from app.formats.crs import chosen_projection, in_degrees, read_crs
 from app.formats.features import FileInvalid, FormatReader, Layer, SourceFeature
 from app.formats.positions import Json
-from app.formats.readers.bounds import Columns, PositionCount
+from app.formats.readers.layer_limits import Columns, PositionCount
 from app.formats.readers.ordinates import Position, read_number, read_position, too_many_positions
 from app.formats.readers.xml_elements import Element, Wanted, read_elements
 from app.geometry.problems import GeometryInvalid, Place

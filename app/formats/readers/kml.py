@@ -14,7 +14,6 @@ from urllib.parse import unquote
 from app.formats.crs import chosen_projection, in_degrees, read_crs
 from app.formats.features import FileInvalid, FormatReader, Layer, SourceFeature
 from app.formats.readers.archive import Archive
-from app.formats.readers.bounds import Columns, PositionCount, shown, unique
 from app.formats.readers.kml_data import (
     OVERLAYS,
     WITH_GEOMETRIES,
@@ -22,6 +21,7 @@ from app.formats.readers.kml_data import (
     PlacemarkData,
 )
 from app.formats.readers.kml_geometry import PlacemarkShape
+from app.formats.readers.layer_limits import Columns, PositionCount, quoted, unique_name
 from app.formats.readers.xml_elements import Element, Wanted, read_elements
 from app.policy.files import LAYERS
 
@@ -184,7 +184,7 @@ class KmzReader(KmlReader):
             self.close()
             raise
         if unread := [name for name in self._members() if name not in self._data]:
-            self.note(f"{shown(unread[0])} in the KMZ file was not read: nothing refers to it.")
+            self.note(f"{quoted(unread[0])} in the KMZ file was not read: nothing refers to it.")
 
     def _members(self) -> list[str]:
         return [name for name in self._archive.members if name.lower().endswith(".kml")]
@@ -227,5 +227,5 @@ def _names(folders: list[_Folder]) -> list[str]:
     names: list[str] = []
     for path in paths:
         name = path[-1] if own[path[-1]] == 1 else " / ".join(path)
-        names.append(unique(name, names))
+        names.append(unique_name(name, names))
     return names

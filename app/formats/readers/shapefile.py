@@ -19,8 +19,8 @@ from app.formats.crs import Projection, chosen_projection, read_crs
 from app.formats.features import FileInvalid, FormatReader, Layer, SourceFeature
 from app.formats.positions import unreadable
 from app.formats.readers.archive import Archive
-from app.formats.readers.bounds import shown
 from app.formats.readers.dbf import DbfTable
+from app.formats.readers.layer_limits import quoted
 from app.formats.readers.shp import Shapes
 from app.geometry import GeometryInvalid
 from app.policy.files import CRS_LENGTH
@@ -124,7 +124,7 @@ class ShapefileReader(FormatReader):
         try:
             return read_crs(text) if text else None
         except FileInvalid as error:
-            self.note(f"The .prj of {shown(shapefile)} cannot be used: {error}")
+            self.note(f"The .prj of {quoted(shapefile)} cannot be used: {error}")
             return None
 
 
@@ -175,7 +175,7 @@ def _notes(shapes: Shapes, table: DbfTable | None, projection: Projection) -> It
             "one. Check letters with accents."
         )
     if table.left_out:
-        columns = ", ".join(map(shown, table.left_out[:_SHOWN]))
+        columns = ", ".join(map(quoted, table.left_out[:_SHOWN]))
         yield f"Skipped columns of unsupported types: {columns}."
     if table.deleted:
         yield f"{table.deleted:,} features that are marked as deleted were left out."

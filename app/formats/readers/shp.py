@@ -16,7 +16,7 @@ import numpy as np
 
 from app.formats.features import FileInvalid
 from app.formats.positions import Json, Points, unreadable
-from app.formats.readers.bounds import PositionCount, shown
+from app.formats.readers.layer_limits import PositionCount, quoted
 from app.formats.readers.ordinates import too_many_positions
 from app.formats.readers.shp_rings import polygons
 from app.geometry import GeometryInvalid
@@ -70,7 +70,7 @@ class Shapes:
         file.seek(0)
         header = file.read(_HEADER_BYTES)
         if len(header) < _HEADER_BYTES or header[:4] != _CODE:
-            raise FileInvalid(f"{shown(name)} is not a shapefile, or incomplete. Export it again.")
+            raise FileInvalid(f"{quoted(name)} is not a shapefile, or incomplete. Export it again.")
         indexed = self._indexed(index) if index else None
         self.is_index_wrong = bool(index) and indexed is None
         self._offsets = self._following(header) if indexed is None else indexed
@@ -127,7 +127,7 @@ class Shapes:
             _, size = self._record(offset)
             if not size:
                 raise FileInvalid(
-                    f"{shown(self._name)} is damaged or incomplete after {len(offsets):,} shapes. "
+                    f"{quoted(self._name)} is damaged or incomplete after {len(offsets):,} shapes. "
                     "Export it again."
                 )
             offsets.append(offset // _WORD)

@@ -15,7 +15,7 @@ from typing import BinaryIO, Final
 from xml.parsers import expat
 
 from app.formats.features import FileInvalid
-from app.formats.readers.bounds import memory_of
+from app.formats.readers.layer_limits import memory_of
 from app.policy.files import GEOMETRY_BYTES, VALUE_BYTES, XML_DEPTH
 
 _CHUNK: Final = 64 * 1024

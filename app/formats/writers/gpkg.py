@@ -16,7 +16,7 @@ from app.formats.writers.features import Feature, FeatureType
 from app.formats.writers.shapes import Ring, Shape, read_shape
 from app.formats.writers.source import FeatureSource
 from app.formats.writers.temporary import new_database
-from app.geometry import Bounds, around
+from app.geometry import Bounds, box_around
 from app.policy import kinds
 
 _TYPES: Final = {
@@ -40,7 +40,7 @@ class _Extent:
         self.has_heights = False
 
     def add(self, box: Bounds, has_heights: bool) -> None:
-        self.box = around(self.box, box)
+        self.box = box_around(self.box, box)
         self.has_heights |= has_heights
 
 

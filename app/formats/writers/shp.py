@@ -13,7 +13,7 @@ from itertools import accumulate, chain
 from typing import IO, Final
 
 from app.formats.writers.shapes import Shape
-from app.geometry import Bounds, around
+from app.geometry import Bounds, box_around
 
 POINT: Final = 1
 POLYGON: Final = 5
@@ -47,7 +47,7 @@ class ShpWriter:
         content = struct.pack("<i", _NULL)
         if shape is not None:
             box = shape.box()
-            self._box = around(self._box, box)
+            self._box = box_around(self._box, box)
             content = _point(shape) if self._kind == POINT else _polygon(shape, box)
         self._number += 1
         words = len(content) // 2

@@ -18,7 +18,7 @@ import numpy as np
 import shapely
 
 from app.geometry import timed
-from app.geometry.bounds import Bounds
+from app.geometry.bounding_boxes import Bounds
 from app.geometry.countries.natural_earth import (
     World,
     installed_world,

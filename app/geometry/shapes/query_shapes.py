@@ -12,7 +12,7 @@ import numpy as np
 import shapely
 from shapely.errors import GEOSException
 
-from app.geometry.bounds import Bounds
+from app.geometry.bounding_boxes import Bounds
 from app.geometry.shapes.crs import Crs
 
 _TURN: Final = 360.0  # the same place has longitudes a turn apart

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from app.geometry import Boundary, Bounds, around, wrapped
+from app.geometry import Boundary, Bounds, box_around, wrapped_box
 from app.geometry.countries import country_at, country_name
 from app.geometry.countries.location import Found
 from app.geometry.warnings import WARNING_CODES, warned
@@ -49,7 +49,7 @@ class FeatureSums:
         if item.bounds is None:
             self._without_place += 1
             return
-        self._box = around(self._box, item.bounds)
+        self._box = box_around(self._box, item.bounds)
         if country := _country(item):
             self._countries[country] += 1
 
@@ -63,7 +63,7 @@ class FeatureSums:
     def as_json(self) -> dict[str, Any]:
         """The sums as ``Import.counts`` has them."""
         return {
-            "bbox": self._box and list(wrapped(self._box)),
+            "bbox": self._box and list(wrapped_box(self._box)),
             "countries": [
                 {"code": code, "name": country_name(code), "features": features}
                 for code, features in self._countries.most_common()

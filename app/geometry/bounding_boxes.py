@@ -32,7 +32,7 @@ _RADIUS: Final = 6_400_000  # meters; that of the Earth is nowhere larger
 _BULGE: Final = 1.05  # by which an area can exceed its box, as its edges are geodesics
 
 
-def around(*boxes: Bounds | None) -> Bounds | None:
+def box_around(*boxes: Bounds | None) -> Bounds | None:
     """The box around others, as they are unwrapped; None if there are none."""
     given = [box for box in boxes if box is not None]
     if not given:
@@ -41,12 +41,12 @@ def around(*boxes: Bounds | None) -> Bounds | None:
     return Bounds(min(wests), min(souths), max(easts), max(norths))
 
 
-def wrapped(box: Bounds) -> Bounds:
+def wrapped_box(box: Bounds) -> Bounds:
     """A box with longitudes within ±180: one across the antimeridian becomes the whole circle."""
     return box._replace(west=-180.0, east=180.0) if box.east > 180 else box
 
 
-def most_in_common(boxes: Floats, others: Floats) -> Floats:
+def max_common_area(boxes: Floats, others: Floats) -> Floats:
     """At least the square meters that areas in boxes can have in common with areas in others.
 
     Args:
