@@ -129,8 +129,8 @@ class PairColumn(GeometryColumns):
     def __init__(self, column: int, name: str) -> None:
         self.columns = (column,)
         self.note = (
-            f"{quoted(name)} was read as latitude and longitude, in this order where no letters say "
-            "another one."
+            f"{quoted(name)} was read as latitude and longitude, in this order where no letters "
+            "say another one."
         )
 
     def read(self, row: Row) -> ReadGeometry | None:
@@ -159,8 +159,8 @@ class PointColumns(GeometryColumns):
             self.note = f"The UTM zones are from {quoted(names[zone])}."
         elif not are_degrees:
             self.assumption = (
-                f"{quoted(names[x])} and {quoted(names[y])} were taken for longitude and latitude in "
-                "degrees. If they are meters, say in which coordinate system."
+                f"{quoted(names[x])} and {quoted(names[y])} were taken for longitude and latitude "
+                "in degrees. If they are meters, say in which coordinate system."
             )
 
     def read(self, row: Row) -> ReadGeometry | None:

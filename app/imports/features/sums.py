@@ -9,8 +9,8 @@ from typing import Any
 
 from app.geometry import Boundary, Bounds, box_around, wrapped_box
 from app.geometry.countries import country_at, country_name
-from app.geometry.countries.location import Found
-from app.geometry.warnings import WARNING_CODES, warned
+from app.geometry.countries.location import Country
+from app.geometry.warnings import WARNING_CODES, indices_by_warning
 from app.imports.features.candidates import Candidate, Rejected
 from app.imports.features.faults import Faults
 from app.imports.overlaps import Placed
@@ -54,7 +54,7 @@ class FeatureSums:
             self._countries[country] += 1
 
     def _add_warnings(self, written: Sequence[tuple[int, Boundary]]) -> None:
-        found = warned([boundary for _, boundary in written])
+        found = indices_by_warning([boundary for _, boundary in written])
         for code, indices in found.items():
             if indices:
                 sums = self._warnings.setdefault(code, [0, written[min(indices)][0]])
@@ -98,7 +98,7 @@ def _placed(row: Mapping[str, Any], boundary: Boundary) -> Placed:
     return Placed(row["number"], row["name"], area_m2, size, boundary.bounds, row["target_id"])
 
 
-def _country(item: Candidate) -> Found:
+def _country(item: Candidate) -> Country:
     """The country that a feature with a place lies in."""
     if item.boundary is not None:
         return item.boundary.country
