@@ -64,9 +64,7 @@ def _unwrapped(rings: Rings) -> Floats | None:
         return None
     middles = (np.minimum.reduceat(lon, starts[:-1]) + np.maximum.reduceat(lon, starts[:-1])) / 2
     exterior = np.repeat(rings.exteriors, np.diff(rings.part_starts))
-    turns = 360 * np.round(
-        (middles[exterior] - middles) / 360
-    )  # brings holes to their exterior rings
+    turns = 360 * np.round((middles[exterior] - middles) / 360)  # from holes to exterior rings
     moved: Floats = lon + np.repeat(turns, np.diff(starts))
     return moved
 

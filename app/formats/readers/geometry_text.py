@@ -139,7 +139,7 @@ def _wkb_of(text: str) -> bytes:
 
 def _from_curves(data: bytes) -> ReadGeometry:
     reader = CurvesReader(data)
-    geometry = reader.read()
+    geometry = reader.read_geometry()
     return ReadGeometry(geometry, reader.srid, reader.positions, reader.is_flat, reader.has_arcs)
 
 

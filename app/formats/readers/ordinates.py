@@ -14,8 +14,7 @@ Position = list[float]
 
 
 def too_many_positions() -> GeometryInvalid:
-    """The error of a geometry with more positions than any boundary may have; the rest is not
-    read."""
+    """The error for a geometry with more positions than any boundary may have."""
     message = (
         f"The geometry has more than {GEOMETRY_POSITIONS:,} positions, which is what a boundary "
         "may have. Simplify it."

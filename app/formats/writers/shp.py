@@ -2,8 +2,8 @@
 
 https://www.esri.com/content/dam/esrisite/sitecore-archive/Files/Pdfs/library/whitepapers/pdfs/shapefile.pdf
 
-pyshp writes shapefiles too. But it passes over errors of a full disk, cuts numbers that are too
-long to other numbers, and keeps the name of every column that it has ever written in memory.
+pyshp writes shapefiles, too. But it ignores the errors of a full disk, cuts numbers that are too
+long to other numbers, and keeps the name of every column that it has written in memory.
 """
 
 from __future__ import annotations
@@ -76,5 +76,5 @@ def _polygon(shape: Shape, box: Bounds) -> bytes:
     starts = accumulate(sizes[:-1], initial=0)
     ordinates = chain.from_iterable(position[:2] for ring in rings for position in ring)
     head = struct.pack("<i4d2i", POLYGON, *box, len(rings), sum(sizes))
-    places = struct.pack(f"<{len(rings)}i", *starts)
-    return head + places + struct.pack(f"<{2 * sum(sizes)}d", *ordinates)
+    indices = struct.pack(f"<{len(rings)}i", *starts)
+    return head + indices + struct.pack(f"<{2 * sum(sizes)}d", *ordinates)

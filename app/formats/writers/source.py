@@ -1,4 +1,4 @@
-"""The records that a writer writes."""
+"""The records that are written to a file, and the bytes of it in blocks."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ class CannotWrite(ValueError):
 
 @dataclass(frozen=True)
 class FeatureSource:
-    """Records that are read again with every call. Others may change them between two calls.
+    """Records that are read again with every call; they may change between two calls.
 
     Args:
-        type: the type of the records, which determines the properties of their features.
+        type: determines the properties of their features.
         records: reads all of them; few are in memory at a time.
         metadata: reads the JSON text of the metadata of the records that have any.
     """
@@ -35,7 +35,7 @@ class FeatureSource:
 
 
 def blocks(pieces: Iterable[bytes]) -> Generator[bytes]:
-    """Yield the same bytes in fewer pieces, each of at most ``BLOCK`` bytes unless one of the given
-    pieces is larger."""
-    for some in batched_by_bytes(pieces, len, BLOCK):
-        yield b"".join(some)
+    """Yield the bytes of ``pieces`` in blocks of at most ``BLOCK`` bytes; a larger piece is a block
+    by itself."""
+    for batch in batched_by_bytes(pieces, len, BLOCK):
+        yield b"".join(batch)

@@ -192,7 +192,7 @@ def _geometry(reader: FormatReader, layer: Layer) -> str | None:
         return None
     notes, found = list(reader.notes), None
     with suppress(FileInvalid):
-        features = islice(reader.read(layer), _LOOKS)
+        features = islice(reader.read_features(layer), _LOOKS)
         found = next((kind_of(one.geometry) for one in features if one.geometry), None)
     reader.notes[:] = notes  # those of the features come when all are read
     return found
@@ -207,7 +207,7 @@ def _scan(
     reader: FormatReader, layer: dict[str, Any], crs: str | None, most: int | None
 ) -> Iterator[Any]:
     scan = LayerScan()
-    for feature in reader.read(_layer(layer), crs):
+    for feature in reader.read_features(_layer(layer), crs):
         scan.add(feature)
         if most is not None and scan.features > most:
             raise FileInvalid(
@@ -228,7 +228,7 @@ def _repeated_names(
 ) -> Iterator[list[str]]:
     names = Counter(
         fold(cut_off(feature_name(feature.properties, column)))
-        for feature in reader.read(_layer(layer), crs)
+        for feature in reader.read_features(_layer(layer), crs)
         if of_points in (None, kind_of(feature.geometry or {}) == "points")
     )
     yield [name for name, number in names.items() if number > 1]
@@ -238,7 +238,7 @@ def _features(
     reader: FormatReader, layer: dict[str, Any], crs: str | None, choices: dict[str, Any]
 ) -> Iterator[list[Any]]:
     chosen = Choices(**{**choices, "mapping": ColumnMapping(**choices["mapping"])})
-    features = reader.read(_layer(layer), crs)
+    features = reader.read_features(_layer(layer), crs)
     producers = Producers()
     features = map(producers.count, features)
     if chosen.kind == "assets" or chosen.points_as_plots:

@@ -229,7 +229,7 @@ def test_damaged_bytes(tmp_path: Path) -> None:
         try:
             with closing(GeoPackageReader(path)) as reader:
                 for layer in reader.layers:
-                    outcomes |= {bool(one.problems) for one in reader.read(layer)}
+                    outcomes |= {bool(one.problems) for one in reader.read_features(layer)}
         except FileInvalid:
             outcomes.add("FileInvalid")
     assert outcomes == {True, False, "FileInvalid"}
