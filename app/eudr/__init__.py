@@ -1,1 +1,1 @@
-"""Plots for the EU Deforestation Regulation (EUDR): their file, and what stands against it."""
+"""Plots for the EU Deforestation Regulation (EUDR): their file, and a report on its problems."""

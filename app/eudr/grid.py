@@ -2,7 +2,7 @@
 
 The Information System cuts off what is beyond six decimals. As it may do so in binary floating
 point, where 4.000009 can be a little less, a position may lose a millionth there. So a plot has to
-be valid both as it is written and after that.
+be valid both before and after that.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def hectares(ring: Grid) -> float:
 
 
 def are_valid(rings: list[Grid]) -> list[bool]:
-    """True for each ring that is valid both as it is written and after it was cut off."""
+    """True for each ring that is valid, also after it is cut off."""
     validity = [has_area(ring) for ring in rings]
     indexes = [index for index, is_valid in enumerate(validity) if is_valid]
     if not indexes:

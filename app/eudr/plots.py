@@ -1,4 +1,4 @@
-"""Plots of a file for the EUDR: what is written of a record, and what stands against it."""
+"""The plots of a record in a file for the EUDR, with their problems and warnings."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ class Plot(NamedTuple):
 
 
 class RecordPlots(NamedTuple):
-    """The plots of a record, and what stands against them."""
+    """The plots of a record, with their problems and warnings."""
 
     feature: Feature
     plots: list[Plot]
@@ -140,7 +140,7 @@ def _checked(drafts: list[_Draft]) -> Iterator[RecordPlots]:
 
 
 class _Draft:
-    """What is known of a record before its outlines are checked."""
+    """The plots of a record before their outlines are checked."""
 
     def __init__(self, feature: Feature, options: EudrOptions) -> None:
         self._feature, self._options = feature, options

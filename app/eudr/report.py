@@ -1,4 +1,4 @@
-"""What the files for the EUDR would be, without making them."""
+"""A report on the files for the EUDR, without writing them."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from app.http.errors import BadRequest
 from app.policy.bounds import OVERLAP_M2
 from app.policy.eudr import LISTED, OVERLAP_POSITIONS, OVERLAP_SECONDS, REPORT_PLOTS
 
-_CACHED_POSITIONS: Final = 100_000  # of shapes that are kept while plots are compared
+_CACHED_POSITIONS: Final = 100_000  # in shapes that are kept while plots are compared
 
 
 @dataclass
 class Report:
-    """What the files would be.
+    """The files that would be written.
 
     Attributes:
         files: their number; more than one only with ``divide``.
@@ -203,7 +203,8 @@ class _Comparison:
                     )
 
     def _overlap(self, index: int, other: int) -> str | None:
-        """What two plots have in common, with a place for the name of the first; None: nothing."""
+        """The message for two plots that overlap, with a place for the name of the first; None:
+        they do not."""
         pair = self._geometries[index], self._geometries[other]
         number_of_points = sum(geometry.geom_type == "Point" for geometry in pair)
         if number_of_points == 2:

@@ -37,8 +37,8 @@ bp = ApiBlueprint(
 def report_eudr(principal: Principal, values: dict[str, Any]) -> Response:
     """Check the plots for the EUDR.
 
-    What `GET /v1/exports/projects?format=eudr` with the same parameters would give: how many plots,
-    and what stands against them. With `points`, it needs `assets:read` besides.
+    The response says how many plots `GET /v1/exports/projects?format=eudr` would write with the
+    same parameters, and lists their problems and warnings. `points` also needs `assets:read`.
     """
     if values.get("points"):
         require_permission(principal, "assets:read")

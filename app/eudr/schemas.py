@@ -1,4 +1,4 @@
-"""The query and the record of /v1/eudr."""
+"""The queries of files for the EUDR, and the record of /v1/eudr."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class ProducerCountry(Text):
 
 
 class EudrQuerySchema(QuerySchema):
-    """What a file for the EUDR is to be."""
+    """The options of a file for the EUDR."""
 
     producer_name = Text(
         shortest=1,
@@ -79,21 +79,21 @@ class EudrQuerySchema(QuerySchema):
 
 
 class EudrProjectsQuerySchema(EudrQuerySchema):
-    """The same, and what it has of projects."""
+    """The options of a file with the plots of projects."""
 
     boundaries = QueryBoolean(
-        metadata={"description": f"{_ONLY}whether the boundaries of projects are plots (true)."},
+        metadata={"description": f"{_ONLY}`false` leaves out the boundaries of projects."},
     )
     points = QueryBoolean(
         metadata={
-            "description": f"{_ONLY}whether the projects' assets of type `{eudr.PLOT_TYPE}` are in "
-            "the file, too, as points (false). It needs `assets:read` besides."
+            "description": f"{_ONLY}`true` adds the projects' assets of type `{eudr.PLOT_TYPE}` as "
+            "points. This also needs `assets:read`."
         },
     )
 
 
 class EudrReportQuerySchema(FilterQuerySchema, EudrProjectsQuerySchema):
-    """Which projects, and what the file is to be."""
+    """Which projects, and the options of the file."""
 
     class Meta(FilterQuerySchema.Meta):
         include = filter_fields(PROJECT)
@@ -106,11 +106,13 @@ def _codes(codes: dict[str, str]) -> str:
 
 
 class EudrFindingSchema(OutputSchema):
-    """A problem or a warning. One that is about the whole file has no ids and no name."""
+    """A problem or a warning. One about the whole file has no ids and no name."""
 
     project_id = fields.String(required=True, allow_none=True)
     asset_id = fields.String(
-        required=True, allow_none=True, metadata={"description": "Of a plot kept as a point."}
+        required=True,
+        allow_none=True,
+        metadata={"description": "The id of a plot kept as a point."},
     )
     name = fields.String(required=True, allow_none=True)
     code = fields.String(required=True)
@@ -118,7 +120,7 @@ class EudrFindingSchema(OutputSchema):
 
 
 class EudrReportSchema(OutputSchema):
-    """What the file would be."""
+    """The file that would be written."""
 
     example: ClassVar = {
         "ready": False,
@@ -157,9 +159,13 @@ class EudrReportSchema(OutputSchema):
     points = fields.Integer(required=True, metadata={"description": "Plots kept as points."})
     producers = fields.Integer(
         required=True,
-        metadata={"description": "By name and country, or the number of countries if larger."},
+        metadata={
+            "description": "The number of producers by name and country, or of countries if larger."
+        },
     )
-    bytes = fields.Integer(required=True, metadata={"description": "Of all files, unpacked."})
+    bytes = fields.Integer(
+        required=True, metadata={"description": "The size of all files, unpacked."}
+    )
     problems = fields.List(
         fields.Nested(EudrFindingSchema),
         required=True,

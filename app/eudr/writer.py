@@ -98,7 +98,7 @@ class EudrFile:
 
 
 def file_problems(files: list[EudrFile]) -> list[Finding]:
-    """What stands against files as a whole."""
+    """The problems of files as a whole."""
     problems = []
     advice = "Add divide=true for several files, or filter the plots."
     for file in files:

@@ -20,7 +20,7 @@ _MARGIN: Final = 0.5  # degrees beyond its area in which a system is still used
 _NEAR: Final = 5.0  # degrees from known places
 _EQUIVALENT: Final = 0.01  # degrees between systems that differ in their datum only
 _STEPS: Final = 4  # along each edge of a box, which may be an arc elsewhere
-_CANDIDATES: Final = 200  # of a search; each takes some 0.15 ms
+_CANDIDATES: Final = 200  # each takes some 0.15 ms
 _MAP_DECIMALS: Final = 5
 _LARGEST: Final = 60.0  # degrees; systems for half a continent or more are for maps, not surveys
 _CURRENT_DATUMS: Final = ("ETRS89", "WGS 84", "SIRGAS 2000", "GDA2020", "NAD83")
@@ -138,7 +138,8 @@ def _system(info: CRSInfo, use: AreaOfUse) -> ProjectedSystem:
 
 
 def _place(info: CRSInfo, use: AreaOfUse, position: Position) -> Position | None:
-    """Where a system puts a position, without a change of datum; None: outside its area."""
+    """The longitude and latitude of a position in a system, without a change of datum; None: it is
+    outside the area of the system."""
     try:
         longitude, latitude = Proj(f"EPSG:{info.code}")(*position, inverse=True, errcheck=True)
     except ProjError:

@@ -13,7 +13,7 @@ from app.geometry.polygons import build_polygons
 from app.geometry.rings import Floats, Integers, Rings, read_rings
 from app.policy.bounds import GEOMETRY_POSITIONS, VALIDATION_SECONDS
 
-_DECIMALS: Final = 12  # of moved longitudes: more than anybody writes
+_DECIMALS: Final = 12  # more than anybody writes
 
 
 def split_at_antimeridian(value: dict[str, Any]) -> dict[str, Any] | None:

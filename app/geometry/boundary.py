@@ -47,7 +47,7 @@ class Boundary:
     ``{"type":…,"coordinates":…}`` with the numbers as they were sent, each ring wound by RFC 7946.
     ``area_m2`` is the geodesic area on WGS84 in whole m² (1 m² is 0.0001 ha). ``positions`` counts
     all, including the closing ones. ``rings`` has them as they were sent, without their JSON.
-    ``country`` is that of ``country_of``: False where it is not known.
+    ``country`` is that of ``country_of``: False if it is unknown.
     """
 
     type: str
@@ -70,8 +70,8 @@ def read_boundary(
 
     The winding is corrected: a ring may be reversed, and keeps its start. So are longitudes that
     are beyond 180 or -180 by a rounding error. ``value`` is not changed. Raises GeometryInvalid
-    with every problem found in the structure; without any there, in edges that span half the globe;
-    without any there, in planar validity.
+    with every problem in the structure; if there is none, in edges that span half the globe; if
+    there is none, in planar validity.
 
     Args:
         expensive: a context that is entered for work that takes long, so that the caller can admit

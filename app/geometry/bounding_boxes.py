@@ -17,8 +17,7 @@ class Bounds(NamedTuple):
 
     A box that crosses the antimeridian has ``east`` past 180: from 170°E to 170°W is west=170,
     east=190. The full circle is west=-180, east=180. Two boxes overlap if they have a point in
-    common, a shared edge or corner too, with one of them as it is or shifted by ±360 degrees of
-    longitude.
+    common, also on an edge, perhaps after one is shifted by ±360 degrees of longitude.
     """
 
     west: float
@@ -33,7 +32,7 @@ _BULGE: Final = 1.05  # an area can exceed its box by this, as its edges are geo
 
 
 def box_around(*boxes: Bounds | None) -> Bounds | None:
-    """The box around others, as they are unwrapped; None if there are none."""
+    """The box around unwrapped boxes; None if there are none."""
     known_boxes = [box for box in boxes if box is not None]
     if not known_boxes:
         return None

@@ -68,7 +68,7 @@ def _turned(shape: Any, side: int) -> Any:
 
 def _cuts(hole: Floats, edges: Floats) -> list[Floats]:
     """The cuts to the west and to the east of a hole. There may be none where it touches another
-    ring, as it is joined to that already.
+    ring, and so is joined to that already.
 
     Args:
         edges: of the triangles, in both directions, by the latitude and longitude of their starts.

@@ -26,7 +26,7 @@ _UNPACKED: Final = (".kml", ".shp", ".shx", ".dbf", ".prj", ".cpg")
 _DIRECTORY_BYTES: Final = 2 * 1024 * 1024  # for the list of members, which zipfile has in memory
 _LOCAL_HEADER: Final = 30  # bytes at least before the content of a member
 _ENCRYPTED: Final = 0x1 | 0x40  # flags of a member
-_NAME_BYTES: Final = 255  # of a file in a folder
+_NAME_BYTES: Final = 255
 
 
 class Archive:

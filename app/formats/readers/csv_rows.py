@@ -66,7 +66,7 @@ class CsvRows:
         return line[1] if line else None
 
     def _guess(self, delimiter: str) -> tuple[bool, float, int, str]:
-        """How well a delimiter fits: (True if it separates the header, the share of rows with as
+        """Try a delimiter. Returns (True if it separates the header, the share of rows with as
         many fields, the number of fields, the delimiter)."""
         width, others, regular = 0, 0, 0
         widths = set[int]()

@@ -31,7 +31,7 @@ _RECORD: Final = struct.Struct(">ii")  # its number, from 1, and words of its co
 _LENGTH_AT: Final = 24  # in the header
 _WORD: Final = 2  # bytes
 _SHORTEST: Final = 2  # words: the type of a shape
-_FIRST_NUMBERS: Final = (0, 1)  # of the first record; the description says 1
+_FIRST_NUMBERS: Final = (0, 1)  # the description says 1
 
 _NULL, _POINT, _LINE, _POLYGON, _MULTIPOINT = 0, 1, 3, 5, 8
 _MULTIPATCH: Final = 31

@@ -19,7 +19,7 @@ from app.geometry.problems import Place
 Floats: TypeAlias = npt.NDArray[np.float64]
 Integers: TypeAlias = npt.NDArray[np.int64]
 
-_MOST_PAIRS: Final = 2_000_000  # of a hole and an exterior ring that may contain it
+_MOST_PAIRS: Final = 2_000_000  # holes with exterior rings that may contain them
 _BATCH: Final = 100  # holes
 _LARGER: Final = 1 + 1e-9
 _FEWEST: Final = 4  # positions of a ring with an area

@@ -19,7 +19,7 @@ from app.policy.files import DATABASE_STEPS, GEOMETRY_BYTES
 
 _MASTER: Final = "sqlite_master"
 _FUNCTIONS: Final = frozenset({"count", "length", "typeof"})
-_STEPS: Final = 10_000  # of the virtual machine, between two calls of the progress handler
+_STEPS: Final = 10_000  # between two calls of the progress handler
 _SQL_BYTES: Final = 1024 * 1024  # also of each definition in the schema
 _LIMITS: Final = {
     sqlite3.SQLITE_LIMIT_LENGTH: GEOMETRY_BYTES,

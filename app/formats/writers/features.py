@@ -46,7 +46,7 @@ class Feature(NamedTuple):
 
 
 class FeatureType:
-    """How the records of a table become features.
+    """Turns the records of a table into features.
 
     Args:
         name: the name of their layer.

@@ -19,8 +19,8 @@ from app.geometry.countries.samples import sample_points
 from app.geometry.rings import Integers
 from app.policy.countries import INSIDE_KM, NEAREST_KM
 
-_FOREIGN_SHARE: Final = 0.01  # of the area, from which a part counts
-_POINTS: Final = 2_500  # that are looked up to find parts in another country
+_FOREIGN_SHARE: Final = 0.01  # of the area
+_POINTS: Final = 2_500  # to find parts in another country
 _PARTS: Final = 300  # the largest ones; for smaller ones, land is not searched
 
 # The index of a part, its country, and the longitude and latitude of a position there.
@@ -87,5 +87,5 @@ def parts_elsewhere(polygons: Any, country: str) -> Elsewhere:
 
 
 def _counts(values: Integers, of: Integers) -> Integers:
-    """How often each of ``of`` occurs among ``values``."""
+    """The number of times that each of ``of`` occurs among ``values``."""
     return np.bincount(values, minlength=int(of.max(initial=0)) + 1)[of]

@@ -30,7 +30,7 @@ from app.policy.bounds import MAP_LEAST_PIXELS, MAP_LEVELS, MAP_SHORT_BYTES
 from app.values.strict_json import dumps
 
 _TILE_PIXELS: Final = 256  # the side of the world at zoom 0
-_ROUNDING_STEPS: Final = 4  # of a pixel, at least: positions are rounded to decimals of a degree
+_ROUNDING_STEPS: Final = 4  # in a pixel, at least, when positions are rounded to decimals
 _TOLERANCE_PIXELS: Final = 0.5
 # GEOS divides a line at its farthest position, again and again. In the worst case that takes the
 # square of its positions and as many nested calls, so it gets pieces of at most this many segments.

@@ -1,4 +1,4 @@
-"""Which plots a file for the EUDR has, and its options, as the address of the page says."""
+"""The choices of the page: the plots and the options of a file for the EUDR, from its address."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the page shows: what the file would hold, and its problems and warnings in groups."""
+"""The overview of the page: the content of the file, and its problems and warnings in groups."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class Group(NamedTuple):
 
 
 class Overview(NamedTuple):
-    """What the page shows of a file.
+    """A summary of a file, with groups of findings.
 
     Args:
         producers: the number of names of producers.
@@ -92,7 +92,7 @@ class Overview(NamedTuple):
 
     @property
     def headline(self) -> str:
-        """What the file would hold."""
+        """The content of the file, in a sentence."""
         report = self.report
         text = pluralize(report.features, "plot")
         if self.producers:
@@ -136,12 +136,12 @@ def make_overview(principal: Principal, choices: Choices) -> Overview:
 
 
 class _Summary:
-    """What the page shows beside the report, collected while that is made."""
+    """Numbers and shapes for the page, collected while the report is made."""
 
     def __init__(self) -> None:
         self.producers: set[str] = set()
         self.countries: Counter[str] = Counter()  # of production
-        self.places: Counter[str] = Counter()  # where plots lie
+        self.places: Counter[str] = Counter()  # countries that plots lie in
         self.proposals: dict[str, Counter[str]] = defaultdict(Counter)  # by code
         self.shapes: dict[str, list[dict[str, Any]]] = defaultdict(list)  # by code
         self.plots: list[Finding] = []  # the first, with what the file says of them

@@ -32,7 +32,7 @@ _FAILURES_IN_MESSAGE: Final = 3
 
 
 class _Progress(NamedTuple):
-    """What a request has filled in.
+    """The progress after a request.
 
     Args:
         done: the number of plots that were changed.
@@ -49,7 +49,7 @@ class _Progress(NamedTuple):
 @bp.get("/eudr")
 @of_account("projects:read")
 def eudr(principal: Principal) -> Response:
-    """Show what a file for the EUDR would hold, and what to complete before."""
+    """Show the content of a file for the EUDR, and what to complete before."""
     return _overview(principal)
 
 
