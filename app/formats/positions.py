@@ -48,26 +48,28 @@ def positions_of(geometry: Json) -> Points:
 
 def has_heights(geometry: Any) -> bool:
     """True if the first position of a geometry has more than two ordinates."""
-    value = geometry
-    while isinstance(value, dict):
-        value = value.get("geometries", value.get("coordinates"))
-        while isinstance(value, list) and value and isinstance(value[0], list | dict):
-            value = value[0]
+    value = _first_array(geometry)
     return isinstance(value, list) and len(value) > 2
 
 
 def first_position(geometry: Json | None) -> tuple[float, float] | None:
     """The first x and y of a geometry, which need not be valid; None if it has none."""
-    value: Any = geometry
-    while isinstance(value, dict):
-        value = value.get("geometries", value.get("coordinates"))
-        while isinstance(value, list) and value and isinstance(value[0], list | dict):
-            value = value[0]
+    value = _first_array(geometry)
     if not isinstance(value, list) or len(value) < 2:
         return None
     x, y = value[:2]
     are_numbers = all(type(ordinate) in (int, float) for ordinate in (x, y))
     return (float(x), float(y)) if are_numbers and max(abs(x), abs(y)) < _HUGE else None
+
+
+def _first_array(geometry: Any) -> Any:
+    """The innermost first value of a geometry: mostly its first position."""
+    value = geometry
+    while isinstance(value, dict):
+        value = value.get("geometries", value.get("coordinates"))
+        while isinstance(value, list) and value and isinstance(value[0], list | dict):
+            value = value[0]
+    return value
 
 
 def is_degrees(position: tuple[float, float]) -> bool:
