@@ -10,7 +10,7 @@
 * ``edges``: no edge spans half the globe;
 * ``polygons``: shapely's polygons of the rings, and ``shapely.is_valid`` in ``boundary``. When it
   says no, ``faults`` says why, and ``locate`` where;
-* ``area`` and ``bounds``: square meters on the ellipsoid, and the box around it.
+* ``area`` and ``bounding_boxes``: square meters on the ellipsoid, and the box around it.
 """
 
 from app.geometry.area import boundary_perimeter, geodesic_area

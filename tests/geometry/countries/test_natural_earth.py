@@ -38,7 +38,7 @@ def test_countries_have_about_the_area_that_they_have(world: World) -> None:
 
 
 def test_no_piece_has_many_positions(world: World) -> None:
-    assert shapely.get_num_coordinates(world.pieces).max() <= 2 * natural_earth._POSITIONS
+    assert shapely.get_num_coordinates(world.pieces).max() <= 2 * natural_earth._PIECE_POSITIONS
     assert shapely.is_valid(world.pieces).mean() > 0.999
 
 
