@@ -21,11 +21,11 @@ from app.geometry.rings import Rings
 from app.policy.bounds import VALIDATION_SECONDS
 from app.policy.eudr import DECIMALS
 
-Grid = NDArray[np.int64]  # of shape (n, 2): longitudes and latitudes in millionths of a degree
+Grid = NDArray[np.int64]  # shape (n, 2): longitudes and latitudes in millionths of a degree
 
 _UNITS: Final = 10**DECIMALS  # in a degree
-FEWEST_POSITIONS: Final = 4  # of a ring
-SQUARE_METERS: Final = 10_000  # of a hectare
+FEWEST_POSITIONS: Final = 4  # in a ring
+SQUARE_METERS: Final = 10_000  # in a hectare
 
 
 def grid_of_points(positions: NDArray[np.float64]) -> Grid:

@@ -32,7 +32,7 @@ from app.geometry.timed import processor_seconds
 from app.values.threads import let_others_run
 
 _LONG: Final = 0.005  # seconds, during which no other thread could run
-_CROSSINGS_SECONDS: Final = 0.02  # of processor time, for each ring
+_CROSSINGS_SECONDS: Final = 0.02  # processor time for each ring
 
 
 def fault_problems(

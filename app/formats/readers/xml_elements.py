@@ -131,7 +131,7 @@ class _Document:
         self._containers = 0
         self._size = 0  # bytes of elements in memory
         self._sizes_before: list[int] = []  # one for each open container or record
-        self._text_pieces: list[str] = []  # of the innermost open element
+        self._text_pieces: list[str] = []  # for the innermost open element
         self._has_text = False  # True if that element has a text
         self._room = 0  # characters that the text may still have
         self._bytes = 0

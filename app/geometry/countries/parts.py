@@ -19,7 +19,7 @@ from app.geometry.countries.samples import sample_points
 from app.geometry.rings import Integers
 from app.policy.countries import INSIDE_KM, NEAREST_KM
 
-_FOREIGN_SHARE: Final = 0.01  # of the area
+_FOREIGN_AREA: Final = 0.01  # a share
 _POINTS: Final = 2_500  # to find parts in another country
 _PARTS: Final = 300  # the largest ones; for smaller ones, land is not searched
 
@@ -54,7 +54,7 @@ def _in_the_sea(polygons: Any) -> list[int]:
 
 def parts_elsewhere(polygons: Any, country: str) -> Elsewhere:
     """The parts of a valid boundary that lie in another country, farther than INSIDE_KM from its
-    own. If no part lies there completely, but _FOREIGN_SHARE of the area does, the first part that
+    own. If no part lies there completely, but _FOREIGN_AREA of the area does, the first part that
     reaches there.
 
     Args:
@@ -77,7 +77,7 @@ def parts_elsewhere(polygons: Any, country: str) -> Elsewhere:
     parts, first = np.unique(inner.part[point], return_index=True)
     whole = _counts(inner.part, parts) == _counts(inner.part[point], parts)
     if not whole.any():
-        if inner.weight[point].sum() < _FOREIGN_SHARE:
+        if inner.weight[point].sum() < _FOREIGN_AREA:
             return []
         whole[0] = True
     first = first[whole]

@@ -14,7 +14,7 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-Positions: TypeAlias = NDArray[np.float64]  # of shape (n, 2)
+Positions: TypeAlias = NDArray[np.float64]  # shape (n, 2)
 
 _METERS: Final = 6378137.0 * np.pi / 180  # a degree of longitude in Web Mercator
 MAX_LATITUDE: Final = 85.0511287798066  # where the world is a square in Web Mercator

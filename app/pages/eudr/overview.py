@@ -29,9 +29,9 @@ from app.values.text import pluralize
 
 GROUP_PLOTS: Final = 50  # plots of a group
 _CODES_WITH_MAP: Final = ("breaks_at_six_decimals", "hole")
-_OUTLINE_POSITIONS: Final = 200  # of an outline on a map
-_POSITIONS_NEAR_FAULT: Final = 40  # which the map has besides
-_SEARCHED_POSITIONS: Final = 5_000  # of a plot, to find its fault
+_OUTLINE_POSITIONS: Final = 200  # on a map
+_POSITIONS_NEAR_FAULT: Final = 40  # are added to these
+_SEARCHED_POSITIONS: Final = 5_000  # in a plot, to find its fault
 
 
 class Group(NamedTuple):
