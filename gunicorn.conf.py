@@ -27,7 +27,7 @@ set_metrics_folder(settings)  # before the first metric is made; a reload by SIG
 from app.db import connections
 from app.jobs.valkey import connect
 from app.policy.files import FORM_BYTES
-from app.processes.embedded import redis_url
+from app.processes.embedded_valkey import redis_url
 from app.processes.part_registry import Announcer
 from app.security.sealing import key_check
 

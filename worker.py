@@ -21,7 +21,7 @@ from app.jobs.queue import DELIVERIES, GENERAL, QUEUES
 from app.jobs.scheduler import CHECK_EVERY, Scheduler
 from app.jobs.valkey import connect
 from app.maintenance.sealed import require_usable_key
-from app.processes.embedded import EmbeddedError, redis_url
+from app.processes.embedded_valkey import EmbeddedError, redis_url
 from app.processes.job_worker import JobWorker
 from app.processes.part_registry import INTERVAL, Announcer
 from app.security.sealing import key_check
@@ -62,7 +62,7 @@ def work(app: Flask, settings: Settings, queues: Sequence[str] = QUEUES) -> None
 
     Raises:
         config.SettingsError: the mode of PgBouncer is wrong.
-        app.processes.embedded.EmbeddedError: the embedded Valkey cannot be started.
+        app.processes.embedded_valkey.EmbeddedError: the embedded Valkey cannot be started.
     """
     require_pool_mode(settings)
     redis_url(settings)

@@ -15,7 +15,7 @@ from app.factory import create_app
 from app.geometry.countries import load_world
 from app.http import logging
 from app.jobs.valkey import valkey
-from app.processes.embedded import EmbeddedError
+from app.processes.embedded_valkey import EmbeddedError
 from app.processes.worker_registry import count_workers
 from app.values.files import make_files_private
 from config import SettingsError, former_settings, load_settings

@@ -22,7 +22,7 @@ from typing import Final
 from flask import Flask
 from sqlalchemy.exc import SQLAlchemyError
 
-from app.processes.embedded import EmbeddedError
+from app.processes.embedded_valkey import EmbeddedError
 from app.processes.instance_lock import CannotStart
 from app.processes.logfiles import its_log, last_lines, log_path, open_log, size_of
 from app.processes.metrics_folder import (

@@ -14,7 +14,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any, Final
 
-from app.processes.embedded import EmbeddedError
+from app.processes.embedded_valkey import EmbeddedError
 from app.processes.instance_lock import CannotStart, listen, lock_instance
 from app.processes.supervisor import Supervisor
 from app.values.command_name import has_scripts

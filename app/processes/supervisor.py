@@ -14,9 +14,9 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Final
 
-from app.processes import embedded, parent_pipe, valkey_watchdog
+from app.processes import embedded_valkey, parent_pipe, valkey_watchdog
 from app.processes.child_process import STOPPED_FOR, ChildProcess, ExitStatus, Restarts
-from app.processes.embedded import EmbeddedError
+from app.processes.embedded_valkey import EmbeddedError
 from app.processes.logfiles import Mirror, its_log, last_lines, log_path, rotate, size_of
 from app.processes.parent_pipe import ParentPipe
 from app.processes.signal_pipe import SignalPipe
@@ -85,7 +85,7 @@ class Supervisor:
         self._application: ChildProcess | None = None
         self._application_restarts = Restarts()
         self._valkey_restarts = Restarts()
-        self._valkey: embedded.Server | None = None
+        self._valkey: embedded_valkey.Server | None = None
         self._halted_since: dict[str, float] = {}  # by part, since when it does nothing
         self._mirror: Mirror | None = None
         self._rotated = -math.inf
@@ -98,15 +98,15 @@ class Supervisor:
             empty: whether to make no demo account.
 
         Raises:
-            app.processes.embedded.EmbeddedError: Valkey cannot be started.
+            app.processes.embedded_valkey.EmbeddedError: Valkey cannot be started.
         """
         self._rotate_logs()
         if self._settings.redis_url is None:
             if not self._settings.log_files:
                 # From its file, as commands may start it, too.
                 self._mirror = Mirror([self._valkey_log], sys.stderr.fileno())
-            embedded.redis_url(self._settings)
-            self._valkey = embedded.recorded(self._instance)
+            embedded_valkey.redis_url(self._settings)
+            self._valkey = embedded_valkey.read_server(self._instance)
         welcome = self._start_first(empty=empty)
         if welcome is None:
             return
@@ -128,7 +128,7 @@ class Supervisor:
         deadline = time.monotonic() + END_WITHIN
         self._listener.close()
         if self._settings.redis_url is None:
-            embedded.let_go_on(self._instance)  # the application has to say that it ends
+            embedded_valkey.resume_server(self._instance)  # the application has to say that it ends
         application = self._application
         if application is not None:
             application.request_stop()
@@ -226,11 +226,11 @@ class Supervisor:
         stopped it. What uses it may start it, too."""
         if self._settings.redis_url is not None:
             return
-        runs = embedded.is_running(self._instance)
-        now = embedded.recorded(self._instance)
+        runs = embedded_valkey.is_running(self._instance)
+        now = embedded_valkey.read_server(self._instance)
         known, self._valkey = self._valkey, now if runs else None
         if known is not None and (not runs or now is None or now.pid != known.pid):
-            reason = embedded.describe_end(self._instance, known.pid)
+            reason = embedded_valkey.describe_end(self._instance, known.pid)
             log = self._valkey_log
             sentence = f"Valkey died ({reason}); its log is {log}."
             failure = Failure(f"{last_lines(log, after=self._began[log])}{sentence}\n")
@@ -238,19 +238,19 @@ class Supervisor:
             self._note_death(sentence, failure, self._valkey_restarts)
         if not runs:
             self._start_valkey()
-        elif now and self._is_halted_for_long("Valkey", not embedded.answers(now)):
-            embedded.kill(now)
+        elif now and self._is_halted_for_long("Valkey", not embedded_valkey.responds(now)):
+            embedded_valkey.kill_server(now)
 
     def _start_valkey(self) -> None:
         if self._must_end() or not self._valkey_restarts.is_due:
             return
         self._valkey_restarts.note_start()
         try:
-            embedded.redis_url(self._settings)
+            embedded_valkey.redis_url(self._settings)
         except EmbeddedError as error:
             pause = self._valkey_restarts.note_death()
             _say(f"{error} It is tried again in {pause:.1f} s.")
-        self._valkey = embedded.recorded(self._instance)
+        self._valkey = embedded_valkey.read_server(self._instance)
 
     def _note_death(self, sentence: str, failure: Failure, restarts: Restarts) -> None:
         if self._is_stopped_too():
@@ -278,9 +278,9 @@ class Supervisor:
         """Stop using Valkey, and wait for its end; it goes on while a command still uses it."""
         if self._settings.redis_url is not None:
             return
-        embedded.release(self._instance)
+        embedded_valkey.release_valkey(self._instance)
         deadline = time.monotonic() + VALKEY_ENDS_WITHIN
-        while embedded.is_running(self._instance) and time.monotonic() < deadline:
+        while embedded_valkey.is_running(self._instance) and time.monotonic() < deadline:
             time.sleep(0.02)
 
     def _rotate_logs(self) -> None:

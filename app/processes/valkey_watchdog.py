@@ -1,5 +1,5 @@
 """The process that starts an instance's Valkey and ends it after its last user. Started by
-``embedded``.
+``embedded_valkey``.
 
 It runs by its path as a small separate process, so it imports the standard library only. The kernel
 guarantees three things, however a process dies:

@@ -55,7 +55,7 @@ OTHER_WAYS: dict[str, tuple[str, str]] = {
     "app.doctor.checks.valkey": ("redis", _VALKEY),
     "app.doctor.doctor": ("redis", "Valkey's own exception"),
     "app.processes.instance_lock": ("socket", _OWN),
-    "app.processes.embedded": ("socket", _OWN),
+    "app.processes.embedded_valkey": ("socket", _OWN),
     "app.processes.job_worker": ("redis", _VALKEY),
     "app.processes.rq_worker": ("redis rq", _VALKEY),
     "app.processes.part_registry": ("redis socket", f"{_VALKEY}; this machine's own name"),

@@ -20,15 +20,15 @@ from app.jobs.scheduler import Scheduler
 from app.jobs.valkey import valkey
 from app.jobs.wake_signals import WakeSignal
 from app.limits.request_counts import CHANGED
-from app.processes import embedded
+from app.processes import embedded_valkey
 
 
 @pytest.fixture(scope="module")
 def connection(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Redis]:
     folder = tmp_path_factory.mktemp("valkey")
-    with Redis.from_url(embedded.ensure(folder)) as client:
+    with Redis.from_url(embedded_valkey.ensure_valkey(folder)) as client:
         yield client
-    embedded.release(folder)
+    embedded_valkey.release_valkey(folder)
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from redis.exceptions import RedisError
 
 from app.jobs.queue import DELIVERIES, GENERAL, QUEUES, job_queue
 from app.jobs.valkey import connect
-from app.processes import embedded
+from app.processes import embedded_valkey
 from app.processes.parent_pipe import ParentPipe
 from app.processes.worker_registry import count_workers
 from tests.instances.valkey import valkey
@@ -105,9 +105,9 @@ def test_goes_on_after_an_outage(
     environment["REDIS_URL"] = f"unix://{address}"
 
     def start_server() -> subprocess.Popen[bytes]:
-        command = [str(embedded._binary()), "--port", "0", "--unixsocket", str(address)]
+        command = [str(embedded_valkey._binary()), "--port", "0", "--unixsocket", str(address)]
         server = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL)
-        wait_for(lambda: embedded._is_ready(str(address)))
+        wait_for(lambda: embedded_valkey._is_ready(str(address)))
         return server
 
     server = start_server()

@@ -16,7 +16,7 @@ from app.jobs.queue import DELIVERIES, GENERAL, IMPORTS, MAILS, job_queue
 from app.jobs.valkey import TIMEOUT_SECONDS
 from app.jobs.valkey_client import sentinels_of
 from app.limits.request_counts import CHANGED
-from app.processes import embedded
+from app.processes import embedded_valkey
 from app.processes.part_registry import RunningPart, running_parts
 from app.processes.worker_registry import count_workers
 from app.security.sealing import key_check
@@ -43,8 +43,8 @@ def url_of(settings: Settings) -> str | None:
     it."""
     if settings.redis_url is not None:
         return settings.redis_url
-    if embedded.is_running(settings.instance_path):
-        return embedded.redis_url(settings)
+    if embedded_valkey.is_running(settings.instance_path):
+        return embedded_valkey.redis_url(settings)
     return None
 
 

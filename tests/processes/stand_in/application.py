@@ -13,7 +13,7 @@ from rq.serializers import JSONSerializer
 from app.http import logging, middleware
 from app.jobs import registry, valkey
 from app.jobs.queue import job_queue
-from app.processes.embedded import redis_url
+from app.processes.embedded_valkey import redis_url
 from config import Settings
 
 

@@ -63,10 +63,10 @@ def redis_url(settings: Settings) -> str:
 
     Call it on first use and not before: it may start a server, which most commands do not need.
     """
-    return settings.redis_url or ensure(settings.instance_path, settings.valkey_memory_mb)
+    return settings.redis_url or ensure_valkey(settings.instance_path, settings.valkey_memory_mb)
 
 
-def ensure(instance_path: Path, memory_mb: int = DEFAULT_MEMORY_MB) -> str:
+def ensure_valkey(instance_path: Path, memory_mb: int = DEFAULT_MEMORY_MB) -> str:
     """The URL of the instance's Valkey, which is ready for commands then. Cheap when it already
     runs.
 
@@ -89,14 +89,14 @@ def ensure(instance_path: Path, memory_mb: int = DEFAULT_MEMORY_MB) -> str:
     return f"unix://{quote(address)}"
 
 
-def release(instance_path: Path) -> None:
+def release_valkey(instance_path: Path) -> None:
     """Stop being a user before the process ends; forked processes stay users."""
     descriptor = _held.pop(instance_path.resolve(), None)
     if descriptor is not None:
         os.close(descriptor)
 
 
-def recorded(instance_path: Path) -> Server | None:
+def read_server(instance_path: Path) -> Server | None:
     """The server that runs, or the last one that ran."""
     try:
         state = json.loads((instance_path / valkey_watchdog.LOCK).read_bytes())
@@ -116,7 +116,7 @@ def describe_end(instance_path: Path, pid: int) -> str | None:
     """How the server with this process id ended, or None while it runs. Another user of Valkey may
     already have started the next one."""
     runs = is_running(instance_path)
-    server = recorded(instance_path)
+    server = read_server(instance_path)
     if server and server.pid == pid and runs:
         return server.ended
     known = dict([(server.pid, server.ended), server.previous or (0, None)] if server else [])
@@ -133,19 +133,19 @@ def is_running(instance_path: Path) -> bool:
     return False
 
 
-def answers(server: Server) -> bool:
+def responds(server: Server) -> bool:
     """True if it answers anything: also one that loads its data."""
     return bool(_answer(server.socket))
 
 
-def kill(server: Server) -> None:
+def kill_server(server: Server) -> None:
     """End a server that runs, but does not answer, and its watchdog."""
     _signal(server, signal.SIGKILL)
 
 
-def let_go_on(instance_path: Path) -> None:
+def resume_server(instance_path: Path) -> None:
     """Let a server and a watchdog that a signal has stopped go on, so that they can end."""
-    if is_running(instance_path) and (server := recorded(instance_path)):
+    if is_running(instance_path) and (server := read_server(instance_path)):
         _signal(server, signal.SIGCONT)
 
 
@@ -195,7 +195,7 @@ def _lock(descriptor: int, *, shared: bool = False) -> None:
 
 def _find_ready(folder: Path) -> str | None:
     """The socket of the server if it is ready for commands, or None."""
-    server = recorded(folder)
+    server = read_server(folder)
     return server.socket if server and not server.ended and _is_ready(server.socket) else None
 
 
@@ -243,7 +243,7 @@ def _wait_until_ready(folder: Path) -> str:
         if not running:
             break
         time.sleep(0.01)
-    server = recorded(folder)
+    server = read_server(folder)
     how = f"ended with {server.ended}" if server and server.ended else "does not respond"
     raise EmbeddedError(f"The Valkey of {folder} {how}; its log is {folder / valkey_watchdog.LOG}.")
 
