@@ -25,7 +25,7 @@ except SettingsError as problem:
 set_metrics_folder(settings)  # before the first metric is made; a reload by SIGHUP keeps it
 
 from app.db import connections
-from app.jobs.valkey import connect
+from app.jobs.valkey import connect_valkey
 from app.policy.files import FORM_BYTES
 from app.processes.embedded_valkey import redis_url
 from app.processes.part_registry import Announcer
@@ -81,7 +81,7 @@ def post_fork(server: Any, worker: Any) -> None:
     with server.app.wsgi().app_context():
         connections.forget_all()
     check = key_check(settings.secret_key)
-    worker.announcer = Announcer(lambda: connect(redis_url(settings)), "web server", check)
+    worker.announcer = Announcer(lambda: connect_valkey(redis_url(settings)), "web server", check)
     worker.announcer.start()
 
 

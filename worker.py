@@ -19,7 +19,7 @@ from app.factory import create_app
 from app.http import logging
 from app.jobs.queue import DELIVERIES, GENERAL, QUEUES
 from app.jobs.scheduler import CHECK_EVERY, Scheduler
-from app.jobs.valkey import connect
+from app.jobs.valkey import connect_valkey
 from app.maintenance.sealed import require_usable_key
 from app.processes.embedded_valkey import EmbeddedError, redis_url
 from app.processes.job_worker import JobWorker
@@ -69,11 +69,13 @@ def work(app: Flask, settings: Settings, queues: Sequence[str] = QUEUES) -> None
     # A name whose servers do not respond would block a thread that resolves it for long.
     os.environ.setdefault("RES_OPTIONS", "timeout:2 attempts:1")
     announcer = Announcer(
-        lambda: connect(redis_url(settings)), "worker", key_check(settings.secret_key)
+        lambda: connect_valkey(redis_url(settings)), "worker", key_check(settings.secret_key)
     )
     periodic = {announcer.announce: INTERVAL}
     if GENERAL in queues:
-        scheduler = Scheduler(lambda: connect(redis_url(settings)), asking=lambda: _asking(app))
+        scheduler = Scheduler(
+            lambda: connect_valkey(redis_url(settings)), asking=lambda: _asking(app)
+        )
         periodic[scheduler.check] = CHECK_EVERY
     with app.app_context():
         JobWorker(

@@ -81,7 +81,7 @@ def create_core(settings: Settings | None = None) -> Flask:
     instance_state.init_app(app)
     migrations.init_app(app)
     app.shell_context_processor(models)
-    registry.register(JOBS)
+    registry.register_jobs(JOBS)
     valkey.init_app(app, settings, lambda: embedded_valkey.redis_url(settings))
     resolvers.init_app(app, RESOLVERS)
     return app

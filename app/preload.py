@@ -31,7 +31,7 @@ from app.processes.metrics_folder import (
     set_metrics_folder,
 )
 from app.processes.prefork import Child, ChildDied, Parent
-from app.processes.start_report import LOADED, NOTE, WELCOME, send
+from app.processes.start_report import LOADED, NOTE, WELCOME, send_report
 from app.processes.supervisor import PART_DIED, WRONG_SETTING
 from config import Settings, SettingsError, former_settings, load_settings
 
@@ -64,7 +64,7 @@ def _run(settings: Settings, options: argparse.Namespace) -> int:
     from app.db import connections  # noqa: PLC0415
     from app.demo.first_start import welcome  # noqa: PLC0415
     from app.maintenance.sealed import require_usable_key  # noqa: PLC0415
-    from app.processes.web_server.processes import WebProcess, WebServer  # noqa: PLC0415
+    from app.processes.web_server.web_processes import WebProcess, WebServer  # noqa: PLC0415
     from wsgi import app  # noqa: PLC0415
 
     logs = {part: log_path(settings, name) for part, name in _LOGS.items()}
@@ -77,7 +77,7 @@ def _run(settings: Settings, options: argparse.Namespace) -> int:
     gc.collect()
     gc.freeze()  # else collecting garbage would write to the memory that the parts share
 
-    address = reachable(options.listener)
+    address = reachable_address(options.listener)
     web_server = WebServer(options.listener)
 
     def serve(process: WebProcess) -> None:
@@ -95,10 +95,10 @@ def _run(settings: Settings, options: argparse.Namespace) -> int:
     def greet() -> None:
         """Only once the service responds: the key of the demo account is shown this once."""
         web_server.close()
-        while not responds(address):
+        while not is_responding(address):
             time.sleep(_ASK_EVERY)
         with app.app_context(), suppress(BrokenPipeError):
-            send(options.report, WELCOME, welcome(settings, empty=options.empty))
+            send_report(options.report, WELCOME, welcome(settings, empty=options.empty))
 
     children = [
         Child("web server", partial(serve, process), last_sign=process.last_sign)
@@ -106,7 +106,7 @@ def _run(settings: Settings, options: argparse.Namespace) -> int:
     ]
     children += [Child("worker", run_jobs) for _ in range(settings.job_workers)]
     if options.report is not None:
-        send(options.report, LOADED)
+        send_report(options.report, LOADED)
         children.append(Child("welcome", greet, is_once=True))
     began = {part: size_of(log) for part, log in logs.items()}
     try:
@@ -131,14 +131,16 @@ def _run(settings: Settings, options: argparse.Namespace) -> int:
 def _upgrade_database(app: Flask, report: int | None) -> None:
     from app.db import connections, migrations  # noqa: PLC0415
     from app.db.extensions import db  # noqa: PLC0415
-    from app.db.snapshots import reason, shown_url  # noqa: PLC0415
+    from app.db.snapshots import error_reason, shown_url  # noqa: PLC0415
 
     with app.app_context():
         name = shown_url(db.engine.url)
         try:
             migrations.upgrade(lambda line: _say(line, report))
         except SQLAlchemyError as error:
-            raise CannotStart(f"The database {name} cannot be used ({reason(error)}).") from None
+            raise CannotStart(
+                f"The database {name} cannot be used ({error_reason(error)})."
+            ) from None
         except migrations.CannotMigrate as error:
             raise CannotStart(f"The database {name} cannot be migrated. {error}") from None
     with app.app_context():  # a new one, as the one before returns its connections when it ends
@@ -149,7 +151,7 @@ def _tell_former_settings(report: int | None) -> None:
     """Tell the person who started the instance, as wsgi has told the log."""
     if report is not None and load_settings().log_files:
         for sentence in former_settings():
-            send(report, NOTE, sentence)
+            send_report(report, NOTE, sentence)
 
 
 def _say(line: str, report: int | None) -> None:
@@ -157,7 +159,7 @@ def _say(line: str, report: int | None) -> None:
     if report is None or load_settings().log_files:
         sys.stdout.write(f"{line}\n")
     if report is not None:
-        send(report, NOTE, line)
+        send_report(report, NOTE, line)
 
 
 def _log_to(path: Path | None) -> None:
@@ -170,14 +172,14 @@ def _log_to(path: Path | None) -> None:
     os.close(log)
 
 
-def reachable(listener: int) -> tuple[str, int]:
+def reachable_address(listener: int) -> tuple[str, int]:
     """The address to connect to: the loopback for a socket on all addresses."""
     with socket.socket(fileno=os.dup(listener)) as bound:
         host, port = bound.getsockname()[:2]
     return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host), port  # noqa: S104 - compared
 
 
-def responds(address: tuple[str, int]) -> bool:
+def is_responding(address: tuple[str, int]) -> bool:
     """Return whether the web server responds."""
     connection = http.client.HTTPConnection(*address, timeout=1)
     try:

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from app.processes.embedded_valkey import EmbeddedError
-from app.processes.instance_lock import CannotStart, listen, lock_instance
+from app.processes.instance_lock import CannotStart, lock_instance, open_listener
 from app.processes.supervisor import Supervisor
 from app.values.command_name import has_scripts
 from app.values.files import make_files_private
@@ -73,7 +73,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def serve(settings: Settings, signals: StopSignals, *, empty: bool = False) -> int:
     """Run the instance until a signal asks it to stop, or it cannot go on."""
-    with lock_instance(settings.instance_path) as lock, listen(settings) as listener:
+    with lock_instance(settings.instance_path) as lock, open_listener(settings) as listener:
         supervisor = Supervisor(
             settings,
             [sys.executable, "-m", "app.preload"],

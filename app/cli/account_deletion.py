@@ -68,7 +68,7 @@ def cancel_deletion(account: str, as_json: bool) -> None:
 
 
 def _delete(account_id: str) -> None:
-    queries.release()
+    queries.release_connection()
     with transaction():
         steps = delete_account(account_id)
         next(steps)

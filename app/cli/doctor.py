@@ -16,7 +16,7 @@ from app.cli.settings import prepare_environment
 from app.db.snapshots import database_url
 from app.db.transactions import transaction
 from app.doctor.doctor import DoctorFinding, run_checks
-from app.doctor.repairs import Repairs, repair
+from app.doctor.repairs import Repairs, repair_instance
 from app.doctor.results import Status
 
 _COLOURS: Final = {Status.OK: "green", Status.WARNING: "yellow", Status.PROBLEM: "red"}
@@ -66,7 +66,7 @@ def doctor(ctx: click.Context, repairs: bool, as_json: bool) -> None:
 
 @in_database
 def _repair() -> Repairs:
-    return repair(database_url(current_app.config["SETTINGS"]), transaction)
+    return repair_instance(database_url(current_app.config["SETTINGS"]), transaction)
 
 
 def _show_repairs(done: Repairs) -> None:

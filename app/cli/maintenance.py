@@ -279,7 +279,7 @@ def _make_schema(settings: Settings) -> None:
             upgrade()
         finally:
             db.engine.dispose()
-            queries.engine().dispose()
+            queries.reading_engine().dispose()
 
 
 def _comparison(table: TableComparison) -> dict[str, Any]:

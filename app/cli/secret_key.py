@@ -20,7 +20,7 @@ from app.cli.output import CommandError, echo, examples, json_option, show_json
 from app.db.extensions import db
 from app.db.transactions import transaction
 from app.doctor.checks.valkey import describe_part, parts_with_another_key, url_of
-from app.jobs.valkey import connect
+from app.jobs.valkey import connect_valkey
 from app.maintenance.sealed import SEALED, batches_of
 from app.processes.part_registry import EXPIRES_AFTER, running_parts, wait_for_entries
 from app.values.command_name import canopy_command
@@ -110,7 +110,7 @@ def _check_running_parts(settings: Settings) -> None:
         url = url_of(settings)
         if url is None:  # the embedded Valkey runs as long as any part does
             return
-        with closing(connect(url)) as client:
+        with closing(connect_valkey(url)) as client:
             wait_for_entries(client)
             others = parts_with_another_key(running_parts(client), settings)
     except (RedisError, OSError) as error:

@@ -22,7 +22,6 @@ from app.auth.tenant import account_of
 from app.cli.certificates import Certificates, ensure_certificates
 from app.cli.context import in_database
 from app.cli.group import Commands
-from app.cli.listening import ReceivedDelivery, Receiver
 from app.cli.output import (
     CommandError,
     account_option,
@@ -32,6 +31,7 @@ from app.cli.output import (
     show_record,
     show_records,
 )
+from app.cli.webhook_receiver import ReceivedDelivery, Receiver
 from app.db import queries
 from app.db.extensions import db
 from app.db.transactions import transaction
@@ -266,7 +266,7 @@ def _watch_test(
     deadline = time.monotonic() + _TEST_SECONDS
     while not stop.wait(0.5):
         attempts, _ = list_logs(principal.account_id, webhook_id, LogQuery(event_type=TEST_EVENT))
-        queries.release()
+        queries.release_connection()
         if attempts or time.monotonic() > deadline:
             _explain(attempts[0].get("error") if attempts else None, bool(attempts), certificates)
             return

@@ -22,7 +22,9 @@ def close_at_end(app: Flask) -> None:
     file writes the log back and removes it: that file alone is the database then."""
     with app.app_context(), suppress(SQLAlchemyError):
         if db.engine.dialect.name == "sqlite" and snapshots.may_exist(db.engine.url):
-            with queries.connect():  # those that were killed, or forked, have closed nothing
+            with (
+                queries.reading_connection()
+            ):  # those that were killed, or forked, have closed nothing
                 pass
     with app.app_context():  # another one, as the first gives its connections back when it ends
         close_all()
@@ -38,10 +40,10 @@ def read_clock() -> None:
     """Read the database's clock, which a forked process knows from its parent's start only. Needs
     an app context."""
     clock.forget_reading()
-    with suppress(SQLAlchemyError), queries.connect():
+    with suppress(SQLAlchemyError), queries.reading_connection():
         pass
 
 
 def _dispose(*, close: bool) -> None:
-    for engine in (*db.engines.values(), queries.engine()):
+    for engine in (*db.engines.values(), queries.reading_engine()):
         engine.dispose(close=close)

@@ -109,8 +109,9 @@ def without_waiting() -> Iterator[Connection]:
 
     A statement that finds the database, or its table, locked fails at once, with OperationalError.
     """
-    queries.release()  # a thread that held one and waited for another could wait for itself
-    with queries.connect() as connection:
+    # A thread that held one and waited for another could wait for itself.
+    queries.release_connection()
+    with queries.reading_connection() as connection:
         is_sqlite = connection.dialect.name == "sqlite"
         prepare = _without_waiting if is_sqlite else postgresql.without_waiting
         with prepare(connection) as prepared:

@@ -14,7 +14,7 @@ from flask.cli import FlaskGroup
 from sqlalchemy import Connection, column, func, table
 from sqlalchemy.exc import SQLAlchemyError
 
-from app.db import connections, kept_copies, snapshots
+from app.db import connections, migration_copies, snapshots
 from app.db.extensions import db
 from app.db.postgresql.pool_mode import require_pool_mode
 from app.db.revisions import (
@@ -76,7 +76,7 @@ def upgrade(say: Callable[[str], None] = lambda _: None, *, keeps_copy: bool = T
     require_pool_mode(settings)
     if is_supported():
         return
-    with snapshots.connect(snapshots.database_url(settings)) as connection:
+    with snapshots.open_transaction(snapshots.database_url(settings)) as connection:
         found = revision_of(connection)
         if found is None:
             apply_revisions(connection)
@@ -86,7 +86,7 @@ def upgrade(say: Callable[[str], None] = lambda _: None, *, keeps_copy: bool = T
         say(f"Migrating the database from revision {found} to {newest_revision()}.")
         if keeps_copy and connection.dialect.name == "sqlite":
             try:
-                say(f"A copy of it as it was: {kept_copies.keep_copy(connection, found)}")
+                say(f"A copy of it as it was: {migration_copies.keep_copy(connection, found)}")
             except OSError as error:
                 raise CannotMigrate(
                     f"There is no copy of the database as it was: {error}"

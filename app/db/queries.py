@@ -21,7 +21,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import PoolProxiedConnection
 from sqlalchemy.sql.compiler import SQLCompiler
 
-from app.db import progress
+from app.db import sqlite_interrupts
 from app.db.postgresql.connection import NoReply
 from app.values import processor_clock
 
@@ -45,35 +45,35 @@ def init_app(app: Flask, url: str, options: Mapping[str, Any]) -> Engine:
     # Where each statement stands alone there is nothing to roll back.
     engine = create_engine(url, **options, **autocommit, pool_reset_on_return=None)
     app.extensions[_ENGINE] = engine
-    app.teardown_appcontext(lambda _: release())
+    app.teardown_appcontext(lambda _: release_connection())
     return engine
 
 
-def engine() -> Engine:
+def reading_engine() -> Engine:
     """The engine for reading."""
     found: Engine = current_app.extensions[_ENGINE]
     return found
 
 
-def release() -> None:
+def release_connection() -> None:
     """Give the request's connection back, before a change opens its own."""
     reader: _Reader | None = g.pop(_READER, None)
     if reader is None:
         return
     for cursor in reader.streams:  # unread, it would hold SQLite to the moment of its reading
-        with suppress(engine().dialect.loaded_dbapi.Error):  # its connection is gone
+        with suppress(reading_engine().dialect.loaded_dbapi.Error):  # its connection is gone
             cursor.close()
     reader.connection.close()
 
 
-def connect() -> Connection:
+def reading_connection() -> Connection:
     """A connection for statements that are seldom asked. Use it in a ``with``."""
-    return engine().connect()
+    return reading_engine().connect()
 
 
 def has_rows(statement: Select[Any]) -> bool:
     """True if a statement finds something. It takes no lock, and begins no transaction."""
-    with connect() as connection:
+    with reading_connection() as connection:
         return bool(connection.scalar(select(statement.exists())))
 
 
@@ -114,7 +114,7 @@ class CompiledQuery(CompiledStatement):
     @property
     def text(self) -> str:
         """The statement as the database at hand gets it."""
-        return self.compiled_for(engine().dialect).text
+        return self.compiled_for(reading_engine().dialect).text
 
     def all(self, **values: Any) -> list[Any]:
         """All rows, as named tuples."""
@@ -131,7 +131,7 @@ class CompiledQuery(CompiledStatement):
 
         The statement runs before this returns; PostgreSQL's driver holds the whole result.
         """
-        source = engine()
+        source = reading_engine()
         compiled = self.compiled_for(source.dialect)
         cursor, rows = _execute(source, compiled, compiled.bind(values), number)
         g.get(_READER).streams.append(cursor)
@@ -147,7 +147,7 @@ class CompiledQuery(CompiledStatement):
         return self.all(**values)[0][0]
 
     def _run(self, values: dict[str, Any]) -> tuple[CompiledText, list[Any]]:
-        source = engine()
+        source = reading_engine()
         compiled = self.compiled_for(source.dialect)
         cursor, rows = _execute(source, compiled, compiled.bind(values))
         cursor.close()
@@ -171,7 +171,7 @@ class CompiledText:
         self.text = str(compiled)
         self.options: dict[str, Any] = {}  # of the driver's execution
         self.is_sqlite = dialect.name == "sqlite"
-        self.compares_text = self.is_sqlite and progress.compares_text(self.text)
+        self.compares_text = self.is_sqlite and sqlite_interrupts.compares_text(self.text)
         binds = {name: bound for bound, name in compiled.bind_names.items()}
         self._fixed = {
             name: bound.effective_value for name, bound in binds.items() if not bound.required
@@ -191,7 +191,9 @@ class CompiledText:
 
     def steps(self, values: dict[str, Any]) -> int:
         """SQLite's steps between two checks if the request may go on."""
-        return progress.steps_for(values) if self.compares_text else progress.STEPS
+        return (
+            sqlite_interrupts.steps_for(values) if self.compares_text else sqlite_interrupts.STEPS
+        )
 
     def bind(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """The parameters as the driver takes them."""

@@ -13,7 +13,7 @@ from sqlalchemy import Connection, inspect
 from sqlalchemy.exc import OperationalError
 
 from app.db.postgresql.connection import VERSION
-from app.db.queries import connect
+from app.db.queries import reading_connection
 from app.values.command_name import canopy_command
 from config import ROOT
 
@@ -26,7 +26,7 @@ _REVISION: Final = "SELECT version_num FROM alembic_version"
 
 def current_revision() -> str | None:
     """The revision that the database has, or None when it is empty."""
-    with connect() as connection:
+    with reading_connection() as connection:
         return revision_of(connection)
 
 
@@ -45,7 +45,7 @@ def newest_revision() -> str:
 
 def is_supported() -> bool:
     """Return whether this version runs on the tables of the database."""
-    with connect() as connection:
+    with reading_connection() as connection:
         return is_supported_by(connection)
 
 

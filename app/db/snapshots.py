@@ -51,7 +51,7 @@ def may_exist(url: URL) -> bool:
     return url.get_backend_name() != "sqlite" or Path(url.database or "").exists()
 
 
-def reason(error: BaseException, url: URL | None = None) -> str:
+def error_reason(error: BaseException, url: URL | None = None) -> str:
     """The database's own error message, in one line.
 
     Args:
@@ -134,7 +134,7 @@ def exclusive_file(url: URL) -> Iterator[Connection | None]:
 
 
 @contextmanager
-def connect(url: URL) -> Iterator[Connection]:
+def open_transaction(url: URL) -> Iterator[Connection]:
     """A transaction on a database; a SQLite file that does not exist is created."""
     with _engine(url, create=True) as engine, engine.begin() as connection:
         yield connection
@@ -143,7 +143,7 @@ def connect(url: URL) -> Iterator[Connection]:
 def refresh_statistics(url: URL) -> None:
     """Update PostgreSQL's statistics, after many rows were replaced."""
     if url.get_backend_name() == "postgresql":
-        with connect(url) as connection:
+        with open_transaction(url) as connection:
             connection.exec_driver_sql("ANALYZE")
 
 

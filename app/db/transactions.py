@@ -13,8 +13,8 @@ from sqlalchemy.orm import Session, SessionTransaction
 
 from app.db.column_types import Base
 from app.db.extensions import db
-from app.db.noted import notes
-from app.db.queries import CompiledStatement, CompiledText, connect
+from app.db.queries import CompiledStatement, CompiledText, reading_connection
+from app.db.transaction_notes import notes
 
 # ``transaction`` as an argument: jobs and routes pass it to what commits several times.
 Transaction: TypeAlias = Callable[[], AbstractContextManager[None]]
@@ -133,5 +133,5 @@ def write_back() -> None:
     """Write SQLite's log back into its file, which holds up nobody. Otherwise the next change would
     do it at its commit, while all others wait in the queue. For jobs that change many rows."""
     if db.engine.dialect.name == "sqlite":
-        with connect() as connection:
+        with reading_connection() as connection:
             connection.exec_driver_sql("PRAGMA wal_checkpoint(PASSIVE)")

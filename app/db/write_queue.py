@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Final
 from weakref import WeakValueDictionary
 
-from app.db.progress import WatchedConnection
+from app.db.sqlite_interrupts import WatchedConnection
 from app.values.deadline import Deadline
 from app.values.files import open_lock_file, try_lock, unlock
 

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from redis.exceptions import RedisError
 from sqlalchemy import URL
 
-from app.db.snapshots import DATABASE_ERRORS, database_url, reason, shown_url, snapshot
+from app.db.snapshots import DATABASE_ERRORS, database_url, error_reason, shown_url, snapshot
 from app.doctor.checks import (
     addresses,
     audit_log,
@@ -23,7 +23,7 @@ from app.doctor.checks import (
     valkey,
 )
 from app.doctor.results import Result, Status, problem, warning
-from app.jobs.valkey import connect
+from app.jobs.valkey import connect_valkey
 from app.values.command_name import canopy_command
 from config import Settings, SettingsError, former_settings, load_settings, setting_faults
 
@@ -143,7 +143,7 @@ def _in_database(url: URL, check: Check) -> Iterator[Result]:
         with snapshot(url) as connection:
             yield from check(connection)
     except DATABASE_ERRORS as error:
-        cause = reason(error, url)
+        cause = error_reason(error, url)
         advice = "Start it, or correct DATABASE_URL. If it is damaged, restore a backup."
         if "disk is full" in cause:
             advice = "Free some space."
@@ -158,7 +158,7 @@ def _in_valkey(settings: Settings, check: Check) -> Iterator[Result]:
             yield valkey.not_running()
             return
         try:
-            client = connect(url, timeout=valkey.WAITS_SECONDS)
+            client = connect_valkey(url, timeout=valkey.WAITS_SECONDS)
         except ValueError as error:
             yield problem(f"REDIS_URL cannot be used: {error}", _CORRECT_SETTING)
             return

@@ -30,7 +30,7 @@ class Repairs(NamedTuple):
     refused: dict[str, str]
 
 
-def repair(url: URL, in_transaction: Transaction) -> Repairs:
+def repair_instance(url: URL, in_transaction: Transaction) -> Repairs:
     """Correct what is derived from other data and wrong: each row, and the counters of each
     account, in a transaction of its own; an index as a whole, for which changes wait.
 

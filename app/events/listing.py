@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 from sqlalchemy import bindparam, func
 
 from app.auth.tenant import columns_of
-from app.db.queries import CompiledQuery, engine
+from app.db.queries import CompiledQuery, reading_engine
 from app.http.errors import NotFound
 from app.lists.pages import newest_first, page_rows
 from app.lists.scanning import KeyedRows, Reader
@@ -51,7 +51,7 @@ def list_events(account_id: str, query: EventQuery) -> tuple[list[Fragment], int
     filters |= {"until": last_id("event", query.until)} if query.until else {}
     values = {"account_id": account_id, **filters}
     total = int(_count(*filters).scalar(**values))
-    dialect = engine().dialect.name
+    dialect = reading_engine().dialect.name
     rows = page_rows(
         query.page,
         query.per_page,

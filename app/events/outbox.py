@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 from sqlalchemy import bindparam, select
 
 from app.auth.principal import Principal
-from app.db.noted import notes
+from app.db.transaction_notes import notes
 from app.db.transactions import CompiledChange, insert_rows
 from app.jobs.after_commit import notify_after_commit
 from app.jobs.queue import DELIVERIES
@@ -98,7 +98,7 @@ def emit(
         data[kind.actor] = {"id": actor.actor_id, "email": actor.actor_email}
     subject_id = subject["id"] if subject_id is None else subject_id
     (event_id,) = _write(event_type, [(subject_id, data)], actor)
-    (webhook_ids,) = subscribed(actor.account_id, event_type)
+    (webhook_ids,) = subscribed_webhooks(actor.account_id, event_type)
     queue_deliveries(actor.account_id, event_id, webhook_ids)
 
 
@@ -114,7 +114,7 @@ def emit_many(
     Args:
         event_type: one of ``app.policy.events.EVENTS``, without an actor or extra values.
         subjects: the id to find each event by, and the record.
-        webhook_ids: ids that ``subscribed`` returned in this transaction.
+        webhook_ids: ids that ``subscribed_webhooks`` returned in this transaction.
     """
     kind = EVENTS[event_type]
     records = [(key, {name: record[name] for name in kind.fields}) for key, record in subjects]
@@ -127,7 +127,7 @@ def emit_many(
     _queue(actor.account_id, due, "event")
 
 
-def subscribed(account_id: str, *event_types: str) -> list[list[str]]:
+def subscribed_webhooks(account_id: str, *event_types: str) -> list[list[str]]:
     """The ids of the webhooks that are subscribed to each type.
 
     They are read once in a transaction, and locked against deletion until the deliveries are

@@ -14,7 +14,7 @@ from sqlalchemy import event
 from sqlalchemy.orm import Session
 
 from app.db.extensions import db
-from app.db.noted import notes, take_notes
+from app.db.transaction_notes import notes, take_notes
 from app.jobs.valkey import valkey
 from app.jobs.wake_signals import WakeSignal
 

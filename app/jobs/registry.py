@@ -42,7 +42,7 @@ class Job:
 _jobs: dict[str, Job] = {}  # by name
 
 
-def register(jobs: Iterable[Job]) -> None:
+def register_jobs(jobs: Iterable[Job]) -> None:
     """Let this process put these jobs on queues and run them. Repeating it changes nothing."""
     for job in jobs:
         assert _jobs.setdefault(job.name, job) == job, f"two jobs are called {job.name}"

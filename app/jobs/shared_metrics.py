@@ -51,7 +51,7 @@ class Additions:
         return True
 
 
-def count(name: str, *labels: str) -> None:
+def increment(name: str, *labels: str) -> None:
     """Add 1 to a counter."""
     additions = Additions()
     additions.count(name, *labels)

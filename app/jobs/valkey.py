@@ -67,7 +67,7 @@ class Valkey:
         """The client, for jobs, which may fail and be tried again."""
         client = self._client  # looked at once: another thread may drop it meanwhile
         if client is None:
-            client = self._client = connect(self._resolve_url())
+            client = self._client = connect_valkey(self._resolve_url())
         return client
 
     def resolve(self) -> None:
@@ -76,7 +76,7 @@ class Valkey:
         Raises:
             OSError: it has no address yet, and cannot be given one.
         """
-        self._client = connect(self._resolve_url())
+        self._client = connect_valkey(self._resolve_url())
 
     @property
     def is_down(self) -> bool:
@@ -218,7 +218,7 @@ def _digest(text: str) -> str:
     return hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest()  # as Valkey names it
 
 
-def connect(url: str, *, timeout: float | None = None) -> Redis:
+def connect_valkey(url: str, *, timeout: float | None = None) -> Redis:
     """A client with short timeouts and without redis-py's retries, whatever the address asks for.
     Raises ValueError or TypeError for an address with wrong options.
 
@@ -255,7 +255,7 @@ def init_app(app: Flask, settings: Settings, start: Callable[[], str]) -> None:
     url = settings.redis_url
     if url is not None:
         try:
-            connect(url)
+            connect_valkey(url)
         except (ValueError, TypeError) as error:
             raise SettingsError(f"REDIS_URL cannot be used: {error}.") from None
     app.extensions["canopy_valkey"] = Valkey(start if url is None else lambda: url)

@@ -8,7 +8,7 @@ from flask import Blueprint, Response
 from sqlalchemy.exc import SQLAlchemyError
 
 from app.db.postgresql.connection import accepts_changes, reply_limit
-from app.db.queries import connect
+from app.db.queries import reading_connection
 from app.db.revisions import state_of
 from app.jobs.valkey import valkey
 from app.processes.worker_registry import count_workers, is_any_missing
@@ -55,7 +55,7 @@ def health() -> Response:
 
 def _database_state() -> str:
     try:
-        with connect() as connection:
+        with reading_connection() as connection:
             return state_of(connection)
     except SQLAlchemyError:
         return "unavailable"
@@ -64,7 +64,7 @@ def _database_state() -> str:
 def _readiness() -> str:
     """As ``_database_state``, within seconds; ``unavailable`` also where it takes no changes."""
     try:
-        with connect() as connection, reply_limit(connection, _READY_SECONDS):
+        with reading_connection() as connection, reply_limit(connection, _READY_SECONDS):
             if accepts_changes(connection):
                 return state_of(connection)
             # It leads to a server that is no longer the primary, and so may all others.

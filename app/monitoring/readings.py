@@ -27,7 +27,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from app.audit.log.listing import last_done_at
 from app.db.column_types import Timestamp
 from app.db.engines import is_outage
-from app.db.queries import connect
+from app.db.queries import reading_connection
 from app.jobs.queue import QUEUES, count_waiting
 from app.jobs.registry import job_names
 from app.jobs.shared_metrics import Counts, cumulate, read_counts
@@ -107,7 +107,7 @@ def build() -> tuple[str, str, str]:
 def _read_database() -> Samples:
     now = clock.now()
     backlog = read_backlog()
-    with connect() as connection:
+    with reading_connection() as connection:
         mails = connection.execute(_MAILS).one()
         imports = {row.status: row for row in connection.execute(_IMPORTS, {"now": now})}
         size = connection.exec_driver_sql(_SIZE[connection.dialect.name]).scalar_one()

@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 from app.outbound.addresses import Address, Network, allowed_of, is_address, is_opened
 from app.outbound.attempt import Attempt, EgressError, Timing
-from app.outbound.connecting import connect, is_own
-from app.outbound.connection import Connection, secure, tls_context
+from app.outbound.connecting import connect_to_any, is_own
+from app.outbound.connection import Connection, start_tls, tls_context
 from app.outbound.connection_pool import ConnectionPool
-from app.outbound.exchange import Response, compose, exchange
+from app.outbound.exchange import Response, compose_request, send_request
 from app.outbound.resolving import Lookups, Resolve, resolve_name
 from app.outbound.targets import UrlTarget, parse_target
 from app.policy.deliveries import ATTEMPT_SECONDS, FailureReason
@@ -122,25 +122,25 @@ class Egress:
             target = parse_target(url, self._for_operator)
         except ValueError:
             raise EgressError(FailureReason.BAD_URL) from None
-        request = compose(method, target, headers, body)
+        request = compose_request(method, target, headers, body)
         kept = self._pool.acquire((target.host, target.port))
         if kept is not None:
             try:
-                return target, exchange(kept, request, attempt)
+                return target, send_request(kept, request, attempt)
             except EgressError as failure:
                 if failure.reason is not FailureReason.CLOSED or kept.has_response:
                     raise
-        return target, exchange(self._open(target, attempt), request, attempt)
+        return target, send_request(self._open(target, attempt), request, attempt)
 
     def _open(self, target: UrlTarget, attempt: Attempt) -> Connection:
         with attempt.phase("resolve_ms"):
             addresses = self._resolve(target.host, attempt)
         with attempt.phase("connect_ms"):
-            connection = connect(addresses, target.port, attempt)
+            connection = connect_to_any(addresses, target.port, attempt)
         if not target.is_secure:
             return Connection(connection)
         with attempt.phase("tls_ms"):
-            return secure(connection, target.host, self._context, attempt)
+            return start_tls(connection, target.host, self._context, attempt)
 
     def _resolve(self, host: str, attempt: Attempt) -> list[Address]:
         """Those addresses of a host that may be called; none if its name has none and is of the

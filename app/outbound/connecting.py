@@ -33,7 +33,7 @@ def is_own(address: Address) -> bool:
     return _can_bind(address) and not _can_bind(_UNASSIGNED[address.version])
 
 
-def connect(addresses: Sequence[Address], port: int, attempt: Attempt) -> socket.socket:
+def connect_to_any(addresses: Sequence[Address], port: int, attempt: Attempt) -> socket.socket:
     """Connect to the first address that accepts, each within its share of the time left.
 
     Raises:

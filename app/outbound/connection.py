@@ -161,7 +161,7 @@ def tls_context(ca_bundle: Path | None) -> ssl.SSLContext:
     return context
 
 
-def secure(
+def start_tls(
     connection: socket.socket, host: str, context: ssl.SSLContext, attempt: Attempt
 ) -> Connection:
     """TLS on a connection, with a peer whose certificate is valid for the host.

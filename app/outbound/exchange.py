@@ -77,7 +77,9 @@ class Response:
         return self._response.isclosed() and not (is_over or self.connection.has_ended)
 
 
-def compose(method: str, target: UrlTarget, headers: Mapping[str, str], body: bytes) -> bytes:
+def compose_request(
+    method: str, target: UrlTarget, headers: Mapping[str, str], body: bytes
+) -> bytes:
     """The bytes of a request, in one piece, so that they are sent as one.
 
     Raises:
@@ -96,7 +98,7 @@ def compose(method: str, target: UrlTarget, headers: Mapping[str, str], body: by
     return f"{head}\r\n\r\n".encode("latin-1") + body
 
 
-def exchange(connection: Connection, request: bytes, attempt: Attempt) -> Response:
+def send_request(connection: Connection, request: bytes, attempt: Attempt) -> Response:
     """Send a request, and read the head of its response.
 
     Raises:

@@ -62,7 +62,7 @@ def _wait_for_orphans(children: int, folder: Path) -> None:
 
 
 @contextlib.contextmanager
-def listen(settings: Settings) -> Iterator[socket.socket]:
+def open_listener(settings: Settings) -> Iterator[socket.socket]:
     """A listening socket on HOST and PORT for the web server to inherit, so that no other program
     can take the port before it starts. Early requests wait in the socket's backlog.
 

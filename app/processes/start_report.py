@@ -16,12 +16,12 @@ LOADED: Final = "loaded"
 WELCOME: Final = "welcome"
 
 
-def send(pipe: int, kind: str, text: str = "") -> None:
+def send_report(pipe: int, kind: str, text: str = "") -> None:
     """Raises BrokenPipeError: ``bin/serve`` reads no more."""
     os.write(pipe, f"{json.dumps([kind, text])}\n".encode())
 
 
-def receive(pipe: IO[bytes]) -> tuple[str, str] | None:
+def receive_report(pipe: IO[bytes]) -> tuple[str, str] | None:
     """The kind and the text of the next message; None: the application has ended."""
     line = pipe.readline()
     return tuple(json.loads(line)) if line else None

@@ -20,7 +20,7 @@ from app.processes.embedded_valkey import EmbeddedError
 from app.processes.logfiles import Mirror, its_log, last_lines, log_path, rotate, size_of
 from app.processes.parent_pipe import ParentPipe
 from app.processes.signal_pipe import SignalPipe
-from app.processes.start_report import NOTE, WELCOME, receive
+from app.processes.start_report import NOTE, WELCOME, receive_report
 from config import ROOT, Settings
 
 CHECK_EVERY: Final = 1.0  # seconds; signals and ends of children are noticed at once
@@ -154,7 +154,9 @@ class Supervisor:
             os.close(writing)
             deadline = math.inf  # a migration may take long
             while not self._must_end():
-                if self._signals.wait(CHECK_EVERY, [reading]) and (message := receive(report)):
+                if self._signals.wait(CHECK_EVERY, [reading]) and (
+                    message := receive_report(report)
+                ):
                     kind, text = message
                     if kind == WELCOME:
                         return text

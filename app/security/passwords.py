@@ -100,12 +100,12 @@ def password_problem(password: str, about: Iterable[str] = ()) -> str | None:
         return problem
     words = (word for text in about for word in (text, *text.replace("@", " ").split()))
     known = ["canopy", *words]
-    if score(_scored(password), known) <= _WEAK_SCORE:
+    if password_score(_scored(password), known) <= _WEAK_SCORE:
         return "This password is too easy to guess. Use a few unrelated words."
     return None
 
 
-def score(password: str, known: Iterable[str]) -> int:
+def password_score(password: str, known: Iterable[str]) -> int:
     """How hard a password is to guess, from 0 to 4, for somebody who knows these words."""
     from zxcvbn import zxcvbn  # noqa: PLC0415 - its lists of words take 12 MB
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import hmac
 
 
-def sign(secret: str, body: bytes) -> str:
+def sign_body(secret: str, body: bytes) -> str:
     """The lower-case hexadecimal HMAC-SHA256 of ``body``, keyed with the text of the secret."""
     return hmac.digest(secret.encode(), body, "sha256").hex()
 
 
 def signature_header(secret: str, body: bytes) -> str:
     """The value of ``X-Service-Signature``: ``sha256=`` and the signature."""
-    return f"sha256={sign(secret, body)}"
+    return f"sha256={sign_body(secret, body)}"
 
 
 def is_signed(secret: str, body: bytes, header: str | None) -> bool:

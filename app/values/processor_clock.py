@@ -1,8 +1,8 @@
 """The processor time of the request that a thread works on.
 
 Between two steps of whatever takes long, the clock is asked if the request may go on: between rows
-(``app.db.progress``) and between batches (``app.values.batching``). A thread that works on no
-request, as in a job or a command, may take any time.
+(``app.db.sqlite_interrupts``) and between batches (``app.values.batching``). A thread that works on
+no request, as in a job or a command, may take any time.
 """
 
 from __future__ import annotations

@@ -33,7 +33,10 @@ OTHER_WAYS: dict[str, tuple[str, str]] = {
     "app.api.expensive": ("socket", "looks whether a client has closed its connection"),
     "app.cli.secret_key": ("redis", "Valkey's own exception"),
     "app.cli.group": ("importlib", "modules of this package, which ``ENTRIES`` names"),
-    "app.cli.listening": ("socket ssl", "a receiver for development, to which others connect"),
+    "app.cli.webhook_receiver": (
+        "socket ssl",
+        "a receiver for development, to which others connect",
+    ),
     "app.geometry.timed_program": ("importlib", "modules of this application"),
     "app.imports.features.reader_process": ("socket", _OWN),
     "app.imports.features.reader_program": ("socket", _OWN),

@@ -17,7 +17,7 @@ from app.doctor.checks import host, valkey
 from app.doctor.checks.database import compare_clock
 from app.doctor.results import Status
 from app.jobs.queue import DELIVERIES, QUEUES, job_queue
-from app.jobs.valkey import connect
+from app.jobs.valkey import connect_valkey
 from app.limits.request_counts import CHANGED
 from app.processes.part_registry import RunningPart, _announce
 from app.security.sealing import key_check
@@ -298,7 +298,7 @@ def test_parts_with_another_key_are_found(make_instance: MakeInstance, valkey_ur
     environ = environ_of(make_instance("sqlite")) | {"REDIS_URL": f"{valkey_url}?db=6"}
     assert findings_of(environ)["secret keys"].result.status is Status.OK
     part = RunningPart("web server", "forest-1", 42, key_check(environ["SECRET_KEY"]))
-    with connect(environ["REDIS_URL"]) as client:
+    with connect_valkey(environ["REDIS_URL"]) as client:
         _announce(client, part)
         sound = findings_of(environ)["secret keys"].result
         assert (sound.status, sound.found) == (

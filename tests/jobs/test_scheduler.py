@@ -15,7 +15,7 @@ from app.core import JOBS
 from app.db.migrations import upgrade
 from app.jobs import scheduler as scheduler_module
 from app.jobs.queue import DELIVERIES, GENERAL, job_queue
-from app.jobs.registry import Job, register
+from app.jobs.registry import Job, register_jobs
 from app.jobs.scheduler import Scheduler
 from app.jobs.valkey import valkey
 from app.jobs.wake_signals import WakeSignal
@@ -95,7 +95,7 @@ def test_a_scheduler_logs_an_outage_once(queue: Queue, caplog: pytest.LogCapture
     "job", [job for job in JOBS if job.every_seconds], ids=lambda job: job.name
 )
 def test_periodic_jobs_have_names_that_rq_takes(queue: Queue, job: Job) -> None:
-    register(JOBS)
+    register_jobs(JOBS)
     # Whether one is due may depend on what other tests left in the database.
     Scheduler(lambda: queue.connection, [replace(job, is_due=None)]).check()
     signal = job.signal

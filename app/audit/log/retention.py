@@ -22,7 +22,7 @@ from app.audit.targets import audit_log
 from app.auth.tenant import select_of_all_accounts
 from app.db.column_types import byte_length
 from app.db.extensions import db
-from app.db.queries import connect
+from app.db.queries import reading_connection
 from app.maintenance.history_bytes import note_history
 from app.models import AuditCheckpoint, AuditEntry
 from app.values import clock
@@ -43,7 +43,7 @@ def accounts_with_expired() -> list[str]:
 
     They are shuffled, as a run may not come to the last.
     """
-    with connect() as connection:
+    with reading_connection() as connection:
         found = list(connection.scalars(_EXPIRED, {"before": _expired_before()}))
     shuffle(found)
     return found

@@ -10,7 +10,7 @@ from sqlalchemy import URL, Connection, make_url
 from app.db.postgresql.connection import session_values, set_statement
 from app.db.postgresql.failover import places_of
 from app.db.postgresql.pool_mode import shares_connections
-from app.db.snapshots import DATABASE_ERRORS, reason, snapshot
+from app.db.snapshots import DATABASE_ERRORS, error_reason, snapshot
 from app.doctor.results import Result, ok, problem, warning
 from config import Settings
 
@@ -80,7 +80,7 @@ def database_hosts(settings: Settings) -> Iterator[Result]:
             found.append(_ask(name, url))
         except DATABASE_ERRORS as error:
             yield warning(
-                f"{name} cannot be used ({reason(error)})",
+                f"{name} cannot be used ({error_reason(error)})",
                 "Start it, or take it out of DATABASE_URL: processes that start may wait for it.",
             )
     yield from _judge_hosts(found)

@@ -46,7 +46,7 @@ from gunicorn.workers.base import Worker  # type: ignore[import-untyped]
 
 from app.policy.bounds import EXPENSIVE_WAITING
 from app.processes.web_server import refusals
-from app.processes.web_server.arriving import ArrivingRequests
+from app.processes.web_server.arriving_requests import ArrivingRequests
 from app.processes.web_server.connection_counts import (
     ConnectionCount,
     connections_within_open_files,
@@ -288,10 +288,10 @@ class EnvelopeWorker(Worker):  # type: ignore[misc]  # gunicorn has no types
             if error.errno not in _CLIENT_IS_GONE:
                 log.error("a response failed", exc_info=error)
         elif not refusals.is_malformed_request(error):
-            fields = refusals.send(conn.sock, refusals.FAILED)
+            fields = refusals.send_refusal(conn.sock, refusals.FAILED)
             log.error("the web server failed to answer", exc_info=error, extra={"fields": fields})
         elif request is None:  # else it has its response; only what follows it is malformed
-            fields = refusals.send(conn.sock, refusals.refusal_of(error, self.cfg))
+            fields = refusals.send_refusal(conn.sock, refusals.refusal_of(error, self.cfg))
             log.warning("malformed request: %s", type(error).__name__, extra={"fields": fields})
 
     # Connections
@@ -353,8 +353,8 @@ class EnvelopeWorker(Worker):  # type: ignore[misc]  # gunicorn has no types
             self._refuse(conn, refusals.NO_ROOM)
             return
         with self._lock:
-            if progress in refusals.OF_PROGRESS:
-                self._refuse(conn, refusals.OF_PROGRESS[progress])
+            if progress in refusals.BY_PROGRESS:
+                self._refuse(conn, refusals.BY_PROGRESS[progress])
             elif conn.request.is_large and not self._has_place_for(conn):
                 self._refuse(conn, refusals.TOO_MANY_LARGE)
             else:
@@ -469,7 +469,7 @@ class EnvelopeWorker(Worker):  # type: ignore[misc]  # gunicorn has no types
 
     def _refuse(self, conn: Connection, refusal: Refusal, *, linger: bool = True) -> None:
         """Answer a request that got no thread, and close its connection."""
-        fields = refusals.send(conn.sock, refusal)
+        fields = refusals.send_refusal(conn.sock, refusal)
         log.info("request refused with %d", refusal.status, extra={"fields": fields})
         self._close(conn, linger=linger)
 

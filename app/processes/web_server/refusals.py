@@ -36,7 +36,7 @@ TOO_MANY_LARGE: Final = Refusal(
     503, "Too many large requests are being processed. Try again shortly."
 )
 STOPPING: Final = Refusal(503, "The service is restarting. Try again shortly.")
-OF_PROGRESS: Final = {
+BY_PROGRESS: Final = {
     RequestProgress.HEAD_TOO_LARGE: Refusal(
         431, f"The header fields are longer than {MAX_HEAD:,} bytes."
     ),
@@ -83,7 +83,7 @@ def refusal_of(exc: Exception, limits: Any) -> Refusal:
     return Refusal(status, message.format(limits=limits))
 
 
-def send(sock: socket.socket, refusal: Refusal) -> dict[str, str]:
+def send_refusal(sock: socket.socket, refusal: Refusal) -> dict[str, str]:
     """Send a response without waiting; the connection is to be closed after it. Returns the fields
     of its log line."""
     request_id = new_id("request")

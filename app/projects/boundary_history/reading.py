@@ -10,7 +10,7 @@ from sqlalchemy import bindparam, func
 
 from app.auth.principal import Principal
 from app.auth.tenant import columns_of
-from app.db.queries import CompiledQuery, engine
+from app.db.queries import CompiledQuery, reading_engine
 from app.db.search_index import id_values, is_among_ids
 from app.http.errors import NotFound
 from app.lists.pages import newest_first, page_rows
@@ -81,7 +81,7 @@ def list_entries(
     pages."""
     values: dict[str, Any] = {"account_id": account_id, "project_id": project_id}
     total = int(_COUNT.scalar(**values))
-    dialect = engine().dialect.name
+    dialect = reading_engine().dialect.name
     rows = page_rows(page, per_page, total, lambda span: _page(dialect, span.backwards), values)
     return [entry_record(*row) for row in rows], total
 
@@ -89,7 +89,7 @@ def list_entries(
 def scan_boundaries(read: Reader, account_id: str) -> Iterator[list[dict[str, Any]]]:
     """Yield the records of all boundaries with ``project_id`` and ``geometry`` in batches, those of
     a project one after the other. The present one has no geometry: that is the project's."""
-    dialect = read(engine).dialect.name
+    dialect = read(reading_engine).dialect.name
     for projects in _PROJECTS.batches(read, account_id=account_id):
         ids = id_values([project.id for project in projects], dialect)
         for rows in _scanned(dialect).batches(read, account_id=account_id, project_ids=ids):
@@ -106,7 +106,7 @@ def still_kept(
     account_id: str, project_ids: Sequence[str], boundary_ids: Sequence[str]
 ) -> frozenset[str]:
     """Those of the boundaries of some projects that can still be read."""
-    dialect = engine().dialect.name
+    dialect = reading_engine().dialect.name
     values = {
         "project_ids": id_values(project_ids, dialect),
         "boundary_ids": id_values(boundary_ids, dialect),

@@ -31,8 +31,8 @@ from app.values import clock
 from app.webhooks.deliveries import leases
 from app.webhooks.deliveries.due import DueScan
 from app.webhooks.deliveries.fair_scheduler import FairScheduler
-from app.webhooks.deliveries.metrics import record_metrics
-from app.webhooks.deliveries.outcomes import record_outcomes, unrecorded
+from app.webhooks.deliveries.metrics import count_attempts
+from app.webhooks.deliveries.outcomes import save_outcomes, unsaved
 from app.webhooks.deliveries.sender_pool import SenderPool
 from app.webhooks.deliveries.types import ClaimedDelivery, Outcome
 
@@ -177,8 +177,8 @@ class Dispatcher:
     def _record(self) -> None:
         try:
             with self._transaction():
-                missing = unrecorded(self._outcomes) if self._may_be_recorded else self._outcomes
-                self._must_scan |= record_outcomes(self._run_id, missing)
+                missing = unsaved(self._outcomes) if self._may_be_recorded else self._outcomes
+                self._must_scan |= save_outcomes(self._run_id, missing)
         except Exception as error:
             self._may_be_recorded = True
             if is_outage(error):
@@ -186,7 +186,7 @@ class Dispatcher:
             log.exception("cannot record %d attempts at once", len(self._outcomes))
             self._record_by_webhook()
         self._may_be_recorded = False
-        record_metrics(self._outcomes)
+        count_attempts(self._outcomes)
         self._scan.expect_retries(self._outcomes)
         self.delivered += sum(outcome.error is None for outcome in self._outcomes)
         self._sent.difference_update(outcome.delivery.id for outcome in self._outcomes)
@@ -201,7 +201,7 @@ class Dispatcher:
         for webhook_id, outcomes in by_webhook.items():
             try:
                 with self._transaction():
-                    self._must_scan |= record_outcomes(self._run_id, unrecorded(outcomes))
+                    self._must_scan |= save_outcomes(self._run_id, unsaved(outcomes))
             except Exception as error:
                 if is_outage(error):
                     raise
@@ -232,7 +232,7 @@ class Dispatcher:
     def _release(self, deliveries: list[ClaimedDelivery]) -> None:
         if deliveries:
             with self._transaction():
-                leases.release(self._run_id, deliveries)
+                leases.release_deliveries(self._run_id, deliveries)
 
     def _shut_down(self) -> None:
         """Release claimed deliveries that have not begun, and wait for the requests in flight."""

@@ -105,10 +105,10 @@ class DueScan:
 
     def claim(self, numbers: Numbers, now: datetime) -> list[ClaimedDelivery]:
         """Claim deliveries, cancel those of disabled webhooks, and return the others."""
-        claimed = leases.claim(self._run_id, numbers, now)
+        claimed = leases.claim_deliveries(self._run_id, numbers, now)
         by_webhook = Counter(delivery.webhook_id for delivery in claimed)
         for webhook_id, number in numbers.items():
-            self._scheduler.get(webhook_id).record_claim(number, by_webhook[webhook_id])
+            self._scheduler.get(webhook_id).note_claim(number, by_webhook[webhook_id])
         canceled = [each for each in claimed if self._is_canceled(each)]
         cancellation.cancel_claimed(self._run_id, canceled)
         self.is_unfinished |= bool(canceled)

@@ -93,7 +93,7 @@ class Streak:
             self.is_gone = outcome.is_gone
 
 
-def record_health(outcomes: Iterable[Outcome]) -> bool:
+def update_health(outcomes: Iterable[Outcome]) -> bool:
     """Update webhooks after attempts, and disable those that have failed for long or are gone.
     Attempts at a former URL of a webhook are ignored.
 

@@ -12,9 +12,9 @@ from redis import Redis
 from redis.exceptions import RedisError
 
 from app.auth.tenant import select_of_all_accounts
+from app.db.due_times import shorten_waits
 from app.db.queries import has_rows
 from app.db.transactions import transaction
-from app.db.waiting import shorten_waits
 from app.events.outbox import NEW_DELIVERIES
 from app.jobs import shutdown
 from app.jobs.registry import Job

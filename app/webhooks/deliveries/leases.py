@@ -159,7 +159,9 @@ def find_pending_webhooks(after: str = "") -> tuple[list[PendingWebhook], str]:
     return rows, rows[-1].webhook_id if len(rows) >= _WEBHOOKS_AT_ONCE else ""
 
 
-def claim(run_id: str, numbers: Mapping[str, int], now: datetime) -> list[ClaimedDelivery]:
+def claim_deliveries(
+    run_id: str, numbers: Mapping[str, int], now: datetime
+) -> list[ClaimedDelivery]:
     """Claim due deliveries, the oldest of each webhook first. No other run claims them within
     ``LEASE``.
 
@@ -177,7 +179,7 @@ def claim(run_id: str, numbers: Mapping[str, int], now: datetime) -> list[Claime
     return [ClaimedDelivery(*row) for row in rows]
 
 
-def release(run_id: str, deliveries: Iterable[ClaimedDelivery]) -> None:
+def release_deliveries(run_id: str, deliveries: Iterable[ClaimedDelivery]) -> None:
     """End the leases of deliveries that were not begun, which are due as before."""
     rows = [{"delivery": each.id, "run": run_id, "due": each.due_at} for each in deliveries]
     if rows:

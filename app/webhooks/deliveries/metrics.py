@@ -36,7 +36,7 @@ class Backlog(NamedTuple):
     oldest_due_seconds: float  # since the oldest unclaimed one became due
 
 
-def record_metrics(outcomes: Iterable[Outcome]) -> None:
+def count_attempts(outcomes: Iterable[Outcome]) -> None:
     """Count attempts. Nothing is counted while Valkey is down."""
     additions = Additions()
     for outcome in outcomes:
@@ -51,7 +51,7 @@ def record_metrics(outcomes: Iterable[Outcome]) -> None:
 def read_backlog() -> Backlog:
     """The deliveries that are pending now, in all accounts."""
     now = clock.now()
-    with queries.connect() as connection:
+    with queries.reading_connection() as connection:
         row = connection.execute(_BACKLOG, {"now": clock.format_time(now)}).one()
     oldest = (now - row.oldest).total_seconds() if row.oldest else 0.0
     return Backlog(row.pending, row.due or 0, row.claimed, max(0.0, oldest))

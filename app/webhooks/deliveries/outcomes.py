@@ -20,7 +20,7 @@ from app.models import Delivery, DeliveryLog
 from app.policy.deliveries import RETRY_AFTER
 from app.values.ids import new_id
 from app.webhooks.deliveries.attempt_counts import add_to_counts
-from app.webhooks.deliveries.health import record_health
+from app.webhooks.deliveries.health import update_health
 from app.webhooks.deliveries.types import ClaimedDelivery, Outcome
 
 _DELIVERIES = cast("Table", Delivery.__table__)
@@ -52,21 +52,21 @@ class Retry(NamedTuple):
     due_at: datetime | None
 
 
-def record_outcomes(run_id: str, outcomes: Sequence[Outcome]) -> bool:
+def save_outcomes(run_id: str, outcomes: Sequence[Outcome]) -> bool:
     """Record attempts in the current transaction. Returns True if a webhook was disabled, so that
     its pending deliveries have to be canceled."""
     if not outcomes:
         return False
     retries = {each.delivery.id: retry_of(each) for each in outcomes if each.error is not None}
     write_logs([_log_row(each, retries.get(each.delivery.id)) for each in outcomes])
-    record_delivered(each.delivery for each in outcomes if each.error is None)
-    record_failed(run_id, retries.values())
-    was_disabled = record_health(each for each in outcomes if not each.is_internal_error)
+    mark_succeeded(each.delivery for each in outcomes if each.error is None)
+    mark_failed(run_id, retries.values())
+    was_disabled = update_health(each for each in outcomes if not each.is_internal_error)
     add_to_counts(outcomes)
     return was_disabled
 
 
-def unrecorded(outcomes: Sequence[Outcome]) -> list[Outcome]:
+def unsaved(outcomes: Sequence[Outcome]) -> list[Outcome]:
     """The attempts that are not recorded yet, after a commit whose result is unknown."""
     ids = [outcome.delivery.id for outcome in outcomes]
     rows = db.session.connection().execute(_ATTEMPTS, {"ids": ids})
@@ -83,14 +83,14 @@ def retry_of(outcome: Outcome) -> Retry:
     return Retry(delivery, "pending", outcome.ended_at + RETRY_AFTER[delivery.attempt - 1])
 
 
-def record_delivered(deliveries: Iterable[ClaimedDelivery]) -> None:
+def mark_succeeded(deliveries: Iterable[ClaimedDelivery]) -> None:
     """Mark deliveries as succeeded, even if another run has claimed them since."""
     if ids := [delivery.id for delivery in deliveries]:
         dialect = db.engine.dialect.name
         _succeeded(dialect).run({"ids": id_values(ids, dialect)})
 
 
-def record_failed(run_id: str, retries: Iterable[Retry]) -> None:
+def mark_failed(run_id: str, retries: Iterable[Retry]) -> None:
     """Mark deliveries as failed or pending, unless another run has claimed them since."""
     rows = [
         {

@@ -56,10 +56,12 @@ class SenderPool:
 
     def _run(self) -> None:
         while (work := self._work.get()) is not None:
-            self._on_outcome(attempt(self._egress, *work))
+            self._on_outcome(attempt_delivery(self._egress, *work))
 
 
-def attempt(egress: Egress, delivery: ClaimedDelivery, destination: Destination | None) -> Outcome:
+def attempt_delivery(
+    egress: Egress, delivery: ClaimedDelivery, destination: Destination | None
+) -> Outcome:
     """Send a delivery once. Never raises: an error is part of the outcome."""
     sent_at, started_at = clock.now(), monotonic()
     status, timing, error = None, Timing(), None

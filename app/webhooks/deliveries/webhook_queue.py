@@ -132,7 +132,7 @@ class WebhookQueue:
             self._sealed_destination = (pending.url, sealed)
             self.destination = _destination(pending, sealed)
 
-    def record_claim(self, wanted: int, claimed: int) -> None:
+    def note_claim(self, wanted: int, claimed: int) -> None:
         """Note a claim. If it returned as many as were wanted, there may be more."""
         self.has_more = claimed >= wanted
         self.claimed_at = monotonic()

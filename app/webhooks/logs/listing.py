@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 from sqlalchemy import bindparam
 
 from app.auth.tenant import columns_of
-from app.db.queries import CompiledQuery, engine
+from app.db.queries import CompiledQuery, reading_engine
 from app.lists.log_counts import count
 from app.lists.logs import latest_rows
 from app.lists.pages import newest_first, page_rows
@@ -48,7 +48,7 @@ def list_logs(
     """The entries of one page, the newest first, and how many there are on all pages."""
     values = parameters(account_id, webhook_id, query)
     total, filters = count(LOG, values), LogStatementFilters.of(values)
-    dialect = engine().dialect.name
+    dialect = reading_engine().dialect.name
     rows = page_rows(
         query.page,
         query.per_page,
@@ -61,7 +61,7 @@ def list_logs(
 
 def list_latest(account_id: str, webhook_id: str, query: LogQuery) -> LatestEntries:
     """The newest entries that match a query, whatever its page, for people."""
-    values, dialect = parameters(account_id, webhook_id, query), engine().dialect.name
+    values, dialect = parameters(account_id, webhook_id, query), reading_engine().dialect.name
 
     def statement(filters: LogStatementFilters) -> CompiledQuery:
         return _page(dialect, filters, backwards=False)

@@ -195,8 +195,8 @@ def select_events(replay: Replay) -> Select[Any]:
 def _count(replay: Replay) -> int:
     """The number of events to send. Counted before the transaction of the change, which would keep
     others from writing to SQLite meanwhile."""
-    queries.release()  # or a thread could wait for its own connection
-    with queries.connect() as connection:
+    queries.release_connection()  # or a thread could wait for its own connection
+    with queries.reading_connection() as connection:
         return int(
             connection.execute(
                 select(func.count()).select_from(select_events(replay).subquery())

@@ -20,7 +20,7 @@ from config import Settings
 def create_app(settings: Settings) -> Flask:
     app = Flask(__name__, static_folder=None)
     app.config["SETTINGS"] = settings
-    registry.register(JOBS)
+    registry.register_jobs(JOBS)
     middleware.init_app(app)
     logging.init_app(app)
     valkey.init_app(app, settings, lambda: redis_url(settings))

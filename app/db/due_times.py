@@ -10,7 +10,7 @@ from sqlalchemy import Table, and_, exists, or_, select, update
 
 from app.db.column_types import Base
 from app.db.extensions import db
-from app.db.queries import connect
+from app.db.queries import reading_connection
 from app.values import clock
 
 _TOLERATED: Final = timedelta(minutes=1)  # between the clocks of several hosts
@@ -34,7 +34,7 @@ def shorten_waits(model: type[Base], longest: Sequence[timedelta]) -> int:
         for attempts, wait in enumerate(longest)
     ]
     is_too_long = or_(*(condition for condition, _ in waits))
-    with connect() as connection:  # takes no lock
+    with reading_connection() as connection:  # takes no lock
         if not connection.scalar(select(exists().where(is_too_long))):
             return 0
     for condition, due_at in waits:
