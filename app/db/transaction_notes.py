@@ -1,7 +1,7 @@
-"""Notes kept until the open transaction ends: what changed, and what to call after the commit.
+"""Notes about the open transaction: what changed, and what to call after the commit.
 
-Those of a savepoint that is rolled back are forgotten with it. Those of a savepoint that is
-released stay until the end of the transaction.
+A rollback to a savepoint discards the notes made since. Those of a released savepoint stay until
+the end of the transaction.
 """
 
 from __future__ import annotations
@@ -21,29 +21,29 @@ Notes = dict[Hashable, Any]
 
 
 def notes() -> Notes:
-    """The notes of the open transaction, by the keys that their users give them: a text, or a
-    dataclass of their own. Named tuples of two classes with the same values would be one key."""
-    found: Notes = db.session.info.setdefault(_NOTED, {})
-    return found
+    """Return the notes of the open transaction. Their keys are texts or dataclasses of their users;
+    named tuples of two classes with the same values would be one key."""
+    open_notes: Notes = db.session.info.setdefault(_NOTED, {})
+    return open_notes
 
 
 def take_notes() -> Notes:
-    """Remove the notes of the open transaction. Returns them."""
-    found: Notes = db.session.info.pop(_NOTED, {})
-    return found
+    """Remove the notes of the open transaction, and return them."""
+    taken: Notes = db.session.info.pop(_NOTED, {})
+    return taken
 
 
 @event.listens_for(db.session, "after_transaction_create")
-def _keep(session: Session, made: SessionTransaction) -> None:
-    if made.nested:
+def _save_at_savepoint(session: Session, savepoint: SessionTransaction) -> None:
+    if savepoint.nested:
         before = session.info.get(_NOTED, {})
-        session.info.setdefault(_SAVEPOINTS, {})[made] = dict(before)
+        session.info.setdefault(_SAVEPOINTS, {})[savepoint] = dict(before)
 
 
 @event.listens_for(db.session, "after_soft_rollback")
-def _forget(session: Session, previous: SessionTransaction) -> None:
-    """``previous`` may be the transaction of a flush, which takes the savepoint around it along.
-    Whoever made that one rolls it back a second time."""
+def _restore_after_rollback(session: Session, previous: SessionTransaction) -> None:
+    """``previous`` may be the transaction of a flush, whose rollback includes the savepoint around
+    it. The savepoint is then rolled back a second time."""
     while previous.parent is not None and not previous.nested:
         previous = previous.parent
     if not previous.nested:
@@ -53,6 +53,6 @@ def _forget(session: Session, previous: SessionTransaction) -> None:
 
 
 @event.listens_for(db.session, "after_commit")
-def _release(session: Session) -> None:
+def _forget_savepoint(session: Session) -> None:
     if released := session.get_nested_transaction():
         session.info[_SAVEPOINTS].pop(released)
