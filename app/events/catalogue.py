@@ -1,8 +1,7 @@
 """The types of events, each with a JSON Schema of the whole envelope and an example.
 
-They are built from ``app.policy.events.EVENTS``. A schema allows additional members, as receivers
-ignore those that they do not know. ``closed`` schemas forbid them; tests validate every event with
-these.
+They are built from ``app.policy.events.EVENTS``. A schema allows additional members, which
+receivers ignore. ``closed`` schemas, with which tests validate every event, forbid them.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from app.events.records import (
 from app.policy.events import EVENTS, TEST_EVENT, EventKind
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
-TYPES: Final = (*EVENTS, TEST_EVENT)  # of written events
+TYPES: Final = (*EVENTS, TEST_EVENT)
 
 _TEST: Final = EventKind("A webhook is tested", tuple(TEST.fields))
 _ACTOR: Final = {
@@ -40,7 +39,7 @@ _EVENT_ID: Final = "evt_01k9zq3n8d1v6c0r4t7y2w5xke"
 
 @cache
 def event_types() -> list[dict[str, Any]]:
-    """List the types that can be subscribed to, in the order of the catalogue."""
+    """Return the types that can be subscribed to, in the order of the catalogue."""
     return [
         {
             "name": name,
@@ -120,16 +119,16 @@ def _extra_example(name: str, record: EventRecord) -> Any:
 
 
 def _former(name: str, record: EventRecord) -> str | None:
-    """Return the field whose value before the change ``name`` is; None if it is something else."""
+    """Return the field of which ``name`` is the value before the change, or None."""
     field = name.removeprefix("previous_")
     return field if field != name and field in record.fields else None
 
 
 def _object(properties: dict[str, Schema], closed: bool, *, required: bool = True) -> Schema:
-    """The schema of an object with these members, all of them required if ``required``."""
-    made: Schema = {"type": "object", "properties": properties}
-    made |= {"required": list(properties)} if required else {}
-    return made | ({"additionalProperties": False} if closed else {})
+    """Return the schema of an object with these members, all of them required if ``required``."""
+    schema: Schema = {"type": "object", "properties": properties}
+    schema |= {"required": list(properties)} if required else {}
+    return schema | ({"additionalProperties": False} if closed else {})
 
 
 def _schemas(fields: Mapping[str, EventField]) -> dict[str, Schema]:

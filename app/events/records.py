@@ -1,8 +1,8 @@
-"""The records in the data of events: the JSON Schema and an example of each of their fields.
+"""The records in events: the JSON Schema and an example of each of their fields.
 
-A kind of record is identified by its fields in the catalogue of ``app.policy.events``, so another
-type of event about a record that is here needs nothing more. The fields of projects and assets come
-from ``app.policy.fields``.
+A kind of record is identified by its fields in ``app.policy.events``, so another type of event
+about the same kind needs nothing here. The fields of projects and assets come from
+``app.policy.fields``.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ _POINT: Final[Schema] = {
 
 
 def id_of(prefix: str) -> Schema:
-    """The schema of an id with this prefix."""
+    """Return the schema of an id with this prefix."""
     return {"type": "string", "pattern": f"^{prefix}_", "maxLength": 40}
 
 
@@ -91,12 +91,12 @@ def _counted(description: str) -> Schema:
 
 
 def _object_of(**members: Schema) -> Schema:
-    """The schema of an object with these members, all of them required."""
+    """Return the schema of an object with these members, all of them required."""
     return {"type": "object", "properties": members, "required": list(members)}
 
 
 def _resource_fields(table: Sequence[Field]) -> dict[str, EventField]:
-    """The fields of projects or assets that are in events."""
+    """Return the fields of projects or assets that are in events."""
     return {
         field.name: EventField(_resource_schema(field), field.example)
         for field in table
