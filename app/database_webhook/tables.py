@@ -116,8 +116,8 @@ def _parsed(field: Field, value: Any) -> Any:
 def _project_columns(*, geometry: Boundary | None, **written: Any) -> Columns:
     stored = written | of_projects.geometry_columns(geometry)
     size = of_projects.stored_bytes(stored["geometry"], stored["metadata_json"])
-    search = of_projects.search_columns(stored["name"], stored["description"], stored["external_id"])
-    return stored | search | {"stored_bytes": size}
+    texts = (stored[name] for name in ("name", "description", "external_id"))
+    return stored | of_projects.search_columns(*texts) | {"stored_bytes": size}
 
 
 def _asset_columns(*, location: Point | None, **written: Any) -> Columns:
