@@ -1,4 +1,4 @@
-"""Running all checks of an instance, even when most of its parts are broken."""
+"""Running all checks of an instance, even if most of its parts are broken."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from config import Settings, SettingsError, former_settings, load_settings, sett
 Check = Callable[..., Iterator[Result]]
 BoundCheck = Callable[[], Iterator[Result]]  # a check with its arguments
 
-# Every check by its name, in the order in which they run.
+# All checks by name, in the order in which they run.
 OF_HOST: Final[dict[str, Check]] = {
     "python": host.python_version,
     "dependencies": host.dependencies,
@@ -68,9 +68,9 @@ OF_VALKEY: Final[dict[str, Check]] = {
     "secret keys": valkey.secret_keys,
     "request counts": valkey.request_counts,
 }
-# When one of these finds something, the checks after it in the same table are skipped.
+# If one of these has advice, the checks after it in the same table are skipped.
 REQUIRED: Final = ("database", "schema", "valkey")
-SKIPPED: Final = "skipped"  # the finding that says how many were
+SKIPPED: Final = "skipped"  # the finding with the number of these
 _CORRECT_SETTING: Final = f"Correct it and run {canopy_command()} doctor again."
 _WORDS: Final = {"valkey": "connection to Valkey"}
 
@@ -87,10 +87,10 @@ class DoctorFinding(NamedTuple):
 
 
 def run_checks(environ: Mapping[str, str]) -> Iterator[DoctorFinding]:
-    """Run every check, and yield each finding at once.
+    """Run all checks, and yield each finding at once.
 
     Args:
-        environ: the environment that the settings are read from.
+        environ: has the settings.
     """
     yield from _run(OF_HOST)
     try:
@@ -133,8 +133,8 @@ def _run(checks: dict[str, BoundCheck]) -> Iterator[DoctorFinding]:
 def _skip(names: Sequence[str], missing: str) -> Iterator[DoctorFinding]:
     if names:
         checks = "1 check was" if len(names) == 1 else f"{len(names)} checks were"
-        found = f"{checks} skipped: fix the {_WORDS.get(missing, missing)} first"
-        yield DoctorFinding(SKIPPED, warning(found, ""))
+        sentence = f"{checks} skipped: fix the {_WORDS.get(missing, missing)} first"
+        yield DoctorFinding(SKIPPED, warning(sentence, ""))
 
 
 def _in_database(url: URL, check: Check) -> Iterator[Result]:
@@ -151,7 +151,7 @@ def _in_database(url: URL, check: Check) -> Iterator[Result]:
 
 
 def _in_valkey(settings: Settings, check: Check) -> Iterator[Result]:
-    """Run a check on Valkey, which is not started for it."""
+    """Run a check on Valkey, without starting it."""
     try:
         url = valkey.url_of(settings)
         if url is None:

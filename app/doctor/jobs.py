@@ -14,8 +14,8 @@ from app.policy.instance import DOCTOR_EVERY, DOCTOR_WITHIN
 
 def run_doctor() -> int:
     """Run the checks of ``bin/canopy doctor`` and store their findings. Returns the number of
-    findings; 0 when the worker is asked to stop."""
-    from app.doctor.doctor import run_checks  # noqa: PLC0415 - most processes need none
+    findings; 0 if the worker is asked to stop."""
+    from app.doctor.doctor import run_checks  # noqa: PLC0415 - most processes do not need it
 
     findings = []
     for name, result in run_checks(os.environ):
@@ -26,7 +26,7 @@ def run_doctor() -> int:
     return len(findings)
 
 
-# In the queue of imports, as it may take minutes in a large database: mails do not wait for it.
+# In the queue of imports, as it may take minutes, for which mails must not wait.
 JOBS: Final = (
     Job(
         run_doctor,

@@ -14,10 +14,10 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The result of a check, in one sentence, and what to do about it, if anything."""
+    """The result of a check."""
 
     status: Status
-    found: str
+    found: str  # a sentence
     advice: str = ""
 
 

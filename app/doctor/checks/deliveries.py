@@ -1,4 +1,4 @@
-"""Checks that events are delivered to webhooks in time."""
+"""The check that events are delivered in time."""
 
 from __future__ import annotations
 
@@ -19,12 +19,13 @@ _WEBHOOKS: Final = cast("Table", Webhook.__table__)
 
 
 def overdue(connection: Connection) -> Iterator[Result]:
-    """Nothing is overdue for healthy receivers. Failing ones are for their owners to fix."""
+    """Check that no delivery to a healthy receiver is overdue. Failing ones are for their
+    owners."""
     now = clock.now()
-    of_healthy = _DELIVERIES.join(_WEBHOOKS, _WEBHOOKS.c.id == _DELIVERIES.c.webhook_id)
+    joined = _DELIVERIES.join(_WEBHOOKS, _WEBHOOKS.c.id == _DELIVERIES.c.webhook_id)
     late, oldest = connection.execute(
         select_of_all_accounts(func.count(), func.min(_DELIVERIES.c.due_at))
-        .select_from(of_healthy)
+        .select_from(joined)
         .where(
             _DELIVERIES.c.due_at <= now - _LATE,
             _WEBHOOKS.c.consecutive_failures == 0,

@@ -1,4 +1,4 @@
-"""Checks that emails can be sent, and that none are late or failed."""
+"""Checks that emails can be sent, and are."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LATE: Final = timedelta(minutes=15)
 _RECENT: Final = timedelta(days=2)  # the last attempt is up to 15 hours after the first
 _MAILS: Final = cast("Table", Mail.__table__)
 
-# What to do, by a word of the reason.
+# Advice by a word in the reason.
 _ADVICE: Final = {
     "certificate": "Append ?ca= and the path of its authority's certificate to MAIL_URL. For a "
     "server on this machine, ?starttls=never is enough.",
@@ -32,7 +32,7 @@ _OTHER_ADVICE: Final = "Correct the host and port in MAIL_URL, or start the serv
 
 
 def server(settings: Settings) -> Iterator[Result]:
-    """The mail server accepts connections and the password."""
+    """Check that the mail server accepts connections and the password."""
     if settings.mail_url is None:
         yield _without_server(settings)
         return
@@ -52,7 +52,7 @@ def server(settings: Settings) -> Iterator[Result]:
 
 
 def undelivered(connection: Connection) -> Iterator[Result]:
-    """No email waits for long, and none has failed for good."""
+    """Check that no email waits for long or has failed for good."""
     now = clock.now()
     waiting, oldest = connection.execute(
         select(func.count(), func.min(_MAILS.c.created_at)).where(_MAILS.c.due_at.is_not(None))
@@ -75,9 +75,9 @@ def undelivered(connection: Connection) -> Iterator[Result]:
         )
     if reasons:
         number = sum(count for _, count in reasons)
-        shown = "; ".join(f"{error} ({count:,})" for error, count in reasons[:3])
+        causes = "; ".join(f"{error} ({count:,})" for error, count in reasons[:3])
         yield warning(
-            f"{number:,} emails failed for good in the last two days: {shown}",
+            f"{number:,} emails failed for good in the last two days: {causes}",
             "They are not retried. If somebody is waiting for a link, send them a new one.",
         )
     if not reasons and (oldest is None or oldest >= now - _LATE):
@@ -85,9 +85,9 @@ def undelivered(connection: Connection) -> Iterator[Result]:
 
 
 def _without_server(settings: Settings) -> Result:
-    found = f"MAIL_URL is unset: emails are written to {settings.instance_path / 'mails'}"
+    sentence = f"MAIL_URL is unset: emails are written to {settings.instance_path / 'mails'}"
     if not settings.production:
-        return ok(found)
+        return ok(sentence)
     return warning(
-        f"{found}, and reach nobody", "Set MAIL_URL, so that people can sign up and be invited."
+        f"{sentence}, and reach nobody", "Set MAIL_URL, so that people can sign up and be invited."
     )

@@ -1,4 +1,4 @@
-"""Checks of the OpenID Connect provider, and that people can sign in without it if it fails."""
+"""The check of the OpenID Connect provider."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from config import Settings
 
 
 def provider(settings: Settings) -> Iterator[Result]:
-    """The provider's metadata and keys can be read, and are those of the issuer."""
+    """Check that the provider's metadata and keys can be read, and are those of the issuer."""
     if settings.oidc_issuer is None:
         yield ok("OIDC_ISSUER is unset: people sign in with passwords")
         return

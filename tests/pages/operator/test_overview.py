@@ -39,7 +39,7 @@ def _no_findings(app: Flask) -> None:
     with app.app_context():
         client = valkey().client
         queue = job_queue(client, IMPORTS).key
-        client.delete(doctor_runs._FOUND, doctor_runs._REQUESTED, queue)
+        client.delete(doctor_runs._FINDINGS, doctor_runs._REQUESTED, queue)
         for key in client.keys("rq:job:periodic-run-doctor"):  # type: ignore[union-attr]
             client.delete(key)
 
