@@ -33,10 +33,10 @@ class InvalidSetting(click.ClickException):
 
 
 def message_of(error: Exception, app: Flask | None) -> click.ClickException | None:
-    """The message of a command for an error, or None when the error is a defect.
+    """Return the message for an error, or None if the error is a defect.
 
     Args:
-        app: the application that the command ran in; None when there was none yet.
+        app: application of the command; None if there was none yet.
     """
     match error:
         case SettingsError():
