@@ -230,10 +230,6 @@ class RequestBuffer:
         self._taken = 0  # bytes from the budget for memory, or for files if there is a file
 
     @property
-    def is_empty(self) -> bool:
-        return not (self._memory or self._file)
-
-    @property
     def is_large(self) -> bool:
         return self._size > EXPENSIVE_BODY_BYTES
 
