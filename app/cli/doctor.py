@@ -15,9 +15,9 @@ from app.cli.output import echo, examples, json_option, show_json
 from app.cli.settings import prepare_environment
 from app.db.snapshots import database_url
 from app.db.transactions import transaction
-from app.doctor.doctor import DoctorFinding, run_checks
+from app.doctor.doctor import run_checks
+from app.doctor.findings import Finding, Status
 from app.doctor.repairs import Repairs, repair_instance
-from app.doctor.results import Status
 
 _COLOURS: Final = {Status.OK: "green", Status.WARNING: "yellow", Status.PROBLEM: "red"}
 _NAME_WIDTH: Final = 16
@@ -54,11 +54,11 @@ def doctor(ctx: click.Context, repairs: bool, as_json: bool) -> None:
         findings.append(finding)
         if not as_json:
             _show_finding(finding)
-    problems = sum(finding.is_problem for finding in findings)
+    problems = sum(finding.status is Status.PROBLEM for finding in findings)
     if as_json:
         show_json(_document(findings) | (results._asdict() if results else {}))
     else:
-        warnings = sum(finding.result.status is Status.WARNING for finding in findings)
+        warnings = sum(finding.status is Status.WARNING for finding in findings)
         note = f" Warnings: {warnings}." if warnings else ""
         echo(f"\nProblems: {problems or 'none'}.{note}")
     ctx.exit(1 if problems else 0)
@@ -80,25 +80,23 @@ def _show_repairs(results: Repairs) -> None:
     echo("")
 
 
-def _show_finding(finding: DoctorFinding) -> None:
+def _show_finding(finding: Finding) -> None:
     """Print a line with the finding, and a line with the advice."""
-    result = finding.result
-    word = click.style(f"{result.status:<7}", fg=_COLOURS[result.status])
-    click.echo(word, nl=False)
-    echo(f"  {finding.name:<{_NAME_WIDTH}}  {result.found}")
-    if result.advice:
-        echo(f"{'':{_NAME_WIDTH + 11}}→ {result.advice}")
+    click.secho(f"{finding.status:<7}", fg=_COLOURS[finding.status], nl=False)
+    echo(f"  {finding.check:<{_NAME_WIDTH}}  {finding.found}")
+    if finding.advice:
+        echo(f"{'':{_NAME_WIDTH + 11}}→ {finding.advice}")
 
 
-def _document(findings: Sequence[DoctorFinding]) -> dict[str, Any]:
+def _document(findings: Sequence[Finding]) -> dict[str, Any]:
     return {
-        "ok": not any(finding.is_problem for finding in findings),
+        "ok": not any(finding.status is Status.PROBLEM for finding in findings),
         "checks": [
             {
-                "name": finding.name,
-                "status": finding.result.status.value,
-                "found": finding.result.found,
-                "advice": finding.result.advice or None,
+                "name": finding.check,
+                "status": finding.status.value,
+                "found": finding.found,
+                "advice": finding.advice or None,
             }
             for finding in findings
         ],

@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from redis import Redis
 
+from app.doctor.findings import Finding, Status
 from app.jobs.queue import IMPORTS, enqueue_once
 from app.jobs.valkey import valkey
 from app.policy.instance import DOCTOR_KEPT, DOCTOR_WITHIN
@@ -23,15 +24,6 @@ _DAY: Final = 24 * _HOUR
 _FINDINGS: Final = "canopy:doctor:findings"
 _REQUESTED: Final = "canopy:doctor:requested"  # exists while somebody waits for a run
 _JOB_ID: Final = "periodic-run-doctor"  # as the scheduler's, so that one runs at a time
-
-
-class Finding(NamedTuple):
-    """The result of a check."""
-
-    check: str
-    status: str  # ok, warning or problem
-    found: str
-    advice: str  # may be empty
 
 
 class DoctorRun(NamedTuple):
@@ -57,17 +49,20 @@ class DoctorRun(NamedTuple):
     @property
     def problems(self) -> list[Finding]:
         """The findings that are problems."""
-        return [finding for finding in self.findings if finding.status == "problem"]
+        return self._with_status(Status.PROBLEM)
 
     @property
     def warnings(self) -> list[Finding]:
         """The findings that are warnings."""
-        return [finding for finding in self.findings if finding.status == "warning"]
+        return self._with_status(Status.WARNING)
 
     @property
     def others(self) -> list[Finding]:
         """The other findings."""
-        return [finding for finding in self.findings if finding.status == "ok"]
+        return self._with_status(Status.OK)
+
+    def _with_status(self, status: Status) -> list[Finding]:
+        return [finding for finding in self.findings if finding.status is status]
 
 
 class DoctorProgress(NamedTuple):
@@ -116,5 +111,6 @@ def store_findings(findings: Iterable[Finding]) -> None:
 
 
 def _doctor_run(record: dict[str, Any]) -> DoctorRun:
-    findings = [Finding(**finding) for finding in record["findings"]]
+    rows = (row | {"status": Status(row["status"])} for row in record["findings"])
+    findings = [Finding(**row) for row in rows]
     return DoctorRun(clock.parse_time(record["at"]), record["host"], findings)

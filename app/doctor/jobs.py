@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Final
 
-from app.doctor.doctor_runs import Finding, store_findings
+from app.doctor.doctor_runs import store_findings
 from app.jobs import shutdown
 from app.jobs.queue import IMPORTS
 from app.jobs.registry import Job
@@ -18,10 +18,10 @@ def run_doctor() -> int:
     from app.doctor.doctor import run_checks  # noqa: PLC0415 - most processes do not need it
 
     findings = []
-    for name, result in run_checks(os.environ):
+    for finding in run_checks(os.environ):
         if shutdown.requested.is_set():
             return 0
-        findings.append(Finding(name, str(result.status), result.found, result.advice))
+        findings.append(finding)
     store_findings(findings)
     return len(findings)
 

@@ -14,7 +14,7 @@ from flask import Flask
 from redis.connection import SSLConnection
 
 from app.doctor.checks.valkey import reachable
-from app.doctor.results import Status
+from app.doctor.findings import Status
 from app.jobs import valkey, valkey_client
 from app.jobs.valkey import Script, Valkey, connect_valkey
 from app.jobs.valkey_client import ASK_AGAIN, PrimaryPool, make_client

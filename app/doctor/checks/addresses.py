@@ -7,7 +7,7 @@ from contextlib import closing
 from email.message import Message
 from typing import Final
 
-from app.doctor.results import Result, ok, warning
+from app.doctor.findings import Finding, ok, warning
 from app.outbound import Attempt, Egress, EgressError
 from app.policy.deliveries import FailureReason
 from app.settings.values import default_url
@@ -18,7 +18,7 @@ _SECONDS: Final = 5.0  # for a response
 _HTTPS_ONLY: Final = "Strict-Transport-Security"  # in responses to requests by https
 
 
-def port(settings: Settings) -> Iterator[Result]:
+def port(settings: Settings) -> Iterator[Finding]:
     """Check that a service responds on the port, or nothing does."""
     url = default_url(settings.host, settings.port)
     try:
@@ -39,7 +39,7 @@ def port(settings: Settings) -> Iterator[Result]:
     )
 
 
-def public_url(settings: Settings) -> Iterator[Result]:
+def public_url(settings: Settings) -> Iterator[Finding]:
     """Check that a service responds at PUBLIC_URL, and knows by which protocol."""
     url = settings.public_url
     if not settings.public_url_is_set:

@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 
 from app.audit.log.bodies import BODY, read_body
 from app.auth.tenant import select_of_all_accounts
-from app.doctor.results import Result, ok, problem
+from app.doctor.findings import Finding, ok, problem
 from app.models import AuditEntry
 from app.values import clock
 from app.values.command_name import canopy_command
@@ -27,7 +27,7 @@ _WAITING: Final = (
 )
 
 
-def sealed(connection: Connection) -> Iterator[Result]:
+def sealed(connection: Connection) -> Iterator[Finding]:
     """Report entries that have waited for an hour, and unreadable entries, which are never
     sealed."""
     late_before = first_id("audit_entry", clock.now() - _LATE)

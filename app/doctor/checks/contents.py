@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 
 from app.doctor.counters import WrongCounters, wrong_counters, wrong_histories
 from app.doctor.derived import wrong_rows
-from app.doctor.results import Result, ok, problem, warning
+from app.doctor.findings import Finding, ok, problem, warning
 from app.maintenance.sealed import sealed_values
 from app.security.sealing import is_sealed_by, sealer_of
 from app.values.command_name import canopy_command
@@ -21,7 +21,7 @@ SAMPLE: Final = 200  # rows of a table
 _SHOWN: Final = 3
 
 
-def counters(connection: Connection) -> Iterator[Result]:
+def counters(connection: Connection) -> Iterator[Finding]:
     """Check that the counters of each account match its rows."""
     wrong = [*wrong_counters(connection), *wrong_histories(connection)]
     if not wrong:
@@ -34,7 +34,7 @@ def counters(connection: Connection) -> Iterator[Result]:
     )
 
 
-def encrypted(connection: Connection, settings: Settings) -> Iterator[Result]:
+def encrypted(connection: Connection, settings: Settings) -> Iterator[Finding]:
     """Check that the current SECRET_KEY can decrypt all encrypted values."""
     current = sealer_of(settings.secret_key)
     former = sealer_of(settings.secret_key_former) if settings.secret_key_former else None
@@ -63,7 +63,7 @@ def encrypted(connection: Connection, settings: Settings) -> Iterator[Result]:
         yield ok(f"the current SECRET_KEY can decrypt all encrypted values ({readable:,})")
 
 
-def derived(connection: Connection) -> Iterator[Result]:
+def derived(connection: Connection) -> Iterator[Finding]:
     """Check a sample of projects and assets: area, bounds, search text, boundary history, map
     shapes and other derived columns."""
     wrong = list(wrong_rows(connection, SAMPLE))

@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 
 from app.db.revisions import advice, is_supported_by, newest_revision, revision_of
 from app.db.snapshots import shown_url
-from app.doctor.results import Result, ok, problem, warning
+from app.doctor.findings import Finding, ok, problem, warning
 from app.maintenance.indexes import count_faults
 from app.maintenance.schema import is_half_copied
 from app.values.command_name import canopy_command
@@ -20,7 +20,7 @@ _OLDEST_POSTGRESQL: Final = 13
 _FROM_BACKUP: Final = "Stop the service, check the disk for errors, and restore a backup."
 
 
-def reachable(connection: Connection) -> Iterator[Result]:
+def reachable(connection: Connection) -> Iterator[Finding]:
     """Report the server, its version and its encoding."""
     url = shown_url(connection.engine.url)
     if connection.dialect.name == "sqlite":
@@ -44,7 +44,7 @@ def reachable(connection: Connection) -> Iterator[Result]:
         )
 
 
-def schema(connection: Connection) -> Iterator[Result]:
+def schema(connection: Connection) -> Iterator[Finding]:
     """Check that the tables are those of this version, and no copy is unfinished."""
     revision, needed = revision_of(connection), newest_revision()
     if revision == needed:
@@ -69,7 +69,7 @@ def schema(connection: Connection) -> Iterator[Result]:
         )
 
 
-def integrity(connection: Connection) -> Iterator[Result]:
+def integrity(connection: Connection) -> Iterator[Finding]:
     """Check a SQLite file for damage. PostgreSQL has its own tools."""
     if connection.dialect.name != "sqlite":
         yield ok("not checked; PostgreSQL has its own tools")
@@ -92,7 +92,7 @@ def integrity(connection: Connection) -> Iterator[Result]:
         yield ok("journal_mode WAL, quick_check and foreign_key_check find nothing")
 
 
-def indexes(connection: Connection) -> Iterator[Result]:
+def indexes(connection: Connection) -> Iterator[Finding]:
     """Check that the search and box indexes of SQLite have as many rows as their tables."""
     faults = count_faults(connection) if connection.dialect.name == "sqlite" else []
     if faults:
@@ -101,7 +101,7 @@ def indexes(connection: Connection) -> Iterator[Result]:
         yield ok("the search and box indexes match their tables")
 
 
-def clock(connection: Connection) -> Iterator[Result]:
+def clock(connection: Connection) -> Iterator[Finding]:
     """Compare the clocks of the database and this machine. SQLite has no clock."""
     if connection.dialect.name == "sqlite":
         yield ok("SQLite uses the clock of this machine")
@@ -110,7 +110,7 @@ def clock(connection: Connection) -> Iterator[Result]:
     yield compare_clock("the database", seconds)
 
 
-def compare_clock(owner: str, seconds: float) -> Result:
+def compare_clock(owner: str, seconds: float) -> Finding:
     """Compare a server's time, in seconds since 1970, with this machine's."""
     difference = seconds - time.time()
     direction = "ahead" if difference > 0 else "behind"

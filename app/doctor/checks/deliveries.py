@@ -9,7 +9,7 @@ from typing import Final, cast
 from sqlalchemy import Connection, Table, func
 
 from app.auth.tenant import select_of_all_accounts
-from app.doctor.results import Result, ok, problem
+from app.doctor.findings import Finding, ok, problem
 from app.models import Delivery, Webhook
 from app.values import clock
 
@@ -18,7 +18,7 @@ _DELIVERIES: Final = cast("Table", Delivery.__table__)
 _WEBHOOKS: Final = cast("Table", Webhook.__table__)
 
 
-def overdue(connection: Connection) -> Iterator[Result]:
+def overdue(connection: Connection) -> Iterator[Finding]:
     """Check that no delivery to a healthy receiver is overdue. Failing ones are for their
     owners."""
     now = clock.now()

@@ -12,7 +12,7 @@ from ipaddress import ip_network
 from pathlib import Path
 from typing import Any, Final
 
-from app.doctor.results import Result, ok, problem, warning
+from app.doctor.findings import Finding, ok, problem, warning
 from app.limits.plan_file import plans_of
 from app.site.static_files import HOW_TO_MAKE, missing_files
 from app.values.command_name import canopy_command, has_scripts
@@ -32,7 +32,7 @@ _LITTLE_SPACE: Final = _GIGABYTE
 _NO_SPACE: Final = _GIGABYTE // 10
 
 
-def python_version() -> Iterator[Result]:
+def python_version() -> Iterator[Finding]:
     name = "Python " + ".".join(map(str, sys.version_info[:3]))
     if sys.version_info[:2] < _OLDEST_PYTHON:
         yield problem(name, "Put Python 3.11 or newer on PATH.")
@@ -40,7 +40,7 @@ def python_version() -> Iterator[Result]:
         yield ok(name)
 
 
-def dependencies(lock_file: Path = LOCK_FILE) -> Iterator[Result]:
+def dependencies(lock_file: Path = LOCK_FILE) -> Iterator[Finding]:
     """Check that every package of the lock file is installed in a listed version. There may be
     several for different versions of Python, and packages for other systems."""
     locked: dict[str, list[str]] = {}
@@ -65,13 +65,13 @@ def dependencies(lock_file: Path = LOCK_FILE) -> Iterator[Result]:
         yield ok(f"{len(locked)} packages in their locked versions")
 
 
-def made_files() -> Iterator[Result]:
+def made_files() -> Iterator[Finding]:
     """Check for the files that set-up makes for the pages."""
     missing = missing_files()
     yield warning(missing, HOW_TO_MAKE) if missing else ok("the pages have maps and guides")
 
 
-def settings(settings: Settings) -> Iterator[Result]:
+def settings(settings: Settings) -> Iterator[Finding]:
     """Report settings that are valid, but risky or useless together."""
     yield ok(f"CANOPY_ENV={settings.canopy_env}, PUBLIC_URL={settings.public_url}")
     if settings.production and not settings.is_https:
@@ -112,7 +112,7 @@ def settings(settings: Settings) -> Iterator[Result]:
         yield _allowed_networks(settings)
 
 
-def plans(settings: Settings) -> Iterator[Result]:
+def plans(settings: Settings) -> Iterator[Finding]:
     """Check that the plans file can be read, and has the plan of new accounts."""
     try:
         names = plans_of(settings)
@@ -122,7 +122,7 @@ def plans(settings: Settings) -> Iterator[Result]:
         yield ok(f"{', '.join(names)}; new accounts are on {settings.default_plan}")
 
 
-def instance(settings: Settings) -> Iterator[Result]:
+def instance(settings: Settings) -> Iterator[Finding]:
     """Check that only their owner can open the instance folder and the key."""
     folder, key = settings.instance_path, settings.instance_path / SECRET_KEY_FILE
     mode = _mode(folder)
@@ -138,7 +138,7 @@ def instance(settings: Settings) -> Iterator[Result]:
     yield from faults or [ok(str(folder))]
 
 
-def disk(settings: Settings) -> Iterator[Result]:
+def disk(settings: Settings) -> Iterator[Finding]:
     free = shutil.disk_usage(settings.instance_path).free
     space = f"{free / _GIGABYTE:,.1f} GB free in {settings.instance_path}"
     if free < _NO_SPACE:
@@ -149,7 +149,7 @@ def disk(settings: Settings) -> Iterator[Result]:
         yield ok(space)
 
 
-def _allowed_networks(settings: Settings) -> Result:
+def _allowed_networks(settings: Settings) -> Finding:
     """Report the private networks that webhooks can reach."""
     networks = settings.webhook_allowed_networks
     sentence = (

@@ -8,7 +8,7 @@ from typing import Final, cast
 
 from sqlalchemy import Connection, Table, func, select
 
-from app.doctor.results import Result, ok, problem, warning
+from app.doctor.findings import Finding, ok, problem, warning
 from app.mail.transport import find_problem
 from app.models import Mail
 from app.values import clock
@@ -31,7 +31,7 @@ _ADVICE: Final = {
 _OTHER_ADVICE: Final = "Correct the host and port in MAIL_URL, or start the server. Emails wait."
 
 
-def server(settings: Settings) -> Iterator[Result]:
+def server(settings: Settings) -> Iterator[Finding]:
     """Check that the mail server accepts connections and the password."""
     if settings.mail_url is None:
         yield _without_server(settings)
@@ -51,7 +51,7 @@ def server(settings: Settings) -> Iterator[Result]:
         )
 
 
-def undelivered(connection: Connection) -> Iterator[Result]:
+def undelivered(connection: Connection) -> Iterator[Finding]:
     """Check that no email waits for long or has failed for good."""
     now = clock.now()
     waiting, oldest = connection.execute(
@@ -84,7 +84,7 @@ def undelivered(connection: Connection) -> Iterator[Result]:
         yield ok(f"emails waiting: {waiting:,}; none failed for good in the last two days")
 
 
-def _without_server(settings: Settings) -> Result:
+def _without_server(settings: Settings) -> Finding:
     sentence = f"MAIL_URL is unset: emails are written to {settings.instance_path / 'mails'}"
     if not settings.production:
         return ok(sentence)

@@ -11,13 +11,13 @@ from app.db.postgresql.connection import session_values, set_statement
 from app.db.postgresql.failover import places_of
 from app.db.postgresql.pool_mode import shares_connections
 from app.db.snapshots import DATABASE_ERRORS, error_reason, snapshot
-from app.doctor.results import Result, ok, problem, warning
+from app.doctor.findings import Finding, ok, problem, warning
 from config import Settings
 
 _OF_SEVERAL: Final = ("host", "port", "target_session_attrs", "load_balance_hosts")
 
 
-def pool_mode(connection: Connection, settings: Settings) -> Iterator[Result]:
+def pool_mode(connection: Connection, settings: Settings) -> Iterator[Finding]:
     """Check that PGBOUNCER_POOL_MODE fits DATABASE_URL. In transaction mode, also check the
     settings of the role, which statements outside of a transaction have."""
     if connection.dialect.name == "sqlite":
@@ -34,7 +34,7 @@ def pool_mode(connection: Connection, settings: Settings) -> Iterator[Result]:
         yield ok("no pgbouncer in transaction mode")
 
 
-def _role_settings(connection: Connection, needed: dict[str, str]) -> Result:
+def _role_settings(connection: Connection, needed: dict[str, str]) -> Finding:
     """Compare the settings of the role with those that our transactions set."""
     connection.exec_driver_sql(set_statement(needed, is_local=True))
     differing = connection.exec_driver_sql(
@@ -65,7 +65,7 @@ class _Host(NamedTuple):
     synchronous: str  # its synchronous_standby_names
 
 
-def database_hosts(settings: Settings) -> Iterator[Result]:
+def database_hosts(settings: Settings) -> Iterator[Finding]:
     """Check that one of the hosts accepts changes, and the others can take over like it."""
     if settings.uses_sqlite:
         yield ok("SQLite has none")
@@ -86,7 +86,7 @@ def database_hosts(settings: Settings) -> Iterator[Result]:
     yield from _judge_hosts(hosts)
 
 
-def _judge_hosts(hosts: list[_Host]) -> Iterator[Result]:
+def _judge_hosts(hosts: list[_Host]) -> Iterator[Finding]:
     primaries = [host.name for host in hosts if not host.is_standby]
     synchronous = {host.synchronous for host in hosts}
     if len(primaries) > 1:

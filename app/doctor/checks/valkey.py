@@ -11,7 +11,7 @@ from redis import Redis
 from redis.exceptions import RedisError
 
 from app.doctor.checks.database import compare_clock
-from app.doctor.results import Result, ok, problem, warning
+from app.doctor.findings import Finding, ok, problem, warning
 from app.jobs.queue import DELIVERIES, GENERAL, IMPORTS, MAILS, job_queue
 from app.jobs.valkey import TIMEOUT_SECONDS
 from app.jobs.valkey_client import sentinels_of
@@ -48,7 +48,7 @@ def url_of(settings: Settings) -> str | None:
     return None
 
 
-def reachable(client: Redis, settings: Settings) -> Iterator[Result]:
+def reachable(client: Redis, settings: Settings) -> Iterator[Finding]:
     """Report the server and its speed, and check its Sentinels, if there are any."""
     address = sentinel_address(settings.redis_url or "")
     if address is not None:
@@ -67,7 +67,7 @@ def reachable(client: Redis, settings: Settings) -> Iterator[Result]:
         )
 
 
-def _sentinels(address: SentinelAddress) -> Iterator[Result]:
+def _sentinels(address: SentinelAddress) -> Iterator[Finding]:
     """Check that all Sentinels name the same primary."""
     primaries = set()
     for (host, port), client in zip(address.sentinels, sentinels_of(address), strict=True):
@@ -93,14 +93,14 @@ def _sentinels(address: SentinelAddress) -> Iterator[Result]:
         yield ok(f"the Sentinels name {primaries.pop()} as the primary of {address.service}")
 
 
-def not_running() -> Result:
+def not_running() -> Finding:
     return warning(
         "The embedded Valkey is not running: no jobs run, and requests are not limited",
         "Start the service, which starts it.",
     )
 
 
-def unreachable(settings: Settings, error: Exception) -> Result:
+def unreachable(settings: Settings, error: Exception) -> Finding:
     which = "Valkey at REDIS_URL" if settings.redis_url else "The embedded Valkey"
     return problem(
         f"{which} does not respond ({error}): no jobs run, requests are not limited, and "
@@ -110,7 +110,7 @@ def unreachable(settings: Settings, error: Exception) -> Result:
     )
 
 
-def worker(client: Redis) -> Iterator[Result]:
+def worker(client: Redis) -> Iterator[Finding]:
     """Check that each queue has a worker, and few jobs wait."""
     for queue, alive in count_workers(client).items():
         waiting = job_queue(client, queue).count
@@ -126,7 +126,7 @@ def worker(client: Redis) -> Iterator[Result]:
             yield ok(f"{alive} for the queue {queue}, {waiting:,} jobs waiting")
 
 
-def secret_keys(client: Redis, settings: Settings) -> Iterator[Result]:
+def secret_keys(client: Redis, settings: Settings) -> Iterator[Finding]:
     """Check that all running parts have the SECRET_KEY of these settings."""
     parts = running_parts(client)
     others = parts_with_another_key(parts, settings)
@@ -158,7 +158,7 @@ def describe_part(part: RunningPart) -> str:
     return f"{part.name}, process {part.pid} on {part.host}"
 
 
-def request_counts(client: Redis) -> Iterator[Result]:
+def request_counts(client: Redis) -> Iterator[Finding]:
     """Check that request counts are copied to the database."""
     names = [cast("bytes", name).decode() for name in client.sscan_iter(CHANGED)]
     yesterday = clock.day_of(clock.now() - timedelta(days=1))
@@ -172,7 +172,7 @@ def request_counts(client: Redis) -> Iterator[Result]:
         yield ok(f"{len(names):,} request counts are waiting to be saved")
 
 
-def server_clock(client: Redis) -> Iterator[Result]:
+def server_clock(client: Redis) -> Iterator[Finding]:
     """Compare the clocks of Valkey and this machine."""
     seconds, microseconds = client.time()
     yield compare_clock("Valkey", seconds + microseconds / 1_000_000)
