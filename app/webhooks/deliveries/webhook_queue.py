@@ -164,7 +164,7 @@ class WebhookQueue:
         if self.pending.enabled and not self.pending.canceled_at:
             return []
         queued, self._queued = self._queued, deque()
-        canceled = []
+        canceled: list[ClaimedDelivery] = []
         for delivery in queued:
             (canceled if self.is_canceled(delivery) else self._queued).append(delivery)
         return canceled
