@@ -20,7 +20,7 @@ import shapely
 from sqlalchemy import Table, bindparam
 
 from app.auth.tenant import columns_of
-from app.db.queries import CompiledQuery, engine
+from app.db.queries import CompiledQuery, reading_engine
 from app.db.search_index import id_values, is_among_ids
 from app.geometry import Bounds
 from app.geometry.bounding_boxes import max_common_area
@@ -253,7 +253,7 @@ class _Comparison:
             self._size += len(text)
 
     def _feature_texts(self, numbers: Sequence[int]) -> dict[int, str]:
-        dialect = engine().dialect.name
+        dialect = reading_engine().dialect.name
         values = {"account_id": self._account_id, "import_id": self._import_id}
         found = _geometries(dialect).tuples(**values, ids=id_values(numbers, dialect))
         return {number: text for number, text in found if text}

@@ -13,12 +13,12 @@ from flask import current_app
 from rq.timeouts import JobTimeoutException
 from sqlalchemy.exc import DBAPIError
 
+from app.db.due_times import shorten_waits
 from app.db.engines import is_outage
 from app.db.extensions import db
 from app.db.transactions import transaction
-from app.db.waiting import shorten_waits
 from app.jobs.registry import Job
-from app.jobs.shared_metrics import count
+from app.jobs.shared_metrics import increment
 from app.jobs.valkey import valkey
 from app.mail.errors import Delayed, MailError, ServerUnavailable, Undeliverable
 from app.mail.leases import (
@@ -87,7 +87,7 @@ def _process(mail: LeasedMail, transport: Transport) -> bool:
             raise
         return False
     _record_sent(mail)
-    count(_ATTEMPTED, "sent")
+    increment(_ATTEMPTED, "sent")
     log.info("mail %s (%s) %s", mail.id, mail.kind, outcome)
     return True
 
@@ -124,7 +124,7 @@ def _resolve(mail: LeasedMail) -> tuple[LeasedMail, Contents | None]:
         log.info("mail %s (%s) dropped: recipient gone or limit reached", mail.id, mail.kind)
         record_dropped(mail)
         db.session.commit()
-        count(_ATTEMPTED, "dropped")
+        increment(_ATTEMPTED, "dropped")
         return mail, None
     kind, values = resolved
     contents = Contents(values, clock.now())
@@ -153,7 +153,7 @@ def _record_failure(mail: LeasedMail, contents: Contents | None, failure: MailEr
             retry_at = None
     with transaction():
         record_failure(mail, failure.reason, retry_at)
-    count(_ATTEMPTED, "failed" if retry_at is None else "retried")
+    increment(_ATTEMPTED, "failed" if retry_at is None else "retried")
     details = (mail.id, mail.kind, mail.attempts, failure.reason)
     if retry_at is None:
         log.error("mail %s (%s) failed for good at attempt %d: %s", *details)

@@ -12,7 +12,7 @@ from typing import Any, Final, cast
 from sqlalchemy import Table, and_, bindparam
 
 from app.auth.tenant import columns_among, columns_of
-from app.db.queries import CompiledQuery, engine
+from app.db.queries import CompiledQuery, reading_engine
 from app.db.search_index import box_values, candidates, fence, overlaps_box
 from app.geometry import SAME_WITHIN, Bounds
 from app.models import Project
@@ -90,7 +90,7 @@ def with_box(account_id: str, bounds: Bounds, name: str) -> list[Any]:
     Where very many have this box, only those with the same name: otherwise a file of features with
     one box would take hours.
     """
-    dialect = engine().dialect.name
+    dialect = reading_engine().dialect.name
     west, south, east, north = bounds
     longitude, latitude = (west + east) / 2, (south + north) / 2
     # What has the same box but for rounding has its middle too.

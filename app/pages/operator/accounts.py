@@ -17,7 +17,7 @@ from app.audit.targets import Target
 from app.auth.tenant import columns_of
 from app.db.column_types import api_column
 from app.db.extensions import db
-from app.db.queries import CompiledQuery, engine
+from app.db.queries import CompiledQuery, reading_engine
 from app.db.search_index import id_values, is_among_ids, page_of
 from app.http.errors import Conflict, NotFound
 from app.models import Account, AccountUsage, Credential, Membership, OAuthAuthorization, User
@@ -110,7 +110,7 @@ def addresses_of(entries: Iterable[Mapping[str, Any]]) -> dict[str, str]:
     that were deleted since."""
     targets = (entry["target"] for entry in entries)
     ids = {target["id"] for target in targets if target["type"] == "account" and target["id"]}
-    dialect = engine().dialect.name
+    dialect = reading_engine().dialect.name
     found = _existing(dialect).tuples(ids=id_values(sorted(ids), dialect))
     return {account_id: f"/operator/accounts/{account_id}" for (account_id,) in found}
 
@@ -163,7 +163,7 @@ def _records(rows: list[Any]) -> list[dict[str, Any]]:
 
 def _invited_to(ids: list[str]) -> dict[str, int]:
     """The number of open invitations by account id; accounts without any are left out."""
-    dialect = engine().dialect.name
+    dialect = reading_engine().dialect.name
     return dict(_invited(dialect).tuples(ids=id_values(ids, dialect)))
 
 

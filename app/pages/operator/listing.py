@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 
 from sqlalchemy import ColumnElement, bindparam, func
 
-from app.db.queries import CompiledQuery, engine
+from app.db.queries import CompiledQuery, reading_engine
 from app.db.search_index import id_values
 from app.pages.filters import filtered
 from app.policy.instance import LISTED
@@ -83,7 +83,7 @@ def read_page(
         page: the statement of a page, likewise, in an order.
         records: makes records from the rows of the page.
     """
-    dialect, is_search = engine().dialect.name, bool(filters.search)
+    dialect, is_search = reading_engine().dialect.name, bool(filters.search)
     total = int(count(dialect, is_search).scalar(**filters.parameters))
     pages = max(1, math.ceil(total / LISTED))
     number = min(filters.page, pages)
@@ -100,7 +100,7 @@ def last_uses(
     Args:
         statements: by dialect; each selects ids with a time.
     """
-    dialect, found = engine().dialect.name, dict[str, str]()
+    dialect, found = reading_engine().dialect.name, dict[str, str]()
     for statement in statements:
         for owner_id, moment in statement(dialect).tuples(ids=id_values(ids, dialect)):
             found[owner_id] = max(found.get(owner_id, ""), format_optional_time(moment) or "")

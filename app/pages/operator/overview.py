@@ -11,7 +11,7 @@ from sqlalchemy import and_, case, func, select
 
 from app.audit.log.filters import EntryQuery
 from app.audit.log.listing import list_latest
-from app.db.queries import CompiledQuery, connect
+from app.db.queries import CompiledQuery, reading_connection
 from app.db.revisions import current_revision, newest_revision
 from app.jobs.queue import DELIVERIES, GENERAL, IMPORTS, MAILS, job_queue
 from app.jobs.valkey import valkey
@@ -118,7 +118,7 @@ def _valkey_state(client: Redis) -> ValkeyState:
 
 
 def _versions() -> Versions:
-    with connect() as connection:
+    with reading_connection() as connection:
         if connection.dialect.name == "sqlite":
             found = connection.exec_driver_sql("SELECT sqlite_version()").scalar_one()
             database = f"SQLite {found}"
