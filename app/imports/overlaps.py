@@ -23,7 +23,7 @@ from app.auth.tenant import columns_of
 from app.db.queries import CompiledQuery, engine
 from app.db.search_index import id_values, is_among_ids
 from app.geometry import Bounds
-from app.geometry.bounds import most_in_common
+from app.geometry.bounding_boxes import max_common_area
 from app.geometry.shapes import Shape, common_area, stored_shape
 from app.models import ImportFeature
 from app.policy.imports import OVERLAPS
@@ -193,7 +193,7 @@ class _Comparison:
         pairs = np.column_stack((self._index[own[one]], self._index[other]))
         pairs = np.unique(pairs[pairs[:, 0] < pairs[:, 1]], axis=0)
         first, second = pairs.T
-        is_likely = most_in_common(self.boxes[first], self.boxes[second]) >= OVERLAP_M2
+        is_likely = max_common_area(self.boxes[first], self.boxes[second]) >= OVERLAP_M2
         likely = pairs[is_likely]
         for some in np.array_split(likely, 1 + len(likely) // _LISTED):
             for a, b in some.tolist():
@@ -217,7 +217,7 @@ class _Comparison:
             return
         others = np.array([row[4:] for row in rows])
         for index in together:
-            is_likely = most_in_common(self.boxes[index], others) >= OVERLAP_M2
+            is_likely = max_common_area(self.boxes[index], others) >= OVERLAP_M2
             for each in np.flatnonzero(is_likely).tolist():
                 yield self._sides[index], _Side(*rows[each][:4])
 

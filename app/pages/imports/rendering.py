@@ -11,7 +11,7 @@ from flask import Response, current_app, request
 from werkzeug.datastructures import MultiDict
 
 from app.auth.principal import Principal
-from app.formats.crs_search import Position, System, find_systems
+from app.formats.crs_search import Position, ProjectedSystem, find_systems
 from app.geometry.countries import country_at, country_name
 from app.http.errors import ApiError, Detail, ValidationFailed
 from app.imports import listing
@@ -207,7 +207,7 @@ def _near(account_id: str) -> list[tuple[float, float]]:
     return [(round(x, 3), round(y, 3)) for x, y in project_places(account_id)]
 
 
-def _systems(account_id: str, found: Mapping[str, Any], text: str) -> list[System]:
+def _systems(account_id: str, found: Mapping[str, Any], text: str) -> list[ProjectedSystem]:
     """The coordinate systems that a search finds, those first in which the file may be."""
     near = project_places(account_id) if text else []
     asked = (question.get("position") for question in found["questions"])

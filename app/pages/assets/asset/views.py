@@ -12,7 +12,7 @@ from app.assets.service import check_asset, create_asset, delete_asset, read_ass
 from app.assets.words import known_words
 from app.auth.principal import Principal
 from app.db.transactions import transaction
-from app.geometry import contains, stored_rings
+from app.geometry import contains_point, stored_rings
 from app.http.errors import BadRequest, PreconditionFailed
 from app.http.etags import IfMatch
 from app.pages.assets.asset.forms import AssetDraft
@@ -146,7 +146,7 @@ def _is_outside(asset: dict[str, Any], project: dict[str, Any]) -> bool:
     if place is None or project["geometry"] is None:
         return False
     longitude, latitude = place["place"]
-    return not contains(stored_rings(text_of(project["geometry"])), longitude, latitude)
+    return not contains_point(stored_rings(text_of(project["geometry"])), longitude, latitude)
 
 
 def _chosen(principal: Principal, sent: MultiDict[str, str]) -> ProjectChoice:

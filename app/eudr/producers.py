@@ -9,13 +9,13 @@ from app.values.text import pluralize
 
 
 class Producers:
-    """Counts the producers of a file, and the features without the country of theirs."""
+    """Counts the producers of a file, and the features that name one without its country."""
 
     def __init__(self) -> None:
         self._names: set[str] = set()
         self._without_country = 0
 
-    def counted(self, feature: SourceFeature) -> SourceFeature:
+    def count(self, feature: SourceFeature) -> SourceFeature:
         """Count a feature, and return it."""
         name = feature.properties.get("ProducerName")
         if name not in (None, ""):
