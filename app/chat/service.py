@@ -12,7 +12,7 @@ from app.auth.principal import Principal
 from app.chat import tools
 from app.chat.completion import Completion, ModelFailed, deadline_passed, read_completion
 from app.chat.model import EXTENSION, Chat, Message, RemoteModel
-from app.db.queries import release
+from app.db.queries import release_connection
 from app.http.errors import ServiceUnavailable
 from app.limits.counting import count_question
 from app.policy import chat as policy
@@ -81,7 +81,7 @@ def _converse(
     deadline = Deadline(policy.SECONDS)
     messages = [_message("system", _ROLE.format(today=f"{clock.now():%Y-%m-%d}")), *turns]
     for rounds_left in reversed(range(policy.ROUNDS + 1)):
-        release()  # the model takes time, and connections are few
+        release_connection()  # the model takes time, and connections are few
         completion = read_completion(model.ask(messages, tools.DESCRIPTIONS, deadline))
         if not completion.calls:
             return _bounded(completion.text)

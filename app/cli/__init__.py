@@ -1,11 +1,11 @@
 """The command line for operators, ``bin/canopy``.
 
-Every command reads the same settings as the service and works while it runs. Exit codes: 0 done, 1
+All commands read the same settings as the service and work while it runs. Exit codes: 0 done, 1
 failed, 2 wrong usage or a wrong setting.
 
-There is a module for each group of commands. They share ``group`` (help, and importing on demand),
+Each group of commands has a module. They share ``group`` (help, and importing on demand),
 ``context`` (the application and the database), ``failures`` (errors), ``output`` (printing) and
-``plans`` (the limits of a plan in words).
+``plans`` (plans in words).
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ import click
 from app.cli.group import AllCommands, Entry
 from app.settings.environment_file import DEFAULT_FILE, SETTINGS_FILE
 from app.values.command_name import COMMAND, canopy_command
-from app.values.version import VERSION, describe, read_commit
+from app.values.version import VERSION, describe_version, read_commit
 
 if __name__ in sys.orig_argv:
     os.environ.setdefault(COMMAND, f"{sys.orig_argv[0]} -m {__name__}")
 
-# Every command, in the order of --help.
+# All commands, in the order of --help.
 ENTRIES: Final = (
     Entry("account", "accounts", "Create, list, change, export and delete accounts."),
     Entry("plan", "plans", "List the plans that accounts can be on."),
@@ -69,7 +69,7 @@ def _keep_settings(ctx: click.Context, _: click.Parameter, path: str | None) -> 
 
 def _show_version(ctx: click.Context, _: click.Parameter, is_wanted: bool) -> None:
     if is_wanted and not ctx.resilient_parsing:
-        click.echo(f"Canopy {describe(VERSION, read_commit())}")
+        click.echo(f"Canopy {describe_version(VERSION, read_commit())}")
         ctx.exit()
 
 

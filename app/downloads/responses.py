@@ -67,7 +67,7 @@ def stream_file(
     slot.enter_context(export_slot(account_id, threads))
     without_turn()
     slug = INSTANCE if account_id == INSTANCE else _SLUG.first(account_id=account_id).slug
-    queries.release()  # each query of an export takes its own connection
+    queries.release_connection()  # each query of an export takes its own connection
     # A response without a length ends with its connection in HTTP/1.0, whatever the reason.
     pieces, size = write(request.environ.get("SERVER_PROTOCOL") == "HTTP/1.0")
     until_the_end(closing(pieces))

@@ -7,17 +7,12 @@ from typing import Any
 import marshmallow as ma
 from marshmallow import fields, validate
 
-from app.api.fields import FilterQuerySchema, ProjectId, SearchText
-from app.api.resource_fields import filter_fields
+from app.api.query_schemas import FilterQuerySchema, ProjectId, SearchText
+from app.api.resource_schemas import filter_fields
+from app.eudr.schemas import EudrProjectsQuerySchema, EudrQuerySchema
 from app.exports.service import FORMATS
-from app.formats.writers.eudr_plots import country_error
 from app.policy import eudr
-from app.policy.bounds import NAME_LENGTH
-from app.policy.countries import COUNTRY_CODES
 from app.policy.fields import ASSET, PROJECT
-from app.values.fields import QueryBoolean, QueryInteger, QuerySchema, Text
-
-_ONLY = "For the EUDR: "
 
 
 class _FormatOf(validate.OneOf):
@@ -35,78 +30,6 @@ def _format(kind: str) -> fields.String:
         validate=_FormatOf(FORMATS[kind]),
         load_default="geojson",
         metadata={"description": "Format of the file."},
-    )
-
-
-class ProducerCountry(Text):
-    """The code of a country, in capitals or not."""
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(shortest=2, longest=2, **options)
-
-    def _deserialize(self, *args: Any, **values: Any) -> str:
-        code = str(super()._deserialize(*args, **values)).upper()
-        if code not in COUNTRY_CODES:
-            raise ma.ValidationError(country_error(code))
-        return code
-
-
-class EudrQuerySchema(QuerySchema):
-    """What a file for the EUDR is to be."""
-
-    producer_name = Text(
-        shortest=1,
-        longest=NAME_LENGTH,
-        metadata={"description": f"{_ONLY}`ProducerName` of plots whose metadata has none."},
-    )
-    producer_country = ProducerCountry(
-        metadata={
-            "description": f"{_ONLY}`ProducerCountry` of plots whose metadata has none, as in ISO "
-            "3166-1 alpha-2.",
-            "pattern": "^[A-Za-z]{2}$",
-        },
-    )
-    holes = fields.String(
-        validate=validate.OneOf(eudr.HOLES),
-        metadata={
-            "description": f"{_ONLY}what becomes of holes, which the Information System does not "
-            "know. `split`, the default, cuts the plot in parts around them; `ignore` fills them; "
-            "`refuse` makes them a problem."
-        },
-    )
-    variant = QueryInteger(
-        low=eudr.VARIANTS[0],
-        high=eudr.VARIANTS[-1],
-        metadata={
-            "description": f"{_ONLY}1, the default: a file for one producer. 2: for several, so "
-            "that each plot needs `ProducerCountry`."
-        },
-    )
-    divide = QueryBoolean(
-        metadata={
-            "description": f"{_ONLY}write a zip of several files, each of at most "
-            f"{eudr.FILE_BYTES:,} bytes and {eudr.FILE_PRODUCERS:,} producers."
-        },
-    )
-    cattle = QueryBoolean(
-        metadata={
-            "description": f"{_ONLY}the commodity is cattle, so points may have more than "
-            f"{eudr.POINT_HECTARES:g} hectares."
-        },
-    )
-
-
-class EudrProjectsQuerySchema(EudrQuerySchema):
-    """The same, and what it has of projects."""
-
-    boundaries = QueryBoolean(
-        metadata={"description": f"{_ONLY}whether the boundaries of projects are plots (true)."},
-    )
-    points = QueryBoolean(
-        metadata={
-            "description": f"{_ONLY}whether the projects' assets of type `{eudr.PLOT_TYPE}` are in "
-            "the file, too, as points (false). It needs `assets:read` besides."
-        },
     )
 
 

@@ -9,17 +9,20 @@ from typing import IO, Any, Final, NamedTuple
 
 from flask import Flask
 
-from app.audit.entries import created, record_read
+from app.assets.listing import asset_query, scan_assets
+from app.audit.entries import changes_of_new, write_read_entry
 from app.audit.targets import Target
 from app.downloads.files import ExportedFile, exported_file, no_room_error, whole_file
-from app.exports.reading import EudrReader, in_short_queries, scan_records
-from app.formats.writers.eudr import NO_OPTIONS, write_eudr
-from app.formats.writers.eudr_plots import EudrOptions
+from app.eudr.plots import NO_OPTIONS, EudrOptions, pop_options
+from app.eudr.records import PlotReader
+from app.eudr.writer import InvalidPlots, write_eudr
 from app.formats.writers.features import FEATURE_TYPES, Feature
 from app.formats.writers.formats import STREAMED, WHOLE
 from app.formats.writers.source import CannotWrite, FeatureSource, blocks
 from app.http.errors import BadRequest, Detail
+from app.lists.scanning import OnBatch, Reader, in_short_queries
 from app.policy.files import FORMATS_OUT
+from app.projects.listing import project_query, scan_projects
 from app.values import clock
 from app.values.clock import format_value
 from app.values.text import slugify
@@ -28,8 +31,6 @@ FORMATS: Final[dict[str, tuple[str, ...]]] = {
     "projects": tuple(name for name in FORMATS_OUT if name != "gpx"),
     "assets": tuple(FORMATS_OUT),
 }
-
-_OF_PROJECTS: Final = ("boundaries", "points")  # what a file for the EUDR has of projects
 
 
 class Export(NamedTuple):
@@ -40,8 +41,6 @@ class Export(NamedTuple):
         format: one of the kind's ``FORMATS``.
         filters: those of the list, as its schema loads them; for assets also ``project_id``, and
             ``within``: the ids of the projects that it is limited to.
-        boundaries, points: what a file for the EUDR has of projects: their boundaries, and their
-            plots kept as points.
     """
 
     kind: str
@@ -49,8 +48,6 @@ class Export(NamedTuple):
     account_id: str
     filters: Mapping[str, Any] = {}
     eudr: EudrOptions = NO_OPTIONS
-    boundaries: bool = True
-    points: bool = False
 
     @property
     def media_type(self) -> str:
@@ -68,16 +65,14 @@ def export_of(kind: str, account_id: str, values: dict[str, Any]) -> Export:
         values: the query, as its schema loads it.
     """
     filters = dict(values)
-    own = {name: filters.pop(name) for name in EudrOptions._fields if name in filters}
-    of_projects = {name: filters.pop(name) for name in _OF_PROJECTS if name in filters}
-    format_name = filters.pop("format")
-    return Export(kind, format_name, account_id, filters, EudrOptions(**own), **of_projects)
+    options = pop_options(filters)
+    return Export(kind, filters.pop("format"), account_id, filters, options)
 
 
 def write_export(
     export: Export,
     app: Flask,
-    on_batch: Callable[[int], None] = lambda _: None,
+    on_batch: OnBatch = lambda _: None,
     *,
     at_once: bool = False,
 ) -> ExportedFile:
@@ -105,14 +100,13 @@ def write_export(
 
 
 def features_for_eudr(
-    export: Export, app: Flask, on_batch: Callable[[int], None] = lambda _: None
+    export: Export, app: Flask, on_batch: OnBatch = lambda _: None
 ) -> Iterator[Feature]:
     """The records that a file for the EUDR is written of."""
-    reader = EudrReader(export.account_id, app, on_batch)
-    filters = dict(export.filters)
+    reader = PlotReader(export.account_id, app, on_batch)
     if export.kind == "assets":
-        return reader.plots(filters)
-    return reader.projects(filters, boundaries=export.boundaries, points=export.points)
+        return reader.assets(export.filters)
+    return reader.projects(export.filters, export.eudr)
 
 
 def filename(slug: str, export: Export) -> str:
@@ -126,25 +120,21 @@ def filename(slug: str, export: Export) -> str:
 def _whole_file(write: Callable[[Path], IO[bytes]], app: Flask) -> IO[bytes]:
     try:
         return write(Path(app.instance_path))
-    except CannotWrite as error:
+    except InvalidPlots as error:
         details = [
-            Detail(each.record_id or "format", each.message, each.code) for each in error.problems
+            Detail(problem.record_id or "format", problem.message, problem.code)
+            for problem in error.problems
         ]
-        details = details or [Detail("format", str(error))]
         raise BadRequest(str(error), details=details) from None
+    except CannotWrite as error:
+        raise BadRequest(str(error), details=[Detail("format", str(error))]) from None
     except OSError:
         raise no_room_error() from None
 
 
-def _source(export: Export, app: Flask, on_batch: Callable[[int], None]) -> FeatureSource:
+def _source(export: Export, app: Flask, on_batch: OnBatch) -> FeatureSource:
     def read(*, metadata_only: bool) -> Iterator[Any]:
-        scan = partial(
-            scan_records,
-            export.kind,
-            export.account_id,
-            dict(export.filters),
-            metadata_only=metadata_only,
-        )
+        scan = partial(_scan_records, export, metadata_only=metadata_only)
         return in_short_queries(app, scan, on_batch)
 
     return FeatureSource(
@@ -154,14 +144,27 @@ def _source(export: Export, app: Flask, on_batch: Callable[[int], None]) -> Feat
     )
 
 
+def _scan_records(export: Export, read: Reader, *, metadata_only: bool) -> Iterator[list[Any]]:
+    """Yield the records of an export, or the JSON text of their metadata, in batches."""
+    filters = dict(export.filters)
+    if export.kind == "projects":
+        query = project_query(**filters)
+        return scan_projects(read, export.account_id, query, metadata_only=metadata_only)
+    project_id = filters.pop("project_id", None)
+    query = asset_query(**filters)
+    return scan_assets(
+        read, export.account_id, query, project_id=project_id, metadata_only=metadata_only
+    )
+
+
 def record_export(export: Export, account_name: str) -> None:
     """Record in the audit log that somebody exports a file, before it is sent."""
     values = {name: _plain(value) for name, value in export.filters.items() if value is not None}
-    record_read(
+    write_read_entry(
         f"{export.kind.removesuffix('s')}.exported",
         Target("account", export.account_id, account_name),
         account_id=export.account_id,
-        changes=created({**values, "format": export.format}),
+        changes=changes_of_new({**values, "format": export.format}),
     )
 
 

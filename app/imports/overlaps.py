@@ -20,14 +20,14 @@ import shapely
 from sqlalchemy import Table, bindparam
 
 from app.auth.tenant import columns_of
-from app.db.queries import CompiledQuery, engine
+from app.db.queries import CompiledQuery, reading_engine
 from app.db.search_index import id_values, is_among_ids
 from app.geometry import Bounds
-from app.geometry.bounds import most_in_common
+from app.geometry.bounding_boxes import max_common_area
 from app.geometry.shapes import Shape, common_area, stored_shape
 from app.models import ImportFeature
-from app.policy.bounds import OVERLAP_CANDIDATES, OVERLAP_M2
 from app.policy.imports import OVERLAPS
+from app.policy.request_limits import OVERLAP_CANDIDATES, OVERLAP_M2
 from app.projects.boundaries.overlaps import boundary_texts, projects_in_box
 from app.values.batching import batched_by_bytes
 
@@ -193,7 +193,7 @@ class _Comparison:
         pairs = np.column_stack((self._index[own[one]], self._index[other]))
         pairs = np.unique(pairs[pairs[:, 0] < pairs[:, 1]], axis=0)
         first, second = pairs.T
-        is_likely = most_in_common(self.boxes[first], self.boxes[second]) >= OVERLAP_M2
+        is_likely = max_common_area(self.boxes[first], self.boxes[second]) >= OVERLAP_M2
         likely = pairs[is_likely]
         for some in np.array_split(likely, 1 + len(likely) // _LISTED):
             for a, b in some.tolist():
@@ -217,7 +217,7 @@ class _Comparison:
             return
         others = np.array([row[4:] for row in rows])
         for index in together:
-            is_likely = most_in_common(self.boxes[index], others) >= OVERLAP_M2
+            is_likely = max_common_area(self.boxes[index], others) >= OVERLAP_M2
             for each in np.flatnonzero(is_likely).tolist():
                 yield self._sides[index], _Side(*rows[each][:4])
 
@@ -253,7 +253,7 @@ class _Comparison:
             self._size += len(text)
 
     def _feature_texts(self, numbers: Sequence[int]) -> dict[int, str]:
-        dialect = engine().dialect.name
+        dialect = reading_engine().dialect.name
         values = {"account_id": self._account_id, "import_id": self._import_id}
         found = _geometries(dialect).tuples(**values, ids=id_values(numbers, dialect))
         return {number: text for number, text in found if text}

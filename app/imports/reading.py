@@ -47,7 +47,6 @@ from app.imports.overlaps import Placed, find_overlaps
 from app.imports.progress import NO_PROGRESS, ImportProgress
 from app.imports.questions import Answers, must_answer, project_places, questions_of
 from app.models import Import
-from app.policy.bounds import METADATA_KEYS
 from app.policy.files import (
     BRIEF_MEMORY_BYTES,
     BRIEF_SECONDS,
@@ -64,8 +63,9 @@ from app.policy.imports import (
     GEOMETRY_COLUMNS,
     IMPORT_OVERLAPS_SECONDS,
 )
+from app.policy.request_limits import METADATA_KEYS
 from app.values.batching import batched_by_time
-from app.values.text import unstorable
+from app.values.text import storage_problem
 
 # Which layer of a file an import takes when it is not told; of other files the first one with what
 # it wants, or with anything.
@@ -392,7 +392,7 @@ def _chosen_match(given: str | None, mapping: ColumnMapping, from_here: bool) ->
 
 def _check_names(names: Sequence[str]) -> None:
     """Raise FileInvalid if the names of layers and columns cannot be stored or shown."""
-    if any(map(unstorable, names)):
+    if any(map(storage_problem, names)):
         raise FileInvalid("The name of a layer or column has characters that cannot be stored.")
     if sum(map(len, names)) > NAMES_LENGTH:
         raise FileInvalid(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from app.audit.entries import created, record
+from app.audit.entries import changes_of_new, write_entry
 from app.auth.guard import require_permission
 from app.auth.principal import Principal
 from app.auth.tenant import find_locked
@@ -31,7 +31,7 @@ from app.imports.uploads import delete_upload, plain_filename
 from app.jobs.after_commit import notify_after_commit
 from app.models import Import
 from app.policy.imports import GEOMETRY_COLUMNS
-from app.usage.counters import counters
+from app.usage.counters import read_counters
 from app.usage.history import check_history
 from app.values import clock
 from app.values.ids import is_id, new_id
@@ -100,7 +100,7 @@ def create_import(
     )
     db.session.add(made)
     notify_after_commit(NEW_WORK)
-    record("import.created", made, principal=principal)
+    write_entry("import.created", made, principal=principal)
     return made
 
 
@@ -136,7 +136,7 @@ def change_import(principal: Principal, import_id: str, choices: Mapping[str, An
         setattr(found, column, value)
     _start(found, "reading")
     found.counts, found.notes, found.questions, found.progress_total = {}, [], [], 0
-    record("import.updated", found, principal=principal)
+    write_entry("import.updated", found, principal=principal)
     return found
 
 
@@ -149,7 +149,7 @@ def _leave_out(principal: Principal, found: Import, choices: Mapping[str, Any]) 
     leave_out(found.account_id, found.id, numbers, before=found.left_out)
     found.left_out, found.updated_at = numbers, clock.now()
     found.counts = found.counts | count_features(found.account_id, found.id)
-    record("import.updated", found, principal=principal)
+    write_entry("import.updated", found, principal=principal)
     return found
 
 
@@ -206,10 +206,10 @@ def apply_import(principal: Principal, import_id: str, *, looked_at: str | None 
         raise Conflict("crs_unknown", "crs", message)
     if question := must_answer(found.questions):
         raise Conflict("unanswered", question["code"], question["message"])
-    check_history(found.account_id, counters(found.account_id).history_bytes)
+    check_history(found.account_id, read_counters(found.account_id).history_bytes)
     _start(found, "applying", principal)
     found.progress_total = sum(found.counts.get(name, 0) for name in ("new", "changed"))
-    record("import.applied", found, principal=principal, changes=created(found.counts))
+    write_entry("import.applied", found, principal=principal, changes=changes_of_new(found.counts))
     return found
 
 
@@ -236,7 +236,7 @@ def _cancel(principal: Principal, found: Import) -> Import:
     delete_upload(found)
     found.status, found.message, found.lease = "canceled", None, None
     found.updated_at = clock.now()
-    record("import.canceled", found, principal=principal)
+    write_entry("import.canceled", found, principal=principal)
     return found
 
 
@@ -252,7 +252,7 @@ def undo_import(principal: Principal, import_id: str) -> Import:
         )
     _start(found, "undoing", principal)
     found.progress_total = states.get("applied", 0)
-    record("import.undone", found, principal=principal)
+    write_entry("import.undone", found, principal=principal)
     return found
 
 

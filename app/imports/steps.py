@@ -24,7 +24,7 @@ from app.imports.uploads import delete_upload, local_copy
 from app.jobs import shutdown
 from app.models import Account, Import
 from app.policy.imports import TURN_SECONDS
-from app.policy.permissions import expand
+from app.policy.permissions import expand_permissions
 
 log = logging.getLogger(__name__)
 
@@ -116,7 +116,7 @@ def _principal(leased: Leased, found: Any) -> Principal:
         account_id=leased.account_id,
         account_name=account.name,
         plan=account.plan,
-        permissions=expand(("assets:write", "projects:write")),
+        permissions=expand_permissions(("assets:write", "projects:write")),
         user_id=found.acted_by,
         user_email=found.acted_by_email,
     )

@@ -13,12 +13,12 @@ from flask import current_app
 from rq.timeouts import JobTimeoutException
 from sqlalchemy.exc import DBAPIError
 
+from app.db.due_times import shorten_waits
 from app.db.engines import is_outage
 from app.db.extensions import db
 from app.db.transactions import transaction
-from app.db.waiting import shorten_waits
 from app.jobs.registry import Job
-from app.jobs.shared_metrics import count
+from app.jobs.shared_metrics import increment
 from app.jobs.valkey import valkey
 from app.mail.errors import Delayed, MailError, ServerUnavailable, Undeliverable
 from app.mail.leases import (
@@ -37,7 +37,7 @@ from app.mail.resolvers import resolve_mail
 from app.mail.service import NEW_MAILS
 from app.mail.transport import Transport, open_transport
 from app.models import Mail
-from app.policy.mails import LINK_LIVES, LONGEST_WAITS, RECORD_RETRY_AFTER, RETRY_AFTER, RUN_FOR
+from app.policy.mails import LINK_LIVES, LONGEST_WAITS, RETRY_AFTER, RUN_FOR, SAVE_RETRY_AFTER
 from app.values import clock
 
 log = logging.getLogger(__name__)
@@ -87,14 +87,14 @@ def _process(mail: LeasedMail, transport: Transport) -> bool:
             raise
         return False
     _mark_sent(mail)
-    count(_ATTEMPTED, "sent")
+    increment(_ATTEMPTED, "sent")
     log.info("mail %s (%s) %s", mail.id, mail.kind, outcome)
     return True
 
 
 def _mark_sent(mail: LeasedMail) -> None:
     """Mark a mail as sent. Retries while the database is down, or the mail would be sent again."""
-    for pause in (*RECORD_RETRY_AFTER, None):
+    for pause in (*SAVE_RETRY_AFTER, None):
         try:
             with transaction():
                 mark_sent(mail)
@@ -124,7 +124,7 @@ def _resolve(mail: LeasedMail) -> tuple[LeasedMail, Contents | None]:
         log.info("mail %s (%s) dropped: recipient gone or limit reached", mail.id, mail.kind)
         mark_dropped(mail)
         db.session.commit()
-        count(_ATTEMPTED, "dropped")
+        increment(_ATTEMPTED, "dropped")
         return mail, None
     kind, values = resolved
     contents = Contents(values, clock.now())
@@ -153,7 +153,7 @@ def _mark_failed(mail: LeasedMail, contents: Contents | None, failure: MailError
             retry_at = None
     with transaction():
         mark_failed(mail, failure.reason, retry_at)
-    count(_ATTEMPTED, "failed" if retry_at is None else "retried")
+    increment(_ATTEMPTED, "failed" if retry_at is None else "retried")
     details = (mail.id, mail.kind, mail.attempts, failure.reason)
     if retry_at is None:
         log.error("mail %s (%s) failed for good at attempt %d: %s", *details)

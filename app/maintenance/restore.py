@@ -23,7 +23,7 @@ from app.maintenance.schema import codecs_at, require_whole, tables_to_drop
 from app.models import Account
 from app.policy.deletion import DELETED_AFTER
 from app.values import clock
-from app.values.version import describe
+from app.values.version import describe_version
 
 
 def check(backup: BackupReader, progress: OnRows = no_progress) -> None:
@@ -131,7 +131,7 @@ def _checked_again(backup: BackupReader, codec: TableCodec) -> Iterator[bytes]:
 
 
 def _of_unknown_version(manifest: Manifest) -> str:
-    maker = describe(manifest.service_version, manifest.commit)
+    maker = describe_version(manifest.service_version, manifest.commit)
     if manifest.schema_revision < FIRST:
         return f"The backup is of a version of Canopy before 1.0: restore it with {maker}."
     return (

@@ -10,10 +10,10 @@ from flask import Blueprint, Response, current_app, redirect, render_template
 from markupsafe import Markup, escape
 
 from app.api.openapi.components import REFUSALS
-from app.api.openapi.document import description
+from app.api.openapi.document import api_description
 from app.http.urls import absolute_url
 from app.limits.plan_file import plans
-from app.policy import bounds, deliveries, limits, oauth
+from app.policy import deliveries, oauth, rate_limits, request_limits
 from app.policy.deprecations import DEPRECATIONS
 from app.policy.events import EVENTS
 from app.policy.permissions import PERMISSIONS, SCOPES
@@ -34,7 +34,7 @@ bp = Blueprint("reference", __name__, template_folder="templates")
 @bp.get("/v1/openapi.json")
 def openapi() -> Response:
     """The OpenAPI 3.1 document."""
-    text = dumps(description(absolute_url("")))
+    text = dumps(api_description(absolute_url("")))
     return revalidated(text, "application/json", public=True)
 
 
@@ -71,7 +71,7 @@ def _reference(is_signed_in: bool, theme: str | None) -> str:
 
 
 def _render(is_signed_in: bool) -> str:
-    document = description()
+    document = api_description()
     groups = operation_groups(document)
     anchors = _anchors(groups)
     values = {
@@ -96,10 +96,10 @@ def _guide_variables() -> dict[str, Any]:
         "permissions": PERMISSIONS,
         "scopes": SCOPES,
         "events": EVENTS,
-        "bounds": bounds,
+        "request_limits": request_limits,
         "deliveries": deliveries,
         "oauth": oauth,
-        "limits": limits,
+        "rate_limits": rate_limits,
         "curl": curl_command,
         "duration": partial(describe_duration, day="1 day"),
         "most_mebibytes": settings.max_body_bytes / 2**20,

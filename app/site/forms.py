@@ -21,7 +21,7 @@ from app.http.errors import (
 )
 from app.http.etags import IfMatch
 from app.limits.counting import count_form_post
-from app.policy.limits import FORMS
+from app.policy.rate_limits import FORMS
 from app.security.tokens import hash_token
 from app.site.cookies import ATTEMPT, read_cookie
 from app.site.pages import page
@@ -164,7 +164,8 @@ def form_page(template: str, draft: Draft, status: int | None = None, **values: 
 
 
 def count_post() -> None:
-    """Count the current post, if its form is in ``app.policy.limits.FORMS``. Raises RateLimited."""
+    """Count the current post, if ``app.policy.rate_limits.FORMS`` has its form. Raises
+    RateLimited."""
     route = request.url_rule.rule if request.url_rule else ""
     if kind := FORMS.get(route):
         count_form_post(_subject(kind))

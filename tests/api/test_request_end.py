@@ -14,14 +14,14 @@ from sqlalchemy import text
 from app.api import expensive
 from app.api.expensive import TURNS, answer_in_turn
 from app.db.extensions import db
-from app.db.queries import CompiledQuery, connect
+from app.db.queries import CompiledQuery, reading_connection
 from app.http.errors import BadRequest, ServiceUnavailable
 from app.lists import intersecting, scanning
-from app.policy.bounds import EXPENSIVE_RETRY_SECONDS
+from app.policy.request_limits import EXPENSIVE_RETRY_SECONDS
 from app.values import processor_clock
 from app.values.batching import batched_by_bytes
 from app.values.processor_clock import ProcessorClock, running
-from app.values.text import shown
+from app.values.text import display_text
 from tests.geometry.expensive_shapes import comb
 from tests.make import Client, make_project
 from tests.processor_time import without_garbage_collection
@@ -92,7 +92,7 @@ def test_boundaries_are_compared_until_the_time_is_over(
 
 
 def _on_a_connection() -> None:
-    with connect() as connection:
+    with reading_connection() as connection:
         connection.execute(ENDLESS)
 
 
@@ -143,7 +143,7 @@ def test_whoever_holds_up_changes_waits_for_no_turn(
 
 def test_a_text_of_control_characters_takes_no_longer_than_its_request() -> None:
     with running(clock(0.0)), pytest.raises(BadRequest, match="enough"):
-        shown("x\x01" * 100_000)
+        display_text("x\x01" * 100_000)
 
 
 def test_each_piece_of_a_stream_has_its_own_time(app: Flask) -> None:
@@ -166,7 +166,7 @@ def test_outside_of_a_request_nothing_is_ended(app: Flask) -> None:
             "WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers "
             "WHERE n < 300000) SELECT count(*) FROM numbers"
         )
-        with connect() as connection:
+        with reading_connection() as connection:
             assert connection.execute(limited).scalar() == 300_000
 
 

@@ -168,7 +168,9 @@ def test_the_chat_reads_nothing_of_another_project(forest: Forest) -> None:
                 said = call_tool(principal, name, json.dumps({key: ids[key] for key in required}))
                 for each in (HIDDEN, *forest.hidden.values()):
                     assert each not in said.lower(), name
-                is_refused = not principal.may(tool.needs) or (required and ids is forest.hidden)
+                is_refused = not principal.may(tool.permission) or (
+                    required and ids is forest.hidden
+                )
                 assert ("error" in json.loads(said)) == bool(is_refused), said
         assert (
             json.loads(call_tool(principal, "summarize_projects", "{}"))["active"]["projects"] == 1

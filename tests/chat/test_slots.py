@@ -96,7 +96,7 @@ def test_no_connection_of_the_database_waits_for_the_model(
     def counts(then: Step) -> Step:
         def step(*args: Any) -> None:
             with app.app_context():
-                for engine in (queries.engine(), db.engine):
+                for engine in (queries.reading_engine(), db.engine):
                     held.append(engine.pool.checkedout())  # type: ignore[attr-defined]
             then(*args)
 

@@ -10,14 +10,14 @@ import pytest
 from flask import Flask
 from sqlalchemy import func, select
 
-from app.db import batches
+from app.db import batched_deletion
 from app.db.extensions import db
 from app.db.transactions import transaction
 from app.doctor.counters import wrong_counters
 from app.models import Asset, BoundaryEntry, BoundaryShape, Project
 from app.projects import deletion
 from app.projects.jobs import delete_projects
-from app.usage.counters import recount
+from app.usage.counters import recount_usage
 from app.values import clock
 from app.values.ids import new_id
 from tests.jobs.due import run_if_due
@@ -35,9 +35,9 @@ _METADATA: Final = '{"maker": "Somebody"}'
 
 
 def make_batches_small(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (batches, deletion):
+    for module in (batched_deletion, deletion):
         monkeypatch.setattr(module, "BATCH_ROWS", 2)
-    monkeypatch.setattr(batches, "_MOST_ROWS", 2)
+    monkeypatch.setattr(batched_deletion, "_MAX_ROWS", 2)
 
 
 class LargeProject:
@@ -49,7 +49,7 @@ class LargeProject:
         ids = [self._make(name) for name in ("Beech kept", "Beech gone")]
         (self.kept, self.kept_asset, _), (self.gone, self.asset, self.boundary) = ids
         with client.app.app_context(), transaction():
-            recount(client.account_id)
+            recount_usage(client.account_id)
         for each in (self.kept, self.gone):
             client.post(f"/v1/projects/{each}/archive")
 

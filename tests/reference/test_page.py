@@ -12,7 +12,7 @@ import pytest
 from flask import Flask
 
 from app import demo
-from app.api.openapi.document import description
+from app.api.openapi.document import api_description
 from app.policy import deliveries, plans
 from app.policy.events import EVENTS
 from app.policy.permissions import PERMISSIONS, SCOPES
@@ -35,7 +35,9 @@ def shown(app: Flask) -> dict[str, Operation]:
     """What the page shows of each operation."""
     with app.app_context():
         return {
-            each.id: each for group in operation_groups(description()) for each in group.operations
+            each.id: each
+            for group in operation_groups(api_description())
+            for each in group.operations
         }
 
 

@@ -8,8 +8,7 @@ from typing import Any, NamedTuple, TypeVar
 import orjson
 from flask import Flask
 
-from app.exports.reading import in_short_queries
-from app.lists.scanning import Reader
+from app.lists.scanning import Reader, in_short_queries
 from app.values.strict_json import dumps
 
 T = TypeVar("T")

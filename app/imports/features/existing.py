@@ -12,13 +12,13 @@ from typing import Any, Final, cast
 from sqlalchemy import Table, and_, bindparam
 
 from app.auth.tenant import columns_among, columns_of
-from app.db.queries import CompiledQuery, engine
+from app.db.queries import CompiledQuery, reading_engine
 from app.db.search_index import box_values, candidates, fence, overlaps_box
 from app.geometry import SAME_WITHIN, Bounds
 from app.models import Project
 from app.policy.fields import PROJECT
 from app.policy.imports import SAME_BOX
-from app.values.records import columns
+from app.values.records import columns_of_fields
 from app.values.text import fold
 
 # The first import of an account begins with empty tables, and fills them. For a box, a plan takes
@@ -36,7 +36,7 @@ _FOUND: Final = columns_of(
     Project.area_m2,
     Project.geometry,
     Project.metadata_json,
-    *columns(Project, _IMPORTED),
+    *columns_of_fields(Project, _IMPORTED),
 )
 _BY_ID = _query(_FOUND.where(Project.id == bindparam("project_id")))
 _HAS_SLUG = _query(columns_of(Project, Project.id).where(Project.slug == bindparam("slug")))
@@ -90,7 +90,7 @@ def with_box(account_id: str, bounds: Bounds, name: str) -> list[Any]:
     Where very many have this box, only those with the same name: otherwise a file of features with
     one box would take hours.
     """
-    dialect = engine().dialect.name
+    dialect = reading_engine().dialect.name
     west, south, east, north = bounds
     longitude, latitude = (west + east) / 2, (south + north) / 2
     # What has the same box but for rounding has its middle too.

@@ -31,6 +31,7 @@ from pathlib import Path
 from struct import Struct
 from typing import Any, Final, NamedTuple, NoReturn
 
+from app.eudr.producers import Producers
 from app.formats.features import FileInvalid, FormatReader, Layer, SourceFeature
 from app.formats.readers.opening import open_file
 from app.geometry.timed import processor_seconds
@@ -47,7 +48,6 @@ from app.imports.features.candidates import (
 from app.imports.features.corners import JoinedCorners
 from app.imports.features.geometries import Note, by_kind, kind_of, points_of
 from app.imports.features.mapping import ColumnMapping, LayerScan
-from app.imports.features.producers import Producers
 from app.imports.features.text_changes import TextChanges
 from app.policy.files import NAMES_LENGTH
 from app.policy.imports import BATCH_BYTES, BATCH_FEATURES, PROBLEMS
@@ -192,7 +192,7 @@ def _geometry(reader: FormatReader, layer: Layer) -> str | None:
         return None
     notes, found = list(reader.notes), None
     with suppress(FileInvalid):
-        features = islice(reader.read(layer), _LOOKS)
+        features = islice(reader.read_features(layer), _LOOKS)
         found = next((kind_of(one.geometry) for one in features if one.geometry), None)
     reader.notes[:] = notes  # those of the features come when all are read
     return found
@@ -207,7 +207,7 @@ def _scan(
     reader: FormatReader, layer: dict[str, Any], crs: str | None, most: int | None
 ) -> Iterator[Any]:
     scan = LayerScan()
-    for feature in reader.read(_layer(layer), crs):
+    for feature in reader.read_features(_layer(layer), crs):
         scan.add(feature)
         if most is not None and scan.features > most:
             raise FileInvalid(
@@ -228,7 +228,7 @@ def _repeated_names(
 ) -> Iterator[list[str]]:
     names = Counter(
         fold(cut_off(feature_name(feature.properties, column)))
-        for feature in reader.read(_layer(layer), crs)
+        for feature in reader.read_features(_layer(layer), crs)
         if of_points in (None, kind_of(feature.geometry or {}) == "points")
     )
     yield [name for name, number in names.items() if number > 1]
@@ -238,9 +238,9 @@ def _features(
     reader: FormatReader, layer: dict[str, Any], crs: str | None, choices: dict[str, Any]
 ) -> Iterator[list[Any]]:
     chosen = Choices(**{**choices, "mapping": ColumnMapping(**choices["mapping"])})
-    features = reader.read(_layer(layer), crs)
+    features = reader.read_features(_layer(layer), crs)
     producers = Producers()
-    features = map(producers.counted, features)
+    features = map(producers.count, features)
     if chosen.kind == "assets" or chosen.points_as_plots:
         features = _single_points(features, reader.note, is_mixed=chosen.points_as_plots)
     prepared = (prepare(feature, chosen, reader.note) for feature in features)

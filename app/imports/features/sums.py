@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from app.geometry import Boundary, Bounds, around, wrapped
+from app.geometry import Boundary, Bounds, box_around, wrapped_box
 from app.geometry.countries import country_at, country_name
-from app.geometry.countries.location import Found
-from app.geometry.warnings import WARNING_CODES, warned
+from app.geometry.countries.location import Country
+from app.geometry.warnings import WARNING_CODES, indices_by_warning
 from app.imports.features.candidates import Candidate, Rejected
 from app.imports.features.faults import Faults
 from app.imports.overlaps import Placed
@@ -49,12 +49,12 @@ class FeatureSums:
         if item.bounds is None:
             self._without_place += 1
             return
-        self._box = around(self._box, item.bounds)
+        self._box = box_around(self._box, item.bounds)
         if country := _country(item):
             self._countries[country] += 1
 
     def _add_warnings(self, written: Sequence[tuple[int, Boundary]]) -> None:
-        found = warned([boundary for _, boundary in written])
+        found = indices_by_warning([boundary for _, boundary in written])
         for code, indices in found.items():
             if indices:
                 sums = self._warnings.setdefault(code, [0, written[min(indices)][0]])
@@ -63,7 +63,7 @@ class FeatureSums:
     def as_json(self) -> dict[str, Any]:
         """The sums as ``Import.counts`` has them."""
         return {
-            "bbox": self._box and list(wrapped(self._box)),
+            "bbox": self._box and list(wrapped_box(self._box)),
             "countries": [
                 {"code": code, "name": country_name(code), "features": features}
                 for code, features in self._countries.most_common()
@@ -98,7 +98,7 @@ def _placed(row: Mapping[str, Any], boundary: Boundary) -> Placed:
     return Placed(row["number"], row["name"], area_m2, size, boundary.bounds, row["target_id"])
 
 
-def _country(item: Candidate) -> Found:
+def _country(item: Candidate) -> Country:
     """The country that a feature with a place lies in."""
     if item.boundary is not None:
         return item.boundary.country

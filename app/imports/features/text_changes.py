@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from app.imports.features.candidates import Candidate, Choices, Rejected, default_start
-from app.policy.bounds import NAME_LENGTH
+from app.policy.request_limits import NAME_LENGTH
 from app.values.text import pluralize, without_controls
 
 _SHOWN: Final = 20  # columns in a note

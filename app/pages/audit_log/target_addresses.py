@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement
 from sqlalchemy.orm import InstrumentedAttribute
 
 from app.auth.tenant import columns_of
-from app.db.queries import CompiledQuery, engine
+from app.db.queries import CompiledQuery, reading_engine
 from app.db.search_index import id_values, is_among_ids
 from app.models import Asset, Credential, Import, Membership, OAuthApplication, Project, Webhook
 
@@ -50,7 +50,7 @@ def addresses_of(account_id: str, entries: Iterable[Mapping[str, Any]]) -> dict[
         if import_id := entry["via"].get("import_id"):
             ids_by_kind["import"].add(import_id)
     addresses = {account_id: "/settings"} if account_id in ids_by_kind["account"] else {}
-    dialect = engine().dialect.name
+    dialect = reading_engine().dialect.name
     for kind, ids in ids_by_kind.items():
         if kind in _KINDS and ids:
             values = {"account_id": account_id, "ids": id_values(sorted(ids), dialect)}

@@ -9,7 +9,7 @@ from flask import Response, request
 from app.audit.log.checkpoints import list_checkpoints
 from app.audit.log.listing import list_latest
 from app.audit.log.responses import file_response
-from app.audit.log.service import read_entry, record_export
+from app.audit.log.service import read_entry, write_export_entry
 from app.auth.principal import Principal
 from app.db.transactions import transaction
 from app.http.errors import NotFound
@@ -19,7 +19,7 @@ from app.pages.audit_log.lines import Line, boundary_of, line_of
 from app.pages.audit_log.picture import draw_difference
 from app.pages.audit_log.proof import MOST_COUNTED, proof_of
 from app.pages.audit_log.target_addresses import addresses_of
-from app.projects.boundary_history.reading import find_entry, still_kept
+from app.projects.boundary_history.listing import find_entry, readable_boundary_ids
 from app.site.pages import PageBlueprint, page, revalidated
 from app.site.protection import own_site_only
 from app.site.signed_in import of_account
@@ -62,7 +62,7 @@ def export(principal: Principal) -> Response:
 
     def log_export() -> None:
         with transaction():
-            record_export(account_id, format_name, query)
+            write_export_entry(account_id, format_name, query)
 
     return file_response(account_id, format_name, query, log_export)
 
@@ -111,5 +111,5 @@ def _pictured(account_id: str, lines: list[Line]) -> frozenset[str]:
         return frozenset()
     project_ids = sorted({project_id for project_id, _ in boundaries.values()})
     boundary_ids = sorted({boundary_id for _, ids in boundaries.values() for boundary_id in ids})
-    existing = still_kept(account_id, project_ids, boundary_ids)
+    existing = readable_boundary_ids(account_id, project_ids, boundary_ids)
     return frozenset(key for key, (_, ids) in boundaries.items() if existing.issuperset(ids))

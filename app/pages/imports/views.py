@@ -6,7 +6,7 @@ from typing import Final
 
 from flask import Response, current_app, request
 
-from app.api.error_handlers import render
+from app.api.error_handlers import render_error
 from app.api.openapi.geojson import GEOJSON
 from app.auth.principal import Principal
 from app.db.transactions import transaction
@@ -72,11 +72,11 @@ def upload(principal: Principal) -> Response:
 def too_large(error: PayloadTooLarge) -> Response:
     """Say how large a file may be, in the form that uploads it."""
     if request.endpoint != f"{bp.name}.{upload.__name__}":
-        return render(error)
+        return render_error(error)
     most = current_app.config["SETTINGS"].max_import_bytes
     message = f"The file is larger than {words.size(most)}. Split it into several, or simplify it."
     if is_from_script():
-        return render(PayloadTooLarge(message))
+        return render_error(PayloadTooLarge(message))
     current_person()  # for the navigation
     return page("imports/too_large.html", error.status, message=message)
 

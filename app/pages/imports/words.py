@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from app.geometry.plain_words import DRAWN, plain_message
+from app.geometry.plain_words import MENDABLE, plain_message
 from app.imports.available_actions import AvailableActions
 from app.imports.features.faults import without_numbers
 from app.imports.features.mapping import ColumnMapping, ignored_among
 from app.imports.questions import must_answer
 from app.imports.record import country_words, overlap_words
 from app.pages.imports.choices import Reading
-from app.policy.bounds import GEOMETRY_POSITIONS
 from app.policy.files import FEATURES, FORMATS_IN
+from app.policy.request_limits import GEOMETRY_POSITIONS
 from app.site.pages import format_hectares
 
 # The words for each status, and the class of their tag.
@@ -232,7 +232,7 @@ def faults(problems: Iterable[Mapping[str, Any]]) -> list[Fault]:
 def is_mendable(feature: Mapping[str, Any]) -> bool:
     """Whether a feature was rejected for its shape alone, which the editor can change."""
     problems = feature["problems"]
-    return bool(problems) and all(problem["code"] in DRAWN for problem in problems)
+    return bool(problems) and all(problem["code"] in MENDABLE for problem in problems)
 
 
 def changes(feature: Mapping[str, Any]) -> str:

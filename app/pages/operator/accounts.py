@@ -11,13 +11,13 @@ from sqlalchemy.orm import InstrumentedAttribute
 
 from app.account.billing.service import has_subscription
 from app.account.service import set_plan
-from app.audit.entries import record
+from app.audit.entries import write_entry
 from app.audit.origin import OPERATOR, Via, acting
 from app.audit.targets import Target
 from app.auth.tenant import columns_of
 from app.db.column_types import api_column
 from app.db.extensions import db
-from app.db.queries import CompiledQuery, engine
+from app.db.queries import CompiledQuery, reading_engine
 from app.db.search_index import id_values, is_among_ids, page_of
 from app.http.errors import Conflict, NotFound
 from app.models import Account, AccountUsage, Credential, Membership, OAuthAuthorization, User
@@ -30,7 +30,7 @@ from app.pages.operator.listing import (
     read_list_page,
 )
 from app.policy.audit import INSTANCE
-from app.usage.counters import summary
+from app.usage.counters import usage_summary
 from app.values.ids import is_id
 
 # The orders of the list, by their names in the address.
@@ -42,7 +42,7 @@ SORTS: Final = {
     "members": "Most members and invitations",
 }
 _COLUMNS: Final = (Account.id, Account.name, Account.slug, Account.plan, Account.created_at)
-# What ``app.usage.counters.summary`` needs.
+# What ``app.usage.counters.usage_summary`` needs.
 SUMMED: Final = (
     AccountUsage.area_m2,
     AccountUsage.projects_active,
@@ -113,7 +113,7 @@ def addresses_of(entries: Iterable[Mapping[str, Any]]) -> dict[str, str]:
     were deleted since."""
     targets = (entry["target"] for entry in entries)
     ids = {target["id"] for target in targets if target["type"] == "account" and target["id"]}
-    dialect = engine().dialect.name
+    dialect = reading_engine().dialect.name
     rows = _existing(dialect).tuples(ids=id_values(sorted(ids), dialect))
     return {account_id: f"/operator/accounts/{account_id}" for (account_id,) in rows}
 
@@ -148,7 +148,7 @@ def change_plan(account_id: str, plan: str, former: str) -> None:
         set_plan(account_id, plan)
     target = Target("account", account_id, account.name)
     changes = {"plan": {"from": former, "to": plan}}
-    record("account.updated", target, account_id=INSTANCE, changes=changes)
+    write_entry("account.updated", target, account_id=INSTANCE, changes=changes)
 
 
 def _records(rows: list[Any]) -> list[dict[str, Any]]:
@@ -158,7 +158,7 @@ def _records(rows: list[Any]) -> list[dict[str, Any]]:
     names = ("id", "name", "slug", "plan", "created_at")
     return [
         {name: getattr(row, name) for name in names}
-        | {"usage": summary(row), "last_used_at": used_at.get(row.id)}
+        | {"usage": usage_summary(row), "last_used_at": used_at.get(row.id)}
         | {"invited": invited.get(row.id, 0)}
         for row in rows
     ]
@@ -166,7 +166,7 @@ def _records(rows: list[Any]) -> list[dict[str, Any]]:
 
 def _invited_to(ids: list[str]) -> dict[str, int]:
     """The number of open invitations by account id; accounts without any are left out."""
-    dialect = engine().dialect.name
+    dialect = reading_engine().dialect.name
     return dict(_invited(dialect).tuples(ids=id_values(ids, dialect)))
 
 

@@ -8,13 +8,13 @@ from typing import Any, Final, NamedTuple
 
 from sqlalchemy import ColumnElement, bindparam, func
 
-from app.db.queries import CompiledQuery, engine
+from app.db.queries import CompiledQuery, reading_engine
 from app.db.search_index import id_values
 from app.pages.filters import list_address
-from app.policy.bounds import PAGE_MAX, SEARCH_LENGTH
 from app.policy.instance import LISTED
+from app.policy.request_limits import PAGE_MAX, SEARCH_LENGTH
 from app.values.clock import format_optional_time
-from app.values.text import fold, slugify, unstorable
+from app.values.text import fold, slugify, storage_problem
 
 _NOTHING: Final = "\uffff"  # a noncharacter, which no slug has
 
@@ -64,7 +64,7 @@ def read_filters(path: str, sorts: Mapping[str, str], arguments: Mapping[str, st
     return ListFilters(
         path,
         sorts,
-        "" if unstorable(search) else search,
+        "" if storage_problem(search) else search,
         sort if sort in sorts else next(iter(sorts)),
         min(max(int(page), 1), PAGE_MAX) if is_number else 1,
     )
@@ -83,7 +83,7 @@ def read_list_page(
         page: returns the statement of a page, for (dialect, is_search, sort).
         records: makes records from the rows of the page.
     """
-    dialect, is_search = engine().dialect.name, bool(filters.search)
+    dialect, is_search = reading_engine().dialect.name, bool(filters.search)
     total = int(count(dialect, is_search).scalar(**filters.parameters))
     pages = max(1, math.ceil(total / LISTED))
     number = min(filters.page, pages)
@@ -100,7 +100,7 @@ def last_uses(
     Args:
         statements: functions of the dialect; each statement selects ids with a time.
     """
-    dialect, used_at = engine().dialect.name, dict[str, str]()
+    dialect, used_at = reading_engine().dialect.name, dict[str, str]()
     for statement in statements:
         for owner_id, moment in statement(dialect).tuples(ids=id_values(ids, dialect)):
             used_at[owner_id] = max(used_at.get(owner_id, ""), format_optional_time(moment) or "")

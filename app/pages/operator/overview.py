@@ -11,7 +11,7 @@ from sqlalchemy import and_, case, func, select
 
 from app.audit.log.filters import EntryQuery
 from app.audit.log.listing import list_latest
-from app.db.queries import CompiledQuery, connect
+from app.db.queries import CompiledQuery, reading_connection
 from app.db.revisions import current_revision, newest_revision
 from app.jobs.queue import DELIVERIES, GENERAL, IMPORTS, MAILS, job_queue
 from app.jobs.valkey import valkey
@@ -19,7 +19,7 @@ from app.models import AccountUsage, Mail, User
 from app.pages.operator.accounts import SUMMED
 from app.policy.audit import INSTANCE
 from app.processes.worker_registry import count_workers
-from app.usage.counters import summary
+from app.usage.counters import usage_summary
 from app.values.version import VERSION
 from app.webhooks.deliveries.metrics import read_backlog
 from config import Settings
@@ -99,7 +99,7 @@ def read_overview() -> dict[str, Any]:
 
 def _numbers() -> Numbers:
     row = _TOTALS.first()
-    usage = summary(row)
+    usage = usage_summary(row)
     people = int(_PEOPLE.scalar())
     return Numbers(int(row.accounts), people, int(usage["projects"]), float(usage["hectares"]))
 
@@ -118,7 +118,7 @@ def _valkey_state(client: Redis) -> ValkeyState:
 
 
 def _versions() -> Versions:
-    with connect() as connection:
+    with reading_connection() as connection:
         name, statement = (
             ("SQLite", "SELECT sqlite_version()")
             if connection.dialect.name == "sqlite"

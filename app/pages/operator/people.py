@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, Select, Table, func, select
 
 from app.auth.people import IS_REGISTERED
 from app.db.column_types import api_column
-from app.db.queries import CompiledQuery, engine
+from app.db.queries import CompiledQuery, reading_engine
 from app.db.search_index import id_values, is_among_ids, page_of
 from app.models import Account, Membership, Session, User
 from app.pages.operator.listing import (
@@ -58,7 +58,7 @@ def _records(rows: list[Any]) -> list[dict[str, Any]]:
 
 def _accounts_of(ids: list[str]) -> defaultdict[str, list[Any]]:
     """Return the accounts of people, sorted by name, by the id of the person."""
-    dialect, accounts = engine().dialect.name, defaultdict[str, list[Any]](list)
+    dialect, accounts = reading_engine().dialect.name, defaultdict[str, list[Any]](list)
     for row in _accounts(dialect).all(ids=id_values(ids, dialect)):
         accounts[row.user_id].append(row)
     return accounts

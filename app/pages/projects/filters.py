@@ -11,10 +11,10 @@ from app.pages.filters import (
     metadata_filters,
     problem_sentences,
 )
-from app.policy.bounds import PROJECT_STATUSES
+from app.policy.request_limits import PROJECT_STATUSES
 from app.projects.listing import count_with_status
 from app.projects.schemas import ProjectQuerySchema
-from app.usage.counters import counters, project_total
+from app.usage.counters import project_total, read_counters
 
 PER_PAGE: Final = 50
 ANY: Final = "any"  # status in the address
@@ -67,7 +67,7 @@ def read_filters(arguments: Mapping[str, str]) -> ProjectFilters:
 
 def status_choices(account_id: str) -> list[tuple[str, str]]:
     """Return the choices of the menu of statuses, each with the number of projects."""
-    counts = counters(account_id)
+    counts = read_counters(account_id)
     choices = [
         (name, f"{name.capitalize()} ({count_with_status(counts, name):,})")
         for name in PROJECT_STATUSES

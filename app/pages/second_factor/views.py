@@ -27,14 +27,14 @@ from app.people.second_factor.challenges import Purpose
 from app.people.second_factor.checking import (
     RECOVERY_CODE,
     Factor,
-    check,
+    check_factor,
     count_sign_in_check,
-    refuse,
+    refuse_factor,
 )
 from app.people.second_factor.passkeys import list_passkeys, registration_options
 from app.people.second_factor.recovery_codes import codes_left_now, recovery_codes_left
 from app.people.second_factor.relying_party import BadResponse, is_possible
-from app.people.service import record_sign_in
+from app.people.service import write_sign_in_entry
 from app.policy.second_factor import PASSKEY_NAME_LENGTH
 from app.site.form_fields import FormSchema
 from app.site.forms import Draft, count_post, form_page, sent_draft
@@ -42,7 +42,7 @@ from app.site.pages import PageBlueprint, instance, omit_form_action, page, redi
 from app.site.second_step import SECOND_STEP, end_second_step, pending_sign_in
 from app.site.sent_forms import sent_before, show_once
 from app.site.signed_in import known_browser, sign_in, signed_in, with_person
-from app.values.fields import Line
+from app.values.schemas import Line
 
 bp = PageBlueprint("second_factor", __name__)
 
@@ -86,10 +86,10 @@ def second_step() -> Response:
 def _finish(pending: Any, factor: Factor, keys: tuple[str, ...]) -> Response:
     """Sign in if the factor is right. The factor, the pending sign-in and the session change in one
     transaction."""
-    if not check(_purpose_of(pending), factor, keys, request.remote_addr or ""):
+    if not check_factor(_purpose_of(pending), factor, keys, request.remote_addr or ""):
         db.session.rollback()
         with transaction():
-            refuse(pending.user_id, pending.email, keys, request.remote_addr or "")
+            refuse_factor(pending.user_id, pending.email, keys, request.remote_addr or "")
         return _second_step(pending, wrong=factor)
     claimed = claim_pending(pending.token_hash)
     if claimed is None:
@@ -99,7 +99,7 @@ def _finish(pending: Any, factor: Factor, keys: tuple[str, ...]) -> Response:
     account_id: str | None = claimed.current_account_id
     if account_id not in accounts:
         account_id = next(iter(accounts), None)
-    record_sign_in(claimed.user_id)
+    write_sign_in_entry(claimed.user_id)
     response = redirect_to(claimed.target, _codes_left(claimed.user_id, factor))
     sign_in(response, claimed.user_id, account_id, confirmed=True)
     end_second_step(response)

@@ -20,7 +20,7 @@ from app.site.forms import Draft, count_post, form_page, sent_draft
 from app.site.pages import PageBlueprint, instance, local_path, omit_form_action, page, redirect_to
 from app.site.second_step import begin_sign_in, has_second_step
 from app.site.signed_in import current_person, known_browser, sign_out, with_passwords, with_person
-from app.values.fields import Email, Name
+from app.values.schemas import Email, Name
 
 bp = PageBlueprint("people", __name__)
 
@@ -112,10 +112,10 @@ def login() -> Any:
         user_id = attempt.user_id
         if check_password(attempt, draft.values["password"]) and user_id is not None:
             if not has_second_step(user_id):
-                service.record_sign_in(user_id)
+                service.write_sign_in_entry(user_id)
             return _sign_in(target, user_id, _initial_account(user_id))
         with transaction():
-            auditing.record_refused_sign_in(user_id, draft.values["email"])
+            auditing.write_refused_sign_in(user_id, draft.values["email"])
         draft.errors["password"] = ["Wrong email address or password."]
     return form_page("sign_in/login.html", draft, target=target)
 

@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 from app.events.listing import latest_events
 from app.limits.plan_file import plan_of
 from app.policy.plans import USAGE_THRESHOLDS
-from app.usage.statistics import requests_today, statistics
+from app.usage.statistics import requests_today, usage_statistics
 
 _MOST_EVENTS: Final = 200  # thresholds are reached seldom
 _UNITS: Final = (("GB", 1024**3), ("MB", 1024**2), ("KB", 1024))
@@ -73,7 +73,7 @@ class Meter(NamedTuple):
 
 def meters(account_id: str, plan_name: str) -> list[Meter]:
     """Return the meters of an account on a plan."""
-    usage = statistics(account_id, plan_name)
+    usage = usage_statistics(account_id, plan_name)
     crossings = _crossings(account_id, usage["period"]["start"])
     plan = plan_of(plan_name)
     hectares, members, projects = usage["hectares"], usage["members"], usage["projects"]

@@ -14,13 +14,13 @@ from app.http.urls import absolute_url
 from app.pages.credentials.command import first_command
 from app.pages.imports import words
 from app.pages.second_factor.step_up import ask_again
-from app.policy.bounds import PAGE_KEYS
-from app.policy.permissions import expand, role_permissions
+from app.policy.permissions import expand_permissions, role_permissions
+from app.policy.request_limits import PAGE_KEYS
 from app.site.forms import count_post
 from app.site.pages import PageBlueprint, page, redirect_to
 from app.site.sent_forms import sent_before, show_once
 from app.site.signed_in import current_person, of_account
-from app.usage.counters import counters, project_total
+from app.usage.counters import project_total, read_counters
 
 bp = PageBlueprint("start", __name__)
 
@@ -49,8 +49,8 @@ def home() -> Response:
         return page("welcome/stranger.html")
     if person.account_id is None:
         return redirect_to("/accounts")
-    may_write = "projects:write" in expand(role_permissions(person.role))
-    is_new = project_total(counters(person.account_id)) == 0
+    may_write = "projects:write" in expand_permissions(role_permissions(person.role))
+    is_new = project_total(read_counters(person.account_id)) == 0
     return redirect_to("/welcome" if is_new and may_write else "/projects")
 
 
@@ -95,7 +95,7 @@ def make_key(principal: Principal) -> Response:
 
 def _steps(account_id: str) -> Steps:
     return Steps(
-        project_total(counters(account_id)) > 0,
+        project_total(read_counters(account_id)) > 0,
         bool(valid_credentials(account_id, "api_key")),
         len(list_members(account_id)) > 1,
     )

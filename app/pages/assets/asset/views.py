@@ -12,7 +12,7 @@ from app.assets.service import check_asset, create_asset, delete_asset, read_ass
 from app.assets.words import known_words
 from app.auth.principal import Principal
 from app.db.transactions import transaction
-from app.geometry import contains, stored_rings
+from app.geometry import contains_point, stored_rings
 from app.http.errors import BadRequest, PreconditionFailed
 from app.http.etags import IfMatch
 from app.pages.assets.asset.forms import AssetDraft
@@ -21,14 +21,14 @@ from app.pages.metadata import linked_metadata
 from app.pages.project_choice import ProjectChoice, choose_project
 from app.pages.projects.project.details import asset_place, geometry_text
 from app.pages.recent_changes import latest_changes
-from app.policy.bounds import ASSET_STATUSES
 from app.policy.forms import RECORD_FORM_BYTES
-from app.projects.reading import project_name, read_project
+from app.policy.request_limits import ASSET_STATUSES
+from app.projects.lookup import project_name, read_project
 from app.site.forms import form_page
 from app.site.pages import PageBlueprint, page, redirect_to
 from app.site.protection import FormLimits, with_form_limits
 from app.site.signed_in import of_account
-from app.usage.counters import counters, project_total
+from app.usage.counters import project_total, read_counters
 
 bp = PageBlueprint("asset_page", __name__, section="/assets")
 
@@ -146,7 +146,7 @@ def _is_outside(asset: dict[str, Any], project: dict[str, Any]) -> bool:
     if place is None or project["geometry"] is None:
         return False
     longitude, latitude = place["place"]
-    return not contains(stored_rings(geometry_text(project["geometry"])), longitude, latitude)
+    return not contains_point(stored_rings(geometry_text(project["geometry"])), longitude, latitude)
 
 
 def _chosen_project(principal: Principal, fields: MultiDict[str, str]) -> ProjectChoice:
@@ -167,7 +167,7 @@ def _form(
         principal=principal,
         asset=record,
         project_name=project_name(account_id, record["project_id"]) if record else None,
-        has_projects=bool(record) or project_total(counters(account_id)) > 0,
+        has_projects=bool(record) or project_total(read_counters(account_id)) > 0,
         types=known_words(account_id, "type"),
         statuses=known_words(account_id, "status"),
     )

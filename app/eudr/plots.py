@@ -1,0 +1,390 @@
+"""The plots of a record in a file for the EUDR, with their problems and warnings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import orjson
+import shapely
+
+from app.eudr.grid import (
+    Grid,
+    are_valid,
+    grid_of_points,
+    grid_of_ring,
+    grid_text,
+    has_area,
+    hectares,
+    is_valid_polygon,
+    without_repeats,
+)
+from app.formats.writers.features import Feature
+from app.geometry import stored_rings
+from app.geometry.countries import country_at, country_name
+from app.geometry.holes import split_holes
+from app.geometry.rings import Rings
+from app.policy.countries import COUNTRY_CODES, MISTAKEN_CODES
+from app.policy.eudr import (
+    AREA,
+    AREA_TOLERANCE,
+    COUNTRY,
+    NAME,
+    NAME_LENGTH,
+    PLACE,
+    POINT_HECTARES,
+    SMALLEST_HECTARES,
+)
+from app.policy.request_limits import VALIDATION_SECONDS
+from app.values import processor_clock
+from app.values.ids import is_id
+from app.values.strict_json import Fragment, dumps
+from app.values.text import pluralize
+
+_BATCH_RECORDS: Final = 100  # whose plots are checked at once
+_BATCH_POSITIONS: Final = 100_000
+
+
+class EudrOptions(NamedTuple):
+    """The options of a file for the EUDR.
+
+    Args:
+        producer_name, producer_country: of plots whose metadata has none.
+        holes: what becomes of holes: ``split``, ``ignore`` or ``refuse``.
+        variant: 1: a file for one producer; 2: for several.
+        divide: write several files, if one would be too large.
+        cattle: points may have more than 4 hectares.
+        boundaries, points: what it has of projects: their boundaries, and their plots kept as
+            points.
+    """
+
+    producer_name: str | None = None
+    producer_country: str | None = None
+    holes: str = "split"
+    variant: int = 1
+    divide: bool = False
+    cattle: bool = False
+    boundaries: bool = True
+    points: bool = False
+
+
+NO_OPTIONS: Final = EudrOptions()
+
+
+def pop_options(values: dict[str, Any]) -> EudrOptions:
+    """Remove the options from the values of a query, and return them."""
+    names = [name for name in EudrOptions._fields if name in values]
+    return EudrOptions(**{name: values.pop(name) for name in names})
+
+
+class Finding(NamedTuple):
+    """A problem or a warning, by a code of ``app.policy.eudr``. Those of a whole file have no ids
+    and no name."""
+
+    code: str
+    message: str
+    project_id: str | None = None
+    asset_id: str | None = None
+    name: str | None = None
+
+    @property
+    def record_id(self) -> str | None:
+        """The id of the record that it is about."""
+        return self.asset_id or self.project_id
+
+
+class Plot(NamedTuple):
+    """A feature of the file. ``outline``: its ring, or the position of a point."""
+
+    producer: str
+    country: str
+    place: str
+    is_point: bool
+    id: str
+    part: int
+    text: bytes
+    outline: Grid
+
+
+class RecordPlots(NamedTuple):
+    """The plots of a record, with their problems and warnings."""
+
+    feature: Feature
+    plots: list[Plot]
+    problems: list[Finding]
+    warnings: list[Finding]
+
+
+def read_plots(features: Iterable[Feature], options: EudrOptions) -> Iterator[RecordPlots]:
+    """Yield the plots of each record. Plots with problems have texts, too, for their sizes.
+
+    The request may take as much time for each record as for a batch of them elsewhere.
+    """
+    drafts: list[_Draft] = []
+    positions = 0
+    for feature in features:
+        drafts.append(_Draft(feature, options))
+        positions += sum(map(len, drafts[-1].outlines))
+        if len(drafts) == _BATCH_RECORDS or positions >= _BATCH_POSITIONS:
+            yield from _checked(drafts)
+            drafts, positions = [], 0
+        processor_clock.restart()
+    yield from _checked(drafts)
+
+
+def _checked(drafts: list[_Draft]) -> Iterator[RecordPlots]:
+    validity = iter(are_valid([ring for draft in drafts for ring in draft.rings]))
+    for draft in drafts:
+        yield draft.checked([next(validity) for _ in draft.rings])
+
+
+class _Draft:
+    """The plots of a record before their outlines are checked."""
+
+    def __init__(self, feature: Feature, options: EudrOptions) -> None:
+        self._feature, self._options = feature, options
+        self._own = _own(feature)
+        self._is_asset = is_id("asset", feature.id)
+        self.problems: list[Finding] = []
+        self.warnings: list[Finding] = []
+        self._check_texts()
+        self._hectares: list[float] = []  # one for each outline
+        self.outlines = self._read_outlines()
+
+    @property
+    def rings(self) -> list[Grid]:
+        """The outlines that have to be valid."""
+        return [] if self._is_asset else self.outlines
+
+    def checked(self, validity: list[bool]) -> RecordPlots:
+        """The plots.
+
+        Args:
+            validity: one for each of ``rings``: True if it is valid.
+        """
+        if not all(validity):
+            self._problem("breaks_at_six_decimals", self._broken(validity))
+        self._check_area()
+        return RecordPlots(self._feature, list(self._plots()), self.problems, self.warnings)
+
+    def _problem(self, code: str, message: str) -> None:
+        self.problems.append(finding_about(self._feature, code, message))
+
+    def _warn(self, code: str, message: str) -> None:
+        self.warnings.append(finding_about(self._feature, code, message))
+
+    def _check_texts(self) -> None:
+        options = self._options
+        self._name = self._own.get(NAME, options.producer_name)
+        country = self._own.get(COUNTRY, options.producer_country)
+        self._country = None if country is None else country.upper()
+        self._place = self._own.get(PLACE) or str(self._feature.properties["name"])
+        if self._name is None:
+            self._warn("producer_missing", f"Set {NAME}, or add producer_name.")
+        if country is None:
+            message = f"Set {COUNTRY}, or add producer_country."
+            (self._problem if options.variant == 2 else self._warn)("country_missing", message)
+        elif self._country not in COUNTRY_CODES:
+            self._problem("country_invalid", country_error(country))
+        elif (location := country_of_plot(self._feature)) not in (None, self._country):
+            lies_in = f"the plot lies in {country_name(location)}"
+            message = f"{COUNTRY} is {self._country}, and {lies_in}."
+            self._warn("country_differs", message)
+        for name, text in ((NAME, self._name), (PLACE, self._place)):
+            if text and len(text) > NAME_LENGTH:
+                message = f"Shorten {name} to {NAME_LENGTH} characters; it has {len(text):,}."
+                self._problem("too_long", message)
+        if PLACE not in self._own:
+            self._warn("place_missing", f"The name stands for it. Set {PLACE} for another one.")
+
+    def _read_outlines(self) -> list[Grid]:
+        geometry = self._feature.geometry
+        if geometry is None:
+            missing = "location of the plot" if self._is_asset else "boundary of the project"
+            self._problem("no_place", f"Set the {missing}, or leave it out of the file.")
+            return []
+        if self._is_asset:
+            return [grid_of_points(np.array([_position(geometry)]))]
+        rings = stored_rings(dumps(geometry).decode())
+        outlines: list[Grid] = []
+        for first, last in zip(rings.part_starts, rings.part_starts[1:], strict=False):
+            outlines += self._outlines_of_part(rings, first, last)
+        return outlines
+
+    def _outlines_of_part(self, rings: Rings, first: int, last: int) -> list[Grid]:
+        """The outlines of a part of the boundary: its rings from ``first`` to before ``last``."""
+        outline = grid_of_ring(rings, first)
+        if last == first + 1 or self._options.holes == "ignore":
+            return [outline]
+        if self._options.holes == "refuse":
+            message = (
+                "The boundary has holes, which the system counts as part of the plot. Add "
+                "holes=split to cut the plot in parts around them, or holes=ignore to fill them."
+            )
+            if not any(problem.code == "hole" for problem in self.problems):
+                self._problem("hole", message)
+            return [outline]
+        holes = [
+            hole for ring in range(first + 1, last) if has_area(hole := grid_of_ring(rings, ring))
+        ]
+        if not has_area(outline) or not holes:
+            return [outline]
+        polygon = shapely.Polygon(outline.astype(float), [hole.astype(float) for hole in holes])
+        if not is_valid_polygon(polygon):
+            self._problem(
+                "breaks_at_six_decimals",
+                "A hole crosses another ring, or the outline, at six decimals. Move its positions "
+                "apart.",
+            )
+            return [outline]
+        parts = split_holes(polygon, VALIDATION_SECONDS)
+        if parts is None:
+            self._problem(
+                "hole",
+                f"The plot cannot be cut in parts around its {pluralize(len(holes), 'hole')}: "
+                "there are too many, or they touch. Add holes=ignore to fill them, or draw the "
+                "plot as several.",
+            )
+            return [outline]
+        return [without_repeats(shapely.get_coordinates(part).astype(np.int64)) for part in parts]
+
+    def _broken(self, validity: list[bool]) -> str:
+        is_one = len(validity) == 1
+        plot = "The plot" if is_one else f"Part {1 + validity.index(False)} of the plot"
+        return (
+            f"{plot} crosses or touches itself, or vanishes, when its positions have six "
+            "decimals. They are too close to each other: remove some, or move them apart."
+        )
+
+    def _check_area(self) -> None:
+        """Settle what is written as ``Area``, and compare it with the measured area."""
+        self._hectares = [] if self._is_asset else [hectares(ring) for ring in self.outlines]
+        if AREA not in self._own:
+            return
+        area = self._own.pop(AREA)
+        if type(area) not in (int, float):
+            number = _number(area) if self._is_asset else None
+            default = POINT_HECTARES if self._is_asset else round(self._total(), 4)
+            written = _decimal(default if number is None else number)
+            self._warn(
+                "area_text",
+                f"{AREA} is {_shortened(area)}, which is no number. The file has {written}.",
+            )
+            if number is None:
+                return
+            area = number
+        self._own[AREA] = area
+        if self._is_asset:
+            self._check_area_of_point(area)
+        elif area <= 0:
+            self._problem(
+                "area_invalid", f"{AREA} is {_decimal(area)} hectares. Correct it, or remove it."
+            )
+        elif abs(area - self._total()) > AREA_TOLERANCE * self._total() > 0:
+            measured = f"the boundary has {self._total():.4f}"
+            self._warn("area_differs", f"{AREA} is {_decimal(area)} hectares, and {measured}.")
+
+    def _check_area_of_point(self, area: float) -> None:
+        sentence = f"{AREA} is {_decimal(area)} hectares."
+        if area < SMALLEST_HECTARES:
+            message = f"{sentence} A point has {SMALLEST_HECTARES:.4f} at least."
+            self._problem("area_invalid", message)
+        elif area > POINT_HECTARES and not self._options.cattle:
+            self._problem(
+                "point_over_4_ha",
+                f"{sentence} A point has {POINT_HECTARES:g} at most, but for cattle. Draw the "
+                "boundary of the plot as a project.",
+            )
+
+    def _total(self) -> float:
+        return sum(self._hectares)
+
+    def _plots(self) -> Iterator[Plot]:
+        """Yield a plot for each outline."""
+        properties = {NAME: self._name, COUNTRY: self._country, PLACE: self._place}
+        texts = {name: text for name, text in properties.items() if text is not None}
+        key = (self._name or "", self._country or "", self._place)
+        for part, outline in enumerate(self.outlines):
+            if self._is_asset:
+                area = self._own.get(AREA, POINT_HECTARES)
+                geometry = Fragment(f'{{"type":"Point","coordinates":{grid_text(outline)}}}')
+            else:
+                area = max(round(self._hectares[part], 4), SMALLEST_HECTARES)
+                area = self._own.get(AREA, area) if len(self.outlines) == 1 else area
+                geometry = Fragment(f'{{"type":"Polygon","coordinates":[[{grid_text(outline)}]]}}')
+            feature = {
+                "type": "Feature",
+                "properties": texts | {AREA: area},
+                "geometry": geometry,
+            }
+            yield Plot(*key, self._is_asset, self._feature.id, part, dumps(feature), outline)
+
+
+def finding_about(feature: Feature, code: str, message: str) -> Finding:
+    """A problem or a warning about a record."""
+    properties = feature.properties
+    is_asset = is_id("asset", feature.id)
+    return Finding(
+        code,
+        message,
+        properties["project_id"] if is_asset else feature.id,
+        feature.id if is_asset else None,
+        properties["name"],
+    )
+
+
+def country_of_plot(feature: Feature) -> str | None:
+    """The country that a plot lies in."""
+    if not is_id("asset", feature.id):
+        country: str | None = feature.properties["country"]
+        return country
+    return None if feature.geometry is None else country_at(*_position(feature.geometry))
+
+
+def country_error(text: str) -> str:
+    """The reason why the system takes a text for no country."""
+    if (right := MISTAKEN_CODES.get(text.upper())) is not None:
+        return f"{text} is no code of ISO 3166-1. The code of {right[1]} is {right[0]}."
+    wrong = _shortened(text)
+    return f"{wrong} is no country. Set {COUNTRY} to two letters of ISO 3166-1, such as GH."
+
+
+def _own(feature: Feature) -> dict[str, Any]:
+    """The properties of plots in the metadata, by the names of the system. A name in another case
+    counts where there is none in the right one."""
+    properties = feature.properties
+    names = {name.lower(): name for name in properties}
+    names |= {name.lower(): name for name in (NAME, COUNTRY, PLACE, AREA) if name in properties}
+    own: dict[str, Any] = {}
+    for name in (NAME, COUNTRY, PLACE, AREA):
+        value = properties.get(names.get(name.lower(), name))
+        value = value.strip() if isinstance(value, str) else value
+        if value not in (None, "") and (name == AREA or isinstance(value, str)):
+            own[name] = value
+    return own
+
+
+def _position(point: Any) -> list[float]:
+    """Longitude and latitude of a stored point."""
+    position: list[float] = orjson.loads(dumps(point))["coordinates"][:2]
+    return position
+
+
+def _number(value: object) -> float | None:
+    """The number that a text is."""
+    try:
+        number = float(str(value).replace(",", "."))
+    except ValueError:
+        return None
+    return number if np.isfinite(number) else None
+
+
+def _decimal(number: float) -> str:
+    """A number without an exponent: 0.00009."""
+    return np.format_float_positional(number, trim="-")
+
+
+def _shortened(value: object) -> str:
+    text = dumps(value).decode()
+    return text if len(text) <= 40 else f"{text[:39]}…"

@@ -1,0 +1,150 @@
+"""The schema fields that validate values by their kind (``app.policy.kinds``), except geometries,
+in bodies of /v1 and in cells of files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+import marshmallow as ma
+from marshmallow import fields, validate
+
+from app.policy import kinds, request_limits
+from app.policy.fields import Field
+from app.policy.kinds import Kind
+from app.values.schemas import (
+    Choice,
+    DateText,
+    Line,
+    StrictBoolean,
+    StrictInteger,
+    StrictNumber,
+    Text,
+)
+from app.values.strict_json import dumps, is_within_levels
+from app.values.text import has_control, may_have_control
+
+MakeField = Callable[..., fields.Field[Any]]  # called with a Field and options
+
+_CONTROLS: Final = "Must not contain control characters other than tabs and line feeds."
+
+
+class Keyword(Text):
+    """A word of an open vocabulary, such as the type of an asset.
+
+    Args:
+        words: examples for the message.
+    """
+
+    def __init__(self, words: Sequence[str] = (), **options: Any) -> None:
+        pattern = {"pattern": f"^{request_limits.VOCABULARY_PATTERN}$"}
+        metadata = pattern | options.pop("metadata", {})
+        super().__init__(longest=request_limits.VOCABULARY_LENGTH, metadata=metadata, **options)
+        message = "Must begin with a letter and contain only lower-case letters, digits, _ and -"
+        message += f", such as {', '.join(words)}." if words else "."
+        self.validators = [
+            validate.Regexp(f"^{request_limits.VOCABULARY_PATTERN}\\Z", error=message)
+        ]
+
+
+class JsonObject(fields.Field[Any]):
+    """A JSON object of the client, bounded in size, loaded as its compact text."""
+
+    def __init__(self, *, allow_none: bool = False, **options: Any) -> None:
+        size = {"maxProperties": request_limits.METADATA_KEYS, "additionalProperties": {}}
+        shape = {"type": "object"} | size
+        metadata = shape | options.pop("metadata", {})
+        super().__init__(allow_none=allow_none, metadata=metadata, **options)
+
+    def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> str:
+        if not isinstance(value, dict):
+            raise ma.ValidationError("Must be a JSON object.")
+        if len(value) > request_limits.METADATA_KEYS:
+            raise ma.ValidationError(f"Must have at most {request_limits.METADATA_KEYS} keys.")
+        if not is_within_levels(value, request_limits.METADATA_LEVELS):
+            message = f"Must be nested at most {request_limits.METADATA_LEVELS} levels deep."
+            raise ma.ValidationError(message)
+        raw = dumps(value)
+        if len(raw) > request_limits.METADATA_BYTES:
+            raise ma.ValidationError(
+                f"Must be at most {request_limits.METADATA_BYTES:,} bytes as JSON."
+            )
+        text = raw.decode()
+        if may_have_control(text) and has_control(value):
+            raise ma.ValidationError(_CONTROLS)
+        return text
+
+
+def value_field(field: Field) -> fields.Field[Any]:
+    """Return the schema field that validates a value.
+
+    Raises:
+        KeyError: it is of another kind.
+    """
+    return make_field(VALUES, field)
+
+
+def make_field(
+    makers: Mapping[Kind, MakeField], field: Field, *, required: bool = False
+) -> fields.Field[Any]:
+    """Return the schema field of an entry, made by the maker of its kind.
+
+    Raises:
+        KeyError: there is none.
+    """
+    options: dict[str, Any] = {"required": required} | description_option(field)
+    if field.nullable:
+        options["allow_none"] = True
+    return makers[field.kind](field, **options)
+
+
+def description_option(field: Field) -> dict[str, Any]:
+    """Return the option with the description of a field, if it has one."""
+    return {"metadata": {"description": field.description}} if field.description else {}
+
+
+def maker_of(field_class: type[fields.Field[Any]]) -> MakeField:
+    """Return a maker of this class, for kinds without options."""
+
+    def make(_: Field, **options: Any) -> fields.Field[Any]:
+        return field_class(**options)
+
+    return make
+
+
+def _text(field: Field, **options: Any) -> Text:
+    return (Text if field.is_long else Line)(
+        shortest=field.shortest, longest=field.longest, **options
+    )
+
+
+def _choice(field: Field, **options: Any) -> Choice:
+    return Choice(field.title, field.choices, **options)
+
+
+def _keyword(field: Field, **options: Any) -> Keyword:
+    return Keyword(field.choices, **options)
+
+
+def _json_object(field: Field, **options: Any) -> JsonObject:
+    return JsonObject(data_key=field.name, attribute=field.stored_as, **options)
+
+
+def _integer(field: Field, **options: Any) -> StrictInteger:
+    return StrictInteger(low=int(field.lowest), high=int(field.highest), **options)
+
+
+def _number(field: Field, **options: Any) -> StrictNumber:
+    return StrictNumber(low=field.lowest, high=field.highest, **options)
+
+
+VALUES: Final[dict[Kind, MakeField]] = {
+    kinds.TEXT: _text,
+    kinds.CHOICE: _choice,
+    kinds.KEYWORD: _keyword,
+    kinds.INTEGER: _integer,
+    kinds.NUMBER: _number,
+    kinds.BOOLEAN: maker_of(StrictBoolean),
+    kinds.DATE: maker_of(DateText),
+    kinds.OBJECT: _json_object,
+}

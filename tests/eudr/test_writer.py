@@ -1,0 +1,389 @@
+"""Files for the Information System of the EUDR. What it would say of them is judged by
+``tests.eudr.validator``, which knows nothing of the writer."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+import shapely
+
+from app.eudr import plots, writer
+from app.eudr.plots import EudrOptions, Finding, read_plots
+from app.eudr.writer import InvalidPlots, write_eudr
+from app.formats.writers.source import CannotWrite
+from app.geometry import geodesic_area
+from tests.eudr.validator import faults_of
+from tests.formats.writers.sources import Record, asset, project, source
+from tests.make.geometry import multi_square, square, square_ring
+
+HOLED = {
+    "type": "Polygon",
+    "coordinates": [square_ring(size=1.0), square_ring(10.2, 50.2, 0.3)[::-1]],
+}
+OWN = {"ProducerName": "Jo Oak", "ProducerCountry": "DE", "ProductionPlace": "North"}
+
+
+def _plot(number: int = 1, *, geometry: Any = None, **metadata: Any) -> Record:
+    """A project of a producer."""
+    return project(number, geometry=geometry or square(), metadata=OWN | metadata)
+
+
+def _point(number: int = 1, *, at: tuple[float, float] = (10.5, 50.5), **metadata: Any) -> Record:
+    location = {"type": "Point", "coordinates": list(at)}
+    return asset(number, location=location, type="plot", metadata=OWN | metadata)
+
+
+def _text(folder: Path, *records: Record, **options: Any) -> str:
+    features = [each for record in records for each in source(record).features()]
+    with write_eudr(features, folder, EudrOptions(**options)) as file:
+        data = file.read()
+    variant, cattle = options.get("variant", 1), options.get("cattle", False)
+    assert faults_of(data, variant=variant, cattle=cattle) == []
+    return data.decode()
+
+
+def _plots(folder: Path, *records: Record, **options: Any) -> list[dict[str, Any]]:
+    return json.loads(_text(folder, *records, **options))["features"]
+
+
+def _problems(folder: Path, *records: Record, **options: Any) -> list[Finding]:
+    features = [each for record in records for each in source(record).features()]
+    with pytest.raises(InvalidPlots) as raised:
+        write_eudr(features, folder, EudrOptions(**options))
+    assert list(folder.iterdir()) == []
+    return raised.value.problems
+
+
+def _codes(folder: Path, *records: Record, **options: Any) -> list[str]:
+    return [each.code for each in _problems(folder, *records, **options)]
+
+
+def _hectares(ring: Any) -> float:
+    return geodesic_area([ring]) / 10_000
+
+
+def test_a_plot(tmp_path: Path) -> None:
+    (plot,) = _plots(
+        tmp_path, project(geometry=square()), producer_name="Jo Oak", producer_country="DE"
+    )
+    assert plot["properties"] == {
+        "ProducerName": "Jo Oak",
+        "ProducerCountry": "DE",
+        "ProductionPlace": "Forest 1",
+        "Area": pytest.approx(_hectares(square_ring()), abs=1e-4),
+    }
+    assert set(plot) == {"type", "properties", "geometry"}
+
+
+def test_coordinates_have_six_decimals(tmp_path: Path) -> None:
+    ring = [[10, 50], [10.1234567, 50], [10.1, 50.25], [10, 50]]
+    text = _text(tmp_path, _plot(geometry={"type": "Polygon", "coordinates": [ring]}))
+    assert (
+        '"coordinates":[[[10.000000,50.000000],[10.123457,50.000000],[10.100000,50.250000],'
+        "[10.000000,50.000000]]]"
+    ) in text
+
+
+def test_each_part_is_a_plot(tmp_path: Path) -> None:
+    geometry = multi_square((1, 1), (3, 3))
+    plots = _plots(tmp_path, _plot(geometry=geometry, Area=5))
+    areas = [plot["properties"]["Area"] for plot in plots]
+    parts = geometry["coordinates"]
+    assert areas == pytest.approx([_hectares(part[0]) for part in parts], abs=1e-4)
+    assert {plot["geometry"]["type"] for plot in plots} == {"Polygon"}
+
+
+@pytest.mark.parametrize("names", [("producername", "PRODUCERCOUNTRY", "area")])
+def test_properties_come_from_the_metadata_in_any_case(
+    tmp_path: Path, names: tuple[str, str, str]
+) -> None:
+    metadata = dict(zip(names, ("Green Woods", "at", 1_200_000.5), strict=True)) | {"secret": "x"}
+    options = {"producer_name": "Somebody", "producer_country": "DE", "variant": 2}
+    first, second = _plots(
+        tmp_path,
+        project(geometry=square(), metadata=metadata),
+        project(2, geometry=square(3)),
+        **options,
+    )
+    assert first["properties"] == {
+        "ProducerName": "Green Woods",
+        "ProducerCountry": "AT",
+        "ProductionPlace": "Forest 1",
+        "Area": 1_200_000.5,
+    }
+    assert second["properties"]["ProducerName"] == "Somebody"
+    assert second["properties"]["ProducerCountry"] == "DE"
+
+
+def test_a_name_in_the_right_case_wins(tmp_path: Path) -> None:
+    for metadata in ({"ProducerName": "A", "producername": "B"}, {"x": 1, "producername": "B"}):
+        (plot,) = _plots(
+            tmp_path,
+            _plot() | {"metadata": None} | project(geometry=square(), metadata=metadata),
+            producer_country="DE",
+            producer_name="C",
+        )
+        assert plot["properties"]["ProducerName"] == metadata.get("ProducerName", "B")
+
+
+def test_the_order_is_producer_country_place_kind_and_id(tmp_path: Path) -> None:
+    records = [
+        _plot(5, geometry=square(9), ProducerName="B"),
+        _point(1, at=(40, 1)),
+        _plot(4, geometry=square(7)),
+        _plot(3, geometry=square(5), ProductionPlace="East"),
+        _plot(2, geometry=square(3), ProducerCountry="AT"),
+        _plot(6, geometry=square(11)),
+    ]
+    plots = _plots(tmp_path, *records, variant=2)
+    firsts = [plot["geometry"]["coordinates"] for plot in plots]
+    firsts = [each[0][0] if isinstance(each[0], list) else each for each in firsts]
+    assert [first[0] for first in firsts] == [9, 3, 5, 7, 11, 40]
+
+
+def test_holes_are_split_and_nothing_is_lost(tmp_path: Path) -> None:
+    plots = _plots(tmp_path, _plot(geometry=HOLED, Area=700_000))
+    drawn = [shapely.geometry.shape(plot["geometry"]) for plot in plots]
+    assert len(drawn) == 2
+    assert shapely.union_all(drawn).equals(shapely.geometry.shape(HOLED))
+    assert shapely.intersection(*drawn).area == 0
+    rings = HOLED["coordinates"]
+    measured = sum(geodesic_area([plot["geometry"]["coordinates"][0]]) for plot in plots)
+    assert measured == pytest.approx(geodesic_area(rings), abs=1)
+    areas = [plot["properties"]["Area"] for plot in plots]
+    assert sum(areas) == pytest.approx(geodesic_area(rings) / 10_000, abs=1e-3)
+
+
+def test_holes_are_refused_on_request(tmp_path: Path) -> None:
+    (problem,) = _problems(tmp_path, _plot(geometry=HOLED), holes="refuse")
+    assert (problem.code, problem.project_id) == ("hole", project()["id"])
+    assert "holes=split" in problem.message
+
+
+def test_more_holes_than_there_is_time_for(tmp_path: Path) -> None:
+    holes = [
+        square_ring(10 + x / 100, 50 + y / 100, 0.005)[::-1]
+        for x in range(1, 99)
+        for y in range(1, 99)
+    ]
+    record = _plot(geometry={"type": "Polygon", "coordinates": [square_ring(size=1.0), *holes]})
+    (problem,) = _problems(tmp_path, record)
+    assert problem.code == "hole"
+    assert "9,604 holes" in problem.message
+
+
+def test_a_hole_that_vanishes_at_six_decimals(tmp_path: Path) -> None:
+    rings = [square_ring(), square_ring(10.2, 50.2, 2e-7)[::-1]]
+    (plot,) = _plots(tmp_path, _plot(geometry={"type": "Polygon", "coordinates": rings}))
+    assert len(plot["geometry"]["coordinates"]) == 1
+
+
+def test_a_hole_that_reaches_the_outline_at_six_decimals(tmp_path: Path) -> None:
+    hole = [[10.0000004, 50.5], [10.5, 50.7], [10.5, 50.3], [10.0000004, 50.5]]
+    other = [[10.0000003, 50.2], [10.0000003, 50.25], [10.5, 50.25], [10.0000003, 50.2]]
+    rings = [square_ring(), hole, other]
+    record = _plot(geometry={"type": "Polygon", "coordinates": rings})
+    assert _codes(tmp_path, record) == ["breaks_at_six_decimals"]
+
+
+def test_positions_that_are_the_same_after_rounding_are_one(tmp_path: Path) -> None:
+    ring = [[10, 50], [10.1, 50], [10.10000001, 50], [10.1, 50.1], [10, 50]]
+    (plot,) = _plots(tmp_path, _plot(geometry={"type": "Polygon", "coordinates": [ring]}))
+    assert len(plot["geometry"]["coordinates"][0]) == 4
+
+
+TINY = square_ring(10, 50, 2e-7)
+# Its two spikes lie beside each other, and on each other once they are rounded.
+SPIKES = [
+    [0, 0], [1, 0], [1, 1], [0.5, 1], [0.5, 0.5], [0.5000001, 0.5], [0.5000003, 1], [0, 1], [0, 0],
+]  # fmt: skip
+
+
+def test_a_plot_that_rounding_breaks(tmp_path: Path) -> None:
+    cases: list[Any] = [TINY, SPIKES]
+    for ring in cases:
+        record = _plot(geometry={"type": "Polygon", "coordinates": [ring]})
+        (problem,) = _problems(tmp_path, record)
+        assert problem.code == "breaks_at_six_decimals", ring
+
+
+def _that_is_cut_short() -> float:
+    """A longitude of six decimals that loses a millionth where decimals are cut off."""
+    return next(n / 1e6 for n in range(4_000_000, 5_000_000) if int(n / 1e6 * 1e6) == n - 1)
+
+
+def test_a_plot_that_cutting_off_breaks(tmp_path: Path) -> None:
+    x = _that_is_cut_short()
+    before = round(x - 1e-6, 6)
+    ring = [[before, 10], [x, 10], [x, 10.001], [before, 10.001], [before, 10]]
+    assert int(before * 1e6) == int(x * 1e6)  # and so has no area
+    record = _plot(geometry={"type": "Polygon", "coordinates": [ring]})
+    assert _codes(tmp_path, record) == ["breaks_at_six_decimals"]
+
+
+def test_positions_that_are_the_same_after_cutting_off_are_one(tmp_path: Path) -> None:
+    x = _that_is_cut_short()
+    before = round(x - 1e-6, 6)
+    corners = [[3.9, 10], [before, 10], [x, 10], [x, 10.1], [3.9, 10.1]]
+    for first in range(len(corners)):  # also where the ring begins and ends at one of the two
+        ring = [*corners[first:], *corners[:first], corners[first]]
+        (plot,) = _plots(tmp_path, _plot(geometry={"type": "Polygon", "coordinates": [ring]}))
+        assert len(plot["geometry"]["coordinates"][0]) == 5
+
+
+def test_a_country_that_is_none(tmp_path: Path) -> None:
+    for country, said in (
+        ("UK", "The code of the United Kingdom is GB."),
+        ("el", "The code of Greece is GR."),
+        ("XX", '"XX" is no country.'),
+        ("Germany", '"Germany" is no country.'),
+    ):
+        (problem,) = _problems(tmp_path, _plot(ProducerCountry=country))
+        assert problem.code == "country_invalid", country
+        assert said in problem.message, country
+
+
+def test_what_is_missing(tmp_path: Path) -> None:
+    for left_out, options, codes in (
+        ("ProducerName", {"variant": 2}, []),
+        ("ProducerCountry", {"variant": 2}, ["country_missing"]),
+        ("ProducerCountry", {}, []),
+        ("ProductionPlace", {"variant": 2}, []),
+    ):
+        metadata = {name: value for name, value in OWN.items() if name != left_out}
+        record = project(geometry=square(), metadata=metadata)
+        if codes:
+            assert _codes(tmp_path, record, **options) == codes
+        else:
+            (plot,) = _plots(tmp_path, record, **options)
+            instead = "Forest 1" if left_out == "ProductionPlace" else None
+            assert {name: plot["properties"].get(name) for name in OWN} == OWN | {left_out: instead}
+
+
+def test_a_record_without_a_place(tmp_path: Path) -> None:
+    assert _codes(tmp_path, project(metadata=OWN), _plot(2)) == ["no_place"]
+    assert _codes(tmp_path, asset(type="plot", metadata=OWN)) == ["no_place"]
+
+
+def test_a_text_that_is_too_long(tmp_path: Path) -> None:
+    assert _codes(tmp_path, _plot(ProducerName="x" * 501)) == ["too_long"]
+    assert _plots(tmp_path, _plot(ProducerName="x" * 500))
+
+
+def test_the_area_of_a_point(tmp_path: Path) -> None:
+    for area, written in (
+        (None, 4),
+        (3, 3),
+        (2.5, 2.5),
+        (0.0001, 0.0001),
+        ("3", 3),
+        ("2,5 ", 2.5),
+        ("some", 4),
+    ):
+        (plot,) = _plots(tmp_path, _point(Area=area))
+        assert plot["geometry"] == {"type": "Point", "coordinates": [10.5, 50.5]}, area
+        assert plot["properties"]["Area"] == written, area
+
+
+def test_an_area_that_no_point_has(tmp_path: Path) -> None:
+    for area, code in (
+        (0, "area_invalid"),
+        (-5, "area_invalid"),
+        (0.00009, "area_invalid"),
+        (4.1, "point_over_4_ha"),
+        ("12", "point_over_4_ha"),
+    ):
+        (problem,) = _problems(tmp_path, _point(Area=area))
+        assert problem.code == code, area
+        assert "e-0" not in problem.message, area
+
+
+def test_points_of_cattle_are_larger(tmp_path: Path) -> None:
+    (plot,) = _plots(tmp_path, _point(Area=120), cattle=True)
+    assert plot["properties"]["Area"] == 120
+
+
+def test_an_area_that_no_boundary_has(tmp_path: Path) -> None:
+    for area in (0, -5):
+        assert _codes(tmp_path, _plot(Area=area)) == ["area_invalid"], area
+
+
+def test_an_area_that_is_no_number_is_replaced(tmp_path: Path) -> None:
+    cases: list[Any] = ["3", True, [1], {}]
+    for area in cases:
+        (plot,) = _plots(tmp_path, _plot(Area=area))
+        assert plot["properties"]["Area"] == pytest.approx(_hectares(square_ring()), abs=1e-4), area
+
+
+def test_what_is_said_of_an_area_that_is_no_number() -> None:
+    for area, written in (
+        ("1234567,5", "1234567.5"),
+        ("some", "4"),
+        ("0.00001", "0.00001"),
+    ):
+        (reading,) = read_plots(source(_point(Area=area)).features(), EudrOptions())
+        (warning,) = [each for each in reading.warnings if each.code == "area_text"]
+        assert warning.message.endswith(f"The file has {written}."), area
+
+
+def test_a_plot_of_less_than_a_square_meter(tmp_path: Path) -> None:
+    ring = square_ring(10, 50, 2e-6)
+    (plot,) = _plots(tmp_path, _plot(geometry={"type": "Polygon", "coordinates": [ring]}))
+    assert plot["properties"]["Area"] == 0.0001
+
+
+def test_all_problems_are_told_but_not_without_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    records = [_plot(n, ProducerCountry="XX") for n in range(5)]
+    assert len(_problems(tmp_path, *records)) == 5
+    monkeypatch.setattr(writer, "IN_ERROR", 3)
+    monkeypatch.setattr(plots, "_BATCH_RECORDS", 1)
+    features = (each for record in records for each in source(record).features())
+    with pytest.raises(InvalidPlots) as raised:
+        write_eudr(features, tmp_path)
+    assert len(raised.value.problems) == 3
+    assert len(list(features)) == 2  # those after them were not read
+
+
+def test_a_file_that_would_be_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(writer, "FILE_BYTES", 1_000)
+    records = [_plot(n, geometry=square(3 * n)) for n in range(10)]
+    (problem,) = _problems(tmp_path, *records)
+    assert (problem.code, problem.record_id) == ("too_large", None)
+    assert "divide=true" in problem.message
+
+
+def test_too_many_producers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(writer, "FILE_PRODUCERS", 4)
+    records = [_plot(n, geometry=square(3 * n), ProducerName=f"P{n}") for n in range(5)]
+    assert _codes(tmp_path, *records) == ["too_many_producers"]
+    assert len(_plots(tmp_path, *records[:4], variant=2)) == 4
+
+
+@pytest.mark.parametrize(("bound", "most"), [("FILE_BYTES", 1_000), ("FILE_PRODUCERS", 3)])
+def test_a_division_keeps_the_bounds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bound: str, most: int
+) -> None:
+    monkeypatch.setattr(writer, bound, most)
+    records = [_plot(n, geometry=square(3 * n), ProducerName=f"P{n}") for n in range(10)]
+    features = [each for record in records for each in source(record).features()]
+    with write_eudr(features, tmp_path, EudrOptions(divide=True, variant=2)) as file:
+        archive = zipfile.ZipFile(file)
+        parts = [archive.read(name) for name in archive.namelist()]
+    assert archive.namelist()[:2] == ["plots-1.geojson", "plots-2.geojson"]
+    found = [each for part in parts for each in json.loads(part)["features"]]
+    assert [each["properties"]["ProducerName"] for each in found] == [f"P{n}" for n in range(10)]
+    for part in parts:
+        assert faults_of(part, variant=2) == []
+        producers = {each["properties"]["ProducerName"] for each in json.loads(part)["features"]}
+        assert len(part) <= most if bound == "FILE_BYTES" else len(producers) <= most
+
+
+def test_nothing_to_write(tmp_path: Path) -> None:
+    with pytest.raises(CannotWrite, match="no plots to write"):
+        write_eudr([], tmp_path)
