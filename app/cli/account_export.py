@@ -18,9 +18,9 @@ from app.cli.failures import errors_as_messages
 from app.cli.output import examples, json_option, output_option, show_record
 from app.db.transactions import transaction
 from app.exports.account_export.contents import CONTENTS
-from app.exports.account_export.reading import ExportedAccount
+from app.exports.account_export.json_files import ExportedAccount
 from app.exports.account_export.service import OnBatch, record_export, write_archive
-from app.maintenance.archive import new_file
+from app.maintenance.backup_file import new_file
 
 
 @click.command("export")

@@ -26,8 +26,8 @@ from app.imports.feature_rows import count_states, delete_features, feature_numb
 from app.imports.features.mixed_targets import targets_of
 from app.imports.leases import Leased, lease
 from app.imports.listing import all_features
+from app.imports.preview import read_file
 from app.imports.questions import must_answer
-from app.imports.reading import read_file
 from app.policy.files import FORMATS_IN
 from app.policy.imports import FILENAME_LENGTH, WORKING
 from app.usage.statistics import statistics

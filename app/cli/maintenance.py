@@ -30,9 +30,9 @@ from app.db import queries, revisions
 from app.db.extensions import db
 from app.db.snapshots import database_url, shown_url
 from app.db.transactions import transaction
-from app.maintenance.archive import BackupReader, Manifest
 from app.maintenance.authenticity import is_authentic, require_authentic
 from app.maintenance.backup import NOT_INCLUDED, back_up
+from app.maintenance.backup_file import BackupReader, Manifest
 from app.maintenance.copying import TableComparison, copy_database
 from app.maintenance.dump import OnRows, no_progress
 from app.maintenance.restore import Present, check, present, restore

@@ -12,7 +12,7 @@ from flask import Flask
 from app.audit.entries import created, record_read
 from app.audit.targets import Target
 from app.downloads.files import ExportedFile, no_room, sized, whole_file
-from app.exports.reading import EudrReader, in_short_queries, scan_records
+from app.exports.records import EudrReader, in_short_queries, scan_records
 from app.formats.writers.eudr import NO_OPTIONS, write_eudr
 from app.formats.writers.eudr_plots import EudrOptions
 from app.formats.writers.features import FEATURE_TYPES, Feature

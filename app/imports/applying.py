@@ -20,6 +20,7 @@ from app.db.queries import CompiledQuery
 from app.db.transactions import Transaction
 from app.geometry.problems import whole_problem
 from app.http.errors import ApiError, Conflict
+from app.imports.delivery_backlog import wait_for_deliveries
 from app.imports.feature_rows import count_features, update_features
 from app.imports.features.bounded import BoundedMatcher
 from app.imports.features.candidates import Candidate, stored_candidate
@@ -29,7 +30,6 @@ from app.imports.features.targets import CannotImport, Decision, Match, Matcher,
 from app.imports.leases import Leased, end_step, locked, put_back
 from app.imports.progress import NO_PROGRESS, ImportProgress
 from app.imports.uploads import delete_upload
-from app.imports.waiting import wait_for_deliveries
 from app.models import Import, ImportFeature
 from app.policy.imports import BATCH_BYTES, BATCH_FEATURES, BATCH_SECONDS, DECIDE_SECONDS
 from app.values.batching import batched_by_bytes, batched_by_time

@@ -24,8 +24,8 @@ from app.imports.feature_rows import count_features, count_states, leave_out
 from app.imports.features.mapping import mapped_fields
 from app.imports.leases import NEW_WORK
 from app.imports.listing import may_see, that_gives_way
+from app.imports.preview import affordable_layers
 from app.imports.questions import must_answer
-from app.imports.reading import affordable_layers
 from app.imports.record import not_found
 from app.imports.uploads import delete_upload, plain_filename
 from app.jobs.after_commit import notify_after_commit

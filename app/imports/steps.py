@@ -18,7 +18,7 @@ from app.imports.attribution import acting_for
 from app.imports.features.mixed_targets import targets_of
 from app.imports.features.reader_process import TooCostly
 from app.imports.leases import Leased, LeaseLost, do_others_wait, end_step, locked
-from app.imports.reading import affordable_layers, read_file
+from app.imports.preview import affordable_layers, read_file
 from app.imports.undoing import undo_features
 from app.imports.uploads import delete_upload, local_copy
 from app.jobs import shutdown

@@ -21,13 +21,13 @@ from app.db.queries import CompiledQuery
 from app.db.transactions import Transaction
 from app.geometry.problems import whole_problem
 from app.http.errors import ApiError
+from app.imports.delivery_backlog import wait_for_deliveries
 from app.imports.feature_rows import count_states, update_features
 from app.imports.features.project_targets import ProjectTargets
 from app.imports.features.targets import CannotUndo, Targets
 from app.imports.leases import Leased, end_step, locked, put_back
 from app.imports.progress import NO_PROGRESS, ImportProgress
 from app.imports.uploads import delete_upload
-from app.imports.waiting import wait_for_deliveries
 from app.models import Import, ImportFeature, Project
 from app.policy.imports import BATCH_BYTES, BATCH_FEATURES
 from app.values.batching import batched_by_bytes

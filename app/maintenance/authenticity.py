@@ -12,7 +12,7 @@ import hmac
 from collections.abc import Sequence
 
 from app.maintenance import MaintenanceError
-from app.maintenance.archive import BackupReader
+from app.maintenance.backup_file import BackupReader
 from app.security.sealing import key_check
 from app.security.signatures import is_same, sign
 

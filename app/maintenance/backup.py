@@ -9,8 +9,8 @@ from typing import Final, NamedTuple
 from sqlalchemy import URL
 
 from app.db.snapshots import snapshot
-from app.maintenance.archive import FORMAT, BackupWriter, Manifest, new_file
 from app.maintenance.authenticity import signature_of
+from app.maintenance.backup_file import FORMAT, BackupWriter, Manifest, new_file
 from app.maintenance.dump import OnRows, TableChecksum, count_rows, no_progress, read_lines
 from app.maintenance.schema import codecs_of, require_whole
 from app.security.sealing import key_check

@@ -25,8 +25,8 @@ from app.maintenance.dump import (
     read_lines,
 )
 from app.maintenance.load import clear, finish, insert
-from app.maintenance.rows import TableCodec, table_codecs
 from app.maintenance.schema import MARKER, is_half_copied, require_current, tables_of_others
+from app.maintenance.table_codec import TableCodec, table_codecs
 from app.values import clock
 
 

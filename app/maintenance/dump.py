@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, func, inspect, select
 
-from app.maintenance.rows import TableCodec
+from app.maintenance.table_codec import TableCodec
 from app.values.batching import batched_by_bytes
 
 OnRows = Callable[[int], None]  # called with the number of rows done since the last call

@@ -9,8 +9,8 @@ from typing import Any, Final
 from sqlalchemy import Connection
 
 from app.maintenance import MaintenanceError
-from app.maintenance.indexes import count_faults, empty_indexes, text_faults
-from app.maintenance.rows import Row, TableCodec
+from app.maintenance.sqlite_indexes import count_faults, empty_indexes, text_faults
+from app.maintenance.table_codec import Row, TableCodec
 
 _SEQUENCES: Final = (
     "SELECT c.oid::regclass::text, a.attname,"

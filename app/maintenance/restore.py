@@ -15,11 +15,11 @@ from app.db.migrations import CannotMigrate, apply_revisions
 from app.db.revisions import FIRST, newest_revision, of_another_version, revision_of
 from app.db.snapshots import exclusive_writer, may_exist, refresh_statistics, snapshot
 from app.maintenance import MaintenanceError
-from app.maintenance.archive import BackupReader, Manifest
+from app.maintenance.backup_file import BackupReader, Manifest
 from app.maintenance.dump import OnRows, TableChecksum, batches, count_rows, no_progress
 from app.maintenance.load import advance_sequences, clear, drop_tables, finish, insert
-from app.maintenance.rows import TableCodec, table_codecs
 from app.maintenance.schema import codecs_at, require_whole, tables_to_drop
+from app.maintenance.table_codec import TableCodec, table_codecs
 from app.models import Account
 from app.policy.deletion import DELETED_AFTER
 from app.values import clock

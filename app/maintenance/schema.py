@@ -11,8 +11,8 @@ from app.db.migrations import apply_revisions
 from app.db.revisions import newest_revision, of_another_version, revision_of
 from app.db.snapshots import shown_url
 from app.maintenance import MaintenanceError
-from app.maintenance.indexes import INDEXES
-from app.maintenance.rows import TableCodec, table_codecs, table_codecs_found
+from app.maintenance.sqlite_indexes import INDEXES
+from app.maintenance.table_codec import TableCodec, table_codecs, table_codecs_found
 from app.values.command_name import canopy_command
 
 MARKER: Final = "canopy_copy"  # a table that marks a database with an unfinished copy

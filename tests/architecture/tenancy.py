@@ -40,7 +40,7 @@ _REASONS = {
         Place("app.pages.operator.overview", "_TOTALS", "AccountUsage"),
         Place("app.pages.operator.accounts", "_page", "AccountUsage"),
         Place("app.account.members.revocation", "_revoke_consents", "OAuthConsent"),
-        Place("app.maintenance.sealed", "require_usable_key", "Webhook"),
+        Place("app.maintenance.sealed_values", "require_usable_key", "Webhook"),
         Place("app.maintenance.jobs", "_EVENT_SIZES", "Event"),
         Place("app.maintenance.jobs", "_DELIVERY_NUMBERS", "Delivery"),
     ),
@@ -106,7 +106,7 @@ _REASONS = {
         Place("app.projects.map.largest", "_by_box", "Project"),
         Place("app.projects.map.largest", "_in_order", "Project"),
         Place("app.projects.map.reading", "_boundaries_of", "Project"),
-        Place("app.imports.features.existing", "_by_box", "Project"),
+        Place("app.imports.features.project_lookup", "_by_box", "Project"),
     ),
     "new rows": (Place("app.projects.boundary_history.shapes", "_insert", "BoundaryShape"),),
     "a job for all accounts": (

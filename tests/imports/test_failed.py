@@ -13,7 +13,7 @@ from app.db.extensions import db
 from app.db.transactions import transaction
 from app.formats.readers.kml import ALL_FOLDERS
 from app.http.errors import Conflict
-from app.imports import applying, leases, reading, service, steps
+from app.imports import applying, leases, preview, service, steps
 from app.imports.features import bounded
 from app.imports.features.reader_process import ReaderProcess, TooCostly
 from app.imports.features.reader_program import TOO_SLOW
@@ -264,7 +264,7 @@ def test_a_file_that_takes_too_much_is_not_read_again(
 def test_a_file_about_which_deciding_takes_too_long_is_not_read_again(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reading, "DECIDE_SECONDS", -1.0)
+    monkeypatch.setattr(preview, "DECIDE_SECONDS", -1.0)
     record = failed(client, collection(feature(square(), name="Alpine")))
     assert record["message"].startswith("Comparing the features with what the account has takes")
     assert refusal(client, record) == TOO_COSTLY

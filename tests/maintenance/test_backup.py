@@ -17,8 +17,8 @@ from app.db.extensions import db
 from app.db.snapshots import snapshot
 from app.doctor.counters import wrong_counters
 from app.maintenance import MaintenanceError
-from app.maintenance.archive import BackupReader
 from app.maintenance.backup import Backup, back_up
+from app.maintenance.backup_file import BackupReader
 from app.maintenance.restore import check, restore
 from app.security.sealing import key_check
 from tests.conftest import DATABASES

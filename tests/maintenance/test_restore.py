@@ -16,10 +16,10 @@ from app.db.extensions import db
 from app.db.snapshots import DATABASE_ERRORS, exclusive_writer, snapshot
 from app.maintenance import MaintenanceError
 from app.maintenance import restore as restoring
-from app.maintenance.archive import BackupReader
+from app.maintenance.backup_file import BackupReader
 from app.maintenance.dump import TableChecksum
-from app.maintenance.indexes import count_faults, text_faults
 from app.maintenance.restore import check, restore
+from app.maintenance.sqlite_indexes import count_faults, text_faults
 from app.models import RequestCount
 from app.usage.jobs import write_counts
 from tests.conftest import DATABASES

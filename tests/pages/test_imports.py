@@ -287,11 +287,11 @@ def test_large_boundaries_are_simplified_for_the_map(
     page = ready(browser, feature(long, name="Long"), feature(square(11), name="Short"))
     path = f"{page.path}/shapes"
     assert len(browser.client.get(path).data) > 100_000
-    monkeypatch.setattr("app.imports.shapes.FEATURES_MAP_BYTES", 50_000)
+    monkeypatch.setattr("app.imports.feature_map.FEATURES_MAP_BYTES", 50_000)
     drawn = json.loads(browser.client.get(path).data)
     assert [each["properties"]["name"] for each in drawn["features"]] == ["Long", "Short"]
     assert len(drawn["features"][0]["geometry"]["coordinates"][0]) < 100
-    monkeypatch.setattr("app.imports.shapes.FEATURES_MAP_READ_BYTES", 50_000)
+    monkeypatch.setattr("app.imports.feature_map.FEATURES_MAP_READ_BYTES", 50_000)
     assert json.loads(browser.client.get(path).data)["left_out"] == 1
 
 

@@ -19,7 +19,7 @@ from app.db.batches import delete_batches
 from app.db.extensions import db
 from app.db.transactions import transaction
 from app.jobs import shutdown
-from app.maintenance.indexes import count_faults, text_faults
+from app.maintenance.sqlite_indexes import count_faults, text_faults
 from app.models import Asset, Project
 from app.projects import deletion, jobs
 from app.usage.counters import recount

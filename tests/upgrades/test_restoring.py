@@ -17,13 +17,13 @@ from app.db.revisions import FIRST, newest_revision, of_another_version
 from app.db.snapshots import connect, database_url, exclusive_writer, snapshot
 from app.factory import create_app
 from app.maintenance import MaintenanceError
-from app.maintenance.archive import BackupReader
 from app.maintenance.backup import back_up
+from app.maintenance.backup_file import BackupReader
 from app.maintenance.dump import checksum_of
-from app.maintenance.indexes import count_faults, text_faults
 from app.maintenance.restore import check, present, restore
-from app.maintenance.rows import table_codecs
 from app.maintenance.schema import codecs_at
+from app.maintenance.sqlite_indexes import count_faults, text_faults
+from app.maintenance.table_codec import table_codecs
 from config import load_settings
 from tests.db.later_version import folder_with_revisions, install
 from tests.make import make_account, make_asset, make_project

@@ -20,7 +20,7 @@ from app.account.members.service import list_members
 from app.audit.log.files import write_file
 from app.audit.log.filters import EntryQuery
 from app.events.listing import scan_events
-from app.exports.account_export.reading import (
+from app.exports.account_export.json_files import (
     AccountReader,
     Content,
     array,

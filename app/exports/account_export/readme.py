@@ -5,7 +5,7 @@ from __future__ import annotations
 from textwrap import fill
 from typing import Final
 
-from app.exports.account_export.reading import ExportedAccount
+from app.exports.account_export.json_files import ExportedAccount
 from app.policy.account_export import FILES
 from app.values.version import VERSION
 

@@ -10,7 +10,7 @@ from app.account.lookup import read_account
 from app.api.expensive import client_check
 from app.downloads.files import ExportedFile
 from app.downloads.responses import stream_file
-from app.exports.account_export.reading import ExportedAccount
+from app.exports.account_export.json_files import ExportedAccount
 from app.exports.account_export.service import filename, write_archive
 from app.http.urls import absolute_url
 

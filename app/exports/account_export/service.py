@@ -14,7 +14,7 @@ from app.audit.entries import record_read
 from app.audit.targets import Target
 from app.downloads.files import ExportedFile, whole_file
 from app.exports.account_export.contents import CONTENTS
-from app.exports.account_export.reading import AccountReader, ExportedAccount
+from app.exports.account_export.json_files import AccountReader, ExportedAccount
 from app.exports.account_export.readme import readme
 from app.exports.account_export.zip_stream import WrittenFile, ZipStream
 from app.formats.writers.source import blocks

@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any, Final
 
 from app.geometry import Boundary, is_same_boundary
-from app.imports.features import existing
+from app.imports.features import project_lookup
 from app.imports.features.candidates import Candidate
 from app.imports.features.external_ids import ExternalIds, has_another
 from app.imports.features.targets import (
@@ -57,7 +57,7 @@ class ProjectMatcher:
     )  # of projects that change, with the number of the feature
 
     def __post_init__(self) -> None:
-        find = partial(existing.with_external_id, self.account_id)
+        find = partial(project_lookup.with_external_id, self.account_id)
         self._external_ids = ExternalIds("project", self.match, find, _is_feature)
 
     def decide(self, item: Candidate) -> Decision:
@@ -99,14 +99,14 @@ class ProjectMatcher:
         return candidate
 
     def _is_in_use(self, slug: str) -> bool:
-        return slug in self._slugs or existing.has_slug(self.account_id, slug)
+        return slug in self._slugs or project_lookup.has_slug(self.account_id, slug)
 
     def _new(self, item: Candidate) -> Decision:
         name = self.free_name(item.name)
         if slug := unreserved_slug(name):
             self._slugs.add(slug)
         area_m2 = item.boundary.area_m2 if item.boundary else None
-        is_namesake = bool(existing.ids_named(self.account_id, item.name))
+        is_namesake = bool(project_lookup.ids_named(self.account_id, item.name))
         return Decision("new", name, area_m2=area_m2, is_namesake=is_namesake)
 
     def _present(self, item: Candidate, target: Any) -> Decision:
@@ -139,7 +139,7 @@ class ProjectMatcher:
     def _exported(self, item: Candidate) -> Any:
         """The project that was exported as this feature, unless it has changed into another one
         since."""
-        found = existing.with_id(self.account_id, item.own_id) if item.own_id else None
+        found = project_lookup.with_id(self.account_id, item.own_id) if item.own_id else None
         return found if found and (self.match != "none" or _is_feature(found, item)) else None
 
     def _same(self, item: Candidate) -> Any:
@@ -154,25 +154,25 @@ class ProjectMatcher:
         return first
 
     def _at(self, item: Candidate, boundary: Boundary) -> Iterator[Any]:
-        for near in existing.with_box(self.account_id, boundary.bounds, item.name):
+        for near in project_lookup.with_box(self.account_id, boundary.bounds, item.name):
             if self._is_taken(near.id) or has_another(near, item) or not _has_name(near, item):
                 continue
-            found = existing.with_id(self.account_id, near.id)
+            found = project_lookup.with_id(self.account_id, near.id)
             if found is not None and _has_boundary(found, boundary):
                 yield found
 
     def _named(self, item: Candidate) -> Iterator[Any]:
         """Some projects of a feature's name, perhaps followed by a number."""
         if not unreserved_slug(item.name):
-            for project_id in existing.ids_named(self.account_id, item.name):
+            for project_id in project_lookup.ids_named(self.account_id, item.name):
                 if not self._is_taken(project_id):
-                    yield existing.with_id(self.account_id, project_id)
+                    yield project_lookup.with_id(self.account_id, project_id)
             return
         name = fold(item.name)
         number, ahead = self._first_free.get(name, 1), _AHEAD
         while ahead:
             slug = unreserved_slug(numbered(item.name, number))
-            found = existing.with_slug(self.account_id, slug) if slug else None
+            found = project_lookup.with_slug(self.account_id, slug) if slug else None
             if found is None:
                 return
             if not self._is_taken(found.id):
@@ -187,7 +187,7 @@ class ProjectMatcher:
 
     def _namesake(self, item: Candidate) -> Any:
         """The project of the feature's name, or None."""
-        named = existing.ids_named(self.account_id, item.name)
+        named = project_lookup.ids_named(self.account_id, item.name)
         found = [each for each in named if each not in self.taken]
         if found and fold(item.name) in self.repeated_names:
             raise CannotImport(
@@ -197,7 +197,7 @@ class ProjectMatcher:
             )
         if len(found) > 1:
             raise CannotImport("Several projects have this name. Match by external_id.", "name")
-        return existing.with_id(self.account_id, found[0]) if found else None
+        return project_lookup.with_id(self.account_id, found[0]) if found else None
 
 
 def numbered(name: str, number: int) -> str:

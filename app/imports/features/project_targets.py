@@ -13,7 +13,7 @@ from app.auth.tenant import columns_of
 from app.db.queries import CompiledQuery
 from app.geometry import Boundary, measured_boundary
 from app.http.errors import Conflict, NotFound
-from app.imports.features import existing
+from app.imports.features import project_lookup
 from app.imports.features.candidates import Candidate
 from app.imports.features.project_matching import ProjectMatcher
 from app.imports.features.targets import CannotUndo, Decision, Match, Written
@@ -72,7 +72,7 @@ class ProjectTargets:
         prepared: BoundaryComparison | None = None,
     ) -> Written | None:
         """Change a project. Returns None if there is nothing left to change."""
-        found = existing.with_id(principal.account_id, decision.target_id or "")
+        found = project_lookup.with_id(principal.account_id, decision.target_id or "")
         if found is None:
             raise NotFound
         values = ProjectMatcher(principal.account_id, match).changes(found, item)

@@ -20,7 +20,7 @@ from app.imports.features.geometries import NO_POINT
 from app.imports.questions import project_places
 from app.imports.schemas import ImportCreateSchema
 from app.pages.filters import filtered
-from app.pages.imports import choices, words
+from app.pages.imports import settings_form, words
 from app.pages.project_choice import find_projects, projects_by_id
 from app.policy.bounds import PAGE_MAX
 from app.policy.files import FEATURES, FORMATS_IN
@@ -187,7 +187,7 @@ def import_page(
         "systems_text": systems_text,
         "systems": _systems(principal.account_id, found, systems_text or ""),
         "near": _near(principal.account_id) if has_map else [],
-        "reading": choices.reading_of(found),
+        "reading": settings_form.reading_of(found),
         "typed": typed or MultiDict(),
         "project": projects.get(found["project_id"]),
         "formats": FORMATS_IN,

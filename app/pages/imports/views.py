@@ -11,10 +11,9 @@ from app.api.openapi.geojson import GEOJSON
 from app.auth.principal import Principal
 from app.db.transactions import transaction
 from app.http.errors import ApiError, PayloadTooLarge, PreconditionFailed
-from app.imports import checks, listing, service, uploads
-from app.imports import shapes as imports_shapes
+from app.imports import checks, feature_map, listing, service, uploads
 from app.imports.schemas import ImportUpdateSchema
-from app.pages.imports import choices, rendering, words
+from app.pages.imports import rendering, settings_form, words
 from app.policy.files import FORM_BYTES
 from app.site.pages import PageBlueprint, page, redirect_to
 from app.site.protection import FormLimits, own_site_only, takes
@@ -93,7 +92,7 @@ def one_import(principal: Principal, import_id: str) -> Response:
 @own_site_only
 def shapes(principal: Principal, import_id: str) -> Response:
     """A page of features of an import, as GeoJSON for the map."""
-    drawn = imports_shapes.draw_features(principal, import_id, **rendering.shown_features().wanted)
+    drawn = feature_map.draw_features(principal, import_id, **rendering.shown_features().wanted)
     return Response(drawn, content_type=GEOJSON, headers={"Cache-Control": "no-store"})
 
 
@@ -103,7 +102,9 @@ def change(principal: Principal, import_id: str) -> Response:
     """Read the file again, with other choices."""
     found = listing.read_import(principal, import_id)
     try:
-        values = rendering.checked(ImportUpdateSchema, choices.read_choices(request.form, found))
+        values = rendering.checked(
+            ImportUpdateSchema, settings_form.read_choices(request.form, found)
+        )
         with transaction():
             service.change_import(principal, import_id, values)
     except ApiError as error:
@@ -118,7 +119,7 @@ def leave_out(principal: Principal, import_id: str) -> Response:
     try:
         with transaction():
             before = service.lock_import(principal, import_id).left_out
-            values = {"left_out": choices.left_out(request.form, before)}
+            values = {"left_out": settings_form.left_out(request.form, before)}
             values = rendering.checked(ImportUpdateSchema, values)
             service.change_import(principal, import_id, values)
     except ApiError as error:

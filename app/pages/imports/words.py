@@ -11,7 +11,7 @@ from app.imports.features.faults import without_numbers
 from app.imports.features.mapping import ColumnMapping, ignored_among
 from app.imports.questions import must_answer
 from app.imports.record import country_words, overlap_words
-from app.pages.imports.choices import Reading
+from app.pages.imports.settings_form import Reading
 from app.policy.bounds import GEOMETRY_POSITIONS
 from app.policy.files import FEATURES, FORMATS_IN
 from app.site.pages import format_hectares

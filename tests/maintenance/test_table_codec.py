@@ -24,7 +24,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects import postgresql
 
 from app.db.column_types import Timestamp
-from app.maintenance.rows import TableCodec, table_codecs
+from app.maintenance.table_codec import TableCodec, table_codecs
 
 
 class Wrapped(TypeDecorator[str]):

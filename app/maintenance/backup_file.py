@@ -20,7 +20,7 @@ import orjson
 
 from app.maintenance import MaintenanceError
 from app.maintenance.dump import TableChecksum
-from app.maintenance.rows import TableCodec
+from app.maintenance.table_codec import TableCodec
 from app.values.files import new_private_file
 
 FORMAT: Final = 1

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeVar
 import orjson
 from flask import Flask
 
-from app.exports.reading import in_short_queries
+from app.exports.records import in_short_queries
 from app.lists.scanning import Reader
 from app.values.strict_json import dumps
 
