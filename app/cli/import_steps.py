@@ -13,12 +13,12 @@ from app.auth.principal import Principal
 from app.cli.output import CommandError
 from app.db.transactions import transaction
 from app.imports import listing, service
-from app.imports.leases import Leased, LeaseLost, end_step
+from app.imports.leases import LeasedImport, LeaseLost, end_step
 from app.imports.progress import ImportProgress
 
 
 @contextmanager
-def own_step(owner: Principal, leased: Leased) -> Iterator[None]:
+def own_step(owner: Principal, leased: LeasedImport) -> Iterator[None]:
     """Do the step that an import is at in this block. If the block does not end, the import has
     failed, so that the command can be run again; unless a worker has taken the import over, as it
     does when this process stood still for long.

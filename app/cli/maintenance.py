@@ -35,7 +35,7 @@ from app.maintenance.backup import NOT_INCLUDED, back_up
 from app.maintenance.backup_file import BackupReader, Manifest
 from app.maintenance.copying import TableComparison, copy_database
 from app.maintenance.dump import OnRows, no_progress
-from app.maintenance.restore import Present, check, present, restore
+from app.maintenance.restore import PresentData, check_backup, read_present, restore_backup
 from app.policy.deletion import DELETED_AFTER
 from app.security.sealing import key_check
 from app.values import clock
@@ -129,14 +129,14 @@ def restore_(path: Path, unverified: bool, yes: bool, as_json: bool) -> None:
             require_authentic(source, keys)
         with _bar("Checking ", quiet=as_json) as (start, advance):
             start(sum(source.manifest.rows().values()))
-            check(source, advance)
-        before, after = present(url), source.manifest.rows()
+            check_backup(source, advance)
+        before, after = read_present(url), source.manifest.rows()
         if not (yes and as_json):
             _show_changes(url, source.manifest, before, settings)
         confirm("Replace everything?", yes=yes, as_json=as_json)
         with _bar("Restoring", quiet=as_json) as (start, advance):
             start(sum(after.values()))
-            put_off = restore(source, url, advance)
+            put_off = restore_backup(source, url, advance)
     _record("instance.restored", path)
     record = {"database": shown_url(url), "from": _describe(source.manifest)}
     if as_json:
@@ -223,7 +223,7 @@ def _describe(manifest: Manifest) -> dict[str, Any]:
     }
 
 
-def _show_changes(url: URL, manifest: Manifest, present: Present, settings: Settings) -> None:
+def _show_changes(url: URL, manifest: Manifest, present: PresentData, settings: Settings) -> None:
     """Show what will be replaced, on standard error like the question."""
     before, after = present.rows, manifest.rows()
     echo(f"The backup of {manifest.made_at} will replace {shown_url(url)}:", err=True)
@@ -239,7 +239,7 @@ def _show_changes(url: URL, manifest: Manifest, present: Present, settings: Sett
         )
 
 
-def _show_revisions(revision: str, present: Present) -> None:
+def _show_revisions(revision: str, present: PresentData) -> None:
     """Show what becomes of the tables, where they do not stay as they are."""
     newest = revisions.newest_revision()
     if revision != newest:

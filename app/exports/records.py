@@ -31,7 +31,7 @@ _PROJECTS_WITH_PLOTS: Final = CompiledQuery(
 _FEW: Final = 50  # projects whose plots are read one project after the other
 
 
-def in_short_queries(
+def read_in_short_queries(
     app: Flask, scan: Callable[[Reader], Iterable[list[T]]], on_batch: OnBatch
 ) -> Iterator[T]:
     """Yield the records of a scan, which holds no connection between two queries.
@@ -128,7 +128,7 @@ class EudrReader:
 
     def _read(self, kind: str, filters: dict[str, Any]) -> Iterator[dict[str, Any]]:
         scan = partial(scan_records, kind, self._account_id, filters)
-        return in_short_queries(self._app, scan, self._on_batch)
+        return read_in_short_queries(self._app, scan, self._on_batch)
 
     @cached_property
     def _with_plots(self) -> frozenset[str]:

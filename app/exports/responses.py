@@ -14,7 +14,7 @@ from app.exports.service import Export
 from app.formats.writers.formats import STREAMED
 
 
-def file_response(export: Export) -> Response:
+def export_response(export: Export) -> Response:
     """Stream the file of an export."""
     app = current_app._get_current_object()  # type: ignore[attr-defined]
     check = _client_check(export)
@@ -23,7 +23,7 @@ def file_response(export: Export) -> Response:
         return service.write_export(export, app, check, at_once=at_once)
 
     def name(slug: str) -> str:
-        return service.filename(slug, export)
+        return service.export_filename(slug, export)
 
     return stream_file(export.account_id, write, export.media_type, name)
 

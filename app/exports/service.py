@@ -12,7 +12,7 @@ from flask import Flask
 from app.audit.entries import created, record_read
 from app.audit.targets import Target
 from app.downloads.files import ExportedFile, no_room, sized, whole_file
-from app.exports.records import EudrReader, in_short_queries, scan_records
+from app.exports.records import EudrReader, read_in_short_queries, scan_records
 from app.formats.writers.eudr import NO_OPTIONS, write_eudr
 from app.formats.writers.eudr_plots import EudrOptions
 from app.formats.writers.features import FEATURE_TYPES, Feature
@@ -115,7 +115,7 @@ def features_for_eudr(
     return reader.projects(filters, boundaries=export.boundaries, points=export.points)
 
 
-def filename(slug: str, export: Export) -> str:
+def export_filename(slug: str, export: Export) -> str:
     """The name of the file of an account, such as ``green-woods-projects-2026-11-22.geojson``."""
     what = f"{export.kind}-eudr" if export.format == "eudr" else export.kind
     if country := dict(export.filters).get("country"):
@@ -145,7 +145,7 @@ def _source(export: Export, app: Flask, on_batch: Callable[[int], None]) -> Feat
             dict(export.filters),
             metadata_only=metadata_only,
         )
-        return in_short_queries(app, scan, on_batch)
+        return read_in_short_queries(app, scan, on_batch)
 
     return FeatureSource(
         FEATURE_TYPES[export.kind],
@@ -154,7 +154,7 @@ def _source(export: Export, app: Flask, on_batch: Callable[[int], None]) -> Feat
     )
 
 
-def record_export(export: Export, account_name: str) -> None:
+def log_export(export: Export, account_name: str) -> None:
     """Record in the audit log that somebody exports a file, before it is sent."""
     values = {name: _plain(value) for name, value in export.filters.items() if value is not None}
     record_read(

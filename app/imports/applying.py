@@ -24,10 +24,17 @@ from app.imports.delivery_backlog import wait_for_deliveries
 from app.imports.feature_rows import count_features, update_features
 from app.imports.features.bounded import BoundedMatcher
 from app.imports.features.candidates import Candidate, stored_candidate
-from app.imports.features.mixed_targets import name_of_file, targets_of
+from app.imports.features.mixed_targets import import_targets, name_of_file
 from app.imports.features.project_targets import ProjectTargets
-from app.imports.features.targets import CannotImport, Decision, Match, Matcher, Targets, Written
-from app.imports.leases import Leased, end_step, locked, put_back
+from app.imports.features.targets import (
+    CannotImport,
+    Decision,
+    Match,
+    Matcher,
+    Targets,
+    WrittenTarget,
+)
+from app.imports.leases import LeasedImport, end_step, lock_leased, put_back
 from app.imports.progress import NO_PROGRESS, ImportProgress
 from app.imports.uploads import delete_upload
 from app.models import Import, ImportFeature
@@ -71,7 +78,7 @@ _SECONDS: Final = "deciding_seconds"  # its name in the counts of an import
 
 
 def apply_features(
-    leased: Leased,
+    leased: LeasedImport,
     principal: Principal,
     targets: Targets,
     match: Match,
@@ -108,10 +115,10 @@ def apply_features(
         )
         for batch in batched_by_time(decided, BATCH_SECONDS):
             with in_transaction():
-                found = locked(leased)
+                found = lock_leased(leased)
                 if found.points_as_plots and not found.project_id and any(map(_is_plot, batch)):
                     _make_project(principal, matcher, found)
-                    targets = targets_of(found)
+                    targets = import_targets(found)
                 written = [
                     (number, _write(principal, targets, matcher, match, *others))
                     for number, *others in batch
@@ -125,10 +132,10 @@ def apply_features(
             after = batch[-1][0]
             if is_over():
                 with in_transaction():
-                    put_back(locked(leased))
+                    put_back(lock_leased(leased))
                 return
     with in_transaction():
-        _finish(locked(leased))
+        _finish(lock_leased(leased))
 
 
 def _is_plot(decided: tuple[int, Candidate, Decision | CannotImport, Any]) -> bool:
@@ -207,7 +214,7 @@ def _write(
 
 def _create(
     principal: Principal, targets: Targets, matcher: Matcher, item: Candidate, name: str
-) -> Written:
+) -> WrittenTarget:
     """Create a target. Raises ApiError, and leaves the rest of the transaction as it is."""
     for tries_left in reversed(range(_TRIES)):
         try:

@@ -10,7 +10,7 @@ from app.auth.principal import Principal
 from app.http.errors import Conflict, Detail, NotFound, ValidationFailed
 from app.imports.feature_rows import count_states, feature_numbers
 from app.imports.features.mapping import mapped_fields
-from app.imports.listing import that_gives_way
+from app.imports.listing import replaceable_import
 from app.models import Import
 from app.policy.imports import GEOMETRY_COLUMNS
 from app.projects.reading import check_project
@@ -36,7 +36,7 @@ def check_new_import(
     """Raise the errors that ``create_import`` would raise."""
     check_kind(principal, kind, project_id, points_as_plots=choices.get("points_as_plots"))
     check_choices(kind, choices)
-    that_gives_way(principal)
+    replaceable_import(principal)
 
 
 def check_kind(

@@ -15,7 +15,7 @@ from sqlalchemy import ColumnElement, Text, and_, cast, exists, or_, select
 
 from app.db.extensions import db
 from app.db.transactions import Transaction
-from app.imports.feature_rows import delete_some
+from app.imports.feature_rows import delete_feature_batch
 from app.jobs.pauses import pause_after
 from app.models import Import, ImportFeature
 from app.policy.imports import IMPORT_DAYS
@@ -72,7 +72,7 @@ def _delete_some(import_id: str, in_transaction: Transaction) -> tuple[float, bo
         found, is_old = row
         if is_old:
             found.status = "canceled"  # nobody undoes a part of it
-        if delete_some(found.account_id, found.id):
+        if delete_feature_batch(found.account_id, found.id):
             return began, True
         if is_old:
             db.session.delete(found)

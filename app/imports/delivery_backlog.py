@@ -17,7 +17,7 @@ from app.auth.tenant import columns_of
 from app.db.column_types import Timestamp
 from app.db.queries import CompiledQuery
 from app.db.transactions import Transaction
-from app.imports.leases import Leased, locked
+from app.imports.leases import LeasedImport, lock_leased
 from app.imports.progress import ImportProgress
 from app.models import Delivery, Webhook
 from app.policy.deliveries import LEASE
@@ -45,7 +45,7 @@ _NUMBER: Final = CompiledQuery(select(func.count()).select_from(_UNTRIED))
 
 
 def wait_for_deliveries(
-    leased: Leased, in_transaction: Transaction, progress: ImportProgress
+    leased: LeasedImport, in_transaction: Transaction, progress: ImportProgress
 ) -> bool:
     """Let the import wait while too many deliveries of its account have not been tried; for use
     between the transactions of a step.
@@ -56,7 +56,7 @@ def wait_for_deliveries(
     """
     while _too_many_untried(leased.account_id):
         with in_transaction():
-            found = locked(leased)
+            found = lock_leased(leased)
             found.message = _MESSAGE
             if not progress.stays:
                 found.lease, found.tries = None, 0

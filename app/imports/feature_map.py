@@ -59,7 +59,7 @@ def shape_of_feature(principal: Principal, import_id: str, number: int) -> tuple
     return row.name, row.geometry or ""
 
 
-def draw_features(
+def features_on_map(
     principal: Principal, import_id: str, *, page: int, per_page: int, **wanted: Any
 ) -> bytes:
     """A page of the list of features as the text of a GeoJSON FeatureCollection, simplified where

@@ -17,7 +17,7 @@ from app.db.column_types import byte_length
 from app.db.queries import CompiledQuery
 from app.db.transactions import CompiledChange, Transaction, insert_rows
 from app.geometry import Problem
-from app.imports.features.candidates import Candidate, Rejected, stored_values
+from app.imports.features.candidates import Candidate, RejectedFeature, stored_values
 from app.imports.features.targets import Decision
 from app.models import ImportFeature
 from app.policy.imports import (
@@ -64,7 +64,7 @@ _BYTES: Final = func.coalesce(byte_length(ImportFeature.geometry), 0) + func.coa
 
 
 def feature_row(
-    account_id: str, import_id: str, item: Candidate | Rejected, decision: Decision | None
+    account_id: str, import_id: str, item: Candidate | RejectedFeature, decision: Decision | None
 ) -> dict[str, Any]:
     """The row of a feature. Without a decision, it is rejected."""
     row: dict[str, Any] = {
@@ -87,7 +87,7 @@ def feature_row(
         "values": {},
         "geometry": None,
     }
-    if isinstance(item, Rejected):
+    if isinstance(item, RejectedFeature):
         most = PROBLEMS if item.number <= SHOWN_FEATURES else LATER_PROBLEMS
         row["problems"] = [_problem(each) for each in item.problems[:most]]
         row["geometry"] = item.shape
@@ -170,7 +170,7 @@ def _update(columns: tuple[str, ...]) -> CompiledChange:
     return CompiledChange(update(_TABLE).where(*own), columns)
 
 
-def delete_some(account_id: str, import_id: str) -> bool:
+def delete_feature_batch(account_id: str, import_id: str) -> bool:
     """Delete features of an import, as many as others can wait for, in the current transaction.
     Returns False when there are none left."""
     own = rows_of(account_id, ImportFeature).where(ImportFeature.import_id == import_id)
@@ -191,7 +191,7 @@ def delete_features(
     while are_left:
         with in_transaction():
             begin()
-            are_left = delete_some(account_id, import_id)
+            are_left = delete_feature_batch(account_id, import_id)
 
 
 def count_features(account_id: str, import_id: str) -> dict[str, Any]:

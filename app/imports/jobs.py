@@ -13,7 +13,7 @@ from flask import Flask, current_app
 from sqlalchemy.exc import DBAPIError
 
 from app.db.transactions import transaction
-from app.imports.leases import NEW_WORK, Leased, LeaseLost, has_waiting, lease_next, pause
+from app.imports.leases import NEW_WORK, LeasedImport, LeaseLost, has_waiting, lease_next, pause
 from app.imports.uploads import delete_old_copies, has_copies
 from app.jobs import shutdown
 from app.jobs.registry import Job
@@ -72,14 +72,14 @@ def _run_brief(app: Flask, end: float, is_over: threading.Event) -> int:
     return steps
 
 
-def _lease(end: float, *, is_brief: bool = False) -> Leased | None:
+def _lease(end: float, *, is_brief: bool = False) -> LeasedImport | None:
     if shutdown.requested.is_set() or time.monotonic() > end:
         return None
     with transaction():
         return lease_next(is_brief=is_brief, beside=_at_work)
 
 
-def _run(leased: Leased) -> None:
+def _run(leased: LeasedImport) -> None:
     from app.imports.steps import run_step  # noqa: PLC0415 - commands need no geometry
 
     _at_work.add(leased.account_id)

@@ -1,7 +1,7 @@
 """Leases of imports: which worker works on which.
 
 A worker leases an import for some seconds and renews that with each transaction. When it dies,
-another one goes on. Each transaction of a step begins with ``locked``: so no two workers write for
+another one goes on. Each transaction of a step begins with ``lock_leased``, so no two workers write
 one import, and none goes on with one that was canceled.
 
 Accounts take turns: the next import is of the account whose last lease is the oldest, and one
@@ -39,7 +39,7 @@ class LeaseLost(Exception):
     """Another worker has the import, or it was canceled or deleted."""
 
 
-class Leased(NamedTuple):
+class LeasedImport(NamedTuple):
     """An import that this worker works on. ``is_brief``: only for a brief turn."""
 
     account_id: str
@@ -49,7 +49,7 @@ class Leased(NamedTuple):
     is_brief: bool = False
 
 
-def lease_next(*, is_brief: bool = False, beside: Collection[str] = ()) -> Leased | None:
+def lease_next(*, is_brief: bool = False, beside: Collection[str] = ()) -> LeasedImport | None:
     """Lease the import that has waited longest, of the account whose turn it is, or return None.
 
     One whose worker has died too often fails.
@@ -83,16 +83,16 @@ def lease_next(*, is_brief: bool = False, beside: Collection[str] = ()) -> Lease
     if found.status == "reading" and found.upload_id is None:  # a command read it, and was killed
         end_step(found, "failed", "The import was interrupted.")
         return lease_next(is_brief=is_brief, beside=beside)
-    return lease(found, is_brief=is_brief)
+    return lease_import(found, is_brief=is_brief)
 
 
-def lease(found: Import, *, is_brief: bool = False) -> Leased:
+def lease_import(found: Import, *, is_brief: bool = False) -> LeasedImport:
     """Lease an import that is locked by this transaction, or new."""
     found.lease = token_hex(16)
     found.leased_at = clock.now()
     found.leased_until = found.leased_at + timedelta(seconds=LEASE_SECONDS)
     found.tries += 1
-    return Leased(found.account_id, found.id, found.lease, found.status, is_brief)
+    return LeasedImport(found.account_id, found.id, found.lease, found.status, is_brief)
 
 
 def do_others_wait(account_id: str) -> bool:
@@ -105,9 +105,9 @@ def has_waiting() -> bool:
     return has_rows(_waiting())
 
 
-def pause(leased: Leased) -> None:
+def pause(leased: LeasedImport) -> None:
     """Leave an import until its lease would end; others of the account go on. Raises LeaseLost."""
-    locked(leased).lease = None
+    lock_leased(leased).lease = None
 
 
 def put_back(found: Import) -> None:
@@ -116,7 +116,7 @@ def put_back(found: Import) -> None:
     found.tries = 0
 
 
-def locked(leased: Leased) -> Import:
+def lock_leased(leased: LeasedImport) -> Import:
     """The leased import, locked until the end of the transaction, with its lease renewed.
 
     Raises LeaseLost.

@@ -194,7 +194,7 @@ def count_unfinished(account_id: str) -> int:
     return int(_UNFINISHED.scalar(account_id=account_id))
 
 
-def that_gives_way(principal: Principal) -> str | None:
+def replaceable_import(principal: Principal) -> str | None:
     """The id of the import that gives way to a new one; None: there is room for it. It is the
     oldest one that failed and has its file, or else the oldest that nobody applied, of those that
     the principal may cancel.

@@ -39,7 +39,7 @@ _READ_BYTES: Final = 1024 * 1024  # likewise at once
 _WAIT_SECONDS: Final = 2.0
 
 
-class Placed(NamedTuple):
+class PlacedFeature(NamedTuple):
     """A feature that a project becomes or is changed to. ``size``: characters of its boundary.
     ``target_id``: the project whose boundary it replaces."""
 
@@ -51,7 +51,7 @@ class Placed(NamedTuple):
     target_id: str | None
 
 
-class Overlaps(NamedTuple):
+class FileOverlaps(NamedTuple):
     """The overlaps of the features of a file, as columns of their rows, by their numbers.
     ``is_complete``: there was time to compare all."""
 
@@ -62,10 +62,10 @@ class Overlaps(NamedTuple):
 def find_overlaps(
     account_id: str,
     import_id: str,
-    placed: Sequence[Placed],
+    placed: Sequence[PlacedFeature],
     seconds: float,
     on_wait: Callable[[], None] = lambda: None,
-) -> Overlaps:
+) -> FileOverlaps:
     """Compare features with the projects that the import leaves as they are, and with one another.
 
     Args:
@@ -73,7 +73,7 @@ def find_overlaps(
         on_wait: called again and again while it takes long.
     """
     if not placed:
-        return Overlaps({}, True)
+        return FileOverlaps({}, True)
     comparison = _Comparison(account_id, import_id, placed, _Clock(seconds, on_wait))
     found = defaultdict[int, _OfFeature](_OfFeature)
     for together in _neighbors(comparison.boxes):
@@ -86,7 +86,7 @@ def find_overlaps(
             found[cast("int", one.key)].add(m2, other)
     areas = {each.number: each.area_m2 for each in placed}
     columns = {number: each.columns(areas[number]) for number, each in found.items()}
-    return Overlaps(columns, comparison.is_complete)
+    return FileOverlaps(columns, comparison.is_complete)
 
 
 @dataclass
@@ -164,7 +164,7 @@ class _Comparison:
     """Compares the features of one file. ``is_complete``: all were compared so far."""
 
     def __init__(
-        self, account_id: str, import_id: str, placed: Sequence[Placed], clock: _Clock
+        self, account_id: str, import_id: str, placed: Sequence[PlacedFeature], clock: _Clock
     ) -> None:
         self._account_id, self._import_id, self._clock = account_id, import_id, clock
         self.is_complete = True

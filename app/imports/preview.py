@@ -27,7 +27,7 @@ from app.imports.feature_rows import (
     update_features,
 )
 from app.imports.features.bounded import BoundedMatcher
-from app.imports.features.candidates import Candidate, Choices, Rejected
+from app.imports.features.candidates import Candidate, ReadOptions, RejectedFeature
 from app.imports.features.mapping import (
     ColumnMapping,
     LayerScan,
@@ -35,17 +35,17 @@ from app.imports.features.mapping import (
     guess_name_column,
     ignored_columns,
     is_export,
-    within_bound,
+    within_key_limit,
 )
 from app.imports.features.mixed_targets import MixedTargets, name_of_file
-from app.imports.features.reader_process import Batch, Opened, ReaderProcess, TooCostly
-from app.imports.features.reader_program import TOO_SLOW, ReadBounds, ReadWays
+from app.imports.features.reader_process import Batch, OpenedFile, ReaderProcess, TooCostly
+from app.imports.features.reader_program import TOO_SLOW, OpenOptions, ReadLimits
 from app.imports.features.sums import FeatureSums
 from app.imports.features.targets import CannotImport, Decision, Match, Matcher, Targets
-from app.imports.leases import Leased, end_costly, end_step, locked, put_back
-from app.imports.overlaps import Placed, find_overlaps
+from app.imports.leases import LeasedImport, end_costly, end_step, lock_leased, put_back
+from app.imports.overlaps import PlacedFeature, find_overlaps
 from app.imports.progress import NO_PROGRESS, ImportProgress
-from app.imports.questions import Answers, must_answer, project_places, questions_of
+from app.imports.questions import Answers, project_places, questions_of, required_question
 from app.models import Import
 from app.policy.bounds import METADATA_KEYS
 from app.policy.files import (
@@ -77,8 +77,8 @@ _USUAL: Final = {
     ("kmz", "projects"): (ALL_FOLDERS,),
     ("kmz", "assets"): (ALL_FOLDERS,),
 }
-_BOUNDS: Final = ReadBounds(READ_SECONDS, READ_MEMORY_BYTES, WAIT_SECONDS)
-_BRIEF: Final = ReadBounds(BRIEF_SECONDS, BRIEF_MEMORY_BYTES, BRIEF_WAIT_SECONDS)
+_BOUNDS: Final = ReadLimits(READ_SECONDS, READ_MEMORY_BYTES, WAIT_SECONDS)
+_BRIEF: Final = ReadLimits(BRIEF_SECONDS, BRIEF_MEMORY_BYTES, BRIEF_WAIT_SECONDS)
 _SHOWN: Final = 20  # names in a message
 _WRITTEN: Final = 500  # overlaps in one transaction
 _NOT_COMPARED: Final = (
@@ -101,14 +101,14 @@ class LayerPlan(NamedTuple):
 
     layer: Layer
     crs: str | None
-    choices: Choices
+    choices: ReadOptions
     matcher: Matcher
     features: int
     crs_is_open: bool
 
 
-def read_file(
-    leased: Leased,
+def prepare_preview(
+    leased: LeasedImport,
     path: Path,
     targets: Targets,
     in_transaction: Transaction,
@@ -130,13 +130,15 @@ def read_file(
 
     def renew() -> None:
         with in_transaction():
-            locked(leased)
+            lock_leased(leased)
 
     def clear() -> None:
-        delete_features(leased.account_id, leased.import_id, in_transaction, lambda: locked(leased))
+        delete_features(
+            leased.account_id, leased.import_id, in_transaction, lambda: lock_leased(leased)
+        )
 
     with in_transaction():
-        locked(leased).progress_done = 0
+        lock_leased(leased).progress_done = 0
     clear()
     sums = FeatureSums()
     bounds = _BRIEF if leased.is_brief else _BOUNDS
@@ -161,7 +163,7 @@ def read_file(
     except TooCostly as error:
         clear()
         with in_transaction():
-            found = locked(leased)
+            found = lock_leased(leased)
             if leased.is_brief:
                 found.is_long = True
                 put_back(found)
@@ -171,19 +173,19 @@ def read_file(
     except FileInvalid as error:
         clear()
         with in_transaction():
-            end_step(locked(leased), "failed", str(error))
+            end_step(lock_leased(leased), "failed", str(error))
         return
     with in_transaction():
-        found = locked(leased)
+        found = lock_leased(leased)
         found.notes = [*found.notes, *notes]
         counts = count_features(leased.account_id, leased.import_id)
         found.counts = counts | sums.as_json()
-        open_question = must_answer(found.questions)
+        open_question = required_question(found.questions)
         end_step(found, "ready", open_question["message"] if open_question else None)
 
 
 def _plan(
-    leased: Leased,
+    leased: LeasedImport,
     process: ReaderProcess,
     targets: Targets,
     in_transaction: Transaction,
@@ -191,12 +193,12 @@ def _plan(
 ) -> LayerPlan:
     """Open the file, decide how its columns are read, and store that."""
     with in_transaction():
-        found = locked(leased)
+        found = lock_leased(leased)
         named = ColumnMapping.from_json(found.mapping or {})
-        ways = ReadWays(found.swap, found.corners_by, named.geometry)
+        ways = OpenOptions(found.swap, found.corners_by, named.geometry)
     opened = process.open(ways)
     with in_transaction():
-        found = locked(leased)
+        found = lock_leased(leased)
         layer = _layer(found, opened)
         found.format, found.layer, found.crs = opened.format, layer.name, layer.crs
         found.layers = [asdict(each) for each in opened.layers]
@@ -231,11 +233,11 @@ def _plan(
     crs_is_open = any(each["code"] == "crs" for each in questions)
     left_out: list[str] = []
     if not from_here:  # its keys that were no columns are together in one
-        mapping, left_out = within_bound(mapping, scan, ignored)
+        mapping, left_out = within_key_limit(mapping, scan, ignored)
     match = _chosen_match(match, mapping, from_here)
     matcher = _matcher(leased, process, targets, match, (layer, crs, mapping.name))
     with in_transaction():
-        found = locked(leased)
+        found = lock_leased(leased)
         found.mapping, found.match = mapping.as_json(), match
         if "name" in given and given["name"] is None:
             found.mapping = {"name": None, **found.mapping}  # a person wants none
@@ -245,7 +247,7 @@ def _plan(
             found.crs = None
         elif scan.box is None:  # nothing to ask about
             found.crs = found.crs or "EPSG:4326"
-    choices = Choices(
+    choices = ReadOptions(
         kind,
         mapping,
         layer.name,
@@ -261,7 +263,7 @@ def _plan(
 
 
 def _matcher(
-    leased: Leased,
+    leased: LeasedImport,
     process: ReaderProcess,
     targets: Targets,
     match: Match,
@@ -278,16 +280,16 @@ def _matcher(
 
 
 def _decide(
-    leased: Leased, batch: Batch, matcher: Matcher
-) -> Iterator[tuple[dict[str, Any], Candidate | Rejected]]:
+    leased: LeasedImport, batch: Batch, matcher: Matcher
+) -> Iterator[tuple[dict[str, Any], Candidate | RejectedFeature]]:
     """Yield the rows of features."""
     for item in batch:
         yield _row(leased, item, matcher), item
 
 
 def _compare(
-    leased: Leased,
-    placed: Sequence[Placed],
+    leased: LeasedImport,
+    placed: Sequence[PlacedFeature],
     seconds: float,
     renew: Callable[[], None],
     in_transaction: Transaction,
@@ -303,21 +305,25 @@ def _compare(
     columns = list(found.columns.items())
     for start in range(0, len(columns), _WRITTEN):
         with in_transaction():
-            locked(leased)
+            lock_leased(leased)
             some = columns[start : start + _WRITTEN]
             update_features(leased.account_id, leased.import_id, some)
     return [] if found.is_complete else [_NOT_COMPARED]
 
 
-def _store(leased: Leased, rows: Sequence[dict[str, Any]], in_transaction: Transaction) -> None:
+def _store(
+    leased: LeasedImport, rows: Sequence[dict[str, Any]], in_transaction: Transaction
+) -> None:
     with in_transaction():
-        found = locked(leased)
+        found = lock_leased(leased)
         left_out = set(found.left_out)
         insert_features([{**row, "left_out": row["number"] in left_out} for row in rows])
         found.progress_done += len(rows)
 
 
-def _row(leased: Leased, item: Candidate | Rejected, matcher: Matcher) -> dict[str, Any]:
+def _row(
+    leased: LeasedImport, item: Candidate | RejectedFeature, matcher: Matcher
+) -> dict[str, Any]:
     decision: Decision | None = None
     if isinstance(item, Candidate):
         try:
@@ -326,11 +332,11 @@ def _row(leased: Leased, item: Candidate | Rejected, matcher: Matcher) -> dict[s
             problem = whole_problem("conflict", error.message, error.field)
             geometry = item.boundary or item.location
             shape = geometry.text if geometry else None
-            item = Rejected(item.number, item.name, (problem,), shape, item.is_plot)
+            item = RejectedFeature(item.number, item.name, (problem,), shape, item.is_plot)
     return feature_row(leased.account_id, leased.import_id, item, decision)
 
 
-def _layer(found: Import, opened: Opened) -> Layer:
+def _layer(found: Import, opened: OpenedFile) -> Layer:
     """The layer to import."""
     names = [layer.name for layer in opened.layers]
     _check_names([*names, *(name for each in opened.layers for name in each.columns)])

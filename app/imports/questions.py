@@ -16,7 +16,7 @@ from app.imports.features.mapping import (
     LayerScan,
     are_plots,
     plot_ids,
-    shortened,
+    shorten,
 )
 from app.models import Import, Project
 from app.policy.imports import MUST_BE_ANSWERED, OPTIONS, QUESTIONS, SAMPLED_COLUMNS
@@ -92,11 +92,11 @@ def questions_of(
     ]
     found = sorted(filter(None, asked), key=lambda each: QUESTIONS.index(each["code"]))
     # The answers to the first ones change the columns.
-    named = _which_name(scan, mapping) if asks_name and not must_answer(found) else None
+    named = _which_name(scan, mapping) if asks_name and not required_question(found) else None
     return [*found, named] if named else found
 
 
-def must_answer(questions: Sequence[Mapping[str, Any]]) -> Json | None:
+def required_question(questions: Sequence[Mapping[str, Any]]) -> Json | None:
     """The first question that has to be answered before an import is applied; None: there is
     none."""
     return next((dict(each) for each in questions if each["required"]), None)
@@ -201,7 +201,7 @@ def _systems(scan: LayerScan, near: Sequence[Position]) -> Iterator[Json]:
     assert scan.box is not None
     features = scan.areas + scan.lines + scan.points
     for system in nearest_systems(_middle_of(scan.box), near, OPTIONS):
-        label = f"{system.name} ({shortened(system.area.rstrip('.'), 60)})"
+        label = f"{system.name} ({shorten(system.area.rstrip('.'), 60)})"
         bbox = bounds_in_degrees(system.code, scan.box)
         yield _option(label, features, bbox=bbox, crs=system.code)
 
@@ -237,7 +237,7 @@ def _which_type(scan: LayerScan, answers: Answers, name: str) -> Json | None:
         return None
     plots = [
         _option(
-            f"Plots kept as points, of a new project “{shortened(name)}”",
+            f"Plots kept as points, of a new project “{shorten(name)}”",
             points,
             points_as_plots=True,
         ),

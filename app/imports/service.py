@@ -23,9 +23,9 @@ from app.imports.checks import (
 from app.imports.feature_rows import count_features, count_states, leave_out
 from app.imports.features.mapping import mapped_fields
 from app.imports.leases import NEW_WORK
-from app.imports.listing import may_see, that_gives_way
+from app.imports.listing import may_see, replaceable_import
 from app.imports.preview import affordable_layers
-from app.imports.questions import must_answer
+from app.imports.questions import required_question
 from app.imports.record import not_found
 from app.imports.uploads import delete_upload, plain_filename
 from app.jobs.after_commit import notify_after_commit
@@ -73,7 +73,7 @@ def create_import(
         Conflict: the account has too many unfinished imports, and none gives way.
     """
     check_new_import(principal, kind=kind, project_id=project_id, **choices)
-    if oldest := that_gives_way(principal):
+    if oldest := replaceable_import(principal):
         _give_way(principal, oldest)
     moment = clock.now()
     made = Import(
@@ -204,7 +204,7 @@ def apply_import(principal: Principal, import_id: str, *, looked_at: str | None 
     if found.crs is None and found.given_crs is None:
         message = found.message or "The coordinate system of the file is unknown. Set crs."
         raise Conflict("crs_unknown", "crs", message)
-    if question := must_answer(found.questions):
+    if question := required_question(found.questions):
         raise Conflict("unanswered", question["code"], question["message"])
     check_history(found.account_id, counters(found.account_id).history_bytes)
     _start(found, "applying", principal)

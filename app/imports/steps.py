@@ -15,10 +15,10 @@ from app.db.queries import CompiledQuery
 from app.db.transactions import Transaction
 from app.imports.applying import apply_features
 from app.imports.attribution import acting_for
-from app.imports.features.mixed_targets import targets_of
+from app.imports.features.mixed_targets import import_targets
 from app.imports.features.reader_process import TooCostly
-from app.imports.leases import Leased, LeaseLost, do_others_wait, end_step, locked
-from app.imports.preview import affordable_layers, read_file
+from app.imports.leases import LeasedImport, LeaseLost, do_others_wait, end_step, lock_leased
+from app.imports.preview import affordable_layers, prepare_preview
 from app.imports.undoing import undo_features
 from app.imports.uploads import delete_upload, local_copy
 from app.jobs import shutdown
@@ -51,7 +51,7 @@ _ACCOUNT: Final = CompiledQuery(
 )
 
 
-def run_step(leased: Leased, in_transaction: Transaction) -> None:
+def run_step(leased: LeasedImport, in_transaction: Transaction) -> None:
     """Run the step that the status of an import names."""
     found = _IMPORT.first(account_id=leased.account_id, import_id=leased.import_id)
     if found is None:
@@ -60,16 +60,16 @@ def run_step(leased: Leased, in_transaction: Transaction) -> None:
         _run(leased, found, in_transaction)
     except TooCostly as error:
         with in_transaction():
-            end_step(locked(leased), "failed", str(error))
+            end_step(lock_leased(leased), "failed", str(error))
     except LeaseLost:
         log.info("import %s: canceled, deleted, or continued by another worker", leased.import_id)
 
 
-def _run(leased: Leased, found: Any, in_transaction: Transaction) -> None:
-    targets = targets_of(found)
+def _run(leased: LeasedImport, found: Any, in_transaction: Transaction) -> None:
+    targets = import_targets(found)
     if leased.status == "reading":
         with local_copy(leased.account_id, found.upload_id, found.filename) as path:
-            read_file(leased, path, targets, in_transaction)
+            prepare_preview(leased, path, targets, in_transaction)
         with in_transaction():
             _delete_unreadable(leased)
         return
@@ -93,7 +93,7 @@ def _turn(account_id: str) -> Callable[[], bool]:
     return is_over
 
 
-def _delete_unreadable(leased: Leased) -> None:
+def _delete_unreadable(leased: LeasedImport) -> None:
     """Delete a file that could not be opened, or whose layers all take too much: no other choices
     can read it. If a layer was chosen, that may have been the cause."""
     found = find_locked(leased.account_id, Import, leased.import_id)
@@ -104,7 +104,7 @@ def _delete_unreadable(leased: Leased) -> None:
         delete_upload(found)
 
 
-def _principal(leased: Leased, found: Any) -> Principal:
+def _principal(leased: LeasedImport, found: Any) -> Principal:
     """The person who had the import applied or undone. Raises LeaseLost if the account was
     deleted."""
     account = _ACCOUNT.first(account_id=leased.account_id)

@@ -25,7 +25,7 @@ from app.imports.delivery_backlog import wait_for_deliveries
 from app.imports.feature_rows import count_states, update_features
 from app.imports.features.project_targets import ProjectTargets
 from app.imports.features.targets import CannotUndo, Targets
-from app.imports.leases import Leased, end_step, locked, put_back
+from app.imports.leases import LeasedImport, end_step, lock_leased, put_back
 from app.imports.progress import NO_PROGRESS, ImportProgress
 from app.imports.uploads import delete_upload
 from app.models import Import, ImportFeature, Project
@@ -66,7 +66,7 @@ _ROWS: Final = CompiledQuery(
 
 
 def undo_features(
-    leased: Leased,
+    leased: LeasedImport,
     principal: Principal,
     targets: Targets,
     in_transaction: Transaction,
@@ -85,7 +85,7 @@ def undo_features(
             return
         prepared = [targets.prepare_undo(leased.account_id, row) for row in rows]
         with in_transaction():
-            found = locked(leased)
+            found = lock_leased(leased)
             undone = [
                 (row.number, _undo(principal, targets, row, former))
                 for row, former in zip(rows, prepared, strict=True)
@@ -96,10 +96,10 @@ def undo_features(
         progress.advance(len(rows))
         if is_over():
             with in_transaction():
-                put_back(locked(leased))
+                put_back(lock_leased(leased))
             return
     with in_transaction():
-        found = locked(leased)
+        found = lock_leased(leased)
         delete_upload(found)  # of one that failed while it was applied
         found.counts = found.counts | count_states(**ids)
         _undo_project(principal, found)

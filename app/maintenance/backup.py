@@ -10,7 +10,7 @@ from sqlalchemy import URL
 
 from app.db.snapshots import snapshot
 from app.maintenance.authenticity import signature_of
-from app.maintenance.backup_file import FORMAT, BackupWriter, Manifest, new_file
+from app.maintenance.backup_file import FORMAT, BackupWriter, Manifest, new_backup_file
 from app.maintenance.dump import OnRows, TableChecksum, count_rows, no_progress, read_lines
 from app.maintenance.schema import codecs_of, require_whole
 from app.security.sealing import key_check
@@ -58,7 +58,7 @@ def back_up(
             an unfinished copy.
         sqlalchemy.exc.SQLAlchemyError: the database cannot be read.
     """
-    with new_file(path, overwrite=overwrite) as file, snapshot(url) as connection:
+    with new_backup_file(path, overwrite=overwrite) as file, snapshot(url) as connection:
         made_at = clock.now()
         revision = require_whole(connection)
         codecs = codecs_of(connection)

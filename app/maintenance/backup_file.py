@@ -221,7 +221,7 @@ class BackupReader:
 
 
 @contextmanager
-def new_file(path: Path, *, overwrite: bool) -> Iterator[IO[bytes]]:
+def new_backup_file(path: Path, *, overwrite: bool) -> Iterator[IO[bytes]]:
     """The private file of a backup, which appears when it is complete.
 
     Raises:

@@ -18,13 +18,13 @@ from app.maintenance import MaintenanceError
 from app.maintenance.dump import (
     OnRows,
     TableChecksum,
-    batches,
     checksum_of,
     count_rows,
+    line_batches,
     no_progress,
     read_lines,
 )
-from app.maintenance.load import clear, finish, insert
+from app.maintenance.load import clear_tables, finish_load, insert_rows
 from app.maintenance.schema import MARKER, is_half_copied, require_current, tables_of_others
 from app.maintenance.table_codec import TableCodec, table_codecs
 from app.values import clock
@@ -117,10 +117,10 @@ def _mark(target: URL, source: URL) -> None:
 def _copy(
     reading: Connection, writing: Connection, codecs: list[TableCodec], progress: OnRows
 ) -> list[TableComparison]:
-    clear(writing, codecs)
+    clear_tables(writing, codecs)
     writing.commit()
     read = [_copy_table(reading, writing, codec, progress) for codec in codecs]
-    finish(writing)
+    finish_load(writing)
     writing.commit()
     found = [checksum_of(writing, codec, progress) for codec in codecs]
     writing.rollback()
@@ -135,8 +135,8 @@ def _copy_table(
 ) -> TableChecksum:
     checksum = TableChecksum()
     with closing(read_lines(reading, codec, checksum)) as lines:
-        for batch in batches(lines):
-            insert(writing, codec, [codec.row(line) for line in batch])
+        for batch in line_batches(lines):
+            insert_rows(writing, codec, [codec.row(line) for line in batch])
             writing.commit()
             progress(len(batch))
     return checksum

@@ -72,7 +72,7 @@ def checksum_of(
     return checksum
 
 
-def batches(lines: Iterable[bytes]) -> Iterator[list[bytes]]:
+def line_batches(lines: Iterable[bytes]) -> Iterator[list[bytes]]:
     """Yield the lines in lists that are short enough for one statement."""
     return batched_by_bytes(lines, len, _BATCH_BYTES, _BATCH_ROWS)
 

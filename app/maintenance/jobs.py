@@ -14,7 +14,7 @@ from app.db.extensions import db
 from app.db.transactions import transaction
 from app.jobs.registry import Job
 from app.maintenance.history_bytes import note_history
-from app.maintenance.pruning import Expired, has_expired, prune_tables
+from app.maintenance.pruning import ExpiredRows, has_expired, prune_tables
 from app.models import (
     AttemptCount,
     CredentialRequest,
@@ -67,9 +67,11 @@ def _note_deleted(statements: Iterable[Any], ids: Sequence[str]) -> None:
 
 
 _FREQUENT: Final = (
-    Expired(IdempotentResponse, IdempotentResponse.created_at, timedelta(hours=IDEMPOTENCY_HOURS)),
+    ExpiredRows(
+        IdempotentResponse, IdempotentResponse.created_at, timedelta(hours=IDEMPOTENCY_HOURS)
+    ),
     # Identifiers sort by time of creation.
-    Expired(
+    ExpiredRows(
         DeliveryLog,
         DeliveryLog.id,
         timedelta(days=LOG_DAYS),
@@ -77,7 +79,7 @@ _FREQUENT: Final = (
     ),
     # An event goes after its deliveries, of which replays can make very many, and stays while one
     # is pending.
-    Expired(
+    ExpiredRows(
         Delivery,
         Delivery.event_id,
         timedelta(days=EVENT_DAYS),
@@ -85,7 +87,7 @@ _FREQUENT: Final = (
         to_column=partial(first_id, "event"),
         before=partial(_note_deleted, (_DELIVERY_SIZES,)),
     ),
-    Expired(
+    ExpiredRows(
         Event,
         Event.id,
         timedelta(days=EVENT_DAYS),
@@ -96,27 +98,27 @@ _FREQUENT: Final = (
 )
 _HAS_IMPORT: Final = exists().where(Import.upload_id == ImportFile.upload_id)
 _OTHERS: Final = (
-    Expired(ImportFile, ImportFile.created_at, timedelta(hours=UPLOAD_HOURS), ~_HAS_IMPORT),
-    Expired(AttemptCount, AttemptCount.hour, timedelta(days=LOG_DAYS, hours=1)),
-    Expired(
+    ExpiredRows(ImportFile, ImportFile.created_at, timedelta(hours=UPLOAD_HOURS), ~_HAS_IMPORT),
+    ExpiredRows(AttemptCount, AttemptCount.hour, timedelta(days=LOG_DAYS, hours=1)),
+    ExpiredRows(
         Webhook,
         Webhook.deleted_at,
         timedelta(days=LOG_DAYS + 1),  # its log is gone by then
         before=partial(_note_deleted, (_OF_WEBHOOKS,)),
     ),
-    Expired(Mail, Mail.created_at, MAILS_KEPT_FOR, Mail.due_at.is_(None)),
-    Expired(SignUp, SignUp.expires_at, timedelta()),
-    Expired(MailedLink, MailedLink.expires_at, timedelta()),
-    Expired(SignInAttempt, SignInAttempt.expires_at, timedelta()),
-    Expired(SignInFailure, SignInFailure.began_at, timedelta(days=1)),
-    Expired(PendingSignIn, PendingSignIn.expires_at, timedelta()),
-    Expired(UsedChallenge, UsedChallenge.used_at, timedelta(days=1)),
-    Expired(Session, Session.last_used_at, SESSION_IDLE),
-    Expired(Session, Session.created_at, SESSION_LIFE),
+    ExpiredRows(Mail, Mail.created_at, MAILS_KEPT_FOR, Mail.due_at.is_(None)),
+    ExpiredRows(SignUp, SignUp.expires_at, timedelta()),
+    ExpiredRows(MailedLink, MailedLink.expires_at, timedelta()),
+    ExpiredRows(SignInAttempt, SignInAttempt.expires_at, timedelta()),
+    ExpiredRows(SignInFailure, SignInFailure.began_at, timedelta(days=1)),
+    ExpiredRows(PendingSignIn, PendingSignIn.expires_at, timedelta()),
+    ExpiredRows(UsedChallenge, UsedChallenge.used_at, timedelta(days=1)),
+    ExpiredRows(Session, Session.last_used_at, SESSION_IDLE),
+    ExpiredRows(Session, Session.created_at, SESSION_LIFE),
     # Used refresh tokens stay as long as their authorization: their reuse reveals a theft.
-    Expired(OAuthToken, OAuthToken.expires_at, timedelta(days=1), OAuthToken.kind == "access"),
-    Expired(OAuthAuthorization, OAuthAuthorization.ends_at, timedelta(days=1)),
-    Expired(
+    ExpiredRows(OAuthToken, OAuthToken.expires_at, timedelta(days=1), OAuthToken.kind == "access"),
+    ExpiredRows(OAuthAuthorization, OAuthAuthorization.ends_at, timedelta(days=1)),
+    ExpiredRows(
         CredentialRequest, CredentialRequest.day, timedelta(days=REQUEST_DAYS), to_column=day_of
     ),
 )

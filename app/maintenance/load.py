@@ -30,7 +30,7 @@ _FUNCTIONS: Final = (
 )
 
 
-def clear(connection: Connection, codecs: Sequence[TableCodec]) -> None:
+def clear_tables(connection: Connection, codecs: Sequence[TableCodec]) -> None:
     """Delete all rows, in the current transaction."""
     if connection.dialect.name == "sqlite":
         _clear_sqlite(connection, codecs)
@@ -40,7 +40,7 @@ def clear(connection: Connection, codecs: Sequence[TableCodec]) -> None:
         connection.execute(codec.table.delete())
 
 
-def insert(connection: Connection, codec: TableCodec, rows: Sequence[Row]) -> None:
+def insert_rows(connection: Connection, codec: TableCodec, rows: Sequence[Row]) -> None:
     """Add rows, in the current transaction.
 
     Raises:
@@ -61,7 +61,7 @@ def insert(connection: Connection, codec: TableCodec, rows: Sequence[Row]) -> No
             copy.write_row(row)
 
 
-def finish(connection: Connection) -> None:
+def finish_load(connection: Connection) -> None:
     """Update and check indexes and sequences, after all rows were written.
 
     Raises:

@@ -28,7 +28,7 @@ LEAST_ROWS: Final = 100  # of a batch, and of the first of each table; a slow ma
 MOST_ROWS: Final = 500  # for more, PostgreSQL would rather read the whole of a middling table
 
 
-class Expired(NamedTuple):
+class ExpiredRows(NamedTuple):
     """The rows of a table whose time is more than ``age`` ago."""
 
     model: type[Base]
@@ -43,7 +43,7 @@ class Expired(NamedTuple):
 class Batches:
     """Deletes the rows of one table whose time is ``newest`` or before, the oldest first."""
 
-    def __init__(self, rows: Expired, newest: Any, transaction: Transaction) -> None:
+    def __init__(self, rows: ExpiredRows, newest: Any, transaction: Transaction) -> None:
         self.rows = LEAST_ROWS  # of the next batch, at most
         self.is_done = False
         self._expired = rows
@@ -94,7 +94,7 @@ def next_rows(rows: int, seconds: float) -> int:
     return min(max(int(fitting), LEAST_ROWS), MOST_ROWS)
 
 
-def has_expired(tables: Iterable[Expired]) -> bool:
+def has_expired(tables: Iterable[ExpiredRows]) -> bool:
     """True if something in these tables has expired."""
     now = clock.now()
     return any(
@@ -105,7 +105,7 @@ def has_expired(tables: Iterable[Expired]) -> bool:
     )
 
 
-def prune_tables(tables: Iterable[Expired], transaction: Transaction) -> int:
+def prune_tables(tables: Iterable[ExpiredRows], transaction: Transaction) -> int:
     """Delete what has expired in some tables, in turns, so that none waits for another.
 
     Stops when its time is up, or the worker is asked to stop; the next run continues.

@@ -16,8 +16,14 @@ from app.db.revisions import FIRST, newest_revision, of_another_version, revisio
 from app.db.snapshots import exclusive_writer, may_exist, refresh_statistics, snapshot
 from app.maintenance import MaintenanceError
 from app.maintenance.backup_file import BackupReader, Manifest
-from app.maintenance.dump import OnRows, TableChecksum, batches, count_rows, no_progress
-from app.maintenance.load import advance_sequences, clear, drop_tables, finish, insert
+from app.maintenance.dump import OnRows, TableChecksum, count_rows, line_batches, no_progress
+from app.maintenance.load import (
+    advance_sequences,
+    clear_tables,
+    drop_tables,
+    finish_load,
+    insert_rows,
+)
 from app.maintenance.schema import codecs_at, require_whole, tables_to_drop
 from app.maintenance.table_codec import TableCodec, table_codecs
 from app.models import Account
@@ -26,7 +32,7 @@ from app.values import clock
 from app.values.version import describe
 
 
-def check(backup: BackupReader, progress: OnRows = no_progress) -> None:
+def check_backup(backup: BackupReader, progress: OnRows = no_progress) -> None:
     """Read the whole backup, and check that this version can restore it.
 
     Raises:
@@ -37,7 +43,7 @@ def check(backup: BackupReader, progress: OnRows = no_progress) -> None:
             progress(rows)
 
 
-class Present(NamedTuple):
+class PresentData(NamedTuple):
     """What a restore replaces: the revision of the tables, None without any; the number of rows of
     each that this version knows; and the others that it would drop."""
 
@@ -46,14 +52,14 @@ class Present(NamedTuple):
     unknown: list[str]
 
 
-def present(url: URL) -> Present:
+def read_present(url: URL) -> PresentData:
     """What the database has.
 
     Raises:
         MaintenanceError: it is of a version before 1.0, or a copy into it was not finished.
     """
     if not may_exist(url):
-        return Present(None, {}, [])
+        return PresentData(None, {}, [])
     with snapshot(url) as connection:
         revision = require_whole(connection) if revision_of(connection) else None
         if revision is not None and revision < FIRST:
@@ -61,10 +67,10 @@ def present(url: URL) -> Present:
         rows = count_rows(connection, table_codecs())
         known = {*rows, "alembic_version"}
         unknown = [name for name in tables_to_drop(connection, ()) if name not in known]
-        return Present(revision, rows, unknown)
+        return PresentData(revision, rows, unknown)
 
 
-def restore(backup: BackupReader, url: URL, progress: OnRows = no_progress) -> list[str]:
+def restore_backup(backup: BackupReader, url: URL, progress: OnRows = no_progress) -> list[str]:
     """Replace all rows of the database, in one transaction.
 
     Until it is committed, readers see the old rows and writers wait; on PostgreSQL readers wait,
@@ -78,29 +84,29 @@ def restore(backup: BackupReader, url: URL, progress: OnRows = no_progress) -> l
         sqlalchemy.exc.SQLAlchemyError, psycopg.Error: the same, as the database says it.
     """
     revision, codecs = backup.manifest.schema_revision, _codecs(backup)
-    is_current = present(url).revision == revision == newest_revision()
+    is_current = read_present(url).revision == revision == newest_revision()
     tables = [codec.name for codec in codecs] if is_current else []
     with exclusive_writer(url, tables, create=True) as connection:
         if is_current:
-            clear(connection, codecs)
+            clear_tables(connection, codecs)
         else:
             drop_tables(connection, tables_to_drop(connection, backup.manifest.rows()))
             apply_revisions(connection, revision)
         for codec in codecs:
-            for batch in batches(_checked_again(backup, codec)):
-                insert(connection, codec, [codec.row(line) for line in batch])
+            for batch in line_batches(_checked_again(backup, codec)):
+                insert_rows(connection, codec, [codec.row(line) for line in batch])
                 progress(len(batch))
         if revision != newest_revision():
             advance_sequences(connection)
             apply_revisions(connection)
         put_off = _put_off_deletions(connection)
-        finish(connection)
+        finish_load(connection)
     refresh_statistics(url)
     return put_off
 
 
 def _codecs(backup: BackupReader) -> list[TableCodec]:
-    """The codecs of the tables of a backup. Raises MaintenanceError as ``check`` does."""
+    """The codecs of the tables of a backup. Raises MaintenanceError as ``check_backup`` does."""
     manifest = backup.manifest
     try:
         codecs = codecs_at(manifest.schema_revision)

@@ -89,7 +89,7 @@ class Resealed(NamedTuple):
     unreadable: int  # with neither key
 
 
-def batches_of(sealed: _Sealed) -> Iterator[Resealed]:
+def reseal_batches(sealed: _Sealed) -> Iterator[Resealed]:
     """Seal the values of a column again, some rows at a time. Commit after each batch."""
     key = sealed.model.__mapper__.primary_key
     last: Any = None

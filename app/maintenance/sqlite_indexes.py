@@ -13,7 +13,7 @@ from sqlalchemy.exc import DatabaseError
 from app.db.snapshots import exclusive_writer
 
 
-class Indexes(NamedTuple):
+class TableIndexes(NamedTuple):
     """A pair of indexes. Each row of the table has a text, and a box when ``placed`` is set."""
 
     name: str
@@ -22,9 +22,9 @@ class Indexes(NamedTuple):
 
 
 INDEXES: Final = (
-    Indexes("projects", "projects", "west"),
-    Indexes("assets", "assets", "longitude"),
-    Indexes("account_assets", "assets", "longitude"),
+    TableIndexes("projects", "projects", "west"),
+    TableIndexes("assets", "assets", "longitude"),
+    TableIndexes("account_assets", "assets", "longitude"),
 )
 
 

@@ -131,7 +131,9 @@ _REASONS = {
     "a new row, of the account it is given": (
         Place("app.oauth.consents", "record_consent", "OAuthConsent"),
     ),
-    "the import that this worker has leased": (Place("app.imports.leases", "locked", "Import"),),
+    "the import that this worker has leased": (
+        Place("app.imports.leases", "lock_leased", "Import"),
+    ),
     "finds out which account is meant": (
         Place("app.account.billing.service", "_account_of_customer", "BillingCustomer"),
     ),

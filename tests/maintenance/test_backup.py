@@ -19,7 +19,7 @@ from app.doctor.counters import wrong_counters
 from app.maintenance import MaintenanceError
 from app.maintenance.backup import Backup, back_up
 from app.maintenance.backup_file import BackupReader
-from app.maintenance.restore import check, restore
+from app.maintenance.restore import check_backup, restore_backup
 from app.security.sealing import key_check
 from tests.conftest import DATABASES
 from tests.maintenance.conftest import MakeInstance
@@ -37,8 +37,8 @@ def back_up_to(app: Flask, path: Path, **options: Any) -> Backup:
 
 def restore_from(path: Path, app: Flask) -> None:
     with BackupReader(path) as backup, app.app_context():
-        check(backup)
-        restore(backup, url_of(app))
+        check_backup(backup)
+        restore_backup(backup, url_of(app))
 
 
 @pytest.mark.parametrize("kind", DATABASES)
@@ -147,7 +147,7 @@ def test_a_backup_that_names_no_commit_or_more_than_is_known_is_read(
     rewritten(folder / "b.zip", lambda members: change_manifest(members, _rename_commit))
     with BackupReader(folder / "b.zip") as backup:
         assert backup.manifest.commit is None
-        check(backup)
+        check_backup(backup)
 
 
 def _rename_commit(manifest: dict[str, Any]) -> None:
@@ -242,4 +242,4 @@ def test_tables_of_an_unknown_version_can_be_backed_up_but_not_restored(
         instance.app_context(),
         pytest.raises(MaintenanceError, match=refusal),
     ):
-        check(backup)
+        check_backup(backup)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeVar
 import orjson
 from flask import Flask
 
-from app.exports.records import in_short_queries
+from app.exports.records import read_in_short_queries
 from app.lists.scanning import Reader
 from app.values.strict_json import dumps
 
@@ -49,10 +49,10 @@ class AccountReader:
 
 
 Records = Callable[[AccountReader], Iterator[Any]]
-Content = Callable[[AccountReader], Iterator[bytes]]
+FileContent = Callable[[AccountReader], Iterator[bytes]]
 
 
-def listed(read: Callable[[str], Sequence[Any]]) -> Records:
+def from_list(read: Callable[[str], Sequence[Any]]) -> Records:
     """The records of a list that fits into memory."""
 
     def records(reader: AccountReader) -> Iterator[Any]:
@@ -63,14 +63,14 @@ def listed(read: Callable[[str], Sequence[Any]]) -> Records:
     return records
 
 
-def scanned(scan: Callable[[Reader, str], Iterable[list[Any]]]) -> Records:
+def from_scan(scan: Callable[[Reader, str], Iterable[list[Any]]]) -> Records:
     """The records of a list of any length."""
-    return lambda reader: in_short_queries(
+    return lambda reader: read_in_short_queries(
         reader.app, lambda read: scan(read, reader.account_id), reader.count
     )
 
 
-def document(read: Callable[[str], Any]) -> Content:
+def json_object(read: Callable[[str], Any]) -> FileContent:
     """A file with one JSON object."""
 
     def write(reader: AccountReader) -> Iterator[bytes]:
@@ -80,7 +80,7 @@ def document(read: Callable[[str], Any]) -> Content:
     return write
 
 
-def array(records: Records) -> Content:
+def json_array(records: Records) -> FileContent:
     """A file with a JSON array, each record on a line."""
 
     def write(reader: AccountReader) -> Iterator[bytes]:
@@ -93,7 +93,7 @@ def array(records: Records) -> Content:
     return write
 
 
-def lines(records: Records) -> Content:
+def ndjson(records: Records) -> FileContent:
     """A file of NDJSON."""
 
     def write(reader: AccountReader) -> Iterator[bytes]:

@@ -11,14 +11,14 @@ from app.api.expensive import client_check
 from app.downloads.files import ExportedFile
 from app.downloads.responses import stream_file
 from app.exports.account_export.json_files import ExportedAccount
-from app.exports.account_export.service import filename, write_archive
+from app.exports.account_export.service import archive_filename, write_archive
 from app.http.urls import absolute_url
 
 # A zip. Programs that generate clients from the description do not know application/zip.
 ARCHIVE = "application/octet-stream"
 
 
-def file_response(account_id: str, record: Callable[[], None]) -> Response:
+def archive_response(account_id: str, record: Callable[[], None]) -> Response:
     """Stream the archive of an account.
 
     Args:
@@ -37,4 +37,4 @@ def file_response(account_id: str, record: Callable[[], None]) -> Response:
         on_batch = (lambda _name, _records: check()) if at_once else (lambda _name, _records: None)
         return write_archive(account, app, on_batch, at_once=at_once)
 
-    return stream_file(account_id, write, ARCHIVE, filename)
+    return stream_file(account_id, write, ARCHIVE, archive_filename)

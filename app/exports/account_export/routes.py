@@ -9,8 +9,8 @@ from flask import Response
 from app.api.blueprint import ApiBlueprint
 from app.auth.principal import Principal
 from app.db.transactions import transaction
-from app.exports.account_export.responses import ARCHIVE, file_response
-from app.exports.account_export.service import record_export
+from app.exports.account_export.responses import ARCHIVE, archive_response
+from app.exports.account_export.service import log_account_export
 from app.values.fields import QuerySchema
 
 bp = ApiBlueprint(
@@ -44,6 +44,6 @@ def export_account(principal: Principal, _: dict[str, Any]) -> Response:
 
     def record() -> None:
         with transaction():
-            record_export(principal.account_id, principal.account_name)
+            log_account_export(principal.account_id, principal.account_name)
 
-    return file_response(principal.account_id, record)
+    return archive_response(principal.account_id, record)

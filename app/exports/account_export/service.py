@@ -27,7 +27,7 @@ from app.values.version import VERSION
 OnBatch = Callable[[str, int], None]
 
 
-def record_export(account_id: str, account_name: str) -> None:
+def log_account_export(account_id: str, account_name: str) -> None:
     """Record in the current transaction that somebody exports all data of an account."""
     target = Target("account", account_id, account_name)
     record_read("account.exported", target, account_id=account_id)
@@ -55,7 +55,7 @@ def write_archive(
     return whole_file(pieces, app) if at_once else ExportedFile(pieces, None)
 
 
-def filename(slug: str) -> str:
+def archive_filename(slug: str) -> str:
     """The name of the archive of an account, such as ``green-woods-2026-11-23.zip``."""
     return f"{slugify(slug)}-{clock.now().date()}.zip"
 

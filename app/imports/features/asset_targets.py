@@ -28,7 +28,7 @@ from app.imports.features.targets import (
     CannotUndo,
     Decision,
     Match,
-    Written,
+    WrittenTarget,
     changed_columns,
     field_names,
     metadata_keys,
@@ -180,10 +180,10 @@ class AssetTargets:
     ) -> AssetMatcher:
         return AssetMatcher(account_id, self.project_id, match, repeated_names, taken)
 
-    def create(self, principal: Principal, item: Candidate, name: str) -> Written:
+    def create(self, principal: Principal, item: Candidate, name: str) -> WrittenTarget:
         values = {"type": self.default_type, **item.values, "name": name}
         made = create_asset(principal, self.project_id, location=item.location, **values)
-        return Written(made["id"], name, parse_time(made["updated_at"]), None)
+        return WrittenTarget(made["id"], name, parse_time(made["updated_at"]), None)
 
     def prepare(self, account_id: str, item: Candidate, decision: Decision) -> None:
         """Prepare nothing."""
@@ -195,7 +195,7 @@ class AssetTargets:
         decision: Decision,
         match: Match,
         prepared: Any = None,
-    ) -> Written | None:
+    ) -> WrittenTarget | None:
         """Change an asset. Returns None if there is nothing left to change."""
         found = _find(principal.account_id, self.project_id, decision.target_id or "")
         if found is None:
@@ -205,7 +205,7 @@ class AssetTargets:
             return None
         before = {name: getattr(found, name) for name in values}
         asset = update_asset(principal, self.project_id, found.id, values)
-        return Written(found.id, asset.name, asset.updated_at, before)
+        return WrittenTarget(found.id, asset.name, asset.updated_at, before)
 
     def prepare_undo(self, account_id: str, row: Any) -> None:
         """Prepare nothing."""

@@ -50,7 +50,7 @@ _NAMELESS: Final = "Feature"  # in a layer without a name
 
 
 @dataclass(frozen=True, slots=True)
-class Choices:
+class ReadOptions:
     """How the features of a layer are read.
 
     ``default_name`` is the name of features that have none, with a number behind it.
@@ -70,7 +70,7 @@ class Choices:
     points_as_plots: bool = False
     is_of_plots: bool = False
 
-    def of(self, feature: SourceFeature) -> Choices:
+    def of(self, feature: SourceFeature) -> ReadOptions:
         """How a feature is read."""
         geometry = feature.geometry or {}
         if not self.points_as_plots or kind_of(geometry) != "points" or is_empty(geometry):
@@ -125,7 +125,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Rejected:
+class RejectedFeature:
     """A feature that cannot be imported, with all its problems. ``shape`` is its geometry as a map
     can draw it, the text of GeoJSON; None: it cannot."""
 
@@ -136,7 +136,9 @@ class Rejected:
     is_plot: bool = False
 
 
-def prepare(feature: SourceFeature, choices: Choices, note: Note) -> Candidate | Rejected:
+def check_feature(
+    feature: SourceFeature, choices: ReadOptions, note: Note
+) -> Candidate | RejectedFeature:
     """Check a feature. One whose geometry is null or empty becomes a project without a boundary, or
     an asset without a location. No name and no character of a text make it invalid."""
     choices = choices.of(feature)
@@ -145,7 +147,7 @@ def prepare(feature: SourceFeature, choices: Choices, note: Note) -> Candidate |
         column: without_controls(feature.properties[column]) for column in cleaned
     }
     whole_name = feature_name(properties, choices.mapping.name, feature.part)
-    name = cut_off(whole_name) or f"{default_start(choices)} {feature.number}"
+    name = cut_name(whole_name) or f"{default_start(choices)} {feature.number}"
     problems = [*feature.problems]
     values = _values(properties, choices, problems)
     is_kept = len(whole_name) > NAME_LENGTH and _keep_name(whole_name, values, choices)
@@ -158,7 +160,7 @@ def prepare(feature: SourceFeature, choices: Choices, note: Note) -> Candidate |
     if problems:
         read = feature.geometry or {}
         shape = outline(closed(read) if choices.close_lines else read)
-        return Rejected(feature.number, name, tuple(problems), shape, choices.is_of_plots)
+        return RejectedFeature(feature.number, name, tuple(problems), shape, choices.is_of_plots)
     return Candidate(
         feature.number,
         name,
@@ -233,7 +235,7 @@ def imported_columns(kind: str) -> frozenset[str]:
     return frozenset(fields[name].stored_as for name in (*mapped_fields(kind), "metadata"))
 
 
-def _project_problems(feature: SourceFeature, choices: Choices) -> list[Problem]:
+def _project_problems(feature: SourceFeature, choices: ReadOptions) -> list[Problem]:
     """An asset that was exported is imported into its own project alone, where it changes."""
     found = feature.properties.get("project_id")
     if not (choices.is_export and choices.project_id) or found in (None, "", choices.project_id):
@@ -255,7 +257,7 @@ def feature_name(properties: Mapping[str, Any], column: str | None, part: int | 
     return f"{name} {part}" if name and part else name
 
 
-def cut_off(name: str) -> str:
+def cut_name(name: str) -> str:
     """A name that is not too long."""
     if len(name) <= NAME_LENGTH:
         return name
@@ -268,7 +270,7 @@ def one_line(text: str) -> str:
     return text if has_visible(text) else ""
 
 
-def default_start(choices: Choices) -> str:
+def default_start(choices: ReadOptions) -> str:
     """What the number of a feature without a name is put behind."""
     return one_line(choices.default_name)[: NAME_LENGTH - 10].rstrip() or _NAMELESS
 
@@ -286,7 +288,7 @@ def _with_line_feeds(value: object) -> object:
     return with_line_feeds(value) if isinstance(value, str) else value
 
 
-def _keep_name(name: str, values: dict[str, Any], choices: Choices) -> bool:
+def _keep_name(name: str, values: dict[str, Any], choices: ReadOptions) -> bool:
     """Add a name that was cut off to the metadata, if there is room, and nobody has chosen what
     they are. Returns whether it was added."""
     column = choices.mapping.name
@@ -303,13 +305,13 @@ def _keep_name(name: str, values: dict[str, Any], choices: Choices) -> bool:
     return False
 
 
-def _own_id(feature: SourceFeature, choices: Choices) -> str | None:
+def _own_id(feature: SourceFeature, choices: ReadOptions) -> str | None:
     kind = choices.kind.removesuffix("s")
     found = feature.properties.get("id")
     return found if choices.is_export and isinstance(found, str) and is_id(kind, found) else None
 
 
-def _geometry(feature: SourceFeature, choices: Choices, note: Note) -> Boundary | Point | None:
+def _geometry(feature: SourceFeature, choices: ReadOptions, note: Note) -> Boundary | Point | None:
     geometry = feature.geometry
     if geometry is None or feature.problems or is_empty(geometry):
         return None
@@ -319,7 +321,7 @@ def _geometry(feature: SourceFeature, choices: Choices, note: Note) -> Boundary 
 
 
 def _values(
-    properties: Mapping[str, Any], choices: Choices, problems: list[Problem]
+    properties: Mapping[str, Any], choices: ReadOptions, problems: list[Problem]
 ) -> dict[str, Any]:
     """The values of the fields that are read from columns; what is wrong is added to
     ``problems``."""
@@ -335,7 +337,7 @@ def _values(
     return values
 
 
-def _metadata(properties: Mapping[str, Any], choices: Choices) -> dict[str, Any]:
+def _metadata(properties: Mapping[str, Any], choices: ReadOptions) -> dict[str, Any]:
     of_fields = choices.mapping.used
     found = {
         without_controls(name): _with_line_feeds(value)

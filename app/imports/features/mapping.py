@@ -86,7 +86,7 @@ class ColumnUse:
         elif value != self.first:
             self.varies = True
         self.filled += 1
-        if len(self.samples) < SAMPLES and (text := shortened(value)) not in self.samples:
+        if len(self.samples) < SAMPLES and (text := shorten(value)) not in self.samples:
             self.samples.append(text)
         self.runs += value != self.last
         self.last = value
@@ -95,7 +95,7 @@ class ColumnUse:
         self.measured += is_number and not is_whole
 
 
-def shortened(value: object, most: int = SAMPLE_LENGTH) -> str:
+def shorten(value: object, most: int = SAMPLE_LENGTH) -> str:
     """A value as a text of some characters."""
     text = str(value)
     return text if len(text) <= most else f"{text[: most - 1]}…"
@@ -273,7 +273,7 @@ def plot_ids(scan: LayerScan) -> str | None:
     return None
 
 
-def within_bound(
+def within_key_limit(
     mapping: ColumnMapping, scan: LayerScan, ignored: Collection[str]
 ) -> tuple[ColumnMapping, list[str]]:
     """The mapping with as many columns for metadata as there may be, where none were chosen, and

@@ -10,11 +10,11 @@ from typing import Any, Final, NamedTuple
 
 from app.auth.principal import Principal
 from app.imports.features.asset_targets import DEFAULT_TYPE, AssetMatcher, AssetTargets
-from app.imports.features.candidates import Candidate, cut_off, one_line
+from app.imports.features.candidates import Candidate, cut_name, one_line
 from app.imports.features.mapping import are_plots
 from app.imports.features.project_matching import ProjectMatcher
 from app.imports.features.project_targets import ProjectTargets
-from app.imports.features.targets import Decision, Match, Targets, Written
+from app.imports.features.targets import Decision, Match, Targets, WrittenTarget
 from app.policy.eudr import PLOT_TYPE
 from app.values.ids import is_id
 
@@ -56,7 +56,7 @@ class MixedTargets:
             self.plots.matcher(account_id, match, self.repeated_plots, taken),
         )
 
-    def create(self, principal: Principal, item: Candidate, name: str) -> Written:
+    def create(self, principal: Principal, item: Candidate, name: str) -> WrittenTarget:
         return self._of(item).create(principal, item, name)
 
     def prepare(self, account_id: str, item: Candidate, decision: Decision) -> Any:
@@ -69,7 +69,7 @@ class MixedTargets:
         decision: Decision,
         match: Match,
         prepared: Any = None,
-    ) -> Written | None:
+    ) -> WrittenTarget | None:
         return self._of(item).change(principal, item, decision, match, prepared)
 
     def prepare_undo(self, account_id: str, row: Any) -> Any:
@@ -85,7 +85,7 @@ class MixedTargets:
         return self.plots if is_id("asset", row.target_id) else _PROJECTS
 
 
-def targets_of(found: Any) -> Targets:
+def import_targets(found: Any) -> Targets:
     """The targets of the features of an import: of its row, or of what it has of ``kind``,
     ``project_id``, ``points_as_plots``, ``layers`` and ``layer``."""
     project_id = found.project_id or ""
@@ -100,4 +100,4 @@ def targets_of(found: Any) -> Targets:
 
 def name_of_file(filename: str) -> str:
     """The name of a project after a file: without its ending."""
-    return cut_off(one_line(PurePath(filename).stem)) or _NAMELESS
+    return cut_name(one_line(PurePath(filename).stem)) or _NAMELESS

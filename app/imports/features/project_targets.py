@@ -16,7 +16,7 @@ from app.http.errors import Conflict, NotFound
 from app.imports.features import project_lookup
 from app.imports.features.candidates import Candidate
 from app.imports.features.project_matching import ProjectMatcher
-from app.imports.features.targets import CannotUndo, Decision, Match, Written
+from app.imports.features.targets import CannotUndo, Decision, Match, WrittenTarget
 from app.models import Asset
 from app.projects.boundary_history.comparing import BoundaryComparison, compare_ahead
 from app.projects.reading import lock_project
@@ -30,7 +30,7 @@ _SOURCE: Final = "import"
 _CHANGED_SINCE: Final = "The project was changed after the import."
 
 
-class Former(NamedTuple):
+class FormerBoundary(NamedTuple):
     """A boundary that an undo restores, and what the project gains and loses by it."""
 
     boundary: Boundary
@@ -50,10 +50,10 @@ class ProjectTargets:
     ) -> ProjectMatcher:
         return ProjectMatcher(account_id, match, repeated_names, taken)
 
-    def create(self, principal: Principal, item: Candidate, name: str) -> Written:
+    def create(self, principal: Principal, item: Candidate, name: str) -> WrittenTarget:
         values = {**item.values, "name": name, "geometry": item.boundary}
         made = create_project(principal, source=_SOURCE, **values)
-        return Written(made["id"], name, parse_time(made["updated_at"]), None)
+        return WrittenTarget(made["id"], name, parse_time(made["updated_at"]), None)
 
     def prepare(
         self, account_id: str, item: Candidate, decision: Decision
@@ -70,7 +70,7 @@ class ProjectTargets:
         decision: Decision,
         match: Match,
         prepared: BoundaryComparison | None = None,
-    ) -> Written | None:
+    ) -> WrittenTarget | None:
         """Change a project. Returns None if there is nothing left to change."""
         found = project_lookup.with_id(principal.account_id, decision.target_id or "")
         if found is None:
@@ -80,17 +80,17 @@ class ProjectTargets:
             return None
         before = {name: getattr(found, name) for name in values}
         project = update_project(principal, found.id, values, source=_SOURCE, compared=prepared)
-        return Written(found.id, project.name, project.updated_at, before)
+        return WrittenTarget(found.id, project.name, project.updated_at, before)
 
-    def prepare_undo(self, account_id: str, row: Any) -> Former | None:
+    def prepare_undo(self, account_id: str, row: Any) -> FormerBoundary | None:
         """Read the former boundary, if it was replaced, and compare it with the present one."""
         text = (row.before or {}).get("geometry")
         if text is None:
             return None
         boundary = measured_boundary(text)
-        return Former(boundary, compare_ahead(account_id, row.target_id, boundary))
+        return FormerBoundary(boundary, compare_ahead(account_id, row.target_id, boundary))
 
-    def undo(self, principal: Principal, row: Any, prepared: Former | None = None) -> None:
+    def undo(self, principal: Principal, row: Any, prepared: FormerBoundary | None = None) -> None:
         try:
             project = lock_project(principal.account_id, row.target_id)
         except NotFound:

@@ -33,20 +33,20 @@ from app.geometry.problems import Problem
 from app.geometry.timed_program import write_message
 from app.imports.features.candidates import (
     Candidate,
-    Choices,
-    Rejected,
+    ReadOptions,
+    RejectedFeature,
     imported_columns,
     stored_candidate,
 )
 from app.imports.features.mapping import ColumnUse, LayerScan
 from app.imports.features.reader_program import (
-    AS_IT_IS,
-    BOUNDS,
+    LIMITS,
+    NO_OPTIONS,
     NUMBER,
     TOO_LARGE,
     TOO_SLOW,
-    ReadBounds,
-    ReadWays,
+    OpenOptions,
+    ReadLimits,
 )
 from app.policy.bounds import METADATA_BYTES, NAME_LENGTH
 from app.policy.files import (
@@ -87,7 +87,7 @@ _SCANNED: Final = (
 )
 _ENVIRONMENT: Final = {"OPENBLAS_NUM_THREADS": "1"}
 
-Batch = list[Candidate | Rejected]
+Batch = list[Candidate | RejectedFeature]
 
 
 class TooCostly(FileInvalid):
@@ -95,7 +95,7 @@ class TooCostly(FileInvalid):
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
+class OpenedFile:
     """The format and the layers of a file."""
 
     format: str
@@ -112,9 +112,9 @@ class _Parent:
         self._requests: socket.socket | None = None
         self._owner = 0
 
-    def fork(self, bounds: ReadBounds | None, *descriptors: int) -> None:
+    def fork(self, bounds: ReadLimits | None, *descriptors: int) -> None:
         """Fork a reader with these descriptors (``fork_readers``)."""
-        message = BOUNDS.pack(*((0, 0) if bounds is None else bounds[:2]))
+        message = LIMITS.pack(*((0, 0) if bounds is None else bounds[:2]))
         with self._lock:
             if self._requests is not None:
                 with suppress(OSError):  # it was killed
@@ -155,7 +155,7 @@ class ReaderProcess:
     """The process that reads one file. Every method raises FileInvalid if the file cannot be read,
     and TooCostly if reading it takes too much."""
 
-    def __init__(self, path: Path, on_wait: Callable[[], None], bounds: ReadBounds | None) -> None:
+    def __init__(self, path: Path, on_wait: Callable[[], None], bounds: ReadLimits | None) -> None:
         """Start the process.
 
         Args:
@@ -211,7 +211,7 @@ class ReaderProcess:
                 return int(NUMBER.unpack(message)[0])
         return None
 
-    def open(self, ways: ReadWays = AS_IT_IS) -> Opened:
+    def open(self, ways: OpenOptions = NO_OPTIONS) -> OpenedFile:
         """Recognize the file, and find its layers."""
         return self._ask(_opened, "open", str(self._path.absolute()), ways._asdict())
 
@@ -230,7 +230,7 @@ class ReaderProcess:
         else those that are points, or those that are not."""
         return set(self._ask(_texts, "repeated_names", asdict(layer), crs, column, of_points))
 
-    def features(self, layer: Layer, crs: str | None, choices: Choices) -> Iterator[Batch]:
+    def features(self, layer: Layer, crs: str | None, choices: ReadOptions) -> Iterator[Batch]:
         """Yield the features of a layer, checked, in lists that are short enough for one
         transaction."""
         given = asdict(choices) | {"ignored": list(choices.ignored)}
@@ -327,10 +327,10 @@ def _texts(value: Any) -> list[str]:
     return [_of(str, each) for each in _of(list, value)]
 
 
-def _opened(value: Any) -> Opened:
+def _opened(value: Any) -> OpenedFile:
     if value["format"] not in FORMATS_IN:
         raise ValueError
-    return Opened(value["format"], tuple(map(_layer, _of(list, value["layers"]))))
+    return OpenedFile(value["format"], tuple(map(_layer, _of(list, value["layers"]))))
 
 
 def _layer(value: Any) -> Layer:
@@ -379,21 +379,21 @@ def _box(value: Any) -> tuple[float, float, float, float] | None:
     return west, south, east, north
 
 
-def _batch(value: Any, choices: Choices) -> Batch:
+def _batch(value: Any, choices: ReadOptions) -> Batch:
     return [
         _rejected(each, choices) if "problems" in each else _candidate(each, choices)
         for each in _of(list, value)
     ]
 
 
-def _rejected(value: Any, choices: Choices) -> Rejected:
+def _rejected(value: Any, choices: ReadOptions) -> RejectedFeature:
     problems = tuple(_problem(each) for each in _of(list, value["problems"]))
     name, shape = _text(value["name"], NAME_LENGTH), _maybe(str, value["shape"])
     is_plot = _is_plot(value, choices)
-    return Rejected(_of(int, value["number"]), name, problems, shape, is_plot)
+    return RejectedFeature(_of(int, value["number"]), name, problems, shape, is_plot)
 
 
-def _is_plot(value: Any, choices: Choices) -> bool:
+def _is_plot(value: Any, choices: ReadOptions) -> bool:
     if (is_plot := _of(bool, value["is_plot"])) and not choices.points_as_plots:
         raise ValueError
     return is_plot
@@ -412,7 +412,7 @@ def _problem(value: Any) -> Problem:
     )
 
 
-def _candidate(value: Any, choices: Choices) -> Candidate:
+def _candidate(value: Any, choices: ReadOptions) -> Candidate:
     values, text = value["values"], _maybe(str, value["geometry"])
     _text(values["name"], NAME_LENGTH)
     _maybe(str, values["own_id"])

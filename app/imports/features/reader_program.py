@@ -37,11 +37,11 @@ from app.geometry.timed import processor_seconds
 from app.geometry.timed_program import read_message, write_message
 from app.imports.features.candidates import (
     Candidate,
-    Choices,
-    Rejected,
-    cut_off,
+    ReadOptions,
+    RejectedFeature,
+    check_feature,
+    cut_name,
     feature_name,
-    prepare,
     stored_values,
 )
 from app.imports.features.corners import JoinedCorners
@@ -56,7 +56,7 @@ from app.values.text import fold
 
 TOO_LARGE: Final = "Reading this file takes too much memory. Split it into several files."
 TOO_SLOW: Final = "Reading this file takes too long. Simplify it, or split it into several files."
-BOUNDS: Final = Struct("!qq")  # seconds and bytes of ``ReadBounds``, as a request has them
+LIMITS: Final = Struct("!qq")  # seconds and bytes of ``ReadLimits``, as a request has them
 NUMBER: Final = Struct("!i")  # a process id, an exit code
 _LOOKED_AT: Final = ("shp", "gpkg")  # of other formats all of the file would be read
 _LOOKS: Final = 20  # features
@@ -65,7 +65,7 @@ _NICENESS: Final = 5  # requests come first
 _NO_NEW_PRIVILEGES: Final = 38  # PR_SET_NO_NEW_PRIVS of prctl, on Linux
 
 
-class ReadWays(NamedTuple):
+class OpenOptions(NamedTuple):
     """How a person wants a file to be read. ``swap``: x and y change places. ``corners_by``: points
     are corners of areas (``JoinedCorners``); None: they are points. ``geometry``: the columns with
     the geometries (``FormatReader.choose_geometry``)."""
@@ -75,10 +75,10 @@ class ReadWays(NamedTuple):
     geometry: Mapping[str, str] = {}
 
 
-AS_IT_IS: Final = ReadWays()
+NO_OPTIONS: Final = OpenOptions()
 
 
-class ReadBounds(NamedTuple):
+class ReadLimits(NamedTuple):
     """What reading a file may take: seconds of processor time, bytes of memory, and the seconds
     that the worker waits for one answer, however long the program is held up."""
 
@@ -91,19 +91,19 @@ def fork_readers(read: Callable[[int, int], None]) -> None:
     """Fork a process that calls ``read`` for each request on the socket that is standard input,
     until that is closed.
 
-    A request is the two numbers of ``BOUNDS`` with three descriptors: the standard input and output
+    A request is the two numbers of ``LIMITS`` with three descriptors: the standard input and output
     of the new process, and a socket, to which its id is sent, and its exit code when it has ended.
     """
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # leaves nothing to wait for
     gc.freeze()
     with socket.socket(fileno=0) as requests:
         while True:
-            message, descriptors, _, _ = socket.recv_fds(requests, BOUNDS.size, 3)
+            message, descriptors, _, _ = socket.recv_fds(requests, LIMITS.size, 3)
             if not message:
                 return
             if not os.fork():
                 requests.close()
-                _fork_reader(descriptors, partial(read, *BOUNDS.unpack(message)))
+                _fork_reader(descriptors, partial(read, *LIMITS.unpack(message)))
             for descriptor in descriptors:
                 os.close(descriptor)
 
@@ -135,7 +135,7 @@ def _fork_reader(descriptors: list[int], read: Callable[[], None]) -> NoReturn:
 
 
 def answer_questions(seconds: int, memory: int) -> None:
-    """Answer questions until there are no more, within ``ReadBounds``; 0 seconds: without any."""
+    """Answer questions until there are no more, within ``ReadLimits``; 0 seconds: without any."""
     _restrict()
     if seconds:
         _bound_resources(seconds, memory)
@@ -166,7 +166,7 @@ class _Answers:
     def _answers(self, name: str, arguments: list[Any]) -> Iterator[Any]:
         if name == "open":
             path, ways = arguments
-            self._reader = reader = _read_as(open_file(Path(path)), ReadWays(**ways))
+            self._reader = reader = _read_as(open_file(Path(path)), OpenOptions(**ways))
             layers = list(reader.layers)
             if sum(len(name) for layer in layers for name in layer.columns) <= NAMES_LENGTH:
                 layers = [replace(layer, geometry=_geometry(reader, layer)) for layer in layers]
@@ -175,7 +175,7 @@ class _Answers:
             yield from _ANSWERS[name](self._reader, *arguments)
 
 
-def _read_as(reader: FormatReader, ways: ReadWays) -> FormatReader:
+def _read_as(reader: FormatReader, ways: OpenOptions) -> FormatReader:
     reader.is_swapped = ways.swap
     if ways.geometry:
         reader.choose_geometry(ways.geometry)
@@ -227,7 +227,7 @@ def _repeated_names(
     of_points: bool | None,
 ) -> Iterator[list[str]]:
     names = Counter(
-        fold(cut_off(feature_name(feature.properties, column)))
+        fold(cut_name(feature_name(feature.properties, column)))
         for feature in reader.read(_layer(layer), crs)
         if of_points in (None, kind_of(feature.geometry or {}) == "points")
     )
@@ -237,13 +237,13 @@ def _repeated_names(
 def _features(
     reader: FormatReader, layer: dict[str, Any], crs: str | None, choices: dict[str, Any]
 ) -> Iterator[list[Any]]:
-    chosen = Choices(**{**choices, "mapping": ColumnMapping(**choices["mapping"])})
+    chosen = ReadOptions(**{**choices, "mapping": ColumnMapping(**choices["mapping"])})
     features = reader.read(_layer(layer), crs)
     producers = Producers()
     features = map(producers.counted, features)
     if chosen.kind == "assets" or chosen.points_as_plots:
         features = _single_points(features, reader.note, is_mixed=chosen.points_as_plots)
-    prepared = (prepare(feature, chosen, reader.note) for feature in features)
+    prepared = (check_feature(feature, chosen, reader.note) for feature in features)
     changes = TextChanges()
     # Lists that are short enough for one transaction: other writers wait for it.
     for batch in batched_by_bytes(prepared, _geometry_bytes, BATCH_BYTES, BATCH_FEATURES):
@@ -278,8 +278,8 @@ def _single_points(
             yield replace(feature, number=number, geometry=point, part=part)
 
 
-def _as_json(item: Candidate | Rejected) -> dict[str, Any]:
-    if isinstance(item, Rejected):
+def _as_json(item: Candidate | RejectedFeature) -> dict[str, Any]:
+    if isinstance(item, RejectedFeature):
         return asdict(replace(item, problems=item.problems[:PROBLEMS]))
     geometry = item.boundary or item.location
     values = stored_values(item)
@@ -302,8 +302,8 @@ _ANSWERS: Final[dict[str, Callable[..., Iterator[Any]]]] = {
 }
 
 
-def _geometry_bytes(item: Candidate | Rejected) -> int:
-    if isinstance(item, Rejected):
+def _geometry_bytes(item: Candidate | RejectedFeature) -> int:
+    if isinstance(item, RejectedFeature):
         return len(item.shape or "")
     return 0 if item.boundary is None else len(item.boundary.text)
 

@@ -11,16 +11,16 @@ from app.geometry import Boundary, Bounds, around, wrapped
 from app.geometry.countries import country_at, country_name
 from app.geometry.countries.location import Found
 from app.geometry.warnings import WARNING_CODES, warned
-from app.imports.features.candidates import Candidate, Rejected
+from app.imports.features.candidates import Candidate, RejectedFeature
 from app.imports.features.faults import Faults
-from app.imports.overlaps import Placed
+from app.imports.overlaps import PlacedFeature
 
 
 @dataclass
 class FeatureSums:
     """Sums over features. ``placed`` are those whose boundaries the import writes."""
 
-    placed: list[Placed] = field(default_factory=list)
+    placed: list[PlacedFeature] = field(default_factory=list)
     _box: Bounds | None = None
     _countries: Counter[str] = field(default_factory=Counter)
     _faults: Faults = field(default_factory=Faults)
@@ -29,12 +29,14 @@ class FeatureSums:
     _outside: int = 0
     _without_place: int = 0
 
-    def add(self, features: Iterable[tuple[Mapping[str, Any], Candidate | Rejected]]) -> None:
+    def add(
+        self, features: Iterable[tuple[Mapping[str, Any], Candidate | RejectedFeature]]
+    ) -> None:
         """Add features with their rows."""
         written: list[tuple[int, Boundary]] = []
         for row, item in features:
             self._faults.add(row)
-            if isinstance(item, Rejected) or row["verdict"] == "rejected":
+            if isinstance(item, RejectedFeature) or row["verdict"] == "rejected":
                 continue
             self._repeated += row["verdict"] == "same" and row["target_id"] is None
             self._outside += bool(row["outside"])
@@ -93,9 +95,11 @@ def _is_written(row: Mapping[str, Any]) -> bool:
     return row["verdict"] == "new" or (row["verdict"] == "changed" and "geometry" in row["changes"])
 
 
-def _placed(row: Mapping[str, Any], boundary: Boundary) -> Placed:
+def _placed(row: Mapping[str, Any], boundary: Boundary) -> PlacedFeature:
     size, area_m2 = len(boundary.text), boundary.area_m2
-    return Placed(row["number"], row["name"], area_m2, size, boundary.bounds, row["target_id"])
+    return PlacedFeature(
+        row["number"], row["name"], area_m2, size, boundary.bounds, row["target_id"]
+    )
 
 
 def _country(item: Candidate) -> Found:

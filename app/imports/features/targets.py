@@ -67,7 +67,7 @@ def metadata_keys(target: Any, columns: dict[str, Any]) -> tuple[str, ...]:
     return changed_keys(target.metadata_json, columns.get(METADATA))
 
 
-class Written(NamedTuple):
+class WrittenTarget(NamedTuple):
     """A target after it was written: its new ``updated_at`` as ``written_at``, and the columns that
     were replaced as ``before``, None for a new one."""
 
@@ -108,7 +108,7 @@ class Targets(Protocol):
             taken: ids of the targets that other features of the import are.
         """
 
-    def create(self, principal: Principal, item: Candidate, name: str) -> Written:
+    def create(self, principal: Principal, item: Candidate, name: str) -> WrittenTarget:
         """Create the target of a feature. Raises ApiError."""
 
     def prepare(self, account_id: str, item: Candidate, decision: Decision) -> Any:
@@ -122,7 +122,7 @@ class Targets(Protocol):
         decision: Decision,
         match: Match,
         prepared: Any = None,
-    ) -> Written | None:
+    ) -> WrittenTarget | None:
         """Change the target of a feature. Returns None if there is nothing left to change. Raises
         ApiError."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from app.imports.features.candidates import Candidate, Choices, Rejected, default_start
+from app.imports.features.candidates import Candidate, ReadOptions, RejectedFeature, default_start
 from app.policy.bounds import NAME_LENGTH
 from app.values.text import pluralize, without_controls
 
@@ -19,9 +19,9 @@ class TextChanges:
         self._numbered = self._cut = self._kept = self._cleaned = 0
         self._columns: dict[str, None] = {}
 
-    def add(self, item: Candidate | Rejected) -> None:
+    def add(self, item: Candidate | RejectedFeature) -> None:
         """Count a feature, unless it is rejected."""
-        if isinstance(item, Rejected):
+        if isinstance(item, RejectedFeature):
             return
         self._numbered += item.is_numbered
         self._cut += item.is_cut
@@ -29,7 +29,7 @@ class TextChanges:
         self._cleaned += bool(item.cleaned)
         self._columns |= dict.fromkeys(item.cleaned)
 
-    def notes(self, choices: Choices) -> Iterator[str]:
+    def notes(self, choices: ReadOptions) -> Iterator[str]:
         """Yield a sentence for each kind of change."""
         column = choices.mapping.name
         if self._numbered and column:

@@ -187,7 +187,7 @@ def import_page(
         "systems_text": systems_text,
         "systems": _systems(principal.account_id, found, systems_text or ""),
         "near": _near(principal.account_id) if has_map else [],
-        "reading": settings_form.reading_of(found),
+        "reading": settings_form.file_reading(found),
         "typed": typed or MultiDict(),
         "project": projects.get(found["project_id"]),
         "formats": FORMATS_IN,

@@ -20,7 +20,7 @@ NO_COLUMN: Final = "none"
 _DEGREES: Final = "EPSG:4326"
 
 
-class Reading(NamedTuple):
+class FileReading(NamedTuple):
     """How a file was read, as its form shows it."""
 
     layers: list[dict[str, Any]]
@@ -33,7 +33,7 @@ class Reading(NamedTuple):
     geometry_columns: list[str]  # that have them
 
 
-def reading_of(found: Mapping[str, Any]) -> Reading:
+def file_reading(found: Mapping[str, Any]) -> FileReading:
     """How the file of an import was read."""
     layers = found["layers"]
     names = [layer["name"] for layer in layers]
@@ -48,7 +48,7 @@ def reading_of(found: Mapping[str, Any]) -> Reading:
         return str(places.get(mapping[field], NO_COLUMN))
 
     listed = mapping.get("metadata")
-    return Reading(
+    return FileReading(
         layers,
         number,
         columns,
@@ -69,7 +69,7 @@ def read_choices(form: MultiDict[str, str], found: Mapping[str, Any]) -> dict[st
     """
     if kind := form.get("kind"):
         return {"kind": kind, "project_id": None}
-    reading = reading_of(found)
+    reading = file_reading(found)
     if "answer" in form:
         return _answer(form, reading)
     if form.get("read_layer", "") != ("" if reading.layer is None else str(reading.layer)):
@@ -102,7 +102,7 @@ def _numbers(texts: Iterable[str]) -> set[int]:
     return {int(text) for text in texts if text.isascii() and text.isdecimal() and len(text) < 10}
 
 
-def _answer(form: MultiDict[str, str], reading: Reading) -> dict[str, Any]:
+def _answer(form: MultiDict[str, str], reading: FileReading) -> dict[str, Any]:
     """The answer to a question, with what it leaves to the person."""
     try:
         answer = loads(form["answer"].encode())
@@ -120,7 +120,7 @@ def _answer(form: MultiDict[str, str], reading: Reading) -> dict[str, Any]:
     return answer
 
 
-def _mapping(form: MultiDict[str, str], reading: Reading) -> dict[str, Any]:
+def _mapping(form: MultiDict[str, str], reading: FileReading) -> dict[str, Any]:
     mapping: dict[str, Any] = dict(reading.geometry)
     for field in reading.fields:
         column = form.get(f"column_{field}", AUTOMATIC)

@@ -92,7 +92,7 @@ def one_import(principal: Principal, import_id: str) -> Response:
 @own_site_only
 def shapes(principal: Principal, import_id: str) -> Response:
     """A page of features of an import, as GeoJSON for the map."""
-    drawn = feature_map.draw_features(principal, import_id, **rendering.shown_features().wanted)
+    drawn = feature_map.features_on_map(principal, import_id, **rendering.shown_features().wanted)
     return Response(drawn, content_type=GEOJSON, headers={"Cache-Control": "no-store"})
 
 

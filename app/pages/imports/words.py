@@ -9,9 +9,9 @@ from app.geometry.plain_words import DRAWN, plain_message
 from app.imports.available_actions import AvailableActions
 from app.imports.features.faults import without_numbers
 from app.imports.features.mapping import ColumnMapping, ignored_among
-from app.imports.questions import must_answer
+from app.imports.questions import required_question
 from app.imports.record import country_words, overlap_words
-from app.pages.imports.settings_form import Reading
+from app.pages.imports.settings_form import FileReading
 from app.policy.bounds import GEOMETRY_POSITIONS
 from app.policy.files import FEATURES, FORMATS_IN
 from app.site.pages import format_hectares
@@ -165,7 +165,7 @@ def undo_consequence(found: Mapping[str, Any], can: AvailableActions) -> str:
 
 def why_not(found: Mapping[str, Any]) -> str | None:
     """Why an import that is ready cannot be applied; None: it can."""
-    if must_answer(found["questions"]):
+    if required_question(found["questions"]):
         return "Answer the question above first."
     counts = found["counts"]
     if counts["new"] or counts["changed"]:
@@ -246,7 +246,7 @@ def changes(feature: Mapping[str, Any]) -> str:
     return ", ".join(names)
 
 
-def read_as(found: Mapping[str, Any], reading: Reading) -> list[tuple[str, list[str]]]:
+def read_as(found: Mapping[str, Any], reading: FileReading) -> list[tuple[str, list[str]]]:
     """Where each column goes: what it becomes, with its columns. A name can have none."""
     if found["mapping"] is None or reading.layer is None:
         return []
