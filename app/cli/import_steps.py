@@ -45,7 +45,7 @@ def own_step(owner: Principal, leased: LeasedImport) -> Iterator[None]:
 class ProgressBar(ImportProgress):
     """A progress bar on a terminal, and nothing elsewhere."""
 
-    stays = True
+    waits_in_place = True
 
     def __init__(self, label: str, *, quiet: bool) -> None:
         self._label = label

@@ -280,7 +280,7 @@ def _read(owner: Principal, leased: LeasedImport, path: Path, *, quiet: bool) ->
     with transaction():
         targets = import_targets(service.lock_import(owner, leased.import_id))
     with own_step(owner, leased), ProgressBar("Reading  ", quiet=quiet) as bar:
-        prepare_preview(leased, path, targets, transaction, most=None, progress=bar)
+        prepare_preview(leased, path, targets, transaction, max_features=None, progress=bar)
 
 
 def _apply(owner: Principal, import_id: str, record: dict[str, Any], *, quiet: bool) -> None:
@@ -289,8 +289,7 @@ def _apply(owner: Principal, import_id: str, record: dict[str, Any], *, quiet: b
         targets, leased = import_targets(found), lease_import(found)
     with own_step(owner, leased), ProgressBar("Importing", quiet=quiet) as bar:
         bar.start(record["counts"]["new"] + record["counts"]["changed"])
-        match, most = record["match"], float("inf")
-        apply_features(leased, owner, targets, match, transaction, bar, most_seconds=most)
+        apply_features(leased, owner, targets, record["match"], transaction, bar)
 
 
 def _close(owner: Principal, import_id: str) -> None:

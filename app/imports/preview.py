@@ -1,13 +1,13 @@
-"""The first step of an import: its file is read, and what will become of each feature is decided.
+"""The first step of an import: read its file, and decide what will become of each feature.
 
-Only the import itself is written. A step that is repeated starts from scratch.
+Only the import and its feature rows are written. A repeated step starts from scratch.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final, NamedTuple, cast
 
@@ -26,7 +26,6 @@ from app.imports.feature_rows import (
     insert_features,
     update_features,
 )
-from app.imports.features.bounded import BoundedMatcher
 from app.imports.features.candidates import Candidate, ReadOptions, RejectedFeature
 from app.imports.features.mapping import (
     ColumnMapping,
@@ -37,10 +36,10 @@ from app.imports.features.mapping import (
     is_export,
     within_key_limit,
 )
-from app.imports.features.mixed_targets import MixedTargets, name_of_file
+from app.imports.features.mixed_targets import MixedTargets, project_name_of
 from app.imports.features.reader_process import Batch, OpenedFile, ReaderProcess, TooCostly
 from app.imports.features.reader_program import TOO_SLOW, OpenOptions, ReadLimits
-from app.imports.features.sums import FeatureSums
+from app.imports.features.summary import FeatureSummary
 from app.imports.features.targets import CannotImport, Decision, Match, Matcher, Targets
 from app.imports.leases import LeasedImport, end_costly, end_step, lock_leased, put_back
 from app.imports.overlaps import PlacedFeature, find_overlaps
@@ -67,9 +66,9 @@ from app.policy.imports import (
 from app.values.batching import batched_by_time
 from app.values.text import unstorable
 
-# Which layer of a file an import takes when it is not told; of other files the first one with what
-# it wants, or with anything.
-_USUAL: Final = {
+# The layers that an import takes by default, by format and kind. In other formats it is the first
+# layer with the right geometries, or with any features.
+_DEFAULT_LAYERS: Final = {
     ("gpx", "projects"): ("tracks", "routes"),
     ("gpx", "assets"): ("waypoints",),
     ("kml", "projects"): (ALL_FOLDERS,),
@@ -77,15 +76,18 @@ _USUAL: Final = {
     ("kmz", "projects"): (ALL_FOLDERS,),
     ("kmz", "assets"): (ALL_FOLDERS,),
 }
-_BOUNDS: Final = ReadLimits(READ_SECONDS, READ_MEMORY_BYTES, WAIT_SECONDS)
-_BRIEF: Final = ReadLimits(BRIEF_SECONDS, BRIEF_MEMORY_BYTES, BRIEF_WAIT_SECONDS)
-_SHOWN: Final = 20  # names in a message
-_WRITTEN: Final = 500  # overlaps in one transaction
+_LIMITS: Final = ReadLimits(READ_SECONDS, READ_MEMORY_BYTES, WAIT_SECONDS)
+_BRIEF_LIMITS: Final = ReadLimits(BRIEF_SECONDS, BRIEF_MEMORY_BYTES, BRIEF_WAIT_SECONDS)
+_LISTED_NAMES: Final = 20  # in a message
+_OVERLAPS_AT_ONCE: Final = 500  # in one transaction
+_DECISIONS_TOO_SLOW: Final = (
+    "Comparing the features with what the account has takes too long. Split the file into several."
+)
 _NOT_COMPARED: Final = (
     "There was no time to compare all features with each other and with your projects: some "
     "overlaps may be missing."
 )
-_LATEST: Final = CompiledQuery(
+_LATEST_APPLIED: Final = CompiledQuery(
     columns_of(Import, Import.layers, Import.layer, Import.mapping)
     .where(
         Import.kind == bindparam("kind"),
@@ -97,11 +99,11 @@ _LATEST: Final = CompiledQuery(
 
 
 class LayerPlan(NamedTuple):
-    """How a layer is read. ``crs_is_open``: that question is to be answered first."""
+    """How to read a layer. ``crs_is_open``: its coordinate system must be chosen first."""
 
     layer: Layer
     crs: str | None
-    choices: ReadOptions
+    options: ReadOptions
     matcher: Matcher
     features: int
     crs_is_open: bool
@@ -113,15 +115,16 @@ def prepare_preview(
     targets: Targets,
     in_transaction: Transaction,
     *,
-    most: int | None = FEATURES,
+    max_features: int | None = FEATURES,
     progress: ImportProgress = NO_PROGRESS,
 ) -> None:
-    """Read a file, and store its features with the decisions about them. The import is ``ready``
-    then, or ``failed`` if the file cannot be read. A lease for a brief turn is given back if that
-    is too short for the file.
+    """Read a file, and store its features with the decisions about them.
+
+    Afterwards the import is ``ready``, or ``failed`` if the file cannot be read. In a brief turn, a
+    file that takes longer is left to a full turn.
 
     Args:
-        most: the most features of a layer; None: any number, and the file may take any time.
+        max_features: of the layer; None: any number, and reading may take any time and memory.
         progress: observes how many features are read.
 
     Raises:
@@ -133,42 +136,42 @@ def prepare_preview(
             lock_leased(leased)
 
     def clear() -> None:
-        delete_features(
-            leased.account_id, leased.import_id, in_transaction, lambda: lock_leased(leased)
-        )
+        ids = leased.account_id, leased.import_id
+        delete_features(*ids, in_transaction, lambda: lock_leased(leased))
 
     with in_transaction():
         lock_leased(leased).progress_done = 0
     clear()
-    sums = FeatureSums()
-    bounds = _BRIEF if leased.is_brief else _BOUNDS
-    end = time.monotonic() + bounds.wait_seconds if leased.is_brief else float("inf")
+    is_limited = max_features is not None
+    summary = FeatureSummary()
+    limits = _BRIEF_LIMITS if leased.is_brief else _LIMITS
+    end = time.monotonic() + limits.wait_seconds if leased.is_brief else float("inf")
     try:
-        with ReaderProcess(path, renew, None if most is None else bounds) as process:
-            plan = _plan(leased, process, targets, in_transaction, most)
+        with ReaderProcess(path, renew, limits if is_limited else None) as process:
+            plan = _plan(leased, process, targets, in_transaction, max_features)
+            decider = _Decider(leased, plan.matcher, DECIDE_SECONDS if is_limited else float("inf"))
             progress.start(plan.features)
-            batches = process.features(plan.layer, plan.crs, plan.choices)
+            batches = process.features(plan.layer, plan.crs, plan.options)
             for batch in () if plan.crs_is_open else batches:
-                decided = _decide(leased, batch, plan.matcher)
-                for some in batched_by_time(decided, BATCH_SECONDS):
-                    _store(leased, [row for row, _ in some], in_transaction)
-                    sums.add(some)
-                    progress.advance(len(some))
+                for rows in batched_by_time(decider.rows(batch), BATCH_SECONDS):
+                    _store(leased, [row for row, _ in rows], in_transaction)
+                    summary.add(rows)
+                    progress.advance(len(rows))
                     if time.monotonic() > end:
                         raise TooCostly(TOO_SLOW)
-            notes = [*process.notes(), *sums.notes()]
-        seconds = IMPORT_OVERLAPS_SECONDS if most is not None else float("inf")
+            notes = [*process.notes(), *summary.notes()]
+        seconds = IMPORT_OVERLAPS_SECONDS if is_limited else float("inf")
         seconds = min(seconds, end - time.monotonic())
-        notes += _compare(leased, sums.placed, seconds, renew, in_transaction)
+        notes += _store_overlaps(leased, summary.placed, seconds, renew, in_transaction)
     except TooCostly as error:
         clear()
         with in_transaction():
-            found = lock_leased(leased)
+            import_ = lock_leased(leased)
             if leased.is_brief:
-                found.is_long = True
-                put_back(found)
+                import_.is_long = True
+                put_back(import_)
             else:
-                end_costly(found, str(error))
+                end_costly(import_, str(error))
         return
     except FileInvalid as error:
         clear()
@@ -176,12 +179,12 @@ def prepare_preview(
             end_step(lock_leased(leased), "failed", str(error))
         return
     with in_transaction():
-        found = lock_leased(leased)
-        found.notes = [*found.notes, *notes]
+        import_ = lock_leased(leased)
+        import_.notes = [*import_.notes, *notes]
         counts = count_features(leased.account_id, leased.import_id)
-        found.counts = counts | sums.as_json()
-        open_question = required_question(found.questions)
-        end_step(found, "ready", open_question["message"] if open_question else None)
+        import_.counts = counts | summary.as_json()
+        question = required_question(import_.questions)
+        end_step(import_, "ready", question["message"] if question else None)
 
 
 def _plan(
@@ -189,65 +192,66 @@ def _plan(
     process: ReaderProcess,
     targets: Targets,
     in_transaction: Transaction,
-    most: int | None,
+    max_features: int | None,
 ) -> LayerPlan:
-    """Open the file, decide how its columns are read, and store that."""
+    """Open the file, choose its layer and mapping, and store them."""
     with in_transaction():
-        found = lock_leased(leased)
-        named = ColumnMapping.from_json(found.mapping or {})
-        ways = OpenOptions(found.swap, found.corners_by, named.geometry)
-    opened = process.open(ways)
+        import_ = lock_leased(leased)
+        geometry = ColumnMapping.from_json(import_.mapping or {}).geometry
+        corners_by = import_.corners_by
+        open_options = OpenOptions(import_.swap, corners_by, geometry)
+    file = process.open(open_options)
     with in_transaction():
-        found = lock_leased(leased)
-        layer = _layer(found, opened)
-        found.format, found.layer, found.crs = opened.format, layer.name, layer.crs
-        found.layers = [asdict(each) for each in opened.layers]
-        found.progress_total = layer.features
-        found.notes = _other_layers(layer, opened.layers)
-        kind, crs, given, project_id = found.kind, found.given_crs, found.mapping, found.project_id
-        match, answers = found.match, Answers.of(found)
-        name_of_project = name_of_file(found.filename)
-    if most is not None and layer.features > most:
-        raise FileInvalid(_too_many(layer, most))
-    scan = process.scan(layer, crs, most)
-    if given is None:
-        given = _last_mapping(leased.account_id, kind, layer.columns) or {}
+        import_ = lock_leased(leased)
+        layer = _choose_layer(import_, file)
+        import_.format, import_.layer, import_.crs = file.format, layer.name, layer.crs
+        import_.layers = [asdict(file_layer) for file_layer in file.layers]
+        import_.progress_total = layer.features
+        import_.notes = _other_layers_note(layer, file.layers)
+        kind, crs, project_id = import_.kind, import_.given_crs, import_.project_id
+        known, match, answers = import_.mapping, import_.match, Answers.of(import_)
+        new_project_name = project_name_of(import_.filename)
+    if max_features is not None and layer.features > max_features:
+        raise FileInvalid(_too_many(layer, max_features))
+    scan = process.scan(layer, crs, max_features)
+    if known is None:
+        known = _last_mapping(leased.account_id, kind, layer.columns) or {}
     if not scan.features:
         raise FileInvalid("The file has no features.")
-    if ways.corners_by:
-        given = {"name": guess_name_column(scan) or ways.corners_by, **given}
-    mapping = _mapping(scan, kind, given)
+    if corners_by:
+        known = {"name": guess_name_column(scan) or corners_by, **known}
+    mapping = _complete_mapping(scan, kind, known)
     from_here, ignored = is_export(scan), ignored_columns(scan, kind)
-    if from_here:  # it has no more because there was no more
+    if from_here:  # what has no boundary in an export had none
         answers = answers._replace(without_boundaries=True)
     questions = questions_of(
         layer,
         scan,
-        opened.format,
+        file.format,
         mapping,
         answers,
         project_places(leased.account_id),
-        asks_name="name" not in given,
-        name_of_project=name_of_project,
+        asks_name="name" not in known,
+        new_project_name=new_project_name,
     )
-    crs_is_open = any(each["code"] == "crs" for each in questions)
-    left_out: list[str] = []
-    if not from_here:  # its keys that were no columns are together in one
-        mapping, left_out = within_key_limit(mapping, scan, ignored)
-    match = _chosen_match(match, mapping, from_here)
+    crs_is_open = any(question["code"] == "crs" for question in questions)
+    skipped: list[str] = []
+    if not from_here:  # an export has what is beyond the limit in one column
+        mapping, skipped = within_key_limit(mapping, scan, ignored)
+    match = _choose_match(match, mapping, from_here)
     matcher = _matcher(leased, process, targets, match, (layer, crs, mapping.name))
     with in_transaction():
-        found = lock_leased(leased)
-        found.mapping, found.match = mapping.as_json(), match
-        if "name" in given and given["name"] is None:
-            found.mapping = {"name": None, **found.mapping}  # a person wants none
-        found.questions, found.progress_total = questions, scan.features
-        found.notes = [*found.notes, *_left_out(left_out)]
+        import_ = lock_leased(leased)
+        import_.mapping, import_.match = mapping.as_json(), match
+        if "name" in known and known["name"] is None:
+            import_.mapping = {"name": None, **import_.mapping}  # chosen: no column has names
+        import_.questions, import_.progress_total = questions, scan.features
+        import_.notes = [*import_.notes, *_skipped_columns_note(skipped)]
         if crs_is_open:
-            found.crs = None
-        elif scan.box is None:  # nothing to ask about
-            found.crs = found.crs or "EPSG:4326"
-    choices = ReadOptions(
+            import_.crs = None
+        elif scan.box is None:  # no positions, so no question about their system
+            import_.crs = import_.crs or "EPSG:4326"
+    options = ReadOptions(
         kind,
         mapping,
         layer.name,
@@ -257,9 +261,7 @@ def _plan(
         project_id,
         points_as_plots=bool(answers.points_as_plots),
     )
-    seconds = float("inf") if most is None else DECIDE_SECONDS
-    bounded = BoundedMatcher(matcher, seconds)
-    return LayerPlan(layer, crs, choices, bounded, scan.features, crs_is_open)
+    return LayerPlan(layer, crs, options, matcher, scan.features, crs_is_open)
 
 
 def _matcher(
@@ -269,7 +271,11 @@ def _matcher(
     match: Match,
     names: tuple[Layer, str | None, str | None],
 ) -> Matcher:
-    """The matcher for a layer; ``names``: with its coordinate system, and the column of names."""
+    """Return the matcher for a layer.
+
+    Args:
+        names: the layer, its coordinate system, and its column of names.
+    """
     if match != "name":
         return targets.matcher(leased.account_id, match)
     if isinstance(targets, MixedTargets):
@@ -279,99 +285,108 @@ def _matcher(
     return targets.matcher(leased.account_id, match, process.repeated_names(*names))
 
 
-def _decide(
-    leased: LeasedImport, batch: Batch, matcher: Matcher
-) -> Iterator[tuple[dict[str, Any], Candidate | RejectedFeature]]:
-    """Yield the rows of features."""
-    for item in batch:
-        yield _row(leased, item, matcher), item
+@dataclass
+class _Decider:
+    """Decides about features within ``max_seconds`` of this thread's processor time."""
+
+    leased: LeasedImport
+    matcher: Matcher
+    max_seconds: float
+    seconds: float = 0.0
+
+    def rows(self, features: Batch) -> Iterator[tuple[dict[str, Any], Candidate | RejectedFeature]]:
+        """Yield the row of each feature with the feature. Raises TooCostly."""
+        for feature in features:
+            if self.seconds > self.max_seconds:
+                raise TooCostly(_DECISIONS_TOO_SLOW)
+            start = time.thread_time()
+            row = self._row(feature)
+            self.seconds += time.thread_time() - start
+            yield row, feature
+
+    def _row(self, feature: Candidate | RejectedFeature) -> dict[str, Any]:
+        decision: Decision | None = None
+        if isinstance(feature, Candidate):
+            try:
+                decision = self.matcher.decide(feature)
+            except CannotImport as error:
+                problem = whole_problem("conflict", error.message, error.field)
+                geometry = feature.boundary or feature.location
+                shape = geometry.text if geometry else None
+                feature = RejectedFeature(
+                    feature.number, feature.name, (problem,), shape, feature.is_plot
+                )
+        return feature_row(self.leased.account_id, self.leased.import_id, feature, decision)
 
 
-def _compare(
+def _store_overlaps(
     leased: LeasedImport,
     placed: Sequence[PlacedFeature],
     seconds: float,
     renew: Callable[[], None],
     in_transaction: Transaction,
 ) -> list[str]:
-    """Find the overlaps of features, and store them. Returns a note if there was no time for all.
+    """Find and store the overlaps of features. Returns a note if there was no time for all.
 
     Raises:
         TooCostly: it takes longer than a brief turn.
     """
-    found = find_overlaps(leased.account_id, leased.import_id, placed, seconds, renew)
-    if leased.is_brief and not found.is_complete:
+    overlaps = find_overlaps(leased.account_id, leased.import_id, placed, seconds, renew)
+    if leased.is_brief and not overlaps.is_complete:
         raise TooCostly(TOO_SLOW)
-    columns = list(found.columns.items())
-    for start in range(0, len(columns), _WRITTEN):
+    columns = list(overlaps.columns.items())
+    for start in range(0, len(columns), _OVERLAPS_AT_ONCE):
         with in_transaction():
             lock_leased(leased)
-            some = columns[start : start + _WRITTEN]
-            update_features(leased.account_id, leased.import_id, some)
-    return [] if found.is_complete else [_NOT_COMPARED]
+            changes = columns[start : start + _OVERLAPS_AT_ONCE]
+            update_features(leased.account_id, leased.import_id, changes)
+    return [] if overlaps.is_complete else [_NOT_COMPARED]
 
 
 def _store(
     leased: LeasedImport, rows: Sequence[dict[str, Any]], in_transaction: Transaction
 ) -> None:
     with in_transaction():
-        found = lock_leased(leased)
-        left_out = set(found.left_out)
+        import_ = lock_leased(leased)
+        left_out = set(import_.left_out)
         insert_features([{**row, "left_out": row["number"] in left_out} for row in rows])
-        found.progress_done += len(rows)
+        import_.progress_done += len(rows)
 
 
-def _row(
-    leased: LeasedImport, item: Candidate | RejectedFeature, matcher: Matcher
-) -> dict[str, Any]:
-    decision: Decision | None = None
-    if isinstance(item, Candidate):
-        try:
-            decision = matcher.decide(item)
-        except CannotImport as error:
-            problem = whole_problem("conflict", error.message, error.field)
-            geometry = item.boundary or item.location
-            shape = geometry.text if geometry else None
-            item = RejectedFeature(item.number, item.name, (problem,), shape, item.is_plot)
-    return feature_row(leased.account_id, leased.import_id, item, decision)
-
-
-def _layer(found: Import, opened: OpenedFile) -> Layer:
-    """The layer to import."""
-    names = [layer.name for layer in opened.layers]
-    _check_names([*names, *(name for each in opened.layers for name in each.columns)])
+def _choose_layer(import_: Import, file: OpenedFile) -> Layer:
+    names = [layer.name for layer in file.layers]
+    _check_names([*names, *(column for layer in file.layers for column in layer.columns)])
     if not names:
         raise FileInvalid("The file has no features.")
-    if found.layer is not None:
-        if found.layer in names:
-            return opened.layers[names.index(found.layer)]
-        raise FileInvalid(f"The file has no layer {found.layer!r}. It has: {_listed(names)}.")
-    usual = [name for name in _USUAL.get((opened.format, found.kind), ()) if name in names]
-    if usual:
-        return opened.layers[names.index(usual[0])]
-    wanted = "points" if found.kind == "assets" else "areas"
-    filled = [layer for layer in opened.layers if layer.features]
-    fitting = [layer for layer in filled if layer.geometry == wanted]
-    return [*fitting, *filled, *opened.layers][0]
+    if import_.layer is not None:
+        if import_.layer in names:
+            return file.layers[names.index(import_.layer)]
+        raise FileInvalid(f"The file has no layer {import_.layer!r}. It has: {_listed(names)}.")
+    for name in _DEFAULT_LAYERS.get((file.format, import_.kind), ()):
+        if name in names:
+            return file.layers[names.index(name)]
+    geometry = "points" if import_.kind == "assets" else "areas"
+    filled = [layer for layer in file.layers if layer.features]
+    fitting = [layer for layer in filled if layer.geometry == geometry]
+    return [*fitting, *filled, *file.layers][0]
 
 
-def affordable_layers(found: Import) -> set[str]:
-    """The layers of a file that are not known to take too much to be read."""
-    names = {each["name"] for each in found.layers}
-    # All folders together take as much as one that takes too much.
-    return names.difference(found.costly_layers, [ALL_FOLDERS] if found.costly_layers else [])
+def affordable_layers(import_: Import) -> set[str]:
+    """The names of the layers that are not known to be too costly to read."""
+    names = {layer["name"] for layer in import_.layers}
+    # All folders together are as costly as the costliest of them.
+    all_folders = [ALL_FOLDERS] if import_.costly_layers else []
+    return names.difference(import_.costly_layers, all_folders)
 
 
-def _other_layers(layer: Layer, layers: Sequence[Layer]) -> list[str]:
-    """A note about the layers that are not imported."""
-    others = [f"{each.name} ({each.features:,})" for each in layers if each != layer]
+def _other_layers_note(layer: Layer, layers: Sequence[Layer]) -> list[str]:
+    others = [f"{other.name} ({other.features:,})" for other in layers if other != layer]
     if not others or layer.name == ALL_FOLDERS:
         return []
     return [f"Only the layer {layer.name} was read. The file also has: {_listed(others)}."]
 
 
-def _left_out(columns: Sequence[str]) -> list[str]:
-    """A note about columns that are too many for metadata."""
+def _skipped_columns_note(columns: Sequence[str]) -> list[str]:
     if not columns:
         return []
     return [
@@ -380,19 +395,19 @@ def _left_out(columns: Sequence[str]) -> list[str]:
     ]
 
 
-def _chosen_match(given: str | None, mapping: ColumnMapping, from_here: bool) -> Match:
-    """How features find their targets. Those of an export have the ids of their origins.
+def _choose_match(chosen: str | None, mapping: ColumnMapping, from_here: bool) -> Match:
+    """Return how features find their targets. Exported features have the ids of their origins.
 
     Raises:
         FileInvalid: it is by external id, and no feature has one.
     """
     has_ids = mapping.has_external_id or from_here
-    if given == "external_id" and not has_ids:
+    if chosen == "external_id" and not has_ids:
         raise FileInvalid(
             "No column holds external ids. Say in the mapping which one does, or match by name."
         )
-    if given is not None:
-        return cast("Match", given)
+    if chosen is not None:
+        return cast("Match", chosen)
     return "external_id" if has_ids else "none"
 
 
@@ -407,32 +422,36 @@ def _check_names(names: Sequence[str]) -> None:
         )
 
 
-def _mapping(scan: LayerScan, kind: str, given: Mapping[str, Any]) -> ColumnMapping:
-    mapping = guess_mapping(scan, kind, given)
-    wanted = [*mapping.fields.values(), *(mapping.metadata or ())]
-    if unknown := [name for name in wanted if name not in scan.columns]:
-        known = _listed(list(scan.columns)) or "none"
-        raise FileInvalid(f"The layer has no column {unknown[0]!r}. Its columns are: {known}.")
+def _complete_mapping(scan: LayerScan, kind: str, known: Mapping[str, Any]) -> ColumnMapping:
+    mapping = guess_mapping(scan, kind, known)
+    columns = [*mapping.fields.values(), *(mapping.metadata or ())]
+    if unknown := [column for column in columns if column not in scan.columns]:
+        choices = _listed(list(scan.columns)) or "none"
+        raise FileInvalid(f"The layer has no column {unknown[0]!r}. Its columns are: {choices}.")
     return mapping
 
 
 def _last_mapping(account_id: str, kind: str, columns: Sequence[str]) -> dict[str, Any] | None:
     """The mapping that the account last applied to a layer with these columns, or None."""
-    for row in _LATEST.all(account_id=account_id, kind=kind):
+    for row in _LATEST_APPLIED.all(account_id=account_id, kind=kind):
         for layer in row.layers:
             if layer["name"] == row.layer and set(layer["columns"]) == set(columns):
-                # This file says itself where its geometries are.
-                return {n: each for n, each in row.mapping.items() if n not in GEOMETRY_COLUMNS}
+                # Each file has its geometries in its own columns.
+                return {
+                    name: column
+                    for name, column in row.mapping.items()
+                    if name not in GEOMETRY_COLUMNS
+                }
     return None
 
 
-def _too_many(layer: Layer, most: int) -> str:
+def _too_many(layer: Layer, max_features: int) -> str:
     return (
         f"The layer {layer.name!r} has {layer.features:,} features, and an import can have "
-        f"{most:,}. Split the file into several."
+        f"{max_features:,}. Split the file into several."
     )
 
 
 def _listed(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    return ", ".join(names[:_SHOWN]) + more
+    more = f" and {len(names) - _LISTED_NAMES} more" if len(names) > _LISTED_NAMES else ""
+    return ", ".join(names[:_LISTED_NAMES]) + more

@@ -124,7 +124,7 @@ _REASONS = {
         Place("app.webhooks.replays.jobs", "queue_next", "Webhook"),
         Place("app.imports.leases", "lease_next", "Import"),
         Place("app.imports.leases", "_waiting", "Import"),
-        Place("app.imports.deletion", "_chosen", "Import"),
+        Place("app.imports.deletion", "_ended_ids", "Import"),
         Place("app.imports.deletion", "_delete_some", "Import"),
     ),
     "joins two that begin with it": (Place("app.audit.log.listing", "_page_of_all", "AuditEntry"),),

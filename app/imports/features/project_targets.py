@@ -31,10 +31,10 @@ _CHANGED_SINCE: Final = "The project was changed after the import."
 
 
 class FormerBoundary(NamedTuple):
-    """A boundary that an undo restores, and what the project gains and loses by it."""
+    """A boundary that an undo restores, and its comparison with the present one."""
 
     boundary: Boundary
-    compared: BoundaryComparison | None
+    comparison: BoundaryComparison | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,40 +50,40 @@ class ProjectTargets:
     ) -> ProjectMatcher:
         return ProjectMatcher(account_id, match, repeated_names, taken)
 
-    def create(self, principal: Principal, item: Candidate, name: str) -> WrittenTarget:
-        values = {**item.values, "name": name, "geometry": item.boundary}
-        made = create_project(principal, source=_SOURCE, **values)
-        return WrittenTarget(made["id"], name, parse_time(made["updated_at"]), None)
+    def create(self, principal: Principal, candidate: Candidate, name: str) -> WrittenTarget:
+        values = {**candidate.values, "name": name, "geometry": candidate.boundary}
+        project = create_project(principal, source=_SOURCE, **values)
+        return WrittenTarget(project["id"], name, parse_time(project["updated_at"]), None)
 
     def prepare(
-        self, account_id: str, item: Candidate, decision: Decision
+        self, account_id: str, candidate: Candidate, decision: Decision
     ) -> BoundaryComparison | None:
         """Compare the old and the new boundary."""
-        if decision.target_id is None or item.boundary is None:
+        if decision.target_id is None or candidate.boundary is None:
             return None
-        return compare_ahead(account_id, decision.target_id, item.boundary)
+        return compare_ahead(account_id, decision.target_id, candidate.boundary)
 
     def change(
         self,
         principal: Principal,
-        item: Candidate,
+        candidate: Candidate,
         decision: Decision,
         match: Match,
         prepared: BoundaryComparison | None = None,
     ) -> WrittenTarget | None:
-        """Change a project. Returns None if there is nothing left to change."""
-        found = project_lookup.with_id(principal.account_id, decision.target_id or "")
-        if found is None:
+        """Change a project. Returns None if nothing is left to change."""
+        row = project_lookup.with_id(principal.account_id, decision.target_id or "")
+        if row is None:
             raise NotFound
-        values = ProjectMatcher(principal.account_id, match).changes(found, item)
+        values = ProjectMatcher(principal.account_id, match).changes(row, candidate)
         if not values:
             return None
-        before = {name: getattr(found, name) for name in values}
-        project = update_project(principal, found.id, values, source=_SOURCE, compared=prepared)
-        return WrittenTarget(found.id, project.name, project.updated_at, before)
+        before = {name: getattr(row, name) for name in values}
+        project = update_project(principal, row.id, values, source=_SOURCE, compared=prepared)
+        return WrittenTarget(row.id, project.name, project.updated_at, before)
 
     def prepare_undo(self, account_id: str, row: Any) -> FormerBoundary | None:
-        """Read the former boundary, if it was replaced, and compare it with the present one."""
+        """Compare the replaced boundary, if any, with the present one."""
         text = (row.before or {}).get("geometry")
         if text is None:
             return None
@@ -110,7 +110,7 @@ class ProjectTargets:
                 project.id,
                 row.before if prepared is None else row.before | {"geometry": prepared.boundary},
                 source=_SOURCE,
-                compared=None if prepared is None else prepared.compared,
+                compared=None if prepared is None else prepared.comparison,
                 is_bounded=False,
             )
         except Conflict as error:

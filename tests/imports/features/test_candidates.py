@@ -119,7 +119,7 @@ def test_a_long_name_is_cut_and_kept_in_the_metadata() -> None:
         choices = replace(BY_NAME, mapping=ColumnMapping({"name": "name"}, metadata))
         made = prepared(1, feature(square(), name=whole, **others), choices)
         assert isinstance(made, Candidate), metadata
-        assert (made.name, made.is_cut, made.is_kept) == (whole[:199] + "…", True, is_kept), (
+        assert (made.name, made.is_cut, made.is_kept_whole) == (whole[:199] + "…", True, is_kept), (
             metadata
         )
         kept = others | ({"name": whole.strip()} if is_kept else {})

@@ -24,7 +24,7 @@ from app.imports.features.reader_program import ReadLimits
 from tests.make import square
 from tests.make.features import collection, feature
 
-_BOUNDS = ReadLimits(45, 450 << 20, 180.0)
+_LIMITS = ReadLimits(45, 450 << 20, 180.0)
 _CHOICES = ReadOptions("projects", ColumnMapping({"name": "name", "external_id": "code"}))
 _CANDIDATE = {
     "number": 1,
@@ -79,13 +79,13 @@ def replace_program(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str],
         parent.end()
 
 
-def reading(path: Path, bounds: ReadLimits | None = _BOUNDS) -> ReaderProcess:
-    return ReaderProcess(path, lambda: None, bounds)
+def reading(path: Path, limits: ReadLimits | None = _LIMITS) -> ReaderProcess:
+    return ReaderProcess(path, lambda: None, limits)
 
 
-@pytest.mark.parametrize("bounds", [_BOUNDS, None])
-def test_a_file_is_read(path: Path, bounds: ReadLimits | None) -> None:
-    with reading(path, bounds) as process:
+@pytest.mark.parametrize("limits", [_LIMITS, None])
+def test_a_file_is_read(path: Path, limits: ReadLimits | None) -> None:
+    with reading(path, limits) as process:
         opened = process.open()
         (layer,) = opened.layers
         scan = process.scan(layer, None, 10)
