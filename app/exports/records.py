@@ -1,4 +1,4 @@
-"""The records of an export, read in short queries."""
+"""Reading the records of an export in short queries."""
 
 from __future__ import annotations
 
@@ -23,30 +23,26 @@ from app.values import processor_clock
 P = ParamSpec("P")
 R = TypeVar("R")
 T = TypeVar("T")
-OnBatch = Callable[[int], None]
+OnBatch = Callable[[int], None]  # called with the number of records of each batch
 
 _PROJECTS_WITH_PLOTS: Final = CompiledQuery(
     columns_of(Asset, Asset.project_id).where(Asset.type == bindparam("type")).distinct()
 )
-_FEW: Final = 50  # projects whose plots are read one project after the other
+_FEW_PROJECTS: Final = 50  # their plots are read project by project
 
 
 def read_in_short_queries(
     app: Flask, scan: Callable[[Reader], Iterable[list[T]]], on_batch: OnBatch
 ) -> Iterator[T]:
-    """Yield the records of a scan, which holds no connection between two queries.
-
-    Args:
-        app: provides a context for each query.
-        on_batch: called with the number of records of each batch.
-    """
+    """Yield the records of a scan. ``app`` provides a context, and so a connection, for each query
+    alone."""
 
     def read(query: Callable[P, R], *args: P.args, **values: P.kwargs) -> R:
         with app.app_context():
             return query(*args, **values)
 
     for batch in scan(read):
-        processor_clock.restart()  # some formats have no piece before all batches are read
+        processor_clock.restart()  # some formats send nothing before all batches are read
         on_batch(len(batch))
         yield from batch
 
@@ -59,12 +55,12 @@ def scan_records(
     *,
     metadata_only: bool = False,
 ) -> Iterator[list[Any]]:
-    """Yield the projects or assets that filters leave, in batches.
+    """Yield the filtered projects or assets in batches.
 
     Args:
         kind: "projects" or "assets".
-        filters: those of the list, as its schema loads them; for assets also ``project_id``.
-        metadata_only: the JSON text of their metadata instead, None where there is none.
+        filters: as the schema of the list loads them; for assets also ``project_id``.
+        metadata_only: yield the JSON text of their metadata instead, or None.
     """
     if kind == "projects":
         query = project_query(**filters)
@@ -78,52 +74,49 @@ def scan_records(
 
 
 class EudrReader:
-    """Reads what a file for the EUDR is written of.
-
-    Args:
-        app: provides a context for each query.
-        on_batch: called with the number of records of each batch.
-    """
+    """Reads the features of a file for the EUDR."""
 
     def __init__(self, account_id: str, app: Flask, on_batch: OnBatch) -> None:
         self._account_id, self._app, self._on_batch = account_id, app, on_batch
 
     def plots(self, filters: dict[str, Any]) -> Iterator[Feature]:
-        """Yield the plots kept as points, of the assets that filters leave."""
+        """Yield the filtered assets that are plots, as points."""
         return map(ASSETS.feature, self._read("assets", filters | {"type": PLOT_TYPE}))
 
     def projects(
         self, filters: dict[str, Any], *, boundaries: bool, points: bool
     ) -> Iterator[Feature]:
-        """Yield the projects that filters leave, without those that have plots and no boundary,
-        and then their plots. With points, a country is that of each project and of each plot.
+        """Yield the filtered projects, and then their plots.
+
+        Projects with plots, but without a boundary, are left out. With points, the filter by
+        country applies to each project and each plot by itself.
 
         Args:
-            boundaries: whether the projects are wanted.
-            points: whether their plots are.
+            boundaries: yield projects.
+            points: yield plots.
         """
         others = dict(filters)
         country = others.pop("country", None) if points else None
-        found: list[str] = []
+        ids: list[str] = []
         for record in self._read("projects", others):
-            found.append(record["id"])
-            is_there = country in (None, record["country"])
+            ids.append(record["id"])
+            is_in_country = country in (None, record["country"])
             is_plot = record["geometry"] or record["id"] not in self._with_plots
-            if boundaries and is_there and is_plot:
+            if boundaries and is_in_country and is_plot:
                 yield PROJECTS.feature(record)
         if points:
-            for plot in self._plots_of(found, others):
+            for plot in self._plots_of(ids, others):
                 if country in (None, country_of_plot(plot)):
                     yield plot
 
     def _plots_of(self, project_ids: list[str], filters: dict[str, Any]) -> Iterator[Feature]:
-        if len(project_ids) <= _FEW:
+        if len(project_ids) <= _FEW_PROJECTS:
             for project_id in project_ids:
                 yield from self.plots({"project_id": project_id})
             return
-        wanted = frozenset(project_ids)
+        ids = frozenset(project_ids)
         for plot in self.plots({"within": filters.get("within")}):
-            if plot.properties["project_id"] in wanted:
+            if plot.properties["project_id"] in ids:
                 yield plot
 
     def _read(self, kind: str, filters: dict[str, Any]) -> Iterator[dict[str, Any]]:

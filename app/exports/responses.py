@@ -1,4 +1,4 @@
-"""An export as the response of a request, streamed."""
+"""Streaming an export as a response."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def export_response(export: Export) -> Response:
 
 
 def _client_check(export: Export) -> Callable[[int], None]:
-    """A check that ends the writing of a whole file when its client has gone. Where each piece is
-    sent at once, sending fails then."""
+    """Return a check that ends the writing of a whole file when its client has gone. A streamed
+    file needs none: sending fails."""
     check = client_check()
     return (lambda _: None) if export.format in STREAMED else (lambda _: check())

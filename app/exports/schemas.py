@@ -1,4 +1,4 @@
-"""The queries of exports: the filters of the lists, and the format of the file."""
+"""Queries of exports: the filters of the lists, the format, and options for the EUDR."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ONLY = "For the EUDR: "
 
 
 class _FormatOf(validate.OneOf):
-    """One of the formats of a kind; the error says so if only the other kind has it."""
+    """One of the formats of a kind; the error says if only the other kind has it."""
 
     def _format_error(self, value: Any) -> str:
         for kind, formats in FORMATS.items():
@@ -39,7 +39,7 @@ def _format(kind: str) -> fields.String:
 
 
 class ProducerCountry(Text):
-    """The code of a country, in capitals or not."""
+    """The code of a country, in upper or lower case."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(shortest=2, longest=2, **options)
@@ -52,7 +52,7 @@ class ProducerCountry(Text):
 
 
 class EudrQuerySchema(QuerySchema):
-    """What a file for the EUDR is to be."""
+    """Options of a file for the EUDR."""
 
     producer_name = Text(
         shortest=1,
@@ -70,16 +70,16 @@ class EudrQuerySchema(QuerySchema):
         validate=validate.OneOf(eudr.HOLES),
         metadata={
             "description": f"{_ONLY}what becomes of holes, which the Information System does not "
-            "know. `split`, the default, cuts the plot in parts around them; `ignore` fills them; "
-            "`refuse` makes them a problem."
+            "accept. `split`, the default, cuts plots into parts around them; `ignore` fills them; "
+            "`refuse` reports them as a problem."
         },
     )
     variant = QueryInteger(
         low=eudr.VARIANTS[0],
         high=eudr.VARIANTS[-1],
         metadata={
-            "description": f"{_ONLY}1, the default: a file for one producer. 2: for several, so "
-            "that each plot needs `ProducerCountry`."
+            "description": f"{_ONLY}1, the default: a file for one producer. 2: for several "
+            "producers; each plot needs `ProducerCountry`."
         },
     )
     divide = QueryBoolean(
@@ -90,22 +90,22 @@ class EudrQuerySchema(QuerySchema):
     )
     cattle = QueryBoolean(
         metadata={
-            "description": f"{_ONLY}the commodity is cattle, so points may have more than "
+            "description": f"{_ONLY}the commodity is cattle: points may have more than "
             f"{eudr.POINT_HECTARES:g} hectares."
         },
     )
 
 
 class EudrProjectsQuerySchema(EudrQuerySchema):
-    """The same, and what it has of projects."""
+    """Options of a file of projects for the EUDR."""
 
     boundaries = QueryBoolean(
-        metadata={"description": f"{_ONLY}whether the boundaries of projects are plots (true)."},
+        metadata={"description": f"{_ONLY}include the boundaries of projects as plots (true)."},
     )
     points = QueryBoolean(
         metadata={
-            "description": f"{_ONLY}whether the projects' assets of type `{eudr.PLOT_TYPE}` are in "
-            "the file, too, as points (false). It needs `assets:read` besides."
+            "description": f"{_ONLY}include the projects' assets of type `{eudr.PLOT_TYPE}` as "
+            "points (false). Needs `assets:read` too."
         },
     )
 

@@ -1,4 +1,4 @@
-"""Exports: files with all projects or all assets that match the filters of a list."""
+"""Exports: files with the projects or assets that match the filters of a list."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ FORMATS: Final[dict[str, tuple[str, ...]]] = {
     "assets": tuple(FORMATS_OUT),
 }
 
-_OF_PROJECTS: Final = ("boundaries", "points")  # what a file for the EUDR has of projects
+_PROJECT_OPTIONS: Final = ("boundaries", "points")  # of a file for the EUDR
 
 
 class Export(NamedTuple):
@@ -38,10 +38,10 @@ class Export(NamedTuple):
     Args:
         kind: one of ``FEATURE_TYPES``.
         format: one of the kind's ``FORMATS``.
-        filters: those of the list, as its schema loads them; for assets also ``project_id``, and
-            ``within``: the ids of the projects that it is limited to.
-        boundaries, points: what a file for the EUDR has of projects: their boundaries, and their
-            plots kept as points.
+        filters: as the schema of the list loads them; for assets also ``project_id``; ``within``:
+            the ids of the projects that the credential may see.
+        boundaries, points: include boundaries, and plots kept as points, in a file of projects for
+            the EUDR.
     """
 
     kind: str
@@ -62,16 +62,12 @@ class Export(NamedTuple):
 
 
 def export_of(kind: str, account_id: str, values: dict[str, Any]) -> Export:
-    """The export that a query asks for.
-
-    Args:
-        values: the query, as its schema loads it.
-    """
+    """The export for a query, as its schema loads it."""
     filters = dict(values)
-    own = {name: filters.pop(name) for name in EudrOptions._fields if name in filters}
-    of_projects = {name: filters.pop(name) for name in _OF_PROJECTS if name in filters}
+    eudr = {name: filters.pop(name) for name in EudrOptions._fields if name in filters}
+    project_options = {name: filters.pop(name) for name in _PROJECT_OPTIONS if name in filters}
     format_name = filters.pop("format")
-    return Export(kind, format_name, account_id, filters, EudrOptions(**own), **of_projects)
+    return Export(kind, format_name, account_id, filters, EudrOptions(**eudr), **project_options)
 
 
 def write_export(
@@ -81,14 +77,14 @@ def write_export(
     *,
     at_once: bool = False,
 ) -> ExportedFile:
-    """The file of an export. Most formats are written while the pieces are read; the others are
-    written before this returns, to a file that nobody else sees.
+    """The file of an export. Most formats are written while their pieces are read; others are
+    written to an unnamed file before this returns.
 
     Args:
         app: provides a context for each query, so that the pieces need none.
-        on_batch: called with the number of records read since the last call. It can raise an error
-            to end the export.
-        at_once: write all formats before returning.
+        on_batch: called with the number of records of each batch; an error that it raises ends the
+            export.
+        at_once: write every format before returning.
 
     Raises:
         BadRequest: the records cannot be written in this format.
@@ -107,7 +103,7 @@ def write_export(
 def features_for_eudr(
     export: Export, app: Flask, on_batch: Callable[[int], None] = lambda _: None
 ) -> Iterator[Feature]:
-    """The records that a file for the EUDR is written of."""
+    """The features of a file for the EUDR."""
     reader = EudrReader(export.account_id, app, on_batch)
     filters = dict(export.filters)
     if export.kind == "assets":
@@ -116,11 +112,11 @@ def features_for_eudr(
 
 
 def export_filename(slug: str, export: Export) -> str:
-    """The name of the file of an account, such as ``green-woods-projects-2026-11-22.geojson``."""
-    what = f"{export.kind}-eudr" if export.format == "eudr" else export.kind
-    if country := dict(export.filters).get("country"):
-        what += f"-{country.lower()}"
-    return f"{slugify(slug)}-{what}-{clock.now().date()}.{export.extension}"
+    """The name of a file, such as ``green-woods-projects-2026-11-22.geojson``."""
+    content = f"{export.kind}-eudr" if export.format == "eudr" else export.kind
+    if country := export.filters.get("country"):
+        content += f"-{country.lower()}"
+    return f"{slugify(slug)}-{content}-{clock.now().date()}.{export.extension}"
 
 
 def _whole_file(write: Callable[[Path], IO[bytes]], app: Flask) -> IO[bytes]:
@@ -128,7 +124,8 @@ def _whole_file(write: Callable[[Path], IO[bytes]], app: Flask) -> IO[bytes]:
         return write(Path(app.instance_path))
     except CannotWrite as error:
         details = [
-            Detail(each.record_id or "format", each.message, each.code) for each in error.problems
+            Detail(problem.record_id or "format", problem.message, problem.code)
+            for problem in error.problems
         ]
         details = details or [Detail("format", str(error))]
         raise BadRequest(str(error), details=details) from None
@@ -155,8 +152,8 @@ def _source(export: Export, app: Flask, on_batch: Callable[[int], None]) -> Feat
 
 
 def log_export(export: Export, account_name: str) -> None:
-    """Record in the audit log that somebody exports a file, before it is sent."""
-    values = {name: _plain(value) for name, value in export.filters.items() if value is not None}
+    """Log an export in the audit log, before the file is sent."""
+    values = {name: _as_json(value) for name, value in export.filters.items() if value is not None}
     record_read(
         f"{export.kind.removesuffix('s')}.exported",
         Target("account", export.account_id, account_name),
@@ -165,6 +162,5 @@ def log_export(export: Export, account_name: str) -> None:
     )
 
 
-def _plain(value: Any) -> Any:
-    """Return the value of a filter as it is in JSON."""
+def _as_json(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else format_value(value)

@@ -1,7 +1,7 @@
 """The content of each file of an archive, by its name in ``app.policy.account_export.FILES``.
 
-Everything that the API shows of an account is in one of them. The tests compare both, and list what
-each table leaves out, with the reason.
+The files have everything that the API shows of an account. The tests compare both, and list what
+is left out, with the reason.
 """
 
 from __future__ import annotations
@@ -65,13 +65,15 @@ def _usage(account_id: str) -> dict[str, Any]:
 
 def _webhooks(account_id: str) -> list[dict[str, Any]]:
     webhooks = list_webhooks(account_id)
-    return [each | {"last_replay": _last_replay(account_id, each["id"])} for each in webhooks]
+    return [
+        webhook | {"last_replay": _last_replay(account_id, webhook["id"])} for webhook in webhooks
+    ]
 
 
 def _last_replay(account_id: str, webhook_id: str) -> dict[str, Any] | None:
     try:
         return last_replay(account_id, webhook_id)
-    except NotFound:  # the webhook was deleted meanwhile
+    except NotFound:  # the webhook was just deleted
         return None
 
 
@@ -87,8 +89,7 @@ def _layer(kind: str) -> FileContent:
 
 
 def _audit_log(reader: AccountReader) -> Iterator[bytes]:
-    found = write_file(reader.app, reader.account_id, "ndjson", EntryQuery())
-    with closing(found) as pieces:
+    with closing(write_file(reader.app, reader.account_id, "ndjson", EntryQuery())) as pieces:
         for piece in pieces:
             reader.count(piece.count(b"\n"))
             yield piece
