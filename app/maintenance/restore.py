@@ -1,7 +1,7 @@
 """Restoring a backup: replacing the rows of a database by those of the file.
 
-Where database and backup have the tables of this version, the tables stay. Otherwise they are made
-anew, as the backup's version had them, and migrated once they are filled.
+If database and backup both have the tables of this version, the tables stay. Otherwise they are
+created as in the backup's version, filled, and then migrated.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def check_backup(backup: BackupReader, progress: OnRows = no_progress) -> None:
     """Read the whole backup, and check that this version can restore it.
 
     Raises:
-        MaintenanceError: it is damaged, or of a newer version or one before 1.0.
+        MaintenanceError: it is damaged, of a newer version, or of one before 1.0.
     """
     for codec in _codecs(backup):
         for rows in backup.check_rows(codec):
@@ -44,8 +44,8 @@ def check_backup(backup: BackupReader, progress: OnRows = no_progress) -> None:
 
 
 class PresentData(NamedTuple):
-    """What a restore replaces: the revision of the tables, None without any; the number of rows of
-    each that this version knows; and the others that it would drop."""
+    """What a restore replaces: the revision, None without tables; the rows of each known table; and
+    the names of unknown tables, which would be dropped."""
 
     revision: str | None
     rows: dict[str, int]
@@ -53,10 +53,10 @@ class PresentData(NamedTuple):
 
 
 def read_present(url: URL) -> PresentData:
-    """What the database has.
+    """Read what a restore would replace.
 
     Raises:
-        MaintenanceError: it is of a version before 1.0, or a copy into it was not finished.
+        MaintenanceError: the database is of a version before 1.0, or an unfinished copy.
     """
     if not may_exist(url):
         return PresentData(None, {}, [])
@@ -73,15 +73,15 @@ def read_present(url: URL) -> PresentData:
 def restore_backup(backup: BackupReader, url: URL, progress: OnRows = no_progress) -> list[str]:
     """Replace all rows of the database, in one transaction.
 
-    Until it is committed, readers see the old rows and writers wait; on PostgreSQL readers wait,
-    too, where the tables are made anew. Deletions of accounts that were scheduled when the backup
-    was made are put off, as they may have been canceled since. Needs an app context.
+    Until the commit, readers see the old rows and writers wait; on PostgreSQL, readers wait too if
+    tables are created. Scheduled deletions of accounts are put off, as they may have been canceled
+    since the backup. Needs an app context.
 
-    Returns the slugs of these accounts.
+    Returns the slugs of the accounts whose deletions were put off.
 
     Raises:
-        CannotMigrate, MaintenanceError: the rows do not fit together; nothing was changed.
-        sqlalchemy.exc.SQLAlchemyError, psycopg.Error: the same, as the database says it.
+        CannotMigrate, MaintenanceError, sqlalchemy.exc.SQLAlchemyError, psycopg.Error: the rows do
+            not fit together; nothing was changed.
     """
     revision, codecs = backup.manifest.schema_revision, _codecs(backup)
     is_current = read_present(url).revision == revision == newest_revision()
@@ -111,13 +111,13 @@ def _codecs(backup: BackupReader) -> list[TableCodec]:
     try:
         codecs = codecs_at(manifest.schema_revision)
     except CannotMigrate:
-        raise MaintenanceError(_of_unknown_version(manifest)) from None
+        raise MaintenanceError(_unknown_version(manifest)) from None
     backup.check_columns(codecs)
     return [TableCodec(codec.table, manifest.table(codec.name).columns) for codec in codecs]
 
 
 def _put_off_deletions(connection: Connection) -> list[str]:
-    """Let owners cancel scheduled deletions for as long as if they were scheduled now."""
+    """Postpone scheduled deletions as if they were scheduled now. Returns the slugs."""
     accounts, earliest = cast("Table", Account.__table__), clock.now() + DELETED_AFTER
     is_sooner = accounts.c.deletes_at < earliest
     put_off = update(accounts).where(is_sooner).values(deletes_at=earliest)
@@ -125,7 +125,7 @@ def _put_off_deletions(connection: Connection) -> list[str]:
 
 
 def _checked_again(backup: BackupReader, codec: TableCodec) -> Iterator[bytes]:
-    """The lines of a table, compared with the manifest again: the file may have been replaced."""
+    """Yield the lines of a table, and compare their checksum again: the file may have changed."""
     checksum = TableChecksum()
     for line in backup.lines(codec.name):
         checksum.add(line)
@@ -136,7 +136,7 @@ def _checked_again(backup: BackupReader, codec: TableCodec) -> Iterator[bytes]:
         )
 
 
-def _of_unknown_version(manifest: Manifest) -> str:
+def _unknown_version(manifest: Manifest) -> str:
     maker = describe(manifest.service_version, manifest.commit)
     if manifest.schema_revision < FIRST:
         return f"The backup is of a version of Canopy before 1.0: restore it with {maker}."
