@@ -111,7 +111,7 @@ class EudrProjectsQuerySchema(EudrQuerySchema):
 
 
 class _ExportQuerySchema(FilterQuerySchema):
-    """Which records, and in which format."""
+    """Filters of records, and the format."""
 
     @ma.validates_schema
     def _check_format(self, data: dict[str, Any], **_: Any) -> None:
@@ -125,7 +125,7 @@ class _ExportQuerySchema(FilterQuerySchema):
 
 
 class ProjectExportQuerySchema(_ExportQuerySchema, EudrProjectsQuerySchema):
-    """Which projects, and in which format."""
+    """Filters of projects, and the format."""
 
     class Meta(FilterQuerySchema.Meta):
         include = filter_fields(PROJECT)
@@ -135,7 +135,7 @@ class ProjectExportQuerySchema(_ExportQuerySchema, EudrProjectsQuerySchema):
 
 
 class AssetExportQuerySchema(_ExportQuerySchema, EudrQuerySchema):
-    """Which assets, and in which format."""
+    """Filters of assets, and the format."""
 
     class Meta(FilterQuerySchema.Meta):
         include = filter_fields(ASSET)

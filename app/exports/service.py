@@ -29,7 +29,7 @@ FORMATS: Final[dict[str, tuple[str, ...]]] = {
     "assets": tuple(FORMATS_OUT),
 }
 
-_PROJECT_OPTIONS: Final = ("boundaries", "points")  # of a file for the EUDR
+_EUDR_PROJECT_OPTIONS: Final = ("boundaries", "points")
 
 
 class Export(NamedTuple):
@@ -65,7 +65,7 @@ def export_of(kind: str, account_id: str, values: dict[str, Any]) -> Export:
     """The export for a query, as its schema loads it."""
     filters = dict(values)
     eudr = {name: filters.pop(name) for name in EudrOptions._fields if name in filters}
-    project_options = {name: filters.pop(name) for name in _PROJECT_OPTIONS if name in filters}
+    project_options = {name: filters.pop(name) for name in _EUDR_PROJECT_OPTIONS if name in filters}
     format_name = filters.pop("format")
     return Export(kind, format_name, account_id, filters, EudrOptions(**eudr), **project_options)
 

@@ -94,8 +94,8 @@ def apply_features(
         LeaseLost: another worker has the import, or it was deleted.
     """
     ids = {"account_id": leased.account_id, "import_id": leased.import_id}
-    taken = {row.target_id for row in _TAKEN.all(**ids)}
-    matcher = targets.matcher(leased.account_id, match, (), taken)
+    taken_ids = {row.target_id for row in _TAKEN.all(**ids)}
+    matcher = targets.matcher(leased.account_id, match, (), taken_ids)
     after = 0
     while rows := _next_rows(ids, after):
         if not wait_for_deliveries(leased, in_transaction, progress):
@@ -112,7 +112,7 @@ def apply_features(
                     for decided in batch
                 ]
                 update_features(**ids, changes=changes)
-                taken |= {row["target_id"] for _, row in changes if row["verdict"] == "new"}
+                taken_ids |= {row["target_id"] for _, row in changes if row["verdict"] == "new"}
                 import_.progress_done += len(batch)
                 import_.tries, import_.message = 1, None
             progress.advance(len(batch))

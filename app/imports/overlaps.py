@@ -34,8 +34,8 @@ from app.values.batching import batched_by_bytes
 _TABLE: Final = cast("Table", ImportFeature.__table__)
 _GROUP_SIZE: Final = 100  # features that are compared together
 _PAIRS_AT_ONCE: Final = 10_000
-_CACHED_BYTES: Final = 8 * 1024 * 1024  # of boundaries
-_READ_BYTES: Final = 1024 * 1024  # of boundaries at once
+_CACHED_BYTES: Final = 8 * 1024 * 1024
+_READ_BYTES: Final = 1024 * 1024  # at once
 _WAIT_SECONDS: Final = 2.0
 
 

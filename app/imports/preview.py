@@ -209,18 +209,18 @@ def _plan(
         import_.progress_total = layer.features
         import_.notes = _other_layers_note(layer, file.layers)
         kind, crs, project_id = import_.kind, import_.given_crs, import_.project_id
-        known, match, answers = import_.mapping, import_.match, Answers.of(import_)
+        partial_mapping, match, answers = import_.mapping, import_.match, Answers.of(import_)
         new_project_name = project_name_of(import_.filename)
     if max_features is not None and layer.features > max_features:
         raise FileInvalid(_too_many(layer, max_features))
     scan = process.scan(layer, crs, max_features)
-    if known is None:
-        known = _last_mapping(leased.account_id, kind, layer.columns) or {}
+    if partial_mapping is None:
+        partial_mapping = _last_mapping(leased.account_id, kind, layer.columns) or {}
     if not scan.features:
         raise FileInvalid("The file has no features.")
     if corners_by:
-        known = {"name": guess_name_column(scan) or corners_by, **known}
-    mapping = _complete_mapping(scan, kind, known)
+        partial_mapping = {"name": guess_name_column(scan) or corners_by, **partial_mapping}
+    mapping = _complete_mapping(scan, kind, partial_mapping)
     from_here, ignored = is_export(scan), ignored_columns(scan, kind)
     if from_here:  # what has no boundary in an export had none
         answers = answers._replace(without_boundaries=True)
@@ -231,7 +231,7 @@ def _plan(
         mapping,
         answers,
         project_places(leased.account_id),
-        asks_name="name" not in known,
+        asks_name="name" not in partial_mapping,
         new_project_name=new_project_name,
     )
     crs_is_open = any(question["code"] == "crs" for question in questions)
@@ -243,7 +243,7 @@ def _plan(
     with in_transaction():
         import_ = lock_leased(leased)
         import_.mapping, import_.match = mapping.as_json(), match
-        if "name" in known and known["name"] is None:
+        if "name" in partial_mapping and partial_mapping["name"] is None:
             import_.mapping = {"name": None, **import_.mapping}  # chosen: no column has names
         import_.questions, import_.progress_total = questions, scan.features
         import_.notes = [*import_.notes, *_skipped_columns_note(skipped)]
@@ -422,8 +422,10 @@ def _check_names(names: Sequence[str]) -> None:
         )
 
 
-def _complete_mapping(scan: LayerScan, kind: str, known: Mapping[str, Any]) -> ColumnMapping:
-    mapping = guess_mapping(scan, kind, known)
+def _complete_mapping(
+    scan: LayerScan, kind: str, partial_mapping: Mapping[str, Any]
+) -> ColumnMapping:
+    mapping = guess_mapping(scan, kind, partial_mapping)
     columns = [*mapping.fields.values(), *(mapping.metadata or ())]
     if unknown := [column for column in columns if column not in scan.columns]:
         choices = _listed(list(scan.columns)) or "none"

@@ -28,7 +28,7 @@ _NAMES_CRS: Final = ("shp", "gpkg")  # formats that name it; others are in degre
 _FAR: Final = 10.0  # degrees from all projects of the account
 _NEAR: Final = 2.0  # degrees from one of them
 _TURN: Final = 360.0  # degrees; larger numbers are lengths
-_MIN_CORNERS: Final = 3  # of an area
+_AREA_CORNERS: Final = 3  # at least
 _PLACES: Final = CompiledQuery(
     columns_of(Project, Project.west, Project.south, Project.east, Project.north)
     .where(Project.west.is_not(None))
@@ -82,18 +82,22 @@ def questions_of(
         asks_name: nobody has chosen the column of names.
         new_project_name: the name of a new project for the points of the file.
     """
-    questions = [
+    questions: Iterable[Json | None] = (
         _which_crs(layer, scan, file_format, answers, near),
         _which_geometry(scan, file_format, answers),
         _which_type(scan, answers, new_project_name),
         _is_swapped(scan, answers, near),
         _are_lines_open(scan, answers),
-    ]
-    asked = sorted(filter(None, questions), key=lambda question: QUESTIONS.index(question["code"]))
+    )
+    ordered = sorted(filter(None, questions), key=_importance)
     # Answers to required questions may change the columns, so the name is asked after them.
-    asks_name = asks_name and not required_question(asked)
+    asks_name = asks_name and not required_question(ordered)
     name_question = _which_name(scan, mapping) if asks_name else None
-    return [*asked, name_question] if name_question else asked
+    return [*ordered, name_question] if name_question else ordered
+
+
+def _importance(question: Json) -> int:
+    return QUESTIONS.index(question["code"])
 
 
 def required_question(questions: Sequence[Mapping[str, Any]]) -> Json | None:
@@ -126,7 +130,7 @@ def _question(
     """A question.
 
     Args:
-        bbox: where the file is as it is read now.
+        bbox: where the file is as read now.
         position: its middle in the coordinate system that is asked for.
         required: None: as MUST_BE_ANSWERED says.
     """
@@ -266,10 +270,10 @@ def _which_type(scan: LayerScan, answers: Answers, name: str) -> Json | None:
             corners_by=name,
         )
         for name, use in scan.columns.items()
-        if use.varies and use.filled == scan.features and use.runs * _MIN_CORNERS <= use.filled
+        if use.varies and use.filled == scan.features and use.runs * _AREA_CORNERS <= use.filled
     ]
     joined = []
-    if scan.points >= _MIN_CORNERS:
+    if scan.points >= _AREA_CORNERS:
         joined = [_option("All are the corners of one boundary", scan.points, corners_by="")]
     message = "The file has points, and projects have areas as boundaries. What are the points?"
     first = plots if has_plots or plot_ids(scan) else []

@@ -225,7 +225,7 @@ class ImportUpdateSchema(InputSchema):
 
 
 class ImportQuerySchema(PageQuerySchema):
-    """Which imports."""
+    """Filters of imports."""
 
     kind = Choice("ImportKind", KINDS, metadata={"description": "Only imports of this kind."})
     status = Choice(
@@ -234,7 +234,7 @@ class ImportQuerySchema(PageQuerySchema):
 
 
 class ImportFeatureQuerySchema(PageQuerySchema):
-    """Which features of an import."""
+    """Filters of the features of an import."""
 
     verdict = Choice(
         "ImportVerdict", VERDICTS, metadata={"description": "Only features with this verdict."}
@@ -347,7 +347,7 @@ class ImportOptionSchema(OutputSchema):
 
 
 class ImportQuestionSchema(OutputSchema):
-    """A question about the file, with answers to choose from. ``bbox``: where the file is as it is
+    """A question about the file, with answers to choose from. ``bbox``: where the file is as
     read now, if the question is about places. ``position``: the middle of the file in the
     coordinate system that is asked for. ``required``: answer it before you apply the import."""
 

@@ -29,7 +29,7 @@ SIGNATURE: Final = "manifest.hmac"
 _MAX_LINE: Final = 256 * 1024 * 1024  # bytes
 _MAX_MANIFEST: Final = 4 * 1024 * 1024
 _MAX_SIGNATURE: Final = 256
-_COMPRESSION_LEVEL: Final = 3  # of 9; more is slower and hardly smaller
+_COMPRESSION_LEVEL: Final = 3  # more is slower and hardly smaller
 
 # Errors of zipfile for damaged, encrypted and unknown files.
 _ZIP_ERRORS: Final = (

@@ -23,7 +23,7 @@ from app.values import clock
 
 RUN_SECONDS: Final = 10.0  # other jobs wait
 BATCH_SECONDS: Final = 0.005  # the aim for a transaction
-LEAST_ROWS: Final = 100  # of a batch: slow machines must keep up
+LEAST_ROWS: Final = 100  # slow machines must keep up
 MOST_ROWS: Final = 500  # for more, PostgreSQL would scan whole tables
 
 
@@ -52,7 +52,7 @@ class TablePruner:
         self._expired = expired
         self._newest = newest
         self._transaction = transaction
-        self._last_time: Any = None  # of the rows deleted so far
+        self._last_time: Any = None
 
     def delete_next(self) -> tuple[int, float]:
         """Delete a batch. Returns (rows deleted, ``time.monotonic`` when writing began)."""

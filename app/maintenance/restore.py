@@ -44,8 +44,8 @@ def check_backup(backup: BackupReader, progress: OnRows = no_progress) -> None:
 
 
 class PresentData(NamedTuple):
-    """What a restore replaces: the revision, None without tables; the rows of each known table; and
-    the names of unknown tables, which would be dropped."""
+    """The present state of a database: its revision, None without tables; the rows of each known
+    table; and the names of unknown tables, which a restore would drop."""
 
     revision: str | None
     rows: dict[str, int]

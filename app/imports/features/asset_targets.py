@@ -73,13 +73,13 @@ class AssetMatcher:
     project_id: str
     match: Match
     repeated_names: Collection[str] = ()
-    taken: Container[str] = ()
+    taken_ids: Container[str] = ()
     _by_name: dict[str, list[Any]] = field(default_factory=dict)
     _by_id: dict[str, Any] = field(default_factory=dict)
     _by_cell: dict[_Cell, list[Any]] = field(default_factory=dict)
     _seen: set[tuple[str, str, str]] = field(default_factory=set)
     _matched: set[str] = field(default_factory=set)  # ids of assets
-    _boundary: Rings | None = None  # of the project
+    _project_boundary: Rings | None = None
     _by_external_id: dict[str, str] = field(default_factory=dict)
     _external_ids: ExternalIds = field(init=False)
 
@@ -88,7 +88,7 @@ class AssetMatcher:
         for row in _ALL.all(account_id=self.account_id, project_id=self.project_id):
             if row.external_id is not None:
                 self._by_external_id[row.external_id] = row.id
-            if row.id not in self.taken:
+            if row.id not in self.taken_ids:
                 name = fold(row.name)
                 self._by_name.setdefault(name, []).append(row)
                 self._by_id[row.id] = row
@@ -96,16 +96,16 @@ class AssetMatcher:
 
         project = _BOUNDARY.first(account_id=self.account_id, project_id=self.project_id)
         text = project and project.geometry  # no project: the import creates it
-        self._boundary = None if text is None else stored_rings(text)
+        self._project_boundary = None if text is None else stored_rings(text)
 
     def decide(self, candidate: Candidate) -> Decision:
         """Decide about a feature. Raises CannotImport."""
         return replace(self._decide(candidate), outside=self._is_outside(candidate.location))
 
     def _is_outside(self, location: Point | None) -> bool | None:
-        if location is None or self._boundary is None:
+        if location is None or self._project_boundary is None:
             return None
-        return not contains(self._boundary, location.longitude, location.latitude)
+        return not contains(self._project_boundary, location.longitude, location.latitude)
 
     def _decide(self, candidate: Candidate) -> Decision:
         name = "" if candidate.is_numbered else fold(candidate.name)
@@ -174,9 +174,9 @@ class AssetTargets:
         account_id: str,
         match: Match,
         repeated_names: Collection[str] = (),
-        taken: Container[str] = (),
+        taken_ids: Container[str] = (),
     ) -> AssetMatcher:
-        return AssetMatcher(account_id, self.project_id, match, repeated_names, taken)
+        return AssetMatcher(account_id, self.project_id, match, repeated_names, taken_ids)
 
     def create(self, principal: Principal, candidate: Candidate, name: str) -> WrittenTarget:
         values = {"type": self.default_type, **candidate.values, "name": name}

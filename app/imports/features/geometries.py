@@ -29,7 +29,7 @@ _LINES: Final = ("LineString", "MultiLineString")
 _COLLECTION: Final = "GeometryCollection"
 _OTHERS_LEFT_OUT: Final = "Points and lines beside the areas of a feature were left out."
 _DEEPEST: Final = 4  # collections in one another
-_NEARLY_CLOSED: Final = 0.1  # of the length of a line, between its ends
+_NEARLY_CLOSED: Final = 0.1  # distance of the ends, as a share of the length
 # How deep the positions are nested in the coordinates of each type that has an outline.
 _DEPTHS: Final = {
     "Point": 0,

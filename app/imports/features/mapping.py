@@ -225,18 +225,18 @@ def mapped_fields(kind: str) -> tuple[str, ...]:
     )
 
 
-def guess_mapping(scan: LayerScan, kind: str, known: Mapping[str, Any]) -> ColumnMapping:
+def guess_mapping(scan: LayerScan, kind: str, partial_mapping: Mapping[str, Any]) -> ColumnMapping:
     """Complete a mapping with the likeliest columns.
 
     Args:
-        known: fields that are mapped already, as in ``ColumnMapping.as_json``.
+        partial_mapping: the fields that have a column already, as in ``ColumnMapping.as_json``.
     """
     columns = [name for name, use in scan.columns.items() if use.filled]
-    mapping = {} if "name" in known else {"name": guess_name_column(scan)}
+    mapping = {} if "name" in partial_mapping else {"name": guess_name_column(scan)}
     for kind_field in _FIELDS[kind]:
         if kind_field.name in mapped_fields(kind) and kind_field.name != "name":
             mapping[kind_field.name] = _usual_column(kind_field, columns)
-    return ColumnMapping.from_json(mapping | dict(known))
+    return ColumnMapping.from_json(mapping | dict(partial_mapping))
 
 
 def guess_name_column(scan: LayerScan) -> str | None:

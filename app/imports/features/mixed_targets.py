@@ -53,11 +53,11 @@ class MixedTargets:
         account_id: str,
         match: Match,
         repeated_names: Collection[str] = (),
-        taken: Container[str] = (),
+        taken_ids: Container[str] = (),
     ) -> MixedMatcher:
         return MixedMatcher(
-            _PROJECTS.matcher(account_id, match, repeated_names, taken),
-            self.plots.matcher(account_id, match, self.repeated_plots, taken),
+            _PROJECTS.matcher(account_id, match, repeated_names, taken_ids),
+            self.plots.matcher(account_id, match, self.repeated_plots, taken_ids),
         )
 
     def create(self, principal: Principal, candidate: Candidate, name: str) -> WrittenTarget:

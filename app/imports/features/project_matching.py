@@ -37,14 +37,14 @@ class ProjectMatcher:
     """Decides about the features of one layer, in their order.
 
     A feature changes the project with its external id or its name, as ``match`` says, or none.
-    Folded names in ``repeated_names`` belong to several features, and match nothing. ``taken`` are
-    ids of projects of other features of this import.
+    Folded names in ``repeated_names`` belong to several features, and match nothing.
+    ``taken_ids`` are projects of other features of this import.
     """
 
     account_id: str
     match: Match
     repeated_names: Collection[str] = ()
-    taken: Container[str] = ()
+    taken_ids: Container[str] = ()
     # After a number and its slug: the next number that may be free.
     _next_numbers: dict[tuple[int, str], int] = field(default_factory=dict)
     _new_slugs: set[str] = field(default_factory=set)
@@ -185,12 +185,12 @@ class ProjectMatcher:
             number += 1
 
     def _is_taken(self, project_id: str) -> bool:
-        return project_id in self._matched or project_id in self.taken
+        return project_id in self._matched or project_id in self.taken_ids
 
     def _namesake(self, candidate: Candidate) -> Any:
         """The project of the feature's name, or None."""
         named = project_lookup.ids_named(self.account_id, candidate.name)
-        ids = [project_id for project_id in named if project_id not in self.taken]
+        ids = [project_id for project_id in named if project_id not in self.taken_ids]
         if ids and fold(candidate.name) in self.repeated_names:
             raise CannotImport(
                 "Several features have this name, so it is not clear which of them matches the "

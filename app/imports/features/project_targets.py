@@ -46,9 +46,9 @@ class ProjectTargets:
         account_id: str,
         match: Match,
         repeated_names: Collection[str] = (),
-        taken: Container[str] = (),
+        taken_ids: Container[str] = (),
     ) -> ProjectMatcher:
-        return ProjectMatcher(account_id, match, repeated_names, taken)
+        return ProjectMatcher(account_id, match, repeated_names, taken_ids)
 
     def create(self, principal: Principal, candidate: Candidate, name: str) -> WrittenTarget:
         values = {**candidate.values, "name": name, "geometry": candidate.boundary}

@@ -28,7 +28,7 @@ class CannotImport(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What an import will do with a feature.
+    """The decision about a feature.
 
     ``name`` and ``target_id`` are those of the project or asset that the feature becomes, changes,
     or already is. ``changes`` names the fields that differ, ``metadata_changes`` the keys of the
@@ -101,13 +101,13 @@ class Targets(Protocol):
         account_id: str,
         match: Match,
         repeated_names: Collection[str] = (),
-        taken: Container[str] = (),
+        taken_ids: Container[str] = (),
     ) -> Matcher:
         """The matcher for the features of one layer.
 
         Args:
             repeated_names: names of several features, folded.
-            taken: ids of the targets of other features of the import.
+            taken_ids: ids of the targets of other features of the import.
         """
 
     def create(self, principal: Principal, candidate: Candidate, name: str) -> WrittenTarget:

@@ -161,8 +161,8 @@ def import_page(
         typed: the form for how the file is read, if it was sent.
     """
     record = listing.read_import(principal, import_id)
-    shown = _page_with_feature(principal.account_id, import_id)
-    features, total = listing.list_features(principal, import_id, **shown.filters)
+    selection = _page_with_feature(principal.account_id, import_id)
+    features, total = listing.list_features(principal, import_id, **selection.filters)
     projects = _project_names(principal.account_id, [record["project_id"]])
     asks_project = any(question["code"] == "geometry_type" for question in record["questions"])
     has_map = any(map(_has_places, record["questions"]))
@@ -177,7 +177,7 @@ def import_page(
         "is_working": record["status"] in WORKING,
         "percent": words.percent(record),
         "why_not": words.why_not(record),
-        "shown": shown,
+        "selection": selection,
         "features": features,
         "total": total,
         "pages": math.ceil(total / _FEATURES_PER_PAGE),

@@ -267,7 +267,7 @@ def read_as(record: Mapping[str, Any], reading: FileReading) -> list[tuple[str, 
 
 
 def places(question: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The boxes of a question's answers by number, and of the file as it is read now."""
+    """The boxes of a question's answers by number, and of the file as read now."""
     numbered = [(str(n), option["bbox"]) for n, option in enumerate(question["options"], start=1)]
     all_places = [("now", question["bbox"]), *numbered]
     return [{"label": label, "bbox": bbox} for label, bbox in all_places if bbox]
