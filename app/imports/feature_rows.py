@@ -18,6 +18,7 @@ from app.db.queries import CompiledQuery
 from app.db.transactions import CompiledChange, Transaction, insert_rows
 from app.geometry import Problem
 from app.imports.features.candidates import Candidate, RejectedFeature, stored_values
+from app.imports.features.mapping import shorten
 from app.imports.features.targets import Decision
 from app.models import ImportFeature
 from app.policy.imports import (
@@ -111,12 +112,8 @@ def feature_row(
 
 
 def _problem(problem: Problem) -> dict[str, Any]:
-    field = _cut(problem.field, PROBLEM_FIELD_LENGTH)
-    return asdict(problem) | {"field": field, "message": _cut(problem.message, PROBLEM_LENGTH)}
-
-
-def _cut(text: str, length: int) -> str:
-    return text if len(text) <= length else f"{text[: length - 1]}…"
+    field = shorten(problem.field, PROBLEM_FIELD_LENGTH)
+    return asdict(problem) | {"field": field, "message": shorten(problem.message, PROBLEM_LENGTH)}
 
 
 def insert_features(rows: Sequence[Mapping[str, Any]]) -> None:

@@ -19,17 +19,17 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, is_dataclass
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Final, TypeVar
+from types import NoneType, TracebackType
+from typing import Any, Final, TypeVar, get_args, get_origin, get_type_hints
 
 import orjson
 
 from app.formats.features import FileInvalid, Layer
 from app.geometry import read_point
-from app.geometry.problems import Problem
 from app.geometry.timed_program import write_message
 from app.imports.features.candidates import (
     Candidate,
@@ -38,7 +38,7 @@ from app.imports.features.candidates import (
     imported_columns,
     stored_candidate,
 )
-from app.imports.features.mapping import ColumnUse, LayerScan
+from app.imports.features.mapping import LayerScan
 from app.imports.features.reader_program import (
     LIMITS,
     NO_OPTIONS,
@@ -80,10 +80,6 @@ _START: Final = (
     "import sys; sys.path.insert(0, sys.argv[1]);"
     " from app.imports.features.reader_program import answer_questions, fork_readers;"
     " fork_readers(answer_questions)"
-)
-_SCAN_COUNTS: Final = (
-    *("features", "unreadable", "areas", "lines", "points", "nearly_closed"),
-    *("collected_points", "in_degrees", "not_degrees", "in_swapped_degrees"),
 )
 _ENVIRONMENT: Final = {"OPENBLAS_NUM_THREADS": "1"}
 
@@ -310,71 +306,59 @@ def _typed(kind: type[T], value: Any) -> T:
     return value
 
 
-def _text(value: Any, max_length: int) -> str:
-    """Return the text. Raises ValueError if it is too long."""
-    if len(text := _typed(str, value)) > max_length:
+_types_of: Final = cache(get_type_hints)
+
+
+def _decoded(kind: Any, value: Any) -> Any:
+    """Return JSON as a value of a type: a dataclass, tuple, list, dict, scalar or optional one.
+
+    Raises LookupError, TypeError or ValueError for other JSON.
+    """
+    arguments = get_args(kind)
+    if NoneType in arguments:
+        return None if value is None else _decoded(arguments[0], value)
+    origin = get_origin(kind)
+    if origin is tuple and Ellipsis not in arguments:
+        pairs = zip(arguments, _typed(list, value), strict=True)
+        return tuple(_decoded(item_kind, item) for item_kind, item in pairs)
+    if origin in (list, tuple):
+        return origin(_decoded(arguments[0], item) for item in _typed(list, value))
+    if origin is dict:
+        return {key: _decoded(arguments[1], item) for key, item in _typed(dict, value).items()}
+    if is_dataclass(kind):
+        fields = _types_of(kind).items()
+        return kind(**{name: _decoded(field_kind, value[name]) for name, field_kind in fields})
+    if kind is float:
+        return float(value)
+    return value if kind is object else _typed(kind, value)
+
+
+def _check_length(text: str, max_length: int) -> None:
+    if len(text) > max_length:
         raise ValueError
-    return text
-
-
-def _optional(kind: type[T], value: Any) -> T | None:
-    return None if value is None else _typed(kind, value)
-
-
-def _texts(value: Any) -> list[str]:
-    return [_typed(str, text) for text in _typed(list, value)]
 
 
 def _opened(value: Any) -> OpenedFile:
-    if value["format"] not in FORMATS_IN:
+    file: OpenedFile = _decoded(OpenedFile, value)
+    if file.format not in FORMATS_IN:
         raise ValueError
-    return OpenedFile(value["format"], tuple(map(_layer, _typed(list, value["layers"]))))
-
-
-def _layer(value: Any) -> Layer:
-    accuracy = value["accuracy"]
-    return Layer(
-        name=_typed(str, value["name"]),
-        features=_typed(int, value["features"]),
-        columns=tuple(_texts(value["columns"])),
-        crs=None if value["crs"] is None else _text(value["crs"], CRS_LENGTH),
-        accuracy=None if accuracy is None else float(accuracy),
-        geometry=_optional(str, value["geometry"]),
-        geometry_columns=tuple(_texts(value["geometry_columns"])),
-    )
+    for layer in file.layers:
+        _check_length(layer.crs or "", CRS_LENGTH)
+    return file
 
 
 def _scan(value: Any) -> LayerScan:
-    columns = {
-        name: ColumnUse(
-            _typed(int, use["filled"]),
-            use["first"],
-            _typed(bool, use["varies"]),
-            _typed(int, use["whole"]),
-            _typed(int, use["measured"]),
-            _typed(int, use["runs"]),
-            samples=[_text(sample, SAMPLE_LENGTH) for sample in _typed(list, use["samples"])],
-        )
-        for name, use in _typed(dict, value["columns"]).items()
-    }
-    _text("".join(columns), NAMES_LENGTH)
-    numbers = {name: _typed(int, value[name]) for name in _SCAN_COUNTS}
-    far = value["far"]
-    return LayerScan(
-        columns=columns,
-        far=None if far is None else (float(far[0]), float(far[1])),
-        box=_box(value["box"]),
-        upright=_box(value["upright"]),
-        turned=_box(value["turned"]),
-        **numbers,
-    )
+    scan: LayerScan = _decoded(LayerScan, value)
+    _check_length("".join(scan.columns), NAMES_LENGTH)
+    for use in scan.columns.values():
+        for sample in use.samples:
+            _check_length(sample, SAMPLE_LENGTH)
+    return scan
 
 
-def _box(value: Any) -> tuple[float, float, float, float] | None:
-    if value is None:
-        return None
-    west, south, east, north = map(float, value)
-    return west, south, east, north
+def _texts(value: Any) -> list[str]:
+    texts: list[str] = _decoded(list[str], value)
+    return texts
 
 
 def _batch(value: Any, options: ReadOptions) -> Batch:
@@ -385,42 +369,31 @@ def _batch(value: Any, options: ReadOptions) -> Batch:
 
 
 def _rejected(value: Any, options: ReadOptions) -> RejectedFeature:
-    problems = tuple(map(_problem, _typed(list, value["problems"])))
-    name, shape = _text(value["name"], NAME_LENGTH), _optional(str, value["shape"])
-    is_plot = _is_plot(value, options)
-    return RejectedFeature(_typed(int, value["number"]), name, problems, shape, is_plot)
+    feature: RejectedFeature = _decoded(RejectedFeature, value)
+    _check_plot(feature.is_plot, options)
+    _check_length(feature.name, NAME_LENGTH)
+    for problem in feature.problems:
+        _check_length(problem.code, NAME_LENGTH)
+    return feature
 
 
-def _is_plot(value: Any, options: ReadOptions) -> bool:
-    if (is_plot := _typed(bool, value["is_plot"])) and not options.points_as_plots:
+def _check_plot(is_plot: bool, options: ReadOptions) -> None:
+    if is_plot and not options.points_as_plots:
         raise ValueError
-    return is_plot
-
-
-def _problem(value: Any) -> Problem:
-    coordinates = value["coordinates"]
-    return Problem(
-        code=_text(value["code"], NAME_LENGTH),
-        message=_typed(str, value["message"]),
-        part=_optional(int, value["part"]),
-        ring=_optional(int, value["ring"]),
-        position=_optional(int, value["position"]),
-        coordinates=None if coordinates is None else list(map(float, coordinates)),
-        field=_typed(str, value["field"]),
-    )
 
 
 def _candidate(value: Any, options: ReadOptions) -> Candidate:
-    values, text = value["values"], _optional(str, value["geometry"])
-    _text(values["name"], NAME_LENGTH)
-    _optional(str, values["own_id"])
+    values, text = value["values"], _decoded(str | None, value["geometry"])
+    _check_length(_typed(str, values["name"]), NAME_LENGTH)
+    _decoded(str | None, values["own_id"])
     _typed(bool, values["is_numbered"])
-    kind = "assets" if _is_plot(values, options) else options.kind
+    _check_plot(_typed(bool, values["is_plot"]), options)
+    kind = "assets" if values["is_plot"] else options.kind
     if not set(_typed(dict, values["columns"])) <= imported_columns(kind):
         raise ValueError
     for column in values["columns"].values():
         if isinstance(column, str):
-            _text(column, METADATA_BYTES)  # the limit of the longest text
+            _check_length(column, METADATA_BYTES)  # the limit of the longest text
     candidate = stored_candidate(_typed(int, value["number"]), values, text)
     if candidate.location is not None:
         read_point(orjson.loads(candidate.location.text))
