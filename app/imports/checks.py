@@ -50,7 +50,7 @@ def check_kind(
         if points_as_plots:
             require_permission(principal, "assets:write")
     elif points_as_plots is not None:
-        message = "All points become assets already. Leave it out, or import projects."
+        message = "All points become assets. Leave points_as_plots out, or import projects."
         raise ValidationFailed(details=[Detail("points_as_plots", message)])
     _check_project(principal, kind, project_id, has_plots=bool(points_as_plots))
 
@@ -60,7 +60,7 @@ def _check_project(
 ) -> None:
     if kind == "projects":
         if project_id is not None and not has_plots:
-            message = "Only assets are imported into a project. Is points_as_plots true?"
+            message = "Only assets and plots have a project. For plots, set points_as_plots."
             raise ValidationFailed(details=[Detail("project_id", message)])
         if project_id is None:
             return
@@ -95,7 +95,7 @@ def check_left_out(import_: Import, choices: Mapping[str, Any]) -> None:
     if not choices.get("left_out"):
         return
     if RENUMBERING_CHOICES & choices.keys():
-        message = "The features are other ones then. Send left_out when the file was read again."
+        message = "These choices change the features. Send left_out after the file is read again."
         raise ValidationFailed(details=[Detail("left_out", message)])
     if unknown := set(choices["left_out"]) - feature_numbers(import_.account_id, import_.id):
         message = f"The import has no feature {min(unknown)}."

@@ -214,8 +214,7 @@ def replaceable_import(principal: Principal) -> str | None:
     raise Conflict(  # without their number: a limited credential sees only some of them
         "limit_reached",
         "limit",
-        f"An account can have {UNFINISHED_IMPORTS} imports that are not finished, and none of them "
-        "gives way to this one. Wait for them, or cancel one.",
+        f"An account can have {UNFINISHED_IMPORTS} unfinished imports. Wait for one, or cancel it.",
     )
 
 

@@ -38,8 +38,7 @@ from app.values.ids import is_id, new_id
 
 _SOURCES: Final = {"session": "dashboard", "operator": "cli"}  # by kind of principal
 _TOO_COSTLY: Final = (
-    "Reading this file took too much, and would do so again. Import another file: a simpler one, "
-    "or parts of it."
+    "This file takes too much time or memory to read. Import a simpler file, or parts of it."
 )
 _DEFAULT_CHOICES: Final[dict[str, Any]] = {
     "close_lines": False,
@@ -47,7 +46,7 @@ _DEFAULT_CHOICES: Final[dict[str, Any]] = {
     "without_boundaries": False,
     "left_out": [],
 }
-_CHANGED: Final = "The import was changed meanwhile. Review the new preview."
+_CHANGED: Final = "The import has changed since. Review the new preview."
 
 
 def create_import(

@@ -242,8 +242,7 @@ def costly(client: Client, content: bytes, monkeypatch: pytest.MonkeyPatch) -> d
 
 
 TOO_COSTLY = (
-    "Reading this file took too much, and would do so again. Import another file: a simpler one, "
-    "or parts of it."
+    "This file takes too much time or memory to read. Import a simpler file, or parts of it."
 )
 
 

@@ -252,7 +252,7 @@ def test_what_nobody_looked_at_is_not_applied(browser: Browser, client: Client) 
     for status in ("reading", "ready"):
         page = browser.send(f"{path}/apply", **shown)
         assert page.status == 412, status
-        assert "The import was changed meanwhile." in page.text
+        assert "The import has changed since." in page.text
         work(browser)
     assert client.get("/v1/projects").json["data"] == []
     assert "Not shown" in page.text

@@ -81,7 +81,7 @@ def read_choices(form: MultiDict[str, str], record: Mapping[str, Any]) -> dict[s
         raise Conflict(
             "changed_meanwhile",
             "layer",
-            "The file was read with another layer meanwhile. Look at it again.",
+            "The file has been read with another layer since. Review it again.",
         )
     values: dict[str, Any] = {"close_lines": "close_lines" in form}
     if match := form.get("match"):
