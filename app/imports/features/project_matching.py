@@ -87,15 +87,15 @@ class ProjectMatcher:
 
     def free_name(self, name: str) -> str:
         """Return the name, followed by a number if its slug is in use."""
-        number, candidate, passed = 1, name, []
+        number, free, passed = 1, name, []
         # A name without a slug is free: the project gets a slug from its id.
-        while (slug := unreserved_slug(candidate)) and self._is_in_use(slug):
+        while (slug := unreserved_slug(free)) and self._is_in_use(slug):
             passed.append((number, slug))
             number = self._next_numbers.get((number, slug), number + 1)
-            candidate = numbered(name, number)
+            free = numbered(name, number)
         # Slugs of long names are cut off, so that several numbers share one.
         self._next_numbers |= dict.fromkeys(passed, number)
-        return candidate
+        return free
 
     def _is_in_use(self, slug: str) -> bool:
         return slug in self._new_slugs or project_lookup.has_slug(self.account_id, slug)
