@@ -265,4 +265,4 @@ def _is_at(asset: Any, location: Point | None) -> bool:
     if location is None or asset.longitude is None:
         return location is None and asset.longitude is None
     east, north = asset.longitude - location.longitude, asset.latitude - location.latitude
-    return abs(east) <= SAME_WITHIN and abs(north) <= SAME_WITHIN
+    return bool(abs(east) <= SAME_WITHIN and abs(north) <= SAME_WITHIN)

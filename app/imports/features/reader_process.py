@@ -325,7 +325,7 @@ def _decoded(kind: Any, value: Any) -> Any:
         return origin(_decoded(arguments[0], item) for item in _typed(list, value))
     if origin is dict:
         return {key: _decoded(arguments[1], item) for key, item in _typed(dict, value).items()}
-    if is_dataclass(kind):
+    if isinstance(kind, type) and is_dataclass(kind):
         fields = _types_of(kind).items()
         return kind(**{name: _decoded(field_kind, value[name]) for name, field_kind in fields})
     if kind is float:

@@ -238,7 +238,7 @@ def _features(
     mapping = ColumnMapping(**sent_options["mapping"])
     options = ReadOptions(**{**sent_options, "mapping": mapping})
     producers, changes = ProducerCounts(), TextChanges()
-    features = map(producers.counted, reader.read(_layer(layer), crs))
+    features: Iterator[SourceFeature] = map(producers.counted, reader.read(_layer(layer), crs))
     if options.kind == "assets" or options.points_as_plots:
         features = _single_points(features, reader.note, is_mixed=options.points_as_plots)
     checked = (check_feature(feature, options, reader.note) for feature in features)
