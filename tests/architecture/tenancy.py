@@ -40,7 +40,7 @@ _REASONS = {
         Place("app.pages.operator.overview", "_TOTALS", "AccountUsage"),
         Place("app.pages.operator.accounts", "_page", "AccountUsage"),
         Place("app.account.members.revocation", "_revoke_consents", "OAuthConsent"),
-        Place("app.maintenance.sealed", "require_usable_key", "Webhook"),
+        Place("app.maintenance.sealed_values", "require_usable_key", "Webhook"),
         Place("app.maintenance.jobs", "_EVENT_SIZES", "Event"),
         Place("app.maintenance.jobs", "_DELIVERY_NUMBERS", "Delivery"),
     ),
@@ -124,14 +124,16 @@ _REASONS = {
         Place("app.webhooks.replays.jobs", "queue_next", "Webhook"),
         Place("app.imports.leases", "lease_next", "Import"),
         Place("app.imports.leases", "_waiting", "Import"),
-        Place("app.imports.deletion", "_chosen", "Import"),
+        Place("app.imports.deletion", "_ended_ids", "Import"),
         Place("app.imports.deletion", "_delete_some", "Import"),
     ),
     "joins two that begin with it": (Place("app.audit.log.listing", "_page_of_all", "AuditEntry"),),
     "a new row, of the account it is given": (
         Place("app.oauth.consents", "save_consent", "OAuthConsent"),
     ),
-    "the import that this worker has leased": (Place("app.imports.leases", "locked", "Import"),),
+    "the import that this worker has leased": (
+        Place("app.imports.leases", "lock_leased", "Import"),
+    ),
     "finds out which account is meant": (
         Place("app.account.billing.service", "_account_of_customer", "BillingCustomer"),
     ),

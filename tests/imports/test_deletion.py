@@ -14,7 +14,7 @@ from sqlalchemy import func, select, update
 
 from app.db.extensions import db
 from app.db.transactions import transaction
-from app.imports import deletion, feature_rows, reading
+from app.imports import deletion, feature_rows, preview
 from app.imports.features.reader_process import ReaderProcess, TooCostly
 from app.imports.jobs import delete_imports
 from app.models import Import, ImportFeature
@@ -99,7 +99,7 @@ def test_what_was_read_of_a_file_that_fails_is_deleted(
     monkeypatch.setattr(ReaderProcess, "notes", fail)
     work(client)  # what others have left: beside that, the file would have a brief turn first
     if is_killed:  # its worker
-        monkeypatch.setattr(reading, "delete_features", lambda *arguments: None)
+        monkeypatch.setattr(preview, "delete_features", lambda *arguments: None)
     record = upload(client, collection(*FEATURES)).json["data"]
     work(client)
     assert read(client, record["id"])["status"] == "failed"

@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
 import pytest
+from app.maintenance.indexes import count_faults, text_faults
 from flask import Flask
 from sqlalchemy import func, select
 
@@ -19,7 +20,6 @@ from app.db.batched_deletion import delete_batches
 from app.db.extensions import db
 from app.db.transactions import transaction
 from app.jobs import runs, shutdown
-from app.maintenance.indexes import count_faults, text_faults
 from app.models import Asset, Project
 from app.projects import deletion, jobs
 from app.usage.counters import recount_usage
