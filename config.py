@@ -22,8 +22,7 @@ from app.settings.values import (
     default_url,
     file,
     folder,
-    in_folder,
-    kept_secret,
+    in_instance_folder,
     line,
     make_instance_folder,
     missing_part,
@@ -33,6 +32,7 @@ from app.settings.values import (
     origins,
     public_url,
     secret,
+    stored_secret_key,
     text,
     tile_url,
     url,
@@ -263,7 +263,7 @@ def load_settings(environ: Mapping[str, str] | None = None, *, creates: bool = T
         raise SettingsError(str(error)) from None
     if not values["database_url"]:
         values["database_url"] = "sqlite:///canopy.sqlite3"
-    values["database_url"] = in_folder(values["database_url"], values["instance_path"])
+    values["database_url"] = in_instance_folder(values["database_url"], values["instance_path"])
     if not creates and (missing := missing_part(values, SECRET_KEY_FILE)):
         raise SettingsError(
             f"There is no {missing}. Start the service, or run: {canopy_command()} migrate. If the "
@@ -292,7 +292,7 @@ def _use_own_keys(values: dict[str, Any]) -> None:
             "SECRET_KEY must be set with CANOPY_ENV=production; "
             "generate one with: python3 -c 'import secrets; print(secrets.token_urlsafe(48))'"
         )
-    values["secret_key"] = kept_secret(values["instance_path"] / SECRET_KEY_FILE)
+    values["secret_key"] = stored_secret_key(values["instance_path"] / SECRET_KEY_FILE)
     former = values["instance_path"] / FORMER_SECRET_KEY_FILE
     if not values["secret_key_former"] and former.exists():
         values["secret_key_former"] = former.read_text().strip()

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import shapely
 
-from app.downloads.files import no_room
+from app.downloads.files import no_room_error
 from app.eudr.grid import SQUARE_METERS, Grid, degrees
 from app.eudr.plots import EudrOptions, Finding, RecordPlots, finding_about, read_plots
 from app.eudr.writer import PlotStore, file_problems, plot_store
@@ -105,7 +105,7 @@ def make_report(
                     )
             _sum_up(report, store, options)
     except OSError:
-        raise no_room() from None
+        raise no_room_error() from None
     for warning, other in comparison.overlaps():
         report.add_warnings([warning])
         if len(report.others) < LISTED:

@@ -12,7 +12,7 @@ from flask import Flask
 from app.assets.listing import asset_query, scan_assets
 from app.audit.entries import changes_of_new, write_read_entry
 from app.audit.targets import Target
-from app.downloads.files import ExportedFile, no_room, sized, whole_file
+from app.downloads.files import ExportedFile, exported_file, no_room_error, whole_file
 from app.eudr.plots import NO_OPTIONS, EudrOptions, pop_options
 from app.eudr.records import PlotReader
 from app.eudr.writer import InvalidPlots, write_eudr
@@ -87,12 +87,12 @@ def write_export(
     """
     if export.format == "eudr":
         features = features_for_eudr(export, app, on_batch)
-        return sized(_whole_file(partial(write_eudr, features, options=export.eudr), app))
+        return exported_file(_whole_file(partial(write_eudr, features, options=export.eudr), app))
     source = _source(export, app, on_batch)
     if write := STREAMED.get(export.format):
         pieces = blocks(write(source))
         return whole_file(pieces, app) if at_once else ExportedFile(pieces, None)
-    return sized(_whole_file(partial(WHOLE[export.format], source), app))
+    return exported_file(_whole_file(partial(WHOLE[export.format], source), app))
 
 
 def features_for_eudr(
@@ -125,7 +125,7 @@ def _whole_file(write: Callable[[Path], IO[bytes]], app: Flask) -> IO[bytes]:
     except CannotWrite as error:
         raise BadRequest(str(error), details=[Detail("format", str(error))]) from None
     except OSError:
-        raise no_room() from None
+        raise no_room_error() from None
 
 
 def _source(export: Export, app: Flask, on_batch: OnBatch) -> FeatureSource:

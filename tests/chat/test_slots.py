@@ -78,7 +78,7 @@ def test_a_slot_is_given_back_whatever_happens(
         model.plays(closes)
         assert ask(caller).status_code == 503
     with monkeypatch.context() as patch:
-        patch.setattr("app.chat.tools.call", breaks)
+        patch.setattr("app.chat.tools.call_tool", breaks)
         for _ in range(4):
             model.plays(wants(("usage", {})))
             assert ask(caller).status_code == 500

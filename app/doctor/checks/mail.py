@@ -9,7 +9,7 @@ from typing import Final, cast
 from sqlalchemy import Connection, Table, func, select
 
 from app.doctor.findings import Finding, ok, problem, warning
-from app.mail.transport import find_problem
+from app.mail.transport import mail_server_problem
 from app.models import Mail
 from app.values import clock
 from config import Settings
@@ -36,7 +36,7 @@ def server(settings: Settings) -> Iterator[Finding]:
     if settings.mail_url is None:
         yield _without_server(settings)
         return
-    failure = find_problem(settings, within=_TIMEOUT)
+    failure = mail_server_problem(settings, within=_TIMEOUT)
     name = f"{settings.mail_url.host}:{settings.mail_url.port}"
     if failure is None:
         yield ok(f"{name} accepts emails from {settings.mail_from.address}")

@@ -9,7 +9,7 @@ from app.auth.principal import Principal
 from app.exports.schemas import ProjectExportQuerySchema
 from app.exports.service import Export, export_of
 from app.geometry.countries import country_name
-from app.pages.filters import filtered, load_valid, metadata_filters, sentences
+from app.pages.filters import list_address, load_valid_filters, metadata_filters, problem_sentences
 from app.policy.request_limits import PROJECT_STATUSES
 
 ANY: Final = "any"  # in the address: projects of any status
@@ -43,7 +43,7 @@ class Choices(NamedTuple):
 
     def address(self, path: str = "/eudr", **others: Any) -> str:
         """The address of a page with these choices, and ``others`` in place of some."""
-        return filtered(path, {**self.chosen, **others}, _DEFAULT)
+        return list_address(path, {**self.chosen, **others}, _DEFAULT)
 
     @property
     def are_filters_default(self) -> bool:
@@ -86,8 +86,8 @@ def read_choices(arguments: Mapping[str, str]) -> Choices:
     values = {"format": "eudr", **chosen}
     if values["status"] == ANY:
         del values["status"]
-    loaded, errors = load_valid(ProjectExportQuerySchema(), values)
+    loaded, errors = load_valid_filters(ProjectExportQuerySchema(), values)
     defaults = {name: value for name, value in _DEFAULT.items() if name in errors}
     chosen = defaults | {name: value for name, value in chosen.items() if name not in errors}
-    loaded = load_valid(ProjectExportQuerySchema(), defaults)[0] | loaded
-    return Choices(chosen, loaded, sentences(errors))
+    loaded = load_valid_filters(ProjectExportQuerySchema(), defaults)[0] | loaded
+    return Choices(chosen, loaded, problem_sentences(errors))

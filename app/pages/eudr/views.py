@@ -16,7 +16,7 @@ from app.pages.eudr import words
 from app.pages.eudr.choices import FORM, STATUSES, Choices, read_choices
 from app.pages.eudr.filling import Failure, Filling, fill_plots, find_plots, read_filling
 from app.pages.eudr.overview import make_overview
-from app.pages.filters import refuse
+from app.pages.filters import refuse_problems
 from app.policy.eudr import AREA, COUNTRY, NAME, PLACE
 from app.site.pages import PageBlueprint, page, redirect_to
 from app.site.protection import own_site_only
@@ -59,7 +59,7 @@ def eudr(principal: Principal) -> Response:
 def download(principal: Principal) -> Response:
     """Download the file."""
     choices = read_choices(request.args)
-    refuse(choices.problems)
+    refuse_problems(choices.problems)
     export = choices.export(principal)
     response = export_response(export)
     with transaction():
@@ -72,7 +72,7 @@ def download(principal: Principal) -> Response:
 def fill_in(principal: Principal) -> Response:
     """Fill in a property of many plots. The page sends the form again until none is left."""
     choices = read_choices(request.args)
-    refuse(choices.problems)
+    refuse_problems(choices.problems)
     try:
         filling = read_filling(request.form)
     except ValidationFailed as error:
