@@ -13,6 +13,7 @@ from app.assets.places import find_places
 from app.assets.words import known_words
 from app.auth.principal import Principal
 from app.db.transactions import transaction
+from app.exports.responses import export_response
 from app.exports.schemas import AssetExportQuerySchema
 from app.exports.service import export_of, log_export
 from app.http.errors import BadRequest

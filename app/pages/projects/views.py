@@ -12,6 +12,7 @@ from flask import Response, request
 from app.api.openapi.geojson import GEOJSON
 from app.auth.principal import Principal
 from app.db.transactions import transaction
+from app.exports.responses import export_response
 from app.exports.schemas import ProjectExportQuerySchema
 from app.exports.service import export_of, log_export
 from app.http.errors import Conflict, NotFound
