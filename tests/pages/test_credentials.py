@@ -177,7 +177,7 @@ def test_whoever_was_demoted_meanwhile_makes_no_key(
     admin = make_member(client, "admin")
     browser = signed_in_browser(client, admin.id)
     fields = browser.get("/api-keys/new").form("/api-keys/new").fields
-    read = CredentialDraft.given
+    read = CredentialDraft.arguments
 
     def demoted(draft: CredentialDraft, *, expires: bool) -> Any:
         with client.app.app_context():
@@ -188,7 +188,7 @@ def test_whoever_was_demoted_meanwhile_makes_no_key(
             db.session.commit()
         return read(draft, expires=expires)
 
-    monkeypatch.setattr(CredentialDraft, "given", demoted)
+    monkeypatch.setattr(CredentialDraft, "arguments", demoted)
     given = {"name": "Kept", "permissions": "admin", "life": "never"}
     assert browser.send("/api-keys/new", **fields | given).status == 403
     with client.app.app_context():
