@@ -41,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     make_files_private()
     try:
         settings = load_settings()
-        logging.configure(settings)
+        logging.configure_logging(settings)
         app = create_app(settings)
         make_first_tables(app)
         require_usable_key(app)

@@ -25,7 +25,7 @@ make_files_private()
 
 try:
     settings = load_settings()
-    logging.configure(settings)
+    logging.configure_logging(settings)
     app = create_app(settings)
 except SettingsError as problem:
     sys.exit(str(problem))

@@ -1,7 +1,7 @@
 """The application without its routes: settings, database, keys, jobs, Valkey, mails.
 
-The web server and the worker run the whole application (``app.factory``). Commands need this much
-of it, which is imported in half the time.
+The web server and the worker run the whole application (``app.factory``). Commands need only this
+part, which is imported in half the time.
 """
 
 from __future__ import annotations
@@ -51,15 +51,15 @@ RESOLVERS = {
 
 
 class SynchronousFlask(Flask):
-    """Flask without coroutines. Flask would check of each function of a request whether it is one,
-    which takes longer than most of them do."""
+    """Flask without coroutines: checking each function of a request takes longer than most of them
+    do."""
 
     def ensure_sync(self, func: Callable[..., Any]) -> Callable[..., Any]:
         return func
 
 
 def create_core(settings: Settings | None = None) -> Flask:
-    """The application that commands run in.
+    """Create the application that commands run in.
 
     Raises:
         config.SettingsError: a setting of the environment is wrong.
@@ -70,7 +70,7 @@ def create_core(settings: Settings | None = None) -> Flask:
         SETTINGS=settings,
         SQLALCHEMY_DATABASE_URI=settings.database_url,
         SQLALCHEMY_ENGINE_OPTIONS=engines.engine_options(settings)
-        # Asked before each change whether it still lives; with PostgreSQL, postgresql.prepare asks.
+        # Checked before each change; with PostgreSQL, postgresql.prepare checks.
         | {"pool_pre_ping": settings.uses_sqlite},
     )
     plan_file.init_app(app, settings)

@@ -20,9 +20,9 @@ from app.db.extensions import db
 from app.geometry import Bounds
 from app.lists import totals
 from app.projects.listing import list_projects, project_query
-from app.projects.reading import read_project
+from app.projects.lookup import read_project
 from app.projects.service import create_project
-from app.usage.statistics import statistics
+from app.usage.statistics import usage_statistics
 from bench import report
 from bench.report import Effort, judged
 from tests.make.bulk import (
@@ -137,7 +137,7 @@ def assets(**query: Any) -> Callable[[Filled], Call]:
 
 def using(filled: Filled) -> Call:
     ids = [each.account_id for each in filled.principals]
-    return lambda number: statistics(ids[number % len(ids)], "enterprise")
+    return lambda number: usage_statistics(ids[number % len(ids)], "enterprise")
 
 
 LONG: Final = " ".join(f"{word} {number}" for number, word in enumerate(["parcel"] * 900))[:10_000]
@@ -212,7 +212,7 @@ def _least_ms(call: Call, effort: Effort, *, again: bool) -> float:
         len(efforts) < effort.rounds and time.perf_counter() - began < effort.seconds
     ):
         if not again:
-            totals.forget()
+            totals.forget_totals()
         before, own = database(), time.process_time()
         call(len(efforts))
         own = time.process_time() - own

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from app.auth.guard import ANY_CREDENTIAL, OR
-from app.policy.permissions import PROFILE, ROLES, SCOPES, expand
+from app.policy.permissions import PROFILE, ROLES, SCOPES, expand_permissions
 
 CHAT: Final = "/api/chat"  # the one operation that takes a session of a browser too
 
@@ -21,7 +21,7 @@ KINDS: Final[dict[str, str]] = {
 def held(role: str, kind: str) -> frozenset[str]:
     """What such a credential may do: permissions, and the scope that is none."""
     own = ROLES[role]
-    return (expand(SCOPES) & own) | {PROFILE} if kind == "OAuth" else own
+    return (expand_permissions(SCOPES) & own) | {PROFILE} if kind == "OAuth" else own
 
 
 def opens(path: str, needs: str, role: str, kind: str) -> bool:

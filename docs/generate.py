@@ -26,11 +26,14 @@ from app.core import JOBS
 from app.factory import create_app
 from app.geometry import PROBLEM_CODES
 from app.geometry.warnings import WARNING_CODES
-from app.policy import account_export, audit, bounds
+from app.policy import account_export, audit, request_limits
 from app.policy.conflicts import CONFLICTS
 from app.policy.deprecations import DEPRECATIONS
 from app.policy.events import EVENTS, EventKind
-from app.policy.limits import (
+from app.policy.metrics import METRICS
+from app.policy.permissions import INCLUDES, PERMISSIONS, PROFILE, ROLES, SCOPES
+from app.policy.plans import PLANS, Plan
+from app.policy.rate_limits import (
     AREAS,
     FORM_POSTS,
     FORMS,
@@ -40,9 +43,6 @@ from app.policy.limits import (
     TIERS,
     WINDOW_SECONDS,
 )
-from app.policy.metrics import METRICS
-from app.policy.permissions import INCLUDES, PERMISSIONS, PROFILE, ROLES, SCOPES
-from app.policy.plans import PLANS, Plan
 from app.site.pages import PageBlueprint
 from app.values.clock import describe_duration
 from config import ROOT, load_settings, setting_docs
@@ -57,7 +57,7 @@ _NEEDS: Final = {
     PROFILE: "any credential; an OAuth token `profile`",
 }
 
-# What a form can be about (app.policy.limits).
+# What a form can be about (app.policy.rate_limits).
 _SUBJECTS: Final = {
     "email": "the email address entered",
     "token": "the token in the URL",
@@ -70,8 +70,8 @@ _METHODS: Final = ("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 
 _MARKED = re.compile(r"<!-- generated: ([\w-]+) -->\n.*?<!-- end: \1 -->", re.DOTALL)
 
-# What each constant of app.policy.bounds bounds.
-_BOUNDS: Final = {
+# What each constant of app.policy.request_limits limits.
+_REQUEST_LIMITS: Final = {
     "NAME_LENGTH": "characters of a name",
     "SLUG_LENGTH": "characters of a slug",
     "DESCRIPTION_LENGTH": "characters of a description",
@@ -126,7 +126,7 @@ _BOUNDS: Final = {
 }
 
 
-# Those that only the service itself works with: app/policy/bounds.py says what they are.
+# Those that only the service itself works with: app/policy/request_limits.py says what they are.
 _INNER: Final = {
     "VALIDATION_SECONDS",
     "OVERLAY_SECONDS",
@@ -150,8 +150,8 @@ _INNER: Final = {
     "EXPENSIVE_WAIT_SECONDS",
     "EXPENSIVE_RETRY_SECONDS",
     "LIST_BYTES",
-    "KEPT_BYTES",
-    "KEPT_RESPONSE_BYTES",
+    "RESPONSE_CACHE_BYTES",
+    "CACHED_RESPONSE_BYTES",
     "ASSET_WORDS",
     "IDEMPOTENCY_LARGE_BYTES",
     "HISTORY_ROW_BYTES",
@@ -219,7 +219,9 @@ def tiers() -> str:
 def forms() -> str:
     """Forms of pages, how often each may be posted, and what its posts are counted by."""
     kinds = dict.fromkeys(FORMS.values())
-    _check_described(kinds, _SUBJECTS, "app/policy/limits.py", "_SUBJECTS", "what it counts by")
+    _check_described(
+        kinds, _SUBJECTS, "app/policy/rate_limits.py", "_SUBJECTS", "what it counts by"
+    )
     grouped: dict[tuple[str, str], list[str]] = {}
     for route, kind in FORMS.items():
         limit = LONG_FORM_POSTS if route in LONG_FORMS else FORM_POSTS
@@ -255,12 +257,16 @@ def audit_actions() -> str:
     return table(["Action", "Somebody …"], rows)
 
 
-def limits() -> str:
-    values = {name: value for name, value in vars(bounds).items() if name.isupper()}
-    described = _BOUNDS | dict.fromkeys(_INNER, "")
-    _check_described(values, described, "app/policy/bounds.py", "_BOUNDS", "what it bounds")
-    rows = ([_value(values[name]), _BOUNDS[name]] for name in values if name in _BOUNDS)
-    return table(["Bound", "What it bounds"], rows)
+def request_limits_table() -> str:
+    values = {name: value for name, value in vars(request_limits).items() if name.isupper()}
+    described = _REQUEST_LIMITS | dict.fromkeys(_INNER, "")
+    _check_described(
+        values, described, "app/policy/request_limits.py", "_REQUEST_LIMITS", "what it limits"
+    )
+    rows = (
+        [_value(values[name]), _REQUEST_LIMITS[name]] for name in values if name in _REQUEST_LIMITS
+    )
+    return table(["Limit", "What it limits"], rows)
 
 
 def periodic_jobs() -> str:
@@ -382,7 +388,7 @@ TABLES: Final[dict[str, Callable[[], str]]] = {
     "forms": forms,
     "events": events,
     "audit-actions": audit_actions,
-    "bounds": limits,
+    "request-limits": request_limits_table,
     "periodic-jobs": periodic_jobs,
     "settings": settings,
     "metrics": metrics,

@@ -13,11 +13,10 @@ usage: bin/test [--unit | --slow] [arguments of pytest]
 
 Sets up what is missing, then runs the tests. There are three tiers:
 
-  bin/test          every promise of the service, quickly: on SQLite, and on PostgreSQL what is
-                    marked both. Some 5 minutes on two cores
+  bin/test          every promise of the service, quickly: on SQLite. Some 5 minutes on two cores
   bin/test --slow   those marked slow as well, which take more than a third of a second of
-                    processor time each. Some 11 minutes; .ci/run is this and bin/check, and a
-                    change must pass it
+                    processor time each, and on PostgreSQL what is marked both. Some 11 minutes;
+                    .ci/run is this and bin/check, and a change must pass it
   bin/trials        those marked trial, faults, several hosts, benchmarks; see bin/trials --list
 
 bin/test --unit runs, of the first, what needs no database, no Valkey and no other program.

@@ -18,7 +18,7 @@ from flask_smorest.spec.plugins import FlaskPlugin
 from jsonschema_rs import Draft202012, Draft202012Validator, Registry
 from werkzeug.test import TestResponse
 
-from app.api.openapi.document import description
+from app.api.openapi.document import api_description
 from app.http.compression import zstd
 from app.policy import deprecations
 
@@ -148,7 +148,7 @@ def _description(app: Flask) -> _Description:
         key = routes, deprecations.DEPRECATIONS
         if key not in _descriptions:
             with app.app_context():
-                _descriptions[key] = _Description(description())
+                _descriptions[key] = _Description(api_description())
         app.extensions[_KEY] = _descriptions[key]
     found: _Description = app.extensions[_KEY]
     return found

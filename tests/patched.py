@@ -16,13 +16,11 @@ from typing import Any, Final
 import pytest
 from werkzeug.routing import Rule
 
-from app.account.deletion import jobs as deletion
 from app.api import expensive
-from app.audit.log import jobs as audit_log
 from app.doctor.checks import valkey as doctor
 from app.geometry import boundary
 from app.imports import leases
-from app.jobs import valkey, valkey_client, wake_signals
+from app.jobs import runs, valkey, valkey_client, wake_signals
 from app.mail import jobs as mail
 from app.mail import smtp
 from app.maintenance import pruning
@@ -31,7 +29,6 @@ from app.outbound.client import Egress
 from app.people.single_sign_on import provider
 from app.policy import chat
 from app.projects.boundaries import overlaps
-from app.projects.boundary_history import jobs as history
 from app.values import clock
 from app.webhooks.deliveries import dispatcher, webhook_queue
 
@@ -62,9 +59,7 @@ _TIMES: Final[tuple[tuple[ModuleType, str, Any], ...]] = (
     (dispatcher, "_END_SECONDS", _LONG),
     (leases, "LEASE_SECONDS", _ENDLESS),
     # A job leaves the rest to the next one.
-    (audit_log, "_RUN_SECONDS", _ENDLESS),
-    (deletion, "_RUN_SECONDS", _ENDLESS),
-    (history, "_RUN_SECONDS", _ENDLESS),
+    (runs, "RUN_SECONDS", _ENDLESS),
     (pruning, "RUN_SECONDS", _ENDLESS),
     (mail, "RUN_FOR", _ENDLESS),
 )

@@ -28,7 +28,7 @@ def sent_by(call: Callable[[], Any]) -> list[tuple[str, dict[str, Any]]]:
         return execute(source, statement, values, *number)
 
     queries._execute = note
-    totals.forget()
+    totals.forget_totals()
     try:
         call()
     finally:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import pytest
 from flask import Flask, request_finished
 
-from app.audit.entries import record
+from app.audit.entries import write_entry
 from app.audit.origin import Actor, Via, acting
 from app.audit.targets import Target
 from app.db.extensions import db
@@ -26,7 +26,7 @@ PASSWORD = "a-long-and-unusual-password"
 def _record(client: Client, description: str) -> None:
     target = Target("project", None, "Wald")
     changes = {"description": {"from": None, "to": description}}
-    record("project.updated", target, account_id=client.account_id, changes=changes)
+    write_entry("project.updated", target, account_id=client.account_id, changes=changes)
 
 
 @contextmanager

@@ -58,8 +58,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--database",
         choices=templates.DATABASES,
-        help="run each test on this database; by default on SQLite, and on PostgreSQL as well "
-        "if it is marked both",
+        help="run each test on this database; by default on SQLite, and with --slow on PostgreSQL "
+        "as well if it is marked both",
     )
 
 
@@ -137,13 +137,10 @@ def _seed_of_commit() -> int:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """A test runs on SQLite, and on PostgreSQL as well if it is marked ``both``."""
+    """A test runs on SQLite and, with ``--slow``, on PostgreSQL if it is marked ``both``."""
     if "app" in metafunc.fixturenames:
-        names = (
-            templates.DATABASES
-            if metafunc.definition.get_closest_marker("both")
-            else templates.DATABASES[:1]
-        )
+        is_on_both = metafunc.config.option.slow and metafunc.definition.get_closest_marker("both")
+        names = templates.DATABASES if is_on_both else templates.DATABASES[:1]
         if asked := metafunc.config.option.database:
             names = (asked,)
         metafunc.parametrize("app", names, indirect=True, scope="session")

@@ -1,4 +1,4 @@
-"""Looking up accounts: one by its id or slug, all of them, and how many are on each plan."""
+"""Looking up accounts: one by id or slug, all of them, and their number on each plan."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from app.db.queries import CompiledQuery
 from app.http.errors import Detail, NotFound
 from app.limits.plan_file import plan_of, plans
 from app.models import Account
-from app.usage.counters import counters, summary
+from app.usage.counters import read_counters, usage_summary
 from app.values.clock import format_optional_time
 from app.values.command_name import canopy_command
 from app.values.ids import is_id
-from app.values.text import unstorable
+from app.values.text import storage_problem
 
 _RECORD = (
     Account.id, Account.name, Account.slug, Account.type, Account.plan, Account.created_at,
@@ -32,7 +32,7 @@ _IDS = CompiledQuery(select(Account.id).order_by(Account.created_at, Account.id)
 
 def read_account(account_id: str) -> dict[str, Any]:
     """Read the record of an account, with its current usage."""
-    return account_record(_ONE.first(account_id=account_id), counters(account_id))
+    return account_record(_ONE.first(account_id=account_id), read_counters(account_id))
 
 
 def account_record(row: Any, usage: Any) -> dict[str, Any]:
@@ -43,7 +43,7 @@ def account_record(row: Any, usage: Any) -> dict[str, Any]:
         "slug": row.slug,
         "type": row.type,
         "plan": row.plan,
-        "usage": summary(usage),
+        "usage": usage_summary(usage),
         "created_at": format_optional_time(row.created_at),
     }
 
@@ -55,7 +55,7 @@ def find_account(reference: str) -> Any:
         NotFound: there is none.
     """
     statement = _BY_ID if is_id("account", reference) else _BY_SLUG
-    row = None if unstorable(reference) else statement.first(reference=reference)
+    row = None if storage_problem(reference) else statement.first(reference=reference)
     if row is None:
         message = (
             f"There is no account with the id or slug {reference!r}. "

@@ -15,7 +15,7 @@ from app.auth.principal import Principal
 from app.http.etags import IfMatch
 from app.policy.permissions import PROFILE
 from app.projects.summaries import summarize_projects
-from app.usage.statistics import statistics
+from app.usage.statistics import usage_statistics
 
 bp = ApiBlueprint(
     "account",
@@ -52,15 +52,15 @@ def update_account(principal: Principal, values: dict[str, Any], if_match: IfMat
 @bp.operation("GET", "/usage", needs="billing:read", gives=(200, single_of(UsageSchema)))
 def read_usage(principal: Principal) -> Response:
     """Read the account's usage."""
-    return envelope.single(statistics(principal.account_id, principal.plan))
+    return envelope.single(usage_statistics(principal.account_id, principal.plan))
 
 
 def _account_seen_by(principal: Principal) -> dict[str, Any]:
-    """The record of the principal's account; ``usage`` counts the projects that it sees."""
+    """The record of the principal's account, with the usage of the projects that it sees."""
     record = lookup.read_account(principal.account_id)
     if principal.project_ids is not None:
         totals = summarize_projects(principal)
         counted = [totals[status]["hectares"] for status in totals if status != "archived"]
         record["usage"]["hectares"] = sum(counted)
-        record["usage"]["projects"] = sum(each["projects"] for each in totals.values())
+        record["usage"]["projects"] = sum(total["projects"] for total in totals.values())
     return record

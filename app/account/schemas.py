@@ -7,12 +7,12 @@ from typing import ClassVar
 from marshmallow import fields
 
 from app.api.openapi.schemas import OutputSchema
-from app.policy import bounds
-from app.values.fields import Choice, FixedText, InputSchema, Name
+from app.policy import request_limits
+from app.values.schemas import Choice, FixedText, InputSchema, Name
 
 
 class AccountUsageSchema(OutputSchema):
-    """What the account uses now."""
+    """The current usage of the account."""
 
     hectares = fields.Float(required=True)
     projects = fields.Integer(required=True)
@@ -35,7 +35,7 @@ class AccountSchema(OutputSchema):
     id = fields.String(required=True)
     name = fields.String(required=True)
     slug = fields.String(required=True)
-    type = Choice("AccountKind", bounds.ACCOUNT_TYPES, required=True)
+    type = Choice("AccountKind", request_limits.ACCOUNT_TYPES, required=True)
     plan = fields.String(required=True)
     usage = fields.Nested(AccountUsageSchema, required=True)
     created_at = fields.DateTime(required=True)
@@ -70,7 +70,7 @@ class ProjectCountSchema(OutputSchema):
     active = fields.Integer(required=True)
     archived = fields.Integer(required=True)
     draft = fields.Integer(
-        required=True, metadata={"description": "Their hectares count, as those of active ones do."}
+        required=True, metadata={"description": "Their hectares count like those of active ones."}
     )
     total = fields.Integer(required=True)
 
@@ -81,8 +81,8 @@ class CountSchema(OutputSchema):
 
 
 class UsageSchema(OutputSchema):
-    """What the account uses of its plan in this calendar month (UTC). A limit of null is no
-    limit."""
+    """The usage of the account in this calendar month (UTC), with the limits of its plan; null
+    means no limit."""
 
     example: ClassVar = {
         "period": {"start": "2026-01-01T00:00:00.000Z", "end": "2026-02-01T00:00:00.000Z"},
@@ -104,7 +104,7 @@ class UsageSchema(OutputSchema):
         CountSchema,
         required=True,
         metadata={
-            "description": "Of events, entries of the audit log and deliveries. No one can delete "
-            "them; each goes when its time is over."
+            "description": "Bytes of events, audit log entries and deliveries. Nobody can delete "
+            "them; they expire."
         },
     )

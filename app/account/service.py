@@ -9,8 +9,8 @@ from sqlalchemy import select
 from app.account.lookup import account_record
 from app.account.members.record import name_from_email
 from app.account.validation import check_account, check_name, check_plan
-from app.api.fixed_fields import check_fixed
-from app.audit.entries import created, record
+from app.api.immutable import check_fixed
+from app.audit.entries import changes_of_new, write_entry
 from app.audit.origin import Actor
 from app.auth.people import EmailTaken, find_person, is_registered
 from app.auth.principal import Principal
@@ -19,7 +19,7 @@ from app.http.errors import Conflict, Detail, ValidationFailed
 from app.http.etags import ANY, IfMatch
 from app.limits.plan_file import default_plan
 from app.models import Account, AccountUsage, Membership, User
-from app.policy.bounds import RESERVED_SLUGS
+from app.policy.request_limits import RESERVED_SLUGS
 from app.security.passwords import hash_password, make_password
 from app.usage.counters import check_thresholds, count_member
 from app.values import clock
@@ -126,10 +126,10 @@ def open_account(
     db.session.add(member)
     count_member(account.id, 1)
     values = {name: getattr(account, name) for name in ("name", "slug", "type", "plan")}
-    record(
+    write_entry(
         "account.created",
         account,
-        changes=created({**values, "owner": owner.email}),
+        changes=changes_of_new({**values, "owner": owner.email}),
         actor=actor,
     )
     return account
@@ -149,7 +149,7 @@ def set_plan(account_id: str, plan: str, actor: Actor | None = None) -> Account:
         raise ValidationFailed(details=[Detail("account", "This account does not exist.")])
     check_plan(plan)
     changes = {"plan": {"from": account.plan, "to": plan}}
-    record("account.updated", account, changes=changes, actor=actor)
+    write_entry("account.updated", account, changes=changes, actor=actor)
     account.plan = plan
     account.updated_at = clock.now()
     db.session.flush()
@@ -160,7 +160,7 @@ def set_plan(account_id: str, plan: str, actor: Actor | None = None) -> Account:
 def _rename(account: Account, name: str) -> None:
     if name != account.name:
         changes = {"name": {"from": account.name, "to": name}}
-        record("account.updated", account, changes=changes)
+        write_entry("account.updated", account, changes=changes)
         account.name = name
         account.updated_at = clock.now()
 
@@ -189,12 +189,12 @@ def _find_or_create_owner(
     return person, password
 
 
-def _free_slug(wanted: str) -> str:
+def _free_slug(preferred: str) -> str:
     """The slug, with a number appended if it is taken."""
-    base = wanted[:58].rstrip("-") or "account"
-    taken = set(db.session.scalars(select(Account.slug).where(Account.slug.like(f"{base}%"))))
+    base = preferred[:58].rstrip("-") or "account"
+    existing = set(db.session.scalars(select(Account.slug).where(Account.slug.like(f"{base}%"))))
     number, slug = 1, base
-    while slug in taken or slug in RESERVED_SLUGS:
+    while slug in existing or slug in RESERVED_SLUGS:
         number += 1
         slug = f"{base}-{number}"
     return slug

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from app.http.errors import Detail, ValidationFailed
 from app.limits.plan_file import plans
-from app.policy.bounds import ACCOUNT_TYPES
+from app.policy.request_limits import ACCOUNT_TYPES
 from app.security.passwords import password_problem
 from app.values.email import email_problem
 from app.values.text import name_problem
@@ -27,8 +27,8 @@ def check_name(name: str) -> None:
 def check_plan(plan: str) -> None:
     """Raise ValidationFailed if there is no such plan."""
     if plan not in plans():
-        known = ", ".join(plans())
-        raise ValidationFailed(details=[Detail("plan", f"Must be one of {known}.")])
+        names = ", ".join(plans())
+        raise ValidationFailed(details=[Detail("plan", f"Must be one of {names}.")])
 
 
 def _problems(name: str, email: str, password: str | None, type: str) -> Iterator[Detail]:

@@ -1,9 +1,9 @@
 """The blueprint of /v1: one decorator says an operation's whole contract.
 
-``operation`` fixes the order in which every request is judged, so that no route can get it wrong:
-the body's size and type, who is asking and how often (all before the route), then the permission,
-a kept response of the same request, the resource, the parameters and the body, and last the change
-itself with its commit. ``docs/request-flow.md`` follows one request through it.
+``operation`` fixes the order of checks for every request: the size and type of the body, the
+credential and the rate limit (all before the route), then the permission, a stored response to the
+same request, the resource, the parameters and the body, and last the change with its commit.
+``docs/request-flow.md`` follows one request through it.
 """
 
 from __future__ import annotations
@@ -18,13 +18,19 @@ from flask_smorest import Blueprint
 from sqlalchemy.exc import SQLAlchemyError
 
 from app.api import idempotency
-from app.api.deprecations import record_deprecations
-from app.api.error_handlers import as_api_error, render
+from app.api.deprecations import announce_deprecations
+from app.api.error_handlers import as_api_error, render_error
 from app.api.feature_schemas import geojson_of
 from app.api.idempotency import IdempotentRequest, StillRunning
 from app.api.media_types import PARAMETER
 from app.api.openapi.components import CanopyApi
-from app.api.openapi.operations import Contract, describe, finish, is_form, path_parameters
+from app.api.openapi.operations import (
+    Contract,
+    describe_operation,
+    finish_operation,
+    is_form,
+    path_parameters,
+)
 from app.api.openapi.schemas import example_of
 from app.api.parsing import PARSER, refuse_body, refuse_parameters
 from app.auth.guard import require, require_project, set_permission
@@ -38,7 +44,7 @@ View = Callable[..., Response]
 Precheck = Callable[..., None]
 Prepare = Callable[..., Any]
 
-# Errors that a repeat gets again. 401, 403 and 429 come before a key is looked at; 5xx may pass.
+# Errors that a repeat gets again. 401, 403 and 429 come before the key; 5xx may pass.
 _STORED_ERRORS = frozenset({400, 404, 409, 412, 422})
 
 
@@ -49,11 +55,11 @@ class ApiBlueprint(Blueprint):  # type: ignore[misc]
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        self._prepare_doc_cbks.append(finish)
+        self._prepare_doc_cbks.append(finish_operation)
 
     def register_views_in_doc(self, api: CanopyApi, *args: Any, **options: Any) -> None:
-        """Describe the operations only when somebody asks for the description, which would take
-        nearly half of the time of each start."""
+        """Postpone describing the operations until the description is requested: it takes nearly
+        half of the time of a start."""
         api.undescribed.append(partial(super().register_views_in_doc, api, *args, **options))
 
     def operation(
@@ -81,20 +87,20 @@ class ApiBlueprint(Blueprint):  # type: ignore[misc]
             path: the rule, below the blueprint's prefix.
             needs: the permission, or ``ANY_CREDENTIAL``.
             gives: the status of success and the schema of its body.
-            takes: the schema of the body; the view gets what it holds after the principal.
-            query: the schema of the query string; the view gets what it holds, too.
+            takes: the schema of the body; the view gets its values after the principal.
+            query: the schema of the query string; the view gets its values, too.
             precheck: called with the principal and the path's ids before anything is parsed; raises
-                NotFound when what the path names is not there.
-            prepare: called like the view, but before the transaction of a change, for what would
-                hold up other requests in it; the view gets what it returns as ``prepared``.
-            conflicts: whether the operation can answer 409.
-            conditional: whether it honors If-Match, which the view gets as ``if_match``.
-            of_some_projects: whether a credential that is limited to some projects may use an
-                operation that is not on one of them; its response then has nothing of others.
+                NotFound if the path names nothing.
+            prepare: called like the view, but before the transaction of a change, for slow work;
+                the view gets its result as ``prepared``.
+            conflicts: the operation can respond with 409.
+            conditional: it honors If-Match, which the view gets as ``if_match``.
+            of_some_projects: a credential that is limited to some projects may use it, although
+                the path names none of them; the response then contains nothing of others.
             refusals: the components of error responses that differ from the usual ones, by status.
-            features: how a record becomes a Feature, where a client can ask for GeoJSON: with
-                ``Accept``, or with the parameter ``format`` that the operation has besides.
-            files: the media types of success that are files, each with the beginning of one.
+            features: how a record becomes a Feature, if clients can ask for GeoJSON with ``Accept``
+                or the parameter ``format``.
+            files: the media types of files in successful responses, with the beginning of each.
 
         The view is called as ``view(principal, [loaded], [if_match=…], [prepared=…], **path_ids)``.
         """
@@ -117,14 +123,14 @@ class ApiBlueprint(Blueprint):  # type: ignore[misc]
         steps = _Steps(contract, contract.operation, parse, precheck, prepare, features)
 
         def decorate(view: View) -> View:
-            run = _reading(view, steps) if method == "GET" else _changing(view, steps)
+            run = _reading_view(view, steps) if method == "GET" else _changing_view(view, steps)
             if schema is not None:  # flask-smorest's decorator also parses: only its notes are used
                 parts: dict[str, Any] = {"location": parse.location}
                 if takes is not None:
                     required = not getattr(takes, "may_be_absent", False)
                     parts |= {"example": example_of(takes), "required": required}
                 run._apidoc = self.arguments(parse.schema, **parts)(run)._apidoc  # type: ignore[attr-defined]
-            describe(self, run, contract)
+            describe_operation(self, run, contract)
             set_permission(run, needs)
             methods = ["PUT", "PATCH"] if method == "PUT" else [method]
             named = path_parameters(contract.path)
@@ -137,14 +143,14 @@ class ApiBlueprint(Blueprint):  # type: ignore[misc]
 
 
 class _Parser:
-    """Reads what an operation takes: its body or its query string."""
+    """Parses the body or the query string of an operation."""
 
     def __init__(self, schema: type[ma.Schema] | None, location: str) -> None:
         self.schema = None if schema is None else schema()
         self.location = location
 
     def __call__(self) -> tuple[Any, ...]:
-        """Return the values as the argument of a view; no argument without a schema."""
+        """Return the values as the argument of a view; empty without a schema."""
         if self.schema is None:
             return ()
         return (PARSER.parse(self.schema, request, location=self.location),)
@@ -161,20 +167,20 @@ class _Steps(NamedTuple):
     features: FeatureType | None
 
     def admit(self, ids: Mapping[str, str]) -> Principal:
-        """Return the caller, who has the permission and may use what the path names."""
-        record_deprecations(self.name)
+        """Return the caller, who has the permission for the operation and the path."""
+        announce_deprecations(self.name)
         principal = require(self.contract.needs)
         if "project_id" in ids or not self.contract.of_some_projects:
             require_project(principal, ids.get("project_id"))
         return principal
 
     def check(self, principal: Principal, ids: Mapping[str, str]) -> None:
-        """Raise NotFound if what the path names is not there."""
+        """Raise NotFound if the path names nothing."""
         if self.precheck is not None:
             self.precheck(principal, **ids)
 
 
-def _reading(view: View, steps: _Steps) -> View:
+def _reading_view(view: View, steps: _Steps) -> View:
     """Return an operation that only reads."""
 
     @wraps(view)
@@ -182,27 +188,27 @@ def _reading(view: View, steps: _Steps) -> View:
         principal = steps.admit(ids)
         steps.check(principal, ids)
         values = steps.parse()
-        g.features = steps.features  # how app.api.envelope writes GeoJSON, if it is wanted
+        g.features = steps.features  # for app.api.envelope
         response = view(principal, *values, **ids)
-        if not values:  # after the view, as what does not exist is 404 whatever else is wrong
+        if not values:  # after the view: a missing resource is 404, whatever else is wrong
             refuse_parameters(request, but=PARAMETER if steps.features else None)
         return response
 
     return run
 
 
-def _changing(view: View, steps: _Steps) -> View:
+def _changing_view(view: View, steps: _Steps) -> View:
     """Return an operation that writes, in a transaction that is committed with its response.
 
-    A repeat of a request with an Idempotency-Key gets the kept response, also of a refusal.
+    A repeat with an Idempotency-Key gets the stored response, also of an error.
     """
 
     @wraps(view)
     def run(**ids: str) -> Response:
         principal = steps.admit(ids)
         g.idempotent = idempotent = idempotency.read_key(principal)
-        if idempotent is not None and (kept := idempotent.stored_response()) is not None:
-            return kept
+        if idempotent is not None and (stored := idempotent.stored_response()) is not None:
+            return stored
         try:
             steps.check(principal, ids)
             refuse_parameters(request)
@@ -221,10 +227,10 @@ def _changing(view: View, steps: _Steps) -> View:
 
 
 def _commit(idempotent: IdempotentRequest | None, change: Callable[[], Response]) -> Response:
-    """Make a change in the transaction that also keeps its response."""
+    """Make a change in the transaction that also stores its response."""
     if idempotent is not None and not idempotent.claim():
         db.session.rollback()
-        return idempotent.stored_response() or render(StillRunning())
+        return idempotent.stored_response() or render_error(StillRunning())
     response = change()
     if idempotent is not None:
         idempotent.store(response)
@@ -233,12 +239,12 @@ def _commit(idempotent: IdempotentRequest | None, change: Callable[[], Response]
 
 
 def _refuse(error: ApiError | SQLAlchemyError, idempotent: IdempotentRequest | None) -> Response:
-    """Return the response to a failed change, and keep it if a repeat is to get it again."""
+    """Return the response to a failed change, and store it for repeats."""
     db.session.rollback()
     refusal = error if isinstance(error, ApiError) else as_api_error(error)
     if refusal is None:
         raise error
-    response = render(refusal)
+    response = render_error(refusal)
     if idempotent is None or not _is_stored(refusal):
         return response
     if idempotent.claim():

@@ -16,40 +16,40 @@ from app.http.urls import absolute_url
 from app.policy import deprecations
 from app.policy.deprecations import Deprecation
 
-_KNOWN: Final = "deprecations"  # of this operation
+_DEPRECATED: Final = "deprecations"  # those of the operation
 _USED: Final = "used_deprecations"
 
 
-def record_deprecations(operation: str) -> None:
-    """Have the response of this request say whether it uses anything deprecated.
+def announce_deprecations(operation: str) -> None:
+    """Add the headers to the response of this request if it uses anything deprecated.
 
     Args:
-        operation: of the request, such as ``GET /v1/projects/{project_id}``.
+        operation: the operation of the request, such as ``GET /v1/projects/{project_id}``.
     """
-    known = [each for each in deprecations.DEPRECATIONS if each.operation == operation]
-    if not known:
+    deprecated = [row for row in deprecations.DEPRECATIONS if row.operation == operation]
+    if not deprecated:
         return
-    setattr(g, _KNOWN, known)
-    setattr(g, _USED, {each for each in known if not each.name})
-    if request.method == "GET":  # the others have no parameters: the parser records their fields
-        record_deprecated_names(request.args)
+    setattr(g, _DEPRECATED, deprecated)
+    setattr(g, _USED, {row for row in deprecated if not row.name})
+    if request.method == "GET":  # the others have no parameters; the parser notes their fields
+        note_deprecated_names(request.args)
     after_this_request(_with_deprecation_headers)
 
 
-def record_deprecated_names(names: Collection[str]) -> None:
-    """Record which of these parameters or fields of this request are deprecated."""
-    for each in g.get(_KNOWN, ()):
-        if each.name in names:
-            g.get(_USED).add(each)
+def note_deprecated_names(names: Collection[str]) -> None:
+    """Note which of these parameters or fields of this request are deprecated."""
+    for deprecation in g.get(_DEPRECATED, ()):
+        if deprecation.name in names:
+            g.get(_USED).add(deprecation)
 
 
 def _with_deprecation_headers(response: Response) -> Response:
     used: set[Deprecation] = g.get(_USED)
     if not used:
         return response
-    first = min(used, key=lambda each: each.since)
+    first = min(used, key=lambda row: row.since)
     response.headers["Deprecation"] = f"@{int(_midnight(first.since).timestamp())}"
-    if sunsets := [each.sunset for each in used if each.sunset is not None]:
+    if sunsets := [row.sunset for row in used if row.sunset is not None]:
         response.headers["Sunset"] = http_date(_midnight(min(sunsets)))
     page = absolute_url("/docs#deprecations")
     response.headers.add("Link", f'<{page}>; rel="deprecation"; type="text/html"')

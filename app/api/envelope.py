@@ -1,4 +1,4 @@
-"""The shapes of responses: one resource, a page of them, a whole list, nothing.
+"""The envelopes of responses: one resource, a page, a whole list, nothing.
 
 One resource, or a page, that has a geometry is a Feature or FeatureCollection where the client asks
 for GeoJSON.
@@ -27,9 +27,9 @@ from app.values.strict_json import dumps
 
 _LARGE: Final = 1024 * 1024
 _BLOCK: Final = 256 * 1024
-_END: Final = b"]"  # of an array
+_END: Final = b"]"  # the last piece of an array
 
-# The bytes after the array of a list, and the part of them that the entity tag is made of.
+# Returns (bytes after the array of a list, their part in the entity tag).
 _Ending = Callable[[], tuple[bytes, bytes]]
 
 
@@ -46,11 +46,13 @@ def single(
     tag = entity_tag([data])
     if features := wanted_features():
         body = dumps(features.feature(record).as_geojson())
-        response = _tagged([body], len(body), with_coding(tag, etags.GEOJSON), status, GEOJSON)
+        response = _tagged_response(
+            [body], len(body), with_coding(tag, etags.GEOJSON), status, GEOJSON
+        )
     else:
         meta = {"request_id": request_id(), "timestamp": clock.format_time(clock.now()), **more}
         parts = [b'{"data":', data, b',"meta":', dumps(meta), b"}"]
-        response = _tagged(parts, sum(map(len, parts)), tag, status)
+        response = _tagged_response(parts, sum(map(len, parts)), tag, status)
     if location is not None:
         response.headers["Location"] = absolute_url(location)
     return response
@@ -61,13 +63,13 @@ def page(records: Iterable[Any], *, total: int, number: int, size: int) -> Respo
     a FeatureCollection, with the members of OGC API Features (OGC 17-069r4, section 7.15)."""
     last = -(-total // size)
     pages = _pages(number, max(last, 1))
-    kept = {"format": "geojson"} if (features := wanted_features()) else {}
+    parameters = {"format": "geojson"} if (features := wanted_features()) else {}
     if features:
         response = _feature_collection(map(features.feature, records), total, pages)
     else:
         meta = {"total": total, "page": number, "per_page": size, "total_pages": last}
         response = _in_envelope(records, meta)
-    page_url = _page_url(**kept)
+    page_url = _page_url(**parameters)
     links = (f'<{page_url}{target}>; rel="{rel}"' for rel, target in pages.items())
     response.headers["Link"] = ", ".join(links)
     return response
@@ -93,7 +95,7 @@ def bare(value: Mapping[str, Any]) -> Response:
 
 def _in_envelope(records: Iterable[Any], meta: Mapping[str, Any]) -> Response:
     ending = dumps(meta)
-    return _listed(records, b'{"data":', lambda: (b',"meta":%b}' % ending, ending), JSON)
+    return _list_response(records, b'{"data":', lambda: (b',"meta":%b}' % ending, ending), JSON)
 
 
 def _feature_collection(
@@ -111,7 +113,7 @@ def _feature_collection(
     def ending() -> tuple[bytes, bytes]:
         numbers = dumps({"numberMatched": total, "numberReturned": returned})
         page_url = _page_url(format="geojson")
-        others = {
+        members = {
             "timeStamp": clock.format_time(clock.now()),
             "links": [
                 {"rel": rel, "type": GEOJSON, "href": f"{page_url}{pages[rel]}"}
@@ -119,14 +121,14 @@ def _feature_collection(
                 if rel in pages
             ],
         }
-        return b",%b,%b" % (numbers[1:-1], dumps(others)[1:]), numbers
+        return b",%b,%b" % (numbers[1:-1], dumps(members)[1:]), numbers
 
     head = b'{"type":"FeatureCollection","features":'
-    return _listed(counted(), head, ending, GEOJSON)
+    return _list_response(counted(), head, ending, GEOJSON)
 
 
-def _listed(items: Iterable[Any], head: bytes, ending: _Ending, media_type: str) -> Response:
-    """A list: a small one is written at once, a large one piece by piece.
+def _list_response(items: Iterable[Any], head: bytes, ending: _Ending, media_type: str) -> Response:
+    """A list: a small one in memory, a large one through a file.
 
     Raises:
         ServiceUnavailable: there is no room on the disk for a large one.
@@ -137,25 +139,27 @@ def _listed(items: Iterable[Any], head: bytes, ending: _Ending, media_type: str)
         return _from_file(head, chain(first, pieces), ending, media_type)
     end, tagged = ending()
     parts = [head, *first, end]
-    return _tagged(parts, sum(map(len, parts)), entity_tag([*first, tagged]), 200, media_type)
+    return _tagged_response(
+        parts, sum(map(len, parts)), entity_tag([*first, tagged]), 200, media_type
+    )
 
 
 def _from_file(head: bytes, array: Iterable[bytes], ending: _Ending, media_type: str) -> Response:
-    """A list that may be larger than the memory, as one of large boundaries may."""
+    """A list that may not fit into memory, such as one of large boundaries."""
     with body_file("Ask for fewer records with per_page.") as (file, stack):
         file.write(head)
-        tag = entity_tag(chain(_written(array, file), _written_end(ending, file)))
+        tag = entity_tag(chain(_write_through(array, file), _written_end(ending, file)))
         size = file.tell()
         file.seek(0)
         if size < _LARGE:
-            return _tagged([file.read()], size, tag, 200, media_type)
-        response = _tagged(blocks_of(file), size, tag, 200, media_type)
+            return _tagged_response([file.read()], size, tag, 200, media_type)
+        response = _tagged_response(blocks_of(file), size, tag, 200, media_type)
         response.call_on_close(stack.pop_all().close)
         return response
 
 
 def _array(records: Iterable[Any]) -> Iterator[bytes]:
-    """The JSON array of the records in blocks, a bracket or comma before each; ``_END`` is last.
+    """Yield the JSON array of the records in pieces, with ``_END`` last.
 
     A list of one block has three pieces.
     """
@@ -169,15 +173,15 @@ def _array(records: Iterable[Any]) -> Iterator[bytes]:
     yield _END
 
 
-def _written(pieces: Iterable[bytes], file: IO[bytes]) -> Iterator[bytes]:
-    """The pieces, each of which is written to the file on its way."""
+def _write_through(pieces: Iterable[bytes], file: IO[bytes]) -> Iterator[bytes]:
+    """Write each piece to the file, and yield it."""
     for piece in pieces:
         file.write(piece)
         yield piece
 
 
 def _written_end(ending: _Ending, file: IO[bytes]) -> Iterator[bytes]:
-    """Write the ending to the file. Yields the part of it that the entity tag is made of."""
+    """Write the ending to the file, and yield its part in the entity tag."""
     end, tagged = ending()
     file.write(end)
     yield tagged
@@ -185,23 +189,23 @@ def _written_end(ending: _Ending, file: IO[bytes]) -> Iterator[bytes]:
 
 def file(body: bytes, media_type: str, name: str) -> Response:
     """A small file to download, with its entity tag."""
-    response = _tagged([body], len(body), entity_tag([body]), 200, media_type)
+    response = _tagged_response([body], len(body), entity_tag([body]), 200, media_type)
     if response.status_code == 200:
         response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
     return response
 
 
-def _tagged(
+def _tagged_response(
     parts: Iterable[bytes], size: int, tag: str, status: int, media_type: str = JSON
 ) -> Response:
-    """The response of these bytes, or 304 when the client has it already."""
+    """The response of these bytes, or 304 if the client has it."""
     if request.method in ("GET", "HEAD") and is_known(tag):
-        # These two are not sent: they say what it stands for (``app.http.compression``).
+        # Not sent; app.http.compression computes the tag from them.
         response = Response(status=304, content_type=media_type)
         response.content_length = size
     elif size < _LARGE:
         response = Response(b"".join(parts), status=status, content_type=media_type)
-    else:  # goes out as it is, rather than as part of a copy
+    else:  # without a copy in one piece
         response = Response(parts, status=status, content_type=media_type)
         response.content_length = size
     if "features" in g:
@@ -222,7 +226,7 @@ def _pages(number: int, last: int) -> dict[str, int]:
 
 
 def _page_url(**parameters: str) -> str:
-    """The URL of another page of the list up to its number, with the parameters of this one."""
-    others = {name: value for name, value in request.args.items() if name != "page"}
-    query = urlencode(others | parameters | {"page": ""})
+    """The URL of another page up to its number, with the parameters of this one."""
+    own = {name: value for name, value in request.args.items() if name != "page"}
+    query = urlencode(own | parameters | {"page": ""})
     return absolute_url(f"{request.path}?{query}")

@@ -1,4 +1,4 @@
-"""Rendering errors: whatever was raised becomes the envelope of an error."""
+"""Rendering errors: each exception becomes the envelope of an error."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ _OUTCOME_UNKNOWN: Final = (
     "with its Idempotency-Key, if it had one; otherwise read what is there before you repeat it."
 )
 _OTHER_TABLES: Final = (
-    "The service is of another version than its database, as during an upgrade. Until they fit "
-    "again, it takes no changes, but answers what only reads."
+    "The service has another version than its database, as during an upgrade. Until they match, "
+    "requests that change something are rejected; others work."
 )
 _UPGRADE_SECONDS: Final = 30
 
@@ -51,14 +51,14 @@ ErrorFormat = Callable[[ApiError, str], Response | None]
 
 
 def init_app(app: Flask, *formats: ErrorFormat) -> None:
-    """Turn whatever is raised into a response.
+    """Turn exceptions into responses.
 
     Args:
-        formats: each gives the response to the current request for an error and the request's id,
-            or None. The first that gives one is taken; else it is the envelope.
+        formats: functions of an error and the request's id, which return a response or None. The
+            first response is used; without one, the envelope.
     """
     app.extensions[_FORMATS] = formats
-    app.register_error_handler(ApiError, render)
+    app.register_error_handler(ApiError, render_error)
     app.register_error_handler(HTTPException, _render_http)
     for kind in (NoMoreData, ParseException):  # raised by the web server where a body is read
         app.register_error_handler(kind, _render_broken_body)
@@ -66,7 +66,7 @@ def init_app(app: Flask, *formats: ErrorFormat) -> None:
     app.register_error_handler(Exception, _render_unknown)
 
 
-def render(error: ApiError, **extra: Any) -> Response:
+def render_error(error: ApiError, **extra: Any) -> Response:
     """The error envelope, with the error's own status and headers, and ``extra`` members; or
     another format, such as a page for a browser."""
     formatted = (make(error, request_id()) for make in current_app.extensions[_FORMATS])
@@ -92,11 +92,11 @@ def _envelope(error: ApiError, extra: dict[str, Any]) -> Response:
 
 
 def as_api_error(error: SQLAlchemyError) -> ApiError | None:
-    """The error response for a failure of the database, or None when it is our own fault."""
+    """The error response for a failure of the database, or None if it is a bug."""
     if not is_outage(error):
         return None
     cause = getattr(error, "orig", None) or error
-    if isinstance(cause, OtherTables):  # which is logged once
+    if isinstance(cause, OtherTables):  # logged elsewhere, once
         return errors.ServiceUnavailable(_OTHER_TABLES, retry_after=_UPGRADE_SECONDS)
     log.warning("database unavailable: %s", cause)
     return errors.ServiceUnavailable(
@@ -105,29 +105,29 @@ def as_api_error(error: SQLAlchemyError) -> ApiError | None:
 
 
 def _render_http(error: HTTPException) -> Response:
-    """Render werkzeug's own errors (an unknown route, a wrong method), keeping their headers."""
-    known = _BY_STATUS.get(error.code or 500)
-    if known is None:
+    """Render werkzeug's errors (an unknown route, a wrong method) with their headers."""
+    error_class = _BY_STATUS.get(error.code or 500)
+    if error_class is None:
         if (error.code or 500) >= 500:
-            return render(errors.InternalError())
-        known = errors.BadRequest
-    kept = {name: value for name, value in error.get_headers() if name == "Allow"}
-    return render(known(headers=kept))
+            return render_error(errors.InternalError())
+        error_class = errors.BadRequest
+    headers = {name: value for name, value in error.get_headers() if name == "Allow"}
+    return render_error(error_class(headers=headers))
 
 
 def _render_broken_body(_: Exception) -> Response:
-    return render(errors.BadRequest("The chunked body is malformed or incomplete."))
+    return render_error(errors.BadRequest("The chunked body is malformed or incomplete."))
 
 
 def _render_database(error: SQLAlchemyError) -> Response:
     refusal = as_api_error(error)
-    return render(refusal) if refusal is not None else _render_unknown(error)
+    return render_error(refusal) if refusal is not None else _render_unknown(error)
 
 
 def _render_unknown(error: Exception) -> Response:
     if is_caller_deleted():  # rows that every request relies on are gone, whatever failed first
-        return render(errors.Unauthorized(_DELETED))
+        return render_error(errors.Unauthorized(_DELETED))
     if _DEBUGGER in request.environ:
         raise error
     log.error("unhandled error", exc_info=error)
-    return render(errors.InternalError())
+    return render_error(errors.InternalError())

@@ -1,10 +1,10 @@
-"""Expensive work: one piece at a time in a process, in turns of accounts, none for a client that
-has gone, and no request without an end.
+"""Expensive work: one piece at a time in a process, by turns of accounts, not for clients that have
+gone, and with a limit of time for each request.
 
 A process has few threads, and cheap requests need them too. So only a few expensive ones wait
-briefly for their turn; any more are answered 503 at once. What is known to be expensive takes its
-turn first; any other request does so once it has used EXPENSIVE_AFTER_SECONDS of processor time,
-and ends after REQUEST_SECONDS. Both begin anew with each piece of a stream.
+briefly for their turn; others get 503 at once. Work that is known to be expensive takes a turn
+first; any other request does so once it has used EXPENSIVE_AFTER_SECONDS of processor time, and
+ends after REQUEST_SECONDS. Both start again with each piece of a stream.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from flask import Flask, Response, g, has_request_context, request
 from app.auth.guard import current_principal
 from app.db.extensions import db
 from app.http.errors import BadRequest, Detail, ServiceUnavailable
-from app.policy.bounds import (
+from app.policy.request_limits import (
     EXPENSIVE_AFTER_SECONDS,
     EXPENSIVE_BODY_BYTES,
     EXPENSIVE_RETRY_SECONDS,
@@ -36,13 +36,16 @@ from app.values.processor_clock import ProcessorClock
 T = TypeVar("T")
 
 _HAS_TURN: Final = "has_expensive_turn"
-# Parameters by which a client can ask for less, those first that make most of a difference.
+# Parameters that narrow a request, the most effective first.
 _NARROWING: Final = ("filter", "search", "bbox", "datetime", "limit", "per_page")
 
 
 class Turns:
-    """One turn, and those who wait for it: the account that had it last comes last, and where many
-    wait, the account with most of them gives way to one with fewer."""
+    """One turn, and the requests that wait for it.
+
+    The account that had it last comes last. If many wait, the account with most of them gives way
+    to one with fewer.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -56,11 +59,11 @@ class Turns:
 
     @property
     def waiting(self) -> int:
-        """How many wait."""
+        """The number of waiting requests."""
         return len(self._waiting)
 
     def take(self, account: str, seconds: float) -> bool:
-        """Wait for the turn, for ``seconds`` at most. Returns False where there is none."""
+        """Wait for the turn, for ``seconds`` at most. Returns False without it."""
         with self._lock:
             if self._running is None:
                 self._running = account
@@ -76,25 +79,25 @@ class Turns:
             return own.has_turn
 
     def end(self) -> None:
-        """Give the turn to who waits for it."""
+        """Give the turn to a waiting request."""
         with self._lock:
             self._last, self._running = self._running, None
-            others = [each for each in self._waiting if each.account != self._last]
-            for following in (others or self._waiting)[:1]:
+            of_others = [queued for queued in self._waiting if queued.account != self._last]
+            for following in (of_others or self._waiting)[:1]:
                 self._waiting.remove(following)
                 self._running = following.account
                 following.has_turn = True
                 following.is_over.set()
 
     def _has_place(self, account: str) -> bool:
-        """Return whether one more of an account may wait, if need be in place of another one."""
+        """Return True if a request of an account may wait, perhaps in place of another one."""
         if len(self._waiting) < EXPENSIVE_WAITING:
             return True
-        here = Counter([self._running, *(each.account for each in self._waiting)])
-        for other in reversed(self._waiting):
-            if here[other.account] > here[account] + 1:
-                self._waiting.remove(other)
-                other.is_over.set()
+        requests = Counter([self._running, *(queued.account for queued in self._waiting)])
+        for waiting in reversed(self._waiting):
+            if requests[waiting.account] > requests[account] + 1:
+                self._waiting.remove(waiting)
+                waiting.is_over.set()
                 return True
         return False
 
@@ -112,7 +115,7 @@ TURNS: Final = Turns()
 
 
 class _RequestClock(ProcessorClock):
-    """The clock of a request, and what lasts until its response is written."""
+    """The clock of a request, with the contexts that end when its response is written."""
 
     def __init__(self) -> None:
         super().__init__((EXPENSIVE_AFTER_SECONDS, answer_in_turn), (REQUEST_SECONDS, _refuse_long))
@@ -120,9 +123,11 @@ class _RequestClock(ProcessorClock):
 
 
 def init_app(app: Flask) -> None:
-    """Begin the clock of each request, and end what lasts until the response is written. To be
-    called before anything else registers such functions: Flask calls those for requests in order,
-    and those for responses in reverse order, so that this one gets the response that is sent."""
+    """Start the clock of each request, and end its contexts when the response is written.
+
+    Call it before other functions for requests and responses are registered: Flask calls those for
+    responses in reverse order, and this one needs the final response.
+    """
     app.before_request(_begin)
     app.after_request(_end_with_response)
     app.teardown_request(_end_without_response)
@@ -130,10 +135,10 @@ def init_app(app: Flask) -> None:
 
 @contextmanager
 def expensive_work() -> Iterator[None]:
-    """Do expensive work in this request's turn; outside of a request, at once.
+    """Do expensive work in the turn of this request; without a request, at once.
 
     Raises:
-        ServiceUnavailable: too many others are before this one, or the client has gone.
+        ServiceUnavailable: too many requests are waiting, or the client has gone.
     """
     if not has_request_context() or _HAS_TURN in g:
         yield
@@ -150,18 +155,18 @@ def reading_body() -> AbstractContextManager[None]:
     """Read the body of this request; in its turn, if the body is large.
 
     Raises, when it is entered:
-        ServiceUnavailable: too many others are before this one, or the client has gone.
+        ServiceUnavailable: too many requests are waiting, or the client has gone.
     """
     is_large = (request.content_length or 0) > EXPENSIVE_BODY_BYTES
     return expensive_work() if is_large else nullcontext()
 
 
 def answer_in_turn() -> None:
-    """Do the rest of this request in its turn, until all of its response is written: a large one is
-    compressed meanwhile. What holds the lock of a change does not wait.
+    """Do the rest of this request in its turn, until its response is written, which compresses it.
+    A request that holds locks does not wait.
 
     Raises:
-        ServiceUnavailable: too many others are before this one, or the client has gone.
+        ServiceUnavailable: too many requests are waiting, or the client has gone.
     """
     if not has_request_context() or _HAS_TURN in g:
         return
@@ -170,13 +175,15 @@ def answer_in_turn() -> None:
 
 
 def without_turn() -> None:
-    """Do the rest of this request without a turn: it has one, or waits elsewhere for its work."""
+    """Do the rest of this request without taking a turn: it has one, or another process works."""
     setattr(g, _HAS_TURN, True)
 
 
 def until_the_end(context: AbstractContextManager[T]) -> T:
-    """Enter a context that is left when all of this request's response is written, or its client
-    has gone. Those entered last are left first."""
+    """Enter a context that is left when the response is written, or its client has gone.
+
+    Those entered last are left first.
+    """
     clock = processor_clock.current()
     assert isinstance(clock, _RequestClock)
     if clock.until_the_end is None:
@@ -240,7 +247,7 @@ def _end_without_response(_: BaseException | None) -> None:
 
 
 def _refuse_long() -> None:
-    """End this request, which has used all of its time."""
+    """Raise the error for a request that has used all of its time."""
     if has_request_context() and request.method in ("GET", "HEAD"):
         names = [name for name in _NARROWING if name in request.args]
         message = (
@@ -267,11 +274,11 @@ def _turn() -> Iterator[None]:
 
 
 def _account() -> str:
-    """The account that this request is for; else the person, or the address that it comes from."""
+    """The account of this request; else the person, or the client's address."""
     caller: Any = current_principal() or g.get("person")
     for name in ("account_id", "user_id"):
-        if found := getattr(caller, name, None):
-            return str(found)
+        if account_id := getattr(caller, name, None):
+            return str(account_id)
     return request.remote_addr or ""
 
 

@@ -1,4 +1,4 @@
-"""Schemas of GeoJSON responses, for the documentation only: they do not serialise."""
+"""Schemas of GeoJSON responses, for the documentation only: they do not serialize."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def geojson_of(schema: type[ma.Schema] | None, features: FeatureType) -> type[ma
     """The schema of the Feature or FeatureCollection that replaces an envelope.
 
     Args:
-        schema: of the envelope.
+        schema: the schema of the envelope.
         features: how a record becomes a Feature.
     """
     assert schema is not None
@@ -53,8 +53,8 @@ def geojson_of(schema: type[ma.Schema] | None, features: FeatureType) -> type[ma
 @cache
 def _feature_of(schema: type[ma.Schema], features: FeatureType) -> type[ma.Schema]:
     name = schema.__name__.removesuffix("Schema")
-    shown = schema._declared_fields
-    properties = {field.name: copy(shown[field.name]) for field in features.property_fields}
+    declared = schema._declared_fields
+    properties = {field.name: copy(declared[field.name]) for field in features.property_fields}
     for field_name, field in properties.items():
         field.required = field_name == "id"  # a client can ask for some fields only
     nested = PropertiesSchema.from_dict(properties, name=f"{name}PropertiesSchema")
@@ -62,11 +62,11 @@ def _feature_of(schema: type[ma.Schema], features: FeatureType) -> type[ma.Schem
     members: dict[str, fields.Field[Any]] = {
         "type": fields.String(required=True, metadata={"const": "Feature"}),
         "id": fields.String(required=True),
-        "geometry": shown[features.geometry.name],
+        "geometry": declared[features.geometry.name],
         "properties": fields.Nested(nested, required=True),
     }
     example = features.feature(example_of(schema)).as_geojson()
-    return _made(f"{name}Feature", "A GeoJSON Feature (RFC 7946).", members, example)
+    return _schema(f"{name}Feature", "A GeoJSON Feature (RFC 7946).", members, example)
 
 
 @cache
@@ -90,13 +90,13 @@ def _features_of(schema: type[ma.Schema], features: FeatureType) -> type[ma.Sche
         "links": [_NEXT],
     }
     text = "A GeoJSON FeatureCollection (RFC 7946) of a page, with the members of OGC API Features."
-    return _made(f"{name}FeatureCollection", text, members, example)
+    return _schema(f"{name}FeatureCollection", text, members, example)
 
 
-def _made(
+def _schema(
     name: str, text: str, members: dict[str, fields.Field[Any]], example: Any
 ) -> type[ma.Schema]:
-    made = OutputSchema.from_dict(members, name=f"{name}Schema")
-    made.__doc__ = text
-    made.example = example  # type: ignore[attr-defined]
-    return made
+    schema = OutputSchema.from_dict(members, name=f"{name}Schema")
+    schema.__doc__ = text
+    schema.example = example  # type: ignore[attr-defined]
+    return schema

@@ -1,10 +1,9 @@
 """Requests that can be repeated safely: the ``Idempotency-Key`` header.
 
-The first response is kept in the transaction of the change itself, so there is never a change
-without its response, nor a response without its change. Responses that a repeat should not get
-again are not kept: 401, 403 and 429, which are decided each time before a key is looked at, and
-5xx. Of large responses an account has only so many; of any others only the headers are kept. A
-response that nobody may store (``Cache-Control: no-store``) holds a secret, and is kept
+The first response is stored in the transaction of the change, so there is never a change without
+its response, nor a response without its change. Not stored are 401, 403 and 429, which are decided
+each time before the key is read, and 5xx. Beyond the account's limit of large responses, only the
+headers are stored. A response with ``Cache-Control: no-store`` holds a secret, and is stored
 encrypted.
 """
 
@@ -31,7 +30,7 @@ from app.db.queries import CompiledQuery
 from app.http.errors import BadRequest, Conflict, Detail, ValidationFailed
 from app.limits.storage import MINUTE_MS, WindowKey, add_bytes
 from app.models import IdempotentResponse
-from app.policy.bounds import (
+from app.policy.request_limits import (
     IDEMPOTENCY_BYTES,
     IDEMPOTENCY_HOURS,
     IDEMPOTENCY_KEY_LENGTH,
@@ -48,7 +47,7 @@ _WINDOW_MS: Final = IDEMPOTENCY_HOURS * 60 * MINUTE_MS
 _PRINTABLE: Final = re.compile(rf"[\x20-\x7e]{{1,{IDEMPOTENCY_KEY_LENGTH}}}")
 _KEPT_HEADERS: Final = ("Content-Type", "Location", "ETag", "Link", "Cache-Control")
 
-_ANSWER = CompiledQuery(
+_STORED = CompiledQuery(
     columns_of(
         IdempotentResponse,
         IdempotentResponse.fingerprint,
@@ -75,17 +74,17 @@ class IdempotentRequest:
     """One request with an Idempotency-Key."""
 
     account_id: str
-    key: str  # as it is stored
+    key: str  # the stored form
     fingerprint: str
 
     def stored_response(self) -> Response | None:
-        """The response that was given before, or None.
+        """The response to the first request, or None.
 
         Raises:
             ValidationFailed: the key was used for another request.
             Conflict: it holds a secret that can no longer be read, or was not stored.
         """
-        row = _ANSWER.first(account_id=self.account_id, key=self.key, oldest=_oldest())
+        row = _STORED.first(account_id=self.account_id, key=self.key, oldest=_oldest())
         if row is None:
             return None
         if row.fingerprint != self.fingerprint:
@@ -95,7 +94,7 @@ class IdempotentRequest:
             raise ValidationFailed(details=[Detail(HEADER, message)])
         if not row.body and row.status != _NO_CONTENT:
             raise _not_stored(row.headers.get("Location", "what it changed"))
-        body = _opened(row.body) if _holds_secret(row.headers) else row.body
+        body = _unseal_body(row.body) if _holds_secret(row.headers) else row.body
         response = Response(body, status=row.status)
         del response.headers["Content-Type"]  # werkzeug's, which 204 has not
         response.headers.update(row.headers)
@@ -103,7 +102,7 @@ class IdempotentRequest:
         return response
 
     def claim(self) -> bool:
-        """Reserve the key in the open transaction; False when it has been answered meanwhile.
+        """Reserve the key in the open transaction. Returns False if it has a response meanwhile.
 
         Raises:
             StillRunning: the first request with this key is still running. (SQLite has one writer
@@ -148,14 +147,13 @@ class IdempotentRequest:
         row.body = seal(body.decode()).encode() if _holds_secret(row.headers) else body
 
     def _has_room(self, size: int) -> bool:
-        """Return whether a body is stored. Many large ones could fill the disk, as small requests
-        can have large responses."""
+        """Return True if a body may be stored: many large ones could fill the disk."""
         window = WindowKey(f"stored:{self.account_id}", IDEMPOTENCY_BYTES, _WINDOW_MS)
         return size <= IDEMPOTENCY_LARGE_BYTES or add_bytes(size, window)
 
 
 def read_key(principal: Principal) -> IdempotentRequest | None:
-    """The request's key, or None when it carries none, or is a DELETE, whose repeat is 404.
+    """The request's key, or None without one, and for DELETE, whose repeat is 404.
 
     Raises:
         BadRequest: the header is not 1 to 255 printable ASCII characters, or the body is cut off.
@@ -169,20 +167,20 @@ def read_key(principal: Principal) -> IdempotentRequest | None:
     digest = hashlib.sha256(f"{request.method} {request.full_path}\n".encode())
     for part in _content():
         digest.update(part)
-    return IdempotentRequest(principal.account_id, _stored(key, principal), digest.hexdigest())
+    return IdempotentRequest(principal.account_id, _stored_key(key, principal), digest.hexdigest())
 
 
-def _stored(key: str, principal: Principal) -> str:
-    """The key as it is stored. Those of a credential that sees only some projects are its own: it
-    learns of no other ones, and nobody gets a response of what they may not see."""
+def _stored_key(key: str, principal: Principal) -> str:
+    """The stored form of a key. A credential that is limited to some projects has its own keys, so
+    that it learns nothing of other projects."""
     if principal.project_ids is None:
         return key
     return f"{principal.credential_id}\n{hashlib.sha256(key.encode()).hexdigest()}"
 
 
 def _content() -> Iterator[bytes]:
-    """Yield the content of a request; of a form its parts, as every client separates them in
-    another way."""
+    """Yield the content of a request; for a form its parts, as clients separate them
+    differently."""
     if request.mimetype != "multipart/form-data":
         yield whole_body(request)
         return
@@ -205,7 +203,7 @@ def _not_stored(place: str) -> Conflict:
     return Conflict("response_lost", "Idempotency-Key", message)
 
 
-def _opened(sealed: bytes) -> bytes:
+def _unseal_body(sealed: bytes) -> bytes:
     try:
         text: str = unseal(sealed.decode())
     except ValueError:  # the operator has changed the key since

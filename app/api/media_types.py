@@ -1,4 +1,4 @@
-"""The format in which a client wants resources with a geometry: the JSON envelope, or GeoJSON."""
+"""The requested format of resources with a geometry: the JSON envelope, or GeoJSON."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ PARAMETER: Final = "format"
 
 
 def wanted_features() -> FeatureType | None:
-    """Return how records become Features if the client of this request asks for GeoJSON and the
-    operation has it; else None. A client that accepts both equally gets JSON.
+    """Return how records become Features if this request asks for GeoJSON and the operation has it;
+    else None. A client that accepts both equally gets JSON.
 
     Raises:
         BadRequest: there is no such format.
@@ -26,12 +26,12 @@ def wanted_features() -> FeatureType | None:
 
 
 def _wants_geojson() -> bool:
-    wanted = request.args.get(PARAMETER)
-    if wanted is None:
+    format_name = request.args.get(PARAMETER)
+    if format_name is None:
         if GEOJSON not in request.environ.get("HTTP_ACCEPT", "").lower():
             return False
         return request.accept_mimetypes.best_match((JSON, GEOJSON)) == GEOJSON
-    if wanted not in FORMATS:
+    if format_name not in FORMATS:
         detail = Detail(PARAMETER, f"Must be one of: {', '.join(FORMATS)}.")
         raise BadRequest("The query parameters are not valid.", details=[detail])
-    return wanted == "geojson"
+    return format_name == "geojson"

@@ -13,7 +13,7 @@ from webargs.flaskparser import FlaskParser
 from werkzeug.datastructures import MultiDict
 from werkzeug.exceptions import RequestEntityTooLarge
 
-from app.api.deprecations import record_deprecated_names
+from app.api.deprecations import note_deprecated_names
 from app.api.expensive import reading_body
 from app.http.errors import BadRequest, Detail, ValidationFailed
 from app.values.strict_json import JsonInvalid, loads
@@ -25,8 +25,8 @@ LONGEST_FIELD: Final = 200
 class StrictParser(FlaskParser):
     """webargs' parser with this service's JSON, and its errors instead of webargs' own.
 
-    A body that does not parse, or a query parameter that is wrong, unknown or repeated, is a
-    BadRequest; a body that parses and has a wrong field is ValidationFailed.
+    A malformed body, or a query parameter that is wrong, unknown or repeated, raises BadRequest; a
+    wrong field of a body raises ValidationFailed.
     """
 
     DEFAULT_UNKNOWN_BY_LOCATION = {"json": ma.RAISE, "query": ma.RAISE, "form": ma.RAISE}  # noqa: RUF012
@@ -43,10 +43,10 @@ class StrictParser(FlaskParser):
             raise ValidationFailed(
                 details=[Detail("body", "The body is empty. Send a JSON object.")]
             )
-        value = _parsed(raw)
+        value = _parse(raw)
         if not isinstance(value, dict):
             raise ValidationFailed(details=[Detail("body", "Must be a JSON object.")])
-        record_deprecated_names(value)
+        note_deprecated_names(value)
         return value
 
     def load_form(self, req: Request, schema: ma.Schema) -> Any:
@@ -58,9 +58,9 @@ class StrictParser(FlaskParser):
             raise BadRequest(message, details=[Detail("body", message)]) from None
         parts = MultiDict([*fields.items(multi=True), *files.items(multi=True)])
         if repeated := [name for name, values in parts.lists() if len(values) > 1]:
-            detail = Detail(_shortened(repeated[0]), "Send this field only once.")
+            detail = Detail(_shorten(repeated[0]), "Send this field only once.")
             raise ValidationFailed(details=[detail])
-        record_deprecated_names(parts)
+        note_deprecated_names(parts)
         return parts.to_dict()
 
     def load_querystring(self, req: Request, schema: ma.Schema) -> Any:
@@ -70,7 +70,7 @@ class StrictParser(FlaskParser):
     def handle_error(
         self, error: ma.ValidationError, req: Request, schema: ma.Schema, **_: Any
     ) -> NoReturn:
-        # marshmallow's own frame holds the error, and so its stack and the whole body: a cycle.
+        # marshmallow's frame refers to the error, and it to the frame and the body: a cycle.
         error.__traceback__ = None
         messages: dict[str, Any] = error.normalized_messages()  # type: ignore[no-untyped-call]
         (inner,) = messages.values()
@@ -90,10 +90,10 @@ def details_of(error: ma.ValidationError) -> list[Detail]:
 
 
 def whole_body(req: Request) -> bytes:
-    """The body of a request, all of it.
+    """The whole body of a request.
 
     Raises:
-        BadRequest: it is shorter than announced: the connection ended, or the time was up.
+        BadRequest: it is shorter than announced.
     """
     raw, announced = req.get_data(), req.content_length
     if announced is not None and len(raw) < announced:
@@ -109,12 +109,12 @@ def _check_query(req: Request) -> None:
     pairs = req.query_string.split(b"&") if b"%" in req.query_string else []
     if odd := [pair for pair in pairs if not _is_utf_8(pair)]:
         names = [unquote(pair.partition(b"=")[0].decode()) for pair in odd[:MOST_DETAILS]]
-        details = [Detail(_shortened(name), "Must be UTF-8, percent-encoded.") for name in names]
+        details = [Detail(_shorten(name), "Must be UTF-8, percent-encoded.") for name in names]
         raise BadRequest("The query parameters are not valid.", details=details)
     repeated = [name for name, values in req.args.lists() if len(values) > 1]
     if repeated:
         names = repeated[:MOST_DETAILS]
-        details = [Detail(_shortened(name), "Send this parameter only once.") for name in names]
+        details = [Detail(_shorten(name), "Send this parameter only once.") for name in names]
         raise BadRequest("The query parameters are not valid.", details=details)
 
 
@@ -127,10 +127,10 @@ def _is_utf_8(encoded: bytes) -> bool:
 
 
 def refuse_parameters(req: Request, *, but: str | None = None) -> None:
-    """Raise BadRequest if a route was given query parameters that it does not take.
+    """Raise BadRequest for query parameters that a route does not take.
 
     Args:
-        but: the one that it takes, if any.
+        but: the only one that it takes, if any.
     """
     if not req.args:
         return
@@ -139,27 +139,27 @@ def refuse_parameters(req: Request, *, but: str | None = None) -> None:
     message = f"The only query parameter of this operation is {but}."
     message = message if but else "This operation takes no query parameters."
     unknown = (name for name in req.args if name != but)
-    details = [Detail(_shortened(name), message) for name in islice(unknown, MOST_DETAILS)]
+    details = [Detail(_shorten(name), message) for name in islice(unknown, MOST_DETAILS)]
     if details:
         raise BadRequest("The query parameters are not valid.", details=details)
 
 
 def refuse_body(req: Request) -> None:
-    """Reject a body where none is taken; an empty body and ``{}`` are equal.
+    """Reject a body other than ``{}``.
 
     Raises:
         BadRequest: it is not JSON.
-        ValidationFailed: it holds anything.
+        ValidationFailed: it is not empty.
     """
     with reading_body():
         raw = whole_body(req)
-        is_empty = not raw or _parsed(raw) == {}
+        is_empty = not raw or _parse(raw) == {}
     if not is_empty:
         raise ValidationFailed(details=[Detail("body", "Send no body: this operation takes none.")])
 
 
-def _parsed(raw: bytes) -> Any:
-    """The value of a body. Raises BadRequest when it is not JSON."""
+def _parse(raw: bytes) -> Any:
+    """Parse a body. Raises BadRequest if it is not JSON."""
     try:
         return loads(raw)
     except JsonInvalid as error:
@@ -173,9 +173,9 @@ def _walk(node: Any, path: tuple[str, ...] = ()) -> Iterator[Detail]:
             yield from _walk(inner, path if name == "_schema" else (*path, str(name)))
     else:
         for message in node if isinstance(node, list) else [node]:
-            yield Detail(_shortened(".".join(path)) or "body", str(message))
+            yield Detail(_shorten(".".join(path)) or "body", str(message))
 
 
-def _shortened(name: str) -> str:
-    """A name as the client sent it, cut off where it is long."""
+def _shorten(name: str) -> str:
+    """A name that a client sent, cut off if it is long."""
     return name if len(name) <= LONGEST_FIELD else f"{name[:LONGEST_FIELD]}…"

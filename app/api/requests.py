@@ -19,7 +19,7 @@ from app.limits import limiter
 from app.policy.files import FORM_BYTES
 
 _JSON_ROUTES: Final = ("/v1/", "/api/")
-_FEATURE_TYPES: Final = (  # of bodies below /ogc
+_FEATURE_TYPES: Final = (  # media types of bodies below /ogc
     "application/geo+json", "application/json", "application/merge-patch+json",
 )  # fmt: skip
 _NO_FEATURE: Final = (
@@ -29,21 +29,21 @@ _NO_FEATURE: Final = (
 
 
 def init_app(app: Flask) -> None:
-    """Have each request judged in this order, before its route is entered."""
+    """Check each request in this order, before its route."""
     app.before_request(_receive)
     limiter.init_app(app)
     app.before_request(_refuse)
 
 
 def request_id() -> str:
-    """The id of this request, which ``app.http.middleware`` gave it."""
-    kept: str = request.environ[REQUEST_ID]
-    return kept
+    """The id of this request, from ``app.http.middleware``."""
+    value: str = request.environ[REQUEST_ID]
+    return value
 
 
 def _receive() -> None:
-    """Check the body and the credential, but reject nothing yet: rejected requests count, too, and
-    their responses show the limit."""
+    """Check the body and the credential, without rejecting the request: rejected ones are counted
+    too, and their responses show the limit."""
     environ = request.environ
     if environ["PATH_INFO"].startswith("//"):  # which werkzeug takes for one slash
         request.routing_exception, request.url_rule = RouteNotFound(), None
@@ -121,7 +121,7 @@ def _most_bytes(has_file: bool) -> int:
 
 
 def _takes_file() -> bool:
-    """Return whether the operation of this request takes a file, as a multipart form."""
+    """Return True if the operation of this request takes a file, as a multipart form."""
     contract = contract_of(current_app.view_functions.get(request.endpoint or ""))
     return contract is not None and contract.takes_file
 
@@ -129,11 +129,11 @@ def _takes_file() -> bool:
 def _require_media_type(has_file: bool) -> None:
     charset = request.mimetype_params.get("charset", "utf-8").lower()
     is_features = is_ogc(request.path)
-    known = _FEATURE_TYPES if is_features else ("application/json",)
+    accepted = _FEATURE_TYPES if is_features else ("application/json",)
     if has_file:
         if request.mimetype != "multipart/form-data":
             raise UnsupportedMediaType("Send a form (multipart/form-data) with the file in `file`.")
-    elif request.mimetype not in known or charset not in ("utf-8", "utf8"):
+    elif request.mimetype not in accepted or charset not in ("utf-8", "utf8"):
         raise UnsupportedMediaType(_NO_FEATURE if is_features else None)
     if request.headers.get("Content-Encoding", "identity").lower() != "identity":
         raise UnsupportedMediaType("Send the body uncompressed, without a Content-Encoding.")

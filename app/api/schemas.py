@@ -1,4 +1,4 @@
-"""Schemas of the envelopes of responses, for the documentation only: they do not serialise."""
+"""Schemas of the envelopes of responses, for the documentation only: they do not serialize."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import marshmallow as ma
 from marshmallow import fields
 
 from app.api.openapi.schemas import OutputSchema, SomeFields, example_of
-from app.policy import bounds
+from app.policy import request_limits
 
 _META = {"request_id": "req_01k9zq3mgt0y6f4c8vd2xw7sbn", "timestamp": "2026-01-02T03:04:05.690Z"}
 _PAGE_META = {"total": 1, "page": 1, "per_page": 20, "total_pages": 1}
@@ -24,7 +24,7 @@ class PageMetaSchema(OutputSchema):
     total = fields.Integer(required=True, metadata={"minimum": 0})
     page = fields.Integer(required=True, metadata={"minimum": 1})
     per_page = fields.Integer(
-        required=True, metadata={"minimum": 1, "maximum": bounds.PER_PAGE_MAX}
+        required=True, metadata={"minimum": 1, "maximum": request_limits.PER_PAGE_MAX}
     )
     total_pages = fields.Integer(required=True, metadata={"minimum": 0})
 
@@ -40,8 +40,8 @@ def single_of(schema: type[ma.Schema], meta: type[ma.Schema] = MetaSchema) -> ty
         "data": fields.Nested(schema, required=True),
         "meta": fields.Nested(meta, required=True),
     }
-    made = OutputSchema.from_dict(members, name=f"{_stem(schema)}ResponseSchema")
-    return _exemplified(made, example_of(schema), _META)
+    envelope = OutputSchema.from_dict(members, name=f"{_stem(schema)}ResponseSchema")
+    return _with_example(envelope, example_of(schema), _META)
 
 
 @cache
@@ -49,16 +49,16 @@ def page_of(schema: type[ma.Schema], *, some_fields: bool = False) -> type[ma.Sc
     """``{data: […], meta: {total, page, per_page, total_pages}}``.
 
     Args:
-        some_fields: whether the query has the parameter ``fields``.
+        some_fields: the query has the parameter ``fields``.
     """
     record = SomeFields if some_fields else fields.Nested
     members: dict[str, fields.Field[Any]] = {
         "data": fields.List(record(schema), required=True),
         "meta": fields.Nested(PageMetaSchema, required=True),
     }
-    made = OutputSchema.from_dict(members, name=f"{_stem(schema)}PageSchema")
-    made.paged = True  # type: ignore[attr-defined]
-    return _exemplified(made, [example_of(schema)], _PAGE_META)
+    envelope = OutputSchema.from_dict(members, name=f"{_stem(schema)}PageSchema")
+    envelope.paged = True  # type: ignore[attr-defined]
+    return _with_example(envelope, [example_of(schema)], _PAGE_META)
 
 
 @cache
@@ -68,14 +68,14 @@ def whole_of(schema: type[ma.Schema], meta: type[ma.Schema] = TotalMetaSchema) -
         "data": fields.List(fields.Nested(schema), required=True),
         "meta": fields.Nested(meta, required=True),
     }
-    made = OutputSchema.from_dict(members, name=f"{_stem(schema)}ListSchema")
-    return _exemplified(made, [example_of(schema)], {"total": 1} | (example_of(meta) or {}))
+    envelope = OutputSchema.from_dict(members, name=f"{_stem(schema)}ListSchema")
+    return _with_example(envelope, [example_of(schema)], {"total": 1} | (example_of(meta) or {}))
 
 
-def _exemplified(made: type[ma.Schema], data: Any, meta: dict[str, Any]) -> type[ma.Schema]:
+def _with_example(schema: type[ma.Schema], data: Any, meta: dict[str, Any]) -> type[ma.Schema]:
     if data not in (None, [None]):
-        made.example = {"data": data, "meta": meta}  # type: ignore[attr-defined]
-    return made
+        schema.example = {"data": data, "meta": meta}  # type: ignore[attr-defined]
+    return schema
 
 
 def _stem(schema: type[ma.Schema]) -> str:

@@ -1,7 +1,6 @@
 """The routes below /api, for the web application and for providers that call in.
 
-Their bodies are read as strictly as those of /v1, and errors look the same. Responses have no
-timestamp: equal ones differ only in the id of the request.
+Bodies are parsed as strictly as those of /v1, with the same errors. Responses have no timestamp.
 """
 
 from __future__ import annotations
@@ -46,11 +45,11 @@ def verify_signature(secret: str | None, setting: str) -> None:
     """Verify the ``X-Service-Signature`` of this request's raw body, before it is parsed.
 
     Args:
-        secret: the sender's, or None if the instance has none.
+        secret: the sender's secret, or None if it is not set.
         setting: the setting that holds the secret.
 
     Raises:
-        ServiceUnavailable: there is no secret.
+        ServiceUnavailable: the secret is not set.
         Unauthorized: the signature is missing or wrong.
     """
     body = signed_body(secret, setting)
@@ -66,7 +65,7 @@ def signed_body(secret: str | None, setting: str) -> bytes:
     """The raw body of a request that must be signed.
 
     Raises:
-        ServiceUnavailable: the instance has no secret to check it with.
+        ServiceUnavailable: the secret is not set.
     """
     if not secret:
         raise ServiceUnavailable(

@@ -19,8 +19,8 @@ def location_columns(location: Point | None) -> dict[str, Any]:
 
 def search_columns(name: str, external_id: str | None) -> dict[str, str]:
     """The column that is searched."""
-    others = () if external_id is None else (external_id,)
-    return {"search_text": searchable(name, *others)}
+    ids = () if external_id is None else (external_id,)
+    return {"search_text": searchable(name, *ids)}
 
 
 def stored_bytes(metadata: str | None) -> int:

@@ -1,5 +1,5 @@
-"""All assets of a project or of the account that a query finds, in numbered pages or one after the
-other."""
+"""The assets of a project or of the account that match a query, in numbered pages or all of
+them."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from app.lists.query import FeatureSource, ListQuery, SearchedTable, list_query,
 from app.lists.scanning import Reader, scan_list
 from app.lists.statements import count_query, list_statement, page_query
 from app.models import Asset
-from app.policy.bounds import ASSET_SORTS
 from app.policy.fields import ASSET
-from app.usage.counters import counters
-from app.values.records import columns
+from app.policy.request_limits import ASSET_SORTS
+from app.usage.counters import read_counters
+from app.values.records import columns_of_fields
 
 _SIDES: Final = ("longitude", "latitude", "longitude", "latitude")
 _SORTS: Final = {name: name for name in ASSET_SORTS}
 _OF_PROJECT: Final = SearchedTable(Asset, ASSET, "project_id", _SIDES, _SORTS)
 _OF_ACCOUNT: Final = SearchedTable(Asset, ASSET, "account_id", _SIDES, _SORTS)
-_FEW: Final = 10_000  # matches that are sorted within a few milliseconds
+_FEW: Final = 10_000  # matches, which are sorted within a few milliseconds
 
 
 def table_of(project_id: str | None) -> SearchedTable:
@@ -45,7 +45,7 @@ def asset_query(**values: Any) -> ListQuery:
 def list_assets(
     account_id: str, project_id: str | None, query: ListQuery
 ) -> tuple[Iterator[dict[str, Any]], int]:
-    """The records of one page, and how many assets there are on all pages.
+    """Return (records of one page, number of assets on all pages).
 
     Args:
         project_id: None for the assets of all projects of the account.
@@ -58,11 +58,11 @@ def list_assets(
     total = totals.count(count_query(statement), values)
     is_filtered = statement.equal or statement.metadata or statement.updated_since
     is_few = total <= _FEW and is_filtered
-    # Where an index has the filtered rows in order, it is taken; it exists for created_at.
+    # An index with the filtered rows in order exists only for created_at.
     in_order = not (statement.is_searched or (is_few and query.sort != "created_at"))
 
-    def read(wanted: Span) -> CompiledQuery:
-        return page_query(statement, COLUMNS, in_order=in_order, backwards=wanted.backwards)
+    def read(page_span: Span) -> CompiledQuery:
+        return page_query(statement, COLUMNS, in_order=in_order, backwards=page_span.backwards)
 
     rows = page_rows(query.page, query.per_page, total, read, values)
     return pick_fields(starmap(row_record, rows), query.fields), total
@@ -76,25 +76,27 @@ def scan_assets(
     project_id: str | None = None,
     metadata_only: bool = False,
 ) -> Iterator[list[Any]]:
-    """Yield the records of all assets that the filters of a query leave, in batches.
+    """Yield the records of all assets that match the filters of a query, in batches.
 
     Args:
         project_id: None for the assets of all projects of the account.
-        metadata_only: the JSON text of their metadata instead, None where there is none.
+        metadata_only: yield the JSON text of their metadata, or None, instead of records.
     """
     table, owner_id = table_of(project_id), project_id or account_id
-    shown = (Asset.metadata_json,) if metadata_only else COLUMNS
+    columns_read = (Asset.metadata_json,) if metadata_only else COLUMNS
     make: Callable[..., Any] = (lambda text: text) if metadata_only else row_record
-    return scan_list(read, table, account_id, owner_id, query, shown=shown, size=None, make=make)
+    return scan_list(
+        read, table, account_id, owner_id, query, output=columns_read, size=None, make=make
+    )
 
 
 def _totals(account_id: str) -> tuple[None, int]:
-    return None, int(counters(account_id).stored_bytes)
+    return None, int(read_counters(account_id).stored_bytes)
 
 
 FEATURES: Final = FeatureSource(
     _OF_ACCOUNT,
-    (*columns(Asset, ASSETS.property_fields), Asset.metadata_json, Asset.location),
+    (*columns_of_fields(Asset, ASSETS.property_fields), Asset.metadata_json, Asset.location),
     func.coalesce(byte_length(_OF_ACCOUNT.table.c.metadata_json), 0),
     None,
     _totals,

@@ -1,7 +1,7 @@
-"""The assets that a map shows: the latest ones in a box.
+"""The assets on a map: the latest ones in a box.
 
-If few assets are in a box, its index names them. If many are, the index that has the list in order
-is read until enough lie in the box.
+If few assets are in a box, the index of boxes finds them. If many are, the index of the list's
+order is read until enough lie in the box.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from app.geometry import WORLD
 from app.lists.query import ListQuery
 from app.lists.statements import count_named, list_statement, page_query
 from app.models import Asset
-from app.policy.bounds import ASSETS_MAP_FEATURES, ASSETS_MAP_NEAR
+from app.policy.request_limits import ASSETS_MAP_FEATURES, ASSETS_MAP_NEAR
 
 _SHOWN: Final = (
     Asset.id, Asset.project_id, Asset.name, Asset.type, Asset.status, Asset.longitude,
@@ -23,16 +23,16 @@ _SHOWN: Final = (
 
 
 class Places(NamedTuple):
-    """``rows``: id, project_id, name, type, status, longitude and latitude of each asset, at most
-    ASSETS_MAP_FEATURES of them. ``is_all``: there are no others."""
+    """At most ASSETS_MAP_FEATURES assets: id, project_id, name, type, status, longitude and
+    latitude. ``is_all`` if there are no others."""
 
     rows: list[Any]
     is_all: bool
 
 
 def find_places(account_id: str, project_id: str | None, query: ListQuery) -> Places:
-    """The assets with a location that the filters of a query leave, the newest first, or those that
-    changed last first if it asks for changes alone.
+    """The assets with a location that match the filters of a query, the newest first; the last
+    changed first if the only filter is the time of the change.
 
     Args:
         project_id: None for the assets of all projects of the account.

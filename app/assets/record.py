@@ -6,12 +6,12 @@ from typing import Any, Final
 
 from app.models import Asset
 from app.policy.fields import ASSET
-from app.values.records import columns, object_row, row_reader
+from app.values.records import columns_of_fields, object_row, row_reader
 from app.values.strict_json import dumps
 
-COLUMNS: Final = columns(Asset, ASSET)
+COLUMNS: Final = columns_of_fields(Asset, ASSET)
 
-row_record = row_reader(ASSET)  # of the values of COLUMNS; location and metadata go out unparsed
+row_record = row_reader(ASSET)  # takes the values of COLUMNS; JSON stays unparsed
 
 
 def asset_record(asset: Asset) -> dict[str, Any]:
@@ -20,5 +20,5 @@ def asset_record(asset: Asset) -> dict[str, Any]:
 
 
 def asset_data(asset: Asset) -> bytes:
-    """The bytes that the entity tag of an asset is made of."""
+    """The bytes that the entity tag of an asset is computed from."""
     return dumps(asset_record(asset))

@@ -22,7 +22,7 @@ from app.assets.schemas import (
 from app.auth.principal import Principal
 from app.formats.writers.features import ASSETS
 from app.http.etags import IfMatch
-from app.projects.reading import check_project
+from app.projects.lookup import check_project
 
 bp = ApiBlueprint(
     "assets",

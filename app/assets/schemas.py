@@ -10,12 +10,12 @@ from typing import ClassVar
 from marshmallow import validate
 from marshmallow.fields import String
 
-from app.api.fields import FieldNames, ListQuerySchema, ProjectId, SearchText
 from app.api.openapi.schemas import OutputSchema
-from app.api.resource_fields import create_fields, filter_fields, shown_fields, update_fields
-from app.policy import bounds
+from app.api.query_schemas import FieldNames, ListQuerySchema, ProjectId, SearchText
+from app.api.resource_schemas import create_fields, filter_fields, shown_fields, update_fields
+from app.policy import request_limits
 from app.policy.fields import ASSET
-from app.values.fields import InputSchema
+from app.values.schemas import InputSchema
 
 
 class AssetSchema(OutputSchema):
@@ -50,21 +50,21 @@ class AssetUpdateSchema(InputSchema):
 
 
 class AssetQuerySchema(ListQuerySchema):
-    """Which assets of the project, and in which order."""
+    """The filters, order and page of a list of a project's assets."""
 
     class Meta(ListQuerySchema.Meta):
         include = filter_fields(ASSET)
 
     search = SearchText("the name or the external id")
     sort = String(
-        validate=validate.OneOf(bounds.ASSET_SORTS),
+        validate=validate.OneOf(request_limits.ASSET_SORTS),
         load_default="created_at",
         metadata={"description": "Field to sort by."},
     )
-    shown = FieldNames(ASSET)
+    field_names = FieldNames(ASSET)
 
 
 class AccountAssetQuerySchema(AssetQuerySchema):
-    """Which assets of all projects, and in which order."""
+    """The filters, order and page of a list of all assets."""
 
     project_id = ProjectId(metadata={"description": "Only assets of this project."})

@@ -6,11 +6,11 @@ from typing import Any, Final
 
 from sqlalchemy import bindparam
 
-from app.api.fixed_fields import check_fixed
-from app.api.unique_fields import UniqueField, naming_conflicts
+from app.api.immutable import check_fixed
+from app.api.uniqueness import UniqueField, naming_conflicts
 from app.assets.derived import location_columns, search_columns, stored_bytes
 from app.assets.record import COLUMNS, asset_data, asset_record, row_record
-from app.audit.entries import Changes, created, record
+from app.audit.entries import Changes, changes_of_new, write_entry
 from app.audit.targets import Target
 from app.auth.principal import Principal
 from app.auth.tenant import columns_of, find_locked
@@ -23,7 +23,7 @@ from app.http.errors import NotFound
 from app.http.etags import ANY, IfMatch
 from app.models import Asset
 from app.policy.fields import ASSET
-from app.projects.reading import hold_project
+from app.projects.lookup import hold_project
 from app.usage.counters import count_bytes
 from app.values import clock
 from app.values.ids import is_id, new_id
@@ -41,7 +41,7 @@ _ONE = CompiledQuery(
 
 
 def read_asset(account_id: str, project_id: str, asset_id: str) -> dict[str, Any]:
-    """The record of an asset. Raises NotFound when the project has no such asset."""
+    """The record of an asset. Raises NotFound if the project has no such asset."""
     if not (is_id("project", project_id) and is_id("asset", asset_id)):
         raise _not_found()
     rows = _ONE.tuples(account_id=account_id, project_id=project_id, asset_id=asset_id)
@@ -51,7 +51,7 @@ def read_asset(account_id: str, project_id: str, asset_id: str) -> dict[str, Any
 
 
 def check_asset(principal: Principal, project_id: str, asset_id: str) -> None:
-    """Raises NotFound when the account has no such project, or the project no such asset."""
+    """Raise NotFound if the account has no such project, or the project no such asset."""
     read_asset(principal.account_id, project_id, asset_id)
 
 
@@ -65,7 +65,7 @@ def create_asset(
     """Add an asset to a project, active unless ``values`` say otherwise. Returns its record.
 
     Args:
-        values: of other fields that a new asset can have, by their columns; ``name`` among them.
+        values: the values of other fields, ``name`` among them, by column.
 
     Raises:
         NotFound: the account has no such project.
@@ -89,7 +89,7 @@ def create_asset(
         insert_row(Asset, row)
     asset = row_record(*mapped_row(row, ASSET))
     emit("asset.created", asset, EventActor.of(principal))
-    _record("asset.created", asset, principal, created(asset, *_WRITTEN))
+    _audit("asset.created", asset, principal, changes_of_new(asset, *_WRITTEN))
     size = stored_bytes(row.get("metadata_json"))
     count_bytes(principal.account_id, size, is_bounded=True)
     return asset
@@ -104,10 +104,10 @@ def update_asset(
     *,
     is_bounded: bool = True,
 ) -> Asset:
-    """Change the fields that ``values`` holds; without a real change nothing happens.
+    """Change the fields in ``values``; without a real change nothing happens.
 
     Args:
-        is_bounded: whether the account's history must have room for the change.
+        is_bounded: the account's history must have room for the change.
 
     Raises:
         NotFound: the project has no such asset.
@@ -134,7 +134,7 @@ def update_asset(
     emit("asset.updated", updated, actor, changes=changes)
     if "status" in changes:
         emit("asset.status_changed", updated, actor, previous_status=before["status"])
-    _record("asset.updated", updated, principal, changes)
+    _audit("asset.updated", updated, principal, changes)
     more = stored_bytes(asset.metadata_json) - size
     count_bytes(asset.account_id, more, is_bounded=is_bounded)
     return asset
@@ -147,7 +147,7 @@ def delete_asset(
     asset = _find(principal, project_id, asset_id, if_match)
     deleted = asset_record(asset)
     emit("asset.deleted", deleted, EventActor.of(principal))
-    _record("asset.deleted", deleted, principal)
+    _audit("asset.deleted", deleted, principal)
     count_bytes(asset.account_id, -stored_bytes(asset.metadata_json))
     db.session.delete(asset)
 
@@ -171,9 +171,11 @@ def _find(principal: Principal, project_id: str, asset_id: str, if_match: IfMatc
     return asset
 
 
-def _record(
+def _audit(
     action: str, asset: dict[str, Any], principal: Principal, changes: Changes | None = None
 ) -> None:
-    """Enter an action on an asset, given by its record, into the audit log."""
+    """Write an entry about an asset, given by its record."""
     target = Target("asset", asset["id"], asset["name"])
-    record(action, target, account_id=principal.account_id, changes=changes, principal=principal)
+    write_entry(
+        action, target, account_id=principal.account_id, changes=changes, principal=principal
+    )

@@ -19,8 +19,8 @@ MOST_KINDS: Final = 100  # types and statuses are open vocabularies
 
 
 def summarize_assets(principal: Principal) -> dict[str, Any]:
-    """The number of assets of all projects together, and of each type and status, the most frequent
-    first; kinds after the first hundred are counted together as ``others``."""
+    """The number of all assets, and by type and status, the most frequent kinds first; those after
+    the first hundred are summed up as ``others``."""
     account_id, query = principal.account_id, ListQuery(within=principal.project_ids)
     statement = list_statement(table_of(None), query)
     rows = _by_kind(statement).all(**statement.values(account_id, account_id, query))

@@ -1,4 +1,4 @@
-"""The words that the types and statuses of an account's assets have: open vocabularies."""
+"""The types and statuses of an account's assets, which are open vocabularies."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from sqlalchemy import bindparam
 from app.auth.tenant import columns_of
 from app.db.queries import CompiledQuery
 from app.models import Asset
-from app.policy.bounds import ASSET_STATUSES, ASSET_TYPES, ASSET_WORDS
+from app.policy.request_limits import ASSET_STATUSES, ASSET_TYPES, ASSET_WORDS
 
 _DOCUMENTED: Final = {"type": ASSET_TYPES, "status": ASSET_STATUSES}
 _NEXT: Final = {
@@ -21,15 +21,17 @@ _NEXT: Final = {
 
 
 def known_words(account_id: str, field: Literal["type", "status"]) -> list[str]:
-    """The documented words of a field, and ASSET_WORDS others that assets have. Each is looked up
-    in an index by itself, however many assets there are."""
+    """The documented words of a field, and at most ASSET_WORDS others that assets have.
+
+    Each takes one look-up in an index, however many assets there are.
+    """
     words = list(_DOCUMENTED[field])
-    others, before = list[str](), ""
-    while len(others) < ASSET_WORDS:
-        found = _NEXT[field].first(account_id=account_id, before=before)
-        if found is None:
+    other_words, last = list[str](), ""
+    while len(other_words) < ASSET_WORDS:
+        row = _NEXT[field].first(account_id=account_id, before=last)
+        if row is None:
             break
-        before = found[0]
-        if before not in words:
-            others.append(before)
-    return words + others
+        last = row[0]
+        if last not in words:
+            other_words.append(last)
+    return words + other_words

@@ -1,6 +1,4 @@
-"""Writing entries of the audit log. Code that changes something calls ``record`` in the same
-transaction.
-"""
+"""Writing entries of the audit log, in the transaction of the change."""
 
 from __future__ import annotations
 
@@ -13,7 +11,7 @@ from flask import has_request_context, request
 
 from app.audit import guard
 from app.audit.origin import Actor, Origin, current_origin
-from app.audit.targets import Target, instance, target_of
+from app.audit.targets import Target, instance_target, target_of
 from app.auth.principal import Principal
 from app.db.column_types import Base
 from app.db.transactions import insert_row
@@ -29,7 +27,7 @@ _LABEL_LENGTH: Final = 300
 Changes = Mapping[str, Any]  # by field: its old and new value, as {"from": …, "to": …}
 
 
-def record(
+def write_entry(
     action: str,
     about: Target | Base,
     *,
@@ -44,11 +42,11 @@ def record(
     Args:
         action: one of ``app.policy.audit.ACTIONS``.
         about: the target, or a row of a table that ``app.audit.targets`` lists.
-        account_id: in whose log; by default, that of the account of the row.
-        changes: never a secret, nor its hash.
-        principal: in whose name, if not in that of the one who sent the request.
-        actor: who, if somebody else, such as a person who is not signed in yet.
-        refused: whether it was attempted in vain.
+        account_id: the account of the log; by default that of the row.
+        changes: the changed fields, without secrets and their hashes.
+        principal: the principal who acts, if not the one of the request.
+        actor: the actor without a principal, such as a person who is not signed in yet.
+        refused: the action was attempted and refused.
 
     Raises:
         KeyError: the action is unknown.
@@ -66,25 +64,24 @@ def record(
     return cast(str, row["id"])
 
 
-def record_of_instance(action: str, changes: Changes | None = None) -> None:
+def write_instance_entry(action: str, changes: Changes | None = None) -> None:
     """Write an entry about the whole instance, in its own log, in the current transaction."""
-    record(action, instance(), account_id=INSTANCE, changes=changes)
+    write_entry(action, instance_target(), account_id=INSTANCE, changes=changes)
 
 
-def record_read(
+def write_read_entry(
     action: str, target: Target, *, account_id: str, changes: Changes | None = None
 ) -> None:
-    """Write an entry about content that somebody reads, as ``record`` does; for a HEAD request,
-    whose response has no content, none."""
+    """Write an entry about content that somebody reads; none for HEAD, which sends no content."""
     if not (has_request_context() and request.method == "HEAD"):
-        record(action, target, account_id=account_id, changes=changes)
+        write_entry(action, target, account_id=account_id, changes=changes)
 
 
-def created(values: Mapping[str, Any], *names: str) -> Changes:
-    """Return the ``changes`` of something new: the fields that have a value.
+def changes_of_new(values: Mapping[str, Any], *names: str) -> Changes:
+    """Return the ``changes`` of a new resource: its fields with a value.
 
     Args:
-        names: of the fields; all of them when left out.
+        names: the fields; all by default.
     """
     return {
         name: {"from": None, "to": values[name]}
@@ -93,11 +90,11 @@ def created(values: Mapping[str, Any], *names: str) -> Changes:
     }
 
 
-def changed(before: Mapping[str, Any], after: Mapping[str, Any], *names: str) -> Changes:
-    """Return the fields in which two states of a record differ.
+def changes_between(before: Mapping[str, Any], after: Mapping[str, Any], *names: str) -> Changes:
+    """Return the ``changes`` from one state of a record to another.
 
     Args:
-        names: of the fields; all of the record when left out.
+        names: the fields; all by default.
     """
     return {
         name: {"from": before[name], "to": after[name]}
@@ -119,7 +116,7 @@ def _row(
     origin: Origin,
     refused: bool,
 ) -> dict[str, Any]:
-    ACTIONS[action]  # a new one must be listed there
+    ACTIONS[action]  # raises KeyError for an unknown one
     actor, via = origin
     assert actor.type in ACTORS, actor.type
     moment = clock.now()
@@ -129,10 +126,10 @@ def _row(
         "account_id": account_id,
         "at": clock.format_time(moment),
         "action": action,
-        "actor": _labelled(actor),
+        "actor": _with_label(actor),
         "via": via._asdict(),
-        "target": _labelled(target),
-        "changes": _kept(dumps(changes)) if changes else None,
+        "target": _with_label(target),
+        "changes": _shortened_changes(dumps(changes)) if changes else None,
         "outcome": "refused" if refused else "done",
     }
     return {
@@ -145,33 +142,34 @@ def _row(
     }
 
 
-def _kept(text: bytes) -> Any:
-    """Parse changes, as values that are stored as JSON are in any order, and shorten those that are
-    long: they are kept for years, and no one can delete them."""
+def _shortened_changes(text: bytes) -> Any:
+    """Parse changes, and shorten long values: entries are stored for years, and nobody can delete
+    them."""
     changes = orjson.loads(text)
     if len(text) > LONG_VALUE:
         for change in changes.values():
-            change.update({side: _shortened(value) for side, value in change.items()})
+            change.update({side: _shorten(value) for side, value in change.items()})
     return changes
 
 
-def _shortened(value: Any) -> Any:
-    """A value, or what is kept of one that is longer than ``LONG_VALUE``: its beginning, the
-    number of bytes and their SHA-256; of a text in UTF-8, and of anything else as canonical
-    JSON."""
+def _shorten(value: Any) -> Any:
+    """A value, or for one longer than ``LONG_VALUE`` its beginning, number of bytes and SHA-256.
+
+    Texts are measured in UTF-8, other values as canonical JSON.
+    """
     text = canonical(value)
     if len(text) <= LONG_VALUE:
         return value
-    shown = value if isinstance(value, str) else text.decode()
-    raw = shown.encode()
+    original = value if isinstance(value, str) else text.decode()
+    raw = original.encode()
     return {
-        "beginning": shown[:BEGINNING],
+        "beginning": original[:BEGINNING],
         "bytes": len(raw),
         "sha256": hashlib.sha256(raw).hexdigest(),
     }
 
 
-def _labelled(whom: Actor | Target) -> dict[str, str | None]:
+def _with_label(whom: Actor | Target) -> dict[str, str | None]:
     # Somebody may type a token where an email address is asked for.
     label = without_secrets(whom.label)[:_LABEL_LENGTH]
     return {"type": whom.type, "id": whom.id, "label": label}

@@ -1,7 +1,7 @@
-"""No change without its entry.
+"""No change without an entry.
 
-A transaction of a request or a command is not committed if it changes what
-``app.policy.audit.AUDITED`` lists and has written no entry of the audit log.
+A transaction of a request or a command is not committed if it changes what is in
+``app.policy.audit.AUDITED`` without writing an entry of the audit log.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from app.db.noted import notes
 from app.db.transactions import Inserted
 from app.policy.audit import AUDITED, DELETE, INSERT
 
-# What is noted of a transaction: the last table that was changed, and whether there is an entry.
+# Notes about a transaction: the last changed table in AUDITED, and that an entry was written.
 _CHANGED: Final = "audited change"
 _ENTRIES: Final = "audit entry"
 
 
 class MissingEntry(Exception):
-    """A change without an entry: a mistake in the code."""
+    """A change without an entry: a bug."""
 
 
 def init_app(app: Flask) -> None:
-    """Watch the changes that are sent to the application's database."""
+    """Watch the changes in the application's database."""
     with app.app_context():
         event.listen(db.engine, "after_execute", _watch)
 
@@ -38,23 +38,27 @@ def note_entry() -> None:
 
 
 def covered_by_other_entry(reason: str) -> None:
-    """Let the open transaction be committed without an entry: that of another transaction covers
-    it, or nobody did it.
+    """Let the open transaction be committed without an entry: one of another transaction covers it,
+    or nobody made the change.
 
     Args:
-        reason: for the reader of the code.
+        reason: the reason, for readers of the code.
     """
     assert reason
     note_entry()
 
 
-def _watch(_: Connection, statement: Any, many: Any, one: Any, _options: Any, result: Any) -> None:
+def _watch(
+    _: Connection, statement: Any, many: Any, single: Any, _options: Any, result: Any
+) -> None:
     if isinstance(statement, Insert | Update | Delete):
         # With RETURNING, some drivers do not know the number of rows yet.
         if result.rowcount == 0 and not statement._returning:
             return
         columns = AUDITED.get(statement.table.name)  # type: ignore[union-attr]
-        if columns is not None and not columns.isdisjoint(_written(statement, many, one)):
+        if columns is not None and not columns.isdisjoint(
+            _written_columns(statement, many, single)
+        ):
             notes()[_CHANGED] = statement.table.name  # type: ignore[union-attr]
 
 
@@ -62,14 +66,13 @@ def _is_audited(table: str) -> bool:
     return INSERT in AUDITED.get(table, ())
 
 
-def _written(statement: Any, many: Any, one: Any) -> set[str]:
-    """Return ``INSERT``, ``DELETE``, or the columns that an UPDATE sets, which the session passes
-    as parameters."""
+def _written_columns(statement: Any, many: Any, single: Any) -> set[str]:
+    """Return ``INSERT``, ``DELETE``, or the columns that an UPDATE sets."""
     if isinstance(statement, Insert):
         return {INSERT}
     if isinstance(statement, Delete):
         return {DELETE}
-    named = statement._values or one or (many[0] if many else ())
+    named = statement._values or single or (many[0] if many else ())
     return {getattr(column, "key", column) for column in named}
 
 
@@ -78,10 +81,10 @@ def _require_entry(session: Any) -> None:
     if session.in_nested_transaction():
         return
     session.flush()
-    noted = notes()
-    inserted = (note.table for note in noted if isinstance(note, Inserted))
-    changed = noted.pop(_CHANGED, None) or next(filter(_is_audited, inserted), None)
-    has_entry = noted.pop(_ENTRIES, False)
+    marks = notes()
+    inserted = (note.table for note in marks if isinstance(note, Inserted))
+    changed = marks.pop(_CHANGED, None) or next(filter(_is_audited, inserted), None)
+    has_entry = marks.pop(_ENTRIES, False)
     is_watched = has_request_context() or is_command()
     if changed and not has_entry and is_watched:
         raise MissingEntry(f"a change of the table {changed} has no entry in the audit log")

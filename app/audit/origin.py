@@ -1,4 +1,4 @@
-"""Who does something, and how: in a request, a command or a job."""
+"""The origin of an action: the actor and the way, in a request, a command or a job."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ _APPLICATION: Final = CompiledQuery(
 
 
 class Actor(NamedTuple):
-    """Who does something: ``type`` is one of ``app.policy.audit.ACTORS``."""
+    """An actor; ``type`` is one of ``app.policy.audit.ACTORS``."""
 
     type: str
     id: str | None
-    label: str  # the email address of a person, the name of a key, as they are now
+    label: str  # the current email address of a person or name of a key
 
     @classmethod
     def person(cls, user_id: str | None, email: str) -> Actor:
@@ -40,18 +40,18 @@ class Actor(NamedTuple):
 
 
 class Via(NamedTuple):
-    """How something is done. What does not apply is None."""
+    """The way in which something is done. What does not apply is None."""
 
     credential: str | None = None  # the beginning and the end of a key or token
     application: dict[str, str] | None = None  # the one that acts for the person: its id and label
     request_id: str | None = None
     ip: str | None = None
-    user_agent: str | None = None  # of a command, its name
-    import_id: str | None = None  # the import to which it belongs
+    user_agent: str | None = None  # for a command, its name
+    import_id: str | None = None
 
 
 class Origin(NamedTuple):
-    """Who, and how."""
+    """The actor, and the way."""
 
     actor: Actor
     via: Via
@@ -63,7 +63,7 @@ OPERATOR: Final = Actor("operator", None, "Operator")
 
 @contextmanager
 def acting(actor: Actor, via: Via) -> Iterator[None]:
-    """Set who does what happens in the block: for commands, and for jobs that somebody started."""
+    """Set the origin of actions in the block, for commands and for jobs that somebody started."""
     before = g.get("audit_origin")
     g.audit_origin = Origin(actor, via)
     try:
@@ -73,18 +73,18 @@ def acting(actor: Actor, via: Via) -> Iterator[None]:
 
 
 def is_command() -> bool:
-    """Return whether a command is running, or a job that somebody started."""
+    """Return True in a command, or a job that somebody started."""
     return g.get("audit_origin") is not None
 
 
 def current_origin(principal: Principal | None = None) -> Origin:
-    """Who does something now.
+    """The origin of an action now.
 
     Args:
-        principal: in whose name, where that is not the one who sent the request.
+        principal: the principal who acts, if not the one of the request.
     """
-    if (found := g.get("audit_origin")) is not None:
-        return found  # type: ignore[no-any-return]
+    if (origin := g.get("audit_origin")) is not None:
+        return origin  # type: ignore[no-any-return]
     principal = principal or current_principal()
     if principal is not None:
         return Origin(_actor_of(principal), _via_of(principal))
@@ -95,7 +95,7 @@ def current_origin(principal: Principal | None = None) -> Origin:
 
 
 def application_name(account_id: str, application_id: str) -> str:
-    """The name of an application that somebody has allowed to act for them in an account."""
+    """The name of an application that somebody in the account has allowed to act for them."""
     row = _APPLICATION.first(account_id=account_id, application_id=application_id)
     return "" if row is None else str(row.name)
 
@@ -119,14 +119,14 @@ def _via_of(principal: Principal) -> Via:
     return _request_via()
 
 
-def _request_via(**others: Any) -> Via:
+def _request_via(**fields: Any) -> Via:
     if not has_request_context():
-        return Via(**others)
+        return Via(**fields)
     environ = request.environ
     agent = environ.get("HTTP_USER_AGENT")
     return Via(
         request_id=environ.get(REQUEST_ID),
         ip=environ.get("REMOTE_ADDR"),
         user_agent=None if agent is None else without_secrets(agent[:_AGENT_LENGTH]),
-        **others,
+        **fields,
     )

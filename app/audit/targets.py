@@ -1,4 +1,4 @@
-"""What entries of the audit log are about: the target of each kind of row."""
+"""The targets of entries, by kind of row."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NAME = CompiledQuery(select(Account.name).where(Account.id == bindparam("id")))
 
 
 class Target(NamedTuple):
-    """What something is done to, with its name at that time."""
+    """The target of an action, with its name at that time."""
 
     type: str
     id: str | None
@@ -41,20 +41,20 @@ def target_of(row: Base) -> Target:
     return _OF_ROWS[type(row)](row)
 
 
-def member(person: User) -> Target:
+def member_target(person: User) -> Target:
     """A person as a member of an account."""
     return Target("member", person.id, person.email)
 
 
-def instance() -> Target:
+def instance_target() -> Target:
     """The whole instance."""
     settings: Settings = current_app.config["SETTINGS"]
     return Target("instance", None, settings.instance_name)
 
 
-def audit_log(account_id: str) -> Target:
+def audit_log_target(account_id: str) -> Target:
     """The audit log of an account, which may be deleted, or of the instance."""
     if account_id == INSTANCE:
-        return instance()
+        return instance_target()
     row = _NAME.first(id=account_id)
     return Target("account", account_id, account_id if row is None else row.name)

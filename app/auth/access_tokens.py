@@ -1,9 +1,9 @@
-"""OAuth access tokens as bearer tokens: authentication, and what a token may do now.
+"""OAuth access tokens as bearer tokens: authentication and permissions.
 
 One statement finds the token with its authorization and the person's role in the account, so that
-whatever ends or restricts it takes effect with the next request. Foreign keys guarantee that an
-authorization has a consent, and a consent an application and a membership: of those only what can
-change is read.
+each restriction takes effect with the next request. Foreign keys guarantee that an authorization
+has a consent, and a consent an application and a membership, so only columns that can change are
+read.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from app.auth.principal import Principal
 from app.db.queries import CompiledQuery
 from app.http.errors import Unauthorized
 from app.models import Account, Membership, OAuthAuthorization, OAuthToken, User
-from app.policy.permissions import PROFILE, ROLES, expand
+from app.policy.permissions import PROFILE, ROLES, expand_permissions
 from app.security import tokens
 from app.security.callers import note_account
 from app.values import clock
@@ -67,13 +67,13 @@ _BY_HASH = CompiledQuery(
 )
 
 
-def authenticate(token: str) -> Principal:
+def authenticate_access_token(token: str) -> Principal:
     """The principal of an access token.
 
     Raises:
         Unauthorized: it is malformed, unknown, expired or revoked, or the person is no longer a
-            member, all with the same message. Or the account requires a second factor, which the
-            person does not have after the grace period.
+            member, all with the same message. Or the account requires a second factor, and the
+            person has none after the grace period.
     """
     row, token_hash = None, tokens.hash_token(token)
     if tokens.is_well_formed(token, tokens.ACCESS_TOKEN):
@@ -112,6 +112,6 @@ def _is_valid(row: Any) -> bool:
 
 @lru_cache(maxsize=1024)
 def _permissions(text: str, role: str) -> tuple[frozenset[str], frozenset[str]]:
-    """The scopes of a token, and the permissions that they include for this role."""
+    """Return (scopes of a token, permissions that they include for this role)."""
     scopes = frozenset(orjson.loads(text))
-    return scopes, (expand(scopes) & ROLES[role]) | (scopes & {PROFILE})
+    return scopes, (expand_permissions(scopes) & ROLES[role]) | (scopes & {PROFILE})

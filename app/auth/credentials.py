@@ -1,7 +1,7 @@
 """Authentication by the bearer token of the Authorization header.
 
-One statement finds the credential and its account. It is sent for each request, so that a revoked
-key is rejected at once, whichever process answers.
+One statement for each request finds the credential and its account, so that a revoked key is
+rejected at once in every process.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from app.auth.principal import Principal
 from app.db.queries import CompiledQuery
 from app.http.errors import Unauthorized
 from app.models import Account, Credential, User
-from app.policy.permissions import expand
+from app.policy.permissions import expand_permissions
 from app.security import tokens
 from app.security.callers import note_account
 from app.values import clock
@@ -57,7 +57,7 @@ _BY_HASH = CompiledQuery(
 )
 
 
-# Select credentials that are not over at the moment ``now``.
+# Select the credentials that are valid at the time ``now``.
 IS_VALID: Final = and_(
     Credential.revoked_at.is_(None),
     or_(Credential.expires_at.is_(None), Credential.expires_at > bindparam("now")),
@@ -68,7 +68,7 @@ def authenticate(header: str | None, address: str) -> Principal:
     """The principal of an Authorization header.
 
     Args:
-        header: the header's value, or None when it was not sent.
+        header: the value of the header, or None.
         address: the client's address, for credentials with an allowlist.
 
     Raises:
@@ -77,9 +77,9 @@ def authenticate(header: str | None, address: str) -> Principal:
     """
     token = _bearer_token(header)
     if token.startswith(tokens.ACCESS_TOKEN):
-        return access_tokens.authenticate(token)
+        return access_tokens.authenticate_access_token(token)
     if not any(tokens.is_well_formed(token, p) for p in (tokens.API_KEY, tokens.SERVICE_TOKEN)):
-        raise Unauthorized(_misuse(token), challenge="invalid_token")
+        raise Unauthorized(_misuse_message(token), challenge="invalid_token")
     token_hash = tokens.hash_token(token)
     row = _BY_HASH.first(token_hash=token_hash)
     if row is None or row.revoked_at is not None or _is_past(row.expires_at):
@@ -106,8 +106,8 @@ def authenticate(header: str | None, address: str) -> Principal:
     )
 
 
-def _misuse(token: str) -> str:
-    """The message for a token that is no credential of requests."""
+def _misuse_message(token: str) -> str:
+    """The message for a token that is not a credential of requests."""
     for prefix, kind in _OF_TOKEN_ENDPOINT.items():
         if tokens.is_well_formed(token, prefix):
             return f"This is {kind}, which only /oauth/token takes. Send an access token."
@@ -129,11 +129,11 @@ def _bearer_token(header: str | None) -> str:
     return token.strip()
 
 
-# The JSON of a row is parsed once for each different text, not for each request.
+# The JSON of rows is parsed once for each text, not for each request.
 @lru_cache(maxsize=1024)
 def _permissions(text: str) -> frozenset[str]:
     """The permissions of a credential with all that they include."""
-    return expand(orjson.loads(text))
+    return expand_permissions(orjson.loads(text))
 
 
 @lru_cache(maxsize=1024)
@@ -144,13 +144,13 @@ def _project_ids(text: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=1024)
 def _networks(allowlist: str) -> tuple[Network, ...] | None:
-    """The networks of an allowlist; None when there is none, and every address may come."""
+    """The networks of an allowlist; None without one, for any address."""
     entries = orjson.loads(allowlist)
     return None if entries is None else tuple(ipaddress.ip_network(entry) for entry in entries)
 
 
 def _is_allowed(address: str, allowlist: str | None) -> bool:
-    """Return whether a client's address is in an allowlist of addresses and networks."""
+    """Return True if a client's address is in an allowlist of addresses and networks."""
     networks = None if allowlist is None else _networks(allowlist)
     if networks is None:
         return True
@@ -164,7 +164,7 @@ def _is_allowed(address: str, allowlist: str | None) -> bool:
 
 
 def has_ended(record: Mapping[str, Any]) -> bool:
-    """Return whether the key or token of a record was revoked, or has expired."""
+    """Return True if the key or token of a record was revoked or has expired."""
     expires_at: str | None = record["expires_at"]
     is_past = expires_at is not None and expires_at <= clock.format_time(clock.now())
     return is_past or record["revoked_at"] is not None

@@ -14,11 +14,11 @@ MUST_TURN_ON: Final = (
 
 
 def due_at(row: Any) -> datetime | None:
-    """The end of a member's grace period; None: they have a second factor, or need none.
+    """The end of a member's grace period; None if they have a second factor, or need none.
 
     Args:
-        row: with the ``second_factor_since`` of a person, the ``second_factor_required_at`` and
-            ``second_factor_grace_days`` of an account, and when the person joined it.
+        row: has ``second_factor_since`` of the person, ``second_factor_required_at`` and
+            ``second_factor_grace_days`` of the account, and ``joined_at``.
     """
     if row.second_factor_required_at is None or row.second_factor_since is not None:
         return None
@@ -29,5 +29,5 @@ def due_at(row: Any) -> datetime | None:
 
 
 def is_overdue(due: datetime | None) -> bool:
-    """Return whether the grace period is over."""
+    """Return True if the grace period is over."""
     return due is not None and due <= clock.now()

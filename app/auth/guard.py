@@ -10,12 +10,12 @@ from sqlalchemy import bindparam, select
 from sqlalchemy.exc import SQLAlchemyError
 
 from app.auth.credentials import authenticate
-from app.auth.last_use import ACCESS_TOKEN, APPLICATION, CREDENTIAL, MEMBER, record_use
+from app.auth.last_use import ACCESS_TOKEN, APPLICATION, CREDENTIAL, MEMBER, save_last_use
 from app.auth.principal import Principal
 from app.db.queries import CompiledQuery
 from app.http.errors import Forbidden, NotFound, Unauthorized
 from app.models import Account, User
-from app.policy.permissions import PROFILE, SCOPES, expand
+from app.policy.permissions import PROFILE, SCOPES, expand_permissions
 
 ANY_CREDENTIAL = "any"
 OR = " or "
@@ -24,19 +24,19 @@ _PERSON: Final = CompiledQuery(select(User.id).where(User.id == bindparam("id"))
 
 
 def set_permission(view: Any, permission: str) -> None:
-    """Note which permission a view requires; tests check that every operation names one."""
+    """Declare the permission of a view; tests check that every operation has one."""
     view.permission = permission
 
 
 def identify(credential: str | None, is_needed: Callable[[], bool] = lambda: True) -> None:
-    """Authenticate the request, without rejecting it: ``require`` raises the error, if any.
+    """Authenticate the request without rejecting it: ``require`` raises the error, if any.
 
-    Runs before a route is entered, so that limits, logs and unknown routes know the account too.
+    Runs before the route, so that limits, logs and unknown routes know the account too.
 
     Args:
-        credential: as the header Authorization has it; None if none was sent.
-        is_needed: whether the route responds to nobody without one. Others respond also while the
-            database is down.
+        credential: the value of an Authorization header, or None.
+        is_needed: returns True if the route requires one. Other routes work while the database is
+            down.
     """
     g.has_credential = credential is not None
     try:
@@ -51,35 +51,35 @@ def identify(credential: str | None, is_needed: Callable[[], bool] = lambda: Tru
 
 
 def has_credential() -> bool:
-    """Return whether this request has a credential, valid or not."""
+    """Return True if this request has a credential, valid or not."""
     return bool(g.get("has_credential"))
 
 
 def current_principal() -> Principal | None:
-    """The principal of this request, or None when nobody was identified."""
+    """The principal of this request, or None without a valid credential."""
     principal: Principal | None = g.get("principal")
     return principal
 
 
 def is_caller_deleted() -> bool:
-    """Return whether the account or person that this request is authenticated as was deleted while
-    it ran. False if the database cannot tell."""
+    """Return True if the account or person of this request was deleted while it ran; False if the
+    database is down."""
     caller: Any = current_principal() or g.get("person")
     if caller is None:
         return False
-    asked = ((_ACCOUNT, caller.account_id), (_PERSON, caller.user_id))
+    checks = ((_ACCOUNT, caller.account_id), (_PERSON, caller.user_id))
     try:
-        return any(row_id and query.first(id=row_id) is None for query, row_id in asked)
+        return any(row_id and query.first(id=row_id) is None for query, row_id in checks)
     except SQLAlchemyError:
         return False
 
 
 def require(permission: str) -> Principal:
-    """The principal, who holds ``permission``.
+    """Return the principal, who has ``permission``.
 
     Args:
-        permission: a permission of the policy, some joined by ``OR``, of which one is enough,
-            ``PROFILE``, or ``ANY_CREDENTIAL``.
+        permission: a permission of the policy, alternatives joined by ``OR``, ``PROFILE``, or
+            ``ANY_CREDENTIAL``.
 
     Raises:
         Unauthorized: no valid credential was sent.
@@ -88,26 +88,26 @@ def require(permission: str) -> Principal:
     principal = current_principal()
     if principal is None:
         raise g.get("refusal") or Unauthorized()
-    _record_use(principal)
+    _save_last_use(principal)
     is_for_all = permission == ANY_CREDENTIAL or (
         permission == PROFILE and principal.scopes is None
     )
     if not is_for_all and not any(map(principal.may, permission.split(OR))):
-        raise Forbidden(_lack(principal, permission))
+        raise Forbidden(_missing_message(principal, permission))
     return principal
 
 
 def require_permission(principal: Principal, permission: str) -> None:
     """Raise Forbidden if the principal lacks a permission; the message names it."""
     if not principal.may(permission):
-        raise Forbidden(_lack(principal, permission))
+        raise Forbidden(_missing_message(principal, permission))
 
 
 def require_project(principal: Principal, project_id: str | None) -> None:
-    """Check that a credential that is limited to some projects may be used for this one.
+    """Check that a credential that is limited to some projects includes this one.
 
     Args:
-        project_id: of the project that it is about; None: it is about the whole account.
+        project_id: the id of the project; None for the whole account.
 
     Raises:
         NotFound: it may not see this project.
@@ -123,7 +123,7 @@ def require_project(principal: Principal, project_id: str | None) -> None:
     )
 
 
-def _record_use(principal: Principal) -> None:
+def _save_last_use(principal: Principal) -> None:
     ids = {
         "id": principal.credential_id,
         "account_id": principal.account_id,
@@ -132,14 +132,14 @@ def _record_use(principal: Principal) -> None:
         "token_hash": principal.unused_token,
     }
     if principal.unused_token:
-        record_use(None, ids, ACCESS_TOKEN, APPLICATION, MEMBER)
+        save_last_use(None, ids, ACCESS_TOKEN, APPLICATION, MEMBER)
         return
     is_application = principal.kind == "oauth"
     touches = (APPLICATION, MEMBER) if is_application else (CREDENTIAL,)
-    record_use(principal.last_used_at, ids, *touches)
+    save_last_use(principal.last_used_at, ids, *touches)
 
 
-def _lack(principal: Principal, permission: str) -> str:
+def _missing_message(principal: Principal, permission: str) -> str:
     """The message about a permission that the principal lacks."""
     if principal.scopes is None:
         return f"This credential lacks the permission {permission}."
@@ -149,7 +149,7 @@ def _lack(principal: Principal, permission: str) -> str:
             f"This needs the permission {permission}, which OAuth tokens cannot have. "
             "Use an API key."
         )
-    if expand(principal.scopes).isdisjoint(scopes):
+    if expand_permissions(principal.scopes).isdisjoint(scopes):
         return f"This OAuth token lacks the scope {permission}."
     return (
         f"The person that this application acts for lacks the permission {permission} in this "

@@ -1,8 +1,7 @@
-"""Recording when a credential, an application or a browser was last used, and a person active.
+"""Saving the last use of credentials, applications and browsers, and the last activity of people.
 
-It is a hint for people, no reason to hold up a request: it is written at most once a minute, a row
-that another request is writing is passed over, and when the database is locked the next request
-writes it.
+It is a hint for people, and delays no request: it is written at most once a minute, a row that
+another request is writing is skipped, and while the database is locked nothing is written.
 """
 
 from __future__ import annotations
@@ -17,12 +16,12 @@ from sqlalchemy.orm import InstrumentedAttribute
 
 from app.db.engines import without_waiting
 from app.models import Credential, Membership, OAuthAuthorization, OAuthToken, Session
-from app.policy.bounds import LAST_USED_SECONDS
+from app.policy.request_limits import LAST_USED_SECONDS
 from app.values import clock
 
 
 class LastUseTarget(NamedTuple):
-    """A statement that writes the moment of a use, and the columns by which it finds the row."""
+    """A statement that writes the time of a use, and the columns that find the row."""
 
     statement: Any
     keys: tuple[str, ...]
@@ -33,8 +32,8 @@ def _target(
     *keys: InstrumentedAttribute[Any],
     **others: InstrumentedAttribute[Any],
 ) -> LastUseTarget:
-    """``others`` are written besides, by the names of their parameters, which must not be names of
-    columns: SQLAlchemy would write those, too."""
+    """Make the target. ``others`` are further columns by parameter, whose names must not be names
+    of columns, as SQLAlchemy would write those, too."""
     own = [key == bindparam(f"own_{key.key}") for key in keys]
     free = select(keys[-1]).where(*own).with_for_update(skip_locked=True).scalar_subquery()
     statement = update(moment.class_).where(*own[:-1], keys[-1] == free)
@@ -54,13 +53,14 @@ SESSION: Final = _target(Session.last_used_at, Session.id)
 MEMBER: Final = _target(Membership.last_active_at, Membership.account_id, Membership.user_id)
 
 
-def record_use(noted_at: datetime | None, ids: Mapping[str, str], *touches: LastUseTarget) -> None:
-    """Write that something is used now.
+def save_last_use(
+    noted_at: datetime | None, ids: Mapping[str, str], *touches: LastUseTarget
+) -> None:
+    """Write the time of a use.
 
     Args:
-        noted_at: when this was written last.
-        ids: the values of the keys of all ``touches``, by the names of their columns; and
-            ``address``, from where a credential is used.
+        noted_at: the last time that was written.
+        ids: the keys of all ``touches`` by column, and the client's ``address``.
     """
     now, address = clock.now(), ids.get("address", "")[:45]
     if noted_at is not None and now - noted_at < timedelta(seconds=LAST_USED_SECONDS):

@@ -1,7 +1,7 @@
-"""Limiting how often somebody can guess a password, or the code of a second factor.
+"""Limits on guessing passwords and codes of second factors.
 
-Each attempt is counted before the password or the code is compared, whether or not the address is
-registered. Over the limit, attempts are rejected until the window ends. A browser in which the
+Each attempt is counted before the password or the code is compared, also for unregistered
+addresses. Over the limit, attempts are rejected until the window ends. A browser in which the
 person signed in before is counted separately, so a stranger's guesses cannot lock its owner out.
 Resetting the password by mail always works.
 """
@@ -32,8 +32,7 @@ from app.values.text import fold, pluralize
 
 
 class Guessed(NamedTuple):
-    """A kind of secret to guess, and its limit of attempts in a window, which begins with the
-    first one."""
+    """A kind of secret, and its limit of attempts in a window, which begins with the first one."""
 
     name: str  # plural
     most: int
@@ -43,14 +42,14 @@ class Guessed(NamedTuple):
 PASSWORDS: Final = Guessed("passwords", WRONG_PASSWORDS, WRONG_PASSWORDS_WINDOW)
 CODES: Final = Guessed("codes", WRONG_CODES, WRONG_CODES_WINDOW)
 _REFUSALS: Final = Guessed("sign-ins", REFUSALS_RECORDED, REFUSALS_WINDOW)
-_TOLERATED: Final = timedelta(minutes=1)  # between the clocks of several hosts
+_TOLERATED: Final = timedelta(minutes=1)  # difference of the clocks of several hosts
 
 
 def throttle_key(email: str, browser: str | None = None) -> str:
     """The key that attempts are counted under: an address, or an address and a known browser.
 
     Args:
-        email: the address or, for codes, whose they are.
+        email: the address or, for codes, their owner.
         browser: the id in the browser's cookie, whose signature was verified.
     """
     text = fold(email) if browser is None else f"{fold(email)}\0{browser}"
@@ -63,8 +62,8 @@ def count_attempt(
     """Count an attempt in the current transaction.
 
     Args:
-        subject: whose passwords or codes they are, for the message.
-        instead: what the person can do other than wait, for the message.
+        subject: the subject of the secret, for the message.
+        instead: returns an alternative to waiting, for the message.
 
     Raises:
         RateLimited: there were more than ``guessed`` allows.
@@ -75,7 +74,7 @@ def count_attempt(
         return
     seconds = max(1, math.ceil((began_at + guessed.window - moment).total_seconds()))
     wait = pluralize(math.ceil(seconds / 60), "minute")
-    other = f", or {found}" if (found := instead()) else ""
+    other = f", or {advice}" if (advice := instead()) else ""
     raise RateLimited(
         f"Too many wrong {guessed.name}{subject}. Please wait {wait}{other}.",
         headers={"Retry-After": str(seconds)},
@@ -83,13 +82,13 @@ def count_attempt(
 
 
 def count_refusal(client: str) -> bool:
-    """Count a refused sign-in of a client, in the current transaction. Returns whether it is among
-    the first ``REFUSALS_RECORDED``."""
+    """Count a refused sign-in of a client, in the current transaction. Returns True for the first
+    ``REFUSALS_RECORDED``."""
     return _count(_REFUSALS, throttle_key("refused", client), clock.now())[0] <= REFUSALS_RECORDED
 
 
 def _count(guessed: Guessed, key: str, moment: datetime) -> tuple[int, datetime]:
-    """Count one in the current window. Returns its number, and when that began."""
+    """Count an attempt in the current window. Returns (its number, start of the window)."""
     has_ended = or_(
         SignInFailure.began_at <= moment - guessed.window,
         SignInFailure.began_at > moment + _TOLERATED,  # the clock was set back
@@ -108,12 +107,12 @@ def _count(guessed: Guessed, key: str, moment: datetime) -> tuple[int, datetime]
 
 def attempts_now(guessed: Guessed, key: str) -> int:
     """The number of attempts in the current window, in the open transaction."""
-    found = select(SignInFailure.failures).where(
+    counted = select(SignInFailure.failures).where(
         SignInFailure.key == key, SignInFailure.began_at > clock.now() - guessed.window
     )
-    return int(db.session.scalar(found) or 0)
+    return int(db.session.scalar(counted) or 0)
 
 
 def reset_attempts(*keys: str) -> None:
-    """Reset the counts, as the password was right, or has been reset."""
+    """Reset the counts after a right password or a reset."""
     db.session.execute(delete(SignInFailure).where(SignInFailure.key.in_(keys)))

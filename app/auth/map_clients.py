@@ -1,6 +1,6 @@
-"""The credential of requests below ``/ogc``, as programs that draw maps send it.
+"""The credentials of requests below ``/ogc``, from programs that draw maps.
 
-They can seldom send a bearer token. So the token may also be the password of HTTP Basic
+Few of them can send a bearer token. So the token may also be the password of HTTP Basic
 authentication with any user name, the header ``X-Api-Key``, or the parameter ``key``.
 """
 

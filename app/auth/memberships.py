@@ -42,15 +42,15 @@ _MEMBERS_IN_ROLES = (
 
 
 class Accounts(NamedTuple):
-    """The accounts of a person: those that they have joined, as ``memberships_of`` has them, and
-    to how many others they have an open invitation."""
+    """The accounts that a person has joined, as ``memberships_of`` returns them, and the number of
+    open invitations."""
 
     joined: list[Any]
     invitations: int
 
 
 def role_in(account_id: str, user_id: str) -> str | None:
-    """The role of a person who has joined an account, in the open transaction; None: no member."""
+    """The role of a member, in the open transaction; None for other people."""
     own = rows_of(account_id, Membership).where(Membership.user_id == user_id, _HAS_JOINED)
     membership = db.session.scalars(own).one_or_none()
     return None if membership is None else membership.role

@@ -1,6 +1,6 @@
-"""Acting in the name of an account's owner: commands of the operator, and changes made with SQL.
+"""The operator, who acts in the name of an account's owner: commands, and changes made with SQL.
 
-Such a change has events like any other, and an event says who did it.
+Such changes have events, which need an actor.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from app.auth.principal import Principal
 from app.auth.tenant import columns_of
 from app.db.queries import CompiledQuery
 from app.models import Membership, User
-from app.policy.permissions import expand
+from app.policy.permissions import expand_permissions
 
 _FIRST_OWNER = CompiledQuery(
     columns_of(Membership, User.id, User.email)
@@ -44,7 +44,7 @@ def acting_for(account: Any, owner: Any) -> Principal:
         account_id=account.id,
         account_name=account.name,
         plan=account.plan,
-        permissions=expand(("admin",)),
+        permissions=expand_permissions(("admin",)),
         user_id=owner.id,
         user_email=owner.email,
     )

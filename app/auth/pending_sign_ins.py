@@ -1,7 +1,7 @@
-"""Pending sign-ins: the password was right, and the second factor is still missing.
+"""Pending sign-ins, which have the right password and still need the second factor.
 
-The browser's cookie holds an opaque token and the database its hash. Nobody is signed in before the
-row is claimed, which happens once; it ends with its time, and with all sessions of the person.
+The browser's cookie holds an opaque token and the database its hash. Claiming the row, which works
+once, signs the person in. It expires, and ends with all sessions of the person.
 """
 
 from __future__ import annotations

@@ -12,14 +12,14 @@ from app.models import SignInIdentity, User
 from app.values.email import same_address
 from app.values.text import fold
 
-# In statements on people. Who was only invited is none of them, and nobody can sign in as them.
+# Select people who have signed up. Nobody can sign in as those who were only invited.
 IS_REGISTERED: Final = or_(
     User.password_hash.is_not(None), exists().where(SignInIdentity.user_id == User.id)
 )
 
 
 class KnownBrowser(NamedTuple):
-    """A browser in which somebody was signed in before, as its signed cookie says."""
+    """A browser in which somebody has signed in before, by its signed cookie."""
 
     user_id: str
     id: str
@@ -27,32 +27,30 @@ class KnownBrowser(NamedTuple):
 
 
 class EmailTaken(Exception):
-    """The address compares equal to that of another person, with another mailbox."""
+    """The address folds to that of another person, with another mailbox."""
 
 
 def find_person(email: str, *, lock: bool = False, keep: bool = False) -> User | None:
     """The person with this address, in the open transaction, or None.
 
     Args:
-        lock: whether nobody else shall change them before its end.
-        keep: whether nobody shall delete them before its end, so that rows can refer to them.
+        lock: nobody else can change them before its end.
+        keep: nobody can delete them before its end, so that rows can refer to them.
 
     Raises:
-        EmailTaken: case folding makes it equal to the address of somebody else, who is not meant,
-            as it did with ß and ss before such addresses were rejected.
+        EmailTaken: case folding makes it equal to the address of somebody else.
     """
-    found = select(User).where(User.email_key == fold(email))
+    statement = select(User).where(User.email_key == fold(email))
     if lock or keep:
-        found = found.with_for_update(read=not lock, key_share=not lock)
-    person = db.session.scalars(found).one_or_none()
+        statement = statement.with_for_update(read=not lock, key_share=not lock)
+    person = db.session.scalars(statement).one_or_none()
     if person is not None and not same_address(person.email, email):
         raise EmailTaken
     return person
 
 
 def is_registered(person: User) -> bool:
-    """Return whether this person has signed up, and was not only invited; in the open
-    transaction."""
+    """Return True if this person has signed up, in the open transaction."""
     if person.password_hash is not None:
         return True
     own = exists().where(SignInIdentity.user_id == person.id)

@@ -1,4 +1,4 @@
-"""The principal of a request: the account, the credential, and what it may do."""
+"""The principal of a request: the account, the credential and its permissions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ SESSIONS: Final = "session"  # in place of an id, for requests of people who are
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """A credential that was accepted for this request."""
+    """A credential that was accepted for a request."""
 
     # api_key, service_token, oauth, session (of a browser), import, or operator (for a command)
     kind: str
@@ -19,27 +19,27 @@ class Principal:
     account_id: str
     account_name: str
     plan: str
-    permissions: frozenset[str]  # with all that they include
-    user_id: str  # the member who made the credential, or whom an application acts for
+    permissions: frozenset[str]  # with those that they include
+    user_id: str  # the member who created the credential, or for whom an application acts
     user_email: str
     expires_at: datetime | None = None
-    last_used_at: datetime | None = None  # as noted down, up to a minute old
-    scopes: frozenset[str] | None = None  # of an OAuth token, whatever the person's role is
+    last_used_at: datetime | None = None  # as saved, up to a minute late
+    scopes: frozenset[str] | None = None  # the scopes of an OAuth token; None for others
     project_ids: tuple[str, ...] | None = None  # the only projects that it sees; None: all
-    application_id: str = ""  # that an OAuth token was issued to
-    unused_token: str = ""  # the hash of an OAuth token whose use is not noted down yet
-    name: str = ""  # of a key or token
-    token_end: str = ""  # its last characters, which tell it apart in lists
+    application_id: str = ""  # the application of an OAuth token
+    unused_token: str = ""  # the hash of an OAuth token whose first use is not saved yet
+    name: str = ""  # the name of a key or token
+    token_end: str = ""  # its last characters, for lists
 
     @property
     def counted_as(self) -> str:
-        """The id by which its requests are counted besides the account's: that of the key or token,
-        or of the application; one for all browsers."""
+        """The id that its requests are counted under, besides the account: the key or token, the
+        application, or ``SESSIONS`` for browsers."""
         return SESSIONS if self.kind == "session" else self.application_id or self.credential_id
 
     def may(self, permission: str) -> bool:
         return permission in self.permissions
 
     def sees(self, project_id: str | None) -> bool:
-        """Return whether it may see a project, or is limited to others."""
+        """Return False if it is limited to other projects."""
         return self.project_ids is None or project_id in self.project_ids

@@ -21,7 +21,7 @@ from app.db.queries import CompiledQuery
 from app.http.errors import Forbidden, Unauthorized
 from app.models import Account, Membership, Session, User
 from app.policy.people import SESSION_IDLE, SESSION_LIFE, SESSIONS_PER_PERSON
-from app.policy.permissions import ROLES, expand
+from app.policy.permissions import ROLES, expand_permissions
 from app.security import tokens
 from app.security.callers import note_account
 from app.values import clock
@@ -72,31 +72,31 @@ _OF_PERSON = CompiledQuery(
 
 @dataclass(frozen=True, slots=True)
 class SignedIn:
-    """The signed-in person, and the account that they work in, None if they belong to none."""
+    """The signed-in person, and the account that they work in, if any."""
 
     session_id: str
     user_id: str
     email: str
     name: str
-    is_verified: bool  # whether the email address was proved to be theirs
+    is_verified: bool  # the email address is verified
     account_id: str | None
     account_name: str
-    account_deletes_at: datetime | None  # it is deleted then; None: it is not
+    account_deletes_at: datetime | None  # the scheduled deletion, if any
     plan: str
     role: str
-    last_used_at: datetime | None  # as noted down, up to a minute old; None: this is its first use
-    time_zone: str | None  # None, like the next: as the browser has it
+    last_used_at: datetime | None  # as saved, up to a minute late; None for the first use
+    time_zone: str | None  # None, like the next, for the browser's
     date_format: str | None  # app.policy.dates
     has_second_factor: bool
-    # Until when they must turn one on for the account to stay open; None: they need not.
+    # The time until which they must turn one on to stay in the account; None without.
     second_factor_due_at: datetime | None
-    # When they last gave it in this session or, having none, their password.
+    # The last confirmation in this session by second factor or, without one, by password.
     confirmed_at: datetime | None
-    is_operator: bool  # of the instance
+    is_operator: bool  # an operator of the instance
 
     @property
     def is_account_due(self) -> bool:
-        """True if their account is due to be deleted, which nobody can cancel any longer."""
+        """True if the deletion of their account is due and cannot be canceled any more."""
         return self.account_deletes_at is not None and self.account_deletes_at <= clock.now()
 
     @property
@@ -113,16 +113,19 @@ def start_session(
     browser: str,
     confirmed: bool = False,
 ) -> str:
-    """Sign a person in, in the open transaction. Returns the token for the cookie. Of their other
-    sessions, the ``SESSIONS_PER_PERSON - 1`` that were used last are kept.
+    """Sign a person in, in the open transaction. Returns the token for the cookie.
+
+    Only their last ``SESSIONS_PER_PERSON`` sessions are kept.
 
     Args:
-        confirmed: whether they have just given their second factor or, having none, their password.
+        confirmed: they have just confirmed by second factor or, without one, by password.
     """
     own = select(Session.id).where(Session.user_id == user_id)
     last = own.order_by(Session.last_used_at.desc(), Session.id.desc())
-    kept = last.limit(SESSIONS_PER_PERSON - 1)
-    db.session.execute(delete(Session).where(Session.user_id == user_id, Session.id.not_in(kept)))
+    last_used = last.limit(SESSIONS_PER_PERSON - 1)
+    db.session.execute(
+        delete(Session).where(Session.user_id == user_id, Session.id.not_in(last_used))
+    )
     token = tokens.new_token(tokens.SESSION)
     moment = clock.now()
     row = Session(
@@ -187,7 +190,7 @@ def principal_of(person: SignedIn) -> Principal:
         account_id=person.account_id,
         account_name=person.account_name,
         plan=person.plan,
-        permissions=expand(ROLES[person.role]),
+        permissions=expand_permissions(ROLES[person.role]),
         user_id=person.user_id,
         user_email=person.email,
         last_used_at=person.last_used_at,
@@ -210,38 +213,38 @@ def switch_account(session_id: str, account_id: str | None) -> None:
 
 
 def end_session(user_id: str, session_id: str) -> bool:
-    """End one session of a person. False when there is none."""
+    """End one session of a person. Returns False if there is none."""
     own = delete(Session).where(Session.id == session_id, Session.user_id == user_id)
     result: Any = db.session.execute(own)
     return bool(result.rowcount)
 
 
 def confirm_session(session_id: str) -> None:
-    """Note that the person of a session has just confirmed that it is them."""
+    """Save that the person of a session has just confirmed their identity."""
     own = update(Session).where(Session.id == session_id)
     db.session.execute(own.values(confirmed_at=clock.now()))
 
 
 def end_confirmations(user_id: str) -> None:
-    """Have a person confirm again in each of their sessions."""
+    """Require a new confirmation in each session of a person."""
     own = update(Session).where(Session.user_id == user_id)
     db.session.execute(own.values(confirmed_at=None))
 
 
 def end_sessions(user_id: str, *, but: str | None = None) -> None:
-    """End all sessions of a person, or all but one, and the sign-ins that have begun."""
+    """End all sessions of a person, or all but one, and their pending sign-ins."""
     delete_pending(user_id)
     own = delete(Session).where(Session.user_id == user_id)
     db.session.execute(own if but is None else own.where(Session.id != but))
 
 
-def record_session_use(person: SignedIn) -> None:
-    """Write when a session was used, and its person active."""
+def save_session_use(person: SignedIn) -> None:
+    """Save the use of a session, and the activity of its person."""
     ids, touches = {"id": person.session_id, "user_id": person.user_id}, [last_use.SESSION]
     if person.account_id is not None:
         ids["account_id"] = person.account_id
         touches.append(last_use.MEMBER)
-    last_use.record_use(person.last_used_at, ids, *touches)
+    last_use.save_last_use(person.last_used_at, ids, *touches)
 
 
 def _has_ended(row: Any, moment: datetime) -> bool:

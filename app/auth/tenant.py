@@ -1,11 +1,11 @@
 """The one tenant filter, which selects the rows that an account may see.
 
-Every statement on a table that belongs to accounts begins here. A test reads the code for
-statements that go around it, and a check in the tests reads each statement that is sent.
+Every statement on a table that belongs to accounts begins here. Tests read the code for statements
+that bypass it, and check each statement that is sent.
 
-A project that is being deleted is in no account any more, nor are its assets and boundaries, though
-their rows are still there. Almost never is there one, so the filter asks for that first, once for
-each statement, and tests rows by their ids only then: no index lacks these.
+The filter also excludes projects that are being deleted, with their assets and boundaries. There is
+hardly ever one, so each statement first asks if there is any, and only then tests rows, by ids,
+which every index has.
 """
 
 from __future__ import annotations
@@ -40,57 +40,54 @@ ALL_ACCOUNTS: Final = "/* of all accounts */"
 _DELETED: Final = cast("Table", Project.__table__).alias("deleted")
 _IS_KEPT: Final = Project.deleted_at.is_(None)
 _OF_DELETED: Final = cast("Table", Asset.__table__).alias("of_deleted")
-# The column of each table by which rows are tested.
+# The column of each table that rows are tested by.
 _TESTED: Final = {"projects": "id", "assets": "id", "boundaries": "project_id"}
 
 
 def rows_of(account_id: str, model: type[Model]) -> Select[Model]:
     """The account's rows of a model, as objects that can be changed."""
     rows = stored_rows_of(account_id, model)
-    if model is Project:  # by the row alone: whoever waited for its lock looks at the row again
+    if model is Project:  # by the row alone, which is read again after waiting for its lock
         return rows.where(_IS_KEPT)
-    return rows.where(*_kept(cast("Table", model.__table__), account_id))
+    return rows.where(*_not_deleted(cast("Table", model.__table__), account_id))
 
 
 def stored_rows_of(account_id: str, model: type[Model]) -> Select[Model]:
-    """The same with those of projects that are being deleted, for deleting them."""
+    """Like ``rows_of``, with the rows of projects that are being deleted."""
     return select(model).where(_account(model) == account_id)
 
 
 def columns_of(model: type[Base], *columns: InstrumentedAttribute[Any] | Label[Any]) -> Select[Any]:
-    """An account's rows of a model, as plain columns for reading; moments as they are shown.
+    """An account's rows of a model, as plain columns for reading, with times as text.
 
-    The statement has a parameter ``account_id`` and cannot be executed without it, so it can be
-    built once, when the module is loaded.
+    The statement requires the parameter ``account_id``, so it can be built once per module.
     """
     table = cast("Table", model.__table__)
     account: ColumnElement[str] = bindparam("account_id")
     rows = select(*(api_column(column) for column in columns))
-    return rows.where(table.c.account_id == account, *_kept(table, account))
+    return rows.where(table.c.account_id == account, *_not_deleted(table, account))
 
 
-def columns_among(found: Subquery, *names: str, is_kept: bool = False) -> Select[Any]:
-    """The account's rows among those of a subquery, of whose columns ``account_id`` must be one,
-    and ``id``.
+def columns_among(rows: Subquery, *names: str, is_kept: bool = False) -> Select[Any]:
+    """The account's rows of a subquery, which must have the columns ``account_id`` and ``id``.
 
     Args:
-        is_kept: the subquery takes its rows from a SELECT of this filter.
+        is_kept: the subquery is already filtered by this module.
     """
-    columns = (found.c[name] for name in names)
+    columns = (rows.c[name] for name in names)
     account: ColumnElement[str] = bindparam("account_id")
-    own = select(*columns).where(found.c.account_id == account)
+    own = select(*columns).where(rows.c.account_id == account)
     if is_kept:
         return own
-    (origin,) = found.c.account_id.base_columns
-    return own.where(*_kept(cast("Table", origin.table), account, found))
+    (origin,) = rows.c.account_id.base_columns
+    return own.where(*_not_deleted(cast("Table", origin.table), account, rows))
 
 
 def own_columns_of(model: type[Base], *columns: InstrumentedAttribute[Any]) -> Select[Any]:
-    """A person's own rows of a model, in all accounts that they belong to, as plain columns for
-    reading; moments as they are shown.
+    """A person's rows of a model in all their accounts, as plain columns for reading, with times as
+    text.
 
-    Only for the person themselves: they see no more of an account than their own rows say. The
-    statement has a parameter ``own_user_id``.
+    Only for the person. The statement requires the parameter ``own_user_id``.
     """
     table = model.__table__
     return select(*(api_column(column) for column in columns)).where(
@@ -101,7 +98,7 @@ def own_columns_of(model: type[Base], *columns: InstrumentedAttribute[Any]) -> S
 def select_of_all_accounts(*columns: Any) -> Select[Any]:
     """Return a SELECT of the rows of all accounts, for periodic jobs and commands of the operator.
 
-    The tests fail if a request sends it; its comment is what they recognize it by.
+    The tests fail if a request sends it, which they recognize by the comment.
     """
     return select(*columns).prefix_with(ALL_ACCOUNTS)
 
@@ -116,10 +113,10 @@ def find_locked(
 
 
 def account_of(model: type[Base], resource_id: str) -> str | None:
-    """The account that a row belongs to, whichever it is, or None when there is no such row.
+    """The id of the account of a row, or None if there is no such row.
 
-    For the operator of the instance, and the database that signs with the operator's secret: a
-    response to anybody else must not depend on it.
+    Only for the operator, and the database webhook with the operator's secret: responses to others
+    must not depend on it.
     """
     table = model.__table__
     statement = select(table.c.account_id).where(table.c.id == bindparam("resource_id"))
@@ -134,31 +131,31 @@ def _account(model: type[Base]) -> InstrumentedAttribute[str]:
     return column
 
 
-def _kept(
+def _not_deleted(
     table: Table, account_id: str | ColumnElement[str], rows: Table | Subquery | None = None
 ) -> list[ColumnElement[bool]]:
-    """The condition that a row belongs to no project that is being deleted, if it could.
+    """The condition that excludes projects that are being deleted, if the table could have any.
 
     Args:
-        rows: where the columns of the table are to be found; None: in the table itself.
+        rows: the subquery with the table's columns; by default the table itself.
     """
     if table.name not in _TESTED:
         return []
     deleted = select(_DELETED.c.id).where(
         _DELETED.c.account_id == account_id, _DELETED.c.deleted_at.is_not(None)
     )
-    gone = deleted
+    excluded = deleted
     if table is Asset.__table__:
-        gone = select(_OF_DELETED.c.id).where(
+        excluded = select(_OF_DELETED.c.id).where(
             _OF_DELETED.c.account_id == account_id, _OF_DELETED.c.project_id.in_(deleted)
         )
     tested = (table if rows is None else rows).c[_TESTED[table.name]]
-    return [_Not(and_(deleted.exists(), tested.in_(gone)))]
+    return [_Not(and_(deleted.exists(), tested.in_(excluded)))]
 
 
 class _Not(FunctionElement[bool]):
-    """The opposite of a condition that hardly any row meets; of NOT and OR, PostgreSQL's planner
-    would expect that they hold for half of the rows."""
+    """The negation of a rare condition: PostgreSQL's planner would estimate half of the rows for
+    NOT and OR."""
 
     inherit_cache = True
     type = NullType()  # type: ignore[assignment]  # SQLite would compare a Boolean with 1

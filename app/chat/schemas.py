@@ -9,7 +9,7 @@ import marshmallow as ma
 from marshmallow import fields, validate, validates_schema
 
 from app.policy import chat
-from app.values.fields import BoundedList, InputSchema, Text
+from app.values.schemas import BoundedList, InputSchema, Text
 
 
 class TurnSchema(InputSchema):

@@ -14,20 +14,20 @@ import marshmallow as ma
 from apispec.ext.marshmallow.openapi import OpenAPIConverter
 from marshmallow import fields, validate
 
-from app.api.resource_fields import filter_fields
+from app.api.resource_schemas import filter_fields
 from app.assets.listing import asset_query, list_assets
 from app.assets.service import read_asset
 from app.assets.summaries import summarize_assets
 from app.auth.guard import require_project
 from app.auth.principal import Principal
 from app.http.errors import NotFound
-from app.policy import bounds, chat
+from app.policy import chat, request_limits
 from app.policy.fields import ASSET, PROJECT
 from app.projects.listing import list_projects, project_query
-from app.projects.reading import check_project
+from app.projects.lookup import check_project
 from app.projects.summaries import summarize_project, summarize_projects
-from app.usage.statistics import statistics
-from app.values.fields import InputSchema, Text
+from app.usage.statistics import usage_statistics
+from app.values.schemas import InputSchema, Text
 from app.values.strict_json import Fragment, JsonInvalid, dumps, loads
 
 Record = dict[str, Any]
@@ -41,7 +41,9 @@ _ASSET_ID: Final = {"description": "`id` of an asset."}
 class PageArguments(InputSchema):
     """Which page of a list."""
 
-    page = fields.Integer(strict=True, validate=validate.Range(1, bounds.PAGE_MAX), load_default=1)
+    page = fields.Integer(
+        strict=True, validate=validate.Range(1, request_limits.PAGE_MAX), load_default=1
+    )
     per_page = fields.Integer(
         strict=True, validate=validate.Range(1, chat.PER_PAGE), load_default=chat.PER_PAGE
     )
@@ -54,10 +56,12 @@ class ProjectsArguments(PageArguments):
         include = filter_fields(PROJECT)
 
     search = Text(
-        longest=bounds.SEARCH_LENGTH,
+        longest=request_limits.SEARCH_LENGTH,
         metadata={"description": "Part of the name, the description or the external id."},
     )
-    sort = fields.String(validate=validate.OneOf(bounds.PROJECT_SORTS), load_default="created_at")
+    sort = fields.String(
+        validate=validate.OneOf(request_limits.PROJECT_SORTS), load_default="created_at"
+    )
     order = fields.String(
         validate=validate.OneOf(("asc", "desc")),
         metadata={"description": "Without it: newest first by `created_at`, else ascending."},
@@ -67,7 +71,9 @@ class ProjectsArguments(PageArguments):
 class ProjectArguments(InputSchema):
     """One project."""
 
-    project_id = Text(shortest=1, longest=bounds.ID_LENGTH, required=True, metadata=_PROJECT_ID)
+    project_id = Text(
+        shortest=1, longest=request_limits.ID_LENGTH, required=True, metadata=_PROJECT_ID
+    )
 
 
 class AssetsArguments(PageArguments, ProjectArguments):
@@ -77,7 +83,7 @@ class AssetsArguments(PageArguments, ProjectArguments):
         include = filter_fields(ASSET)
 
     search = Text(
-        longest=bounds.SEARCH_LENGTH,
+        longest=request_limits.SEARCH_LENGTH,
         metadata={"description": "Part of the name or the external id, in any case."},
     )
 
@@ -85,7 +91,7 @@ class AssetsArguments(PageArguments, ProjectArguments):
 class AssetArguments(ProjectArguments):
     """One asset of a project."""
 
-    asset_id = Text(shortest=1, longest=bounds.ID_LENGTH, required=True, metadata=_ASSET_ID)
+    asset_id = Text(shortest=1, longest=request_limits.ID_LENGTH, required=True, metadata=_ASSET_ID)
 
 
 class Nothing(InputSchema):
@@ -180,7 +186,7 @@ def _summarize_assets(principal: Principal) -> Record:
 
 def _usage(principal: Principal) -> Record:
     """Read what the account uses in this calendar month, and what its plan allows."""
-    return {"plan": principal.plan} | statistics(principal.account_id, principal.plan)
+    return {"plan": principal.plan} | usage_statistics(principal.account_id, principal.plan)
 
 
 TOOLS: Final[dict[str, Tool]] = {

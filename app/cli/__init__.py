@@ -20,7 +20,7 @@ import click
 from app.cli.group import AllCommands, Entry
 from app.settings.environment_file import DEFAULT_FILE, SETTINGS_FILE
 from app.values.command_name import COMMAND, canopy_command
-from app.values.version import VERSION, describe, read_commit
+from app.values.version import VERSION, describe_version, read_commit
 
 if __name__ in sys.orig_argv:
     os.environ.setdefault(COMMAND, f"{sys.orig_argv[0]} -m {__name__}")
@@ -69,7 +69,7 @@ def _keep_settings(ctx: click.Context, _: click.Parameter, path: str | None) -> 
 
 def _show_version(ctx: click.Context, _: click.Parameter, is_wanted: bool) -> None:
     if is_wanted and not ctx.resilient_parsing:
-        click.echo(f"Canopy {describe(VERSION, read_commit())}")
+        click.echo(f"Canopy {describe_version(VERSION, read_commit())}")
         ctx.exit()
 
 

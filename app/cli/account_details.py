@@ -17,7 +17,7 @@ from app.cli.output import examples, format_cell, json_option, show_json, show_r
 from app.cli.plans import describe_plan
 from app.limits.plan_file import plan_of
 from app.oauth.applications.service import list_applications
-from app.usage.statistics import statistics
+from app.usage.statistics import usage_statistics
 from app.values.clock import format_optional_time
 from app.webhooks.service import list_webhooks
 
@@ -52,7 +52,7 @@ def _details(account_id: str) -> dict[str, Any]:
         **record,
         "deletes_at": format_optional_time(deletion and deletion.deletes_at),
         "limits": asdict(plan_of(record["plan"])),
-        "usage": statistics(account_id, record["plan"]),
+        "usage": usage_statistics(account_id, record["plan"]),
         "members": list_members(account_id),
         "api_keys": _number_in_force(keys),
         "service_tokens": _number_in_force(tokens),

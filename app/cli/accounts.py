@@ -22,7 +22,7 @@ from app.cli.output import (
 )
 from app.cli.plans import describe_plan, larger_plan
 from app.db.transactions import transaction
-from app.policy.bounds import ACCOUNT_TYPES, RESERVED_SLUGS
+from app.policy.request_limits import ACCOUNT_TYPES, RESERVED_SLUGS
 from app.values.command_name import canopy_command
 from app.values.text import slugify
 

@@ -15,7 +15,7 @@ from app.account.lookup import find_account
 from app.audit.log.checkpoints import list_checkpoints
 from app.audit.log.files import write_file
 from app.audit.log.filters import EntryQuery
-from app.audit.log.service import record_export, verify_account
+from app.audit.log.service import verify_account, write_export_entry
 from app.audit.proof.checkpoint import Checkpoint, read_kept, read_public_key
 from app.audit.proof.findings import Finding
 from app.audit.proof.verification import LONGEST_LINE, Verifier, verify_lines
@@ -153,7 +153,7 @@ def export(account: str, path: Path, format_name: str, yes: bool, as_json: bool)
         confirm(f"Replace {path}?", yes=yes, as_json=as_json)
     with output_file(path) as file:
         with transaction():
-            record_export(account_id, format_name, EntryQuery())
+            write_export_entry(account_id, format_name, EntryQuery())
         with closing(write_file(_app(), account_id, format_name, EntryQuery())) as pieces:
             file.writelines(pieces)
     if is_file:

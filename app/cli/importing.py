@@ -30,7 +30,7 @@ from app.imports.preview import prepare_preview
 from app.imports.questions import required_question
 from app.policy.files import FORMATS_IN
 from app.policy.imports import FILENAME_LENGTH, WORKING
-from app.usage.statistics import statistics
+from app.usage.statistics import usage_statistics
 
 
 class NumberList(click.ParamType[list[int]]):
@@ -310,7 +310,7 @@ def _plan_warning(account_id: str, outcomes: Outcomes) -> Iterator[str]:
     if outcomes.dry_run or not (outcomes.of("new") or outcomes.of("changed")):
         return
     account = read_account(account_id)
-    hectares = statistics(account_id, account["plan"])["hectares"]
+    hectares = usage_statistics(account_id, account["plan"])["hectares"]
     if warning := plan_warning(account["slug"], account["plan"], hectares):
         yield warning
 

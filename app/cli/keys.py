@@ -29,8 +29,8 @@ from app.cli.output import (
 )
 from app.db.transactions import transaction
 from app.models import Credential
-from app.policy.bounds import KEY_DAYS
 from app.policy.permissions import PERMISSIONS
+from app.policy.request_limits import KEY_DAYS
 from app.values import clock
 from app.values.command_name import canopy_command
 from app.values.ids import is_id

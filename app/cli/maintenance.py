@@ -13,7 +13,7 @@ import click
 from flask import current_app
 from sqlalchemy import URL
 
-from app.audit.entries import created, record_of_instance
+from app.audit.entries import changes_of_new, write_instance_entry
 from app.cli.context import create_application, upgrade, with_app
 from app.cli.failures import errors_as_messages
 from app.cli.output import (
@@ -39,7 +39,7 @@ from app.maintenance.restore import PresentData, check_backup, read_present, res
 from app.policy.deletion import DELETED_AFTER
 from app.security.sealing import key_check
 from app.values import clock
-from app.values.version import VERSION, describe, read_commit
+from app.values.version import VERSION, describe_version, read_commit
 from config import Settings, SettingsError, load_settings
 
 _NAMED: Final = "canopy-" + "[0-9]" * 8 + "T" + "[0-9]" * 6 + "Z.zip"  # backups in a folder
@@ -211,11 +211,11 @@ def _bar(label: str, *, quiet: bool) -> Iterator[tuple[OnRows, OnRows]]:
 
 def _record(action: str, path: Path) -> None:
     with transaction():
-        record_of_instance(action, created({"file": str(path.absolute())}))
+        write_instance_entry(action, changes_of_new({"file": str(path.absolute())}))
 
 
 def _describe(manifest: Manifest) -> dict[str, Any]:
-    maker = describe(manifest.service_version, manifest.commit)
+    maker = describe_version(manifest.service_version, manifest.commit)
     return {
         "made_at": manifest.made_at,
         "made_by": f"Canopy {maker} on {manifest.database}",

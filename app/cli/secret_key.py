@@ -12,7 +12,7 @@ import click
 from flask import current_app
 from redis.exceptions import RedisError
 
-from app.audit.entries import record_of_instance
+from app.audit.entries import write_instance_entry
 from app.audit.guard import covered_by_other_entry
 from app.cli.context import in_database, with_app
 from app.cli.group import Commands
@@ -91,7 +91,7 @@ def finish(as_json: bool) -> None:
             sealed[batch.table] += batch.sealed
             unreadable[batch.table] += batch.unreadable
     with transaction():
-        record_of_instance("instance.secret_key_rotated")
+        write_instance_entry("instance.secret_key_rotated")
     (settings.instance_path / FORMER_SECRET_KEY_FILE).unlink(missing_ok=True)
     if as_json:
         show_json({"sealed": dict(sealed), "unreadable": dict(+unreadable)})

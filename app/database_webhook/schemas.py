@@ -7,7 +7,7 @@ from typing import Any
 import marshmallow as ma
 from marshmallow import fields, validate
 
-from app.values.fields import PartialSchema
+from app.values.schemas import PartialSchema
 
 
 class RowChangeSchema(PartialSchema):

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from sqlalchemy.orm import undefer
 
-from app.audit.entries import record as record_entry
+from app.audit.entries import write_entry
 from app.audit.origin import Actor, is_command
 from app.audit.targets import Target
 from app.auth.operator import acting_for, first_owner
@@ -22,8 +22,8 @@ from app.db.extensions import db
 from app.events.outbox import EventActor, emit
 from app.http.errors import Detail, ValidationFailed
 from app.models import Account, Event, Project
-from app.projects.boundary_history.recording import is_recorded, record_change_by_sql
-from app.usage.counters import lock_counters, recount
+from app.projects.boundary_history.saving import is_saved, save_boundary_changed_by_sql
+from app.usage.counters import lock_counters, recount_usage
 from app.values import clock
 from app.values.ids import is_id
 from app.values.records import set_columns
@@ -82,7 +82,7 @@ def _complete_row(table: ReportedTable, row_id: str, change: RowChange, recounts
         return False
     row, owner, is_corrected = found
     is_new = _is_new(table, account_id, row_id, is_insert=change.type == "INSERT")
-    has_changed = isinstance(row, Project) and not is_recorded(row)
+    has_changed = isinstance(row, Project) and not is_saved(row)
     before, last = None, _last_event(account_id, row_id)
     if last is not None:
         before = _data(last)
@@ -94,11 +94,11 @@ def _complete_row(table: ReportedTable, row_id: str, change: RowChange, recounts
         row.updated_at = clock.now()
         db.session.flush()
         if has_changed:
-            record_change_by_sql(row, change.old_record.get("geometry"))
+            save_boundary_changed_by_sql(row, change.old_record.get("geometry"))
         _publish(table, table.record(row), owner, {} if is_new else changes, is_new=is_new)
     # Of a change that an event of the service has published, the counters may know nothing yet.
     if recounts and (is_applied or change.may_change_counters()):
-        recount(account_id)
+        recount_usage(account_id)
     return is_applied
 
 
@@ -118,7 +118,7 @@ def _publish_deletion(table: ReportedTable, row_id: str, old_record: Mapping[str
     if state is not None:
         emit(f"{table.name}.deleted", state, owner)
         _audit(f"{table.name}.deleted", table, state, owner)
-    recount(owner.account_id)
+    recount_usage(owner.account_id)
     return state is not None
 
 
@@ -224,4 +224,4 @@ def _audit(
     its operator does."""
     target = Target(table.name, record["id"], record["name"])
     actor = None if is_command() else _DATABASE
-    record_entry(action, target, account_id=owner.account_id, changes=changes, actor=actor)
+    write_entry(action, target, account_id=owner.account_id, changes=changes, actor=actor)

@@ -21,7 +21,7 @@ from app.policy.fields import ASSET, PROJECT, Field
 from app.projects import derived as of_projects
 from app.projects.record import row_record as project_record
 from app.projects.schemas import ProjectSchema, ProjectUpdateSchema
-from app.values.records import columns, mapped_row, object_row
+from app.values.records import columns_of_fields, mapped_row, object_row
 from app.values.strict_json import JsonInvalid, dumps, loads, loads_own
 from app.values.timestamps import read_timestamp
 
@@ -51,7 +51,7 @@ class ReportedTable:
         self._fields, self._schema, self._update_schema = fields, schema, update_schema
         self._row_record, self._derive = row_record, derive
         self._written = [field for field in fields if field.writable != "never"]
-        found = columns_of(model, *columns(model, self._written))
+        found = columns_of(model, *columns_of_fields(model, self._written))
         self._committed = CompiledQuery(found.where(model.id == bindparam("row_id")))
 
     def read_committed(self, account_id: str, row_id: str) -> Columns | None:

@@ -25,8 +25,8 @@ from app.models import (
     Membership,
     Project,
 )
-from app.policy.bounds import HISTORY_ROW_BYTES
-from app.usage.counters import COUNTED, recount
+from app.policy.request_limits import HISTORY_ROW_BYTES
+from app.usage.counters import COUNTED, recount_usage
 
 _USAGE: Final = cast("Table", AccountUsage.__table__)
 
@@ -98,7 +98,7 @@ def correct_counters(url: URL, in_transaction: Transaction) -> list[WrongCounter
                 insert_row(AccountUsage, {"account_id": account_id})
             lacking = actual.get("history_bytes", 0) - (stored or {}).get("history_bytes", 0)
             note_history(account_id, rows=0, size=lacking)
-            recount(account_id)
+            recount_usage(account_id)
     return found
 
 

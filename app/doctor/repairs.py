@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from sqlalchemy import URL
 
-from app.audit.entries import created, record_of_instance
+from app.audit.entries import changes_of_new, write_instance_entry
 from app.auth.tenant import find_locked
 from app.database_webhook.service import RowChange, apply_change
 from app.db.snapshots import snapshot
@@ -18,7 +18,7 @@ from app.http.errors import ValidationFailed
 from app.maintenance.sqlite_indexes import rebuild_faulty
 from app.models import Project
 from app.projects.boundary_history.entries import measure_former
-from app.projects.boundary_history.recording import renew_shapes
+from app.projects.boundary_history.saving import renew_shapes
 from app.usage.counters import note_new_shapes
 
 
@@ -54,7 +54,7 @@ def repair(url: URL, in_transaction: Transaction) -> Repairs:
     if done:
         with in_transaction():
             numbers = {kind: len(names) for kind, names in done.items()}
-            record_of_instance("instance.repaired", created(numbers))
+            write_instance_entry("instance.repaired", changes_of_new(numbers))
     return Repairs(done, refused)
 
 

@@ -21,8 +21,8 @@ from app.geometry.polygons import polygon_rings
 from app.geometry.shapes import Shape, common_area, shape_of
 from app.geometry.timed import processor_seconds
 from app.http.errors import BadRequest
-from app.policy.bounds import OVERLAP_M2
 from app.policy.eudr import LISTED, OVERLAP_POSITIONS, OVERLAP_SECONDS, REPORT_PLOTS
+from app.policy.request_limits import OVERLAP_M2
 
 _SQUARE_METERS: Final = 10_000  # of a hectare
 _KEPT: Final = 100_000  # positions of shapes that are kept while plots are compared

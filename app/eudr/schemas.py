@@ -6,9 +6,9 @@ from typing import ClassVar
 
 from marshmallow import fields
 
-from app.api.fields import FilterQuerySchema, SearchText
 from app.api.openapi.schemas import OutputSchema
-from app.api.resource_fields import filter_fields
+from app.api.query_schemas import FilterQuerySchema, SearchText
+from app.api.resource_schemas import filter_fields
 from app.exports.schemas import EudrProjectsQuerySchema
 from app.policy import eudr
 from app.policy.fields import PROJECT

@@ -22,7 +22,7 @@ from app.jobs.wake_signals import WakeSignal
 from app.maintenance.history_bytes import note_history
 from app.models import Delivery, Event, Webhook
 from app.policy.deliveries import RUN_SECONDS
-from app.policy.events import EVENTS, TEST_EVENT, TEST_MESSAGE, includes
+from app.policy.events import EVENTS, TEST_EVENT, TEST_MESSAGE, includes_event
 from app.values import clock
 from app.values.ids import new_id, new_id_at
 from app.values.strict_json import dumps
@@ -136,7 +136,7 @@ def subscribed(account_id: str, *event_types: str) -> list[list[str]]:
     noted, key = notes(), _Subscribed(account_id)
     if (rows := noted.get(key)) is None:
         rows = noted[key] = _SUBSCRIPTIONS.all({"account_id": account_id})
-    return [[row.id for row in rows if includes(row.events, each)] for each in event_types]
+    return [[row.id for row in rows if includes_event(row.events, each)] for each in event_types]
 
 
 def emit_test(webhook_id: str, actor: EventActor, due_at: datetime) -> str:

@@ -6,11 +6,11 @@ from typing import Any, ClassVar, Final
 
 from marshmallow import fields
 
-from app.api.fields import PageQuerySchema
 from app.api.openapi.schemas import OutputSchema
+from app.api.query_schemas import PageQuerySchema
 from app.events.catalogue import TYPES, example_of, schema_of
 from app.policy.events import EVENTS, TEST_EVENT
-from app.values.fields import Choice, Timestamp
+from app.values.schemas import Choice, Timestamp
 
 _FIRST: Final = TYPES[0]
 _DATA: Final = {"description": "Depends on the type: see `schema` in `GET /v1/event-types`."}

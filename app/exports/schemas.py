@@ -7,15 +7,15 @@ from typing import Any
 import marshmallow as ma
 from marshmallow import fields, validate
 
-from app.api.fields import FilterQuerySchema, ProjectId, SearchText
-from app.api.resource_fields import filter_fields
+from app.api.query_schemas import FilterQuerySchema, ProjectId, SearchText
+from app.api.resource_schemas import filter_fields
 from app.exports.service import FORMATS
 from app.formats.writers.eudr_plots import country_error
 from app.policy import eudr
-from app.policy.bounds import NAME_LENGTH
 from app.policy.countries import COUNTRY_CODES
 from app.policy.fields import ASSET, PROJECT
-from app.values.fields import QueryBoolean, QueryInteger, QuerySchema, Text
+from app.policy.request_limits import NAME_LENGTH
+from app.values.schemas import QueryBoolean, QueryInteger, QuerySchema, Text
 
 _ONLY = "For the EUDR: "
 

@@ -9,7 +9,7 @@ from typing import IO, Any, Final, NamedTuple
 
 from flask import Flask
 
-from app.audit.entries import created, record_read
+from app.audit.entries import changes_of_new, write_read_entry
 from app.audit.targets import Target
 from app.downloads.files import ExportedFile, no_room, sized, whole_file
 from app.exports.records import EudrReader, read_in_short_queries, scan_records
@@ -154,11 +154,11 @@ def _source(export: Export, app: Flask, on_batch: Callable[[int], None]) -> Feat
 def log_export(export: Export, account_name: str) -> None:
     """Log an export in the audit log, before the file is sent."""
     values = {name: _as_json(value) for name, value in export.filters.items() if value is not None}
-    record_read(
+    write_read_entry(
         f"{export.kind.removesuffix('s')}.exported",
         Target("account", export.account_id, account_name),
         account_id=export.account_id,
-        changes=created({**values, "format": export.format}),
+        changes=changes_of_new({**values, "format": export.format}),
     )
 
 

@@ -11,7 +11,7 @@ import shapely
 from app.geometry import timed
 from app.geometry.polygons import build_polygons
 from app.geometry.rings import Floats, Integers, Rings, read_rings
-from app.policy.bounds import GEOMETRY_POSITIONS, VALIDATION_SECONDS
+from app.policy.request_limits import GEOMETRY_POSITIONS, VALIDATION_SECONDS
 
 _DIGITS: Final = 12  # of a degree, of longitudes that were moved: all that people write
 

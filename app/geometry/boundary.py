@@ -26,7 +26,7 @@ from app.geometry.problems import MAX_PROBLEMS, GeometryInvalid, Place, Problem,
 from app.geometry.rings import Booleans, Rings, read_rings, stored_rings
 from app.geometry.structure import structure_problems, within_range
 from app.geometry.timed import Slot
-from app.policy.bounds import GEOMETRY_POSITIONS, VALIDATION_SECONDS
+from app.policy.request_limits import GEOMETRY_POSITIONS, VALIDATION_SECONDS
 
 # Locating a fault takes as long as finding that there is one, and no other thread runs meanwhile:
 # what takes longer than this is done in another process. Real boundaries take less than half a

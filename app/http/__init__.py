@@ -1,1 +1,1 @@
-"""What requests and responses share: ids, headers, CORS, compression, entity tags, errors."""
+"""HTTP for all routes: request ids, headers, CORS, compression, entity tags, errors."""

@@ -1,4 +1,4 @@
-"""Files for bodies of responses that may not fit into memory."""
+"""Files for response bodies that may not fit into memory."""
 
 from __future__ import annotations
 
@@ -24,8 +24,9 @@ _NO_ROOM: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 @contextmanager
 def body_file(advice: str) -> Iterator[tuple[IO[bytes], ExitStack]]:
-    """A file for a body, in memory while it is small, and the stack that closes it at the end of
-    the block. After ``stack.pop_all()`` the caller must close the file.
+    """Yield (file for a body, in memory while it is small, stack that closes it after the block).
+
+    After ``stack.pop_all()`` the caller must close the file.
 
     Args:
         advice: how the client gets a smaller response, for the message.
@@ -38,7 +39,7 @@ def body_file(advice: str) -> Iterator[tuple[IO[bytes], ExitStack]]:
     try:
         with ExitStack() as stack:
             yield stack.enter_context(SpooledTemporaryFile(_IN_MEMORY, dir=place)), stack
-    except OSError as error:  # also of closing the file, which tries once more to write
+    except OSError as error:  # also when closing the file, which writes the rest
         if error.errno not in _NO_ROOM:
             raise
         log.error("no disk space for the body of a response: %s", error)

@@ -1,8 +1,8 @@
 """Compression of responses, for clients that ask with ``Accept-Encoding`` (RFC 9110, 12.5.3).
 
 Each coding of a representation has its own strong entity tag: the plain one with the coding at its
-end. A client may send back either, for both mean the same state of the resource; so the coding is
-removed before anything compares tags.
+end. Clients may send back either, which mean the same state of the resource, so the coding is
+removed before tags are compared.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
-CODINGS: Final = ("zstd", "gzip")  # the first of those that a client likes best
+CODINGS: Final = ("zstd", "gzip")  # in the order of preference
 
 _TYPES: Final = frozenset(
     {
@@ -42,18 +42,18 @@ _TYPES: Final = frozenset(
         "text/plain",
     }
 )
-_SMALL: Final = 1024  # bytes, up to which it is not worth it
-_LEVEL: Final = 1  # of both: those above take more time than they save bytes in coordinates
+_SMALL: Final = 1024  # bytes that are not worth compressing
+_LEVEL: Final = 1  # for both: higher ones take more time than they save bytes in coordinates
 
 
 def init_app(app: Flask) -> None:
-    """Compress the responses of ``app``. To be called after what reads the body of a response."""
+    """Compress the responses of ``app``. Call it after functions that read bodies of responses."""
     app.before_request(_read_tags)
     app.after_request(_compress)
 
 
 @lru_cache(maxsize=256)
-def choose(accepted: str, *, small: bool) -> str | None:
+def choose_coding(accepted: str, *, small: bool) -> str | None:
     """The coding of a response, or None for none.
 
     Args:
@@ -64,8 +64,10 @@ def choose(accepted: str, *, small: bool) -> str | None:
     """
     weights = parse_accept_header(accepted.lower())
     named = set(weights.values())
-    # Whoever takes anything ("*") is given gzip, which is known best.
-    best = max(CODINGS, key=lambda each: (weights.quality(each), each == "gzip" or each in named))
+    # For "*" gzip, which is supported best.
+    best = max(
+        CODINGS, key=lambda coding: (weights.quality(coding), coding == "gzip" or coding in named)
+    )
     plain = weights.quality("identity")  # 0 where it is not named, which refuses nothing
     if weights.quality(best) == 0 or weights.quality(best) < plain:
         return None
@@ -85,8 +87,8 @@ def _read_tags() -> None:
 def _compress(response: Response) -> Response:
     """Compress the response with the coding that the client prefers.
 
-    A 206 is a part of what is not compressed. A 304 has the type and length of the response that it
-    replaces, which are not sent, so it gets the same tag as that one.
+    A 206 is a part of the uncompressed body. A 304 has the type and length of the response that it
+    replaces, which are not sent, so that it gets the same tag.
     """
     headers = {name.lower(): value for name, value in response.headers}
     if not _is_compressible(response.status_code, headers):
@@ -99,7 +101,7 @@ def _compress(response: Response) -> Response:
     if accepted is None or response.status_code == 206:
         return response
     length = response.content_length  # None of a stream whose end is not known
-    coding = choose(accepted, small=length is not None and length <= _SMALL)
+    coding = choose_coding(accepted, small=length is not None and length <= _SMALL)
     if coding is None:
         return response
     tag = headers.get("etag", "")
@@ -111,10 +113,10 @@ def _compress(response: Response) -> Response:
 
 
 def _is_compressible(status: int, headers: Mapping[str, str]) -> bool:
-    """True if a client could have got the response compressed.
+    """True if the response can be compressed.
 
-    Responses that must not be stored are not compressed: they may hold a secret, and the length of
-    a compressed text tells something about its content.
+    Responses with ``no-store`` are not: they may hold a secret, and the length of a compressed text
+    reveals something about its content.
     """
     return (
         headers.get("content-type", "").partition(";")[0] in _TYPES
@@ -125,14 +127,14 @@ def _is_compressible(status: int, headers: Mapping[str, str]) -> bool:
 
 
 def _encode(response: Response, coding: str) -> None:
-    """Compress the body: at once if it is in memory, else piece by piece as it is sent."""
+    """Compress the body: at once if it is in memory, else piece by piece while it is sent."""
     body = response.response
     response.direct_passthrough = False
     if response.is_sequence:
         pieces = list(response.iter_encoded())
-        response.set_data(b"".join(_encoded(pieces, coding, sum(map(len, pieces)))))
+        response.set_data(b"".join(_compress_pieces(pieces, coding, sum(map(len, pieces)))))
     else:
-        response.response = _encoded(response.iter_encoded(), coding, None)
+        response.response = _compress_pieces(response.iter_encoded(), coding, None)
         response.headers.pop("Content-Length", None)
         if hasattr(body, "close"):
             response.call_on_close(body.close)
@@ -140,15 +142,15 @@ def _encode(response: Response, coding: str) -> None:
     response.headers["Content-Encoding"] = coding
 
 
-def _encoded(pieces: Iterable[bytes], coding: str, length: int | None) -> Iterator[bytes]:
+def _compress_pieces(pieces: Iterable[bytes], coding: str, length: int | None) -> Iterator[bytes]:
     compressor: Any
     if coding == "gzip":
         compressor = zlib.compressobj(_LEVEL, wbits=zlib.MAX_WBITS | 16)
     else:
         compressor = zstd.ZstdCompressor(level=_LEVEL)
-        if length is not None:  # then it takes less room and time for a short text
+        if length is not None:  # saves memory and time for short texts
             compressor.set_pledged_input_size(length)
     for piece in pieces:
-        if some := compressor.compress(piece):
-            yield some
+        if compressed := compressor.compress(piece):
+            yield compressed
     yield compressor.flush()

@@ -1,8 +1,8 @@
-"""The web pages of other origins that may call the API and get tokens for it (CORS, as the Fetch
-standard defines it).
+"""CORS (Fetch standard): web pages of the origins in ``CORS_ORIGINS`` may call the API and get
+tokens.
 
-None, unless ``CORS_ORIGINS`` names their origins. A page sends its token itself, so requests never
-carry cookies, and ``Access-Control-Allow-Credentials`` is never sent.
+A page sends its token itself, so requests carry no cookies, and
+``Access-Control-Allow-Credentials`` is never sent.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ _EXPOSED: Final = (
     "Location, X-Request-Id, Idempotency-Replayed, Content-Crs, Content-Disposition, "
     "Deprecation, Sunset"
 )
-_REMEMBERED: Final = "7200"  # seconds for which a browser asks no more; the most that Chrome takes
+_REMEMBERED: Final = "7200"  # seconds that browsers cache the answer; the maximum of Chrome
 
 
 def init_app(app: Flask, origins: frozenset[str]) -> None:
     """Let pages of these origins call the API, or of any for ``*``.
 
-    To be called before everything else that looks at requests: a preflight request carries no
-    credential, and is neither counted nor limited.
+    Call it before other functions for requests: a preflight request has no credential, and is
+    neither counted nor limited.
     """
     if not origins:
         return
 
     def allowed() -> str | None:
-        """The origin that may read the response, as the header spells it."""
+        """The value of the header for the origin that may read the response, or None."""
         origin = request.headers.get("Origin")
         if origin is None or not request.path.startswith(_PATHS):
             return None
@@ -48,13 +48,15 @@ def init_app(app: Flask, origins: frozenset[str]) -> None:
 
     @app.before_request
     def answer_preflight() -> Response | None:
-        asked = request.method == "OPTIONS" and "Access-Control-Request-Method" in request.headers
-        return _preflight(_methods()) if asked and allowed() else None
+        is_preflight = (
+            request.method == "OPTIONS" and "Access-Control-Request-Method" in request.headers
+        )
+        return _preflight(_methods()) if is_preflight and allowed() else None
 
     @app.after_request
     def open_answer(response: Response) -> Response:
         if request.path.startswith(_PATHS):
-            response.vary.add("Origin")  # also where it was not sent: a cache must tell them apart
+            response.vary.add("Origin")  # also without the header, for caches
         if (origin := allowed()) is not None:
             response.headers["Access-Control-Allow-Origin"] = origin
             response.headers["Access-Control-Expose-Headers"] = _EXPOSED
@@ -62,10 +64,10 @@ def init_app(app: Flask, origins: frozenset[str]) -> None:
 
 
 def _methods() -> Iterable[str]:
-    """The methods of the address; all for an unknown one, so that the page sees the 404."""
+    """The methods of the path; all for an unknown one, so that the page sees the 404."""
     refusal = request.routing_exception
-    known = refusal.valid_methods if isinstance(refusal, MethodNotAllowed) else None
-    return known or _METHODS
+    valid = refusal.valid_methods if isinstance(refusal, MethodNotAllowed) else None
+    return valid or _METHODS
 
 
 def _preflight(methods: Iterable[str]) -> Response:

@@ -1,4 +1,4 @@
-"""Every way in which a request can be refused.
+"""The errors of requests.
 
 ::
 
@@ -17,7 +17,7 @@
     ├── InternalError               500  INTERNAL_ERROR
     └── ServiceUnavailable          503  SERVICE_UNAVAILABLE  cannot be done now
 
-Raised anywhere below the routes; ``app.api.error_handlers`` turns them into the envelope.
+Raised anywhere below the routes; ``app.api.error_handlers`` renders them.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Detail:
 
 
 class ApiError(Exception):
-    """An error response: its status, its code and what the client can do about it."""
+    """An error response, with its status, code and message."""
 
     status: ClassVar[int] = 500
     code: ClassVar[str] = "INTERNAL_ERROR"
@@ -114,8 +114,8 @@ class Conflict(ApiError):
 
     Args:
         cause: a code of ``app.policy.conflicts``.
-        field: the field or header that stands against it.
-        id: of the other resource, if the caller may see it.
+        field: the conflicting field or header.
+        id: the id of the other resource, if the caller may see it.
     """
 
     status = 409

@@ -11,7 +11,7 @@ from flask import request
 
 from app.http.errors import BadRequest, Detail, PreconditionFailed
 
-GEOJSON: Final = "geojson"  # at the end of the tag of a GeoJSON Feature
+GEOJSON: Final = "geojson"  # the end of a GeoJSON Feature's tag
 
 _TAG: Final = re.compile(r'(?:W/)?"[\x21\x23-\x7e\x80-\xff]*+"')
 # RFC 9110, section 5.6.1: elements of a list may be empty.
@@ -19,13 +19,12 @@ _TAGS: Final = re.compile(rf"\s*+(?:{_TAG.pattern})?+(?:\s*+,\s*+(?:{_TAG.patter
 
 
 def entity_tag(data: Iterable[bytes]) -> str:
-    """The tag of a representation: 128 bits of a hash of its ``data``.
+    """The tag of a representation: 128 bits of a cryptographic hash of ``data``.
+
+    With a weaker hash, a member could make two texts with one tag, and mislead others.
 
     Args:
-        data: the bytes, in pieces. ``meta`` is not part of them where it describes the request
-            instead of the resource.
-
-    A faster hash would let one member make two texts with one tag, and mislead the others.
+        data: the bytes, in pieces, without ``meta`` that describes the request.
     """
     digest = hashlib.sha256()
     for part in data:
@@ -56,7 +55,7 @@ def is_known(tag: str) -> bool:
         return False
     tags = _parse_tags(header, "If-None-Match")
     opaque = tag.removeprefix("W/")
-    return tags is None or opaque in {known.removeprefix("W/") for known in tags}
+    return tags is None or opaque in {sent_tag.removeprefix("W/") for sent_tag in tags}
 
 
 def with_coding(tag: str, coding: str) -> str:
@@ -66,13 +65,13 @@ def with_coding(tag: str, coding: str) -> str:
 
 
 def without_coding(header: str, codings: Iterable[str]) -> str:
-    """The tags of a header without the codings that ``with_coding`` appended."""
+    """Remove the codings that ``with_coding`` appended to tags of a header."""
     ending = re.compile(rf'-(?:{"|".join(codings)})"$')
-    return _TAG.sub(lambda found: ending.sub('"', found[0]), header)
+    return _TAG.sub(lambda match: ending.sub('"', match[0]), header)
 
 
 class IfMatch:
-    """The precondition of a change: the resource is still as the client knows it, in any format."""
+    """The precondition of a change: the client knows the current resource, in any format."""
 
     def __init__(self, header: str | None) -> None:
         self._tags = None
@@ -80,11 +79,11 @@ class IfMatch:
             self._tags = _parse_tags(without_coding(header, (GEOJSON,)), "If-Match")
 
     def check(self, data: bytes) -> None:
-        """Compare with the resource as it is now, inside the transaction of the change.
+        """Compare with the current resource, in the transaction of the change.
 
         Raises:
-            PreconditionFailed: the tag of ``data`` is not among those that were sent. Weak tags
-                never match (RFC 9110, section 13.1.1).
+            PreconditionFailed: the tag of ``data`` was not sent. Weak tags never match (RFC 9110,
+                section 13.1.1).
         """
         if self._tags is not None and entity_tag([data]) not in self._tags:
             raise PreconditionFailed

@@ -47,15 +47,15 @@ class TextFormatter(logging.Formatter):
         super().__init__("%(asctime)s %(levelname)-7s %(message)s", "%H:%M:%S")
 
 
-def configure(settings: Settings) -> None:
+def configure_logging(settings: Settings) -> None:
     """Set up the root logger, once for each process."""
-    command = click.get_current_context(silent=True)  # of Flask, such as "flask run"
+    command = click.get_current_context(silent=True)  # Flask's, such as "flask run"
     as_json = settings.log_format == "json"
     if settings.log_format == "auto":
         as_json = command is None and not sys.stderr.isatty()
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonFormatter() if as_json else TextFormatter())
-    # What a line does not show is not looked up (the standard library's chapter on optimization).
+    # Skips what lines do not show (logging how-to, "Optimization").
     logging.logThreads = logging.logMultiprocessing = False
     logging._srcfile = None
     root = logging.getLogger()
@@ -72,14 +72,14 @@ def _let_flask_speak(command: click.Context) -> None:
     request, ``db`` the revisions that it applies."""
     werkzeug = logging.getLogger("werkzeug")
     werkzeug.setLevel(logging.INFO)
-    werkzeug.propagate = False  # it makes a handler of its own then
+    werkzeug.propagate = False  # it adds its own handler
     log.setLevel(logging.WARNING)
-    if isinstance(command.command, FlaskGroup):  # which loads us to find its command, such as db
+    if isinstance(command.command, FlaskGroup):  # loads the application to find commands such as db
         logging.getLogger("alembic").setLevel(logging.INFO)
 
 
 def init_app(app: Flask) -> None:
-    """Write one line a request, after it was answered."""
+    """Log a line for each request after its response."""
     app.after_request(_log_request)
 
 
@@ -105,5 +105,5 @@ def _log_request(response: Response) -> Response:
 
 @lru_cache(maxsize=1)
 def _second(seconds: int) -> str:
-    """A time to the second, in UTC; most lines share it with the line before."""
+    """Format a UTC time to the second; cached, as most lines share it with the previous one."""
     return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds))

@@ -21,7 +21,7 @@ REQUEST_ID: Final = "canopy.request_id"
 STARTED: Final = "canopy.started"  # on the clock of time.perf_counter
 
 _KEPT_ID: Final = re.compile(r"[A-Za-z0-9_-]{8,64}")
-NO_FORM_ACTION: Final = "canopy.no_form_action"  # if it is there, the policy has no form-action
+NO_FORM_ACTION: Final = "canopy.no_form_action"  # if set, the policy has no form-action
 
 _FORM_ACTION: Final = "form-action 'self'; "
 _POLICY: Final = (
@@ -37,7 +37,7 @@ SECURITY_HEADERS: Final = [
     ("Permissions-Policy", "camera=(), geolocation=(self), microphone=(), payment=(), usb=()"),
     ("Content-Security-Policy", _POLICY),
 ]
-# Where an address may have a key in it.
+# For URLs that may contain a key.
 _NO_REFERRER: Final = ("Referrer-Policy", "no-referrer")
 _ON_HTTPS: Final = ("Strict-Transport-Security", "max-age=31536000")
 
@@ -78,13 +78,13 @@ class RequestMiddleware:
 
 
 def _is_kept(sent: str) -> bool:
-    """True if the id that a client sent is well-formed. A secret, which would be logged, is not."""
+    """True if the id that a client sent is well-formed, and no secret, which would be logged."""
     return _KEPT_ID.fullmatch(sent) is not None and without_secrets(sent) == sent
 
 
 def _with_tiles(tile_url: str) -> list[tuple[str, str]]:
-    """The headers of an instance whose maps load tiles from elsewhere; ``{s}`` in the host stands
-    for any of several."""
+    """The headers of an instance whose maps load tiles from another origin; ``{s}`` in the host
+    becomes a wildcard."""
     parts = urlsplit(tile_url)
     origin = f"{parts.scheme}://{parts.netloc.replace('{s}', '*')}"
     images = "img-src 'self' data:"
@@ -92,5 +92,5 @@ def _with_tiles(tile_url: str) -> list[tuple[str, str]]:
 
 
 def init_app(app: Flask, tile_url: str | None = None) -> None:
-    """Wrap the application. Inside ProxyFix, which says whether the client came by https."""
+    """Wrap the application, inside ProxyFix, which sets the scheme."""
     app.wsgi_app = RequestMiddleware(app.wsgi_app, tile_url)  # type: ignore[method-assign]

@@ -1,9 +1,8 @@
-"""The client as reverse proxies describe it: its address, and the scheme and host that it used.
+"""The client's address, scheme and host behind reverse proxies.
 
-Each proxy appends the address that it was reached from to ``X-Forwarded-For``. So with n trusted
-proxies the client's address is the n-th from the end; anybody can have written those before it. The
-header is a list separated by commas and nothing else: a parser that also knows quotes would let a
-client hide the rest of it.
+Each proxy appends the address of its client to ``X-Forwarded-For``. So with n trusted proxies the
+client's address is the n-th from the end; anybody can have written those before it. The header is
+split at commas only: with a parser for quotes, a client could hide the rest of it.
 """
 
 from __future__ import annotations
@@ -23,9 +22,8 @@ _WITH_PORT: Final = re.compile(r"([0-9.]+):[0-9]{1,5}|\[([0-9A-Fa-f:.]+)\](?::[0
 class ForwardedAddress:
     """WSGI middleware that sets REMOTE_ADDR from the header of ``hops`` trusted proxies.
 
-    Some proxies write a port behind the address, which is left out. Where the header does not have
-    as many entries, or the entry is no address, the client is unknown: the address is empty, which
-    is on no allowlist, and never the proxy's own.
+    A port after the address is ignored. If there are fewer entries, or the entry is no address, the
+    address is empty, which is on no allowlist, and never the proxy's own.
     """
 
     def __init__(self, application: Callable[..., Iterable[bytes]], hops: int) -> None:

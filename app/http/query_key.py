@@ -1,8 +1,7 @@
-"""Removing API keys from addresses before anything can write them down.
+"""Removing API keys from URLs before anything can log or show them.
 
-Programs that draw maps can often be given nothing but an address, so below ``/ogc`` a key may be a
-parameter of it. It is moved to ``environ``: no line of a log, no error, link or page that shows the
-address can then show the key.
+Many programs that draw maps are configured with a URL alone, so below ``/ogc`` a key may be a query
+parameter. It is moved to ``environ``, so that no log line, error, link or page contains it.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from app.http.urls import is_ogc
 
 KEY: Final = "canopy.query_key"
 _PARAMETER: Final = "key"
-_ADDRESSES: Final = ("RAW_URI", "REQUEST_URI")  # copies of the whole address
+_ADDRESSES: Final = ("RAW_URI", "REQUEST_URI")  # copies of the whole URL
 
 
 class QueryKeyMiddleware:
@@ -40,18 +39,18 @@ def init_app(app: Flask) -> None:
 
 
 def _take_key(environ: dict[str, Any], query: str) -> None:
-    others, keys = list[str](), list[str]()
+    other_parts, keys = list[str](), list[str]()
     for part in query.split("&"):
         name, _, value = part.partition("=")
         if unquote_plus(name) == _PARAMETER:
             keys.append(unquote_plus(value))
         else:
-            others.append(part)
+            other_parts.append(part)
     if not keys:
         return
     environ[KEY] = keys[0] if len(keys) == 1 else ""
-    environ["QUERY_STRING"] = "&".join(others)
+    environ["QUERY_STRING"] = "&".join(other_parts)
     for name in _ADDRESSES:
         if name in environ:
             path = environ[name].partition("?")[0]
-            environ[name] = f"{path}?{environ['QUERY_STRING']}" if others else path
+            environ[name] = f"{path}?{environ['QUERY_STRING']}" if other_parts else path

@@ -13,7 +13,7 @@ from app.imports.features.mapping import mapped_fields
 from app.imports.listing import replaceable_import
 from app.models import Import
 from app.policy.imports import GEOMETRY_COLUMNS
-from app.projects.reading import check_project
+from app.projects.lookup import check_project
 
 _GEOMETRY_COMBINATIONS: Final[tuple[set[str], ...]] = (
     set(),

@@ -15,8 +15,8 @@ from app.geometry.shapes import is_shown_whole, map_shapes
 from app.imports.listing import list_features, read_import
 from app.imports.record import not_found
 from app.models import Asset, ImportFeature, Project
-from app.policy.bounds import MAP_LEVELS
 from app.policy.imports import FEATURES_MAP_BYTES, FEATURES_MAP_READ_BYTES
+from app.policy.request_limits import MAP_LEVELS
 from app.values.strict_json import Fragment, dumps
 
 _FEATURE: Final = CompiledQuery(

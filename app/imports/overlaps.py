@@ -26,8 +26,8 @@ from app.geometry import Bounds
 from app.geometry.bounds import most_in_common
 from app.geometry.shapes import Shape, common_area, stored_shape
 from app.models import ImportFeature
-from app.policy.bounds import OVERLAP_CANDIDATES, OVERLAP_M2
 from app.policy.imports import OVERLAPS
+from app.policy.request_limits import OVERLAP_CANDIDATES, OVERLAP_M2
 from app.projects.boundaries.overlaps import boundary_texts, projects_in_box
 from app.values.batching import batched_by_bytes
 

@@ -46,7 +46,6 @@ from app.imports.overlaps import PlacedFeature, find_overlaps
 from app.imports.progress import NO_PROGRESS, ImportProgress
 from app.imports.questions import Answers, project_places, questions_of, required_question
 from app.models import Import
-from app.policy.bounds import METADATA_KEYS
 from app.policy.files import (
     BRIEF_MEMORY_BYTES,
     BRIEF_SECONDS,
@@ -63,8 +62,9 @@ from app.policy.imports import (
     GEOMETRY_COLUMNS,
     IMPORT_OVERLAPS_SECONDS,
 )
+from app.policy.request_limits import METADATA_KEYS
 from app.values.batching import batched_by_time
-from app.values.text import unstorable
+from app.values.text import storage_problem
 
 # The layers that an import takes by default, by format and kind. In other formats it is the first
 # layer with the right geometries, or with any features.
@@ -413,7 +413,7 @@ def _choose_match(chosen: str | None, mapping: ColumnMapping, from_here: bool) -
 
 def _check_names(names: Sequence[str]) -> None:
     """Raise FileInvalid if the names of layers and columns cannot be stored or shown."""
-    if any(map(unstorable, names)):
+    if any(map(storage_problem, names)):
         raise FileInvalid("The name of a layer or column has characters that cannot be stored.")
     if sum(map(len, names)) > NAMES_LENGTH:
         raise FileInvalid(

@@ -8,8 +8,8 @@ import marshmallow as ma
 from marshmallow import fields
 from werkzeug.datastructures import FileStorage
 
-from app.api.fields import PageQuerySchema, ProjectId
 from app.api.openapi.schemas import OutputSchema
+from app.api.query_schemas import PageQuerySchema, ProjectId
 from app.geometry.warnings import WARNING_CODES
 from app.imports.features.mapping import mapped_fields
 from app.policy.files import (
@@ -32,9 +32,9 @@ from app.policy.imports import (
     STATUSES,
     VERDICTS,
 )
-from app.values.fields import BoundedList, Choice, InputSchema, StrictBoolean, StrictInteger, Text
+from app.values.schemas import BoundedList, Choice, InputSchema, StrictBoolean, StrictInteger, Text
 from app.values.strict_json import JsonInvalid, loads
-from app.values.text import unstorable
+from app.values.text import storage_problem
 
 _FIELDS: Final = sorted({name for kind in KINDS for name in mapped_fields(kind)})
 
@@ -146,7 +146,11 @@ def _check_size(mapping: dict[str, Any]) -> None:
 
 
 def _is_column(value: Any) -> bool:
-    return isinstance(value, str) and 0 < len(value) <= COLUMN_NAME_LENGTH and not unstorable(value)
+    return (
+        isinstance(value, str)
+        and 0 < len(value) <= COLUMN_NAME_LENGTH
+        and not storage_problem(value)
+    )
 
 
 class FormBoolean(StrictBoolean):
@@ -169,7 +173,7 @@ class UploadedFile(fields.Field[FileStorage]):
     def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> FileStorage:
         if not isinstance(value, FileStorage) or not value.filename:
             raise ma.ValidationError("Must be a file.")
-        if unstorable(value.filename) or len(value.filename) > FILENAME_LENGTH:
+        if storage_problem(value.filename) or len(value.filename) > FILENAME_LENGTH:
             raise ma.ValidationError(f"Must have a name of at most {FILENAME_LENGTH} characters.")
         return value
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from app.audit.entries import created, record
+from app.audit.entries import changes_of_new, write_entry
 from app.auth.guard import require_permission
 from app.auth.principal import Principal
 from app.auth.tenant import find_locked
@@ -31,7 +31,7 @@ from app.imports.uploads import delete_upload, plain_filename
 from app.jobs.after_commit import notify_after_commit
 from app.models import Import
 from app.policy.imports import GEOMETRY_COLUMNS
-from app.usage.counters import counters
+from app.usage.counters import read_counters
 from app.usage.history import check_history
 from app.values import clock
 from app.values.ids import is_id, new_id
@@ -99,7 +99,7 @@ def create_import(
     )
     db.session.add(import_)
     notify_after_commit(NEW_WORK)
-    record("import.created", import_, principal=principal)
+    write_entry("import.created", import_, principal=principal)
     return import_
 
 
@@ -136,7 +136,7 @@ def change_import(principal: Principal, import_id: str, choices: Mapping[str, An
         setattr(import_, column, value)
     _start(import_, "reading")
     import_.counts, import_.notes, import_.questions, import_.progress_total = {}, [], [], 0
-    record("import.updated", import_, principal=principal)
+    write_entry("import.updated", import_, principal=principal)
     return import_
 
 
@@ -149,7 +149,7 @@ def _leave_out(principal: Principal, import_: Import, choices: Mapping[str, Any]
     leave_out(import_.account_id, import_.id, numbers, before=import_.left_out)
     import_.left_out, import_.updated_at = numbers, clock.now()
     import_.counts = import_.counts | count_features(import_.account_id, import_.id)
-    record("import.updated", import_, principal=principal)
+    write_entry("import.updated", import_, principal=principal)
     return import_
 
 
@@ -209,10 +209,12 @@ def apply_import(principal: Principal, import_id: str, *, reviewed: str | None =
         raise Conflict("crs_unknown", "crs", message)
     if question := required_question(import_.questions):
         raise Conflict("unanswered", question["code"], question["message"])
-    check_history(import_.account_id, counters(import_.account_id).history_bytes)
+    check_history(import_.account_id, read_counters(import_.account_id).history_bytes)
     _start(import_, "applying", principal)
     import_.progress_total = sum(import_.counts.get(name, 0) for name in ("new", "changed"))
-    record("import.applied", import_, principal=principal, changes=created(import_.counts))
+    write_entry(
+        "import.applied", import_, principal=principal, changes=changes_of_new(import_.counts)
+    )
     return import_
 
 
@@ -238,7 +240,7 @@ def _cancel(principal: Principal, import_: Import) -> Import:
     delete_upload(import_)
     import_.status, import_.message, import_.lease = "canceled", None, None
     import_.updated_at = clock.now()
-    record("import.canceled", import_, principal=principal)
+    write_entry("import.canceled", import_, principal=principal)
     return import_
 
 
@@ -254,7 +256,7 @@ def undo_import(principal: Principal, import_id: str) -> Import:
         )
     _start(import_, "undoing", principal)
     import_.progress_total = states.get("applied", 0)
-    record("import.undone", import_, principal=principal)
+    write_entry("import.undone", import_, principal=principal)
     return import_
 
 

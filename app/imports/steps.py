@@ -23,7 +23,7 @@ from app.imports.uploads import delete_upload, local_copy
 from app.jobs import shutdown
 from app.models import Account, Import
 from app.policy.imports import TURN_SECONDS
-from app.policy.permissions import expand
+from app.policy.permissions import expand_permissions
 
 log = logging.getLogger(__name__)
 
@@ -111,7 +111,7 @@ def _principal(leased: LeasedImport, row: Any) -> Principal:
         account_id=leased.account_id,
         account_name=account.name,
         plan=account.plan,
-        permissions=expand(("assets:write", "projects:write")),
+        permissions=expand_permissions(("assets:write", "projects:write")),
         user_id=row.acted_by,
         user_email=row.acted_by_email,
     )

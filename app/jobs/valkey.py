@@ -28,7 +28,7 @@ from redis.exceptions import TimeoutError as RedisTimeout
 from redis.retry import Retry
 
 from app.jobs.valkey_client import leads_elsewhere, make_client
-from app.policy.metrics import describe
+from app.policy.metrics import describe_metric
 from config import Settings, SettingsError
 
 log = logging.getLogger(__name__)
@@ -37,7 +37,7 @@ T = TypeVar("T")
 
 TIMEOUT_SECONDS: Final = 0.25
 PROBE_INTERVAL: Final = 0.5
-_OUTAGES: Final = Counter(*describe("canopy_valkey_outages_total"))
+_OUTAGES: Final = Counter(*describe_metric("canopy_valkey_outages_total"))
 _PROBE: Final = "canopy:probe"
 _PROBE_SECONDS: Final = 60  # for which the probe's key stays
 

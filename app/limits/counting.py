@@ -1,6 +1,6 @@
-"""Rate limits that a view checks, once it knows whom to count.
+"""Rate limits that views check, once they know the subject.
 
-Each raises ``RateLimited`` for a request over the limit, and lets all pass while Valkey is down.
+Each raises ``RateLimited`` over the limit. While Valkey is down, all requests pass.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from flask import request
 from app.limits.limiter import (
     ClientRateLimit,
     RateLimit,
-    client,
-    enforce,
+    current_client,
+    enforce_limit,
     form_posts,
     window_of,
 )
 from app.limits.plan_file import plan_of
 from app.limits.storage import DAY_MS, WindowKey, WindowStorage
 from app.limits.windows import LimitResult
-from app.policy.limits import (
+from app.policy.rate_limits import (
     AUTHORIZATION_REQUESTS,
     CLIENT_POSTS,
     OAUTH_REJECTIONS,
@@ -36,7 +36,7 @@ from app.values.text import pluralize
 
 
 class PageRateLimit(RateLimit):
-    """The windows of a page, in all of which a request counts, or in none."""
+    """Several windows, in which a request counts all together or not at all."""
 
     __slots__ = ("windows",)
 
@@ -71,7 +71,7 @@ class RefreshRateLimit(PageRateLimit):
     __slots__ = ()
 
     def rejection(self, result: LimitResult) -> str:
-        window = result.shown
+        window = result.tightest
         assert window is not None
         wait = pluralize(result.retry_after(), "second")
         return (
@@ -107,62 +107,59 @@ def count_question(account_id: str, plan: str) -> None:
     """Count a question of an account to the chat. Raises RateLimited."""
     amount = plan_of(plan).chat_questions_per_day
     if amount is not None:
-        enforce(QuestionRateLimit(account_id, plan, amount))
+        enforce_limit(QuestionRateLimit(account_id, plan, amount))
 
 
 def count_form_post(subject: str) -> None:
     """Count a post of the form at the current route.
 
     Args:
-        subject: of the post, of any length (``app.policy.limits.FORMS``).
+        subject: the subject of the post (``app.policy.rate_limits.FORMS``), of any length.
 
     Raises:
-        RateLimited: this client has posted it too often about this subject, or forms in all.
+        RateLimited: this client has posted it too often about this subject, or too many forms.
     """
     route = request.url_rule.rule if request.url_rule else ""
     digest = hashlib.sha256(subject.encode(errors="surrogatepass")).hexdigest()
-    form = window_of(form_posts(route), route, client(), digest)
-    enforce(PageRateLimit((form, window_of(CLIENT_POSTS, client()))))
+    form = window_of(form_posts(route), route, current_client(), digest)
+    enforce_limit(PageRateLimit((form, window_of(CLIENT_POSTS, current_client()))))
 
 
 def count_sign_up() -> None:
     """Count a sign-up, which sends a mail. Raises RateLimited."""
-    enforce(SignUpRateLimit((window_of(SIGN_UPS, client()),)))
+    enforce_limit(SignUpRateLimit((window_of(SIGN_UPS, current_client()),)))
 
 
 def count_authorization_request(user_id: str) -> None:
     """Count a request to the consent page. Raises RateLimited.
 
     Args:
-        user_id: of the person who is signed in, or an empty string.
+        user_id: the id of the signed-in person, or an empty string.
     """
-    enforce(PageRateLimit((window_of(AUTHORIZATION_REQUESTS, client(), user_id),)))
+    enforce_limit(PageRateLimit((window_of(AUTHORIZATION_REQUESTS, current_client(), user_id),)))
 
 
 def count_refresh(user_id: str, owner_id: str) -> None:
     """Count a refresh of a person's tokens. Raises RateLimited.
 
     Args:
-        owner_id: of the account that has registered the application.
+        owner_id: the id of the account that has registered the application.
     """
     limits = (REFRESHES, REFRESHES_PER_DAY)
-    enforce(RefreshRateLimit([window_of(each, user_id, owner_id) for each in limits]))
+    enforce_limit(RefreshRateLimit([window_of(limit, user_id, owner_id) for limit in limits]))
 
 
 def count_single_sign_on() -> None:
     """Count a begun sign-in at the provider of single sign-on. Raises RateLimited."""
-    enforce(PageRateLimit((window_of(SINGLE_SIGN_ONS, client()),)))
+    enforce_limit(PageRateLimit((window_of(SINGLE_SIGN_ONS, current_client()),)))
 
 
 def count_page_request(user_id: str) -> None:
     """Count a request of a signed-in person to a page. Raises RateLimited."""
-    enforce(PageRateLimit((window_of(PAGE_REQUESTS, user_id),)))
+    enforce_limit(PageRateLimit((window_of(PAGE_REQUESTS, user_id),)))
 
 
 def count_rejected_request() -> None:
-    """Count a request that the OAuth server has rejected because its sender did not authenticate.
-
-    Raises:
-        RateLimited: this client sent too many.
-    """
-    enforce(ClientRateLimit(OAUTH_REJECTIONS, "The OAuth server allows"))
+    """Count a request that the OAuth server has rejected without authentication. Raises
+    RateLimited."""
+    enforce_limit(ClientRateLimit(OAUTH_REJECTIONS, "The OAuth server allows"))

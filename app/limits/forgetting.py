@@ -1,5 +1,4 @@
-"""Deleting the counters of an account or a person from Valkey, which would otherwise expire within
-days."""
+"""Deleting the counters of an account or a person from Valkey before they expire within days."""
 
 from __future__ import annotations
 
@@ -15,12 +14,12 @@ from app.limits.storage import window_key
 from app.values import clock
 
 _DAYS: Final = KEPT_SECONDS // (24 * 60 * 60) + 1
-_SCANNED: Final = 1_000  # names that Valkey looks at before it serves others
+_SCANNED: Final = 1_000  # names that Valkey scans before it serves others
 
 
 def forget_after_commit(id_: str) -> None:
-    """Delete the counts of requests and the windows of rate limits with this id in their names,
-    after the commit of the open transaction."""
+    """After the commit of the open transaction, delete the request counts and rate limit windows
+    with this id in their names."""
     call_after_commit(f"forget {id_}", partial(_forget, id_=id_))
 
 

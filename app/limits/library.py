@@ -1,7 +1,7 @@
-"""Flask-Limiter as this service uses it: one count before each request and nothing after it.
+"""Flask-Limiter, reduced to one count before each request and nothing after it.
 
-What is used here beside its documented names is that of the version below, which requirements.in
-pins; ``tests/limits/test_library.py`` compares the names.
+Its undocumented names are those of the version below, which requirements.in pins;
+``tests/limits/test_library.py`` compares them.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ _EXTENSION: Final = "limiter"
 
 
 class SingleLimiter(Limiter):
-    """Flask-Limiter with at most one limit for each request, which ``request_limit`` names.
+    """Flask-Limiter with at most one limit for each request, which ``request_limit`` returns.
 
-    It would look for limits of the application, the blueprint and the route in turn, and count the
-    hits of each, which takes 80 µs (docs/adr/0009-limits.md). Its functions after a request, which
-    set headers and count by the response, take another 20 to 30 µs and would do nothing here.
+    The library would search limits of the application, the blueprint and the route, and count each,
+    which takes 80 µs (docs/adr/0009-limits.md). Its functions after a request take another 20 to
+    30 µs without an effect here.
     """
 
     def request_limit(self) -> RateLimitItem | None:
@@ -46,14 +46,15 @@ class SingleLimiter(Limiter):
     def _check_request_limit(
         self, callable_name: str | None = None, in_middleware: bool = True
     ) -> None:
-        """Count the request. The strategy keeps the result, which is raised later."""
+        """Count the request. The strategy stores the result; ``refuse_rejected`` raises the
+        error."""
         limit = self.request_limit()
         if limit is not None:
             self.limiter.hit(limit)
 
 
 class _DeclaredLimits(LimitManager):
-    """The limits that the commands of Flask-Limiter show. No request is checked with these."""
+    """The limits that the commands of Flask-Limiter show. Requests are not checked with these."""
 
     def __init__(self, limiter: SingleLimiter) -> None:
         super().__init__([], [], {}, {}, {}, {})

@@ -1,7 +1,7 @@
 """Choosing the limit of the current request, and applying it with Flask-Limiter.
 
-One limit for each request: the plan's two windows for a valid credential on /v1 or /ogc, a window
-of the client's address without one, or the tier of a route of the web application.
+A request has one limit: the plan's two windows with a valid credential on /v1 or /ogc, a window of
+the client's address without one, or the tier of a route of the web application.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from app.limits.library import SingleLimiter
 from app.limits.plan_file import plan_of
 from app.limits.storage import SCHEME, WindowKey, WindowStorage
 from app.limits.windows import LimitResult
-from app.policy.limits import (
+from app.policy.rate_limits import (
     AREAS,
     CLIENT_POSTS,
     FORM_POSTS,
@@ -41,7 +41,7 @@ from app.policy.limits import (
 from app.values.text import pluralize
 
 _RESULT: Final = "rate_limit"
-_UNKNOWN: Final = "unknown"  # a client behind a proxy that does not say who it is
+_UNKNOWN: Final = "unknown"  # a client whose address the proxy does not send
 
 
 class RateLimit(RateLimitItemPerMinute):
@@ -53,20 +53,19 @@ class RateLimit(RateLimitItemPerMinute):
         super().__init__(amount, namespace="canopy")
 
     def hit(self, storage: WindowStorage) -> LimitResult | None:
-        """Count the request; None when Valkey fails."""
+        """Count the request. Returns None if Valkey fails."""
         raise NotImplementedError
 
     def rejection(self, result: LimitResult) -> str:
-        """The message to a client that sent too many requests."""
+        """The message to a client over the limit."""
         raise NotImplementedError
 
 
 class PlanRateLimit(RateLimit):
-    """The two windows of an account's plan, which its credentials share: a minute, of which OGC API
-    Features has a separate one, and the day.
+    """The two windows of an account's plan, which its credentials share: the minute, with a
+    separate one for OGC API Features, and the day.
 
-    The plan is that of this moment; the windows are the account's, so that another plan does not
-    begin new ones.
+    The windows belong to the account, so that another plan does not begin new ones.
     """
 
     kind = "plan"
@@ -86,7 +85,7 @@ class PlanRateLimit(RateLimit):
         )
 
     def rejection(self, result: LimitResult) -> str:
-        window = result.shown
+        window = result.tightest
         assert window is not None
         wait = pluralize(result.retry_after(), "second")
         return (
@@ -96,7 +95,7 @@ class PlanRateLimit(RateLimit):
 
 
 class ClientRateLimit(RateLimit):
-    """One window of a client who is known by an address only."""
+    """One window of a client's address."""
 
     __slots__ = ("limit", "prefix")
 
@@ -105,7 +104,7 @@ class ClientRateLimit(RateLimit):
         self.limit, self.prefix = limit, prefix
 
     def hit(self, storage: WindowStorage) -> LimitResult | None:
-        return storage.hit_windows((window_of(self.limit, client()),))
+        return storage.hit_windows((window_of(self.limit, current_client()),))
 
     def rejection(self, result: LimitResult) -> str:
         wait = pluralize(result.retry_after(), "second")
@@ -116,7 +115,7 @@ class ClientRateLimit(RateLimit):
 
 
 class FixedWindowStrategy(FixedWindowRateLimiter):
-    """The library's strategy of fixed windows, where a limit may have several of them."""
+    """The library's strategy of fixed windows, for limits with several of them."""
 
     storage: WindowStorage
 
@@ -144,13 +143,13 @@ STRATEGIES[SCHEME] = FixedWindowStrategy
 
 
 def init_app(app: Flask) -> None:
-    """Count each request from here on. ``identify`` has run by then."""
+    """Count each request from here on, after ``identify``."""
     RequestLimiter(
-        client,
+        current_client,
         app=app,
         storage_uri=f"{SCHEME}://",
         strategy=SCHEME,
-        headers_enabled=False,  # of one window, and Retry-After on every response
+        headers_enabled=False,  # they would show one window, and Retry-After always
     )
     app.after_request(_show)
 
@@ -165,12 +164,9 @@ def refuse_rejected() -> None:
         raise RateLimited(limit.rejection(result), headers=headers)
 
 
-def enforce(limit: RateLimit) -> None:
-    """Apply a limit to the current request, besides the one that was chosen before its route.
-
-    Raises:
-        RateLimited: the request is over it.
-    """
+def enforce_limit(limit: RateLimit) -> None:
+    """Apply a limit to the current request, besides the one before its route. Raises
+    RateLimited."""
     if current_app.config["SETTINGS"].rate_limit_disabled:
         return
     result = limit.hit(WindowStorage())
@@ -183,20 +179,20 @@ def enforce(limit: RateLimit) -> None:
 
 def kind_of_limit() -> str | None:
     """The kind of limit that applied to this request, for the metrics."""
-    found = g.get(_RESULT)
-    return None if found is None else found[1].kind
+    applied = g.get(_RESULT)
+    return None if applied is None else applied[1].kind
 
 
 def _show(response: Response) -> Response:
-    found: tuple[LimitResult, Any] | None = g.get(_RESULT)
-    if found is not None and not _is_hidden(found[1]):
-        response.headers.extend(found[0].headers())
+    applied: tuple[LimitResult, Any] | None = g.get(_RESULT)
+    if applied is not None and not _is_hidden(applied[1]):
+        response.headers.extend(applied[0].headers())
     return response
 
 
 def _is_hidden(limit: RateLimit) -> bool:
-    """Return whether to leave out the headers: the path is unknown and the credential not valid. A
-    guessed credential counts there, too, and gets the same response as any unknown path."""
+    """Return True if the headers are left out: an invalid credential on an unknown path is counted,
+    but gets the same response as any unknown path."""
     return (
         isinstance(limit, ClientRateLimit)
         and request.routing_exception is not None
@@ -205,7 +201,7 @@ def _is_hidden(limit: RateLimit) -> bool:
 
 
 def limit_of_account(principal: Principal) -> PlanRateLimit:
-    """The limit of an account's requests to the path of the current one."""
+    """The limit of an account's requests to the current path."""
     is_disabled: bool = current_app.config["SETTINGS"].rate_limit_disabled
     plan = plan_of(principal.plan)
     per_minute, per_day = plan.requests_per_minute, plan.requests_per_day
@@ -234,17 +230,17 @@ def _current_limit() -> RateLimit | None:
     rule = request.url_rule
     route = path if rule is None else rule.rule  # the address may end with a slash
     limits = ROUTES.get(route, AREAS["/api"])
-    tier = next((each for each in limits if isinstance(each, Limit)), None)
+    tier = next((limit for limit in limits if isinstance(limit, Limit)), None)
     return tier and ClientRateLimit(tier, "The routes of this tier together allow")
 
 
 def limits_of(rule: Rule, view: Any) -> tuple[Limit | PlanLimit, ...]:
     """The limits of a route: by its path, by its form, and by its decorators."""
     area = "/".join(rule.rule.split("/")[:2])
-    found = ROUTES.get(rule.rule, AREAS.get(area, ()))
+    limits = ROUTES.get(rule.rule, AREAS.get(area, ()))
     if rule.rule in FORMS and "POST" in (rule.methods or ()):
-        found += (form_posts(rule.rule), CLIENT_POSTS)
-    return found + getattr(view, "limits", ())
+        limits += (form_posts(rule.rule), CLIENT_POSTS)
+    return limits + getattr(view, "limits", ())
 
 
 def form_posts(route: str) -> Limit:
@@ -253,11 +249,11 @@ def form_posts(route: str) -> Limit:
 
 
 def window_of(limit: Limit, *whom: str) -> WindowKey:
-    """The window of a limit for the client or subject that ``whom`` names."""
+    """The window of a limit for the client and subject in ``whom``."""
     return WindowKey(":".join((limit.name, *whom)), limit.requests, limit.seconds * 1000)
 
 
-def client() -> str:
+def current_client() -> str:
     """The client of the current request, as ``client_of`` returns it."""
     return client_of(request.remote_addr or "")
 

@@ -1,4 +1,4 @@
-"""The plans in force: those of the policy, changed and added to by the operator's file."""
+"""The plans in force: those of the policy, changed and extended by the operator's file."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 _EXTENSION: Final = "canopy_plans"
 _LIMITS: Final = tuple(item.name for item in fields(Plan))
 _NAME: Final = re.compile(r"[a-z][a-z0-9_-]{0,49}")  # the column of accounts takes 50
-_MOST: Final = 2**53 - 1  # the largest number that every reader of JSON has exactly
+_MOST: Final = 2**53 - 1  # the largest integer that is exact in every JSON parser
 
 
 def init_app(app: Flask, settings: Settings) -> None:
@@ -34,23 +34,23 @@ def plans_of(settings: Settings) -> Mapping[str, Plan]:
     """The plans of these settings by name.
 
     Raises:
-        config.SettingsError: ``PLANS_FILE`` is wrong, and the message names the line and the
-            reason; or there is no plan of the name in ``DEFAULT_PLAN``.
+        config.SettingsError: ``PLANS_FILE`` is wrong, with the line and the reason in the message;
+            or there is no plan ``DEFAULT_PLAN``.
     """
     path = settings.plans_file
-    found = PLANS if path is None else PLANS | read_plans(path)
-    if settings.default_plan not in found:
+    by_name = PLANS if path is None else PLANS | read_plans(path)
+    if settings.default_plan not in by_name:
         raise SettingsError(
-            f"DEFAULT_PLAN must be one of {', '.join(found)}, not {settings.default_plan!r}; "
+            f"DEFAULT_PLAN must be one of {', '.join(by_name)}, not {settings.default_plan!r}; "
             "PLANS_FILE adds plans."
         )
-    return found
+    return by_name
 
 
 def plans() -> Mapping[str, Plan]:
     """The application's plans by name."""
-    found: Mapping[str, Plan] = current_app.extensions[_EXTENSION]
-    return found
+    in_force: Mapping[str, Plan] = current_app.extensions[_EXTENSION]
+    return in_force
 
 
 def default_plan() -> str:
@@ -62,15 +62,15 @@ def default_plan() -> str:
 def plan_of(name: str) -> Plan:
     """The plan with this name. One that was removed from the file has the limits of ``BASE_PLAN``
     until the account gets another plan."""
-    known = plans()
-    if name not in known:
+    in_force = plans()
+    if name not in in_force:
         _log_once(name)
         name = BASE_PLAN
-    return known[name]
+    return in_force[name]
 
 
 def read_plans(path: Path) -> dict[str, Plan]:
-    """The plans of a TOML file: a table for each, where 0 or nothing is no limit.
+    """The plans of a TOML file: a table for each, where 0 or a missing key means no limit.
 
     Raises:
         config.SettingsError: it cannot be read, or a name or a number in it is wrong.
@@ -98,22 +98,22 @@ def _plan(path: Path, text: str, name: str, table: Any) -> Plan:
 
 
 def _fault(path: Path, text: str, table: str | None, key: str | None, reason: str) -> SettingsError:
-    what = " of ".join(part for part in (key, f"[{table}]" if table else None) if part)
-    message = reason if key is None else f"{what} {reason}"
+    place = " of ".join(part for part in (key, f"[{table}]" if table else None) if part)
+    message = reason if key is None else f"{place} {reason}"
     return SettingsError(f"PLANS_FILE {path}, line {_line_of(text, table, key)}: {message}.")
 
 
 def _line_of(text: str, table: str | None, key: str | None) -> int:
-    """The line of a key, which tomllib does not tell; where it is not found, as TOML can be written
-    in several ways, the line of its table, or 1."""
-    inside, found = table is None, 1
+    """The line of a key, which tomllib does not return. If it is not found, as TOML has several
+    notations, the line of its table, or 1."""
+    inside, line_number = table is None, 1
     for number, line in enumerate(text.splitlines(), 1):
         if header := re.match(r"""\s*\[\s*["']?([^\]"']+?)["']?\s*\]""", line):
             inside = header[1] == table
-            found = number if inside else found
+            line_number = number if inside else line_number
         elif inside and key and re.match(rf"""\s*["']?{re.escape(key)}["']?\s*[=.]""", line):
             return number
-    return found
+    return line_number
 
 
 @cache

@@ -1,14 +1,13 @@
-"""Counting API requests without a database write a request.
+"""Counting API requests without a database write for each.
 
-Valkey holds one counter for each account and day (UTC): the number of requests of that day, and
-what the day's limit of the plan is held against. Beside it is a counter of each credential, which
-limits nothing. A counter begins with what the database has, so that a Valkey that lost its memory
-goes on from there. A job copies the counters that changed into ``request_counts`` and
-``credential_requests`` every few seconds. Copying one twice does no harm, so the job can be killed
-at any time.
+Valkey holds a counter for each account and day (UTC), which the plan's daily limit applies to, and
+a counter for each credential, without a limit. A counter begins with the number in the database, so
+that it continues from there if Valkey loses its memory. A job copies changed counters into
+``request_counts`` and ``credential_requests`` every few seconds. Copying one twice does no harm, so
+the job can be killed at any time.
 
-While Valkey is down a process counts for itself, and adds its count when it is back.
-``docs/adr/0008-request-counts.md`` says why.
+While Valkey is down, a process counts itself, and adds its counts afterwards. The reasons are in
+``docs/adr/0008-request-counts.md``.
 """
 
 from __future__ import annotations
@@ -35,8 +34,8 @@ CHANGED: Final = "canopy:requests:changed"  # the counters that the job has to c
 KEPT_SECONDS: Final = 3 * 24 * 60 * 60  # in Valkey; by then the job has copied them
 _FLUSHED_AT_ONCE: Final = 10  # by one request
 
-# Adds ARGV[3] to the counter ARGV[1] in the hash of the day, KEYS[1]. One that is not there
-# begins with ARGV[4]; where that is not known (''), nothing is done and the answer is -1.
+# Adds ARGV[3] to the counter ARGV[1] in the hash of the day, KEYS[1]. A missing one begins with
+# ARGV[4]; if that is unknown (''), nothing is changed and the answer is -1.
 _ADD: Final = Script("""
 local known = redis.call('HGET', KEYS[1], ARGV[1])
 if not known then
@@ -62,12 +61,12 @@ def _of_days(model: Any, *columns: Any) -> Select[Any]:
 
 @cache
 def _of_credentials(dialect: str) -> CompiledQuery:
-    """The counters of some days: those of some credentials, and of the ``most`` others that made
-    most requests."""
+    """Read the counters of some days for some credentials, and for the ``most`` others with most
+    requests."""
     model = CredentialRequest
     is_wanted = is_among_ids(model.credential_id.expression, dialect)
-    others = _of_days(model, model.credential_id).where(not_(is_wanted))
-    active = others.group_by(model.credential_id).order_by(
+    of_others = _of_days(model, model.credential_id).where(not_(is_wanted))
+    active = of_others.group_by(model.credential_id).order_by(
         func.sum(model.requests).desc(), model.credential_id.desc()
     )
     rows = _of_days(model, model.credential_id, model.day, model.requests)
@@ -93,9 +92,8 @@ def day_key(day: str) -> str:
     return f"canopy:requests:{day}"
 
 
-def counter(account_id: str, credential: str) -> str:
-    """The name of the counter of a credential; that of an account is its id. ``parts_of`` takes
-    either apart."""
+def credential_counter(account_id: str, credential: str) -> str:
+    """The name of a credential's counter, which ``parts_of`` splits. An account's is its id."""
     return f"{account_id} {credential}"
 
 
@@ -105,7 +103,7 @@ def parts_of(name: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=8)
 def ends_at(day: str) -> int:
-    """When a day ends, in seconds since 1970."""
+    """The end of a day, in seconds since 1970."""
     return int((datetime.fromisoformat(f"{day}T00:00:00+00:00") + timedelta(days=1)).timestamp())
 
 
@@ -127,7 +125,7 @@ def count_locally(*counters: str) -> None:
 
 
 def flush_local_counts() -> None:
-    """Add what this process counted for itself to the counters in Valkey, some at a time."""
+    """Add the counts of this process to the counters in Valkey, some at a time."""
     if not _unsent or valkey().is_down:
         return
     for _ in range(_FLUSHED_AT_ONCE):
@@ -136,9 +134,9 @@ def flush_local_counts() -> None:
                 return
             (name, day), number = _unsent.popitem()
         try:
-            # One that fails may have been added all the same, and is not added again.
+            # A failed one may have been added, and is not added again.
             _add(name, day, number)
-        except SQLAlchemyError:  # nobody knows what to begin with
+        except SQLAlchemyError:  # the beginning is unknown
             with _unsent_lock:
                 _unsent[name, day] += number
             raise
@@ -175,8 +173,8 @@ def requests_by_credential(
     """The requests of credentials of an account, by ``counted_as`` and by day, without zeros.
 
     Args:
-        credentials: those that can make requests.
-        most_others: of all that made some before, these many that made most are there, too.
+        credentials: the credentials that can make requests.
+        most_others: the number of others to include, those with most requests.
     """
     dialect = engine().dialect.name
     rows = _of_credentials(dialect).all(
@@ -186,13 +184,18 @@ def requests_by_credential(
         ids=id_values(list(credentials), dialect),
         most=most_others,
     )
-    written = {(counter(account_id, row.credential_id), row.day): int(row.requests) for row in rows}
-    names = {counter(account_id, each) for each in credentials} | {name for name, _ in written}
-    found: dict[str, dict[str, int]] = {}
+    written = {
+        (credential_counter(account_id, row.credential_id), row.day): int(row.requests)
+        for row in rows
+    }
+    names = {credential_counter(account_id, credential) for credential in credentials} | {
+        name for name, _ in written
+    }
+    requests: dict[str, dict[str, int]] = {}
     for (name, day), number in _up_to_now(sorted(names), days, written).items():
         if number:
-            found.setdefault(parts_of(name)[1], {})[day] = number
-    return found
+            requests.setdefault(parts_of(name)[1], {})[day] = number
+    return requests
 
 
 def _up_to_now(
@@ -200,8 +203,7 @@ def _up_to_now(
 ) -> Counter[tuple[str, str]]:
     """The requests of counters, by counter and day.
 
-    The counter of a day is ahead of its row or equal to it. Where it is behind, Valkey has lost
-    its memory.
+    A counter is equal to its row or ahead, unless Valkey has lost its memory.
     """
     counted = Counter(written)
     for key, number in _in_valkey(names, days).items():
@@ -226,10 +228,10 @@ def _in_valkey(names: Sequence[str], days: Sequence[str]) -> dict[tuple[str, str
             pipeline.hmget(day_key(day), names)
         return pipeline.execute()
 
-    found = (valkey().attempt(read) or []) if names else []
+    answers = (valkey().attempt(read) or []) if names else []
     return {
         (name, day): int(number)
-        for day, numbers in zip(days, found, strict=False)
+        for day, numbers in zip(days, answers, strict=False)
         for name, number in zip(names, numbers, strict=True)
         if number
     }

@@ -1,7 +1,7 @@
-"""The windows in Valkey: hit and read in one round trip, by one script.
+"""The windows in Valkey, which one script hits and reads in one round trip.
 
 A storage of the library ``limits`` with its own URL scheme, so that Flask-Limiter can use it. The
-library's storage for Redis sends one command to hit and two to read, for each window.
+library's storage for Redis sends one command to hit and two to read each window.
 """
 
 from __future__ import annotations
@@ -21,17 +21,15 @@ SCHEME: Final = "canopy"
 MINUTE_MS: Final = 60_000
 DAY_MS: Final = 24 * 60 * MINUTE_MS
 
-# A window that ends later than it can is from before the clock was set back, and starts again.
+# A window with too late an end is from before the clock was set back, and starts again.
 
-# Decides whether a request of an account may pass, by a window (KEYS[1]) and the account's counter
-# of the day (in KEYS[2]); it counts in both or in neither. If it counts, it also counts in the
-# counter of its credential, which limits nothing. The names of both counters are added to the set
-# KEYS[3].
-#   ARGV: 1 limit of the window or 0, 2 its length in ms, 3 limit of the day or 0, 4 day,
-#         5 seconds after which the day's counters may be forgotten,
-#         6 the account's counter, 7 the credential's, 8 and 9 what they begin with or ''
-#   answer: allowed, used of the window, ms until it ends, used of the day;
-#           -1 when a counter is not there and 8 is ''
+# Decides if a request of an account may pass, by a window (KEYS[1]) and the account's counter of
+# the day (in KEYS[2]), and counts it in both or in neither. A counted one is also counted for its
+# credential, without a limit. The names of both counters are added to the set KEYS[3].   ARGV: 1
+# limit of the window or 0, 2 its length in ms, 3 limit of the day or 0, 4 day,         5 seconds
+# after which the day's counters expire,         6 the account's counter, 7 the credential's, 8 and
+# 9 their beginnings or ''   answer: allowed, used of the window, ms until it ends, used of the day;
+# -1 if a counter is missing and 8 is ''
 _HIT: Final = Script("""
 local limit, used, left = tonumber(ARGV[1]), 0, tonumber(ARGV[2])
 local day_limit, known = tonumber(ARGV[3]), redis.call('HMGET', KEYS[2], ARGV[6], ARGV[7])
@@ -58,9 +56,9 @@ redis.call('HINCRBY', KEYS[2], ARGV[7], 1)
 redis.call('SADD', KEYS[3], ARGV[6] .. ' ' .. ARGV[4], ARGV[7] .. ' ' .. ARGV[4])
 return {1, used, left, today}
 """)
-# The same for any number of windows, KEYS, and no counter.
-#   ARGV: of each window its limit, and its length in ms
-#   answer: allowed, then of each window used, and ms until it ends
+# The same for any number of windows, KEYS, without a counter.
+#   ARGV: for each window its limit and its length in ms
+#   answer: allowed, then for each window used and ms until it ends
 _HIT_WINDOWS: Final = Script("""
 local answer, used, left = {1}, {}, {}
 for i, key in ipairs(KEYS) do
@@ -81,7 +79,7 @@ end
 return answer
 """)
 
-# Counts bytes in a window, KEYS[1], unless it would have more than it may.
+# Counts bytes in a window, KEYS[1], unless they exceed its limit.
 #   ARGV: 1 the bytes, 2 the most, 3 its length in ms
 #   answer: 1 if they count
 _ADD_BYTES: Final = Script("""
@@ -103,22 +101,22 @@ class WindowKey(NamedTuple):
 
 
 class WindowStorage(Storage):
-    """The windows of rate limits, and the counters of the day. None if Valkey fails."""
+    """The windows of rate limits, and the counters of the day. Hits return None if Valkey fails."""
 
     STORAGE_SCHEME = [SCHEME]  # noqa: RUF012 - as the library has it
     base_exceptions = ()
 
     def hit_windows(self, windows: Sequence[WindowKey]) -> LimitResult | None:
-        """Check one request against all of these windows; it counts in all or in none."""
+        """Check one request against all of these windows, and count it in all or in none."""
         keys = tuple(window_key(window.client) for window in windows)
-        bounds = itertools.chain.from_iterable(window[1:] for window in windows)
-        answer: Any = valkey().run(_HIT_WINDOWS, keys, *bounds)
+        limits = itertools.chain.from_iterable(window[1:] for window in windows)
+        answer: Any = valkey().run(_HIT_WINDOWS, keys, *limits)
         if answer is None:
             return None
         moment = clock.now().timestamp()
         counts = zip(windows, answer[1::2], answer[2::2], strict=True)
-        found = tuple(_window(moment, window, used, left) for window, used, left in counts)
-        return LimitResult(bool(answer[0]), moment, found)
+        hit = tuple(_window(moment, window, used, left_ms) for window, used, left_ms in counts)
+        return LimitResult(bool(answer[0]), moment, hit)
 
     def hit_account(
         self,
@@ -128,13 +126,13 @@ class WindowStorage(Storage):
         per_day: int | None,
         window: str,
     ) -> LimitResult | None:
-        """One request of an account, counted as used when it may pass.
+        """Check one request of an account, and count it if it may pass.
 
         Args:
-            credential: its credential, by ``Principal.counted_as``.
-            window: that of the minute.
+            credential: ``Principal.counted_as``.
+            window: the key of the minute's window.
         """
-        counters = (account_id, request_counts.counter(account_id, credential))
+        counters = (account_id, request_counts.credential_counter(account_id, credential))
         request_counts.flush_local_counts()
         was_down, day = valkey().is_down, request_counts.today()
         answer = self._hit_account(counters, per_minute, per_day, day, window)
@@ -142,10 +140,10 @@ class WindowStorage(Storage):
             if was_down:  # else Valkey may have counted it before it failed
                 request_counts.count_locally(*counters)
             return None
-        allowed, used, left, today = answer
+        allowed, used, left_ms, today = answer
         moment, windows = clock.now().timestamp(), []
         if per_minute is not None:
-            windows.append(_window(moment, WindowKey(window, per_minute), used, left))
+            windows.append(_window(moment, WindowKey(window, per_minute), used, left_ms))
         if per_day is not None:
             windows.append(Window("day", per_day, today, request_counts.ends_at(day)))
         return LimitResult(bool(allowed), moment, tuple(windows))
@@ -173,7 +171,7 @@ class WindowStorage(Storage):
         """The client of Valkey, which ``flask limiter config`` shows."""
         return valkey().client
 
-    # What the library asks of every storage, one window at a time. Nothing here is asked so.
+    # The interface that the library requires, for one window at a time. It is not used here.
 
     def incr(self, key: str, expiry: int, amount: int = 1) -> int:
         raise NotImplementedError
@@ -195,8 +193,8 @@ class WindowStorage(Storage):
 
 
 def add_bytes(size: int, window: WindowKey) -> bool:
-    """Count bytes in a window, unless it would have more than it may. Returns whether they fit;
-    True if Valkey fails."""
+    """Count bytes in a window, unless they exceed its limit. Returns True if they fit, or Valkey
+    fails."""
     answer: int | None = valkey().run(_ADD_BYTES, (window_key(window.client),), size, *window[1:])
     return answer != 0
 

@@ -20,20 +20,22 @@ class Window(NamedTuple):
 
 
 class LimitResult(NamedTuple):
-    """The decision about a request, and the windows that it was checked against."""
+    """The decision about a request, with its windows."""
 
     allowed: bool
     moment: float  # seconds since 1970
     windows: tuple[Window, ...]
 
     @property
-    def shown(self) -> Window | None:
-        """The window that runs out first; of two that have as much left, the one that lasts."""
-        return min(self.windows, key=lambda one: (one.remaining, -one.ends_at), default=None)
+    def tightest(self) -> Window | None:
+        """The window that runs out first; of two equal ones, the longer one."""
+        return min(
+            self.windows, key=lambda window: (window.remaining, -window.ends_at), default=None
+        )
 
     def headers(self) -> dict[str, str]:
         """``X-RateLimit-Limit``, ``-Remaining``, and ``-Reset`` in seconds since 1970."""
-        window = self.shown
+        window = self.tightest
         if window is None:
             return {}
         return {
@@ -43,6 +45,6 @@ class LimitResult(NamedTuple):
         }
 
     def retry_after(self) -> int:
-        """Whole seconds until the window that refused the request ends; at least 1."""
-        window = self.shown
+        """Whole seconds until the end of the window that rejected the request; at least 1."""
+        window = self.tightest
         return max(1, math.ceil(window.ends_at - self.moment)) if window is not None else 1

@@ -1,7 +1,7 @@
 """The filters of ``app.lists.cql`` as conditions on the columns of a table.
 
-SQL cannot tell if a boundary intersects a geometry. The rows whose boxes touch it but that do not
-intersect it are found first, and left out by their ids (``app.lists.intersecting``).
+SQL cannot tell if a boundary intersects a geometry. Rows whose boxes touch the geometry without
+intersecting it are found first, and excluded by id (``app.lists.intersecting``).
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class Parameters:
         return name
 
 
-def filterable(fields: Sequence[Field]) -> dict[str, ValueKind]:
+def filterable_properties(fields: Sequence[Field]) -> dict[str, ValueKind]:
     """The properties that records can be filtered by, with their kinds."""
     compared: dict[str, ValueKind] = {
         field.name: field.kind.compared_as for field in fields if field.kind.compared_as
@@ -95,7 +95,7 @@ class Conditions:
     """Makes the conditions of one request.
 
     Args:
-        excluded: for each geometry the ids of the rows whose boxes touch it, but that do not
+        excluded: for each geometry, the ids of the rows whose boxes touch it, but do not
             intersect it.
     """
 
@@ -116,7 +116,7 @@ class Conditions:
             case Constant(value):
                 return true() if value else false()
             case Comparison(name, sign, value):
-                return self._compared(name, sign, value)
+                return self._comparison(name, sign, value)
             case _:
                 return self._test(node)
 
@@ -133,7 +133,7 @@ class Conditions:
             case In(name, values):
                 return self._column(name).in_([self._literal(name, value) for value in values])
 
-    def _compared(self, name: str, sign: Operator, value: Value) -> ColumnElement[bool]:
+    def _comparison(self, name: str, sign: Operator, value: Value) -> ColumnElement[bool]:
         column = self._column(name)
         if sign not in ("=", "<>") and self._is_collated(name):
             column = column.collate("C")
@@ -149,8 +149,7 @@ class Conditions:
         return column
 
     def _is_collated(self, name: str) -> bool:
-        """True if PostgreSQL would sort a text by the database's collation. SQLite sorts by code
-        point."""
+        """True if PostgreSQL would sort a text by the database's collation, unlike SQLite."""
         kind = self._field(name).kind
         return self.dialect == "postgresql" and kind is not ID and kind.compared_as == "text"
 
@@ -165,9 +164,9 @@ class Conditions:
         return next(field for field in self.table.fields if field.name == name)
 
     def _like(self, column: ColumnElement[Any], pattern: str) -> ColumnElement[bool]:
-        """``LIKE`` that minds case: that of SQLite does not, its ``GLOB`` does."""
+        """Case-sensitive ``LIKE``, which is ``GLOB`` on SQLite."""
         if self.dialect == "postgresql":
-            return column.like(self.parameters.add(_closed(pattern), String()), escape="\\")
+            return column.like(self.parameters.add(_close_escape(pattern), String()), escape="\\")
         return column.bool_op("GLOB")(self.parameters.add(_glob(pattern), String()))
 
     def _has_metadata(self, key: str, value: str) -> ColumnElement[bool]:
@@ -180,7 +179,7 @@ class Conditions:
         return metadata_test(self.table.table.c.metadata_json, self.dialect, bind)
 
     def _intersects(self, shape: QueryShape) -> ColumnElement[bool]:
-        touching = touches(self.table, shape.bounds, self.parameters)
+        touching = touches_box(self.table, shape.bounds, self.parameters)
         ids = self.excluded.get(shape)
         if not ids:
             return touching
@@ -188,7 +187,7 @@ class Conditions:
         return and_(touching, not_(is_among_ids(self.table.table.c.id, self.dialect, name)))
 
 
-def touches(table: SearchedTable, box: Bounds, parameters: Parameters) -> ColumnElement[bool]:
+def touches_box(table: SearchedTable, box: Bounds, parameters: Parameters) -> ColumnElement[bool]:
     """Select rows whose box has a point in common with ``box``."""
     west, south, east, north = (table.table.c[side] for side in table.sides)
     turned = [
@@ -203,7 +202,7 @@ def touches(table: SearchedTable, box: Bounds, parameters: Parameters) -> Column
 
 
 def is_within(table: SearchedTable, box: Bounds, parameters: Parameters) -> ColumnElement[bool]:
-    """Select rows whose box lies in ``box``, so that they intersect it whatever their shape."""
+    """Select rows whose box lies in ``box``, so that every shape in them intersects it."""
     west, south, east, north = (table.table.c[side] for side in table.sides)
     turned = [
         and_(
@@ -216,8 +215,8 @@ def is_within(table: SearchedTable, box: Bounds, parameters: Parameters) -> Colu
     return and_(or_(*turned), south >= low, north <= high)
 
 
-def _closed(pattern: str) -> str:
-    """A pattern for ``LIKE``; one that ends with a single backslash would be an error."""
+def _close_escape(pattern: str) -> str:
+    """A pattern for ``LIKE``, without the error of a single backslash at the end."""
     trailing = len(pattern) - len(pattern.rstrip("\\"))
     return pattern + "\\" if trailing % 2 else pattern
 
@@ -225,7 +224,7 @@ def _closed(pattern: str) -> str:
 def _glob(pattern: str) -> str:
     """The same pattern in the language of ``GLOB``."""
     parts, escaped = [], False
-    for character in _closed(pattern):
+    for character in _close_escape(pattern):
         if not escaped and character == "\\":
             escaped = True
             continue

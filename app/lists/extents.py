@@ -1,5 +1,4 @@
-"""Boxes that hold everything, such as the whole map of an account: they leave no row out that has
-a place."""
+"""Boxes that contain everything that has a place, such as the whole map of an account."""
 
 from __future__ import annotations
 
@@ -19,8 +18,10 @@ _TURN: Final = 360.0
 def holds_all(
     table: SearchedTable, account_id: str, box: Bounds, project_id: str | None = None
 ) -> bool:
-    """True if a box certainly holds all that has a place, of an account or one of its projects. The
-    index of boxes tells by what lies beside the box, without the rows in it."""
+    """True if a box certainly contains everything that has a place in an account or a project.
+
+    The index of boxes finds what lies outside the box, without reading the rows in it.
+    """
     if box.east - box.west >= _TURN:
         if box.south <= WORLD.south and box.north >= WORLD.north:
             return True
@@ -28,10 +29,10 @@ def holds_all(
     owner_id, dialect = project_id or account_id, engine().dialect.name
     values: dict[str, Any] = {"account_id": account_id, table.owner: owner_id}
     values |= box_values(box, owner_id, dialect)
-    return not _beside(table, dialect).tuples(**values, size=1)
+    return not _select_beside(table, dialect).tuples(**values, size=1)
 
 
 @cache
-def _beside(table: SearchedTable, dialect: str) -> CompiledQuery:
+def _select_beside(table: SearchedTable, dialect: str) -> CompiledQuery:
     named = named_beside_box(table.table, dialect, table.owner, table.sides)
     return CompiledQuery(named.limit(bindparam("size")))

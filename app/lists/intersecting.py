@@ -1,7 +1,7 @@
-"""The rows whose boxes touch a geometry that they do not intersect.
+"""The rows whose boxes touch a geometry without intersecting it.
 
-Most rows are decided by their boxes: what lies in the box of a query intersects it, and a location
-is its own box. The boundaries of the others are read and compared.
+Boxes decide for most rows: a shape in the box of a query intersects it, and a location is a box.
+The boundaries of the others are read and compared.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from app.auth.tenant import columns_among
 from app.db.queries import CompiledQuery
 from app.db.search_index import box_values, candidates, fence, id_values, is_among_ids
 from app.geometry.shapes import QueryShape
-from app.lists.conditions import Parameters, is_within, touches
+from app.lists.conditions import Parameters, is_within, touches_box
 from app.lists.query import FeatureSource
-from app.policy.bounds import EXPENSIVE_PAGE_BYTES
 from app.policy.ogc import SHAPE_BYTES, SHAPE_ROWS
+from app.policy.request_limits import EXPENSIVE_PAGE_BYTES
 from app.values.batching import batched_by_bytes
 
 _AT_ONCE: Final = 100  # boundaries, or fewer when they are large
@@ -29,15 +29,11 @@ _AT_ONCE_BYTES: Final = 512 * 1024  # compared with any shape in some 0.1 s
 
 
 class TooMuchToCompare(Exception):
-    """A geometry touches the boxes of more rows than can be compared in time."""
+    """A geometry touches the boxes of too many rows to compare."""
 
 
 class RowsApart:
-    """Compares all geometries of a query with rows, within the bounds for one request.
-
-    Args:
-        account_id: whose rows they are.
-    """
+    """Compares all geometries of a query with an account's rows, within the limits of a request."""
 
     def __init__(self, source: FeatureSource, account_id: str, dialect: str) -> None:
         self._source, self._table = source, source.table
@@ -45,16 +41,16 @@ class RowsApart:
         self._bytes_left, self._rows_left = SHAPE_BYTES, SHAPE_ROWS
 
     def find(self, shape: QueryShape) -> list[str]:
-        """The ids of the rows whose boxes touch a shape that they do not intersect.
+        """The ids of the rows whose boxes touch a shape without intersecting it.
 
         Raises:
             TooMuchToCompare: there is too much to compare.
-            ServiceUnavailable: it is much, and too many others are before this request.
+            ServiceUnavailable: there is much to compare, and too many requests are waiting.
         """
         boundary = self._source.boundary
         if boundary is None:
             return [] if shape.is_box else self._points_apart(shape)
-        rows = self._undecided(shape)
+        rows = self._undecided_rows(shape)
         total = sum(size for _, size, *_ in rows)
         if total <= EXPENSIVE_PAGE_BYTES:
             return self._boundaries_apart(boundary, shape, rows)
@@ -69,38 +65,34 @@ class RowsApart:
         texts = fence(read, is_among_ids(columns.id, self._dialect))
         query = CompiledQuery(columns_among(texts, "id", boundary.key))
         apart = list[str]()
-        for some in batched_by_bytes(rows, itemgetter(1), _AT_ONCE_BYTES, _AT_ONCE):
-            ids = id_values([row_id for row_id, *_ in some], self._dialect)
-            found = query.tuples(account_id=self._account_id, ids=ids)
-            tests = shape.intersects([text for _, text in found])
-            apart += [row[0] for row, meets in zip(found, tests, strict=True) if not meets]
+        for batch in batched_by_bytes(rows, itemgetter(1), _AT_ONCE_BYTES, _AT_ONCE):
+            ids = id_values([row_id for row_id, *_ in batch], self._dialect)
+            boundaries = query.tuples(account_id=self._account_id, ids=ids)
+            tests = shape.intersects([text for _, text in boundaries])
+            apart += [row[0] for row, meets in zip(boundaries, tests, strict=True) if not meets]
         return apart
 
     def _points_apart(self, shape: QueryShape) -> list[str]:
-        rows = self._undecided(shape)
+        rows = self._undecided_rows(shape)
         if not rows:
             return []
         ids, _, longitudes, latitudes = zip(*rows, strict=True)
         tests = shape.intersects_points(longitudes, latitudes)
         return [row_id for row_id, meets in zip(ids, tests, strict=True) if not meets]
 
-    def _undecided(self, shape: QueryShape) -> list[tuple[Any, ...]]:
-        """The rows whose boxes alone do not say whether they intersect the shape: their ids, bytes,
-        and the western and southern sides of their boxes.
-
-        Raises:
-            TooMuchToCompare: there is too much.
-        """
+    def _undecided_rows(self, shape: QueryShape) -> list[tuple[Any, ...]]:
+        """The rows whose boxes do not decide if they intersect the shape: id, bytes, and the
+        western and southern sides of the box. Raises TooMuchToCompare."""
         table, parameters = self._table, Parameters()
         columns, west, south = table.table.c, *table.sides[:2]
         near = candidates(table.table, self._dialect, "box", table.owner, table.sides)
-        conditions = [near, touches(table, shape.bounds, parameters)]
+        conditions = [near, touches_box(table, shape.bounds, parameters)]
         if shape.is_box:
             conditions.append(not_(is_within(table, shape.bounds, parameters)))
         read = [columns[name] for name in ("account_id", "id", west, south)]
-        found = fence([*read, self._source.bytes.label("bytes")], and_(*conditions))
+        near_rows = fence([*read, self._source.bytes.label("bytes")], and_(*conditions))
         names = ("id", "bytes", west, south)
-        query = CompiledQuery(columns_among(found, *names).limit(bindparam("most")))
+        query = CompiledQuery(columns_among(near_rows, *names).limit(bindparam("most")))
         values: dict[str, Any] = {"account_id": self._account_id, table.owner: self._account_id}
         values |= box_values(shape.bounds, self._account_id, self._dialect) | parameters.values
         rows = query.tuples(**values, most=self._rows_left + 1)

@@ -1,7 +1,7 @@
-"""Pages that follow one another: each begins after the last row of the one before.
+"""Keyset pagination: each page begins after the key of the last row of the previous one.
 
-The place between two pages is the key of a row, so that no row is missing from the pages or in two
-of them because others are written or deleted meanwhile, and no page costs more than the first one.
+So no row is missing or repeated because others are written or deleted meanwhile, and no page costs
+more than the first one.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Keyset:
         columns: columns that are unique together, in the order of an index.
 
     Attributes:
-        names: of the columns of ``labeled``.
+        names: the labels of ``labeled``.
     """
 
     def __init__(self, *columns: ColumnElement[Any]) -> None:
@@ -34,13 +34,13 @@ class Keyset:
 
     @property
     def labeled(self) -> list[ColumnElement[Any]]:
-        """The columns of a key, as they are stored, for the rows of a page."""
+        """The columns of the key, with stored values, for the rows of a page."""
         pairs = zip(self._columns, self.names, strict=True)
         return [column.label(name) for column, name in pairs]
 
     def page(self, rows: Select[Any], *, is_first: bool) -> Select[Any]:
-        """The statement of the first page, or of one that follows a key. Its parameters are those
-        of ``page_of`` and ``key_values``."""
+        """The statement of the first page, or of a page after a key, with the parameters of
+        ``page_of`` and ``key_values``."""
         if not is_first:
             key = (bindparam(name, type_=_AS_STORED) for name in self.names)
             rows = rows.where(tuple_(*self._columns) > tuple_(*key))

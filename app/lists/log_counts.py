@@ -1,7 +1,7 @@
 """Counting the entries of a log.
 
-A log can have a million entries, and counting them takes a tenth of a second even from an index. So
-each process caches how many old entries a long log has, and counts only those since.
+Counting a million entries takes a tenth of a second even from an index. So each process caches the
+number of old entries of a long log, and counts only newer ones.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from app.values import clock
 from app.values.ids import first_id
 
 LONG: Final = 20_000  # entries; fewer are counted each time
-_FINAL_AFTER: Final = timedelta(seconds=20)  # when no entry with an older id can still be inserted
+_FINAL_AFTER: Final = timedelta(seconds=20)  # no entry with an older id is inserted later
 _CACHED_SECONDS: Final = 600.0
 _CACHE_SIZE: Final = 1_000
 
@@ -27,7 +27,7 @@ _TOTAL: Final = func.count().label("total")
 
 
 class CachedCount(NamedTuple):
-    """The number of entries from the id ``first``, the first of the log, to the id ``upto``."""
+    """The number of entries from ``first``, the first id of the log, to the id ``upto``."""
 
     first: str
     upto: str
@@ -35,11 +35,11 @@ class CachedCount(NamedTuple):
     counted_at: float
 
 
-_Key = tuple[Any, ...]  # whose log, and the values of the filters or None
+_Key = tuple[Any, ...]  # the owner of the log, and the values of the filters or None
 _cache: dict[_Key, CachedCount] = {}
 
 
-def count(log: Log, values: dict[str, Any]) -> int:
+def count_entries(log: Log, values: dict[str, Any]) -> int:
     """The number of entries.
 
     Args:
@@ -54,7 +54,7 @@ def count(log: Log, values: dict[str, Any]) -> int:
     upto = first_id(log.kind, clock.now() - _FINAL_AFTER)
     number = _count_before(log, upto, filters, values)
     total = number + _count_after(log, upto, filters, values)
-    if total >= LONG or of_all in _cache:  # of a long log, also what is rare in it
+    if total >= LONG or of_all in _cache:  # also rare entries of a long log
         if len(_cache) >= _CACHE_SIZE:
             for oldest in list(_cache)[:1]:
                 _cache.pop(oldest, None)
@@ -62,38 +62,37 @@ def count(log: Log, values: dict[str, Any]) -> int:
     return total
 
 
-# SQLite begins at one lower bound of an index, whichever it likes, and ends at one upper bound: two
-# have the same value.
+# SQLite uses only one of several lower or upper bounds of an index, so two get the same value.
 def _count_before(log: Log, upto: str, filters: Any, values: dict[str, Any]) -> int:
     ends = {"until_id": min(values["until_id"], upto)} if filters.until else {}
-    return int(_before(log, filters).scalar(**values | ends, upto=upto))
+    return int(_count_until_query(log, filters).scalar(**values | ends, upto=upto))
 
 
 def _count_after(log: Log, upto: str, filters: Any, values: dict[str, Any]) -> int:
     begins = {"since_id": max(values["since_id"], upto)} if filters.since else {}
-    return int(_after(log, filters).scalar(**values | begins, upto=upto))
+    return int(_count_after_query(log, filters).scalar(**values | begins, upto=upto))
 
 
 def _is_valid(log: Log, cached: CachedCount, values: dict[str, Any]) -> bool:
-    """True if no entry was deleted since; the oldest are deleted first."""
+    """True if no entry was deleted since then; the oldest are deleted first."""
     is_fresh = time.monotonic() < cached.counted_at + _CACHED_SECONDS
     return is_fresh and _first_of(log, values) == cached.first
 
 
 def _first_of(log: Log, values: dict[str, Any]) -> str:
-    return _first(log).scalar(**{name: values[name] for name in log.own}) or ""
+    return _first_id_query(log).scalar(**{name: values[name] for name in log.own}) or ""
 
 
 @cache
-def _before(log: Log, filters: Any) -> CompiledQuery:
+def _count_until_query(log: Log, filters: Any) -> CompiledQuery:
     return CompiledQuery(log.filtered(_TOTAL, filters).where(log.key <= bindparam("upto")))
 
 
 @cache
-def _after(log: Log, filters: Any) -> CompiledQuery:
+def _count_after_query(log: Log, filters: Any) -> CompiledQuery:
     return CompiledQuery(log.filtered(_TOTAL, filters).where(log.key > bindparam("upto")))
 
 
 @cache
-def _first(log: Log) -> CompiledQuery:
+def _first_id_query(log: Log) -> CompiledQuery:
     return CompiledQuery(log.filtered(func.min(log.key).label("first"), log.filters()))

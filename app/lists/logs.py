@@ -1,4 +1,4 @@
-"""A log: a table that grows by new rows, whose oldest are deleted, listed by id."""
+"""Logs: tables with new rows at the end and deletions at the beginning, listed by id."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ _YEARS: Final = (datetime(1970, 1, 2, tzinfo=UTC), datetime(9999, 1, 1, tzinfo=U
 
 
 class Log(NamedTuple):
-    """How the statements of a log are built.
+    """The parts of a log's statements.
 
     Args:
         kind: the kind of its ids.
         key: the column of the ids.
-        own: the parameters that say whose log it is.
-        filters: a tuple of booleans that says which conditions a statement has, among them
-            ``since``, ``until`` and ``lowest_id``. Its ``of`` makes it from the parameters.
-        filtered: selects something of the rows for which the conditions hold. The parameters
+        own: the parameters for the owner of the log.
+        filters: a tuple of booleans for the conditions of a statement, among them ``since``,
+            ``until`` and ``lowest_id``. Its ``of`` makes it from the parameters.
+        filtered: selects an expression from the rows that meet the conditions. The parameters
             ``since_id`` and ``until_id`` are the ends of the time.
     """
 
@@ -37,9 +37,12 @@ class Log(NamedTuple):
 
 
 class LatestRows(NamedTuple):
-    """The rows of a page, the id first. ``before`` is the id at which the next one begins, None at
-    the end of the log. ``is_cut``: the page may have fewer rows than there are, as there are too
-    many others between them."""
+    """The rows of a page, the id first.
+
+    Attributes:
+        before: the next page begins before this id; None at the end of the log.
+        is_cut: the search ended early, so that the page may have fewer rows than exist.
+    """
 
     rows: list[tuple[Any, ...]]
     before: str | None
@@ -54,39 +57,38 @@ def latest_rows(
     *,
     tested: Sequence[str],
 ) -> LatestRows:
-    """The newest rows for which the conditions hold: a page of a log for people.
+    """The newest rows that meet the conditions: a page of a log for people.
 
-    Nothing is counted or skipped, so a page is as quick in a log of a million entries as in a short
-    one. The rows that match a rare filter are looked for among LOOKED_THROUGH entries at a time.
+    Nothing is counted or skipped, so a page of a long log is as fast as one of a short log. A rare
+    filter searches LOOKED_THROUGH entries at a time.
 
     Args:
         values: the parameters of ``log.filtered``; with ``before``, all rows are older than that.
         size: rows of the page.
         statement: reads the rows of a page, by the filters.
-        tested: the conditions that are tested of each entry on the way, as no index has the
-            entries for which they hold in order.
+        tested: the conditions without an index in this order, which are tested on each entry.
     """
     lowest_id = _lowest_id(log, values, tested) if any(name in values for name in tested) else None
     if lowest_id is not None:
         values = values | {"lowest_id": max(lowest_id, values.get("since_id", lowest_id))}
-    found = statement(log.filters.of(values)).tuples(**values, size=size + 1, skipped=0)
-    if len(found) > size:
-        return LatestRows(found[:size], found[size - 1][0], False)
+    rows = statement(log.filters.of(values)).tuples(**values, size=size + 1, skipped=0)
+    if len(rows) > size:
+        return LatestRows(rows[:size], rows[size - 1][0], False)
     is_cut = lowest_id is not None and lowest_id == values["lowest_id"]
-    return LatestRows(found, lowest_id if is_cut else None, is_cut)
+    return LatestRows(rows, lowest_id if is_cut else None, is_cut)
 
 
-def shifted(time: datetime, by: timedelta = timedelta()) -> datetime:
+def shifted_time(time: datetime, by: timedelta = timedelta()) -> datetime:
     """A time earlier or later, within the years that ids can have."""
     first, last = _YEARS
     return min(max(time, first), last) + by
 
 
 def _lowest_id(log: Log, values: dict[str, Any], tested: Sequence[str]) -> str | None:
-    """The id of the last entry that is looked through; None if there are fewer."""
-    others = {name: value for name, value in values.items() if name not in tested}
-    statement = _ids(log, log.filters.of(others)._replace(since=False))
-    rows = statement.tuples(**others, size=1, skipped=LOOKED_THROUGH)
+    """The id of the last entry to search; None if there are fewer."""
+    untested = {name: value for name, value in values.items() if name not in tested}
+    statement = _ids(log, log.filters.of(untested)._replace(since=False))
+    rows = statement.tuples(**untested, size=1, skipped=LOOKED_THROUGH)
     return rows[0][0] if rows else None
 
 

@@ -1,9 +1,8 @@
 """The filter by a key of the metadata, ``metadata.KEY=value``: a text is compared exactly, a number
 or a boolean by its JSON text.
 
-No index has the metadata. So a row is first searched for the key with the value as compact JSON,
-as it is stored; only where that is found is the metadata parsed, because it may be in an inner
-object.
+No index has the metadata. So a row is first searched for the text of key and value in the stored
+compact JSON. Only if it has that, the metadata is parsed, as the text may be in an inner object.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ from sqlalchemy.types import NullType
 
 from app.values.strict_json import dumps
 
-_KINDS: Final[dict[type, str]] = {int: "integer", float: "real"}  # of SQLite's json_each
+_KINDS: Final[dict[type, str]] = {int: "integer", float: "real"}  # types of SQLite's json_each
 _TEXT: Final[ColumnElement[str]] = literal_column("'text'")
 _SIMPLE: Final[list[ColumnElement[str]]] = [
     literal_column(f"'{kind}'") for kind in ("string", "number", "boolean")
@@ -42,7 +41,7 @@ def metadata_test(column: ColumnElement[Any], dialect: str, bind: Bind) -> Colum
     """Select rows whose metadata has the value at the key.
 
     Args:
-        bind: makes the parameters, which ``metadata_values`` names.
+        bind: makes a parameter by its name in ``metadata_values``.
     """
     position = func.strpos if dialect == "postgresql" else func.instr
     has_text = or_(*(position(column, bind(name)) > 0 for name in ("as_text", "as_other")))
@@ -53,7 +52,7 @@ def metadata_test(column: ColumnElement[Any], dialect: str, bind: Bind) -> Colum
 def metadata_values(key: str, value: str) -> dict[str, Any]:
     """The values of the parameters of a filter."""
     name = dumps(key).decode()
-    kind, number = _other(value)
+    kind, number = _number_or_boolean(value)
     other = dumps(value).decode() if kind is None else value
     return {
         "key": key,
@@ -68,16 +67,17 @@ def metadata_values(key: str, value: str) -> dict[str, Any]:
 def numbered_tests(
     column: ColumnElement[Any], dialect: str, number: int
 ) -> list[ColumnElement[bool]]:
-    """The tests of a statement with so many filters; ``numbered_values`` returns its parameters."""
+    """The tests of a statement with ``number`` filters, and the parameters of
+    ``numbered_values``."""
     return [metadata_test(column, dialect, _Numbered(index)) for index in range(number)]
 
 
 def numbered_values(filters: Mapping[str, str]) -> dict[str, Any]:
     """The parameters of ``numbered_tests``."""
     return {
-        f"metadata_{index}_{name}": made
+        f"metadata_{index}_{name}": parameter
         for index, (key, value) in enumerate(filters.items())
-        for name, made in metadata_values(key, value).items()
+        for name, parameter in metadata_values(key, value).items()
     }
 
 
@@ -92,9 +92,8 @@ class _Numbered:
         return bindparam(f"metadata_{self._index}_{name}", type_=kind)
 
 
-def _other(value: str) -> tuple[str | None, Any]:
-    """The kind and the value of a text that is also that of a number or a boolean; (None, None) if
-    it is not."""
+def _number_or_boolean(value: str) -> tuple[str | None, Any]:
+    """Return (kind, value) of the text of a number or a boolean; (None, None) for any other."""
     if value in ("true", "false"):
         return value, int(value == "true")
     try:
@@ -106,14 +105,14 @@ def _other(value: str) -> tuple[str | None, Any]:
 
 
 def _on_sqlite(column: ColumnElement[Any], bind: Bind) -> ColumnElement[bool]:
-    each = func.json_each(column).table_valued("key", "value", "type").alias("entry")
+    entry = func.json_each(column).table_valued("key", "value", "type").alias("entry")
     return (
-        select(each.c.key)
+        select(entry.c.key)
         .where(
-            each.c.key == bind("key"),
+            entry.c.key == bind("key"),
             or_(
-                and_(each.c.type == _TEXT, each.c.value == bind("text")),
-                and_(each.c.type == bind("kind"), each.c.value == bind("number")),
+                and_(entry.c.type == _TEXT, entry.c.value == bind("text")),
+                and_(entry.c.type == bind("kind"), entry.c.value == bind("number")),
             ),
         )
         .exists()

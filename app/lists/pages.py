@@ -13,12 +13,11 @@ from app.db.search_index import among, page_of
 
 Row = tuple[Any, ...]
 
-_FEW: Final = 200  # rows that are skipped by reading them
+_FEW: Final = 200  # rows, which are skipped by reading them
 
 
 class Span(NamedTuple):
-    """The rows of a page: ``size`` rows after ``skipped`` ones, counted from the end of the list if
-    ``backwards``."""
+    """``size`` rows after ``skipped`` ones, counted from the end of the list if ``backwards``."""
 
     size: int
     skipped: int
@@ -37,29 +36,29 @@ def page_rows(
     """The rows of a page; none past the end.
 
     Args:
-        number: of the page, from 1.
+        number: the number of the page, from 1.
         size: rows of a page.
         total: rows of all pages.
         statement: reads the rows of a span.
         values: the parameters of the statement besides those of ``page_of``.
-        at_once: rows that are in memory at once; None: all.
+        at_once: rows in memory at once; None: all.
     """
-    wanted = span(number, size, total)
-    if wanted is None:
+    page_span = span_of_page(number, size, total)
+    if page_span is None:
         return ()
-    compiled = statement(wanted)
-    values = values | {"size": wanted.size, "skipped": wanted.skipped}
+    compiled = statement(page_span)
+    values = values | {"size": page_span.size, "skipped": page_span.skipped}
     if at_once is None:
         return compiled.tuples(**values)
     return chain.from_iterable(compiled.stream(at_once, **values))
 
 
-def span(page: int, per_page: int, total: int) -> Span | None:
+def span_of_page(page: int, per_page: int, total: int) -> Span | None:
     """The span of a page, from 1, of a list of ``total`` rows; None past the end.
 
     A page of the second half is counted from the end, so that at most half of the list is skipped.
-    One that is counted from the beginning may have more rows than were counted, or else a row that
-    was added since would push off the last one.
+    One that is counted from the beginning may have more rows than were counted: otherwise a row
+    that was added since would displace the last one.
     """
     skipped = (page - 1) * per_page
     if skipped >= total:
@@ -69,18 +68,17 @@ def span(page: int, per_page: int, total: int) -> Span | None:
     return Span(size, rest, True) if rest < skipped else Span(per_page, skipped, False)
 
 
-def is_among_the_first(wanted: Span) -> bool:
-    """True if reading the few rows that are skipped costs less than looking up ids first."""
-    return wanted.skipped <= _FEW and not wanted.backwards
+def is_among_the_first(page_span: Span) -> bool:
+    """True if reading the skipped rows costs less than looking up ids first."""
+    return page_span.skipped <= _FEW and not page_span.backwards
 
 
-def is_near(wanted: Span, found: int, everything: int) -> bool:
+def is_near(page_span: Span, matches: int, everything: int) -> bool:
     """True if scanning the whole list in its order is the cheapest way to a page of matches.
 
-    Of ``everything`` in the list every n-th row is one of the ``found``, so the scan tests n rows
-    for each row of the page. The other way is to read all matches, and to sort them.
-    """
-    return min(wanted.skipped + wanted.size, found) * everything <= found * found
+    Every n-th row of ``everything`` is one of the ``matches``, so the scan tests n rows for each
+    row of the page. The alternative is to read and sort all matches."""
+    return min(page_span.skipped + page_span.size, matches) * everything <= matches * matches
 
 
 def newest_first(

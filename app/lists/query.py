@@ -16,20 +16,20 @@ from app.policy.fields import Field
 
 
 class ListQuery(NamedTuple):
-    """The rows, the order and the page that a list is asked for."""
+    """The filters, the order and the page of a list."""
 
     page: int = 1
     per_page: int = 20
-    equal: Mapping[str, Any] = {}  # values by the columns of ``Field.filter``
+    equal: Mapping[str, Any] = {}  # values by column, for ``Field.filter``
     metadata: Mapping[str, str] = {}  # values by the keys of the metadata
     search: str | None = None
     bbox: Bounds | None = None
     ids: tuple[str, ...] = ()  # empty: any
-    within: tuple[str, ...] | None = None  # ids of the projects that rows belong to; None: any
+    within: tuple[str, ...] | None = None  # ids of the projects of rows; None: any
     updated_since: datetime | None = None
     sort: str = "created_at"
     order: str | None = None  # None: newest first, and else ascending
-    fields: tuple[str, ...] = ()  # of the records that are asked for; empty: all
+    fields: tuple[str, ...] = ()  # fields of the records; empty: all
 
     @property
     def descending(self) -> bool:
@@ -41,9 +41,9 @@ class SearchedTable:
     """A table with lists that are filtered, searched and sorted.
 
     Args:
-        owner: the column that says whose the rows of a list are.
+        owner: the column with the owner of a list: account_id or project_id.
         sides: the columns of a row's box: west, south, east, north.
-        sorts: the columns that a list can be sorted by, by the names that queries have for them.
+        sorts: the columns that sort a list, by their names in queries.
     """
 
     model: type[Base]
@@ -62,7 +62,7 @@ class SearchedTable:
         return self.table.c["id" if self.table.name == "projects" else "project_id"]
 
     def key(self, dialect: str) -> InstrumentedAttribute[Any]:
-        """The cheapest of the unique columns, by which the rows of a page are looked up."""
+        """The cheapest unique column to look up the rows of a page by."""
         return self.attribute("row" if dialect == "sqlite" else "id")
 
     def attribute(self, name: str) -> InstrumentedAttribute[Any]:
@@ -75,17 +75,15 @@ class FeatureSource:
     """A table whose rows are read as features of OGC API Features.
 
     Args:
-        shown: the columns that are read: those of the properties, the JSON of the metadata, and
-            the JSON of the geometry.
+        output: the columns to read: the properties, the JSON of the metadata and of the geometry.
         bytes: the size of a row, without what is short in every row.
         boundary: the column with the GeoJSON of a boundary; None for a table of points, whose
             ``sides`` are their positions.
-        totals: returns the number of an account's rows, None if they have to be counted, and the
-            bytes that it stores.
+        totals: returns (number of an account's rows or None if it must be counted, stored bytes).
     """
 
     table: SearchedTable
-    shown: tuple[InstrumentedAttribute[Any], ...]
+    output: tuple[InstrumentedAttribute[Any], ...]
     bytes: ColumnElement[int]
     boundary: InstrumentedAttribute[Any] | None
     totals: Callable[[str], tuple[int | None, int]]
@@ -95,7 +93,7 @@ def list_query(fields: Sequence[Field], values: Mapping[str, Any]) -> ListQuery:
     """The query of a list.
 
     Args:
-        values: of the filters in ``fields`` and of the attributes of ListQuery; None: not filtered.
+        values: the values of filters in ``fields`` and of attributes of ListQuery; None: no filter.
     """
     filters = {field.name: field.stored_as for field in fields if field.filter}
     equal = {
@@ -103,8 +101,8 @@ def list_query(fields: Sequence[Field], values: Mapping[str, Any]) -> ListQuery:
         for name, value in values.items()
         if name in filters and value is not None
     }
-    others = {name: value for name, value in values.items() if name not in filters}
-    return ListQuery(**others, equal=equal)
+    attributes = {name: value for name, value in values.items() if name not in filters}
+    return ListQuery(**attributes, equal=equal)
 
 
 def pick_fields(

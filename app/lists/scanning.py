@@ -1,9 +1,9 @@
-"""All rows of a statement or a list, in the order of a key, for files that have all of them.
+"""Scanning all rows of a statement or a list, in the order of a key, for files.
 
-A scan yields batches of records that fit into memory together. Each of its queries begins after
-the last row of the one before, so that nothing is held between two of them: no transaction, no
-connection, and on SQLite no snapshot that its log would have to be kept for. A row that is there
-all the time is read once, whatever else is written meanwhile; one that is new may be missing.
+A scan yields batches of records that fit into memory. Each query begins after the last row of the
+previous one, so that nothing is held between two: no transaction, no connection, and no snapshot
+that keeps SQLite's log. A row that exists all the time is read once, whatever is written meanwhile;
+a new one may be missing.
 """
 
 from __future__ import annotations
@@ -33,8 +33,7 @@ T = TypeVar("T")
 
 
 class Reader(Protocol):
-    """Calls a function that sends queries, and holds nothing afterwards. It may call it twice, if
-    the first database is unavailable."""
+    """Calls a function that sends queries, without holding anything afterwards."""
 
     def __call__(self, query: Callable[P, T], *args: P.args, **values: P.kwargs) -> T: ...
 
@@ -55,10 +54,10 @@ class KeyedRows:
         size: InstrumentedAttribute[Any] | None = None,
     ) -> None:
         self._key = Keyset(*(column.expression for column in key))
-        self._first, self._next = self._both(rows)
-        # Reads the sizes of the rows of a batch, before the rows themselves.
+        self._first, self._next = self._queries(rows)
+        # Reads the sizes of a batch before its rows.
         counted = None if size is None else rows.with_only_columns(size.label("bytes"))
-        self._sizes = None if counted is None else self._both(counted)
+        self._sizes = None if counted is None else self._queries(counted)
 
     def batches(
         self,
@@ -75,14 +74,14 @@ class KeyedRows:
             values: the parameters of the statement.
         """
         key: Key | None = None
-        while rows := read(self._after, key, most, fetch, values):
+        while rows := read(self._rows_after, key, most, fetch, values):
             yield rows
             key = tuple(rows[-1][-len(self._key.names) :])
 
-    def _after(
+    def _rows_after(
         self, key: Key | None, most: int, fetch: Callable[..., list[Any]], values: dict[str, Any]
     ) -> list[Any]:
-        """The rows after a key, as many as fit into memory together."""
+        """The rows after a key that fit into memory together."""
         is_next = key is not None
         values = {**values, **key_values(key or ()), "skipped": 0}
         if self._sizes is not None:
@@ -90,8 +89,8 @@ class KeyedRows:
             most = len(next(batched_by_bytes(sizes, itemgetter(0), EXPORT_ROWS_BYTES), ()))
         return fetch(self._next if is_next else self._first, **values, size=most)
 
-    def _both(self, rows: Select[Any]) -> tuple[CompiledQuery, CompiledQuery]:
-        """The statements for the first batch and for all others."""
+    def _queries(self, rows: Select[Any]) -> tuple[CompiledQuery, CompiledQuery]:
+        """Return (statement for the first batch, statement for all others)."""
         rows = rows.add_columns(*self._key.labeled)
         first, following = (self._key.page(rows, is_first=is_first) for is_first in (True, False))
         return CompiledQuery(first), CompiledQuery(following)
@@ -104,36 +103,37 @@ def scan_list(
     owner_id: str,
     query: ListQuery,
     *,
-    shown: Columns,
+    output: Columns,
     size: InstrumentedAttribute[Any] | None,
     make: Callable[..., T],
 ) -> Iterator[list[T]]:
-    """Yield what the filters of a list leave, oldest first, in batches, which can be empty.
+    """Yield the rows that match the filters of a list, oldest first, in batches, which can be
+    empty.
 
     Args:
         owner_id: the value of the table's ``owner``.
-        shown: the columns that are read.
+        output: the columns that are read.
         size: the column with the size of a row in bytes; None if rows are small.
-        make: makes a record from the values of ``shown``.
+        make: makes a record from the values of ``output``.
     """
     statement = read(list_statement, table, query)
     values = statement.values(account_id, owner_id, query)
-    rows, sizes = _rows(table, shown, statement.dialect), _sizes(statement, size)
+    rows, sizes = _rows(table, output, statement.dialect), _sizes(statement, size)
     for batch in sizes.batches(read, EXPORT_KEYS, CompiledQuery.tuples, **values):
-        found = [(bytes_, row_id) for matches, bytes_, _, row_id in batch if matches]
-        for some in batched_by_bytes(found, itemgetter(0), EXPORT_ROWS_BYTES, EXPORT_ROWS):
-            ids = id_values([row_id for _, row_id in some], statement.dialect)
+        matching = [(bytes_, row_id) for matches, bytes_, _, row_id in batch if matches]
+        for group in batched_by_bytes(matching, itemgetter(0), EXPORT_ROWS_BYTES, EXPORT_ROWS):
+            ids = id_values([row_id for _, row_id in group], statement.dialect)
             yield list(starmap(make, read(rows.tuples, account_id=account_id, ids=ids)))
-        if not found:
+        if not matching:
             yield []
 
 
 @cache
 def _sizes(statement: ListStatement, size: InstrumentedAttribute[Any] | None) -> KeyedRows:
-    """The rows in order of creation: whether one matches the filters, its bytes, its key.
+    """Read rows in order of creation: if it matches the filters, its bytes, its key.
 
-    A filter that no index has in this order is a column rather than a condition. So a query looks
-    at EXPORT_KEYS rows and no more, however few of them match.
+    A filter without an index in this order is a column instead of a condition. So a query reads at
+    most EXPORT_KEYS rows, however few of them match.
     """
     table, columns = statement.table, statement.table.table.c
     bytes_of = literal_column("0") if size is None else size.expression
@@ -145,12 +145,12 @@ def _sizes(statement: ListStatement, size: InstrumentedAttribute[Any] | None) ->
 
 
 @cache
-def _rows(table: SearchedTable, shown: Columns, dialect: str) -> CompiledQuery:
-    """Read the rows with some ids, found by these alone: with the account beside them, SQLite would
-    look through all that the account has."""
+def _rows(table: SearchedTable, output: Columns, dialect: str) -> CompiledQuery:
+    """Read rows by id alone: with the account as a condition, SQLite would scan the whole
+    account."""
     hidden = {name: getattr(table.model, name) for name in ("account_id", "created_at", "id")}
-    read = hidden | {column.key: column for column in shown}
+    read = hidden | {column.key: column for column in output}
     condition = is_among_ids(table.table.c.id, dialect)
-    found = fence([api_column(column) for column in read.values()], condition)
-    rows = columns_among(found, *(column.key for column in shown))
-    return CompiledQuery(rows.order_by(found.c.created_at, found.c.id))
+    named = fence([api_column(column) for column in read.values()], condition)
+    rows = columns_among(named, *(column.key for column in output))
+    return CompiledQuery(rows.order_by(named.c.created_at, named.c.id))

@@ -1,6 +1,6 @@
-"""The rows that a filter of ``app.lists.cql`` leaves, oldest first, in pages by cursor.
+"""The rows that match a filter of ``app.lists.cql``, oldest first, in pages by cursor.
 
-A page ends after a number of rows or of bytes: it may have fewer rows than were asked for.
+A page ends after a number of rows or of bytes, and may have fewer rows than requested.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from app.lists.cql.nodes import (
     IsNull,
     Node,
     Not,
-    both,
+    conjunction,
     conjuncts,
     shapes_in,
 )
@@ -37,7 +37,7 @@ from app.lists.extents import holds_all
 from app.lists.intersecting import RowsApart, TooMuchToCompare
 from app.lists.keyset import Key, Keyset, key_values
 from app.lists.query import FeatureSource
-from app.policy.bounds import EXPENSIVE_PAGE_BYTES
+from app.policy.request_limits import EXPENSIVE_PAGE_BYTES
 from app.values.batching import batched_by_bytes
 
 Row = tuple[Any, ...]
@@ -52,15 +52,15 @@ class CursorInvalid(ValueError):
 
 
 class Selection(NamedTuple):
-    """The rows that are selected, and their page.
+    """The selected rows, and their page.
 
     Args:
         box: a geometry that rows intersect, besides the filter. If there is too much to compare,
-            the boxes around their boundaries are enough.
-        after: the cursor of the page before.
+            the boxes around their boundaries are compared.
+        after: the cursor of the previous page.
         limit: rows of a page.
         most_bytes: bytes of a page; the first row may have more.
-        within: ids of the projects that rows belong to; None: any.
+        within: ids of the projects of rows; None: any.
     """
 
     condition: Node | None = None
@@ -74,9 +74,11 @@ class Selection(NamedTuple):
 class SelectedPage(NamedTuple):
     """A page.
 
-    ``rows`` has the values of the source's ``shown``, each read when it is asked for. ``next``
-    returns the cursor of the next page, if there is one, once all rows were read. ``is_large`` says
-    that they may not fit into memory.
+    Attributes:
+        rows: the values of the source's ``output``, read lazily.
+        matched: the number of rows on all pages.
+        is_large: the rows may not fit into memory.
+        next: returns the cursor of the next page, if there is one, once all rows were read.
     """
 
     rows: Iterator[Row]
@@ -86,12 +88,12 @@ class SelectedPage(NamedTuple):
 
 
 def select_page(source: FeatureSource, account_id: str, selection: Selection) -> SelectedPage:
-    """A page of the rows that a selection leaves.
+    """Select a page.
 
     Raises:
         CursorInvalid: ``after`` is no cursor.
         TooMuchToCompare: a geometry of the filter touches the boxes of too many rows.
-        ServiceUnavailable: the page is large, and too many others are before this request.
+        ServiceUnavailable: the page is large, and too many requests are waiting.
     """
     return _PageReader(source, account_id, selection).page()
 
@@ -102,16 +104,16 @@ class _PageReader:
     def __init__(self, source: FeatureSource, account_id: str, selection: Selection) -> None:
         self._source, self._account_id, self._selection = source, account_id, selection
         self._dialect = engine().dialect.name
-        box = None if selection.box is None else self._meets(selection.box)
+        box = None if selection.box is None else self._intersection(selection.box)
         within = (
             None if selection.within is None else In(source.table.project.name, selection.within)
         )
-        self._node = both(box, within, selection.condition)
+        self._node = conjunction(box, within, selection.condition)
         self._after = _read_cursor(selection.after, self._dialect) if selection.after else None
-        self._last: Key | None = None  # of the page, if there is another one
+        self._last: Key | None = None  # the key of the last row, if there is another page
 
-    def _meets(self, shape: QueryShape) -> Node:
-        """The filter by a geometry, or by whether there is a place if it holds all of them."""
+    def _intersection(self, shape: QueryShape) -> Node:
+        """The filter by a geometry, or for any place if the geometry contains all."""
         table = self._source.table
         if shape.is_box and holds_all(table, self._account_id, shape.bounds):
             return Not(IsNull(GEOMETRY))
@@ -122,19 +124,19 @@ class _PageReader:
         matched = self._count() if self._node is not None or count is None else count
         limit, is_large = self._selection.limit, False
         if limit > _FEW or stored > EXPENSIVE_PAGE_BYTES:
-            limit, total = self._bounded()
+            limit, total = self._bounded_size()
             is_large = total > EXPENSIVE_PAGE_BYTES
         if is_large:
             answer_in_turn()
         query, values = self._rows(), self._values | {"size": limit + 1, "skipped": 0}
-        found: Iterable[Row] = (
+        rows: Iterable[Row] = (
             chain.from_iterable(query.stream(_AT_ONCE, **values))
             if is_large
             else query.tuples(**values)
         )
-        return SelectedPage(self._until(limit, found), matched, is_large, self._next)
+        return SelectedPage(self._limited_rows(limit, rows), matched, is_large, self._next_cursor)
 
-    def _until(self, limit: int, rows: Iterable[Row]) -> Iterator[Row]:
+    def _limited_rows(self, limit: int, rows: Iterable[Row]) -> Iterator[Row]:
         """Yield at most ``limit`` rows, without their keys."""
         key: Key | None = None
         for number, (*row, time, row_id) in enumerate(rows):
@@ -144,7 +146,7 @@ class _PageReader:
             key = time, row_id
             yield tuple(row)
 
-    def _next(self) -> str | None:
+    def _next_cursor(self) -> str | None:
         if self._last is None:
             return None
         time, row_id = self._last
@@ -152,9 +154,9 @@ class _PageReader:
 
     def _count(self) -> int:
         keys, _ = self._keys("id")
-        return totals.count(totals.counting(keys), self._values)
+        return totals.count(totals.count_statement(keys), self._values)
 
-    def _bounded(self) -> tuple[int, int]:
+    def _bounded_size(self) -> tuple[int, int]:
         """Return (rows of the page, their bytes)."""
         query = CompiledQuery(self._page(*self._keys("bytes")))
         rows = query.tuples(**self._values, size=self._selection.limit, skipped=0)
@@ -167,11 +169,11 @@ class _PageReader:
         if self._node is None:
             return _all_rows(self._source, self._after is None)
         table = self._source.table
-        key, shown, own = table.key(self._dialect), self._source.shown, table.table.c
-        found = among(key.expression, self._page(*self._keys(key.key)), self._dialect)
+        key, output, own = table.key(self._dialect), self._source.output, table.table.c
+        in_page = among(key.expression, self._page(*self._keys(key.key)), self._dialect)
         order = Keyset(own.created_at, own.id)
-        rows = fence([own.account_id, *map(api_column, shown), *order.labeled], found)
-        names = (*(column.key for column in shown), *order.names)
+        rows = fence([own.account_id, *map(api_column, output), *order.labeled], in_page)
+        names = (*(column.key for column in output), *order.names)
         page = columns_among(rows, *names, is_kept=True)
         return CompiledQuery(page.order_by(*(rows.c[name] for name in order.names)))
 
@@ -185,8 +187,8 @@ class _PageReader:
             return keys, table.table.c
         read = [table.table.c[name] for name in ("account_id", "id", "row", "created_at")]
         near = candidates(table.table, self._dialect, self._index, table.owner, table.sides)
-        found = fence([*read, *sizes], and_(near, *conditions))
-        return columns_among(found, *names), found.c
+        near_rows = fence([*read, *sizes], and_(near, *conditions))
+        return columns_among(near_rows, *names), near_rows.c
 
     def _page(self, keys: Select[Any], columns: Any) -> Select[Any]:
         """The keys of a page, oldest first."""
@@ -199,8 +201,8 @@ class _PageReader:
         if self._node is None:
             return [], {}
         parameters = Parameters()
-        made = Conditions(self._source.table, self._dialect, self._apart, parameters)
-        return [made.of(self._node)], parameters.values
+        conditions = Conditions(self._source.table, self._dialect, self._ids_apart, parameters)
+        return [conditions.of(self._node)], parameters.values
 
     @cached_property
     def _index(self) -> Any:
@@ -217,7 +219,7 @@ class _PageReader:
         return "key" if unique.intersection(equal) else "owner"
 
     @cached_property
-    def _apart(self) -> dict[QueryShape, Sequence[str]]:
+    def _ids_apart(self) -> dict[QueryShape, Sequence[str]]:
         apart: dict[QueryShape, Sequence[str]] = {}
         rows_apart = RowsApart(self._source, self._account_id, self._dialect)
         for shape in shapes_in(self._node):
@@ -242,24 +244,23 @@ class _PageReader:
 
 @cache
 def _all_rows(source: FeatureSource, is_first: bool) -> CompiledQuery:
-    """A page of all rows, read whole on the way."""
+    """Read a page without a filter, with its keys in one query."""
     columns = source.table.table.c
     order = Keyset(columns.created_at, columns.id)
-    rows = columns_of(source.table.model, *source.shown).add_columns(*order.labeled)
+    rows = columns_of(source.table.model, *source.output).add_columns(*order.labeled)
     return CompiledQuery(order.page(rows, is_first=is_first))
 
 
 def _read_cursor(text: str, dialect: str) -> Key:
     """The key of a row: the time of its creation, as the driver takes it, and its id.
 
-    Raises:
-        CursorInvalid: the text is no cursor.
+    Raises CursorInvalid.
     """
-    found = _CURSOR.fullmatch(text)
+    match = _CURSOR.fullmatch(text)
     try:
-        if found is not None:
-            moment = datetime.fromisoformat(found[1])
-            return found[1] if dialect == "sqlite" else moment, found[2]
+        if match is not None:
+            moment = datetime.fromisoformat(match[1])
+            return match[1] if dialect == "sqlite" else moment, match[2]
     except ValueError:
         pass
     raise CursorInvalid

@@ -1,7 +1,7 @@
 """The SQL of the lists of projects and assets.
 
-The values of filters are parameters, so that each combination of filters is compiled once. The keys
-of a page are found first, in an index, and only then are its rows read whole. Every statement here
+The values of filters are parameters, so that each combination of filters is compiled once. A page
+finds its keys in an index first, and then reads the rows. Every statement here
 begins with ``columns_of`` or goes out through ``columns_among``, the tenant filter.
 """
 
@@ -36,7 +36,7 @@ from app.db.search_index import (
 )
 from app.lists.metadata import numbered_tests, numbered_values
 from app.lists.query import ListQuery, SearchedTable
-from app.lists.totals import counting
+from app.lists.totals import count_statement
 
 Columns = tuple[InstrumentedAttribute[Any], ...]
 
@@ -46,8 +46,8 @@ class ListStatement:
     """The statement of a list without the values that it is filtered by.
 
     Args:
-        equal: the columns that are equal to a parameter of their name.
-        metadata: the number of keys of the metadata that are filtered by.
+        equal: the columns that equal a parameter of their name.
+        metadata: the number of filters by keys of the metadata.
         index: the index that finds the fewest rows for the filters.
         sort: the column that sorts the list, before the id.
     """
@@ -58,7 +58,7 @@ class ListStatement:
     metadata: int
     search: bool
     bbox: bool
-    located: bool  # whether the box holds everything that has a place
+    located: bool  # only rows with a place: the box contains all of them
     ids: bool
     within: bool
     updated_since: bool
@@ -68,8 +68,8 @@ class ListStatement:
 
     @property
     def anywhere(self) -> ListStatement:
-        """The same where the box holds everything: what has a place is found. Only the rows of a
-        page are tested, as one beside the box may have been written meanwhile."""
+        """The statement for a box that contains everything: rows with a place match. Only the rows
+        of a page are tested, as one outside the box may have been written meanwhile."""
         index = "owner" if self.index == "box" else self.index
         if index == "owner" and self.updated_since:
             index = "time"
@@ -97,7 +97,7 @@ class ListStatement:
         return values
 
     def filtered(self, rows: Select[Any]) -> Select[Any]:
-        """Select those of the account's rows that the filters leave."""
+        """Select the account's rows that match the filters."""
         return rows.where(*self.equalities(self.table.table.c), *self.tests())
 
     def equalities(self, columns: Any) -> list[ColumnElement[bool]]:
@@ -106,10 +106,10 @@ class ListStatement:
         return [columns[name] == bindparam(name) for name in names]
 
     def tests(self) -> list[ColumnElement[bool]]:
-        """The other filters, which are tested of each row that an index returns."""
+        """The other filters, which are tested on each row that an index returns."""
         table = self.table.table
-        wanted = {"search": self.search, "bbox": self.bbox}
-        tests = exact_tests(table, self.dialect, self.table.sides, **wanted)
+        filters = {"search": self.search, "bbox": self.bbox}
+        tests = exact_tests(table, self.dialect, self.table.sides, **filters)
         tests += numbered_tests(table.c.metadata_json, self.dialect, self.metadata)
         if self.located:
             tests.append(table.c[self.table.sides[0]].is_not(None))
@@ -154,57 +154,57 @@ def list_statement(table: SearchedTable, query: ListQuery) -> ListStatement:
 def count_query(statement: ListStatement) -> CompiledQuery:
     """Count the rows of all pages, for ``app.lists.totals.count``."""
     keys, _ = _keys_found(statement) if statement.is_searched else _keys_in_order(statement)
-    return counting(keys)
+    return count_statement(keys)
 
 
 @cache
 def count_named(table: SearchedTable, dialect: str, index: Literal["text", "box"]) -> CompiledQuery:
-    """Count the rows that an index names, but at most ``most``, without testing them."""
+    """Count the rows that an index finds, up to ``most``, without testing them."""
     if index == "text":
         named = named_by_text(table.table, dialect, table.owner)
     else:
         named = named_by_box(table.table, dialect, table.owner, table.sides)
-    some = named.limit(bindparam("most")).subquery()
-    return CompiledQuery(select(func.count().label("total")).select_from(some))
+    limited = named.limit(bindparam("most")).subquery()
+    return CompiledQuery(select(func.count().label("total")).select_from(limited))
 
 
 @cache
 def page_query(
-    statement: ListStatement, shown: Columns, *, in_order: bool, backwards: bool = False
+    statement: ListStatement, output: Columns, *, in_order: bool, backwards: bool = False
 ) -> CompiledQuery:
     """Read the rows of a page, which the parameters of ``page_of`` select.
 
     Args:
-        shown: the columns that are read.
-        in_order: the keys come from an index that has them in order; otherwise from the index that
-            finds the fewest, and are all sorted for the page.
+        output: the columns that are read.
+        in_order: read the keys from an index in the order of the list; otherwise from the index
+            that finds the fewest rows, and sort them.
         backwards: the page is counted from the end of the list.
     """
     table, sort = statement.table, statement.sort
     keys, columns = _keys_in_order(statement) if in_order else _keys_found(statement)
     descending = statement.descending != backwards
     keys = keys.order_by(*sorted_by(table, columns, sort, descending=descending))
-    found = among(table.key(statement.dialect).expression, page_of(keys), statement.dialect)
-    return _whole_rows(statement, shown, found, is_kept=True)
+    in_page = among(table.key(statement.dialect).expression, page_of(keys), statement.dialect)
+    return _whole_rows(statement, output, in_page, is_kept=True)
 
 
 @cache
-def named_rows_query(statement: ListStatement, shown: Columns) -> CompiledQuery:
-    """Read those rows of a page whose keys (``SearchedTable.key``) are the parameter ``keys``."""
+def named_rows_query(statement: ListStatement, output: Columns) -> CompiledQuery:
+    """Read the rows of a page by the parameter ``keys``, values of ``SearchedTable.key``."""
     key = statement.table.key(statement.dialect).expression
-    found = is_among_ids(key, statement.dialect, "keys")
-    return _whole_rows(statement, shown, found, is_kept=False)
+    is_named = is_among_ids(key, statement.dialect, "keys")
+    return _whole_rows(statement, output, is_named, is_kept=False)
 
 
 def _whole_rows(
-    statement: ListStatement, shown: Columns, found: ColumnElement[bool], *, is_kept: bool
+    statement: ListStatement, output: Columns, condition: ColumnElement[bool], *, is_kept: bool
 ) -> CompiledQuery:
     table, names = statement.table, ["account_id", "id", *statement.table.sorts.values()]
     names += table.sides if statement.located else ()
     hidden = {name: table.attribute(name) for name in names}
-    read = hidden | {column.key: column for column in shown}
-    rows = fence([api_column(column) for column in read.values()], found)
-    page = columns_among(rows, *(column.key for column in shown), is_kept=is_kept)
+    read = hidden | {column.key: column for column in output}
+    rows = fence([api_column(column) for column in read.values()], condition)
+    page = columns_among(rows, *(column.key for column in output), is_kept=is_kept)
     if statement.located:
         page = page.where(overlaps_box(rows, table.sides))
     order = sorted_by(table, rows.c, statement.sort, descending=statement.descending)
@@ -212,19 +212,17 @@ def _whole_rows(
 
 
 @cache
-def whole_rows_query(statement: ListStatement, shown: Columns) -> CompiledQuery:
-    """Read the rows of a page without filters whole while skipping those before it, which is
-    cheaper if these are few."""
+def whole_rows_query(statement: ListStatement, output: Columns) -> CompiledQuery:
+    """Read the rows of a page without filters in one step, which is cheaper if few are skipped."""
     table = statement.table
     order = sorted_by(table, table.table.c, statement.sort, descending=statement.descending)
-    return CompiledQuery(page_of(columns_of(table.model, *shown).order_by(*order)))
+    return CompiledQuery(page_of(columns_of(table.model, *output).order_by(*order)))
 
 
 def sorted_by(table: SearchedTable, columns: Any, sort: str, *, descending: bool) -> list[Any]:
     """The order by a column and then by id. Rows without a value count as the smallest.
 
-    Where nulls go is said of columns that can be null only: PostgreSQL would take the index of
-    another one for one of another order.
+    NULLS FIRST or LAST is only for nullable columns: otherwise PostgreSQL would not use the index.
     """
     column, key = columns[sort], columns.id
     first = column.desc() if descending else column.asc()
@@ -245,7 +243,7 @@ def _keys_found(statement: ListStatement) -> tuple[Select[Any], Any]:
     searched, dialect, index = statement.table, statement.dialect, statement.index
     table, sides = searched.table, searched.sides
     conditions: list[Any] = []
-    if index != "ids":  # with the owner's index beside it, SQLite would take that one
+    if index != "ids":  # else SQLite would use the owner's index
         conditions = [candidates(table, dialect, index, searched.owner, sides)]
     if index not in ("text", "box", "ids"):
         conditions += statement.equalities(table.c)

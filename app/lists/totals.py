@@ -1,7 +1,7 @@
-"""The totals of lists. One that took long to count is kept until the account changes.
+"""The totals of lists. One that took long to count is cached until the account changes.
 
-A total is read together with the version of the account's lists, in one statement: what is kept
-belongs to that version, whatever is written meanwhile. Each process keeps its own.
+A total is read together with the version of the account's lists, in one statement: it belongs to
+that version, whatever is written meanwhile. Each process has its own cache.
 """
 
 from __future__ import annotations
@@ -18,34 +18,30 @@ from app.db.queries import CompiledQuery
 from app.models import AccountUsage
 
 LONG_SECONDS: Final = 0.002  # reading the version takes a tenth of it
-_KEPT_SECONDS: Final = 600.0  # changes with SQL that nobody reports change no version
-_MOST: Final = 1_000  # totals, of all accounts
+_CACHED_SECONDS: Final = 600.0  # changes with SQL that nobody reports change no version
+_CACHE_SIZE: Final = 1_000  # totals, of all accounts
 
-# The bytes of the history change with each change by a version of the service that has no
-# lists_version yet, and runs beside this one during an upgrade.
-_NAMES: Final = ("lists_version", "history_bytes")
-_VERSION: Final = tuple(getattr(AccountUsage, name) for name in _NAMES)
-_READ_VERSION: Final = CompiledQuery(columns_of(AccountUsage, *_VERSION))
+_READ_VERSION: Final = CompiledQuery(columns_of(AccountUsage, AccountUsage.lists_version))
 
 
-class _Kept(NamedTuple):
-    version: tuple[int, ...]
+class _CachedTotal(NamedTuple):
+    version: int
     total: int
     until: float
 
 
-_kept: dict[tuple[str, bytes], _Kept] = {}  # by statement and parameters
+_cache: dict[tuple[str, bytes], _CachedTotal] = {}  # by statement and parameters
 
 
-def counting(keys: Select[Any]) -> CompiledQuery:
+def count_statement(keys: Select[Any]) -> CompiledQuery:
     """The statement that ``count`` needs.
 
     Args:
         keys: selects what is counted.
     """
     counted = select(func.count().label("total")).select_from(keys.subquery())
-    version = (columns_of(AccountUsage, each).scalar_subquery() for each in _VERSION)
-    return CompiledQuery(counted.add_columns(*version))
+    version = columns_of(AccountUsage, AccountUsage.lists_version).scalar_subquery()
+    return CompiledQuery(counted.add_columns(version))
 
 
 def count(
@@ -56,28 +52,30 @@ def count(
     """The total of a list.
 
     Args:
-        query: made by ``counting``.
+        query: made by ``count_statement``.
         values: its parameters, which include ``account_id``.
         cheapest: returns a statement with the same result, if finding it takes long itself.
     """
     key = query.text, hashlib.sha256(repr(values).encode()).digest()
-    kept, began = _kept.get(key), time.monotonic()
-    if kept is not None and began < kept.until and [kept.version] == _READ_VERSION.tuples(**values):
-        return kept.total
-    [(total, *version)] = (cheapest() if cheapest else query).tuples(**values)
+    cached, began = _cache.get(key), time.monotonic()
+    if cached is not None and began < cached.until:
+        [(version,)] = _READ_VERSION.tuples(**values) or [(None,)]
+        if version == cached.version:
+            return cached.total
+    [(total, version)] = (cheapest() if cheapest else query).tuples(**values)
     if time.monotonic() - began >= LONG_SECONDS:
-        _kept.pop(key, None)
-        _kept[key] = _Kept(tuple(version), total, began + _KEPT_SECONDS)
-        for oldest in list(_kept)[:-_MOST]:
-            _kept.pop(oldest, None)
+        _cache.pop(key, None)
+        _cache[key] = _CachedTotal(version, total, began + _CACHED_SECONDS)
+        for oldest in list(_cache)[:-_CACHE_SIZE]:
+            _cache.pop(oldest, None)
     return int(total)
 
 
-def version(account_id: str) -> object:
+def lists_version(account_id: str) -> object:
     """A value that differs after each change of an account's projects and assets."""
     return _READ_VERSION.tuples(account_id=account_id)
 
 
-def forget() -> None:
-    """Count all anew, for measurements."""
-    _kept.clear()
+def forget_totals() -> None:
+    """Empty the cache, for measurements."""
+    _cache.clear()

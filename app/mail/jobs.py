@@ -37,7 +37,7 @@ from app.mail.resolvers import resolve_mail
 from app.mail.service import NEW_MAILS
 from app.mail.transport import Transport, open_transport
 from app.models import Mail
-from app.policy.mails import LINK_LIVES, LONGEST_WAITS, RECORD_RETRY_AFTER, RETRY_AFTER, RUN_FOR
+from app.policy.mails import LINK_LIVES, LONGEST_WAITS, RETRY_AFTER, RUN_FOR, SAVE_RETRY_AFTER
 from app.values import clock
 
 log = logging.getLogger(__name__)
@@ -94,7 +94,7 @@ def _process(mail: LeasedMail, transport: Transport) -> bool:
 
 def _record_sent(mail: LeasedMail) -> None:
     """Record a sent mail. Retries while the database is down: else the mail would be sent again."""
-    for pause in (*RECORD_RETRY_AFTER, None):
+    for pause in (*SAVE_RETRY_AFTER, None):
         try:
             with transaction():
                 record_sent(mail)

@@ -17,7 +17,7 @@ from app.db.extensions import db
 from app.db.noted import notes
 from app.models import AccountUsage
 from app.policy.audit import INSTANCE
-from app.policy.bounds import HISTORY_ROW_BYTES
+from app.policy.request_limits import HISTORY_ROW_BYTES
 
 _USAGE: Final = cast("Table", AccountUsage.__table__)
 _ADD: Final = (

@@ -36,11 +36,11 @@ from app.models import (
     UsedChallenge,
     Webhook,
 )
-from app.policy.bounds import EVENT_DAYS, IDEMPOTENCY_HOURS, REQUEST_DAYS
 from app.policy.deliveries import LOG_DAYS
 from app.policy.imports import UPLOAD_HOURS
 from app.policy.mails import MAILS_KEPT_FOR
 from app.policy.people import SESSION_IDLE, SESSION_LIFE
+from app.policy.request_limits import EVENT_DAYS, IDEMPOTENCY_HOURS, REQUEST_DAYS
 from app.values.clock import day_of
 from app.values.ids import first_id
 

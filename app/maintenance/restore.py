@@ -29,7 +29,7 @@ from app.maintenance.table_codec import TableCodec, table_codecs
 from app.models import Account
 from app.policy.deletion import DELETED_AFTER
 from app.values import clock
-from app.values.version import describe
+from app.values.version import describe_version
 
 
 def check_backup(backup: BackupReader, progress: OnRows = no_progress) -> None:
@@ -137,7 +137,7 @@ def _checked_again(backup: BackupReader, codec: TableCodec) -> Iterator[bytes]:
 
 
 def _unknown_version(manifest: Manifest) -> str:
-    maker = describe(manifest.service_version, manifest.commit)
+    maker = describe_version(manifest.service_version, manifest.commit)
     if manifest.schema_revision < FIRST:
         return f"The backup is of a version of Canopy before 1.0: restore it with {maker}."
     return (

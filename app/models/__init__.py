@@ -9,12 +9,10 @@ from app.models.credential import Credential
 from app.models.delivery import AttemptCount, Delivery, DeliveryLog
 from app.models.event import Event
 from app.models.idempotency import IdempotentResponse
-from app.models.import_features import ImportFeature
-from app.models.imports import Import, ImportFile
+from app.models.imports import Import, ImportFeature, ImportFile
 from app.models.instance import InstanceState
 from app.models.mail import Mail
-from app.models.oauth import OAuthAuthorization, OAuthConsent, OAuthToken
-from app.models.oauth_application import OAuthApplication
+from app.models.oauth import OAuthApplication, OAuthAuthorization, OAuthConsent, OAuthToken
 from app.models.person import Membership, User
 from app.models.project import Project
 from app.models.requests import CredentialRequest, RequestCount

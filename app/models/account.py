@@ -8,7 +8,7 @@ from sqlalchemy import BigInteger, ForeignKey, Index, SmallInteger, String
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.db.column_types import Base, Key, Timestamp, among, partial_index
-from app.policy.bounds import ACCOUNT_TYPES
+from app.policy.request_limits import ACCOUNT_TYPES
 
 
 class Account(Base):
@@ -24,10 +24,10 @@ class Account(Base):
     slug: Mapped[str] = mapped_column(String(63), unique=True)
     type: Mapped[str] = mapped_column(String(20))
     plan: Mapped[str] = mapped_column(String(50))
-    # Since when members need a second factor, and how many days they have to turn one on.
+    # Members need a second factor from then on, after this number of days.
     second_factor_required_at: Mapped[datetime | None] = mapped_column(Timestamp)
     second_factor_grace_days: Mapped[int | None] = mapped_column(SmallInteger)
-    # When it is deleted, if an owner has scheduled that, and who did.
+    # The scheduled deletion, and the owner who scheduled it.
     deletes_at: Mapped[datetime | None] = mapped_column(Timestamp)
     deletion_scheduled_by: Mapped[str | None] = mapped_column(Key)
     created_at: Mapped[datetime] = mapped_column(Timestamp)
@@ -49,18 +49,18 @@ class AccountUsage(Base):
     projects_active: Mapped[int] = mapped_column(BigInteger, default=0)
     projects_archived: Mapped[int] = mapped_column(BigInteger, default=0)
     projects_draft: Mapped[int] = mapped_column(BigInteger, default=0)
-    area_m2: Mapped[int] = mapped_column(BigInteger, default=0)  # of projects not archived
+    area_m2: Mapped[int] = mapped_column(BigInteger, default=0)  # without archived projects
     members: Mapped[int] = mapped_column(BigInteger, default=0)
     # UTF-8 bytes of boundaries, former ones too, and of the metadata of projects and assets.
     stored_bytes: Mapped[int] = mapped_column(BigInteger, default=0)
-    # Of events, entries of the audit log and deliveries (app.maintenance.history_bytes).
+    # Bytes of events, audit log entries and deliveries (app.maintenance.history_bytes).
     history_bytes: Mapped[int] = mapped_column(BigInteger, default=0)
     # Grows with each change of a project and of its shapes on maps.
     map_version: Mapped[int] = mapped_column(BigInteger, default=0)
     # Grows with each change of a project or an asset (app.lists.totals).
     lists_version: Mapped[int] = mapped_column(BigInteger, default=0)
-    # How many thresholds of each limit are reached (app.usage.thresholds); that of requests in one
-    # month, such as 2026-01.
+    # The number of reached thresholds of each limit (app.usage.thresholds); for requests in the
+    # month ``requests_period``, such as 2026-01.
     hectares_level: Mapped[int] = mapped_column(SmallInteger, default=0)
     members_level: Mapped[int] = mapped_column(SmallInteger, default=0)
     requests_level: Mapped[int] = mapped_column(SmallInteger, default=0)

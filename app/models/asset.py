@@ -22,8 +22,8 @@ _PLACE = ("longitude", "latitude", "longitude", "latitude")
 
 class Asset(Base):
     """Something inside a project. ``row``, ``search_text`` and the text columns are as in Project:
-    ``location`` and ``metadata`` are kept as the JSON text that goes out. External ids are unique
-    within the project; that their index begins with the account finds them in lists of all assets.
+    ``location`` and ``metadata`` are the JSON text as it goes out. External ids are unique within
+    the project; their index begins with the account, for lists of all assets.
     """
 
     __tablename__ = "assets"

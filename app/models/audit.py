@@ -1,4 +1,4 @@
-"""The audit log, what seals it, and the keys that sign."""
+"""The audit log: entries, checkpoints and signing keys."""
 
 from __future__ import annotations
 
@@ -15,18 +15,16 @@ _HAS_ENTRIES = "entry_hashes IS NOT NULL"
 
 
 class AuditEntry(Base):
-    """What somebody did. ``body`` is the whole entry, byte for byte as it is exported and sealed.
+    """An action. ``body`` is the whole entry, byte for byte as exported and sealed.
 
-    ``account_id`` may be that of the instance's own log, and outlives its account: there is no
-    foreign key. ``number`` counts the account's entries from 1 in the order in which they were
-    sealed.
-    """
+    ``account_id`` may be ``INSTANCE``, and outlives its account: it is no foreign key. ``number``
+    counts the account's entries from 1 in the order in which they were sealed."""
 
     __tablename__ = "audit_entries"
     __table_args__ = (
         Index(None, "account_id", "id"),
         Index(None, "account_id", "action", "id"),
-        # With what else a list can be filtered by, so that counting reads no rows.
+        # With the other columns that lists filter by, so that counting reads no rows.
         Index(None, "account_id", "actor_id", "id", "action"),
         Index(None, "account_id", "target_id", "id", "action", "actor_id"),
         partial_index(

@@ -34,8 +34,8 @@ class BillingEvent(Base):
 class BillingSubscription(Base):
     """The last applied events of an account's subscription.
 
-    Both columns hold a ``position`` (``app.account.billing.message``) or are empty: of the newest
-    event and of the newest one that names a plan.
+    The columns are the positions (``app.account.billing.message``) of the newest event, and of the
+    newest one with a plan; empty without one.
     """
 
     __tablename__ = "billing_subscriptions"

@@ -1,4 +1,4 @@
-"""The boundaries that projects have had, and simplified shapes of those that they have."""
+"""The boundaries of projects, former ones included, and simplified shapes of present ones."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _STORING = "stored_bytes > 0"
 class BoundaryEntry(Base):
     """A boundary of a project, from ``created_at`` until ``replaced_at``.
 
-    The present one is in the project's row: its entry has no ``geometry``, which comes when it is
-    replaced, with its length ``stored_bytes``. ``checksum`` is the CRC-32 of its text, by which a
-    boundary that was changed with SQL is told from it. Who set it is None where SQL did.
-    ``added_m2`` and ``removed_m2`` are None where that was too expensive to find out.
-    ``simplified_at`` is None until a job has made the shapes.
+    The text of the present one is in the project's row: its entry gets ``geometry`` and
+    ``stored_bytes`` when it is replaced. ``checksum`` is the CRC-32 of the text, which reveals a
+    boundary that was changed with SQL. ``created_by`` is None for SQL. ``added_m2`` and
+    ``removed_m2`` are None if the comparison was too expensive. ``simplified_at`` is None until a
+    job has made the shapes.
     """
 
     __tablename__ = "boundaries"
@@ -59,10 +59,8 @@ class BoundaryEntry(Base):
 class BoundaryShape(Base):
     """A project's present boundary, simplified for maps up to the zoom ``level``.
 
-    ``area_m2`` is that of the boundary; where the project has another one by now, the shape is
-    out of date. ``geometry`` is a GeoJSON Polygon or MultiPolygon, perhaps not a valid one, or a
-    Point.
-    """
+    ``area_m2`` is the area of the boundary: if the project has another area, the shape is outdated.
+    ``geometry`` is a GeoJSON Polygon or MultiPolygon, perhaps not a valid one, or a Point."""
 
     __tablename__ = "boundary_shapes"
 

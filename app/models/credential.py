@@ -9,14 +9,14 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from app.db.column_types import Base, Key, Timestamp, partial_index
 
-# Of those that expire, and whose maker has not been told yet.
+# Credentials that expire, without a mail about it so far.
 _EXPIRING = "expires_at IS NOT NULL AND expiry_mailed_at IS NULL AND revoked_at IS NULL"
 
 
 class Credential(Base):
     """One key or token. Only the SHA-256 of its secret is stored.
 
-    With ``project_ids`` it sees these projects alone; without, all that its permissions open.
+    With ``project_ids`` it sees only these projects.
     """
 
     __tablename__ = "credentials"

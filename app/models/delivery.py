@@ -40,7 +40,7 @@ class DeliveryLog(Base):
     __tablename__ = "delivery_logs"
     __table_args__ = (
         CheckConstraint("status IN ('success', 'failed')", name="status"),
-        # All that lists filter by, so that counting reads only the index.
+        # With all columns that lists filter by, so that counting reads only the index.
         Index(None, "webhook_id", "id", "status", "event_type", "delivered_at"),
         Index(None, "delivery_id"),
     )
@@ -55,7 +55,7 @@ class DeliveryLog(Base):
     attempt: Mapped[int] = mapped_column(Integer)
     status: Mapped[str] = mapped_column(String(10))
     response_code: Mapped[int | None] = mapped_column(Integer)
-    response_time_ms: Mapped[int] = mapped_column(Integer)  # of the whole attempt
+    response_time_ms: Mapped[int] = mapped_column(Integer)  # the whole attempt
     error: Mapped[str | None] = mapped_column(String(100))
     sent_at: Mapped[datetime] = mapped_column(Timestamp)  # when the attempt began
     delivered_at: Mapped[datetime] = mapped_column(Timestamp)  # when it ended
@@ -69,8 +69,8 @@ class DeliveryLog(Base):
 
 
 class AttemptCount(Base):
-    """How many attempts to reach a webhook ended alike within an hour: for charts, which cannot
-    read a million entries of the log."""
+    """The number of attempts to reach a webhook by hour, status and duration, for charts, which
+    cannot read a million entries of the log."""
 
     __tablename__ = "attempt_counts"
     __table_args__ = (
@@ -84,7 +84,6 @@ class AttemptCount(Base):
     )
     hour: Mapped[datetime] = mapped_column(Timestamp, primary_key=True)  # its beginning
     status: Mapped[str] = mapped_column(String(10), primary_key=True)
-    # The least of ``app.policy.deliveries.LATENCY_STEPS`` that is not shorter than the attempt; 0
-    # for those that failed.
+    # The duration, rounded up to one of ``app.policy.deliveries.LATENCY_STEPS``; 0 for failures.
     took_ms: Mapped[int] = mapped_column(Integer, primary_key=True)
     number: Mapped[int] = mapped_column(Integer)

@@ -9,8 +9,8 @@ from app.db.column_types import Base, Key
 
 
 class Event(Base):
-    """One event. ``body`` is the whole envelope, byte for byte as every receiver gets it. The time
-    in it is that of the id, by which lists are sorted and old events deleted."""
+    """One event. ``body`` is the whole envelope, byte for byte as every receiver gets it. Its time
+    is that of the id, which sorts lists and tells old events."""
 
     __tablename__ = "events"
     __table_args__ = (

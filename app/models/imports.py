@@ -1,4 +1,4 @@
-"""Imports and their files."""
+"""Imports, their files and their features."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 from sqlalchemy import (
     JSON,
+    BigInteger,
     Boolean,
     ForeignKey,
     Index,
@@ -18,21 +19,21 @@ from sqlalchemy import (
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.db.column_types import Base, Key, Timestamp, among
-from app.policy.imports import KINDS, STATUSES
+from app.policy.imports import KINDS, STATUSES, VERDICTS
 
 
 class Import(Base):
     """One file that is imported into an account.
 
     ``crs`` is the coordinate system that the file names, if its positions can be in it;
-    ``given_crs`` is that which a person has named, and wins.
+    ``given_crs`` is the one that a person has named, and takes precedence.
     ``swap``, ``corners_by``, ``close_lines`` and ``without_boundaries`` are answers to
-    ``questions`` (``app.imports.questions``), and so is ``points_as_plots``, null until somebody
-    says it. ``project_made_at``: the import made the project of its plots, and this is the
-    ``updated_at`` that it got. ``left_out`` has the numbers of the features that are not written.
-    ``acted_as`` has through what ``acted_by`` acts, as ``app.imports.attribution`` keeps it.
-    ``mapping`` is null until it is guessed. ``counts`` also has the hectares and the bbox of what
-    was read, and the seconds that deciding took while it was applied. ``lease`` belongs to the
+    ``questions`` (``app.imports.questions``), and so is ``points_as_plots``, null until it is
+    answered. ``project_made_at``: the import created the project of its plots, with this
+    ``updated_at``. ``left_out`` has the numbers of the features that are not written.
+    ``acted_as`` is the credential of ``acted_by`` (``app.imports.attribution``). ``mapping`` is
+    null until it is guessed. ``counts`` also has the hectares and the bbox of the read features,
+    and the seconds of deciding about them while the import was applied. ``lease`` belongs to the
     worker that does what ``status`` says, from ``leased_at`` until ``leased_until``. ``is_long``: a
     brief turn was too short to read it. ``costly_layers`` are those that took too much to be read;
     null: the file could not even be opened.
@@ -51,7 +52,7 @@ class Import(Base):
     id: Mapped[str] = mapped_column(Key, primary_key=True)
     account_id: Mapped[str] = mapped_column(Key, ForeignKey("accounts.id", ondelete="CASCADE"))
     kind: Mapped[str] = mapped_column(String(10))
-    project_id: Mapped[str | None] = mapped_column(Key)  # of assets; of plots null for a new one
+    project_id: Mapped[str | None] = mapped_column(Key)  # for assets; for plots null: a new project
     source: Mapped[str] = mapped_column(String(10))  # where it was started: api, cli, dashboard
     user_id: Mapped[str] = mapped_column(Key)  # who started it
     user_email: Mapped[str] = mapped_column(String(254))
@@ -86,7 +87,7 @@ class Import(Base):
     leased_until: Mapped[datetime | None] = mapped_column(Timestamp)
     is_long: Mapped[bool] = mapped_column(Boolean, default=False)
     costly_layers: Mapped[list[str | None]] = mapped_column(JSON, default=list)
-    tries: Mapped[int] = mapped_column(Integer, default=0)  # of the step that ``status`` names
+    tries: Mapped[int] = mapped_column(Integer, default=0)  # to do the step of ``status``
     created_at: Mapped[datetime] = mapped_column(Timestamp)
     updated_at: Mapped[datetime] = mapped_column(Timestamp)
 
@@ -102,3 +103,49 @@ class ImportFile(Base):
     account_id: Mapped[str] = mapped_column(Key, ForeignKey("accounts.id", ondelete="CASCADE"))
     data: Mapped[bytes] = mapped_column(LargeBinary)
     created_at: Mapped[datetime] = mapped_column(Timestamp)
+
+
+class ImportFeature(Base):
+    """A feature of an import's layer, and what becomes of it.
+
+    ``target_id`` is the project or asset that it becomes or changes. ``values`` and ``geometry``
+    are written, ``before`` are the replaced columns; the geometry of a rejected feature is only for
+    a map. ``outside``: an asset outside the boundary of its project; null without a boundary or a
+    location. ``overlaps`` are the largest as in the API, null without any; ``overlap_m2`` is the
+    sum of all with projects. ``left_out``: a person has excluded it. ``is_plot``: it becomes an
+    asset, in an import of projects. ``metadata_changes`` are the keys of metadata that differ.
+    ``state`` is null until the import is applied: then it is ``applied``, later ``undone`` or
+    ``kept``. ``written_at`` is the ``updated_at`` of the written target, which reveals later
+    changes.
+    """
+
+    __tablename__ = "import_features"
+    __table_args__ = (
+        among("verdict", VERDICTS),
+        Index(None, "import_id", "verdict", "number"),
+    )
+
+    import_id: Mapped[str] = mapped_column(
+        Key, ForeignKey("imports.id", ondelete="CASCADE"), primary_key=True
+    )
+    number: Mapped[int] = mapped_column(Integer, primary_key=True)
+    account_id: Mapped[str] = mapped_column(Key)
+    name: Mapped[str] = mapped_column(Text)
+    verdict: Mapped[str] = mapped_column(String(10))
+    target_id: Mapped[str | None] = mapped_column(Key)
+    area_m2: Mapped[int | None] = mapped_column(BigInteger)
+    previous_area_m2: Mapped[int | None] = mapped_column(BigInteger)
+    left_out: Mapped[bool] = mapped_column(Boolean, default=False)
+    is_plot: Mapped[bool] = mapped_column(Boolean, default=False)
+    changes: Mapped[list[str]] = mapped_column(JSON)
+    metadata_changes: Mapped[list[str]] = mapped_column(JSON, default=list)
+    is_namesake: Mapped[bool] = mapped_column(Boolean, default=False)
+    problems: Mapped[list[Any]] = mapped_column(JSON)
+    outside: Mapped[bool | None] = mapped_column(Boolean)
+    overlaps: Mapped[list[Any] | None] = mapped_column(JSON(none_as_null=True))
+    overlap_m2: Mapped[int | None] = mapped_column(BigInteger)
+    state: Mapped[str | None] = mapped_column(String(10))
+    written_at: Mapped[datetime | None] = mapped_column(Timestamp)
+    values: Mapped[dict[str, Any]] = mapped_column(JSON)
+    before: Mapped[dict[str, Any] | None] = mapped_column(JSON(none_as_null=True))
+    geometry: Mapped[str | None] = mapped_column(Text)

@@ -1,4 +1,4 @@
-"""What operators have set for the whole instance."""
+"""The operators' settings of the instance."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class InstanceState(Base):
     )
 
     id: Mapped[int] = mapped_column(SmallInteger, primary_key=True, autoincrement=False)
-    # Since when nobody can sign up, whatever the setting SIGN_UP says.
+    # The time since which nobody can sign up, whatever SIGN_UP is.
     sign_up_closed_at: Mapped[datetime | None] = mapped_column(Timestamp)
     # At the top of every page: plain text.
     message: Mapped[str | None] = mapped_column(String(500))

@@ -29,13 +29,13 @@ class Mail(Base):
     kind: Mapped[str] = mapped_column(String(40))
     recipient: Mapped[str] = mapped_column(String(254))
     cause: Mapped[str] = mapped_column(String(200))  # why it is sent
-    # The id of the account that it comes from; empty if somebody without one may have caused it.
+    # The account that it comes from, for fair turns; empty if it comes from none.
     turn_of: Mapped[str] = mapped_column(Key, default="")
     sealed: Mapped[str | None] = mapped_column(Text)
     attempts: Mapped[int] = mapped_column(Integer)
-    # When it is sent next, or its lease ends; None when it is done or given up.
+    # The next attempt, or the end of the lease; None when it is sent or given up.
     due_at: Mapped[datetime | None] = mapped_column(Timestamp)
     leased_at: Mapped[datetime | None] = mapped_column(Timestamp)  # the last time
     sent_at: Mapped[datetime | None] = mapped_column(Timestamp)
-    error: Mapped[str | None] = mapped_column(String(200))  # of the last attempt
+    error: Mapped[str | None] = mapped_column(String(200))  # why the last attempt failed
     created_at: Mapped[datetime] = mapped_column(Timestamp)

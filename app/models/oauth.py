@@ -1,4 +1,4 @@
-"""OAuth consents, authorizations and tokens."""
+"""OAuth applications, consents, authorizations and tokens."""
 
 from __future__ import annotations
 
@@ -8,6 +8,25 @@ from sqlalchemy import JSON, CheckConstraint, ForeignKey, ForeignKeyConstraint, 
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.db.column_types import Base, Hash, Key, Timestamp, partial_index
+
+
+class OAuthApplication(Base):
+    """A client of the OAuth server, registered by an account. Its id is its ``client_id``."""
+
+    __tablename__ = "oauth_applications"
+    __table_args__ = (Index(None, "account_id", "id"),)
+
+    id: Mapped[str] = mapped_column(Key, primary_key=True)
+    account_id: Mapped[str] = mapped_column(Key, ForeignKey("accounts.id", ondelete="CASCADE"))
+    name: Mapped[str] = mapped_column(String(200))
+    redirect_uris: Mapped[list[str]] = mapped_column(JSON)
+    scopes: Mapped[list[str]] = mapped_column(JSON)  # that it may request
+    secret_hash: Mapped[str | None] = mapped_column(Hash)  # None: a public client
+    # After a rotation, the one before is accepted until then.
+    former_secret_hash: Mapped[str | None] = mapped_column(Hash)
+    former_secret_until: Mapped[datetime | None] = mapped_column(Timestamp)
+    created_at: Mapped[datetime] = mapped_column(Timestamp)
+    updated_at: Mapped[datetime] = mapped_column(Timestamp)
 
 
 class OAuthConsent(Base):
@@ -31,7 +50,7 @@ class OAuthConsent(Base):
         Key, ForeignKey("oauth_applications.id", ondelete="CASCADE"), primary_key=True
     )
     scopes: Mapped[list[str]] = mapped_column(JSON)
-    # Of the application: those for which the person was asked.
+    # The application's URIs that the person was asked about.
     redirect_uris: Mapped[list[str]] = mapped_column(JSON, default=list)
     created_at: Mapped[datetime] = mapped_column(Timestamp)
     updated_at: Mapped[datetime] = mapped_column(Timestamp)
@@ -78,8 +97,8 @@ class OAuthAuthorization(Base):
 class OAuthToken(Base):
     """An access token or a refresh token.
 
-    It is looked up together with its authorization, and works no more once that is deleted: no
-    foreign key deletes it, as a family can have very many, but a job (``app.oauth.jobs``).
+    It is looked up together with its authorization, and is invalid without it. A job deletes it
+    then (``app.oauth.jobs``), not a foreign key, as a family can have very many tokens.
     """
 
     __tablename__ = "oauth_tokens"
@@ -103,6 +122,6 @@ class OAuthToken(Base):
     created_at: Mapped[datetime] = mapped_column(Timestamp)
     expires_at: Mapped[datetime] = mapped_column(Timestamp)
     revoked_at: Mapped[datetime | None] = mapped_column(Timestamp)
-    used_at: Mapped[datetime | None] = mapped_column(Timestamp)  # of an access token: first
-    # Of a refresh token: the encrypted response for repeats within the grace.
+    used_at: Mapped[datetime | None] = mapped_column(Timestamp)  # the first use of an access token
+    # The encrypted response for repeats of a refresh within the grace period.
     sealed_successor: Mapped[str | None] = mapped_column(Text)

@@ -23,10 +23,10 @@ class User(Base):
     password_hash: Mapped[str | None] = mapped_column(String(200))
     email_verified_at: Mapped[datetime | None] = mapped_column(Timestamp)
     time_zone: Mapped[str | None] = mapped_column(String(64))  # Europe/Berlin; None: the browser's
-    date_format: Mapped[str | None] = mapped_column(String(20))  # app.policy.dates; likewise
-    # Since when they have an authenticator app or a passkey; None: they have neither.
+    date_format: Mapped[str | None] = mapped_column(String(20))  # app.policy.dates; None as above
+    # The time since which they have an authenticator app or a passkey; None without one.
     second_factor_since: Mapped[datetime | None] = mapped_column(Timestamp)
-    operator_since: Mapped[datetime | None] = mapped_column(Timestamp)  # None: they are none
+    operator_since: Mapped[datetime | None] = mapped_column(Timestamp)  # None: not an operator
     created_at: Mapped[datetime] = mapped_column(Timestamp)
     updated_at: Mapped[datetime] = mapped_column(Timestamp)
 
@@ -49,7 +49,7 @@ class Membership(Base):
     )
     role: Mapped[str] = mapped_column(String(10))
     invited_at: Mapped[datetime | None] = mapped_column(Timestamp)
-    # Of the latest invitation link, until it is accepted.
+    # The hash of the latest invitation link, until it is accepted.
     invitation_hash: Mapped[str | None] = mapped_column(Hash)
     invitation_expires_at: Mapped[datetime | None] = mapped_column(Timestamp)
     joined_at: Mapped[datetime | None] = mapped_column(Timestamp)

@@ -27,7 +27,7 @@ from app.db.column_types import (
     search_indexes,
     smallest_null,
 )
-from app.policy.bounds import PROJECT_STATUSES
+from app.policy.request_limits import PROJECT_STATUSES
 
 RowNumber = BigInteger().with_variant(Integer, "sqlite")
 
@@ -35,15 +35,15 @@ RowNumber = BigInteger().with_variant(Integer, "sqlite")
 class Project(Base):
     """A forest area.
 
-    ``row`` is the database's own number of the row, which the search and box indexes point to; it
-    never leaves the service. ``geometry`` and ``metadata`` are the JSON text as it goes out, and
-    ``stored_bytes`` is their length in UTF-8. ``geometry`` comes last: SQLite reads a row from its
-    start, and so need not read a large boundary for what is before it. ``name_key`` is
-    case-folded, ``search_text`` normalized for search (``app.values.text``), and the bounds are
-    unwrapped (``app.geometry``). The indexes follow the orders of lists. ``deleted_at`` is set
-    while the rows of a deleted project go in batches (``app.projects.deletion``): the tenant filter
-    passes over it and its assets. ``country_version`` is that of the data that ``country`` was
-    derived from; null: it was not yet, and a job does it.
+    ``row`` is the number of the row, which the search and box indexes point to; clients never see
+    it. ``geometry`` and ``metadata`` are the JSON text as it goes out, and ``stored_bytes`` is its
+    length in UTF-8. ``geometry`` comes last: SQLite reads a row from its start, and need not read a
+    large boundary for the columns before it. ``name_key`` is case-folded, ``search_text``
+    normalized for search (``app.values.text``), and the box is unwrapped (``app.geometry``). The
+    indexes follow the orders of lists. ``deleted_at`` is set while the rows of a deleted project
+    are deleted in batches (``app.projects.deletion``): the tenant filter excludes it and its
+    assets. ``country_version`` is the version of the data that ``country`` was derived from; null
+    until a job derives it.
     """
 
     __tablename__ = "projects"
@@ -52,7 +52,7 @@ class Project(Base):
         among("status", PROJECT_STATUSES),
         Index(None, "account_id", "created_at", "id"),
         Index(None, "account_id", "name_key", "id"),
-        Index(  # of maps too, which read nothing else to find the largest in a box
+        Index(  # also for maps, which find the largest in a box by it alone
             "ix_projects_account_id_area_m2_id",
             *("account_id", smallest_null("area_m2"), "id", "status"),
             *("west", "south", "east", "north"),
@@ -71,7 +71,7 @@ class Project(Base):
             *("account_id", "status", smallest_null("area_m2"), "id"),
         ),
         Index(None, "account_id", "status", "updated_at", "id"),
-        partial_index(  # which a job looks for
+        partial_index(  # for the job that derives countries
             "ix_projects_without_country",
             "id",
             where="country_version IS NULL AND area_m2 IS NOT NULL",
@@ -91,7 +91,7 @@ class Project(Base):
     south: Mapped[float | None] = mapped_column(Double)
     east: Mapped[float | None] = mapped_column(Double)
     north: Mapped[float | None] = mapped_column(Double)
-    # The default is for rows that are inserted with SQL.
+    # The default is for rows inserted with SQL.
     stored_bytes: Mapped[int] = mapped_column(BigInteger, default=0, server_default="0")
     slug: Mapped[str] = mapped_column(String(63))
     external_id: Mapped[str | None] = mapped_column(String(200))

@@ -23,7 +23,7 @@ class RequestCount(Base):
 class CredentialRequest(Base):
     """Requests of one credential on one day. They stay when the credential is deleted.
 
-    ``credential_id`` is what ``app.auth.principal.Principal.counted_as`` says.
+    ``credential_id`` is ``app.auth.principal.Principal.counted_as``.
     """
 
     __tablename__ = "credential_requests"

@@ -11,7 +11,7 @@ from app.db.column_types import Base, Hash, Key, Timestamp
 
 
 class Authenticator(Base):
-    """A person's authenticator app: the secret that its codes are made from."""
+    """A person's authenticator app, with the secret of its codes."""
 
     __tablename__ = "authenticators"
 
@@ -19,7 +19,7 @@ class Authenticator(Base):
         Key, ForeignKey("users.id", ondelete="CASCADE"), primary_key=True
     )
     sealed_secret: Mapped[str] = mapped_column(Text)
-    last_step: Mapped[int] = mapped_column(BigInteger)  # of the last code accepted
+    last_step: Mapped[int] = mapped_column(BigInteger)  # time step of the last accepted code
     created_at: Mapped[datetime] = mapped_column(Timestamp)
 
 
@@ -36,7 +36,7 @@ class RecoveryCode(Base):
 
 
 class Passkey(Base):
-    """A passkey of a person: the public key that its signatures are checked with."""
+    """A person's passkey, with its public key."""
 
     __tablename__ = "passkeys"
     __table_args__ = (Index(None, "user_id"),)
@@ -75,7 +75,7 @@ class PendingSignIn(Base):
 
 
 class UsedChallenge(Base):
-    """A challenge that a passkey has signed, and that none may sign again."""
+    """A challenge that a passkey has signed, which cannot be used again."""
 
     __tablename__ = "used_challenges"
     __table_args__ = (Index(None, "used_at"),)

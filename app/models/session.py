@@ -23,9 +23,9 @@ class Session(Base):
         Key, ForeignKey("accounts.id", ondelete="SET NULL")
     )
     token_hash: Mapped[str] = mapped_column(Hash, unique=True)
-    address: Mapped[str] = mapped_column(String(45))  # of the client, when it signed in
+    address: Mapped[str] = mapped_column(String(45))  # the client's when it signed in
     browser: Mapped[str] = mapped_column(String(300))  # the User-Agent header
     created_at: Mapped[datetime] = mapped_column(Timestamp)
     last_used_at: Mapped[datetime] = mapped_column(Timestamp)
-    # When the person last gave their second factor in it or, having none, their password.
+    # The last confirmation in it by second factor or, without one, by password.
     confirmed_at: Mapped[datetime | None] = mapped_column(Timestamp)

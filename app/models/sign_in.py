@@ -45,9 +45,7 @@ class MailedLink(Base):
 
 class SignInFailure(Base):
     """Attempts at a password or a code under one key of ``app.auth.login_throttle`` in the current
-    window.
-
-    A successful attempt deletes the row.
+    window. A successful attempt deletes the row.
     """
 
     __tablename__ = "sign_in_failures"

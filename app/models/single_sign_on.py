@@ -1,4 +1,4 @@
-"""Single sign-on: who people are at the provider, and sign-ins that are under way."""
+"""Single sign-on: the identities of people at the provider, and pending sign-ins."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from app.db.column_types import Base, Hash, Key, Timestamp
 
 
 class SignInIdentity(Base):
-    """Who a person is at an OpenID Connect provider, which names each subject once and for all."""
+    """The identity of a person at an OpenID Connect provider, whose subjects never change."""
 
     __tablename__ = "sign_in_identities"
     __table_args__ = (UniqueConstraint("issuer", "subject"), Index(None, "user_id"))
@@ -28,8 +28,8 @@ class SignInIdentity(Base):
 class SignInAttempt(Base):
     """A sign-in of one browser. The cookie holds the token, the row its hash.
 
-    Once the provider has said who it is, a row waits for the consent of somebody who was not here
-    before: to be linked to ``user_id``, or to become a new person.
+    After the return from the provider, the row of an unknown identity waits for the person's
+    consent: to be linked to ``user_id``, or to become a new person.
     """
 
     __tablename__ = "sign_in_attempts"
@@ -41,13 +41,13 @@ class SignInAttempt(Base):
 
     token_hash: Mapped[str] = mapped_column(Hash, primary_key=True)
     target: Mapped[str] = mapped_column(Text)  # the path of the page to show afterwards
-    # Who is to have the identity: the signed-in person who asked for it, or whose address it has.
+    # The person to link the identity to: the signed-in one, or the one with its address.
     user_id: Mapped[str | None] = mapped_column(Key, ForeignKey("users.id", ondelete="CASCADE"))
     returned_at: Mapped[datetime | None] = mapped_column(Timestamp)  # from the provider
     issuer: Mapped[str | None] = mapped_column(String(500))
     subject: Mapped[str | None] = mapped_column(String(255))
     email: Mapped[str | None] = mapped_column(String(254))
     name: Mapped[str | None] = mapped_column(String(200))
-    link_hash: Mapped[str | None] = mapped_column(Hash)  # of the link mailed to ``user_id``
+    link_hash: Mapped[str | None] = mapped_column(Hash)  # hash of the link mailed to ``user_id``
     created_at: Mapped[datetime] = mapped_column(Timestamp)
     expires_at: Mapped[datetime] = mapped_column(Timestamp)

@@ -59,5 +59,5 @@ class Replay(Base):
     next_at: Mapped[datetime] = mapped_column(Timestamp)  # when the next ones are queued
     created_at: Mapped[datetime] = mapped_column(Timestamp)
     total: Mapped[int] = mapped_column(Integer)  # events, as it began
-    queued: Mapped[int] = mapped_column(Integer)  # of them, until now
+    queued: Mapped[int] = mapped_column(Integer)  # those queued already
     ended_at: Mapped[datetime | None] = mapped_column(Timestamp)  # when all were queued

@@ -28,15 +28,17 @@ from app.http.errors import NotFound, Unauthorized
 from app.http.middleware import STARTED
 from app.limits import limiter
 from app.monitoring.readings import Readings, build
-from app.policy.metrics import REQUEST_SECONDS, describe
+from app.policy.metrics import REQUEST_SECONDS, describe_metric
 
 bp = Blueprint("metrics", __name__)
 
 # Other methods are counted together: clients can send any word, and each would be kept forever.
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"})
-_REQUESTS = Counter(*describe("canopy_http_requests_total"))
-_DURATION = Histogram(*describe("canopy_http_request_duration_seconds"), buckets=REQUEST_SECONDS)
-_LIMITED = Counter(*describe("canopy_rate_limited_total"))
+_REQUESTS = Counter(*describe_metric("canopy_http_requests_total"))
+_DURATION = Histogram(
+    *describe_metric("canopy_http_request_duration_seconds"), buckets=REQUEST_SECONDS
+)
+_LIMITED = Counter(*describe_metric("canopy_rate_limited_total"))
 
 # Those of one process: each web process is among the readings.
 for _collector in (PROCESS_COLLECTOR, PLATFORM_COLLECTOR, GC_COLLECTOR):

@@ -12,7 +12,7 @@ from typing import Any
 
 from sqlalchemy import bindparam, delete, select, update
 
-from app.audit.entries import record
+from app.audit.entries import write_entry
 from app.audit.origin import Actor
 from app.audit.targets import Target
 from app.auth.tenant import find_locked, rows_of
@@ -88,7 +88,7 @@ def find_code(code: str) -> Any:
     return _BY_CODE.first(code_hash=tokens.hash_token(code))
 
 
-def claim_code(found: Any) -> OAuthAuthorization | None:
+def claim_code(row: Any) -> OAuthAuthorization | None:
     """Use a code. Returns None if it was used before, has expired or was revoked.
 
     Only one of several concurrent requests succeeds; the others wait for its transaction.
@@ -97,27 +97,27 @@ def claim_code(found: Any) -> OAuthAuthorization | None:
     updated: Any = db.session.execute(
         update(OAuthAuthorization)
         .where(
-            OAuthAuthorization.account_id == found.account_id,
-            OAuthAuthorization.id == found.id,
+            OAuthAuthorization.account_id == row.account_id,
+            OAuthAuthorization.id == row.id,
             OAuthAuthorization.code_used_at.is_(None),
             OAuthAuthorization.revoked_at.is_(None),
             OAuthAuthorization.code_expires_at > now,
         )
-        .values(code_used_at=now, last_used_at=now, ends_at=_family_end(found, now)),
+        .values(code_used_at=now, last_used_at=now, ends_at=_family_end(row, now)),
         execution_options={"synchronize_session": False},
     )
     if updated.rowcount == 0:
         return None
-    _delete_surplus(found, now)
-    return find_locked(found.account_id, OAuthAuthorization, found.id)
+    _delete_surplus(row, now)
+    return find_locked(row.account_id, OAuthAuthorization, row.id)
 
 
 def lock_family(account_id: str, authorization_id: str) -> OAuthAuthorization | None:
     """Lock and return the authorization of a family; None if it was revoked or has expired."""
-    found = find_locked(account_id, OAuthAuthorization, authorization_id)
-    if found is None or found.revoked_at is not None or found.ends_at <= clock.now():
+    family = find_locked(account_id, OAuthAuthorization, authorization_id)
+    if family is None or family.revoked_at is not None or family.ends_at <= clock.now():
         return None
-    return found
+    return family
 
 
 def revoke_family(account_id: str, authorization_id: str) -> bool:
@@ -135,17 +135,17 @@ def revoke_family(account_id: str, authorization_id: str) -> bool:
     return bool(revoked.rowcount)
 
 
-def record_entry(action: str, found: Any, client: Client) -> None:
-    """Record in the audit log the use of a token or code by an application that acts for a person.
+def write_token_entry(action: str, row: Any, client: Client) -> None:
+    """Write the entry of an application's use of a token or code.
 
     Args:
-        found: the row of the token or code, with ``account_id`` and ``user_id``.
+        row: the row of the token or code, with ``account_id`` and ``user_id``.
     """
-    email = db.session.get_one(User, found.user_id).email
-    record(
+    email = db.session.get_one(User, row.user_id).email
+    write_entry(
         action,
-        Target("member", found.user_id, email),
-        account_id=found.account_id,
+        Target("member", row.user_id, email),
+        account_id=row.account_id,
         actor=Actor("application", client.id, client.name),
     )
 
@@ -162,29 +162,29 @@ def _delete_unused(account_id: str, user_id: str, now: datetime) -> None:
     )
 
 
-def _delete_surplus(found: Any, now: datetime) -> None:
-    """Delete the authorizations, beside this one, that its consent has too many of: those that have
-    ended first, then those that were used longest ago."""
+def _delete_surplus(row: Any, now: datetime) -> None:
+    """Delete other authorizations beyond the maximum of the consent: ended ones first, then those
+    that were used longest ago."""
     has_ended = OAuthAuthorization.revoked_at.is_not(None) | (OAuthAuthorization.ends_at <= now)
     surplus = (
-        rows_of(found.account_id, OAuthAuthorization)
+        rows_of(row.account_id, OAuthAuthorization)
         .where(
-            OAuthAuthorization.user_id == found.user_id,
-            OAuthAuthorization.application_id == found.application_id,
+            OAuthAuthorization.user_id == row.user_id,
+            OAuthAuthorization.application_id == row.application_id,
             OAuthAuthorization.code_used_at.is_not(None),
-            OAuthAuthorization.id != found.id,
+            OAuthAuthorization.id != row.id,
         )
         .order_by(has_ended, OAuthAuthorization.last_used_at.desc())
         .offset(AUTHORIZATIONS_PER_CONSENT - 1)
-        .limit(BATCH_ROWS)  # each time
+        .limit(BATCH_ROWS)
         .with_for_update(skip_locked=True)
     )
     for family in db.session.scalars(surplus):
         db.session.delete(family)
 
 
-def _family_end(found: Any, now: datetime) -> datetime:
+def _family_end(row: Any, now: datetime) -> datetime:
     """The time when the family of a code expires: with offline access, counted from the consent."""
-    if OFFLINE_ACCESS in found.scopes:
-        return found.created_at + AUTHORIZATION_LIFE  # type: ignore[no-any-return]
+    if OFFLINE_ACCESS in row.scopes:
+        return row.created_at + AUTHORIZATION_LIFE  # type: ignore[no-any-return]
     return now + ACCESS_TOKEN_LIFE

@@ -72,7 +72,7 @@ class Client(ClientMixin):  # type: ignore[misc]
         former, until = self.former_secret_hash, self.former_secret_until
         if former is not None and until is not None and clock.now() < until:
             accepted.append(former)
-        matches = [hmac.compare_digest(sent, each) for each in accepted]
+        matches = [hmac.compare_digest(sent, secret_hash) for secret_hash in accepted]
         return True in matches
 
     # The interface that Authlib requires.

@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import bindparam, delete, func, select
 from sqlalchemy.orm import aliased
 
-from app.audit.entries import Changes, created, record
+from app.audit.entries import Changes, changes_of_new, write_entry
 from app.audit.origin import Actor, Via, acting, application_name
 from app.audit.targets import Target
 from app.auth.tenant import columns_of, own_columns_of, rows_of
@@ -91,23 +91,23 @@ def has_consent(
     return is_registered(redirect_uri, row.redirect_uris)
 
 
-def record_consent(
+def save_consent(
     account_id: str,
     user_id: str,
     application_id: str,
     scopes: Collection[str],
     *,
     name: str,
-    asked: Collection[str] = (),
+    confirmed_uris: Collection[str] = (),
 ) -> None:
     """Add scopes to a person's consent, or create the consent.
 
-    It is recorded in the audit log even if the consent has all scopes already, as the application
-    gets access again.
+    It has an entry even if the consent has all scopes already, as the application gets access
+    again.
 
     Args:
         name: the name of the application.
-        asked: the redirect URIs of the application that the person has just been asked about.
+        confirmed_uris: the redirect URIs that the person has just been asked about.
 
     Raises:
         Forbidden: the person does not belong to the account.
@@ -118,7 +118,7 @@ def record_consent(
     row = insert_into(OAuthConsent).values(
         **key,
         scopes=list(scopes),
-        redirect_uris=list(asked),
+        redirect_uris=list(confirmed_uris),
         created_at=now,
         updated_at=now,
     )
@@ -133,13 +133,13 @@ def record_consent(
     granted = [scope for scope in SCOPES if scope in {*consent.scopes, *scopes}]
     if granted != consent.scopes:
         consent.scopes, consent.updated_at = granted, now
-    consent.redirect_uris = list(dict.fromkeys([*consent.redirect_uris, *asked]))
+    consent.redirect_uris = list(dict.fromkeys([*consent.redirect_uris, *confirmed_uris]))
     action = "application.allowed"
     changes: Changes = {"scopes": {"from": former, "to": granted}}
     if granted == former:
-        action, changes = "application.allowed_again", created({"scopes": list(scopes)})
+        action, changes = "application.allowed_again", changes_of_new({"scopes": list(scopes)})
     target = Target("application", application_id, name)
-    record(action, target, account_id=account_id, changes=changes)
+    write_entry(action, target, account_id=account_id, changes=changes)
 
 
 def list_consents(user_id: str) -> list[dict[str, Any]]:
@@ -186,7 +186,7 @@ def revoke_consent(user_id: str, account_id: str, application_id: str) -> bool:
     if not deleted.rowcount:
         return False
     target = Target("application", application_id, name)
-    record("application.revoked", target, account_id=account_id)
+    write_entry("application.revoked", target, account_id=account_id)
     return True
 
 
@@ -203,18 +203,18 @@ def revoke_consents_to(application: OAuthApplication, scopes: Collection[str]) -
     return revoked
 
 
-def record_end_of_access(application: OAuthApplication) -> None:
-    """Record in the logs of other accounts that an application loses the access granted there. It
-    must be locked, and is about to be deleted."""
+def write_end_of_access(application: OAuthApplication) -> None:
+    """Write entries in other accounts about the end of an application's access there. It must be
+    locked, and is about to be deleted."""
     accounts = {account_id for account_id, _, _ in _consents_to(application)}
     for account_id in sorted(accounts - {application.account_id}):
         with _acting_in(account_id, application):
-            record("application.revoked", application, account_id=account_id)
+            write_entry("application.revoked", application, account_id=account_id)
 
 
 def _consents_to(application: OAuthApplication) -> Sequence[Any]:
-    found = select(OAuthConsent.account_id, OAuthConsent.user_id, OAuthConsent.scopes)
-    return db.session.execute(found.where(OAuthConsent.application_id == application.id)).all()
+    consents = select(OAuthConsent.account_id, OAuthConsent.user_id, OAuthConsent.scopes)
+    return db.session.execute(consents.where(OAuthConsent.application_id == application.id)).all()
 
 
 def _acting_in(account_id: str, application: OAuthApplication) -> AbstractContextManager[None]:
@@ -227,10 +227,10 @@ def _acting_in(account_id: str, application: OAuthApplication) -> AbstractContex
 
 def _lock_membership(account_id: str, user_id: str) -> None:
     """Lock a membership, so that changes of it wait. Raises Forbidden if there is none."""
-    found = db.session.scalars(
+    membership = db.session.scalars(
         rows_of(account_id, Membership)
         .where(Membership.user_id == user_id, Membership.joined_at.is_not(None))
         .with_for_update(read=True)
     ).one_or_none()
-    if found is None:
+    if membership is None:
         raise Forbidden("You do not belong to this account.")

@@ -17,7 +17,7 @@ from authlib.oauth2.rfc6749.grants import AuthorizationCodeGrant, RefreshTokenGr
 from authlib.oauth2.rfc7636 import CodeChallenge
 
 from app.oauth import issuing
-from app.oauth.authorizations import claim_code, find_code, record_entry, revoke_family
+from app.oauth.authorizations import claim_code, find_code, revoke_family, write_token_entry
 from app.oauth.clients import BASIC, NONE, POST, Client
 from app.policy.oauth_errors import Description
 from app.values import clock
@@ -88,13 +88,13 @@ class CodeGrant(AuthorizationCodeGrant):  # type: ignore[misc]
         if family is None or family.code_used_at is None:
             _revoke_reused(row, self.request.client)
             raise InvalidGrantError(Description.CODE)
-        return 200, issuing.issue(family, family.scopes, family.code_used_at), []
+        return 200, issuing.issue_tokens(family, family.scopes, family.code_used_at), []
 
 
 def _revoke_reused(row: Any, client: Client) -> None:
     """Revoke all tokens that were issued from a code."""
     if revoke_family(row.account_id, row.id):
-        record_entry("application.token_reused", row, client)
+        write_token_entry("application.token_reused", row, client)
 
 
 class Pkce(CodeChallenge):  # type: ignore[misc]
@@ -135,4 +135,4 @@ class RefreshGrant(RefreshTokenGrant):  # type: ignore[misc]
         scopes = [name for name in row.scopes if name in requested]
         if not scopes:
             raise InvalidScopeError(Description.SCOPE_NOT_GRANTED)
-        return 200, issuing.rotate(row, self.request.client, scopes), []
+        return 200, issuing.rotate_refresh_token(row, self.request.client, scopes), []

@@ -14,7 +14,7 @@ from app.db.extensions import db
 from app.db.queries import CompiledQuery
 from app.limits.counting import count_refresh
 from app.models import OAuthAuthorization, OAuthToken
-from app.oauth.authorizations import lock_family, record_entry, revoke_family
+from app.oauth.authorizations import lock_family, revoke_family, write_token_entry
 from app.oauth.clients import Client
 from app.policy.oauth import ACCESS_TOKEN_LIFE, OFFLINE_ACCESS, REFRESH_GRACE, REFRESH_TOKEN_IDLE
 from app.policy.oauth_errors import Description
@@ -59,7 +59,9 @@ def find_token(token: str) -> Any:
     return _BY_HASH.first(token_hash=tokens.hash_token(token))
 
 
-def issue(family: OAuthAuthorization, scopes: Sequence[str], now: datetime) -> dict[str, Any]:
+def issue_tokens(
+    family: OAuthAuthorization, scopes: Sequence[str], now: datetime
+) -> dict[str, Any]:
     """Issue tokens. Returns the body of the token response (RFC 6749, section 5.1).
 
     Args:
@@ -80,7 +82,7 @@ def issue(family: OAuthAuthorization, scopes: Sequence[str], now: datetime) -> d
     return response
 
 
-def rotate(found: Any, client: Client, scopes: Sequence[str]) -> dict[str, Any]:
+def rotate_refresh_token(row: Any, client: Client, scopes: Sequence[str]) -> dict[str, Any]:
     """Exchange a refresh token for new tokens. Returns the body of the token response.
 
     Within REFRESH_GRACE a repeat gets the same response, and so do concurrent requests, which wait
@@ -92,40 +94,44 @@ def rotate(found: Any, client: Client, scopes: Sequence[str]) -> dict[str, Any]:
         InvalidGrantError: the token is expired, revoked or was used before.
         RateLimited: there were too many refreshes.
     """
-    if found.used_at is None:
-        count_refresh(found.user_id, client.account_id)
-    family = lock_family(found.account_id, found.authorization_id)
+    if row.used_at is None:
+        count_refresh(row.user_id, client.account_id)
+    family = lock_family(row.account_id, row.authorization_id)
     if family is None:
         raise invalid_refresh_token()
     now = clock.now()
-    if not _claim(found.token_hash, now):
-        row = db.session.get_one(OAuthToken, found.token_hash)
-        if row.used_at is not None and now - row.used_at < REFRESH_GRACE and row.sealed_successor:
-            return _unsealed(row.sealed_successor)
-        if not _replace_successors(row, now):
-            _revoke_stolen(row, found, client)
+    if not _claim(row.token_hash, now):
+        stored = db.session.get_one(OAuthToken, row.token_hash)
+        if (
+            stored.used_at is not None
+            and now - stored.used_at < REFRESH_GRACE
+            and stored.sealed_successor
+        ):
+            return _unseal_response(stored.sealed_successor)
+        if not _replace_successors(stored, now):
+            _revoke_stolen(stored, row, client)
             raise invalid_refresh_token()
-        # Only now: whoever has stolen tokens must not put off with them that this is noticed.
-        count_refresh(found.user_id, client.account_id)
-    response = issue(family, scopes, now)
+        # Counted only now: a thief must not delay this check with refreshes.
+        count_refresh(row.user_id, client.account_id)
+    response = issue_tokens(family, scopes, now)
     family.last_used_at = now
-    _wipe_family_successors(found.authorization_id, now)
-    _store_successor(found.token_hash, response)
+    _wipe_family_successors(row.authorization_id, now)
+    _store_successor(row.token_hash, response)
     return response
 
 
-def revoke(found: Any) -> bool:
+def revoke_token(row: Any) -> bool:
     """Revoke an access token, or the whole family of a refresh token. Returns False if it was
     revoked before or has expired."""
     now = clock.now()
-    if found.family_revoked_at is not None or found.family_ends_at <= now:
+    if row.family_revoked_at is not None or row.family_ends_at <= now:
         return False
-    if found.kind == "refresh":
-        return revoke_family(found.account_id, found.authorization_id)
+    if row.kind == "refresh":
+        return revoke_family(row.account_id, row.authorization_id)
     revoked: Any = db.session.execute(
         update(OAuthToken)
         .where(
-            OAuthToken.token_hash == found.token_hash,
+            OAuthToken.token_hash == row.token_hash,
             OAuthToken.revoked_at.is_(None),
             OAuthToken.expires_at > now,
         )
@@ -158,8 +164,8 @@ def has_expired_successors() -> bool:
 
 def _expired_successors(number: int) -> list[str]:
     """The hashes of up to ``number`` tokens."""
-    found = _EXPIRED_SUCCESSORS.tuples(now=clock.now() - REFRESH_GRACE, number=number)
-    return [token_hash for (token_hash,) in found]
+    rows = _EXPIRED_SUCCESSORS.tuples(now=clock.now() - REFRESH_GRACE, number=number)
+    return [token_hash for (token_hash,) in rows]
 
 
 def invalid_refresh_token() -> InvalidGrantError:
@@ -204,7 +210,7 @@ def _claim(token_hash: str, now: datetime) -> bool:
     return bool(updated.rowcount)
 
 
-def _unsealed(response: str) -> dict[str, Any]:
+def _unseal_response(response: str) -> dict[str, Any]:
     """A stored response. Raises InvalidGrantError if SECRET_KEY has changed since."""
     try:
         return unseal(response)  # type: ignore[no-any-return]
@@ -218,30 +224,30 @@ def _replace_successors(row: OAuthToken, now: datetime) -> bool:
     end."""
     if row.used_at is None or row.revoked_at is not None:
         return False
-    given = db.session.scalars(
+    successors = db.session.scalars(
         select(OAuthToken).where(
             OAuthToken.authorization_id == row.authorization_id,
             OAuthToken.created_at == row.used_at,
         )
     ).all()
-    if {each.kind for each in given} != {"access", "refresh"}:
+    if {token.kind for token in successors} != {"access", "refresh"}:
         return False
-    if any(each.used_at or each.revoked_at for each in given):
+    if any(token.used_at or token.revoked_at for token in successors):
         return False
-    for each in given:
-        each.revoked_at = now
+    for token in successors:
+        token.revoked_at = now
     row.used_at = now
     return True
 
 
-def _revoke_stolen(row: OAuthToken, found: Any, client: Client) -> None:
+def _revoke_stolen(stored: OAuthToken, row: Any, client: Client) -> None:
     """Revoke the family of a refresh token that was used before or replaced; of one that has just
     expired, nothing."""
-    row.sealed_successor = None
-    if row.used_at is None and row.revoked_at is None:
+    stored.sealed_successor = None
+    if stored.used_at is None and stored.revoked_at is None:
         return
-    if revoke_family(found.account_id, found.authorization_id):
-        record_entry("application.token_reused", found, client)
+    if revoke_family(row.account_id, row.authorization_id):
+        write_token_entry("application.token_reused", row, client)
 
 
 def _store_successor(token_hash: str, response: dict[str, Any]) -> None:

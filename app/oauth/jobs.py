@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import time
 from typing import Final
 
 from sqlalchemy import exists, select
 
 from app.auth.tenant import select_of_all_accounts
 from app.db.batches import delete_batches
-from app.db.extensions import db
 from app.db.queries import CompiledQuery
 from app.db.transactions import transaction
-from app.jobs.pauses import pause_after
 from app.jobs.registry import Job
+from app.jobs.runs import JobRun
 from app.models import OAuthAuthorization, OAuthToken
 from app.oauth.issuing import has_expired_successors, wipe_expired_successors
 
 _BATCH_ROWS: Final = 500  # per transaction
-_RUN_SECONDS: Final = 10.0  # mails and all other jobs wait for it
 _FAMILIES: Final = 1_000  # looked for at once
 _WITHOUT_AUTHORIZATION: Final = CompiledQuery(
     select_of_all_accounts(OAuthToken.authorization_id)
@@ -42,30 +39,14 @@ def wipe_successors() -> int:
 
 
 def delete_tokens() -> int:
-    """Delete the tokens of authorizations that were deleted. Returns how many of these have none
-    left.
-
-    Stops after ``_RUN_SECONDS`` or when the worker is asked to stop; the next run continues.
-    """
-    end, done = time.monotonic() + _RUN_SECONDS, 0
+    """Delete the tokens of deleted authorizations. Returns the number of finished ones."""
+    run, deleted = JobRun(), 0
     for family in _WITHOUT_AUTHORIZATION.all():
-        if not _delete_family(family.authorization_id, end):
+        tokens = select(OAuthToken).where(OAuthToken.authorization_id == family.authorization_id)
+        if not run.commit_each(delete_batches(OAuthToken, tokens)):
             break
-        done += 1
-    return done
-
-
-def _delete_family(authorization_id: str, end: float) -> bool:
-    """Delete the tokens of a family. Returns False if there was no time for all of them."""
-    tokens = select(OAuthToken).where(OAuthToken.authorization_id == authorization_id)
-    began = time.monotonic()
-    with transaction():
-        for _ in delete_batches(OAuthToken, tokens):
-            db.session.commit()
-            if pause_after(began) or time.monotonic() > end:
-                return False
-            began = time.monotonic()
-    return True
+        deleted += 1
+    return deleted
 
 
 JOBS: Final = (

@@ -75,7 +75,7 @@ def error_response(error: OAuth2Error) -> OAuthResponse:
 
 def error_fields(error: OAuth2Error) -> dict[str, str]:
     """The ``error`` and ``error_description`` of an error."""
-    return {"error": error.error, "error_description": describe(error)}
+    return {"error": error.error, "error_description": describe_error(error)}
 
 
 def status_fields(status: int, message: str) -> dict[str, str]:
@@ -84,7 +84,7 @@ def status_fields(status: int, message: str) -> dict[str, str]:
     return {"error": code, "error_description": description or message}
 
 
-def describe(error: OAuth2Error) -> str:
+def describe_error(error: OAuth2Error) -> str:
     """The description of an error that Authlib or this package raised."""
     text = error.description or ""
     return _INSTEAD.get((error.error, text)) or text or Description.FAULT

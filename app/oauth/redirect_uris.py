@@ -106,10 +106,10 @@ def _path_problem(path: str) -> str | None:
 
 def _host(authority: str) -> str | None:
     """The host of an authority, or None if that is invalid or contains user info."""
-    found = _AUTHORITY.fullmatch(authority)
-    if found is None or not 1 <= int(found["port"] or 1) <= 65_535:
+    match = _AUTHORITY.fullmatch(authority)
+    if match is None or not 1 <= int(match["port"] or 1) <= 65_535:
         return None
-    host = found["host"]
+    host = match["host"]
     if host.startswith("["):
         try:
             ipaddress.IPv6Address(host[1:-1])
@@ -127,7 +127,7 @@ def _split(text: str) -> tuple[str, str]:
 
 def _without_port(uri: str) -> tuple[str, str] | None:
     """The host of a loopback address and the part after its port; None for any other URI."""
-    found = _LOOPBACK.fullmatch(uri)
-    if found is None or int(found["port"] or 80) > 65_535:
+    match = _LOOPBACK.fullmatch(uri)
+    if match is None or int(match["port"] or 80) > 65_535:
         return None
-    return found["host"], found["rest"] or ""
+    return match["host"], match["rest"] or ""

@@ -29,10 +29,10 @@ class CannotRedirect(BadRequest):
 
 
 class RedirectWithError(Exception):
-    """An authorization request of which the client is told with an error that it has failed.
+    """An authorization request that failed. The browser is redirected to the client.
 
     Attributes:
-        client, redirect_uri: whom to tell.
+        client, redirect_uri: the client.
         description: the ``error_description``.
         url: the redirect URI with the error.
     """

@@ -48,7 +48,7 @@ def revoke() -> Response:
 
 @bp.post("/oauth/introspect")
 def introspect() -> Response:
-    """Say whether a token of the calling application is active, and its scope."""
+    """Read the state and the scope of a token of the calling application."""
     return _respond(partial(server.create_endpoint_response, "introspection"))
 
 

@@ -17,7 +17,7 @@ from authlib.oauth2.rfc7009 import RevocationEndpoint
 from authlib.oauth2.rfc7662 import IntrospectionEndpoint
 
 from app.oauth import issuing
-from app.oauth.authorizations import record_entry
+from app.oauth.authorizations import write_token_entry
 from app.oauth.clients import BASIC, POST, Client, authenticate_client, find_client
 from app.oauth.grants import ANY_CLIENT, CodeGrant, Pkce, RefreshGrant, Token
 from app.oauth.messages import OAuthRequest, OAuthResponse, error_response
@@ -46,14 +46,14 @@ class Revocation(_TokenParameters, RevocationEndpoint):  # type: ignore[misc]
     def authenticate_token(self, request: OAuthRequest, client: Client) -> Token | None:
         """Authenticate as Authlib does, and give a reason if the token is of another client."""
         try:
-            found: Token | None = super().authenticate_token(request, client)
+            result: Token | None = super().authenticate_token(request, client)
         except InvalidGrantError:
             raise InvalidGrantError(Description.OTHER_CLIENT) from None
-        return found
+        return result
 
     def revoke_token(self, token: Token, request: OAuthRequest) -> None:
-        if issuing.revoke(token.row):
-            record_entry("application.token_revoked", token.row, request.client)
+        if issuing.revoke_token(token.row):
+            write_token_entry("application.token_revoked", token.row, request.client)
 
 
 class Introspection(_TokenParameters, IntrospectionEndpoint):  # type: ignore[misc]

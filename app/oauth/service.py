@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from app.oauth.authorizations import create_authorization
-from app.oauth.consents import has_consent, lock_application, record_consent
+from app.oauth.consents import has_consent, lock_application, save_consent
 from app.oauth.redirect_uris import is_registered
 from app.oauth.requests import (
     AuthorizationRequest,
@@ -30,11 +30,13 @@ def has_consented(request: AuthorizationRequest, user_id: str, account_id: str) 
     return has_consent(account_id, user_id, client_id, request.scopes, uri)
 
 
-def grant(request: AuthorizationRequest, user_id: str, account_id: str, *, asked: bool) -> str:
-    """Grant the request and record the consent. Returns the redirect URL, with a code.
+def grant_request(
+    request: AuthorizationRequest, user_id: str, account_id: str, *, is_confirmed: bool
+) -> str:
+    """Grant the request and save the consent. Returns the redirect URL, with a code.
 
     Args:
-        asked: the person has just allowed it, not by an earlier consent.
+        is_confirmed: the person has just allowed it, not by an earlier consent.
 
     Raises:
         Forbidden: the person does not belong to the account.
@@ -47,10 +49,10 @@ def grant(request: AuthorizationRequest, user_id: str, account_id: str, *, asked
         raise CannotRedirect("This application may not ask for all of this anymore.")
     client = request.client
     uris = [uri for uri in application.redirect_uris if is_registered(request.redirect_uri, [uri])]
-    record_consent(
+    save_consent(
         *(account_id, user_id, client.id, request.scopes),
         name=client.name,
-        asked=uris if asked else (),
+        confirmed_uris=uris if is_confirmed else (),
     )
     code = create_authorization(
         account_id=account_id,
@@ -82,5 +84,6 @@ def is_known(error: RedirectWithError, user_id: str, account_ids: Iterable[str])
     links on this service's name that lead to any address (RFC 9700, section 4.11.2).
     """
     return any(
-        has_consent(each, user_id, error.client.id, (), error.redirect_uri) for each in account_ids
+        has_consent(account_id, user_id, error.client.id, (), error.redirect_uri)
+        for account_id in account_ids
     )

@@ -12,7 +12,7 @@ STRING: Final = {"type": "string"}
 _SYSTEM: Final = {"type": "string", "format": "uri", "enum": [crs.uri for crs in SYSTEMS]}
 OBJECT: Final = {"type": "object"}
 FEATURE: Final = {"$ref": "#/components/schemas/Feature"}
-_FORM: Final = {"style": "form", "explode": False}  # of the parameters that Part 1 defines
+_FORM: Final = {"style": "form", "explode": False}  # for the parameters of Part 1
 _PARAMETERS: Final[dict[str, dict[str, Any]]] = {
     "f": {
         "description": "Format of the response, in place of the header Accept.",
@@ -146,7 +146,7 @@ def components() -> dict[str, Any]:
 
 
 def _parameter_components() -> dict[str, Any]:
-    made: dict[str, Any] = {
+    parameters: dict[str, Any] = {
         name: {"name": name, "in": "query", "required": False} | parameter
         for name, parameter in _PARAMETERS.items()
     }
@@ -155,8 +155,8 @@ def _parameter_components() -> dict[str, Any]:
         "If-Match": ("Change it only if its entity tag is still one of these.", STRING),
     }
     for name, (text, schema) in headers.items():
-        made[name] = {"name": name, "in": "header", "description": text, "schema": schema}
-    return made
+        parameters[name] = {"name": name, "in": "header", "description": text, "schema": schema}
+    return parameters
 
 
 def _refusal(text: str) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from app.ogc.collections import COLLECTIONS, Collection
 from app.ogc.documents import OPENAPI
 from app.ogc.properties import SCHEMA, parameter_schema
 from app.ogc.responses import JSON
-from app.policy.bounds import METADATA_FILTERS
+from app.policy.request_limits import METADATA_FILTERS
 from app.values.version import VERSION
 
 _PATCH: Final = "application/merge-patch+json"
@@ -26,14 +26,14 @@ _NEW: Final = {"project": _KEYS, "asset": f"`project_id` is required. {_KEYS}"}
 
 
 def api_document(principal: Principal, instance_name: str, contact: dict[str, str]) -> Any:
-    """The description of what the principal can read."""
+    """The description of the operations that the principal can use."""
     paths: dict[str, Any] = {
-        "/": _reading("landing", "The landing page", "Links to the other documents.", JSON),
-        "/conformance": _public(
-            _reading("conformance", "What it conforms to", "The conformance classes.", JSON)
+        "/": _read_operation("landing", "The landing page", "Links to the other documents.", JSON),
+        "/conformance": _public_path(
+            _read_operation("conformance", "What it conforms to", "The conformance classes.", JSON)
         ),
-        "/api": _reading("api", "This document", "What the credential can read.", OPENAPI),
-        "/collections": _reading(
+        "/api": _read_operation("api", "This document", "What the credential can read.", OPENAPI),
+        "/collections": _read_operation(
             "collections", "The collections", "Those that the credential can read.", JSON
         ),
     }
@@ -52,7 +52,10 @@ def api_document(principal: Principal, instance_name: str, contact: dict[str, st
         "servers": [{"url": absolute_url(OGC), "description": "This instance"}],
         "tags": [
             {"name": "service", "description": "What this service offers."},
-            *({"name": each.id, "description": each.description} for each in COLLECTIONS),
+            *(
+                {"name": collection.id, "description": collection.description}
+                for collection in COLLECTIONS
+            ),
         ],
         "paths": paths,
         "security": [{name: []} for name in SECURITY],
@@ -64,7 +67,7 @@ def _collection_paths(collection: Collection) -> dict[str, Any]:
     base, name = f"/collections/{collection.id}", collection.id
     items = ["f", "limit", "cursor", "bbox", "bbox-crs", "datetime", "crs"]
     items += ["filter", "filter-lang", "filter-crs"]
-    own = [_own_parameter(collection, each) for each in collection.parameters]
+    own = [_own_parameter(collection, property_name) for property_name in collection.parameters]
     own.append(_METADATA_PARAMETER)
     title, word = collection.title.lower(), collection.word
     feature_id = {
@@ -75,22 +78,22 @@ def _collection_paths(collection: Collection) -> dict[str, Any]:
         "schema": STRING,
     }
     return {
-        base: _reading(
+        base: _read_operation(
             name,
             f"The collection of {title}",
             "Its coordinate systems, and where and when its features are.",
             JSON,
             tag=name,
         ),
-        f"{base}/schema": _reading(
+        f"{base}/schema": _read_operation(
             f"{name}Schema",
             "Properties of features",
             "A JSON Schema. Keys of the metadata are among the properties.",
             SCHEMA,
             tag=name,
         ),
-        f"{base}/queryables": _public(
-            _reading(
+        f"{base}/queryables": _public_path(
+            _read_operation(
                 f"{name}Queryables",
                 "Filterable properties",
                 "A JSON Schema of what `filter` can name.",
@@ -127,14 +130,14 @@ def _collection_paths(collection: Collection) -> dict[str, Any]:
             "put": _change(
                 f"replace_{word}",
                 "Replace all properties",
-                "What the body does not have becomes empty.",
+                "Properties missing from the body become empty.",
                 name,
                 "200",
             ),
             "patch": _change(
                 f"update_{word}",
                 "Change some properties",
-                "What the body does not have stays as it is. A property that is null is removed.",
+                "Properties missing from the body stay unchanged. A null property is removed.",
                 name,
                 "200",
             ),
@@ -143,13 +146,13 @@ def _collection_paths(collection: Collection) -> dict[str, Any]:
     }
 
 
-def _reading(
+def _read_operation(
     operation: str, summary: str, text: str, media_type: str, *, tag: str = "service"
 ) -> Any:
     return {"get": _read(operation, summary, text, media_type, tag, ["f"])}
 
 
-def _public(path: Any) -> Any:
+def _public_path(path: Any) -> Any:
     """A path that needs no credential."""
     return {"get": path["get"] | {"security": []}}
 
@@ -161,11 +164,11 @@ def _read(
     media_type: str,
     tag: str,
     parameters: list[str],
-    others: list[dict[str, Any]] | None = None,
+    own: list[dict[str, Any]] | None = None,
     *,
     has_tag: bool = False,
 ) -> dict[str, Any]:
-    schema = {"$ref": "#/components/schemas/FeatureCollection"} if others is not None else OBJECT
+    schema = {"$ref": "#/components/schemas/FeatureCollection"} if own is not None else OBJECT
     schema = FEATURE if operation.endswith("Item") else schema
     contents = {media_type: {"schema": schema}, "text/html": {"schema": STRING}}
     success: dict[str, Any] = {"200": {"description": summary, "content": contents}}
@@ -177,7 +180,7 @@ def _read(
         "summary": summary,
         "description": text,
         "tags": [tag],
-        "parameters": [*references, *(others or [])],
+        "parameters": [*references, *(own or [])],
         "responses": success | _refusals(_REFUSED),
     }
 
@@ -186,7 +189,7 @@ def _change(operation: str, summary: str, text: str, tag: str, status: str) -> d
     media_type = _PATCH if operation.startswith("update") else GEOJSON
     headers = ["Content-Crs", *(["If-Match"] if status == "200" else [])]
     success: dict[str, Any] = {
-        "description": "The feature as it is now",
+        "description": "The changed feature",
         "content": {GEOJSON: {"schema": FEATURE}},
     }
     if status == "201":

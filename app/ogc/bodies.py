@@ -1,8 +1,8 @@
 """The bodies of changes: GeoJSON Features with flat properties, as the fields of ``/v1``.
 
 A property with the name of a field is that field; all others are keys of the metadata. In a new
-feature, and in one that replaces another, null is the same as nothing: programs that draw maps send
-null for each column that is empty.
+feature, and in one that replaces another, null properties are ignored: programs that draw maps send
+null for each empty column.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ import marshmallow as ma
 from flask import request
 
 from app.api.parsing import PARSER
-from app.api.resource_fields import create_fields, input_field, update_fields
+from app.api.resource_schemas import create_fields, input_field, update_fields
 from app.formats.writers.features import METADATA
 from app.geometry.members import is_wgs84
 from app.geometry.shapes import CRS84, Crs, to_degrees
 from app.http.errors import BadRequest, Detail, ValidationFailed
 from app.ogc.collections import Collection
 from app.ogc.features import as_stored
-from app.ogc.parameters import system
+from app.ogc.parameters import system_of_uri
 from app.policy.fields import Field
-from app.values.fields import InputSchema, ReadOnlyHere
+from app.values.schemas import InputSchema, ReadOnlyHere
 from app.values.strict_json import loads
 
 _MEMBERS: Final = frozenset({"type", "id", "geometry", "properties", "links", "bbox", "crs"})
@@ -44,7 +44,7 @@ class FeatureBody(InputSchema):
         return values
 
     def _values(self, data: Mapping[str, Any]) -> dict[str, Any]:
-        """The fields that a Feature has, by their names."""
+        """The fields of a Feature, by name."""
         problems = _member_problems(data, self.is_patch)
         properties = data.get("properties")
         if properties is not None and not isinstance(properties, dict):
@@ -78,16 +78,16 @@ class FeatureBody(InputSchema):
             values[_PATCH if self.is_patch else METADATA] = keys
         elif not self.is_patch and not self.is_new:
             values[METADATA] = None
-        return self._emptied() | values if not (self.is_patch or self.is_new) else values
+        return self._emptied_fields() | values if not (self.is_patch or self.is_new) else values
 
-    def _emptied(self) -> dict[str, Any]:
-        """The fields that a feature loses if what replaces it does not have them."""
+    def _emptied_fields(self) -> dict[str, Any]:
+        """The fields that a replacement empties if it does not contain them."""
         fields = self.collection.type.property_fields
         return {f.name: None for f in fields if f.nullable and f.writable == "always"}
 
 
 def read_new(collection: Collection) -> dict[str, Any]:
-    """The fields of a new feature, by their columns; an asset's ``project_id`` among them.
+    """The fields of a new feature by column, with an asset's ``project_id``.
 
     Raises:
         BadRequest: the body cannot be read.
@@ -97,24 +97,24 @@ def read_new(collection: Collection) -> dict[str, Any]:
 
 
 def read_replacement(collection: Collection) -> dict[str, Any]:
-    """All fields that a change can set, by their columns. The errors are those of ``read_new``."""
+    """All fields that a change can set, by column. Raises as ``read_new``."""
     return _read(collection, _schema(collection, "replacement"))
 
 
 def read_patch(collection: Collection) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The fields to change, by their columns, and what to merge into the metadata (RFC 7396).
-    The errors are those of ``read_new``."""
+    """Return (fields to change by column, patch of the metadata (RFC 7396)). Raises as
+    ``read_new``."""
     values = _read(collection, _schema(collection, "patch"))
     return values, values.pop(_PATCH, {})
 
 
 def merged_metadata(collection: Collection, text: str | None, patch: Mapping[str, Any]) -> Any:
-    """The text of the metadata after a patch; None if nothing is left.
+    """The text of the metadata after a patch; None if it is empty.
 
     Raises:
         ValidationFailed: it would be larger than it may.
     """
-    merged = _merged(loads(text.encode()) if text else {}, patch)
+    merged = _merge_patch(loads(text.encode()) if text else {}, patch)
     field = next(field for field in collection.type.fields if field.name == METADATA)
     try:
         return input_field(field).deserialize(merged) if merged else None
@@ -129,7 +129,7 @@ def content_crs() -> Crs:
     if header is None:
         return CRS84
     try:
-        return system(header.strip().removeprefix("<").removesuffix(">"))
+        return system_of_uri(header.strip().removeprefix("<").removesuffix(">"))
     except ma.ValidationError as error:
         message = str(error.messages[0])
         detail = Detail("Content-Crs", message)
@@ -141,13 +141,13 @@ def _read(collection: Collection, schema: type[FeatureBody]) -> dict[str, Any]:
     try:
         values: dict[str, Any] = PARSER.parse(schema(), request, location="json")
     except ValidationFailed as error:
-        details = [_renamed(collection, detail) for detail in error.details]
+        details = [_with_path(collection, detail) for detail in error.details]
         raise ValidationFailed(details=details) from None
     return values
 
 
-def _renamed(collection: Collection, detail: Detail) -> Detail:
-    """The error of a field, with its path in the Feature."""
+def _with_path(collection: Collection, detail: Detail) -> Detail:
+    """The error of a field with its path in the Feature."""
     name, dot, rest = detail.field.partition(".")
     if name == collection.type.geometry.name or name in _MEMBERS | {"body"}:
         name = "geometry" if name == collection.type.geometry.name else name
@@ -169,7 +169,7 @@ def _member_problems(data: Mapping[str, Any], is_patch: bool) -> dict[str, list[
     return problems
 
 
-def _merged(target: Any, patch: Any) -> Any:
+def _merge_patch(target: Any, patch: Any) -> Any:
     """JSON Merge Patch (RFC 7396)."""
     if not isinstance(patch, Mapping):
         return patch
@@ -178,16 +178,16 @@ def _merged(target: Any, patch: Any) -> Any:
         if value is None:
             merged.pop(name, None)
         else:
-            merged[name] = _merged(merged.get(name), value)
+            merged[name] = _merge_patch(merged.get(name), value)
     return merged
 
 
 @cache
 def _schema(collection: Collection, purpose: str) -> type[FeatureBody]:
     table = collection.type.fields
-    made: Any
+    body: Any
     if purpose == "new":
-        made = FeatureBody.from_dict({**create_fields(table), **_only_new(table)}, name="New")
+        body = FeatureBody.from_dict({**create_fields(table), **_only_new(table)}, name="New")
     else:
         fields = update_fields(table)
         if purpose == "replacement":
@@ -195,15 +195,15 @@ def _schema(collection: Collection, purpose: str) -> type[FeatureBody]:
         else:
             fields[_PATCH] = ma.fields.Dict()
         if "project_id" in fields:
-            fields["project_id"] = ma.fields.String()  # which an asset keeps
-        made = FeatureBody.from_dict(fields, name=purpose.title())
-    made.collection, made.is_new = collection, purpose == "new"
-    made.is_patch = purpose == "patch"
-    return made  # type: ignore[no-any-return]
+            fields["project_id"] = ma.fields.String()  # must stay the same
+        body = FeatureBody.from_dict(fields, name=purpose.title())
+    body.collection, body.is_new = collection, purpose == "new"
+    body.is_patch = purpose == "patch"
+    return body  # type: ignore[no-any-return]
 
 
 def _only_new(table: Iterable[Field]) -> dict[str, Any]:
-    """Fields that differ in a new feature: it names its project, and cannot set every status."""
+    """The fields that differ in a new feature: an asset's project, a project's status."""
     names = {field.name: field for field in table}
     if "project_id" in names:
         return {"project_id": ma.fields.String(required=True)}

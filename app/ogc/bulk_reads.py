@@ -1,4 +1,4 @@
-"""Features that are read in bulk, which the audit log records."""
+"""Entries of the audit log about features that are read in bulk."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Final
 
 from sqlalchemy import bindparam
 
-from app.audit.entries import record_read
+from app.audit.entries import write_read_entry
 from app.audit.origin import current_origin
 from app.audit.targets import Target
 from app.auth.principal import Principal
@@ -34,16 +34,16 @@ _LAST_HOUR: Final = CompiledQuery(
 
 
 def is_bulk_read(principal: Principal, collection: Collection, query: Query) -> bool:
-    """Return whether the page that is sent is recorded: each for which more than ``LARGE_READ``
-    features are asked, and one an hour of those that continue another page."""
+    """Return True if a page gets an entry: one with a limit above ``LARGE_READ``, or the first in
+    an hour that continues another page."""
     if (query.limit or LIMIT_DEFAULT) > LARGE_READ:
         return True
     return query.after is not None and not _is_known(principal, collection)
 
 
-def record_bulk_read(principal: Principal, collection: Collection) -> None:
-    """Record that somebody reads a collection."""
-    record_read(
+def write_bulk_read_entry(principal: Principal, collection: Collection) -> None:
+    """Write the entry of reading a collection."""
+    write_read_entry(
         _action(collection),
         Target("account", principal.account_id, principal.account_name),
         account_id=principal.account_id,
@@ -55,11 +55,11 @@ def _action(collection: Collection) -> str:
 
 
 def _is_known(principal: Principal, collection: Collection) -> bool:
-    """Return whether the log has an entry of the last hour about this reader and collection."""
-    found = _LAST_HOUR.first(
+    """Return True if the log has an entry of the last hour about this reader and collection."""
+    entry = _LAST_HOUR.first(
         account_id=principal.account_id,
         actor_id=current_origin(principal).actor.id,
         action=_action(collection),
         since_id=first_id("audit_entry", clock.now() - BULK_READ_EVERY),
     )
-    return found is not None
+    return entry is not None

@@ -10,11 +10,11 @@ from typing import Any, Final
 from app.assets import listing as assets
 from app.formats.writers.features import ASSETS, PROJECTS, FeatureType
 from app.http.urls import OGC
-from app.lists.conditions import filterable
+from app.lists.conditions import filterable_properties
 from app.lists.cql.nodes import ValueKind
 from app.lists.query import FeatureSource
 from app.projects import listing as projects
-from app.projects.reading import version_of_projects
+from app.projects.lookup import version_of_projects
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,9 +24,8 @@ class Collection:
     Args:
         geometry: the GeoJSON type of all its geometries.
         word: the name of a feature in messages.
-        example: of a filter, for the description.
-        version: returns another value after each change in an account; None if changes are not
-            tracked.
+        example: an example of a filter, for the description.
+        version: returns a value that changes with each change in an account; None without one.
     """
 
     title: str
@@ -59,7 +58,7 @@ class Collection:
     @cached_property
     def queryables(self) -> dict[str, ValueKind]:
         """The properties that can be filtered by."""
-        return filterable(self.type.fields)
+        return filterable_properties(self.type.fields)
 
     @cached_property
     def parameters(self) -> dict[str, ValueKind]:

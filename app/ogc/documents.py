@@ -52,7 +52,7 @@ CLASSES: Final = (
 )
 
 
-def landing(account_name: str, instance_name: str) -> dict[str, Any]:
+def landing_document(account_name: str, instance_name: str) -> dict[str, Any]:
     """The landing page."""
     base = absolute_url(OGC)
     return {
@@ -71,12 +71,12 @@ def landing(account_name: str, instance_name: str) -> dict[str, Any]:
     }
 
 
-def conformance() -> dict[str, Any]:
+def conformance_document() -> dict[str, Any]:
     """The conformance classes."""
     return {"conformsTo": list(CLASSES)}
 
 
-def collections(principal: Principal) -> dict[str, Any]:
+def collections_document(principal: Principal) -> dict[str, Any]:
     """The collections that the principal may read."""
     base = absolute_url(f"{OGC}/collections")
     return {
@@ -86,15 +86,15 @@ def collections(principal: Principal) -> dict[str, Any]:
         ),
         "crs": [crs.uri for crs in SYSTEMS],
         "collections": [
-            collection(principal, each) for each in COLLECTIONS if principal.may(each.read)
+            collection_document(principal, item) for item in COLLECTIONS if principal.may(item.read)
         ],
     }
 
 
-def collection(principal: Principal, described: Collection) -> dict[str, Any]:
+def collection_document(principal: Principal, described: Collection) -> dict[str, Any]:
     """One collection."""
     base = absolute_url(described.path)
-    found: dict[str, Any] = {
+    document: dict[str, Any] = {
         "id": described.id,
         "title": described.title,
         "description": described.description,
@@ -112,13 +112,13 @@ def collection(principal: Principal, described: Collection) -> dict[str, Any]:
         ),
     }
     if extent := _extent(principal, described):
-        found["extent"] = extent
-    return found
+        document["extent"] = extent
+    return document
 
 
 def _extent(principal: Principal, described: Collection) -> dict[str, Any]:
-    """The box around the features that the principal may see, if any has a geometry, and the time
-    between their changes. A box across the antimeridian makes it the whole circle."""
+    """The box around the features that the principal may see, if any has a geometry, and the
+    interval of their changes. With a box across the antimeridian, it is the whole circle."""
     account_id, query = principal.account_id, ListQuery(within=principal.project_ids)
     statement = list_statement(described.source.table, query)
     rows = _extent_query(statement).tuples(**statement.values(account_id, account_id, query))
@@ -142,8 +142,8 @@ def _extent_query(statement: ListStatement) -> CompiledQuery:
     west, south, east, north = (columns[side] for side in table.sides)
     bounds = (func.min(west), func.min(south), func.max(east), func.max(north))
     times = (func.min(columns.updated_at), func.max(columns.updated_at))
-    found = columns_of(table.model).add_columns(
+    extent = columns_of(table.model).add_columns(
         *(bound.label(name) for name, bound in zip("wsen", bounds, strict=True)),
         *(RawTimestamp(t).label(name) for name, t in zip(("first", "last"), times, strict=True)),
     )
-    return CompiledQuery(statement.filtered(found))
+    return CompiledQuery(statement.filtered(extent))

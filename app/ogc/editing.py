@@ -13,17 +13,17 @@ from app.http.errors import Detail, Forbidden, NotFound, ValidationFailed
 from app.http.etags import IfMatch
 from app.ogc.bodies import content_crs, merged_metadata
 from app.ogc.collections import Collection
-from app.ogc.columns import as_kept
+from app.ogc.columns import restore_types
 from app.ogc.features import shown_geometry
 from app.ogc.items import project_of
-from app.projects import reading
+from app.projects import lookup
 from app.projects import service as projects
 from app.values.strict_json import dumps, loads_own
 
 Values = dict[str, Any]
 
 
-def create(principal: Principal, collection: Collection, values: Values) -> Values:
+def create_feature(principal: Principal, collection: Collection, values: Values) -> Values:
     """Add a feature. Returns its record.
 
     Raises:
@@ -49,7 +49,7 @@ def create(principal: Principal, collection: Collection, values: Values) -> Valu
         raise ValidationFailed(details=[detail]) from None
 
 
-def change(
+def change_feature(
     principal: Principal,
     collection: Collection,
     feature_id: str,
@@ -60,8 +60,8 @@ def change(
     """Change a feature.
 
     Args:
-        values: of fields, by their columns.
-        patch: what to merge into the metadata.
+        values: the fields by column.
+        patch: the patch of the metadata.
 
     Raises:
         NotFound: there is no such feature.
@@ -72,7 +72,7 @@ def change(
     """
     if collection.word == "project":
         require_project(principal, feature_id)
-        project = reading.lock_project(principal.account_id, feature_id)
+        project = lookup.lock_project(principal.account_id, feature_id)
         _keep_same_boundary(values, project.geometry)
         _merge(collection, project, values, patch)
         projects.update_project(principal, feature_id, values, if_match, source="ogc")
@@ -84,7 +84,7 @@ def change(
     assets.update_asset(principal, project_id, feature_id, values, if_match)
 
 
-def delete(
+def delete_feature(
     principal: Principal, collection: Collection, feature_id: str, if_match: IfMatch
 ) -> None:
     """Delete an asset, or an archived project with its assets.
@@ -103,8 +103,8 @@ def delete(
 
 
 def _keep_same_boundary(values: Values, stored: str | None) -> None:
-    """Leave a boundary out that is the stored one. It was read as a MultiPolygon, and may have been
-    in another coordinate system meanwhile, so that its text can differ."""
+    """Drop a boundary that equals the stored one, although its text may differ: it was read as a
+    MultiPolygon, perhaps in another coordinate system."""
     boundary: Boundary | None = values.get("geometry")
     if boundary is None or stored is None:
         return
@@ -114,18 +114,18 @@ def _keep_same_boundary(values: Values, stored: str | None) -> None:
 
 
 def _merge(collection: Collection, row: Any, values: Values, patch: Values) -> None:
-    """Merge a patch into the metadata. Texts that stand for other values become these again."""
+    """Merge a patch into the metadata, with the stored values of unchanged texts."""
     stored = loads_own(row.metadata_json.encode()) if row.metadata_json else {}
     if patch:
-        kept = as_kept(patch, stored)
-        values["metadata_json"] = merged_metadata(collection, row.metadata_json, kept)
+        metadata = restore_types(patch, stored)
+        values["metadata_json"] = merged_metadata(collection, row.metadata_json, metadata)
     elif values.get("metadata_json") and stored:
-        kept = as_kept(loads_own(values["metadata_json"].encode()), stored)
-        values["metadata_json"] = dumps(kept).decode()
+        metadata = restore_types(loads_own(values["metadata_json"].encode()), stored)
+        values["metadata_json"] = dumps(metadata).decode()
 
 
 def _check_project(values: Values, project_id: str) -> None:
-    """An asset stays in its project."""
+    """Raise ValidationFailed if an asset would move to another project."""
     if values.pop("project_id", project_id) != project_id:
         message = f"The project of an asset never changes. Leave it out, or send {project_id!r}."
         raise ValidationFailed(details=[Detail("properties.project_id", message)])

@@ -14,17 +14,17 @@ from app.api.openapi.geojson import GEOJSON
 from app.auth.principal import Principal
 from app.geometry.shapes import CRS84, Crs
 from app.http.etags import entity_tag
-from app.http.kept_responses import kept_response
+from app.http.response_cache import cached_response
 from app.http.urls import absolute_url
 from app.lists.selecting import SelectedPage
 from app.ogc.collections import Collection, links
 from app.ogc.columns import Types, metadata_types
-from app.ogc.features import features
-from app.ogc.items import selected
+from app.ogc.features import as_features
+from app.ogc.items import select_features
 from app.ogc.parameters import Query
 from app.ogc.responses import HTML, JSON, features_response, next_url, other_format
-from app.policy.bounds import LIST_BYTES
 from app.policy.ogc import LIMIT_DEFAULT, TRANSFORMED_BYTES
+from app.policy.request_limits import LIST_BYTES
 from app.values import clock
 from app.values.batching import batched_by_bytes
 from app.values.strict_json import dumps
@@ -34,19 +34,18 @@ _AT_ONCE: Final = 200  # features; each can have a long description besides
 
 
 def features_page(principal: Principal, collection: Collection, query: Query) -> Response:
-    """A page of features, or 304 if the client has it. While nothing in the collection has changed
-    a page is not read again.
+    """A page of features, from the cache if nothing in the collection has changed, or 304.
 
     Raises:
-        BadRequest: the cursor is not valid, or the filter needs too much to be compared.
-        ServiceUnavailable: the page is large, and too many others are before it.
+        BadRequest: the cursor is invalid, or there is too much to compare.
+        ServiceUnavailable: the page is large, and too many requests are waiting.
     """
     make = partial(_read_page, principal, collection, query)
     if collection.version is None:
         return make()
     version = collection.version(principal.account_id)
-    seen = version, principal.project_ids, absolute_url(request.full_path)
-    response = kept_response(f"W/{entity_tag([repr(seen).encode()])}", GEOJSON, make)
+    state = version, principal.project_ids, absolute_url(request.full_path)
+    response = cached_response(f"W/{entity_tag([repr(state).encode()])}", GEOJSON, make)
     response.vary.add("Accept")
     return response
 
@@ -56,38 +55,38 @@ def _read_page(principal: Principal, collection: Collection, query: Query) -> Re
         answer_in_turn()  # transforming large boundaries takes half a second
     limit = query.limit or LIMIT_DEFAULT
     most = LIST_BYTES if query.crs is CRS84 else TRANSFORMED_BYTES
-    found = selected(principal, collection, query, limit=limit, most_bytes=most)
-    blocks = _blocks(found, collection, query.crs, metadata_types(principal, collection))
-    response = features_response(blocks, query.crs, is_large=found.is_large)
-    if (cursor := found.next()) is not None:
+    page = select_features(principal, collection, query, limit=limit, most_bytes=most)
+    blocks = _blocks(page, collection, query.crs, metadata_types(principal, collection))
+    response = features_response(blocks, query.crs, is_large=page.is_large)
+    if (cursor := page.next()) is not None:
         response.headers["Link"] = f'<{next_url(cursor)}>; rel="next"; type="{GEOJSON}"'
     return response
 
 
-def _blocks(found: SelectedPage, collection: Collection, crs: Crs, types: Types) -> Iterator[bytes]:
-    """A FeatureCollection in blocks, so that few of its features are in memory at once."""
+def _blocks(page: SelectedPage, collection: Collection, crs: Crs, types: Types) -> Iterator[bytes]:
+    """Yield a FeatureCollection in blocks, with few features in memory at once."""
     before, returned = b'{"type":"FeatureCollection","features":[', 0
-    pairs = features(collection, found.rows, crs, types)
-    for some in batched_by_bytes(pairs, itemgetter(1), _BLOCK, _AT_ONCE):
-        yield before + dumps([feature for feature, _ in some])[1:-1]
-        before, returned = b",", returned + len(some)
+    pairs = as_features(collection, page.rows, crs, types)
+    for batch in batched_by_bytes(pairs, itemgetter(1), _BLOCK, _AT_ONCE):
+        yield before + dumps([feature for feature, _ in batch])[1:-1]
+        before, returned = b",", returned + len(batch)
     if not returned:
         yield before
-    others = _other_members(found, collection, returned)
-    yield b"]," + dumps(others)[1:]
+    members = _other_members(page, collection, returned)
+    yield b"]," + dumps(members)[1:]
 
 
-def _other_members(found: SelectedPage, collection: Collection, returned: int) -> dict[str, Any]:
-    """The members of a FeatureCollection that follow its features, once all rows were read."""
+def _other_members(page: SelectedPage, collection: Collection, returned: int) -> dict[str, Any]:
+    """The members of a FeatureCollection after its features, once all rows were read."""
     related = [
         ("self", GEOJSON, "This page", other_format("json")),
         ("alternate", HTML, "This page for people", other_format("html")),
         ("collection", JSON, collection.title, absolute_url(collection.path)),
     ]
-    if (cursor := found.next()) is not None:
+    if (cursor := page.next()) is not None:
         related.append(("next", GEOJSON, "The next page", next_url(cursor)))
     return {
-        "numberMatched": found.matched,
+        "numberMatched": page.matched,
         "numberReturned": returned,
         "timeStamp": clock.format_time(clock.now()),
         "links": links(*related),

@@ -1,7 +1,7 @@
 """Features as GeoJSON text.
 
-Geometries go out as they are stored, without being parsed: a Polygon becomes a MultiPolygon by
-what stands around its coordinates.
+Stored geometries go out without being parsed: a Polygon becomes a MultiPolygon by the text around
+its coordinates.
 """
 
 from __future__ import annotations
@@ -24,11 +24,13 @@ _MULTI: Final = '{"type":"MultiPolygon"'
 _POINT: Final = '{"type":"Point"'
 
 
-def features(
+def as_features(
     collection: Collection, rows: Iterable[tuple[Any, ...]], crs: Crs, types: Types
 ) -> Iterator[tuple[dict[str, Any], int]]:
-    """Each row of the collection's source as a Feature, which ``dumps`` writes, and how long the
-    texts of its metadata and geometry are. The first has all columns."""
+    """Yield (Feature for ``dumps``, length of its metadata and geometry) for rows of the source.
+
+    The first Feature has all columns.
+    """
     read = _reader(collection)
     keys = collection.type.metadata_properties
     columns = dict.fromkeys(types)
@@ -53,20 +55,20 @@ def _reader(collection: Collection) -> RowReader:
     return row_reader(collection.type.property_fields)
 
 
-def feature(collection: Collection, record: dict[str, Any], crs: Crs) -> dict[str, Any]:
-    """The Feature of a record of ``/v1``, which ``dumps`` writes. It follows from the record alone,
-    as its entity tag does: of the metadata, only objects and arrays are text."""
-    made = collection.type.feature(record).as_geojson()
+def as_feature(collection: Collection, record: dict[str, Any], crs: Crs) -> dict[str, Any]:
+    """The Feature of a record of ``/v1``, for ``dumps``. Like its entity tag, it depends only on
+    the record: in the metadata, only objects and arrays become text."""
+    geojson = collection.type.feature(record).as_geojson()
     fields = {field.name for field in collection.type.property_fields}
-    own = {name: value for name, value in made["properties"].items() if name not in fields}
-    made["properties"] |= as_columns(own, {})
-    if made["geometry"] is not None:
-        made["geometry"] = shown_geometry(dumps(made["geometry"]).decode(), crs)
-    return made
+    own = {name: value for name, value in geojson["properties"].items() if name not in fields}
+    geojson["properties"] |= as_columns(own, {})
+    if geojson["geometry"] is not None:
+        geojson["geometry"] = shown_geometry(dumps(geojson["geometry"]).decode(), crs)
+    return geojson
 
 
 def shown_geometry(text: str, crs: Crs = CRS84) -> Any:
-    """A stored geometry as it is shown, a MultiPolygon or a Point, which ``dumps`` writes."""
+    """A stored geometry as a MultiPolygon or a Point, for ``dumps``."""
     if crs is not CRS84:
         text = from_degrees(text, crs)
     if text.startswith(_POLYGON):
@@ -80,8 +82,8 @@ def shown_geometry(text: str, crs: Crs = CRS84) -> Any:
 
 
 def as_stored(geometry: Any) -> Any:
-    """A parsed geometry in the form in which most are stored: a MultiPolygon of one part as a
-    Polygon, which ``shown_geometry`` makes a MultiPolygon again."""
+    """A parsed geometry in the stored form: a MultiPolygon of one part becomes a Polygon, the
+    inverse of ``shown_geometry``."""
     if isinstance(geometry, dict) and geometry.get("type") == "MultiPolygon":
         parts = geometry.get("coordinates")
         if isinstance(parts, list) and len(parts) == 1:

@@ -19,40 +19,40 @@ from app.lists.cql.nodes import Comparison
 from app.lists.intersecting import TooMuchToCompare
 from app.lists.selecting import CursorInvalid, SelectedPage, Selection, select_page
 from app.ogc.collections import Collection, links
-from app.ogc.features import feature
-from app.ogc.parameters import Query, refused
+from app.ogc.features import as_feature
+from app.ogc.parameters import Query, parameter_error
 from app.ogc.responses import HTML, JSON, feature_response
-from app.projects.reading import read_project
+from app.projects.lookup import read_project
 from app.values.ids import is_id
 from app.values.strict_json import dumps
 
 
-def selected(
+def select_features(
     principal: Principal, collection: Collection, query: Query, *, limit: int, most_bytes: int
 ) -> SelectedPage:
     """Select the rows of a page.
 
     Raises:
-        BadRequest: the cursor is not valid, or the filter needs too much to be compared.
-        ServiceUnavailable: the page is large, and too many others are before it.
+        BadRequest: the cursor is invalid, or there is too much to compare.
+        ServiceUnavailable: the page is large, and too many requests are waiting.
     """
     within = principal.project_ids
-    wanted = Selection(query.condition, query.box, query.after, limit, most_bytes, within)
+    selection = Selection(query.condition, query.box, query.after, limit, most_bytes, within)
     try:
-        return select_page(collection.source, principal.account_id, wanted)
+        return select_page(collection.source, principal.account_id, selection)
     except CursorInvalid:
         message = "This cursor is invalid. Follow the link to the next page, or leave it out."
-        raise refused("cursor", message) from None
+        raise parameter_error("cursor", message) from None
     except TooMuchToCompare:
         message = (
             "Too many features are near a geometry of the filter to compare them all. Use a BBOX "
             "around them, a smaller geometry, or the parameter bbox."
         )
-        raise refused("filter", message) from None
+        raise parameter_error("filter", message) from None
 
 
 def read_record(principal: Principal, collection: Collection, feature_id: str) -> dict[str, Any]:
-    """The record of a feature, as ``/v1`` has it. Raises NotFound."""
+    """The record of a feature in ``/v1``. Raises NotFound."""
     if collection.word == "project":
         require_project(principal, feature_id)
         return read_project(principal.account_id, feature_id)
@@ -73,13 +73,13 @@ def project_of(principal: Principal, collection: Collection, asset_id: str) -> s
 def one_feature(
     collection: Collection, record: dict[str, Any], crs: Crs, status: int = 200
 ) -> Response:
-    """A feature with links, and the entity tag of the record."""
-    made = feature(collection, record, crs)
+    """The response with a feature, its links and the entity tag of the record."""
+    geojson = as_feature(collection, record, crs)
     url = absolute_url(f"{collection.path}/items/{record['id']}")
-    made["links"] = links(
+    geojson["links"] = links(
         ("self", GEOJSON, "This feature", url),
         ("alternate", HTML, "This feature as a page", f"{url}?f=html"),
         ("collection", JSON, collection.title, absolute_url(collection.path)),
     )
     tag = with_coding(entity_tag([dumps(record)]), TAG_ENDING)
-    return feature_response(made, tag, crs, status)
+    return feature_response(geojson, tag, crs, status)

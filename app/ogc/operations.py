@@ -12,7 +12,7 @@ from app.auth.guard import ANY_CREDENTIAL, has_credential, require, set_permissi
 from app.auth.map_clients import CHALLENGE
 from app.auth.principal import Principal
 from app.http.errors import Forbidden, Unauthorized
-from app.limits.limiter import enforce, limit_of_account
+from app.limits.limiter import enforce_limit, limit_of_account
 from app.site.signed_in import current_person, signed_in_principal
 
 View = Callable[..., Response]
@@ -25,8 +25,8 @@ _HOW: Final = (
 
 
 def needing(permission: str) -> Callable[[View], View]:
-    """Decorate a view that needs a permission, or ``app.auth.guard.ANY_CREDENTIAL``. It gets the
-    principal as its first argument."""
+    """Return a decorator for views that need a permission, or ``app.auth.guard.ANY_CREDENTIAL``,
+    and take the principal as their first argument."""
 
     def decorate(view: View) -> View:
         @wraps(view)
@@ -43,8 +43,8 @@ def _principal(permission: str) -> Principal:
     """The principal of this request, who has the permission. Sessions of browsers may only read.
 
     Raises:
-        Unauthorized: nobody is identified. Programs then ask for a user name and a password.
-        Forbidden: the permission is lacking, or another site made a browser send the request.
+        Unauthorized: there is no valid credential. Programs ask for a user name and a password.
+        Forbidden: the permission is missing, or another site made a browser send the request.
     """
     if not has_credential() and request.method in _READS:
         person = current_person()
@@ -54,15 +54,15 @@ def _principal(permission: str) -> Principal:
         return require(permission)
     except Unauthorized as refusal:
         error = refusal if has_credential() else Unauthorized(_HOW)
-        others = error.headers["WWW-Authenticate"]
-        error.headers["WWW-Authenticate"] = f"{CHALLENGE}, {others}"
+        challenges = error.headers["WWW-Authenticate"]
+        error.headers["WWW-Authenticate"] = f"{CHALLENGE}, {challenges}"
         raise error from None
 
 
 def _principal_of_person(permission: str) -> Principal:
     """The principal of the person who is signed in."""
     principal = signed_in_principal()
-    enforce(limit_of_account(principal))
+    enforce_limit(limit_of_account(principal))
     if permission != ANY_CREDENTIAL and not principal.may(permission):
         raise Forbidden(f"Your role in this account lacks the permission {permission}.")
     return principal

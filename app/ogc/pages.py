@@ -11,7 +11,7 @@ from app.api.expensive import answer_in_turn
 from app.auth.principal import Principal
 from app.http.urls import OGC, absolute_url
 from app.ogc.collections import COLLECTIONS, Collection
-from app.ogc.items import selected
+from app.ogc.items import select_features
 from app.ogc.parameters import Query
 from app.ogc.responses import next_url, other_format
 from app.policy.ogc import HTML_BYTES, HTML_LIMIT
@@ -19,7 +19,7 @@ from app.site.pages import page
 from app.site.svg_map import Outline, draw
 from app.values.records import row_reader
 
-_COLUMNS: Final = {  # after the name, if there, and their headings
+_COLUMNS: Final = {  # the columns after the name, with their headings
     "type": "Type", "status": "Status", "area_hectares": "Hectares", "updated_at": "Last change",
 }  # fmt: skip
 _NO_FILTERS: Final = frozenset({"f", "limit", "crs"})
@@ -27,17 +27,17 @@ _NO_FILTERS: Final = frozenset({"f", "limit", "crs"})
 
 def landing_page(principal: Principal, document: Mapping[str, Any]) -> Response:
     """The landing page, with how to connect."""
-    shown = [each for each in COLLECTIONS if principal.may(each.read)]
+    collections = [collection for collection in COLLECTIONS if principal.may(collection.read)]
     url = absolute_url(OGC)
     title = principal.account_name
-    return _page("ogc_landing.html", title, document=document, url=url, shown=shown)
+    return _page("ogc_landing.html", title, document=document, url=url, collections=collections)
 
 
 def collections_page(document: Mapping[str, Any]) -> Response:
     """The collections, or one of them."""
-    shown = document.get("collections", [document])
+    collections = document.get("collections", [document])
     title = document.get("title", "Collections")
-    return _page("ogc_collections.html", title, shown=shown)
+    return _page("ogc_collections.html", title, collections=collections)
 
 
 def table_page(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> Response:
@@ -66,12 +66,12 @@ def operations_page(document: Mapping[str, Any]) -> Response:
 
 
 def features_page(principal: Principal, collection: Collection, query: Query) -> Response:
-    """A page of features, with a map. The errors are those of ``app.ogc.items.selected``."""
+    """A page of features, with a map. Raises as ``app.ogc.items.select_features``."""
     answer_in_turn()  # drawing large boundaries takes half a second
     limit = min(query.limit or HTML_LIMIT, HTML_LIMIT)
-    found = selected(principal, collection, query, limit=limit, most_bytes=HTML_BYTES)
-    rows = list(_records(collection, found.rows))
-    cursor = found.next()
+    selected = select_features(principal, collection, query, limit=limit, most_bytes=HTML_BYTES)
+    rows = list(_records(collection, selected.rows))
+    cursor = selected.next()
     fields = {field.name for field in collection.type.property_fields}
     return _page(
         "ogc_items.html",
@@ -80,22 +80,24 @@ def features_page(principal: Principal, collection: Collection, query: Query) ->
         columns={name: text for name, text in _COLUMNS.items() if name in fields},
         kinds=_kinds(collection),
         records=[record for record, _ in rows],
-        matched=found.matched,
+        matched=selected.matched,
         is_filtered=bool(request.args.keys() - _NO_FILTERS),
         next=None if cursor is None else next_url(cursor),
         map=draw(_outlines(collection, rows)),
     )
 
 
-def feature_page(collection: Collection, made: Mapping[str, Any], geometry: str | None) -> Response:
+def feature_page(
+    collection: Collection, geojson: Mapping[str, Any], geometry: str | None
+) -> Response:
     """A feature, with a map."""
-    title = str(made["properties"]["name"])
+    title = str(geojson["properties"]["name"])
     outlines = [] if geometry is None else [Outline(title, "", geometry)]
     return _page(
         "ogc_item.html",
         title,
         collection=collection,
-        properties=made["properties"],
+        properties=geojson["properties"],
         kinds=_kinds(collection),
         map=draw(outlines),
     )

@@ -1,4 +1,4 @@
-"""The query of the features of a collection, and what its parameters mean."""
+"""The query of a collection's features: parsing its parameters."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ import marshmallow as ma
 from flask import request
 from marshmallow import fields, validate
 
-from app.api.fields import MetadataQuerySchema
 from app.api.parsing import PARSER
+from app.api.query_schemas import MetadataQuerySchema
 from app.geometry.shapes import CRS84, SYSTEMS, Crs, QueryShape, ShapeInvalid, read_box
 from app.http.errors import BadRequest, Detail
 from app.lists.cql.json import parse_json
@@ -25,13 +25,13 @@ from app.lists.cql.nodes import (
     Node,
     Operator,
     ValueKind,
-    both,
+    conjunction,
 )
 from app.lists.cql.text import parse_text
 from app.ogc.collections import Collection
-from app.policy.bounds import DESCRIPTION_LENGTH
 from app.policy.ogc import FILTER_LENGTH, LIMIT_MAX
-from app.values.fields import QuerySchema, Text
+from app.policy.request_limits import DESCRIPTION_LENGTH
+from app.values.schemas import QuerySchema, Text
 from app.values.timestamps import TimestampInvalid, read_timestamp
 
 FORMATS: Final = ("json", "html")
@@ -39,14 +39,11 @@ LANGUAGES: Final = {"cql2-text": parse_text, "cql2-json": parse_json}
 _SYSTEMS: Final = {crs.uri: crs for crs in SYSTEMS}
 _NUMBER: Final = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}T?", re.ASCII)
-_MOMENT: Final = "updated_at"  # what `datetime` is about
+_MOMENT: Final = "updated_at"  # the property of `datetime`
 
 
 class Query(NamedTuple):
-    """Which features, how many, and in which coordinate system.
-
-    ``limit`` is None if the query does not say.
-    """
+    """The features, their number and their coordinate system. ``limit`` is None by default."""
 
     condition: Node | None
     box: QueryShape | None
@@ -56,7 +53,7 @@ class Query(NamedTuple):
 
 
 class _Limit(fields.Field[int]):
-    """The most features of a page; a larger number than allowed is lowered."""
+    """The most features of a page; too large a number means the maximum."""
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> int:
         digits = value.lstrip("0")
@@ -69,7 +66,7 @@ class _System(fields.Field[Crs]):
     """A coordinate system, by its URI."""
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> Crs:
-        return system(value)
+        return system_of_uri(value)
 
 
 class FormatSchema(QuerySchema):
@@ -79,13 +76,13 @@ class FormatSchema(QuerySchema):
 
 
 class FeatureSchema(FormatSchema):
-    """Of a single feature."""
+    """The parameters of a single feature."""
 
     crs = _System(load_default=CRS84)
 
 
 class ItemsSchema(FeatureSchema, MetadataQuerySchema):
-    """Of the features of a collection, but for those of its properties."""
+    """The parameters of the features of a collection, without those of its properties."""
 
     limit = _Limit(load_default=None)
     cursor = fields.String(load_default=None, validate=validate.Length(max=100))
@@ -99,7 +96,7 @@ class ItemsSchema(FeatureSchema, MetadataQuerySchema):
     filter_crs = _System(data_key="filter-crs", load_default=CRS84)
 
 
-def system(uri: str) -> Crs:
+def system_of_uri(uri: str) -> Crs:
     """The coordinate system of a URI. Raises ValidationError for one that is not offered."""
     crs = _SYSTEMS.get(uri)
     if crs is None:
@@ -109,12 +106,12 @@ def system(uri: str) -> Crs:
 
 def read_query(schema: type[QuerySchema]) -> dict[str, Any]:
     """The parameters of this request. Raises BadRequest."""
-    values: dict[str, Any] = PARSER.parse(_made(schema), request, location="query")
+    values: dict[str, Any] = PARSER.parse(_instance(schema), request, location="query")
     return values
 
 
 @cache
-def _made(schema: type[QuerySchema]) -> QuerySchema:
+def _instance(schema: type[QuerySchema]) -> QuerySchema:
     return schema()
 
 
@@ -141,7 +138,7 @@ def read_items_query(collection: Collection) -> Query:
             None if text is None else parse(text, collection.queryables, values["filter_crs"])
         )
     metadata = [HasMetadata(key, text) for key, text in values.get("metadata", {}).items()]
-    condition = both(interval, *equal, *metadata, filtered)
+    condition = conjunction(interval, *equal, *metadata, filtered)
     return Query(condition, box, values["cursor"], values["limit"], values["crs"])
 
 
@@ -150,20 +147,20 @@ def _items_schema(collection: Collection) -> type[QuerySchema]:
     texts: Mapping[str, Any] = {
         name: Text(longest=DESCRIPTION_LENGTH) for name in collection.parameters
     }
-    made: Any = ItemsSchema.from_dict(dict(texts), name=f"{collection.id}Items")
-    return made  # type: ignore[no-any-return]
+    schema: Any = ItemsSchema.from_dict(dict(texts), name=f"{collection.id}Items")
+    return schema  # type: ignore[no-any-return]
 
 
 @contextmanager
 def _naming(parameter: str) -> Iterator[None]:
-    """Turn what is wrong with a parameter into a BadRequest that names it."""
+    """Turn an error in a parameter into a BadRequest that names it."""
     try:
         yield
     except (FilterInvalid, ShapeInvalid, TimestampInvalid) as error:
-        raise refused(parameter, str(error)) from None
+        raise parameter_error(parameter, str(error)) from None
 
 
-def refused(parameter: str, message: str) -> BadRequest:
+def parameter_error(parameter: str, message: str) -> BadRequest:
     """The error for a wrong parameter."""
     detail = Detail(parameter, f"{message[:1].upper()}{message[1:]}")
     return BadRequest("The query parameters are not valid.", details=[detail])
@@ -189,7 +186,7 @@ def _interval(text: str) -> Node | None:
             sides.append(Comparison(_MOMENT, sign, _moment(word)))
     if not sides:
         raise TimestampInvalid("must have a start or an end, such as 2026-01-02T03:04:05Z/..")
-    return both(*sides)
+    return conjunction(*sides)
 
 
 def _moment(text: str) -> datetime:

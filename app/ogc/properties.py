@@ -1,4 +1,4 @@
-"""The schema of a collection (part 5), and what it can be filtered by (part 3), as JSON Schema."""
+"""The schema of a collection (part 5) and its queryables (part 3), as JSON Schema."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ SCHEMA: Final = "application/schema+json"
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 
 
-def schema(principal: Principal, collection: Collection) -> dict[str, Any]:
+def properties_schema(principal: Principal, collection: Collection) -> dict[str, Any]:
     """The properties of features: the fields, and the keys of the metadata."""
     described = {
-        field.name: _described(field, number)
+        field.name: _describe(field, number)
         for number, field in enumerate(collection.type.property_fields, start=1)
     }
     for name, kind in metadata_types(principal, collection).items():
@@ -31,7 +31,7 @@ def schema(principal: Principal, collection: Collection) -> dict[str, Any]:
     }
 
 
-def queryables(collection: Collection) -> dict[str, Any]:
+def queryables_schema(collection: Collection) -> dict[str, Any]:
     """The queryables of features: the fields, and the geometry."""
     fields = {field.name: field for field in collection.type.property_fields}
     described: dict[str, Any] = {name: parameter_schema(fields[name]) for name in fields}
@@ -42,10 +42,10 @@ def queryables(collection: Collection) -> dict[str, Any]:
 def parameter_schema(field: Field) -> dict[str, Any]:
     """The type of a field."""
     # Without null, as QGIS and GDAL know a type only if it is one word.
-    made = dict(field.kind.schema)
+    described = dict(field.kind.schema)
     if field.kind is CHOICE:
-        made["enum"] = list(field.choices)
-    return made | ({"description": field.description} if field.description else {})
+        described["enum"] = list(field.choices)
+    return described | ({"description": field.description} if field.description else {})
 
 
 def _document(collection: Collection, name: str, properties: dict[str, Any]) -> dict[str, Any]:
@@ -58,15 +58,15 @@ def _document(collection: Collection, name: str, properties: dict[str, Any]) -> 
     }
 
 
-def _described(field: Field, number: int) -> dict[str, Any]:
-    made = parameter_schema(field) | {"x-ogc-propertySeq": number}
-    if field.writable == "never" and field.name != "project_id":  # which a new asset needs
-        made["readOnly"] = True
+def _describe(field: Field, number: int) -> dict[str, Any]:
+    described = parameter_schema(field) | {"x-ogc-propertySeq": number}
+    if field.writable == "never" and field.name != "project_id":  # a new asset sets it
+        described["readOnly"] = True
     if field.name == "id":
-        made["x-ogc-role"] = "id"
+        described["x-ogc-role"] = "id"
     if field.kind is TEXT and field.longest and field.writable != "never":
-        made["maxLength"] = field.longest
-    return made
+        described["maxLength"] = field.longest
+    return described
 
 
 def _geometry(collection: Collection) -> dict[str, Any]:

@@ -19,20 +19,20 @@ HTML: Final = "text/html"
 
 
 def wants_html() -> bool:
-    """Return whether this request is for a page: it says so, or a browser sent it."""
+    """Return True if this request is for a page, by its parameter or the header Accept."""
     if "f" in request.args:
         return request.args["f"] == "html"
     return request.accept_mimetypes.best_match((JSON, GEOJSON, HTML)) == HTML
 
 
-def document(value: Any, media_type: str = JSON) -> Response:
+def document_response(value: Any, media_type: str = JSON) -> Response:
     """A document of the service."""
-    return _private(Response(dumps(value), content_type=media_type))
+    return _mark_private(Response(dumps(value), content_type=media_type))
 
 
 def feature_response(value: Any, tag: str, crs: Crs, status: int) -> Response:
     """A feature with its entity tag, or 304 if the client has it."""
-    response = _private(Response(dumps(value), status=status, content_type=GEOJSON))
+    response = _mark_private(Response(dumps(value), status=status, content_type=GEOJSON))
     response.headers["Content-Crs"] = f"<{crs.uri}>"
     response.headers["ETag"] = tag
     return response if request.method != "GET" else response.make_conditional(request)  # type: ignore[return-value]
@@ -46,13 +46,13 @@ def features_response(blocks: Iterable[bytes], crs: Crs, *, is_large: bool) -> R
     """
     response = _from_file(blocks) if is_large else Response(list(blocks), content_type=GEOJSON)
     response.headers["Content-Crs"] = f"<{crs.uri}>"
-    return _private(response)
+    return _mark_private(response)
 
 
 def next_url(cursor: str) -> str:
-    """The URL of the page after this one, with all its parameters; the key is not among them."""
-    others = {name: value for name, value in request.args.items() if name != "cursor"}
-    return absolute_url(f"{request.path}?{urlencode(others | {'cursor': cursor})}")
+    """The URL of the next page, with all parameters but the key."""
+    parameters = {name: value for name, value in request.args.items() if name != "cursor"}
+    return absolute_url(f"{request.path}?{urlencode(parameters | {'cursor': cursor})}")
 
 
 def other_format(name: str) -> str:
@@ -61,7 +61,7 @@ def other_format(name: str) -> str:
     return absolute_url(f"{request.path}?{query}")
 
 
-def _private(response: Response) -> Response:
+def _mark_private(response: Response) -> Response:
     response.headers["Cache-Control"] = "private, no-cache"
     response.vary.add("Accept")
     return response

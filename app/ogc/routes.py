@@ -14,7 +14,7 @@ from app.ogc.api_document import api_document
 from app.ogc.collections import COLLECTIONS, Collection
 from app.ogc.operations import View, needing
 from app.ogc.parameters import FormatSchema, read_query
-from app.ogc.responses import document, wants_html
+from app.ogc.responses import document_response, wants_html
 from app.site.pages import instance
 
 bp = Blueprint("ogc", __name__, url_prefix=OGC, template_folder="templates")
@@ -25,19 +25,19 @@ bp = Blueprint("ogc", __name__, url_prefix=OGC, template_folder="templates")
 def landing(principal: Principal) -> Response:
     """The landing page."""
     read_query(FormatSchema)
-    found = documents.landing(principal.account_name, instance().name)
-    return pages.landing_page(principal, found) if wants_html() else document(found)
+    document = documents.landing_document(principal.account_name, instance().name)
+    return pages.landing_page(principal, document) if wants_html() else document_response(document)
 
 
 @bp.get("/conformance")
 def conformance() -> Response:
-    """The conformance classes, for anyone: QGIS asks for them without the key of the URL."""
+    """The conformance classes, without a credential: QGIS does not send the key of the URL."""
     read_query(FormatSchema)
-    found = documents.conformance()
+    document = documents.conformance_document()
     if wants_html():
-        rows = [(name,) for name in found["conformsTo"]]
+        rows = [(name,) for name in document["conformsTo"]]
         return pages.table_page("Conformance", ("Class",), rows)
-    return document(found)
+    return document_response(document)
 
 
 @bp.get("/api")
@@ -45,11 +45,15 @@ def conformance() -> Response:
 def api(principal: Principal) -> Response:
     """The OpenAPI document."""
     read_query(FormatSchema)
-    shown = instance()
+    site = instance()
     contact = {"name": "Whoever runs this instance", "url": absolute_url("/docs")}
-    contact |= {"email": shown.support_email} if shown.support_email else {}
-    found = api_document(principal, shown.name, contact)
-    return pages.operations_page(found) if wants_html() else document(found, documents.OPENAPI)
+    contact |= {"email": site.support_email} if site.support_email else {}
+    document = api_document(principal, site.name, contact)
+    return (
+        pages.operations_page(document)
+        if wants_html()
+        else document_response(document, documents.OPENAPI)
+    )
 
 
 @bp.get("/collections")
@@ -57,33 +61,33 @@ def api(principal: Principal) -> Response:
 def collections(principal: Principal) -> Response:
     """The collections."""
     read_query(FormatSchema)
-    found = documents.collections(principal)
-    return pages.collections_page(found) if wants_html() else document(found)
+    document = documents.collections_document(principal)
+    return pages.collections_page(document) if wants_html() else document_response(document)
 
 
 def describe_collection(principal: Principal, collection: Collection) -> Response:
     """A collection."""
     read_query(FormatSchema)
-    found = documents.collection(principal, collection)
-    return pages.collections_page(found) if wants_html() else document(found)
+    document = documents.collection_document(principal, collection)
+    return pages.collections_page(document) if wants_html() else document_response(document)
 
 
 def schema(principal: Principal, collection: Collection) -> Response:
     """The JSON Schema of a collection's features."""
     read_query(FormatSchema)
-    found = properties.schema(principal, collection)
+    document = properties.properties_schema(principal, collection)
     if wants_html():
-        return pages.properties_page(found, "properties")
-    return document(found, properties.SCHEMA)
+        return pages.properties_page(document, "properties")
+    return document_response(document, properties.SCHEMA)
 
 
 def queryables(collection: Collection) -> Response:
-    """What a collection can be filtered by, for anyone, as QGIS asks without the key here too."""
+    """The queryables of a collection, without a credential: QGIS does not send the key."""
     read_query(FormatSchema)
-    found = properties.queryables(collection)
+    document = properties.queryables_schema(collection)
     if wants_html():
-        return pages.properties_page(found, "filterable properties")
-    return document(found, properties.SCHEMA)
+        return pages.properties_page(document, "filterable properties")
+    return document_response(document, properties.SCHEMA)
 
 
 def _add(collection: Collection, path: str, methods: str, needs: str | None, view: View) -> None:
@@ -94,14 +98,14 @@ def _add(collection: Collection, path: str, methods: str, needs: str | None, vie
     bp.add_url_rule(rule, name, endpoint, methods=methods.split())
 
 
-for each in COLLECTIONS:
-    _add(each, "", "GET", each.read, describe_collection)
-    _add(each, "/schema", "GET", each.read, schema)
-    _add(each, "/queryables", "GET", None, queryables)
-    _add(each, "/items", "GET", each.read, views.read_features)
-    _add(each, "/items", "POST", each.write, views.create_feature)
-    _add(each, "/items", "OPTIONS", each.read, views.methods_of_collection)
-    _add(each, "/items/<feature_id>", "GET", each.read, views.read_feature)
-    _add(each, "/items/<feature_id>", "PUT PATCH", each.write, views.change_feature)
-    _add(each, "/items/<feature_id>", "DELETE", each.write, views.delete_feature)
-    _add(each, "/items/<feature_id>", "OPTIONS", each.read, views.methods_of_feature)
+for _collection in COLLECTIONS:
+    _add(_collection, "", "GET", _collection.read, describe_collection)
+    _add(_collection, "/schema", "GET", _collection.read, schema)
+    _add(_collection, "/queryables", "GET", None, queryables)
+    _add(_collection, "/items", "GET", _collection.read, views.read_features)
+    _add(_collection, "/items", "POST", _collection.write, views.create_feature)
+    _add(_collection, "/items", "OPTIONS", _collection.read, views.methods_of_collection)
+    _add(_collection, "/items/<feature_id>", "GET", _collection.read, views.read_feature)
+    _add(_collection, "/items/<feature_id>", "PUT PATCH", _collection.write, views.change_feature)
+    _add(_collection, "/items/<feature_id>", "DELETE", _collection.write, views.delete_feature)
+    _add(_collection, "/items/<feature_id>", "OPTIONS", _collection.read, views.methods_of_feature)

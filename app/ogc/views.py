@@ -18,9 +18,9 @@ from app.geometry.shapes import CRS84
 from app.http.etags import IfMatch
 from app.http.urls import absolute_url
 from app.ogc import bodies, editing, feature_collections, items, pages
-from app.ogc.bulk_reads import is_bulk_read, record_bulk_read
+from app.ogc.bulk_reads import is_bulk_read, write_bulk_read_entry
 from app.ogc.collections import Collection
-from app.ogc.features import feature
+from app.ogc.features import as_feature
 from app.ogc.parameters import FeatureSchema, Query, read_items_query, read_query
 from app.ogc.responses import wants_html
 from app.values.strict_json import dumps
@@ -35,17 +35,17 @@ def read_features(principal: Principal, collection: Collection) -> Response:
         return pages.features_page(principal, collection, query)
     response = feature_collections.features_page(principal, collection, query)
     if response.status_code == 200:
-        _enter_bulk_read(principal, collection, query)
+        _audit_bulk_read(principal, collection, query)
     return response
 
 
-def _enter_bulk_read(principal: Principal, collection: Collection, query: Query) -> None:
-    """Enter it into the audit log if much is read, unless the database cannot be written: it can
-    still be read then."""
+def _audit_bulk_read(principal: Principal, collection: Collection, query: Query) -> None:
+    """Write an entry for a bulk read. While the database cannot be written, reads continue without
+    it."""
     try:
         if is_bulk_read(principal, collection, query):
             with transaction():
-                record_bulk_read(principal, collection)
+                write_bulk_read_entry(principal, collection)
     except SQLAlchemyError as error:
         if not is_outage(error):
             raise
@@ -60,9 +60,9 @@ def read_feature(principal: Principal, collection: Collection, feature_id: str) 
         answer_in_turn()  # drawing or transforming a large boundary takes half a second
     if not wants_html():
         return items.one_feature(collection, record, crs)
-    made = feature(collection, record, CRS84)
-    geometry = made["geometry"]
-    return pages.feature_page(collection, made, geometry and dumps(geometry).decode())
+    geojson = as_feature(collection, record, CRS84)
+    geometry = geojson["geometry"]
+    return pages.feature_page(collection, geojson, geometry and dumps(geometry).decode())
 
 
 def create_feature(principal: Principal, collection: Collection) -> Response:
@@ -70,7 +70,7 @@ def create_feature(principal: Principal, collection: Collection) -> Response:
     refuse_parameters(request)
     values = bodies.read_new(collection)
     with transaction():
-        record = editing.create(principal, collection, values)
+        record = editing.create_feature(principal, collection, values)
     response = items.one_feature(collection, record, bodies.content_crs(), 201)
     response.headers["Location"] = absolute_url(f"{collection.path}/items/{record['id']}")
     return response
@@ -87,7 +87,7 @@ def change_feature(principal: Principal, collection: Collection, feature_id: str
     else:
         values = bodies.read_replacement(collection)
     with transaction():
-        editing.change(principal, collection, feature_id, values, patch, if_match)
+        editing.change_feature(principal, collection, feature_id, values, patch, if_match)
     record = items.read_record(principal, collection, feature_id)
     return items.one_feature(collection, record, bodies.content_crs())
 
@@ -99,22 +99,22 @@ def delete_feature(principal: Principal, collection: Collection, feature_id: str
     refuse_body(request)
     with transaction():
         if_match = IfMatch(request.headers.get("If-Match"))
-        editing.delete(principal, collection, feature_id, if_match)
+        editing.delete_feature(principal, collection, feature_id, if_match)
     return envelope.nothing()
 
 
 def methods_of_collection(principal: Principal, collection: Collection) -> Response:
     """Return the methods that the credential may use. QGIS edits a layer only if it can add
     features, so POST is among them for who may change some projects and add none."""
-    return _allowed("POST", principal.may(collection.write))
+    return _options_response("POST", principal.may(collection.write))
 
 
 def methods_of_feature(principal: Principal, collection: Collection, **_: str) -> Response:
     """Return the methods that the credential may use on a feature, which need not exist."""
-    return _allowed("PUT, PATCH, DELETE", principal.may(collection.write))
+    return _options_response("PUT, PATCH, DELETE", principal.may(collection.write))
 
 
-def _allowed(writing: str, may_write: bool) -> Response:
+def _options_response(writing: str, may_write: bool) -> Response:
     reading, response = "GET, HEAD, OPTIONS", envelope.nothing()
     response.headers["Allow"] = f"{reading}, {writing}" if may_write else reading
     return response

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 import marshmallow as ma
 
-from app.api.fields import METADATA_PREFIX
+from app.api.query_schemas import METADATA_PREFIX
 from app.http.errors import BadRequest
 from app.site.forms import errors_by_field
 

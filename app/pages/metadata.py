@@ -8,10 +8,10 @@ from urllib.parse import urlencode
 
 from werkzeug.datastructures import MultiDict
 
-from app.api.fields import METADATA_PREFIX
+from app.api.query_schemas import METADATA_PREFIX
 from app.policy.forms import FIELD_LENGTH
 from app.values.strict_json import Fragment, JsonInvalid, dumps, loads
-from app.values.text import shown_json, with_line_feeds
+from app.values.text import display_json, with_line_feeds
 
 
 class Row(NamedTuple):
@@ -107,7 +107,7 @@ def _text_of(value: Any) -> str:
 
 def _parsed(value: Any) -> Any:
     parsed = loads(dumps(value)) if isinstance(value, Fragment) else value
-    return shown_json(parsed or {})
+    return display_json(parsed or {})
 
 
 def _json_or_text(text: str) -> Any:

@@ -9,7 +9,7 @@ from typing import Any, Final
 import marshmallow as ma
 
 from app.projects.listing import list_projects, project_query, projects_with_ids
-from app.projects.reading import project_name
+from app.projects.lookup import project_name
 from app.projects.schemas import ProjectQuerySchema
 from app.values.text import slugify
 

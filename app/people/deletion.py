@@ -7,7 +7,7 @@ from sqlalchemy import func
 from app.account.deletion.contents import delete_rows
 from app.account.deletion.mails import mail_person_deleted
 from app.account.members.removal import leave_accounts
-from app.audit.entries import record
+from app.audit.entries import write_entry
 from app.db.extensions import db
 from app.limits.forgetting import forget_after_commit
 from app.models import Credential, Mail, SignUp, User
@@ -32,7 +32,7 @@ def delete_person(user_id: str) -> None:
     address = person.email.lower()
     delete_rows(SignUp, func.lower(SignUp.email) == address)
     delete_rows(Mail, func.lower(Mail.recipient) == address)
-    record("person.deleted", person, account_id=INSTANCE)
+    write_entry("person.deleted", person, account_id=INSTANCE)
     mail_person_deleted(person)
     delete_rows(User, User.id == user_id)
     forget_after_commit(user_id)

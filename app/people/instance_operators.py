@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from sqlalchemy import select
 
-from app.audit.entries import record
+from app.audit.entries import write_entry
 from app.db.column_types import api_column
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
@@ -31,7 +31,7 @@ def add_operator(user_id: str) -> bool:
     if person.operator_since is not None:
         return False
     person.operator_since = clock.now()
-    record("operator.added", person, account_id=INSTANCE)
+    write_entry("operator.added", person, account_id=INSTANCE)
     return True
 
 
@@ -42,7 +42,7 @@ def remove_operator(user_id: str) -> bool:
     if person.operator_since is None:
         return False
     person.operator_since = None
-    record("operator.removed", person, account_id=INSTANCE)
+    write_entry("operator.removed", person, account_id=INSTANCE)
     return True
 
 

@@ -15,7 +15,7 @@ from app.models import User
 from app.values.clock import format_value
 from app.values.command_name import canopy_command
 from app.values.ids import is_id
-from app.values.text import fold, unstorable
+from app.values.text import fold, storage_problem
 
 _PEOPLE: Final = select(
     *(api_column(column) for column in (User.id, User.email, User.name)),
@@ -47,7 +47,7 @@ def find_user(reference: str) -> dict[str, Any]:
     row = None
     if is_id("user", reference):
         row = _BY_ID.first(reference=reference)
-    elif not unstorable(reference):
+    elif not storage_problem(reference):
         row = _BY_EMAIL.first(reference=fold(reference))
     if row is None:
         message = (
@@ -68,8 +68,13 @@ def open_sessions(user_id: str) -> list[dict[str, Any]]:
 
 def _record(row: Any) -> dict[str, Any]:
     accounts = [
-        {"id": each.id, "slug": each.slug, "name": each.name, "role": each.role}
-        for each in memberships_of(row.id)
+        {
+            "id": membership.id,
+            "slug": membership.slug,
+            "name": membership.name,
+            "role": membership.role,
+        }
+        for membership in memberships_of(row.id)
     ]
     return {
         "id": row.id,

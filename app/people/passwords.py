@@ -34,13 +34,13 @@ class PasswordAttempt(NamedTuple):
     keys: tuple[str, ...]  # counted under the first; a right password resets all
 
 
-def count_sign_in_attempt(email: str, known: KnownBrowser | None) -> PasswordAttempt:
+def count_sign_in_attempt(email: str, browser: KnownBrowser | None) -> PasswordAttempt:
     """Count an attempt to sign in; the caller commits.
 
-    Takes equally long whether or not the address is registered.
+    Takes equally long for unregistered addresses.
 
     Args:
-        known: the browser's cookie. It is ignored if it is older than the person's ``updated_at``
+        browser: the browser's cookie. It is ignored if it is older than the person's ``updated_at``
             (the last change of their password or name).
 
     Raises:
@@ -52,8 +52,8 @@ def count_sign_in_attempt(email: str, known: KnownBrowser | None) -> PasswordAtt
         _count(address_key)
         return PasswordAttempt(None, None, (address_key,))
     keys: tuple[str, ...] = (address_key,)
-    if known and known.user_id == person.id and known.since > person.updated_at - _SECOND:
-        keys = (throttle_key(email, known.id), address_key)
+    if browser and browser.user_id == person.id and browser.since > person.updated_at - _SECOND:
+        keys = (throttle_key(email, browser.id), address_key)
     _count(keys[0])
     return PasswordAttempt(person.id, person.password_hash, keys)
 

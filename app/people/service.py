@@ -10,7 +10,7 @@ from sqlalchemy import bindparam, select, update
 from sqlalchemy.exc import NoResultFound
 
 from app.account.service import open_account
-from app.audit.entries import changed
+from app.audit.entries import changes_between
 from app.auth.login_throttle import reset_attempts, throttle_key
 from app.auth.memberships import memberships_of
 from app.auth.people import IS_REGISTERED
@@ -22,7 +22,7 @@ from app.mail.resolvers import Resolved, Resolver, is_over_mail_limit
 from app.mail.service import queue_mail
 from app.models import User
 from app.people import mailed_links
-from app.people.auditing import record_entry
+from app.people.auditing import write_person_entry
 from app.security.passwords import hash_password, password_problem
 from app.values import clock
 from app.values.clock import format_time
@@ -48,39 +48,39 @@ def find_contact(user_id: str) -> Any:
     Raises:
         NoResultFound: they have just been deleted.
     """
-    found = _CONTACT.first(user_id=user_id)
-    if found is None:
+    contact = _CONTACT.first(user_id=user_id)
+    if contact is None:
         raise NoResultFound
-    return found
+    return contact
 
 
-def reset_password(token: str, found: Any, password: str, address: str) -> bool:
+def reset_password(token: str, person: Any, password: str, address: str) -> bool:
     """Set a new password with a mailed link. Returns False if the link was just used.
 
     Following the link also verifies the person's address.
 
     Args:
-        found: the row of ``mailed_links.find_link``.
+        person: the row of ``mailed_links.find_link``.
         address: the client's IP address, for the mail.
     """
     hashed = hash_password(password)  # slow, so before any row is locked
     if mailed_links.claim_link(mailed_links.RESET, token) is None:
         return False
-    set_password(found.id, hashed, address=address)
-    verify_address(found.id, is_audited=True)
-    reset_attempts(throttle_key(found.email))
+    set_password(person.id, hashed, address=address)
+    verify_address(person.id, is_audited=True)
+    reset_attempts(throttle_key(person.email))
     return True
 
 
-def record_sign_in(user_id: str) -> None:
-    """Record in the audit log that a person signs in, in the current transaction."""
-    record_entry("person.signed_in", db.session.get_one(User, user_id), by_themselves=True)
+def write_sign_in_entry(user_id: str) -> None:
+    """Write the entry of a person's sign-in, in the current transaction."""
+    write_person_entry("person.signed_in", db.session.get_one(User, user_id), by_themselves=True)
 
 
 def sign_out(person: SignedIn) -> None:
     """End the session of a signed-in person."""
     if end_session(person.user_id, person.session_id):
-        record_entry("person.signed_out", db.session.get_one(User, person.user_id))
+        write_person_entry("person.signed_out", db.session.get_one(User, person.user_id))
 
 
 def end_session_by_id(person: SignedIn, session_id: str) -> bool:
@@ -88,21 +88,23 @@ def end_session_by_id(person: SignedIn, session_id: str) -> bool:
     ended = is_id("session", session_id) and end_session(person.user_id, session_id)
     if ended:
         changes = {"session": {"from": session_id, "to": None}}
-        record_entry("person.sessions_ended", db.session.get_one(User, person.user_id), changes)
+        write_person_entry(
+            "person.sessions_ended", db.session.get_one(User, person.user_id), changes
+        )
     return ended
 
 
 def end_other_sessions(person: SignedIn) -> None:
     """End all sessions of a signed-in person but the current one."""
     end_sessions(person.user_id, but=person.session_id)
-    record_entry("person.sessions_ended", db.session.get_one(User, person.user_id))
+    write_person_entry("person.sessions_ended", db.session.get_one(User, person.user_id))
 
 
 def sign_out_everywhere(person: dict[str, Any]) -> int:
     """End all sessions of a person. Returns the number of open ones. The caller commits."""
     number = len(list_sessions(person["id"]))
     end_sessions(person["id"])
-    record_entry("person.sessions_ended", db.session.get_one(User, person["id"]))
+    write_person_entry("person.sessions_ended", db.session.get_one(User, person["id"]))
     return number
 
 
@@ -111,7 +113,7 @@ def rename_person(user_id: str, name: str) -> None:
     person = db.session.get_one(User, user_id)
     if person.name == name:
         return
-    record_entry("person.updated", person, {"name": {"from": person.name, "to": name}})
+    write_person_entry("person.updated", person, {"name": {"from": person.name, "to": name}})
     person.name, person.updated_at = name, clock.now()
 
 
@@ -120,8 +122,8 @@ def set_times(user_id: str, time_zone: str | None, date_format: str | None) -> N
     browser."""
     person = db.session.get_one(User, user_id)
     values = {"time_zone": time_zone, "date_format": date_format}
-    if changes := changed({name: getattr(person, name) for name in values}, values):
-        record_entry("person.updated", person, changes)
+    if changes := changes_between({name: getattr(person, name) for name in values}, values):
+        write_person_entry("person.updated", person, changes)
         set_columns(person, values)
 
 
@@ -138,7 +140,7 @@ def set_password(user_id: str, hashed: str, *, address: str | None) -> None:
     now, here = clock.now(), current_app.config["SETTINGS"].public_url
     row = update(User).where(User.id == user_id).values(password_hash=hashed, updated_at=now)
     person = db.session.execute(row.returning(User.id, User.email, User.name)).one()
-    record_entry("person.password_changed", person, by_themselves=address is not None)
+    write_person_entry("person.password_changed", person, by_themselves=address is not None)
     end_sessions(user_id)
     values = {
         "name": person.name,
@@ -220,7 +222,7 @@ def verify_address(user_id: str, *, is_audited: bool = False) -> None:
         return
     person.email_verified_at = clock.now()
     if not is_audited:
-        record_entry("person.email_verified", person, by_themselves=True)
+        write_person_entry("person.email_verified", person, by_themselves=True)
 
 
 def _resolve_mail(recipient: str, values: dict[str, Any]) -> Resolved:

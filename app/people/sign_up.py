@@ -83,10 +83,10 @@ def _resolve_mail(recipient: str, values: dict[str, Any]) -> Resolved:
     if not is_open() or find_sign_up(values["token"]) is None:
         return None
     try:
-        known = find_person(recipient)
+        person = find_person(recipient)
     except EmailTaken:
         return None
-    if known is None or not is_registered(known):
+    if person is None or not is_registered(person):
         return _CONFIRM, {"link": f"{public_url}/register/confirm/{values['token']}"}
     own = SignUp.token_hash == tokens.hash_token(values["token"])
     db.session.execute(delete(SignUp).where(own))
@@ -94,7 +94,7 @@ def _resolve_mail(recipient: str, values: dict[str, Any]) -> Resolved:
         "sign_in_link": f"{public_url}/login",
         "reset_link": f"{public_url}/forgot-password",
     }
-    return _KNOWN, {"name": known.name} | links
+    return _KNOWN, {"name": person.name} | links
 
 
 def find_sign_up(token: str) -> Any:

@@ -1,1 +1,1 @@
-"""What the service promises, as tables. Standard library only."""
+"""The promises of the service as tables. Standard library only."""

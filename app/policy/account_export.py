@@ -1,12 +1,12 @@
-"""The archive of an account: its files, and what each of them is."""
+"""The archive of an account: its files with their descriptions."""
 
 from __future__ import annotations
 
 from typing import Final
 
-from app.policy.bounds import EVENT_DAYS, REQUEST_DAYS
 from app.policy.deliveries import LOG_DAYS
 from app.policy.imports import IMPORT_DAYS
+from app.policy.request_limits import EVENT_DAYS, REQUEST_DAYS
 
 FORMAT: Final = "canopy-account"
 FORMAT_VERSION: Final = 2  # 1 was a single JSON document; a higher one is incompatible
@@ -43,4 +43,4 @@ FILES: Final[dict[str, str]] = {
     "and bytes and the SHA-256",
 }
 
-COMPRESSION_LEVEL: Final = 3  # of 9; more is slower and hardly smaller
+COMPRESSION_LEVEL: Final = 3  # higher ones are slower, and hardly make it smaller

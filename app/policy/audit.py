@@ -1,4 +1,4 @@
-"""The audit log: what is recorded, how each entry reads, and when entries are sealed."""
+"""The audit log: its actions, the tables that need an entry, and when entries are sealed."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Final
 
 from app.policy.fields import ASSET, PROJECT, Field
 
-# Of a value with more bytes in JSON, an entry has the first characters, and its SHA-256.
+# A value with more bytes of JSON is replaced by its first characters and its SHA-256.
 LONG_VALUE: Final = 1024
 BEGINNING: Final = 200
 
-# Each action, and what a page says after the name of whoever did it; {} is the target.
+# The actions, each with the text of a page after the name of the actor; {} is the target.
 ACTIONS: Final[dict[str, str]] = {
     "account.created": "created the account {}",
     "account.updated": "changed the account {}",
@@ -102,14 +102,14 @@ ACTIONS: Final[dict[str, str]] = {
     "instance.message_removed": "removed the message from all pages of {}",
 }
 
-# The types of an actor: who can do something.
+# The types of actors.
 ACTORS: Final = ("person", "api_key", "service_token", "application", "operator", "system")
 
-# The account_id of the log of the instance: of what concerns no account.
+# The account_id of the instance's own log, for what concerns no account.
 INSTANCE: Final = "instance"
 
-# What cannot be committed without an entry (app.audit.guard): that a row of one of these tables is
-# inserted or deleted, or one of these columns changed.
+# The changes that cannot be committed without an entry (app.audit.guard): inserting or deleting a
+# row of one of these tables, or changing one of these columns.
 INSERT: Final = "INSERT"
 DELETE: Final = "DELETE"
 
@@ -134,7 +134,7 @@ AUDITED: Final[dict[str, frozenset[str]]] = {
     "passkeys": frozenset({INSERT, DELETE}),
     "recovery_codes": frozenset({INSERT, "used_at"}),
     "sign_in_identities": frozenset({INSERT, DELETE}),
-    "sessions": frozenset({INSERT}),  # the end of one may be its time
+    "sessions": frozenset({INSERT}),  # one may end by time
     "credentials": frozenset(
         {INSERT, DELETE, "name", "permissions", "project_ids", "ip_allowlist", "revoked_at"}
     ),
@@ -153,7 +153,7 @@ AUDITED: Final[dict[str, frozenset[str]]] = {
 }
 
 SEALED_ENTRIES: Final = 500  # in one checkpoint, at most
-SEALED_DELIVERIES: Final = 5_000  # that one checkpoint and its entries cause, about
+SEALED_DELIVERIES: Final = 5_000  # caused by one checkpoint and its entries, about
 SEALED_AFTER: Final = timedelta(minutes=5)  # fewer are sealed once the oldest is this old
 
 LARGE_READ: Final = 1_000  # features in one response of /ogc: more make an entry

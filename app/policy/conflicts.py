@@ -13,7 +13,7 @@ CONFLICTS: Final = {
     "already_member": "The person is a member already.",
     "not_joined": "The person has not accepted the invitation.",
     "last_owner": "The account would have no owner.",
-    "limit_reached": "There are as many as there may be.",
+    "limit_reached": "The maximum number is reached.",
     "disabled": "The webhook is disabled.",
     "event_deleted": "The event is no longer kept.",
     "still_running": "The first request with this key, or an earlier replay, is still running.",

@@ -1,19 +1,19 @@
-"""The codes of countries, ISO 3166-1, and which countries projects are said to lie in."""
+"""The codes of countries (ISO 3166-1), and the rules for the country of a project."""
 
 from __future__ import annotations
 
 from typing import Final
 
 DATA_VERSION: Final = 1
-"""Of the data and the rules that a project's country is derived from."""
+"""The version of the data and the rules that a project's country is derived from."""
 
 NEAREST_KM: Final = 25
-"""From the land of the nearest country to a boundary that lies in none: coasts are coarse in
-Natural Earth, and small islands are missing. A part that is farther from any land is in the sea."""
+"""A boundary in no country belongs to the nearest one within this distance: coasts are coarse in
+Natural Earth, and small islands are missing. Farther from any land, it is in the sea."""
 
 INSIDE_KM: Final = 10
-"""From the country that most of a boundary lies in to what lies in another one: so coarse are the
-borders."""
+"""The distance from the main country of a boundary up to which parts in another country are
+ignored: borders are that coarse."""
 
 _NUMBERS: Final = """
 004AF 008AL 010AQ 012DZ 016AS 020AD 024AO 028AG 031AZ 032AR 036AU 040AT 044BS 048BH 050BD 051AM
@@ -49,7 +49,7 @@ Kosovo by it, and has the others in these countries."""
 COUNTRY_CODES: Final = frozenset((*CODES_BY_NUMBER.values(), *CODES_BY_NAME.values()))
 
 MISTAKEN_CODES: Final = {"UK": ("GB", "the United Kingdom"), "EL": ("GR", "Greece")}
-"""Codes that are in use, and are none of ISO 3166-1: the right one, and the country."""
+"""Common codes that are not in ISO 3166-1, each with the right code and the country."""
 
 NAMES: Final = {
     "AG": "Antigua and Barbuda", "BA": "Bosnia and Herzegovina", "CD": "DR Congo",

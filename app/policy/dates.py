@@ -1,10 +1,10 @@
-"""How people may have dates and times written."""
+"""The formats of dates and times that people can choose."""
 
 from __future__ import annotations
 
 from typing import Final
 
-# By the name under which a person's choice is stored. js/times.js fills in the same names.
+# By the stored names. js/times.js fills in the same fields.
 DATE_FORMATS: Final[dict[str, str]] = {
     "iso": "{year}-{month}-{day}, {hour}:{minute}",
     "dots": "{day}.{month}.{year}, {hour}:{minute}",
@@ -14,7 +14,7 @@ DATE_FORMATS: Final[dict[str, str]] = {
     "us_24": "{month}/{day}/{year}, {hour}:{minute}",
 }
 
-# Parts of the world by which zones are named and grouped. Other names of zones are former ones.
+# Regions that zones are named and grouped by. Zones with other names are outdated.
 ZONE_REGIONS: Final = (
     *("Africa", "America", "Antarctica", "Arctic", "Asia", "Atlantic", "Australia", "Europe"),
     *("Indian", "Pacific"),

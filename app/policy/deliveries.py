@@ -9,10 +9,10 @@ from typing import Final
 # From the end of a failed attempt to the next attempt; after the last of these there is none.
 RETRY_AFTER: Final = tuple(timedelta(seconds=n) for n in (60, 300, 1_800, 7_200, 86_400))
 ATTEMPTS: Final = len(RETRY_AFTER) + 1
-RETRIES_LAST: Final = sum(RETRY_AFTER, timedelta())  # after which the first failure is final
+RETRIES_LAST: Final = sum(RETRY_AFTER, timedelta())  # from the first failure to the final one
 
 ATTEMPT_SECONDS: Final = 5.0  # wall clock: name, connection, TLS, sending, the response's status
-RESPONSE_BYTES: Final = 64 * 1024  # of the response's body, which is read and not kept
+RESPONSE_BYTES: Final = 64 * 1024  # of the body that are read and discarded
 USER_AGENT: Final = "Canopy-Webhooks/1"
 
 # A webhook without a success for this long is disabled. Admins get a mail a day before, and then.
@@ -35,17 +35,17 @@ QUEUED_PER_ACCOUNT: Final = 256
 QUEUED: Final = 512
 QUEUED_OF_OTHERS: Final = 256
 
-LEASE: Final = timedelta(seconds=30)  # of a claimed delivery; then another worker may claim it
+LEASE: Final = timedelta(seconds=30)  # then another worker may claim the delivery
 QUEUED_SECONDS: Final = 10.0  # after which a claimed delivery that has not begun is released
-RUN_SECONDS: Final = 3_600.0  # of a job, at most
-LINGER_SECONDS: Final = 5.0  # that a job waits for more after the last delivery
-# How long a delivery may be planned ahead, after no attempt and after each. It is more only when
-# the clock was set back.
+RUN_SECONDS: Final = 3_600.0  # the longest run of a job
+LINGER_SECONDS: Final = 5.0  # a job waits for more after the last delivery
+# The longest waits of a delivery before its first attempt and after each. Longer ones mean that the
+# clock was set back.
 LONGEST_WAITS: Final = (timedelta(seconds=60), *RETRY_AFTER)
 SWEEP_SECONDS: Final = 15  # between two jobs without a wake signal
 
-# Replays of past events: how many a second for each account, in addition to new events, and for how
-# many seconds they are queued at a time.
+# Replayed events of an account in a second, in addition to new events; and the seconds for which
+# they are queued at a time.
 REPLAYED_PER_SECOND: Final = 50
 REPLAYED_AT_ONCE: Final = 15  # seconds; also the interval of the job that queues them
 
@@ -68,7 +68,7 @@ LOG_DAYS: Final = 30
 class FailureReason(StrEnum):
     """Why an attempt failed without a response, as the log shows it."""
 
-    NOT_ALLOWED = "address not allowed"  # of a URL with an IP address
+    NOT_ALLOWED = "address not allowed"  # for a URL with an IP address
     # One reason for a name that does not resolve and for one that leads to a blocked address: two
     # would reveal which names exist in the operator's own network.
     NO_PUBLIC_ADDRESS = (

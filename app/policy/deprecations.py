@@ -1,7 +1,7 @@
-"""What of /v1 is deprecated, and what to use instead.
+"""The deprecated parts of /v1, and their replacements.
 
-A sunset is a promise and no switch: what is deprecated works until a release leaves it out, and no
-release does before that day. It is at least 12 months after the deprecation.
+A sunset is a promise, not a switch: no release removes a deprecated part before that day, which is
+at least 12 months after the deprecation.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from typing import Final
 class Deprecation:
     """An operation, or a parameter of a GET, or a field of the body of another operation."""
 
-    operation: str  # as the description has it; PUT also means PATCH
-    name: str  # of the parameter or field; empty: the whole operation
-    what: str  # in words
+    operation: str  # such as ``PUT /v1/projects/{project_id}``; PUT includes PATCH
+    name: str  # the parameter or field; empty: the whole operation
+    what: str  # the deprecated part in words
     since: date
     sunset: date | None  # None until it is decided
     replacement: str  # what to do, in a sentence

@@ -1,4 +1,4 @@
-"""What the Information System of Regulation (EU) 2023/1115 (EUDR) takes.
+"""The limits of the Information System of Regulation (EU) 2023/1115 (EUDR).
 
 From the Commission's "EUDR Operator API Reference v1.0": chapter 9, the GeoJSON file description
 1.3 of 29 May 2026, and chapter 10, the rules that a statement is checked by.
@@ -14,10 +14,10 @@ PLOT_TYPE: Final = "plot"
 NAME, COUNTRY, PLACE, AREA = "ProducerName", "ProducerCountry", "ProductionPlace", "Area"
 """The properties that the system reads. Their case matters there, and all others are ignored."""
 
-FILE_BYTES: Final = 25_000_000  # of the geolocation of a statement
-FILE_PRODUCERS: Final = 1_000  # of a commodity, by name and country
+FILE_BYTES: Final = 25_000_000  # the geolocation of a statement
+FILE_PRODUCERS: Final = 1_000  # for a commodity, by name and country
 NAME_LENGTH: Final = 500  # characters of ProducerName and ProductionPlace
-DECIMALS: Final = 6  # of a position; the system cuts off any more
+DECIMALS: Final = 6  # in a position; the system cuts off any more
 
 SMALLEST_HECTARES: Final = 0.0001
 POINT_HECTARES: Final = 4.0  # at most, of points but for cattle; and of those without Area
@@ -26,7 +26,7 @@ AREA_TOLERANCE: Final = 0.05  # by which Area may differ from the measured area
 HOLES: Final = ("split", "ignore", "refuse")
 VARIANTS: Final = (1, 2)
 
-# What stands against a file, and what is worth a look.
+# Problems prevent a file, warnings do not.
 PROBLEMS: Final = {
     "country_missing": "The plot has no `ProducerCountry` (with `variant=2`).",
     "country_invalid": "`ProducerCountry` is no code of ISO 3166-1 alpha-2.",
@@ -53,5 +53,5 @@ WARNINGS: Final = {
 LISTED: Final = 5_000  # problems and warnings of each code that a report lists
 IN_ERROR: Final = 100  # problems that an error lists
 REPORT_PLOTS: Final = 100_000
-OVERLAP_POSITIONS: Final = 3_000_000  # of plots that are compared
-OVERLAP_SECONDS: Final = 5.0  # of processor time, to find overlaps
+OVERLAP_POSITIONS: Final = 3_000_000  # in the outlines that are compared
+OVERLAP_SECONDS: Final = 5.0  # processor time to find overlaps

@@ -14,7 +14,7 @@ MEMBER_FIELDS: Final = ("id", "email", "name", "role", "joined_at")
 SUBSCRIPTION_FIELDS: Final = ("plan", "previous_plan", "status", "current_period_end")
 INVOICE_FIELDS: Final = ("id", "amount", "currency", "status", "due_at")
 USAGE_FIELDS: Final = ("metric", "threshold", "current", "limit", "percentage")
-# In the order of the text that is sealed, to which only the number is added.
+# In the order of the sealed text, to which only the number is added.
 AUDIT_ENTRY_FIELDS: Final = (
     *("account_id", "action", "actor", "at", "changes", "id", "outcome", "target", "via"),
     "number",
@@ -30,8 +30,8 @@ class EventKind:
     """One type of event.
 
     ``fields`` are those of the subject at that time; ``actor`` names the field with the person who
-    did it; ``extra`` names what the caller of ``emit`` must add. ``by_name``: webhooks get it
-    only if they name it, so that ``*`` sends nobody what they did not ask for.
+    did it; ``extra`` names what the caller of ``emit`` must add. With ``by_name``, webhooks get it
+    only if they name it: ``*`` does not include it.
     """
 
     meaning: str
@@ -83,6 +83,6 @@ TEST_EVENT: Final = "webhook.test"
 TEST_MESSAGE: Final = "This is a test. Nothing has happened."
 
 
-def includes(types: Collection[str], event_type: str) -> bool:
-    """Whether a subscription to these types, or to ``*``, includes one of ``EVENTS``."""
+def includes_event(types: Collection[str], event_type: str) -> bool:
+    """Return True if a subscription to these types, or to ``*``, includes this one."""
     return event_type in types or (ALL_EVENTS in types and not EVENTS[event_type].by_name)

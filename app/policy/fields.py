@@ -1,9 +1,9 @@
 """The fields of projects and assets, one entry each.
 
-Everything else that the service knows of a field follows from its entry:
+All of the following is derived from these entries:
 
 - the columns that are read, the record, and what ``changes`` lists: ``app.values.records``
-- the schemas of /v1, the description of the API, the chat's arguments: ``app.api.resource_fields``
+- the schemas of /v1, the description of the API, the chat's arguments: ``app.api.resource_schemas``
 - the filters of a list: ``app.lists``
 - the data of events and its JSON Schema: ``app.policy.events``, ``app.events.records``
 - what an import reads from the properties of a feature: ``app.imports.features.mapping``
@@ -20,7 +20,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from app.policy import bounds, kinds
+from app.policy import kinds, request_limits
 from app.policy.kinds import Kind
 
 
@@ -32,13 +32,13 @@ class Field:
         column: the attribute of the model; empty: the name of the field.
         label: on pages; empty: made from the name.
         writable: when a client can set it.
-        required: whether a new resource must have it.
+        required: a new resource must have it.
         shortest, longest: characters of a text.
-        lowest, highest: of a number.
+        lowest, highest: the range of a number.
         choices: the words of a choice, or examples of a keyword.
-        title: of a choice: how the description of the API calls its words.
-        filter: whether a list can be filtered by one value of it.
-        unique: whether no two projects of an account, or assets of a project, have the same value.
+        title: the name of a choice's schema in the description of the API.
+        filter: a list can be filtered by one value of it.
+        unique: no two projects of an account, or assets of a project, have the same value.
         properties: names of GeoJSON properties, in lower case, that an import reads it from.
     """
 
@@ -70,11 +70,11 @@ class Field:
     @property
     def is_long(self) -> bool:
         """True if it may have several lines."""
-        return self.longest > bounds.EXTERNAL_ID_LENGTH
+        return self.longest > request_limits.EXTERNAL_ID_LENGTH
 
     @property
     def words(self) -> str:
-        """What pages call the field."""
+        """The label on pages."""
         return self.label or self.name.replace("_", " ").capitalize()
 
 
@@ -85,31 +85,31 @@ def _any_of(words: tuple[str, ...]) -> str:
 def _external_id(example: str, description: str) -> Field:
     return Field(
         "external_id", kinds.TEXT, example, label="External ID", description=description,
-        nullable=True, writable="always", shortest=1, longest=bounds.EXTERNAL_ID_LENGTH,
+        nullable=True, writable="always", shortest=1, longest=request_limits.EXTERNAL_ID_LENGTH,
         filter=True, unique=True, properties=("external_id", "externalid"),
     )  # fmt: skip
 
 
 _CREATED_AT: Final = Field("created_at", kinds.TIME, "2026-01-02T03:04:05.678Z")
 _UPDATED_AT: Final = Field("updated_at", kinds.TIME, "2026-01-03T10:20:30.456Z")
-_NAME_BOUNDS: Final[dict[str, Any]] = {"shortest": 1, "longest": bounds.NAME_LENGTH}
+_NAME_LENGTHS: Final[dict[str, Any]] = {"shortest": 1, "longest": request_limits.NAME_LENGTH}
 _PROJECT_ID: Final = "proj_01k9zq3mgse2j7tbyw5c4r8nhd"
 
 PROJECT: Final = (
     Field("id", kinds.ID, _PROJECT_ID),
     Field(
         "name", kinds.TEXT, "Cottage Grove District",
-        writable="always", required=True, **_NAME_BOUNDS,
+        writable="always", required=True, **_NAME_LENGTHS,
     ),
     Field(
         "slug", kinds.TEXT, "cottage-grove-district",
         description="Derived from the project's original name; never changes.",
-        shortest=1, longest=bounds.SLUG_LENGTH, filter=True, unique=True,
+        shortest=1, longest=request_limits.SLUG_LENGTH, filter=True, unique=True,
     ),
     _external_id("USFS-061501", "Your own id for the project, unique within the account."),
     Field(
         "description", kinds.TEXT, "Umpqua National Forest",
-        nullable=True, writable="always", longest=bounds.DESCRIPTION_LENGTH,
+        nullable=True, writable="always", longest=request_limits.DESCRIPTION_LENGTH,
         properties=("description",),
     ),
     Field("geometry", kinds.BOUNDARY, nullable=True, writable="always", in_events=False),
@@ -126,7 +126,8 @@ PROJECT: Final = (
     ),
     Field(
         "status", kinds.CHOICE, "active",
-        writable="on update", choices=bounds.PROJECT_STATUSES, title="ProjectStatus", filter=True,
+        writable="on update", choices=request_limits.PROJECT_STATUSES, title="ProjectStatus",
+        filter=True,
     ),
     Field(
         "metadata", kinds.OBJECT, {"forest": "Umpqua National Forest", "region": 6},
@@ -142,13 +143,13 @@ ASSET: Final = (
     Field("project_id", kinds.ID, _PROJECT_ID),
     Field(
         "name", kinds.TEXT, "Weather station 4",
-        writable="always", required=True, **_NAME_BOUNDS,
+        writable="always", required=True, **_NAME_LENGTHS,
     ),
     _external_id("UNF-WX-04", "Your own id for the asset, unique within the project."),
     Field(
         "type", kinds.KEYWORD, "monitoring_station",
-        description=_any_of(bounds.ASSET_TYPES),
-        writable="always", required=True, choices=bounds.ASSET_TYPES, filter=True,
+        description=_any_of(request_limits.ASSET_TYPES),
+        writable="always", required=True, choices=request_limits.ASSET_TYPES, filter=True,
     ),
     Field(
         "location", kinds.POINT, {"type": "Point", "coordinates": [-122.6512, 43.6638]},
@@ -156,8 +157,8 @@ ASSET: Final = (
     ),
     Field(
         "status", kinds.KEYWORD, "active",
-        description=_any_of(bounds.ASSET_STATUSES),
-        writable="always", choices=bounds.ASSET_STATUSES, filter=True,
+        description=_any_of(request_limits.ASSET_STATUSES),
+        writable="always", choices=request_limits.ASSET_STATUSES, filter=True,
     ),
     Field(
         "metadata", kinds.OBJECT, {"serial": "WX-2041", "sensors": ["wind", "humidity"]},

@@ -28,20 +28,20 @@ FORMATS_OUT: Final[dict[str, tuple[str, str]]] = {
     "eudr": ("application/geo+json", "geojson"),
 }
 
-FEATURES: Final = 10_000  # of a layer that is imported
+FEATURES: Final = 10_000  # in an imported layer
 POSITIONS: Final = 5_000_000  # in all features of a layer
 LAYERS: Final = 100
 COLUMNS: Final = 500
 COLUMN_NAME_LENGTH: Final = 1000  # survey forms name columns by whole questions
-NAMES_LENGTH: Final = 100_000  # of all layers and columns together, which an import shows
-VALUE_BYTES: Final = 1024 * 1024  # of one value of a column
-GEOMETRY_BYTES: Final = 32 * 1024 * 1024  # of one geometry, as the file has it
-FEATURE_TOKENS: Final = 3_000_000  # of a GeoJSON feature: keys, values, brackets; 300 MB of memory
+NAMES_LENGTH: Final = 100_000  # characters in the names of all layers and columns together
+VALUE_BYTES: Final = 1024 * 1024  # in one cell
+GEOMETRY_BYTES: Final = 32 * 1024 * 1024  # one geometry as the file encodes it
+FEATURE_TOKENS: Final = 3_000_000  # keys, values, brackets in a GeoJSON feature; 300 MB of memory
 CRS_LENGTH: Final = 20_000  # characters that define a coordinate reference system
 XML_DEPTH: Final = 100
-DATABASE_STEPS: Final = 500_000_000  # of SQLite, for a whole GeoPackage
+DATABASE_STEPS: Final = 500_000_000  # SQLite's, for a whole GeoPackage
 
-ZIP_MEMBERS: Final = 100  # that are read; the files of one shapefile are one
+ZIP_MEMBERS: Final = 100  # read; the files of a shapefile count as one
 ZIP_ENTRIES: Final = 10_000  # in all: photos and the like are not unpacked
 ZIP_RATIO: Final = 20  # unpacked to packed, of the whole file
 ZIP_SMALL_BYTES: Final = 10 * 1024 * 1024  # unpacked; a ratio says little about a small file
@@ -49,30 +49,30 @@ ZIP_BYTES: Final = 500 * 1024 * 1024  # unpacked
 
 # The process that reads a file.
 READ_MEMORY_BYTES: Final = 450 * 1024 * 1024  # beyond what it takes before it opens the file
-READ_SECONDS: Final = 45  # of processor time
-WAIT_SECONDS: Final = 180.0  # for one answer of it, however long it is held up: others come first
+READ_SECONDS: Final = 45  # processor time
+WAIT_SECONDS: Final = 180.0  # for one answer, with the time in which other processes come first
 TOTAL_WAIT_SECONDS: Final = 900.0  # for all answers
 ANSWER_BYTES: Final = 16 * 1024 * 1024  # twice a boundary of GEOMETRY_POSITIONS with heights
-ANSWERS_BYTES: Final = 512 * 1024 * 1024  # of all answers
+ANSWERS_BYTES: Final = 512 * 1024 * 1024  # all answers together
 # The same, for a file that is read while that of another account is.
 BRIEF_MEMORY_BYTES: Final = 100 * 1024 * 1024
 BRIEF_SECONDS: Final = 5
 BRIEF_WAIT_SECONDS: Final = 10.0  # for all answers
 
-FORM_BYTES: Final = 64 * 1024  # of a form that brings a file, beside the file
+FORM_BYTES: Final = 64 * 1024  # a form with a file, without the file
 
 # An export. One that takes long, as its client reads slowly, holds a thread of the web server.
 EXPORTS_AT_ONCE: Final = 2  # in a process, each of another account
 EXPORT_SECONDS: Final = 1800  # until the client has read all of it
-EXPORT_HELD_BYTES: Final = 1024 * 1024  # that the client has not read yet; then the export waits
-EXPORT_CHECK_SECONDS: Final = 5  # after which it is asked again whether its reader may have it
+EXPORT_HELD_BYTES: Final = 1024 * 1024  # unread by the client; beyond them the export waits
+EXPORT_CHECK_SECONDS: Final = 5  # between two checks that its reader still has access
 EXPORT_RETRY_SECONDS: Final = 5
-EXPORT_ROWS: Final = 200  # that are read at once
-EXPORT_ROWS_BYTES: Final = 4 * 1024 * 1024  # likewise, of boundaries and metadata
-EXPORT_KEYS: Final = 1000  # of rows that are looked through at once
+EXPORT_ROWS: Final = 200  # in a batch
+EXPORT_ROWS_BYTES: Final = 4 * 1024 * 1024  # boundaries and metadata in a batch
+EXPORT_KEYS: Final = 1000  # rows that one query tests
 
 # Keys of metadata that become columns of a table; the others share one column.
 COLUMNS_OUT: Final = 200
-COLUMN_KEY_LENGTH: Final = 100  # of a key that becomes a column
-SHAPEFILE_BYTES: Final = 2**31 - 1  # of each of its files
-SHAPEFILE_TEXT_BYTES: Final = 254  # of a value
+COLUMN_KEY_LENGTH: Final = 100  # characters of a key that becomes a column
+SHAPEFILE_BYTES: Final = 2**31 - 1  # each of its files
+SHAPEFILE_TEXT_BYTES: Final = 254  # one value

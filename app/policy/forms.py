@@ -1,4 +1,4 @@
-"""How long the forms of pages may be, and each field of a form or a query.
+"""The lengths of the forms of pages, and of each field of a form or a query.
 
 The lengths of fields are checked before anything looks at a text. They leave room beyond what a
 form's own rules allow, as those say what is wrong beside the field.
@@ -8,7 +8,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from app.policy.bounds import (
+from app.policy.deliveries import URL_LENGTH
+from app.policy.files import COLUMN_NAME_LENGTH, CRS_LENGTH
+from app.policy.oauth import PARAMETER_LENGTH, REDIRECT_URI_LENGTH, REDIRECT_URIS
+from app.policy.request_limits import (
     ALLOWLIST_ENTRIES,
     DESCRIPTION_LENGTH,
     ID_LENGTH,
@@ -19,22 +22,19 @@ from app.policy.bounds import (
     SLUG_LENGTH,
     VOCABULARY_LENGTH,
 )
-from app.policy.deliveries import URL_LENGTH
-from app.policy.files import COLUMN_NAME_LENGTH, CRS_LENGTH
-from app.policy.oauth import PARAMETER_LENGTH, REDIRECT_URI_LENGTH, REDIRECT_URIS
 from app.policy.second_factor import PASSKEY_RESPONSE_LENGTH, RECOVERY_CODE_LENGTH
 
-FORM_BYTES: Final = 64 * 1024  # of the form of a page
-# Of that of a project or an asset, beside the boundary: metadata stands in it twice.
+FORM_BYTES: Final = 64 * 1024  # the form of a page
+# The form of a project or an asset, without the boundary; it holds the metadata twice.
 RECORD_FORM_BYTES: Final = 256 * 1024
 
 PATH_LENGTH: Final = 8_190  # with the query: as long as gunicorn.conf.py lets a request line be
 # Characters of a field, and of its name; OAuth promises as many to any parameter.
 FIELD_LENGTH: Final = PARAMETER_LENGTH
 FIELD_LENGTHS: Final = {
-    "answer": 12 * COLUMN_NAME_LENGTH + FIELD_LENGTH,  # JSON in which a character takes up to 12
+    "answer": 12 * COLUMN_NAME_LENGTH + FIELD_LENGTH,  # JSON, with up to 12 bytes a character
     "back": PATH_LENGTH,
-    "code": PATH_LENGTH,  # of a provider of single sign-on
+    "code": PATH_LENGTH,  # from a provider of single sign-on
     "description": 2 * DESCRIPTION_LENGTH + FIELD_LENGTH,  # a line break is sent as two characters
     "epsg": CRS_LENGTH,
     "ids": LIST_IDS * (ID_LENGTH + 1),
@@ -49,14 +49,14 @@ FIELD_LENGTHS: Final = {
     "url": URL_LENGTH + FIELD_LENGTH,
 }
 
-# ``LENGTHS`` of the templates: how many characters a browser lets people type, by what they type.
+# ``LENGTHS`` of the templates: the characters that a browser lets people type, by kind of input.
 INPUT_LENGTHS: Final = {
     "name": NAME_LENGTH,
     "search": SEARCH_LENGTH,
     "slug": SLUG_LENGTH,
     "word": VOCABULARY_LENGTH,
-    "degrees": 80,  # of a latitude or a longitude, or both with all their signs
-    "system": 100,  # the code or the name of a coordinate system, or a country
+    "degrees": 80,  # a latitude or a longitude, or both with all their signs
+    "system": 100,  # the code or the name of a coordinate system or a country
     "code": 16,  # six digits, with spaces
     "recovery_code": 4 * RECOVERY_CODE_LENGTH,  # with spaces or dashes
 }

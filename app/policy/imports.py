@@ -6,57 +6,57 @@ from typing import Final
 
 KINDS: Final = ("projects", "assets")
 
-# What a worker does: read the file, write what it holds, take that back.
+# The statuses in which a worker reads the file, writes its features, or takes them back.
 WORKING: Final = ("reading", "applying", "undoing")
 STATUSES: Final = (
     "reading", "ready", "applying", "applied", "undoing", "undone", "failed", "canceled",
 )  # fmt: skip
 
-# What becomes of a feature, and its name in ``counts``.
+# The outcomes of a feature, as ``counts`` names them.
 VERDICTS: Final = ("new", "changed", "same", "rejected")
 
-STATES: Final = ("applied", "undone", "kept")  # of what was written of a feature
+STATES: Final = ("applied", "undone", "kept")  # of a written feature
 
 MATCHES: Final = ("external_id", "name", "none")
 
-# What a mapping can have besides fields: the columns of a CSV file with its geometries.
+# The other members of a mapping, besides fields: the columns of a CSV file with its geometries.
 GEOMETRY_COLUMNS: Final = ("geometry", "latitude", "longitude", "easting", "northing", "zone")
 
-# What is asked about a file, the most important first; the first three must be answered.
+# The questions about a file, the most important first; the first three must be answered.
 QUESTIONS: Final = ("crs", "geometry", "geometry_type", "swapped", "open_lines", "name")
 MUST_BE_ANSWERED: Final = QUESTIONS[:3]
-OPTIONS: Final = 5  # of a question, at most
+OPTIONS: Final = 5  # for a question, at most
 SAMPLES: Final = 3  # values of a column, beside an option
 SAMPLE_LENGTH: Final = 40  # characters of each
-SAMPLED_COLUMNS: Final = 20  # of an option that leaves the column to the person
+SAMPLED_COLUMNS: Final = 20  # for an option that lets the person choose the column
 LEFT_OUT: Final = 10_000  # features of an import, by their numbers
 
-UNFINISHED_IMPORTS: Final = 10  # of an account: at work or ready, or failed with a file
+UNFINISHED_IMPORTS: Final = 10  # per account: at work, ready, or failed with a file
 IMPORT_DAYS: Final = 30
 UPLOAD_HOURS: Final = 1  # for which a file without an import is kept
 FILENAME_LENGTH: Final = 200
 
-CHUNK_BYTES: Final = 1024 * 1024  # of a file, in a row each
+CHUNK_BYTES: Final = 1024 * 1024  # each chunk of a file is a row
 BATCH_FEATURES: Final = 50  # in one transaction: other writers wait for it
-BATCH_BYTES: Final = 2 * 1024 * 1024  # likewise of boundaries, which are megabytes at times
-BATCH_SECONDS: Final = 1.0  # of deciding about features, after which those are written
-DECIDE_SECONDS: Final = 60.0  # of processor time, to decide about all features of a file
-UNTRIED_DELIVERIES: Final = 10_000  # of an account, beyond which its imports wait
+BATCH_BYTES: Final = 2 * 1024 * 1024  # boundaries in one transaction
+BATCH_SECONDS: Final = 1.0  # to decide about features, after which these are written
+DECIDE_SECONDS: Final = 60.0  # processor time to decide about all features of a file
+UNTRIED_DELIVERIES: Final = 10_000  # per account; beyond these, its imports wait
 LEASE_SECONDS: Final = 10  # after which another worker goes on with the import of a dead one
-MOST_TRIES: Final = 3  # of a step whose worker dies
-EVERY_SECONDS: Final = 15  # how often a worker looks for imports that nobody works on
-RUN_SECONDS: Final = 600.0  # of a worker's job; the next one goes on
-TURN_SECONDS: Final = 2.0  # of writing, after which an import of another account has its turn
-# Of the map of a page of features: what is read for it, and what it is simplified to.
+MOST_TRIES: Final = 3  # to do a step whose worker dies
+EVERY_SECONDS: Final = 15  # between two searches for imports that nobody works on
+RUN_SECONDS: Final = 600.0  # then the next job goes on
+TURN_SECONDS: Final = 2.0  # then an import of another account has its turn
+# Boundaries that are read for the map on a page of features, and their size when simplified.
 FEATURES_MAP_READ_BYTES: Final = 4 * 1024 * 1024
 FEATURES_MAP_BYTES: Final = 2 * 1024 * 1024
-OUTLINE_POSITIONS: Final = 5_000  # of a rejected feature that is shown on a map
-PROBLEMS: Final = 20  # that are kept of a feature
-LATER_PROBLEMS: Final = 2  # of those after the first SHOWN_FEATURES: the rows stay for IMPORT_DAYS
+OUTLINE_POSITIONS: Final = 5_000  # on a map, in the outline of a rejected feature
+PROBLEMS: Final = 20  # stored per feature
+LATER_PROBLEMS: Final = 2  # per feature after the first SHOWN_FEATURES
 SHOWN_FEATURES: Final = 1000
-PROBLEM_FIELD_LENGTH: Final = 100  # characters of it that are kept; names of columns may be longer
-PROBLEM_LENGTH: Final = 500  # likewise of its message
+PROBLEM_FIELD_LENGTH: Final = 100  # characters stored; names of columns may be longer
+PROBLEM_LENGTH: Final = 500  # characters of the message
 FAULTS: Final = 20  # kinds of problems that are summed
-OVERLAPS: Final = 5  # of a feature that are kept, the largest
-IMPORT_OVERLAPS_SECONDS: Final = 20.0  # of processor time, to find those of a file
+OVERLAPS: Final = 5  # stored per feature, the largest
+IMPORT_OVERLAPS_SECONDS: Final = 20.0  # processor time to find those of a file
 SAME_BOX: Final = 50  # projects with the box of a feature, to which it is compared

@@ -1,7 +1,7 @@
-"""The kinds of fields, and what the API, filters, files, imports, forms and events ask of each.
+"""The kinds of fields, with their properties for the API, filters, files, forms and events.
 
-What a kind needs of marshmallow and of SQLAlchemy is a row of the tables in
-``app.values.kind_fields``, ``app.api.resource_fields`` and ``app.lists.conditions``.
+The tables for marshmallow and SQLAlchemy are in
+``app.values.kind_schemas``, ``app.api.resource_schemas`` and ``app.lists.conditions``.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ class Kind:
         schema: the JSON Schema of a value, as events and ``/ogc`` show it.
         compared_as: how filters compare values; None: they do not.
         column: the type of its column in exported tables.
-        column_bytes: of the longest text in that column, if the field has no length.
-        read: makes a value from the text of a form, or from a cell of a file; None: it cannot be
-            made from one. Raises ValueError, whose message says what to write.
-        factor: by which a value is multiplied to be stored.
-        is_json: whether it is stored as the text of JSON.
+        column_bytes: bytes of the longest text in that column, if the field has no length.
+        read: converts the text of a form or a cell of a file to a value; None: no text can be
+            converted. Raises ValueError, whose message says what to write.
+        factor: the factor from a value to its stored number.
+        is_json: it is stored as JSON text.
     """
 
     name: str
@@ -98,7 +98,7 @@ def read_date(text: str) -> str:
 
 _STRING: Final = {"type": "string"}
 
-ID: Final = Kind("id", _STRING, "text")  # of this or of another resource
+ID: Final = Kind("id", _STRING, "text")  # this or another resource
 TEXT: Final = Kind("text", _STRING, "text", read=_read_text)
 CHOICE: Final = Kind("choice", _STRING, "text")  # one of a few words
 KEYWORD: Final = Kind("keyword", _STRING, "text", read=_read_text)  # a word of an open vocabulary

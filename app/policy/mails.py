@@ -37,12 +37,12 @@ MAILS_A_CONNECTION: Final = 50
 # Seconds after which a job begins no other mail. The last one takes SEND_TIMEOUT at most.
 RUN_FOR: Final = 90.0
 
-RECORD_RETRY_AFTER: Final = (0.5, 2.0, 8.0)  # seconds between tries to record the outcome
+SAVE_RETRY_AFTER: Final = (0.5, 2.0, 8.0)  # seconds between tries to save the outcome
 
 # Longer than an attempt can take. Afterwards, another worker retries the mail of a killed one.
 LEASE: Final = timedelta(minutes=2)
 
-# How long a mail may be planned ahead, after no attempt and after each. It is more only when the
+# The longest waits of a mail before its first attempt and after each. Longer ones mean that the
 # clock was set back.
 LONGEST_WAITS: Final = (LEASE, *(max(LEASE, pause) for pause in RETRY_AFTER), LEASE)
 

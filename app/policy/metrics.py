@@ -1,4 +1,4 @@
-"""What /metrics shows. Names follow Prometheus: base units, ``_total`` for counters."""
+"""The metrics of /metrics. Names follow Prometheus: base units, ``_total`` for counters."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ MAIL_OUTCOMES: Final = ("sent", "retried", "failed", "dropped")
 
 
 class MetricKind(NamedTuple):
-    """A metric. ``of``: whether each host reports its own part, or all report the same of the
-    whole instance."""
+    """A metric. ``of`` says if each host reports its own part, or all report the whole instance."""
 
     type: Literal["counter", "gauge", "histogram"]
     of: Literal["host", "instance"]
@@ -143,6 +142,6 @@ METRICS: Final[dict[str, MetricKind]] = {
 }
 
 
-def describe(name: str) -> tuple[str, str, tuple[str, ...]]:
+def describe_metric(name: str) -> tuple[str, str, tuple[str, ...]]:
     """The name, meaning and labels of a metric, as prometheus_client takes them."""
     return name, METRICS[name].meaning, METRICS[name].labels

@@ -8,22 +8,22 @@ from typing import Final
 CODE_LIFE: Final = timedelta(minutes=5)
 ACCESS_TOKEN_LIFE: Final = timedelta(hours=1)
 REFRESH_TOKEN_IDLE: Final = timedelta(days=30)
-AUTHORIZATION_LIFE: Final = timedelta(days=90)  # of all tokens from one code
-# Of one person and application, in one account, with a code that was used. The next one ends the
-# one that was used longest ago.
+AUTHORIZATION_LIFE: Final = timedelta(days=90)  # for all tokens from one code
+# Authorizations of one person, application and account whose code was used. One more ends the one
+# that was used longest ago.
 AUTHORIZATIONS_PER_CONSENT: Final = 50
-# Within this time a used refresh token gets the same response; later, it gets new tokens, or
-# revokes the authorization if those that it gave were used.
+# Within this time a used refresh token gets the same response. Later it gets new tokens, or revokes
+# the authorization if the tokens that it gave were used.
 REFRESH_GRACE: Final = timedelta(seconds=30)
 
 APPLICATIONS_PER_ACCOUNT: Final = 50
-PEOPLE_SHOWN: Final = 100  # of those who gave one access to the account, on its page
+PEOPLE_SHOWN: Final = 100  # on the page of an application, who gave it access
 REDIRECT_URIS: Final = 20
 REDIRECT_URI_LENGTH: Final = 2_000
 
-FORM_BYTES: Final = 64 * 1024  # of a request to the endpoints for tokens
+FORM_BYTES: Final = 64 * 1024  # a request to the token endpoints
 PARAMETERS: Final = 50
-PARAMETER_LENGTH: Final = 2_000  # characters of each, such as `state`
+PARAMETER_LENGTH: Final = 2_000  # characters in each, such as `state`
 
 # This scope grants a refresh token, and no access by itself.
 OFFLINE_ACCESS: Final = "offline_access"

@@ -1,6 +1,6 @@
-"""What the OAuth server says of each error: what is wrong, and what to do.
+"""The descriptions of the OAuth server's errors, with advice.
 
-RFC 6749 allows printable ASCII in it, without quotes and backslashes.
+RFC 6749 allows printable ASCII in them, without quotes and backslashes.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _CHALLENGE: Final = "the SHA-256 of the code_verifier in base64url, of 43 charac
 
 
 class Description(StrEnum):
-    """Every description, by what is wrong."""
+    """The descriptions, by cause."""
 
     # Of requests to the endpoints.
     FORM = "Send the parameters as application/x-www-form-urlencoded."

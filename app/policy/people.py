@@ -10,20 +10,20 @@ PASSWORD_LENGTH: Final = (10, 128)  # characters
 # A session expires when it is unused for SESSION_IDLE, and after SESSION_LIFE in any case.
 SESSION_IDLE: Final = timedelta(days=14)
 SESSION_LIFE: Final = timedelta(days=90)
-# Of one person. Signing in once more ends the one that was unused for longest.
+# One more sign-in ends the session that was unused for longest.
 SESSIONS_PER_PERSON: Final = 50
 
-# How long a mailed link is valid.
+# The validity of mailed links.
 SIGN_UP_LIFE: Final = timedelta(hours=24)
 RESET_LIFE: Final = timedelta(hours=1)
 VERIFICATION_LIFE: Final = timedelta(days=7)
 INVITATION_LIFE: Final = timedelta(days=7)
 
 # Wrong passwords for one person in one window; after these, unknown browsers are locked out until
-# it ends. A browser in which the person has signed in before has a count of its own.
+# it ends. A browser in which the person has signed in before is counted separately.
 WRONG_PASSWORDS: Final = 10
 WRONG_PASSWORDS_WINDOW: Final = timedelta(minutes=10)
-# Of refused sign-ins of nobody known, as many are recorded from one client in one window.
+# Refused sign-ins without a known person that get an entry, from one client in one window.
 REFUSALS_RECORDED: Final = 20
 REFUSALS_WINDOW: Final = timedelta(hours=1)
 KNOWN_BROWSER_LIFE: Final = timedelta(days=365)
@@ -32,4 +32,4 @@ KNOWN_BROWSER_LIFE: Final = timedelta(days=365)
 # sign-ups, password resets, notices of changed passwords, and the invitations of each account.
 MAILS_AN_HOUR: Final = 5
 
-TRIES: Final = 5  # of a change that conflicts with another one
+TRIES: Final = 5  # to make a change that conflicts with another one

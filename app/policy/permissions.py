@@ -17,8 +17,8 @@ PERMISSIONS: Final[dict[str, str]] = {
     "admin": "Everything, including the account's settings and webhooks",
 }
 
-# A credential that is limited to some projects has none but these: the others open what belongs to
-# the account as a whole.
+# The permissions of a credential that is limited to some projects. The others are about the account
+# as a whole.
 OF_PROJECTS: Final = frozenset({"projects:read", "projects:write", "assets:read", "assets:write"})
 
 # A permission includes these too.
@@ -29,8 +29,8 @@ INCLUDES: Final[dict[str, frozenset[str]]] = {
     "admin": frozenset(PERMISSIONS),
 }
 
-# Opens GET /account, and the name and email address in GET /me. The only scope with an effect that
-# is not a permission of a role; other credentials need none for it.
+# Allows GET /account, and the name and email address in GET /me. The only scope that is not a
+# permission of a role; other credentials need no permission for these.
 PROFILE: Final = "profile"
 
 # Scopes that an OAuth application can request.
@@ -58,7 +58,7 @@ ROLES: Final[dict[str, frozenset[str]]] = {
 }
 
 
-def expand(granted: Iterable[str]) -> frozenset[str]:
+def expand_permissions(granted: Iterable[str]) -> frozenset[str]:
     """The granted permissions with all that they include."""
     names = frozenset(granted)
     return names.union(*(INCLUDES.get(name, frozenset()) for name in names))

@@ -1,4 +1,4 @@
-"""What each plan allows. ``None`` means no limit."""
+"""The plans and their limits. ``None`` means no limit."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Plan:
     chat_questions_per_day: int | None = None  # in 24 hours from the first one
 
     def requests_in_words(self) -> str:
-        """How many are allowed: ``300 a minute and 10,000 a day``; empty if there is no limit."""
+        """The limits in words, such as ``300 a minute and 10,000 a day``; empty without any."""
         limits = ((self.requests_per_minute, "a minute"), (self.requests_per_day, "a day"))
         return " and ".join(f"{number:,} {span}" for number, span in limits if number is not None)
 
@@ -33,5 +33,5 @@ PLANS: Final[dict[str, Plan]] = {
 # The plan of new accounts is the setting DEFAULT_PLAN.
 BASE_PLAN: Final = "free"
 
-# Percentages of a limit at which an event is sent. Exceeding the limit is an event of its own.
+# Percentages of a limit at which an event is sent. Exceeding the limit is another event.
 USAGE_THRESHOLDS: Final = (75, 90, 100)

@@ -1,6 +1,5 @@
 """Projects: forest areas, their boundaries and their area.
 
-``service`` changes projects, with the event and the audit entry of each change. ``reading`` reads
-one, ``listing`` some or all. ``record`` makes their fields from a row, ``derived`` the columns that
-follow from these.
+``service`` changes projects, with the event and the audit entry of each change. ``lookup`` reads
+one, ``listing`` pages or all. ``record`` makes records from rows, ``derived`` columns from fields.
 """

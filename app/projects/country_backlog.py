@@ -1,5 +1,5 @@
-"""Projects of all accounts whose country was not derived yet: those that were written while the
-countries were not installed, and those whose request had no time left for it."""
+"""Projects of all accounts without a derived country: the countries were not installed, or the
+request had no time for it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from app.usage.counters import note_new_shapes
 from app.values.batching import batched_by_time
 
 _BATCH: Final = 200
-_SECONDS: Final = 0.5  # of a batch: other changes wait for it
+_SECONDS: Final = 0.5  # for a batch: other changes wait for it
 
 _IS_WAITING: Final = (Project.country_version.is_(None), Project.area_m2.is_not(None))
 _WAITING: Final = select_of_all_accounts(Project.id).where(*_IS_WAITING)
@@ -40,22 +40,22 @@ _SET: Final = CompiledChange(
 
 
 def is_due() -> bool:
-    """Return whether there are such projects, and the countries are installed."""
+    """Return True if there are such projects, and the countries are installed."""
     return has_world() and has_rows(_WAITING)
 
 
 def derive_some() -> int:
-    """Derive the countries of a batch, in the current transaction. Returns the number of projects;
-    others may change some that are left out."""
+    """Derive the countries of a batch in the current transaction, without locked projects. Returns
+    the number of projects."""
     rows = db.session.execute(_NEXT).all()
-    derived = next(batched_by_time(map(_derived, rows), _SECONDS), [])
+    derived = next(batched_by_time(map(_derived_values, rows), _SECONDS), [])
     if derived:
         _SET.run_many(derived)
-        note_new_shapes(each["account"] for each in derived)  # else lists would show kept totals
+        note_new_shapes(row["account"] for row in derived)  # also renews the totals of lists
     return len(derived)
 
 
-def _derived(row: Any) -> dict[str, Any]:
+def _derived_values(row: Any) -> dict[str, Any]:
     """The parameters of ``_SET`` for a row of ``_NEXT``."""
     return {
         "account": row.account_id,
@@ -66,14 +66,14 @@ def _derived(row: Any) -> dict[str, Any]:
 
 
 def _country(number: int, sides: tuple[Any, ...]) -> str | None:
-    """The country of a project. None also where it takes too long to find out, and where its
-    columns were written wrongly with SQL."""
+    """The country of a project; None also if deriving it takes too long, or its columns are wrong
+    because of SQL."""
     if None in sides:
         return None
     box = Bounds(*sides)
-    found = country_of_box(box)
-    if found is not False:
-        return found
+    country = country_of_box(box)
+    if country is not False:
+        return country
     text = db.session.scalar(_GEOMETRY.where(Project.row == number))
     try:
         return country_of(stored_rings(text), box) or None

@@ -1,7 +1,7 @@
-"""Deleting the rows of a project: with the change where they are few, else in batches by a job.
+"""Deleting the rows of a project: few of them at once, many in batches by a job.
 
-Until the job has deleted them all, the project is marked: for all others it is gone, with its
-assets and boundaries (``app.auth.tenant``). A job that is killed leaves the rest to the next one.
+Until the job has deleted them all, the project is marked as deleted, and invisible with its assets
+and boundaries (``app.auth.tenant``). If a job is killed, the next one continues.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ _ASSET_BYTES: Final = byte_length(Asset.metadata_json)
 
 
 class ProjectContents(NamedTuple):
-    """The assets and boundaries of a project: their number, and the bytes that are stored for them
-    besides the present boundary."""
+    """The number of a project's assets and boundaries, and their bytes without the present
+    boundary."""
 
     rows: int
     stored_bytes: int
 
 
 def contents_of(project: Project) -> ProjectContents:
-    """Count what goes with a project, in the current transaction."""
+    """Count the contents of a project in the current transaction."""
     assets, asset_bytes = _total(_assets(project.account_id, project.id), _ASSET_BYTES)
     boundaries = _boundaries(project.account_id, project.id)
     entries, former_bytes = _total(boundaries, BoundaryEntry.stored_bytes)
@@ -39,7 +39,7 @@ def contents_of(project: Project) -> ProjectContents:
 
 def delete_project_rows(project: Project, contents: ProjectContents) -> None:
     """Delete a locked project with its contents, or mark it for the job. Its slug and external id
-    are free then."""
+    become free."""
     if contents.rows <= BATCH_ROWS and contents.stored_bytes <= BATCH_BYTES:
         db.session.delete(project)  # the database deletes what refers to it
     else:
@@ -48,7 +48,7 @@ def delete_project_rows(project: Project, contents: ProjectContents) -> None:
 
 
 def delete_in_steps(account_id: str, project_id: str | None = None) -> Iterator[None]:
-    """Delete a project with all that it has. The caller commits after each step.
+    """Delete a project with its contents. The caller commits after each step.
 
     Args:
         project_id: None for all projects of the account.

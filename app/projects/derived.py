@@ -26,8 +26,8 @@ def geometry_columns(boundary: Boundary | None) -> dict[str, Any]:
 
 
 def country_columns(boundary: Boundary | None) -> dict[str, Any]:
-    """The country of a boundary, and the version of the data that it is from; no version where
-    there is no boundary, the country is not known yet, or set-up could not install the data."""
+    """The country of a boundary and the version of its data. The version is None without a
+    boundary, until the country is derived, and if the data is not installed."""
     if boundary is None or boundary.country is False:
         return {"country": None, "country_version": None}
     return {"country": boundary.country, "country_version": DATA_VERSION}
@@ -39,20 +39,19 @@ def stored_bytes(geometry: str | None, metadata: str | None) -> int:
 
 
 def search_columns(name: str, description: str | None, external_id: str | None) -> dict[str, str]:
-    """The columns that names are sorted by and that are searched."""
-    others = () if external_id is None else (external_id,)
-    return {"name_key": fold(name), "search_text": searchable(name, description, *others)}
+    """The columns for sorting by name and for searching."""
+    ids = () if external_id is None else (external_id,)
+    return {"name_key": fold(name), "search_text": searchable(name, description, *ids)}
 
 
 def changes_of(
     before: Mapping[str, Any], after: Mapping[str, Any], boundary_changed: bool
 ) -> dict[str, Any]:
-    """Return the changed fields as ``{field: {from, to}}``; of a boundary only that it changed, and
-    the areas.
+    """Return the changed fields as ``{field: {from, to}}``; for a boundary only that it changed,
+    and the areas.
 
     Args:
-        before: the record of the project as it was.
-        after: the record as it is.
+        before, after: the records of the project.
     """
     changes: dict[str, Any] = dict(changed_fields(PROJECT, before, after))
     if boundary_changed:
@@ -66,7 +65,7 @@ def first_values(record: Mapping[str, Any], boundary: Mapping[str, Any] | None) 
     """The fields of a new project, as the changes of its entry in the audit log.
 
     Args:
-        boundary: the description of its boundary there, if it has one.
+        boundary: the description of its boundary in the entry, if it has one.
     """
     left_out = (kinds.ID, kinds.TIME, kinds.BOUNDARY)
     names = [field.name for field in PROJECT if field.kind not in left_out]

@@ -1,4 +1,4 @@
-"""All projects that a query finds, in numbered pages or one after the other."""
+"""The projects that match a query, in numbered pages or all of them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from app.formats.writers.features import PROJECTS
 from app.http.errors import BadRequest, Detail
 from app.lists import totals
 from app.lists.extents import holds_all
-from app.lists.pages import Row, Span, is_among_the_first, is_near, page_rows, span
+from app.lists.pages import Row, Span, is_among_the_first, is_near, page_rows, span_of_page
 from app.lists.query import FeatureSource, ListQuery, SearchedTable, list_query, pick_fields
 from app.lists.scanning import Reader, scan_list
 from app.lists.statements import (
@@ -34,12 +34,12 @@ from app.lists.statements import (
     whole_rows_query,
 )
 from app.models import Project
-from app.policy.bounds import EXPENSIVE_PAGE_BYTES, LIST_BYTES, LIST_IDS
 from app.policy.fields import PROJECT
+from app.policy.request_limits import EXPENSIVE_PAGE_BYTES, LIST_BYTES, LIST_IDS
 from app.projects.record import COLUMNS, SIDES, SUMMARY_COLUMNS, row_record, row_summary
-from app.usage.counters import counters, project_total
+from app.usage.counters import project_total, read_counters
 from app.values.ids import is_id
-from app.values.records import columns
+from app.values.records import columns_of_fields
 
 _SORTS = {
     "name": "name_key",
@@ -49,8 +49,8 @@ _SORTS = {
 }
 TABLE = SearchedTable(Project, PROJECT, "account_id", SIDES, _SORTS)
 _ROWS = 2  # rows in memory at once, each with a boundary of up to MAX_BODY_BYTES
-_LARGE_PART = 8  # of all, beyond which a scan of an index costs less than to look up each row
-_MANY = 2_000  # rows that an index of texts names: to test them takes a few milliseconds
+_LARGE_PART = 8  # one in 8 rows: from there on, scanning an index beats looking up each row
+_MANY = 2_000  # rows; testing them takes a few milliseconds
 
 
 def project_query(**values: Any) -> ListQuery:
@@ -61,43 +61,45 @@ def project_query(**values: Any) -> ListQuery:
 def list_projects(
     account_id: str, query: ListQuery, *, boundaries: bool = True
 ) -> tuple[Iterator[dict[str, Any]], int]:
-    """The records of one page, each read when it is asked for, and the number on all pages.
+    """Return (records of one page, read lazily, number on all pages).
 
     Args:
-        boundaries: False: summaries, with the box around each boundary in its place.
+        boundaries: False for summaries, with the box around each boundary in its place.
 
     Raises:
-        BadRequest: the page would be larger than a page may be.
-        ServiceUnavailable: it is large, and too many others are before it.
+        BadRequest: the page would be too large.
+        ServiceUnavailable: it is large, and too many requests are waiting.
     """
     boundaries = boundaries and (not query.fields or "geometry" in query.fields)
     statement = list_statement(TABLE, query)
     values = statement.values(account_id, account_id, query)
-    counted, status = counters(account_id), query.equal.get("status")
+    counted, status = read_counters(account_id), query.equal.get("status")
     everything = count_with_status(counted, status)
-    statement = _narrowed(account_id, query, statement, values, everything)
+    statement = _with_cheapest_index(account_id, query, statement, values, everything)
     total = _total(account_id, statement, values, status, everything)
     filters = (query.equal, query.metadata, query.bbox, query.updated_since)
     is_filtered = any(filters) or statement.is_searched
-    wanted = span(query.page, query.per_page, total)
-    is_first = not is_filtered and wanted is not None and is_among_the_first(wanted)
+    page_span = span_of_page(query.page, query.per_page, total)
+    is_first = not is_filtered and page_span is not None and is_among_the_first(page_span)
 
-    def rows(shown: Columns, at_once: int | None = None) -> Iterable[Row]:
-        def read(wanted: Span) -> CompiledQuery:
+    def rows(columns_read: Columns, at_once: int | None = None) -> Iterable[Row]:
+        def read(page_span: Span) -> CompiledQuery:
             if is_first:
-                return whole_rows_query(statement, shown)
-            in_order = is_near(wanted, total, everything)
-            return page_query(statement, shown, in_order=in_order, backwards=wanted.backwards)
+                return whole_rows_query(statement, columns_read)
+            in_order = is_near(page_span, total, everything)
+            return page_query(
+                statement, columns_read, in_order=in_order, backwards=page_span.backwards
+            )
 
         return page_rows(query.page, query.per_page, total, read, values, at_once=at_once)
 
     def rows_in_turn() -> Iterable[Row]:
-        """The rows of a page that may be large. They are sought once, for their sizes."""
-        found = list(rows((TABLE.key(statement.dialect), Project.stored_bytes)))
-        _prepare(sum(size for _, size in found))
+        """The rows of a page that may be large: first their sizes, then the rows by key."""
+        sizes = list(rows((TABLE.key(statement.dialect), Project.stored_bytes)))
+        _prepare(sum(size for _, size in sizes))
         if is_first:
             return rows(COLUMNS, _ROWS)
-        keys = id_values([key for key, _ in found], statement.dialect)
+        keys = id_values([key for key, _ in sizes], statement.dialect)
         named = named_rows_query(statement, COLUMNS)
         return chain.from_iterable(named.stream(_ROWS, **values, keys=keys))
 
@@ -113,30 +115,35 @@ def list_projects(
 def scan_projects(
     read: Reader, account_id: str, query: ListQuery, *, metadata_only: bool = False
 ) -> Iterator[list[Any]]:
-    """Yield the records of all projects that the filters of a query leave, in batches.
+    """Yield the records of all projects that match the filters of a query, in batches.
 
     Args:
-        metadata_only: the JSON text of their metadata instead, None where there is none.
+        metadata_only: yield the JSON text of their metadata, or None, instead of records.
     """
-    shown = (Project.metadata_json,) if metadata_only else COLUMNS
+    columns_read = (Project.metadata_json,) if metadata_only else COLUMNS
     size = None if metadata_only else Project.stored_bytes
     make: Callable[..., Any] = (lambda text: text) if metadata_only else row_record
-    return scan_list(read, TABLE, account_id, account_id, query, shown=shown, size=size, make=make)
+    return scan_list(
+        read, TABLE, account_id, account_id, query, output=columns_read, size=size, make=make
+    )
 
 
 def projects_with_ids(account_id: str, ids: Sequence[str]) -> list[dict[str, Any]]:
-    """The summaries of those of at most LIST_IDS projects that the account has, by name."""
-    known = tuple(each for each in ids if is_id("project", each))
-    query = ListQuery(ids=known, per_page=LIST_IDS, sort="name")
-    return list(list_projects(account_id, query, boundaries=False)[0]) if known else []
+    """The summaries of at most LIST_IDS projects by id, sorted by name; unknown ids are ignored."""
+    valid_ids = tuple(project_id for project_id in ids if is_id("project", project_id))
+    query = ListQuery(ids=valid_ids, per_page=LIST_IDS, sort="name")
+    return list(list_projects(account_id, query, boundaries=False)[0]) if valid_ids else []
 
 
 def located_total(account_id: str, status: str | None) -> int:
-    """The number of projects with a boundary, from the counters: few have none. None: of any
-    status."""
+    """The number of projects with a boundary: all by the counters, less those without one.
+
+    Args:
+        status: None for any.
+    """
     values = {"account_id": account_id} | ({"status": status} if status else {})
     nowhere = totals.count(_count_nowhere(bool(status)), values)
-    return max(0, count_with_status(counters(account_id), status) - nowhere)
+    return max(0, count_with_status(read_counters(account_id), status) - nowhere)
 
 
 @cache
@@ -145,7 +152,7 @@ def _count_nowhere(has_status: bool) -> CompiledQuery:
     nowhere = columns_of(Project, Project.id).where(Project.area_m2.is_(None))
     if has_status:
         nowhere = nowhere.where(Project.status == bindparam("status"))
-    return totals.counting(nowhere)
+    return totals.count_statement(nowhere)
 
 
 @cache
@@ -155,28 +162,32 @@ def _count_by_area(has_status: bool) -> CompiledQuery:
     rows = columns_of(Project, Project.account_id, Project.id, Project.status)
     rows = rows.where(Project.area_m2.is_not(None), overlaps_box(table, TABLE.sides))
     order = sorted_by(TABLE, table.c, "area_m2", descending=True)
-    found = rows.order_by(*order).offset(literal_column("0")).subquery("found")
-    keys = columns_among(found, "id", is_kept=True)
+    in_box = rows.order_by(*order).offset(literal_column("0")).subquery("found")
+    keys = columns_among(in_box, "id", is_kept=True)
     if has_status:
-        keys = keys.where(found.c.status == bindparam("status"))
-    return totals.counting(keys)
+        keys = keys.where(in_box.c.status == bindparam("status"))
+    return totals.count_statement(keys)
 
 
 def _totals(account_id: str) -> tuple[int, int]:
-    counted = counters(account_id)
+    counted = read_counters(account_id)
     return project_total(counted), int(counted.stored_bytes)
 
 
 FEATURES: Final = FeatureSource(
     TABLE,
-    (*columns(Project, PROJECTS.property_fields), Project.metadata_json, Project.geometry),
+    (
+        *columns_of_fields(Project, PROJECTS.property_fields),
+        Project.metadata_json,
+        Project.geometry,
+    ),
     TABLE.table.c.stored_bytes + func.coalesce(byte_length(TABLE.table.c.description), 0),
     Project.geometry,
     _totals,
 )
 
 
-def _narrowed(
+def _with_cheapest_index(
     account_id: str,
     query: ListQuery,
     statement: ListStatement,
@@ -211,7 +222,7 @@ def _total(
         return totals.count(query, values)
 
     def cheapest() -> CompiledQuery:
-        """A large part of all is not looked up row by row."""
+        """Scan the index of areas if the box contains a large part of all projects."""
         most = everything // _LARGE_PART
         named = int(count_named(TABLE, "sqlite", "box").scalar(**values, most=most))
         return _count_by_area(bool(status)) if named == most else query
@@ -220,12 +231,12 @@ def _total(
 
 
 def _is_frequent(dialect: str, values: dict[str, Any]) -> bool:
-    """True if the index of texts names _MANY rows, so that a search begins with the box instead."""
+    """True if the index of texts finds _MANY rows, so that a search begins with the box."""
     return int(count_named(TABLE, dialect, "text").scalar(**values, most=_MANY)) == _MANY
 
 
 def _prepare(size: int) -> None:
-    """Refuse a page whose boundaries have too many bytes, and wait for the turn of a large one."""
+    """Reject a page with too many bytes of boundaries, and wait for the turn of a large one."""
     if size > LIST_BYTES:
         message = (
             f"This page would be larger than {LIST_BYTES // 1024**2} MB. Ask for fewer records "
@@ -237,7 +248,7 @@ def _prepare(size: int) -> None:
 
 
 def count_with_status(counted: Any, status: str | None) -> int:
-    """The number of projects of the account, from its counters; None: of any status."""
+    """The number of projects with a status, or with any, from the counters of the account."""
     if status:
         return int(getattr(counted, f"projects_{status}"))
     return project_total(counted)

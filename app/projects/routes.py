@@ -12,9 +12,9 @@ from app.api.schemas import page_of, single_of
 from app.auth.principal import Principal
 from app.formats.writers.features import PROJECTS
 from app.http.etags import IfMatch
-from app.projects import listing, reading, service
+from app.projects import listing, lookup, service
 from app.projects.boundary_history.comparing import BoundaryComparison
-from app.projects.reading import compare_boundaries
+from app.projects.lookup import compare_boundaries
 from app.projects.record import project_record
 from app.projects.schemas import (
     ProjectCreateSchema,
@@ -53,7 +53,7 @@ def list_projects(principal: Principal, values: dict[str, Any]) -> Response:
 @bp.operation("GET", _ONE, needs="projects:read", gives=_PROJECT, features=PROJECTS)
 def read_project(principal: Principal, project_id: str) -> Response:
     """Read a project."""
-    return envelope.single(reading.read_project(principal.account_id, project_id))
+    return envelope.single(lookup.read_project(principal.account_id, project_id))
 
 
 @bp.operation(
@@ -78,7 +78,7 @@ def create_project(principal: Principal, values: dict[str, Any]) -> Response:
     "PUT",
     _ONE,
     needs="projects:write",
-    precheck=reading.check_project,
+    precheck=lookup.check_project,
     prepare=compare_boundaries,
     takes=ProjectUpdateSchema,
     gives=_PROJECT,
@@ -100,7 +100,7 @@ def update_project(
     "DELETE",
     _ONE,
     needs="projects:write",
-    precheck=reading.check_project,
+    precheck=lookup.check_project,
     gives=(204, None),
     conflicts=True,
     conditional=True,
@@ -115,7 +115,7 @@ def delete_project(principal: Principal, project_id: str, if_match: IfMatch) -> 
     "POST",
     f"{_ONE}/archive",
     needs="projects:write",
-    precheck=reading.check_project,
+    precheck=lookup.check_project,
     gives=_PROJECT,
     conflicts=True,
     conditional=True,
@@ -129,7 +129,7 @@ def archive_project(principal: Principal, project_id: str, if_match: IfMatch) ->
     "POST",
     f"{_ONE}/restore",
     needs="projects:write",
-    precheck=reading.check_project,
+    precheck=lookup.check_project,
     gives=_PROJECT,
     conflicts=True,
     conditional=True,

@@ -9,12 +9,12 @@ from typing import Any, ClassVar, Final
 
 from marshmallow import fields, validate
 
-from app.api.fields import FieldNames, ListQuerySchema, SearchText
 from app.api.openapi.schemas import OutputSchema
-from app.api.resource_fields import create_fields, filter_fields, shown_fields, update_fields
-from app.policy import bounds, kinds
+from app.api.query_schemas import FieldNames, ListQuerySchema, SearchText
+from app.api.resource_schemas import create_fields, filter_fields, shown_fields, update_fields
+from app.policy import kinds, request_limits
 from app.policy.fields import PROJECT
-from app.values.fields import InputSchema, ReadOnlyHere
+from app.values.schemas import InputSchema, ReadOnlyHere
 
 # Cottage Grove Ranger District of the Umpqua National Forest, from the Forest Service's map.
 _DISTRICT: Final[dict[str, Any]] = {
@@ -79,17 +79,17 @@ class ProjectUpdateSchema(InputSchema):
 
 
 class ProjectQuerySchema(ListQuerySchema):
-    """Which projects, and in which order."""
+    """The filters, order and page of a list of projects."""
 
     class Meta(ListQuerySchema.Meta):
         include = filter_fields(PROJECT)
 
     search = SearchText("the name, the description or the external id")
     sort = fields.String(
-        validate=validate.OneOf(bounds.PROJECT_SORTS),
+        validate=validate.OneOf(request_limits.PROJECT_SORTS),
         load_default="created_at",
         metadata={
             "description": "Field to sort by. Names sort by code point without regard to case."
         },
     )
-    shown = FieldNames(PROJECT)
+    field_names = FieldNames(PROJECT)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from app.api.fixed_fields import check_fixed
-from app.api.unique_fields import UniqueField, naming_conflicts
-from app.audit.entries import Changes, record
+from app.api.immutable import check_fixed
+from app.api.uniqueness import UniqueField, naming_conflicts
+from app.audit.entries import Changes, write_entry
 from app.audit.targets import Target
 from app.auth.guard import require_project
 from app.auth.principal import Principal
@@ -21,7 +21,11 @@ from app.models import Project
 from app.policy.fields import PROJECT
 from app.projects.boundary_history.comparing import BoundaryComparison
 from app.projects.boundary_history.entries import Source, author_of
-from app.projects.boundary_history.recording import record_change, record_first, stored_boundary
+from app.projects.boundary_history.saving import (
+    save_changed_boundary,
+    save_first_boundary,
+    stored_boundary,
+)
 from app.projects.deletion import contents_of, delete_project_rows
 from app.projects.derived import (
     changes_of,
@@ -30,7 +34,7 @@ from app.projects.derived import (
     search_columns,
     stored_bytes,
 )
-from app.projects.reading import lock_project
+from app.projects.lookup import lock_project
 from app.projects.record import project_data, project_record, row_record
 from app.usage.counters import ProjectContribution, count_project
 from app.values import clock
@@ -54,13 +58,14 @@ def create_project(
     """Add an active project. Returns its record.
 
     Args:
-        source: the way in which the boundary came; None: the usual one of the principal.
-        may_share_name: its slug gets a number if another project has the slug of its name.
-        values: of other fields that a new project can have, by their columns.
+        source: the source of the boundary; by default the usual one of the principal.
+        may_share_name: the slug gets a number if it is taken.
+        values: the values of other fields, by column.
 
     Raises:
         Conflict: another project of the account has the slug of this name, or this external id.
-        Forbidden: the account would store more bytes than it may, or the principal sees only some.
+        Forbidden: the account would store more bytes than it may, or the principal is limited to
+            some projects.
     """
     require_project(principal, None)
     moment = clock.now()
@@ -81,7 +86,7 @@ def create_project(
     row["stored_bytes"] = stored_bytes(row["geometry"], row.get("metadata_json"))
     with naming_conflicts((_SLUG, _EXTERNAL_ID), row):
         insert_row(Project, row)
-    boundary = record_first(row, author_of(principal, source))
+    boundary = save_first_boundary(row, author_of(principal, source))
     created = row_record(*mapped_row(row, PROJECT))
     _publish("project.created", created, principal, first_values(created, boundary))
     counted = ProjectContribution("active", row["area_m2"], row["stored_bytes"])
@@ -99,23 +104,27 @@ def update_project(
     compared: BoundaryComparison | None = None,
     is_bounded: bool = True,
 ) -> Project:
-    """Change the fields that ``values`` holds; without a real change nothing happens.
+    """Change the fields in ``values``; without a real change nothing happens.
 
     Args:
-        source: the way in which a boundary comes; None: the usual one of the principal.
+        source: the source of a boundary; by default the usual one of the principal.
         compared: the result of ``compare_boundaries``, from before the transaction.
-        is_bounded: whether the account's history must have room for the change.
+        is_bounded: the account's history must have room for the change.
 
     Raises:
         NotFound: the account has no such project.
         PreconditionFailed: ``if_match`` does not hold.
         ValidationFailed: ``values`` has another id or slug.
         Conflict: another project of the account has this external id.
-        Forbidden: the account would store more bytes than it may, its history is full, or the
-            principal, who sees only some projects, would change the external id.
+        Forbidden: the account would store more bytes than it may, its history is full, or a
+            principal who is limited to some projects would change the external id.
     """
     project = _find(principal, project_id, if_match)
-    before, boundary, counted = project_record(project), stored_boundary(project), _counted(project)
+    before, boundary, counted = (
+        project_record(project),
+        stored_boundary(project),
+        _contribution(project),
+    )
     columns = check_fixed(values, id=project.id, slug=project.slug)
     if "geometry" in values:
         columns |= geometry_columns(values["geometry"])
@@ -133,19 +142,19 @@ def update_project(
     written = {"account_id": project.account_id, "external_id": project.external_id}
     with naming_conflicts((_EXTERNAL_ID,), written):
         db.session.flush()
-    recorded = None
+    saved = None
     if is_new:
-        recorded = record_change(project, boundary, author_of(principal, source), compared)
-    _publish_update(project_record(project), principal, changes, recorded and recorded.description)
-    more = 0 if recorded is None else recorded.stored_bytes
+        saved = save_changed_boundary(project, boundary, author_of(principal, source), compared)
+    _publish_update(project_record(project), principal, changes, saved and saved.description)
+    more = 0 if saved is None else saved.stored_bytes
     is_archived = changes.keys() == {"status"} and project.status == "archived"
     is_bounded = is_bounded and not is_archived  # archiving makes room
-    count_project(project.account_id, counted, _counted(project), more, is_bounded=is_bounded)
+    count_project(project.account_id, counted, _contribution(project), more, is_bounded=is_bounded)
     return project
 
 
 def archive_project(principal: Principal, project_id: str, if_match: IfMatch = ANY) -> Project:
-    """Archive an active or draft project. Raises Conflict when it is archived already."""
+    """Archive an active or draft project. Raises Conflict if it is archived already."""
     project = _find(principal, project_id, if_match)
     if project.status == "archived":
         raise Conflict("archived", "status", "The project is already archived.")
@@ -170,8 +179,7 @@ def restore_project(principal: Principal, project_id: str, if_match: IfMatch = A
 
 
 def delete_project(principal: Principal, project_id: str, if_match: IfMatch = ANY) -> None:
-    """Delete an archived project with its assets and former boundaries. Raises Conflict when it is
-    not archived."""
+    """Delete an archived project with its contents. Raises Conflict if it is not archived."""
     project = _find(principal, project_id, if_match)
     if project.status != "archived":
         raise Conflict(
@@ -187,25 +195,25 @@ def remove_project(principal: Principal, project: Project) -> None:
     """Delete a locked project with its assets, whatever its status."""
     _publish("project.deleted", project_record(project), principal)
     contents = contents_of(project)
-    count_project(project.account_id, _counted(project), None, -contents.stored_bytes)
+    count_project(project.account_id, _contribution(project), None, -contents.stored_bytes)
     delete_project_rows(project, contents)
 
 
 def _free_number(account_id: str, name: str) -> int:
-    """A number with which the slug of a name is free. Those of a thousand projects with the same
-    name are found with 20 look-ups."""
+    """A number with which the slug of a name is free, found by bisection: among a thousand projects
+    with this name, by 20 look-ups."""
 
     def is_taken(number: int) -> bool:
         slug = unreserved_slug(name, number)
         return _SLUG.holder({"account_id": account_id, "slug": slug}) is not None
 
-    taken, free = 0, 1
-    while is_taken(free):
-        taken, free = free, 2 * free
-    while free - taken > 1:
-        middle = (taken + free) // 2
-        taken, free = (middle, free) if is_taken(middle) else (taken, middle)
-    return free
+    low, high = 0, 1
+    while is_taken(high):
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if is_taken(middle) else (low, middle)
+    return high
 
 
 def _find(principal: Principal, project_id: str, if_match: IfMatch) -> Project:
@@ -215,19 +223,19 @@ def _find(principal: Principal, project_id: str, if_match: IfMatch) -> Project:
 
 
 def _move(project: Project, status: str, event_type: str, principal: Principal) -> Project:
-    counted, former = _counted(project), project.status
+    counted, former = _contribution(project), project.status
     project.status = status
     project.updated_at = clock.now()
     changes = {"status": {"from": former, "to": status}}
     _publish(event_type, project_record(project), principal, changes)
     is_bounded = status != "archived"
-    count_project(project.account_id, counted, _counted(project), is_bounded=is_bounded)
+    count_project(project.account_id, counted, _contribution(project), is_bounded=is_bounded)
     return project
 
 
 def _check_sees_all(principal: Principal) -> None:
-    """Raise Forbidden if a principal sees only some projects: whether an external id is taken would
-    tell those of others."""
+    """Raise Forbidden for a principal who is limited to some projects: an external id that is taken
+    would reveal another one."""
     if principal.project_ids is not None:
         message = (
             "External ids are unique within the account, and this credential is limited to some "
@@ -236,7 +244,7 @@ def _check_sees_all(principal: Principal) -> None:
         raise Forbidden(message, details=[Detail("external_id", message)])
 
 
-def _counted(project: Project) -> ProjectContribution:
+def _contribution(project: Project) -> ProjectContribution:
     return ProjectContribution(project.status, project.area_m2, project.stored_bytes)
 
 
@@ -249,11 +257,11 @@ def _publish(
     """Write an event, and an entry of the same name.
 
     Args:
-        project: its record.
-        changes: of the entry.
+        project: the record.
+        changes: the changes in the entry.
     """
     emit(event_type, project, EventActor.of(principal))
-    _record(event_type, project, principal, changes)
+    _audit(event_type, project, principal, changes)
 
 
 def _publish_update(
@@ -262,22 +270,24 @@ def _publish_update(
     changes: Mapping[str, Any],
     boundary: Mapping[str, Any] | None,
 ) -> None:
-    """Write the event of changed fields, and the entry: of a changed boundary, if it is one.
+    """Write the event of changed fields, and an entry, with another action for a changed boundary.
 
     Args:
-        changes: as the event has them.
-        boundary: how the entry describes the changed boundary
-            (``app.projects.boundary_history.recording``).
+        changes: the changes in the event.
+        boundary: the description of a changed boundary in the entry
+            (``app.projects.boundary_history.saving``).
     """
     emit("project.updated", project, EventActor.of(principal), changes=changes)
     if boundary is None:
-        _record("project.updated", project, principal, changes)
+        _audit("project.updated", project, principal, changes)
     else:
-        _record("project.boundary.updated", project, principal, {**changes, "geometry": boundary})
+        _audit("project.boundary.updated", project, principal, {**changes, "geometry": boundary})
 
 
-def _record(
+def _audit(
     action: str, project: Mapping[str, Any], principal: Principal, changes: Changes | None
 ) -> None:
     target = Target("project", project["id"], project["name"])
-    record(action, target, account_id=principal.account_id, changes=changes, principal=principal)
+    write_entry(
+        action, target, account_id=principal.account_id, changes=changes, principal=principal
+    )

@@ -1,4 +1,4 @@
-"""Projects without their boundaries, for callers that do not draw them."""
+"""Summaries of projects, without their boundaries."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from app.db.queries import CompiledQuery
 from app.lists.query import ListQuery
 from app.lists.statements import ListStatement, list_statement
 from app.models import Project
-from app.policy.bounds import PROJECT_STATUSES
+from app.policy.request_limits import PROJECT_STATUSES
 from app.projects.listing import TABLE
 from app.projects.record import SUMMARY_COLUMNS, not_found, row_summary
 from app.values.ids import is_id
@@ -24,16 +24,16 @@ _ONE = CompiledQuery(
 
 
 def summarize_project(account_id: str, project_id: str) -> dict[str, Any]:
-    """The record of a project, with the box around its boundary in place of it. Raises NotFound."""
-    known = is_id("project", project_id)
-    rows = _ONE.tuples(account_id=account_id, project_id=project_id) if known else []
+    """The record of a project, with a box in place of the boundary. Raises NotFound."""
+    is_valid = is_id("project", project_id)
+    rows = _ONE.tuples(account_id=account_id, project_id=project_id) if is_valid else []
     if not rows:
         raise not_found()
     return row_summary(*rows[0])
 
 
 def summarize_projects(principal: Principal) -> dict[str, dict[str, Any]]:
-    """The number of projects of each status, and their hectares."""
+    """The number of projects and their hectares, by status."""
     totals: dict[str, dict[str, Any]] = {
         status: {"projects": 0, "hectares": 0.0} for status in PROJECT_STATUSES
     }

@@ -9,7 +9,7 @@ from flask import current_app
 
 from app.api.openapi.components import REFUSALS
 from app.limits.plan_file import plans
-from app.policy import bounds, deliveries, limits, oauth
+from app.policy import deliveries, oauth, rate_limits, request_limits
 from app.policy.events import EVENTS
 from app.policy.permissions import PERMISSIONS, SCOPES
 from app.reference.curl import ADDRESS, curl
@@ -26,10 +26,10 @@ def guide() -> dict[str, Any]:
         "permissions": PERMISSIONS,
         "scopes": SCOPES,
         "events": EVENTS,
-        "bounds": bounds,
+        "request_limits": request_limits,
         "deliveries": deliveries,
         "oauth": oauth,
-        "limits": limits,
+        "rate_limits": rate_limits,
         "curl": curl,
         "duration": partial(describe_duration, day="1 day"),
         "most_mebibytes": current_app.config["SETTINGS"].max_body_bytes / 2**20,

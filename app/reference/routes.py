@@ -8,7 +8,7 @@ from typing import Any, Final
 from flask import Blueprint, Response, current_app, redirect, render_template
 from markupsafe import Markup, escape
 
-from app.api.openapi.document import description
+from app.api.openapi.document import api_description
 from app.http.urls import absolute_url
 from app.policy.deprecations import DEPRECATIONS
 from app.reference.curl import ADDRESS
@@ -27,7 +27,7 @@ bp = Blueprint("reference", __name__, template_folder="templates")
 @bp.get("/v1/openapi.json")
 def openapi() -> Response:
     """The OpenAPI 3.1 document."""
-    text = dumps(description(absolute_url("")))
+    text = dumps(api_description(absolute_url("")))
     return revalidated(text, "application/json", public=True)
 
 
@@ -64,7 +64,7 @@ def _reference(is_signed_in: bool, theme: str | None) -> str:
 
 
 def _render(is_signed_in: bool) -> str:
-    document = description()
+    document = api_description()
     found = groups(document)
     anchors = _anchors(found)
 

@@ -12,7 +12,7 @@ from argon2.exceptions import InvalidHashError, VerificationError
 from flask import Flask, current_app
 
 from app.policy.people import PASSWORD_LENGTH
-from app.values.text import unstorable
+from app.values.text import storage_problem
 from config import Settings
 
 _EXTENSION: Final = "canopy_passwords"
@@ -96,7 +96,7 @@ def password_problem(password: str, about: Iterable[str] = ()) -> str | None:
     shortest, longest = PASSWORD_LENGTH
     if not shortest <= len(password) <= longest:
         return f"Must have {shortest} to {longest} characters."
-    if problem := unstorable(password):
+    if problem := storage_problem(password):
         return problem
     words = (word for text in about for word in (text, *text.replace("@", " ").split()))
     known = ["canopy", *words]

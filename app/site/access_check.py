@@ -12,7 +12,7 @@ from app.auth.memberships import memberships_of
 from app.auth.principal import Principal
 from app.auth.sessions import find_session
 from app.http.errors import Forbidden
-from app.policy.permissions import expand, role_permissions
+from app.policy.permissions import expand_permissions, role_permissions
 from app.site.signed_in import session_token
 
 
@@ -47,7 +47,7 @@ def _check_session(token: str, before: Principal | None) -> None:
         # They may have switched to another account.
         roles = {row.id: row.role for row in memberships_of(person.user_id)}
         role = roles.get(before.account_id)
-        if role is None or not before.permissions <= expand(role_permissions(role)):
+        if role is None or not before.permissions <= expand_permissions(role_permissions(role)):
             raise _no_longer()
 
 

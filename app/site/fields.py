@@ -8,9 +8,9 @@ from typing import Any
 import marshmallow as ma
 from marshmallow import fields, validate
 
-from app.policy.bounds import RESERVED_SLUGS
+from app.policy.request_limits import RESERVED_SLUGS
 from app.security.passwords import password_problem
-from app.values.fields import Name
+from app.values.schemas import Name
 from app.values.text import slugify
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 from flask import Blueprint, Response
 
 from app.api.web_routes import json_response, read_body
-from app.policy.bounds import NAME_LENGTH
-from app.values.fields import Email, InputSchema, Text
+from app.policy.request_limits import NAME_LENGTH
+from app.values.schemas import Email, InputSchema, Text
 from app.values.text import unreserved_slug
 
 bp = Blueprint("forms", __name__)

@@ -21,7 +21,7 @@ from app.http.errors import (
 )
 from app.http.etags import IfMatch
 from app.limits.counting import count_form_post
-from app.policy.limits import FORMS
+from app.policy.rate_limits import FORMS
 from app.security.tokens import hash_token
 from app.site.cookies import ATTEMPT, read_cookie
 from app.site.pages import page
@@ -168,7 +168,7 @@ def form_page(template: str, draft: Draft, status: int | None = None, **values: 
 
 
 def count_post() -> None:
-    """Count the current post of a form, if ``app.policy.limits.FORMS`` has it.
+    """Count the current post of a form, if ``app.policy.rate_limits.FORMS`` has it.
 
     Raises:
         RateLimited: it is one too many.

@@ -14,13 +14,13 @@ from app.http.middleware import NO_FORM_ACTION
 from app.http.urls import AUTHORIZE
 from app.policy.forms import INPUT_LENGTHS
 from app.policy.people import PASSWORD_LENGTH
-from app.policy.permissions import expand, role_permissions
+from app.policy.permissions import expand_permissions, role_permissions
 from app.site import protection, static_files, times
 from app.site.account_pages import ACCOUNT_PAGES
 from app.site.instance_state import shown_message, shown_sign_up
 from app.values.clock import describe_duration
 from app.values.command_name import canopy_command
-from app.values.text import shown
+from app.values.text import display_text
 from config import Settings
 
 _EXTENSION: Final = "canopy_instance"
@@ -68,7 +68,7 @@ def init_app(app: Flask, settings: Settings) -> None:
 def _shown(value: Any) -> Any:
     """Return the value of an expression in a template without control characters. Markup is made of
     such values."""
-    return shown(value) if type(value) is str else value
+    return display_text(value) if type(value) is str else value
 
 
 class Instance(NamedTuple):
@@ -199,7 +199,7 @@ def _may(permission: str) -> bool:
     """Return whether the role of the signed-in person in their account includes a permission."""
     person = g.get("person")
     is_open = bool(person and person.role and not person.is_overdue)
-    return is_open and permission in expand(role_permissions(person.role))
+    return is_open and permission in expand_permissions(role_permissions(person.role))
 
 
 def format_hectares(area: float) -> str:

@@ -18,14 +18,14 @@ from app.auth.sessions import (
     end_session,
     find_session,
     principal_of,
-    record_session_use,
+    save_session_use,
     start_session,
 )
 from app.http.errors import Forbidden, Unauthorized
 from app.limits.counting import count_page_request
-from app.policy.limits import PAGE_REQUESTS
 from app.policy.people import KNOWN_BROWSER_LIFE, SESSION_LIFE
-from app.policy.permissions import ROLES, expand, role_permissions
+from app.policy.permissions import ROLES, expand_permissions, role_permissions
+from app.policy.rate_limits import PAGE_REQUESTS
 from app.security.timed_signer import TimedSigner
 from app.site.cookies import read_cookie, set_cookie
 from app.site.pages import article, redirect_to
@@ -73,7 +73,7 @@ def signed_in(view: View) -> View:
         if person is None:
             return _turn_away_strangers()
         _count(person)
-        record_session_use(person)
+        save_session_use(person)
         return view(person, **arguments)
 
     run.requires_sign_in = True  # type: ignore[attr-defined]  # for the generated documentation
@@ -145,7 +145,9 @@ def of_account(permission: str, *, owners_only: bool = False) -> Callable[[View]
 
 def _needed_role(person: SignedIn, permission: str) -> str:
     """The message to somebody whose role does not include a permission."""
-    able = [f"{role}s" for role in ROLES if permission in expand(role_permissions(role))]
+    able = [
+        f"{role}s" for role in ROLES if permission in expand_permissions(role_permissions(role))
+    ]
     return (
         f"You are {article(person.role)} {person.role} in {person.account_name}. Only "
         f"{', '.join(able[:-1])} and {able[-1]} can do this. Ask an owner or admin to change your "
@@ -181,7 +183,7 @@ def signed_in_principal() -> Principal:
         raise Unauthorized
     g.principal = principal = principal_of(person)
     check_origin()
-    record_session_use(person)
+    save_session_use(person)
     return principal
 
 

@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from app.policy.dates import DATE_FORMATS
 from app.values.clock import format_optional_time, parse_time
-from app.values.local_times import local_time, written
+from app.values.local_times import format_local_time, local_time
 
 
 def time_element(value: datetime | str) -> Markup:
@@ -30,7 +30,7 @@ def format_moment(value: datetime | str) -> str:
     has chosen a zone."""
     moment, person = parse_time(str(format_optional_time(value))), g.get("person")
     zone, form = (person.time_zone, person.date_format) if person else (None, None)
-    return written(local_time(moment, zone), form) + ("" if zone else " UTC")
+    return format_local_time(local_time(moment, zone), form) + ("" if zone else " UTC")
 
 
 def document_attributes() -> dict[str, Any]:

@@ -40,7 +40,7 @@ _USAGE = cast("Table", AccountUsage.__table__)
 
 def next_version(name: str) -> ColumnElement[int]:
     """The next version of an account's map or lists, in the column ``name``. The parameter ``now``
-    is the time in Unix milliseconds, so that no version is repeated after a backup was restored."""
+    is in Unix milliseconds: no version repeats after a backup is restored."""
     version, now = _USAGE.c[name], bindparam("now", type_=BigInteger)
     return case((version >= now, version + 1), else_=now)
 
@@ -56,7 +56,7 @@ _ACCOUNT = [
     select(column).where(Account.id == bindparam("account")).scalar_subquery().label(column.key)
     for column in (Account.name, Account.plan)
 ]
-# Returns the values that decide which thresholds were crossed, so that one statement is enough.
+# Returns the values for thresholds, so that one statement is enough.
 _CHANGE = (
     update(_USAGE)
     .where(_USAGE.c.account_id == bindparam("account"))
@@ -85,7 +85,7 @@ _PROJECTS = (
 _ASSET_BYTES = columns_of(Asset).add_columns(
     func.coalesce(func.sum(byte_length(Asset.metadata_json)), 0)
 )
-_KEPT_BYTES = (
+_FORMER_BYTES = (
     columns_of(BoundaryEntry)
     .add_columns(func.coalesce(func.sum(BoundaryEntry.stored_bytes), 0))
     .where(BoundaryEntry.stored_bytes > 0)  # the condition of the index
@@ -112,14 +112,13 @@ def count_project(
     """Update the counters for a changed project, in the current transaction.
 
     Emits the events of crossed thresholds, so write the event and the entry of the change first.
-    That event's foreign key to the account also serializes this transaction with ``set_plan``,
-    which locks the account.
+    The event's foreign key to the account serializes this transaction with ``set_plan``.
 
     Args:
         before: None if the project was created.
         after: None if the project was deleted.
         more_bytes: the change of the bytes of its former boundaries and its assets.
-        is_bounded: whether the account's history must have room for the change.
+        is_bounded: the account's history must have room for the change.
 
     Raises:
         Forbidden: the account would store more bytes than it may, or its history is full.
@@ -158,7 +157,7 @@ def lock_counters(account_id: str) -> None:
     db.session.execute(own.with_for_update())
 
 
-def recount(account_id: str) -> None:
+def recount_usage(account_id: str) -> None:
     """Recompute all counters in the current transaction. Emit the events of its changes first.
 
     Exact despite concurrent changes: a transaction that has already updated the counters has ended
@@ -172,8 +171,8 @@ def recount(account_id: str) -> None:
         counts["stored_bytes"] += int(row.stored_bytes)
         if row.status != "archived":
             counts["area_m2"] += int(row.area_m2 or 0)
-    for others in (_ASSET_BYTES, _KEPT_BYTES):
-        counts["stored_bytes"] += int(db.session.execute(others, own).scalar_one())
+    for bytes_query in (_ASSET_BYTES, _FORMER_BYTES):
+        counts["stored_bytes"] += int(db.session.execute(bytes_query, own).scalar_one())
     counts["members"] = db.session.execute(_MEMBERS, own).scalar_one()
     _write(_SET, account_id, counts)
 
@@ -184,32 +183,32 @@ def check_thresholds(account_id: str) -> None:
     update_requests_level(account_id, clock.now())
 
 
-def counters(account_id: str) -> Any:
+def read_counters(account_id: str) -> Any:
     """Read an account's counters.
 
     Raises:
         NoResultFound: the account has just been deleted.
     """
-    found = _COUNTERS.first(account_id=account_id)
-    if found is None:
+    row = _COUNTERS.first(account_id=account_id)
+    if row is None:
         raise NoResultFound
-    return found
+    return row
 
 
 def project_total(row: Any) -> int:
     """The number of projects with any status.
 
     Args:
-        row: a row of ``counters``, or an ``AccountUsage``.
+        row: a row of ``read_counters``, or an ``AccountUsage``.
     """
     return int(row.projects_active + row.projects_archived + row.projects_draft)
 
 
-def summary(row: Any) -> dict[str, Any]:
+def usage_summary(row: Any) -> dict[str, Any]:
     """Build the field ``usage`` of an account; archived projects do not count for the hectares.
 
     Args:
-        row: a row of ``counters``, or an ``AccountUsage``.
+        row: a row of ``read_counters``, or an ``AccountUsage``.
     """
     return {
         "hectares": row.area_m2 / SQUARE_METERS,

@@ -1,4 +1,4 @@
-"""The bound of an account's history, and the day on which a full one has room again."""
+"""The limit of an account's history, and the day on which a full one has room again."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from app.db.column_types import byte_length
 from app.db.queries import CompiledQuery
 from app.http.errors import Detail, Forbidden
 from app.models import AuditEntry, Delivery, Event
-from app.policy.bounds import EVENT_DAYS, HISTORY_ROW_BYTES
+from app.policy.request_limits import EVENT_DAYS, HISTORY_ROW_BYTES
 from app.values import clock
 from app.values.ids import time_of
 from config import Settings
 
-_READ_ROWS: Final = 5_000  # of events, and of entries, to find the day
+_READ_ROWS: Final = 5_000  # events, and entries, to read for the day
 _READ_AT_ONCE: Final = 100
-_STEP_BYTES: Final = 1024  # imports ask for each feature: one answer for excesses alike
+_STEP_BYTES: Final = 1024  # imports ask for each feature: similar excesses share an answer
 _DELIVERIES: Final = (
     select(func.count())
     .where(Delivery.account_id == bindparam("account_id"), Delivery.event_id == Event.id)
@@ -45,8 +45,8 @@ _ENTRIES: Final = CompiledQuery(
 
 
 def history_limit() -> int | None:
-    """The most bytes that the history of an account may have before its projects and assets cannot
-    be created or changed; None for no limit."""
+    """The bytes of history from which an account's projects and assets cannot be created or
+    changed; None for no limit."""
     return _settings().max_history_bytes or None
 
 
@@ -54,7 +54,7 @@ def check_history(account_id: str, current: int) -> None:
     """Raise Forbidden if an account's history has more bytes than it may.
 
     Args:
-        current: its bytes, with those of the change.
+        current: the bytes, with those of the change.
     """
     limit = history_limit()
     if limit is not None and current > limit:
@@ -72,15 +72,15 @@ def check_history(account_id: str, current: int) -> None:
 
 @lru_cache(maxsize=256)
 def _room_again(account_id: str, excess: int, today: date) -> str:
-    """A sentence with the day on which so many bytes have been deleted.
+    """A sentence with the day until which ``excess`` bytes are deleted.
 
     Args:
-        today: when this is asked, as the answer holds for a day.
+        today: the day of the question, for the cache.
     """
     day = today
     for day, size in merge(
-        _expiring(_EVENTS, account_id, EVENT_DAYS),
-        _expiring(_ENTRIES, account_id, _settings().audit_days),
+        _expiring_rows(_EVENTS, account_id, EVENT_DAYS),
+        _expiring_rows(_ENTRIES, account_id, _settings().audit_days),
     ):
         excess -= size
         if excess <= 0:
@@ -88,10 +88,10 @@ def _room_again(account_id: str, excess: int, today: date) -> str:
     return f"There is no room before {max(day, today)}."
 
 
-def _expiring(rows: CompiledQuery, account_id: str, days: int) -> Iterator[tuple[date, int]]:
+def _expiring_rows(rows: CompiledQuery, account_id: str, days: int) -> Iterator[tuple[date, int]]:
     """Yield the day on which each row will be deleted, and its bytes, the oldest first."""
-    for some in rows.stream(_READ_AT_ONCE, account_id=account_id):
-        for row_id, size in some:
+    for batch in rows.stream(_READ_AT_ONCE, account_id=account_id):
+        for row_id, size in batch:
             yield time_of(row_id).date() + timedelta(days=days), int(size)
 
 

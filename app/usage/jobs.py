@@ -57,7 +57,9 @@ def _read_counters(client: Redis, members: Iterable[str]) -> list[DayCount]:
     for name, day in names:
         pipeline.hget(day_key(day), name)
     values = pipeline.execute()
-    return [(*each, int(value or 0)) for each, value in zip(names, values, strict=True)]
+    return [
+        (*name_and_day, int(value or 0)) for name_and_day, value in zip(names, values, strict=True)
+    ]
 
 
 def _write(counts: list[DayCount]) -> None:

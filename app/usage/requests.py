@@ -15,7 +15,7 @@ from app.db.search_index import id_values, is_among_ids
 from app.formats.writers.delimited import csv_line
 from app.limits.request_counts import requests_by_credential, requests_by_day
 from app.models import Credential, CredentialRequest, OAuthApplication, OAuthConsent, RequestCount
-from app.policy.bounds import ENDED_CALLERS
+from app.policy.request_limits import ENDED_CALLERS
 from app.values import clock
 
 _APPLICATION: Final = "oauth_application"
@@ -58,7 +58,7 @@ class Caller(NamedTuple):
     name: str
     token_end: str = ""
     has_ended: bool = False  # revoked, expired, or without access
-    was_used: bool = True  # ever, as far as known
+    was_used: bool = True  # as far as known
 
 
 class CallerRequests(NamedTuple):
@@ -75,9 +75,9 @@ class CallerRequests(NamedTuple):
 class Requests(NamedTuple):
     """The requests of an account in a period, and their callers, the most active first.
 
-    ``unknown_by_day`` counts requests without a caller: those of credentials are kept for 90 days
-    only, and of callers that have ended only some are there. A day has none if the account's
-    counter is behind those of its credentials.
+    ``unknown_by_day`` counts requests without a caller: counts by credential are kept for 90 days,
+    and only some ended callers are included. It is 0 if the account's counter is behind those of
+    its credentials.
     """
 
     days: list[str]
@@ -91,7 +91,7 @@ class Requests(NamedTuple):
     @property
     def unknown_by_day(self) -> list[int]:
         return [
-            max(0, number - sum(each.by_day[place] for each in self.callers))
+            max(0, number - sum(caller.by_day[place] for caller in self.callers))
             for place, number in enumerate(self.by_day)
         ]
 
@@ -125,31 +125,33 @@ def read_requests(
     Callers without requests are included, unless they have ended.
 
     Args:
-        most_ended: of callers that have ended, these many with most requests are included.
+        most_ended: the number of ended callers to include, those with most requests.
     """
-    known = {each.id: each for each in _callers(account_id)}
-    counted = requests_by_credential(account_id, known, days, most_ended)
-    known |= _ended_callers(account_id, counted.keys() - known.keys())
-    found = [
-        CallerRequests(each, [counted.get(each.id, {}).get(day, 0) for day in days])
-        for each in known.values()
-        if each.id in counted or each.kind != SESSIONS
+    callers = {caller.id: caller for caller in _callers(account_id)}
+    counted = requests_by_credential(account_id, callers, days, most_ended)
+    callers |= _ended_callers(account_id, counted.keys() - callers.keys())
+    requests = [
+        CallerRequests(caller, [counted.get(caller.id, {}).get(day, 0) for day in days])
+        for caller in callers.values()
+        if caller.id in counted or caller.kind != SESSIONS
     ]
     by_day = requests_by_day(account_id, days)
-    found.sort(key=lambda each: -each.total)
-    return Requests(list(days), [by_day[day] for day in days], found)
+    requests.sort(key=lambda caller: -caller.total)
+    return Requests(list(days), [by_day[day] for day in days], requests)
 
 
-def csv_name(found: Requests) -> str:
+def csv_name(requests: Requests) -> str:
     """The file name for ``requests_csv``."""
-    return f"requests-{found.days[0]}-{found.days[-1]}.csv"
+    return f"requests-{requests.days[0]}-{requests.days[-1]}.csv"
 
 
-def requests_csv(found: Requests) -> bytes:
+def requests_csv(requests: Requests) -> bytes:
     """Write a line for each day and caller with requests, and for requests without a caller."""
     lines = [csv_line(("day", "credential_id", "type", "name", "requests"))]
-    for place, (day, unknown) in enumerate(zip(found.days, found.unknown_by_day, strict=True)):
-        for caller, by_day in found.callers:
+    for place, (day, unknown) in enumerate(
+        zip(requests.days, requests.unknown_by_day, strict=True)
+    ):
+        for caller, by_day in requests.callers:
             if number := by_day[place]:
                 lines.append(csv_line((day, caller.id, caller.kind, caller.name, number)))
         if unknown:
@@ -157,40 +159,40 @@ def requests_csv(found: Requests) -> bytes:
     return b"".join(lines)
 
 
-def requests_record(found: Requests) -> dict[str, Any]:
+def requests_record(requests: Requests) -> dict[str, Any]:
     """Build the record of the API, by day and by credential."""
     return {
-        "since": found.days[0],
-        "until": found.days[-1],
-        "requests": found.total,
-        "by_day": _days(found.days, found.by_day),
-        "by_credential": [_caller(found.days, each) for each in found.callers],
+        "since": requests.days[0],
+        "until": requests.days[-1],
+        "requests": requests.total,
+        "by_day": _days(requests.days, requests.by_day),
+        "by_credential": [_caller(requests.days, caller) for caller in requests.callers],
     }
 
 
 def _ended_callers(account_id: str, ids: Collection[str]) -> dict[str, Caller]:
-    """What is known of callers that can make no requests any more, by their ids."""
+    """Callers that cannot make requests any more, by id; some were deleted."""
     if not ids:
         return {}
     dialect = engine().dialect.name
     values = {"account_id": account_id, "ids": id_values(list(ids), dialect)}
-    found = {id_: Caller(id_, _APPLICATION, id_, has_ended=True) for id_ in ids}  # if deleted
+    callers = {id_: Caller(id_, _APPLICATION, id_, has_ended=True) for id_ in ids}  # if deleted
     for row in _credentials_among(dialect).all(**values):
-        found[row.id] = _credential(row)
+        callers[row.id] = _credential(row)
     for row in _applications_among(dialect).all(**values):
-        found[row.credential_id] = found[row.credential_id]._replace(name=row.name)
-    return found
+        callers[row.credential_id] = callers[row.credential_id]._replace(name=row.name)
+    return callers
 
 
 def _callers(account_id: str) -> Iterator[Caller]:
-    """All that may make requests in an account."""
+    """Yield all that can make requests in an account."""
     yield from map(_credential, _CREDENTIALS.all(account_id=account_id, now=clock.now()))
     consented = {row.application_id: row.name for row in _CONSENTED.all(account_id=account_id)}
     dialect = engine().dialect.name
     values = {"account_id": account_id, "ids": id_values(list(consented), dialect)}
-    seen = {row.credential_id for row in _applications_among(dialect).all(**values)}
+    consentless = {row.credential_id for row in _applications_among(dialect).all(**values)}
     for id_, name in consented.items():
-        yield Caller(id_, _APPLICATION, name, was_used=id_ in seen)
+        yield Caller(id_, _APPLICATION, name, was_used=id_ in consentless)
     yield Caller(SESSIONS, SESSIONS, "Signed-in people at /ogc")
 
 
@@ -211,14 +213,16 @@ def _applications_among(dialect: str) -> CompiledQuery:
     return CompiledQuery(_APPLICATIONS_SEEN.where(among))
 
 
-def _caller(days: list[str], each: CallerRequests) -> dict[str, Any]:
-    made = [(day, number) for day, number in zip(days, each.by_day, strict=True) if number]
+def _caller(days: list[str], caller: CallerRequests) -> dict[str, Any]:
+    days_with_requests = [
+        (day, number) for day, number in zip(days, caller.by_day, strict=True) if number
+    ]
     return {
-        "id": each.caller.id,
-        "type": each.caller.kind,
-        "name": each.caller.name,
-        "requests": each.total,
-        "by_day": [{"day": day, "requests": number} for day, number in made],
+        "id": caller.caller.id,
+        "type": caller.caller.kind,
+        "name": caller.caller.name,
+        "requests": caller.total,
+        "by_day": [{"day": day, "requests": number} for day, number in days_with_requests],
     }
 
 

@@ -24,7 +24,7 @@ bp = ApiBlueprint(
     "usage",
     __name__,
     url_prefix="/v1/account",
-    description="Who makes the requests of your account.",
+    description="The requests of your account, and their callers.",
 )
 
 
@@ -37,14 +37,14 @@ bp = ApiBlueprint(
     files={CSV: "day,credential_id,type,name,requests"},
 )
 def read_usage_requests(principal: Principal, values: dict[str, Any]) -> Response:
-    """Read the requests of the account, by day and by credential.
+    """Read the requests of the account up to now, by day and by credential.
 
-    They are those that `api_requests` of the usage counts, up to this moment. `format=csv` has a
-    line for each day and credential with requests. Requests of which the credential is not known
-    have a line without one, as have those of credentials that have ended, but the 200 with most.
+    They add up to `api_requests` of the usage. `format=csv` has a line for each day and credential
+    with requests. Requests of unknown credentials share a line without one; so do those of ended
+    credentials, except the 200 with most requests.
     """
     days = days_between(values["since"], values["until"])
-    found = read_requests(principal.account_id, days)
+    requests = read_requests(principal.account_id, days)
     if values["format"] == "csv":
-        return envelope.file(requests_csv(found), CSV, csv_name(found))
-    return envelope.single(requests_record(found))
+        return envelope.file(requests_csv(requests), CSV, csv_name(requests))
+    return envelope.single(requests_record(requests))

@@ -9,17 +9,17 @@ import marshmallow as ma
 from marshmallow import fields, validate
 
 from app.api.openapi.schemas import OutputSchema
-from app.policy.bounds import REQUEST_DAYS, REQUEST_DAYS_DEFAULT, REQUEST_DAYS_READ
+from app.policy.request_limits import REQUEST_DAYS, REQUEST_DAYS_DEFAULT, REQUEST_DAYS_READ
 from app.values import clock
-from app.values.fields import Choice, Day, QuerySchema
+from app.values.schemas import Choice, Day, QuerySchema
 
 CALLER_KINDS: Final = ("api_key", "service_token", "oauth_application", "session")
 
 
 class RequestsQuerySchema(QuerySchema):
-    """Which days (UTC), and in which format."""
+    """The days (UTC), and the format of the response."""
 
-    since = Day(metadata={"description": f"First day; by default {REQUEST_DAYS_DEFAULT} in all."})
+    since = Day(metadata={"description": f"First day; by default of {REQUEST_DAYS_DEFAULT} days."})
     until = Day(metadata={"description": "Last day; by default today (UTC)."})
     format = fields.String(
         validate=validate.OneOf(("json", "csv")),
@@ -59,8 +59,8 @@ class CallerRequestsSchema(OutputSchema):
     id = fields.String(
         required=True,
         metadata={
-            "description": "Of an API key, a service token or an OAuth application; `session` for "
-            "people who are signed in and look at `/ogc`."
+            "description": "The id of an API key, a service token or an OAuth application; "
+            "`session` for signed-in people at `/ogc`."
         },
     )
     type = Choice("CallerKind", CALLER_KINDS, required=True)
@@ -106,7 +106,7 @@ class RequestsSchema(OutputSchema):
         fields.Nested(CallerRequestsSchema),
         required=True,
         metadata={
-            "description": f"The most first, and unused ones last. Known for {REQUEST_DAYS} days: "
-            "of earlier ones, only `by_day` is."
+            "description": "The most active first, unused ones last. Known for "
+            f"{REQUEST_DAYS} days: earlier requests are only in `by_day`."
         },
     )

@@ -8,15 +8,15 @@ from typing import Any
 
 from app.limits.plan_file import plan_of
 from app.limits.request_counts import requests_on, today
-from app.usage.counters import byte_limit, counters, project_total
+from app.usage.counters import byte_limit, project_total, read_counters
 from app.usage.history import history_limit
 from app.usage.thresholds import SQUARE_METERS, percentage, request_limit
 from app.values import clock
 
 
-def statistics(account_id: str, plan_name: str) -> dict[str, Any]:
+def usage_statistics(account_id: str, plan_name: str) -> dict[str, Any]:
     """Build the usage statistics of the current calendar month (UTC)."""
-    row = counters(account_id)
+    row = read_counters(account_id)
     plan = plan_of(plan_name)
     start, end = _month(clock.now())
     days = (end - start).days

@@ -21,7 +21,7 @@ from app.maintenance.history_bytes import take_history
 from app.models import Account, AccountUsage, RequestCount
 from app.policy.plans import USAGE_THRESHOLDS, Plan
 
-SQUARE_METERS: Final = 10_000  # of a hectare
+SQUARE_METERS: Final = 10_000  # in a hectare
 
 
 class Threshold(NamedTuple):
@@ -71,7 +71,9 @@ def _usage_level(current: int, limit: int | None) -> int:
     return reached + (current > limit)
 
 
-def crossed(current: int, limit: int | None, level: int) -> tuple[tuple[Threshold, ...], int]:
+def crossed_thresholds(
+    current: int, limit: int | None, level: int
+) -> tuple[tuple[Threshold, ...], int]:
     """Return the newly reached thresholds, lowest first, and the new level.
 
     Args:
@@ -94,13 +96,13 @@ def update_counter_levels(account_id: str, row: Any) -> None:
     """
     plan = plan_of(row.plan)
     area_limit = None if plan.hectares is None else plan.hectares * SQUARE_METERS
-    thresholds, level = crossed(row.area_m2, area_limit, row.hectares_level)
+    thresholds, level = crossed_thresholds(row.area_m2, area_limit, row.hectares_level)
     if level != row.hectares_level:
         _emit_thresholds(
             account_id, row.name, "hectares", thresholds, row.area_m2 / SQUARE_METERS, plan.hectares
         )
         _set_levels(account_id, hectares_level=level)
-    thresholds, level = crossed(row.members, plan.members, row.members_level)
+    thresholds, level = crossed_thresholds(row.members, plan.members, row.members_level)
     if level != row.members_level:
         _emit_thresholds(account_id, row.name, "members", thresholds, row.members, plan.members)
         _set_levels(account_id, members_level=level)
@@ -138,7 +140,7 @@ def update_requests_level(account_id: str, now: datetime) -> None:
 class _LevelChange(NamedTuple):
     """A new level of API requests, with the newly reached thresholds."""
 
-    name: str  # of the account
+    name: str  # the account's
     level: int
     thresholds: tuple[Threshold, ...]
     current: int
@@ -157,7 +159,7 @@ def _level_change(account_id: str, now: datetime) -> _LevelChange | None:
     limit = request_limit(plan_of(row.plan), days)
     before = row.requests_level if row.requests_period == period else 0
     current = int(row.requests)
-    thresholds, level = crossed(current, limit, before)
+    thresholds, level = crossed_thresholds(current, limit, before)
     return None if level == before else _LevelChange(row.name, level, thresholds, current, limit)
 
 

@@ -1,6 +1,6 @@
 """Grouping items of a stream into batches that fit into memory.
 
-Between two batches, the request that they are made for may be ended (``processor_clock``).
+Between two batches, the request may be ended (``processor_clock``).
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def batched_by_bytes(
 
 
 def batched_by_time(items: Iterable[T], seconds: float) -> Iterator[list[T]]:
-    """Yield consecutive items in lists that took some seconds to make, each at least one item."""
+    """Yield consecutive items in lists that each took ``seconds`` to make, of at least one item."""
     batch, end = list[T](), time.monotonic() + seconds
     for item in items:
         batch.append(item)

@@ -1,4 +1,4 @@
-"""A circuit breaker: after a failure, only one attempt now and then."""
+"""A circuit breaker: after a failure, one attempt at a time, at intervals."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import time
 
 
 class CircuitBreaker:
-    """Decides whether to attempt something that has failed.
+    """Limits attempts at something that has failed.
 
     Args:
         pause: seconds after a failure until the next attempt.
-        longest: seconds that an attempt takes at most. Meanwhile there is no other one.
+        longest: the longest duration of an attempt in seconds, without another one.
     """
 
     def __init__(self, pause: float, longest: float) -> None:
@@ -21,12 +21,14 @@ class CircuitBreaker:
 
     @property
     def has_failed(self) -> bool:
-        """True if the last attempt that ended was a failure."""
+        """True if the last attempt failed."""
         return self._refused_until > 0
 
     def may_attempt(self) -> bool:
-        """Return whether to attempt it now. The caller then reports the result; until it does, the
-        attempt is taken to last for ``longest``."""
+        """Return True if the caller may attempt it now, and must then report the result.
+
+        Without a report, the attempt ends after ``longest``.
+        """
         if not self._refused_until:
             return True
         with self._lock:

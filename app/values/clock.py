@@ -13,24 +13,28 @@ from typing import Any, Final
 from app.values.text import pluralize
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-# Times are divided by it: with floats, some would come out one millisecond too early.
+# A divisor of times: with floats, some would be one millisecond too early.
 _MILLISECOND: Final = timedelta(milliseconds=1)
 
 _LONGEST_ANSWER: Final = 0.5  # seconds
-_TOLERATED: Final = 0.05  # seconds, which the answer may have taken
+_TOLERATED: Final = 0.05  # seconds; smaller differences are the duration of the answer
 
 _UNITS: Final = (("day", 86_400), ("hour", 3_600), ("minute", 60), ("second", 1))  # with seconds
 
-# Goes on while the machine is suspended, as the monotonic clock of Linux does not.
+# Unlike the monotonic clock of Linux, it runs while the machine is suspended.
 _STEADY_CLOCK: Final = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 
 
 class _DatabaseClock:
-    """The database's time, as seconds between its epoch and that of the steady clock; None while
-    it is not known."""
+    """The offset of the database's clock.
+
+    Attributes:
+        offset: seconds from the steady clock to the database's Unix time; None while unknown.
+        read_at: the time of the reading, on the steady clock.
+    """
 
     offset: float | None = None
-    read_at = -1e9  # of the steady clock
+    read_at = -1e9
 
 
 def now() -> datetime:
@@ -43,24 +47,24 @@ def now() -> datetime:
     return to_millisecond(moment)
 
 
-def follow(seconds: float, *, took: float = 0.0) -> None:
+def follow_database_clock(seconds: float, *, took: float = 0.0) -> None:
     """Use the database's clock from now on.
 
     Args:
-        seconds: since 1970, as it showed.
-        took: seconds for which the answer was waited for. One that took long says little.
+        seconds: its reading, in seconds since 1970.
+        took: seconds until the answer. A slow one is ignored once a reading is known.
     """
     steady = time.clock_gettime(_STEADY_CLOCK)
-    offset, known = seconds + took / 2 - steady, _DatabaseClock.offset
-    if known is not None and took > _LONGEST_ANSWER:
+    offset, current = seconds + took / 2 - steady, _DatabaseClock.offset
+    if current is not None and took > _LONGEST_ANSWER:
         return
-    if known is None or abs(offset - known) > _TOLERATED:
+    if current is None or abs(offset - current) > _TOLERATED:
         _DatabaseClock.offset = offset
     _DatabaseClock.read_at = steady
 
 
 def forget_reading() -> None:
-    """Have the database's clock be read at the next occasion, as in a process that was forked."""
+    """Let the database's clock be read again, such as after a fork."""
     _DatabaseClock.read_at = -1e9
 
 
@@ -95,12 +99,12 @@ def parse_time(text: str) -> datetime:
 
 
 def format_optional_time(moment: datetime | str | None) -> str | None:
-    """A time as text; one that was read as a plain column is text already."""
+    """Format a time; one from a plain column is text already."""
     return format_time(moment) if isinstance(moment, datetime) else moment
 
 
 def format_value(value: Any) -> Any:
-    """An attribute's value for a record: a time as text, any other value unchanged."""
+    """An attribute's value for a record: a time as text, others unchanged."""
     return format_time(value) if isinstance(value, datetime) else value
 
 
@@ -113,5 +117,5 @@ def describe_duration(duration: timedelta, *, day: str = "24 hours") -> str:
     if duration == timedelta(days=1):
         return day
     seconds = int(duration.total_seconds())
-    unit, length = next(each for each in _UNITS if seconds % each[1] == 0)
+    unit, length = next(entry for entry in _UNITS if seconds % entry[1] == 0)
     return pluralize(seconds // length, unit)

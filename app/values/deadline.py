@@ -7,7 +7,7 @@ from typing import Self
 
 
 class Deadline:
-    """A moment on the monotonic clock, ``seconds`` from now."""
+    """A time on the monotonic clock, ``seconds`` from now."""
 
     __slots__ = ("at",)
 

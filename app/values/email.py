@@ -7,15 +7,15 @@ from typing import Final
 
 from marshmallow import ValidationError, validate
 
-from app.values.text import fold, unstorable
+from app.values.text import fold, storage_problem
 
-EMAIL_LENGTH: Final = 254  # what a path in SMTP can hold (RFC 5321, section 4.5.3.1.3)
+EMAIL_LENGTH: Final = 254  # the longest in an SMTP path (RFC 5321, section 4.5.3.1.3)
 
 _is_email = validate.Email()
 
 
 def email_problem(email: str) -> str | None:
-    """Why this is no email address, or None."""
+    """The reason why this is not a valid email address, or None."""
     if len(email) > EMAIL_LENGTH or len(fold(email)) > EMAIL_LENGTH:  # ß is compared as ss
         return f"Must have at most {EMAIL_LENGTH} characters."
     try:
@@ -24,11 +24,11 @@ def email_problem(email: str) -> str | None:
         return "Must be an email address such as jo@example.org."
     if not _is_plain(email):
         return "Must be a plain lower-case address without quotes."
-    return unstorable(email)
+    return storage_problem(email)
 
 
 def _is_plain(email: str) -> bool:
-    """Return whether an address has only one spelling, and looks like a link to no program.
+    """Return True if an address has one spelling only, and no program takes it for a link.
 
     Case folding maps several characters to one (ß to ss, the Kelvin sign to k), and domains have
     other spellings, such as full-width ones. One address could then pass for another.
@@ -43,8 +43,7 @@ def _is_domain(domain: str) -> bool:
 
 
 def same_address(first: str, second: str) -> bool:
-    """Return whether two addresses are the same mailbox: they differ at most in the case of ASCII
-    letters.
+    """Return True if two addresses are the same mailbox, except for the case of ASCII letters.
 
     Case folding goes further (ß is ss, the Kelvin sign is k); it would send one person's mail to
     another.

@@ -1,7 +1,7 @@
 """Files that only their owner can read, written whole or not at all; and locks between processes.
 
-``config`` and ``app.processes.valkey_watchdog`` cannot import this package: the first writes its
-key and the second takes its lock by themselves.
+``config`` and ``app.processes.valkey_watchdog``, which cannot import this package, have their own
+code for a key and a lock.
 """
 
 from __future__ import annotations
@@ -19,16 +19,18 @@ _RETRY_SECONDS: Final = 0.01
 
 
 def make_files_private() -> None:
-    """Let only its user read the files and folders that this process makes from now on, also those
-    that libraries make. To be called once the modules are loaded, so that the bytecode that Python
-    keeps of them stays readable for the other users of the installation."""
+    """Let only its user read the files and folders that this process creates from now on.
+
+    Call it after the modules are loaded: their bytecode stays readable for other users of the
+    installation.
+    """
     os.umask(0o077)
 
 
 @contextmanager
 def new_private_file(path: Path) -> Iterator[IO[bytes]]:
-    """A file to write, with mode 0600. When the block ends, it replaces the one at ``path``,
-    complete and on disk; when the block raises, ``path`` stays as it was.
+    """Open a file with mode 0600, which replaces the one at ``path`` at the end of the block,
+    complete and on disk. If the block raises, ``path`` is unchanged.
 
     Raises:
         OSError: it cannot be written.
@@ -46,7 +48,7 @@ def new_private_file(path: Path) -> Iterator[IO[bytes]]:
 
 
 def _sync_folder(path: Path) -> None:
-    """Have the name of a new file on the disk, too, where the file system can do that."""
+    """Write the name of a new file to disk, if the file system can do that."""
     with suppress(OSError):
         descriptor = os.open(path, os.O_RDONLY)
         try:
@@ -62,25 +64,23 @@ def write_private_file(path: Path, content: bytes) -> None:
 
 
 def open_lock_file(path: Path) -> int:
-    """A descriptor of a file to lock, which is made when it is missing. Raises OSError."""
+    """Open a file to lock, and create it if it is missing. Returns its descriptor. Raises
+    OSError."""
     return os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
 
 
 def try_lock(
     descriptor: int, *, shared: bool = False, wait: float = 0.0, retry: float = _RETRY_SECONDS
 ) -> bool:
-    """Lock an open file, against other processes that lock it.
+    """Lock an open file. Returns False if another process holds the lock.
 
-    The lock lasts until every copy of the descriptor is closed, also those that forked processes
-    inherited, or until it is unlocked.
+    The lock lasts until it is released, or until every copy of the descriptor is closed, with
+    those of forked processes.
 
     Args:
-        shared: whether others may hold a shared lock at the same time.
+        shared: others may hold a shared lock at the same time.
         wait: seconds to keep trying.
         retry: seconds between two tries.
-
-    Returns:
-        Whether the lock is held now; False means that another process holds it.
     """
     kind = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
     deadline = time.monotonic() + wait

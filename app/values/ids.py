@@ -41,7 +41,7 @@ _BODY = "[0-9a-hjkmnp-tv-z]{26}"
 PATTERNS: Final = {kind: f"^{prefix}{_BODY}$" for kind, prefix in PREFIXES.items()}
 _FORMS = {kind: re.compile(pattern) for kind, pattern in PATTERNS.items()}
 
-_RANDOM_BITS: Final = 80  # of a ULID, below the milliseconds
+_RANDOM_BITS: Final = 80  # the lowest bits of a ULID, below the milliseconds
 
 _lock = threading.Lock()
 _last = 0
@@ -51,8 +51,8 @@ _last_at = 0
 def new_id(kind: str) -> str:
     """A new identifier: the kind's prefix and a lower-case ULID (https://github.com/ulid/spec).
 
-    Within one process each is greater than the one before, also in the same millisecond, so that
-    two events of one change sort in their order.
+    In one process each is greater than the one before, so that the events of a change sort in their
+    order.
     """
     global _last
     with _lock:
@@ -61,9 +61,9 @@ def new_id(kind: str) -> str:
 
 
 def new_id_at(kind: str, moment: datetime) -> str:
-    """A new identifier whose time is exactly ``moment``, by whichever clock that was read.
+    """A new identifier with the time ``moment``.
 
-    Those that one process makes for the same millisecond sort in the order in which they are made.
+    Those of one process and millisecond sort in the order in which they are made.
     """
     global _last_at
     with _lock:
@@ -75,28 +75,27 @@ def new_id_at(kind: str, moment: datetime) -> str:
 
 
 def first_id(kind: str, time: datetime) -> str:
-    """A lower bound of the identifiers of this kind that any process makes at ``time`` or later, by
-    the clock of its own machine."""
+    """A lower bound of the identifiers that any process makes at ``time`` or later, by its
+    clock."""
     number = max(unix_milliseconds(time), 0) << _RANDOM_BITS  # nothing was made before 1970
     return PREFIXES[kind] + str(ULID.from_int(number)).lower()
 
 
 def last_id(kind: str, time: datetime) -> str:
-    """An upper bound of the identifiers of this kind that any process makes before or in the
-    millisecond of ``time``, by the clock of its own machine."""
+    """An upper bound of the identifiers that any process makes up to the millisecond of ``time``,
+    by its clock."""
     following = (unix_milliseconds(time) + 1) << _RANDOM_BITS
     return PREFIXES[kind] + str(ULID.from_int(max(following - 1, 0))).lower()
 
 
 def time_of(identifier: str) -> datetime:
-    """The time at which an identifier was made, by the clock of the machine that made it."""
+    """The time of an identifier, by the clock of the process that made it."""
     return ULID.from_str(identifier.rpartition("_")[2].upper()).datetime
 
 
 def is_id(kind: str, text: str) -> bool:
-    """Return whether ``text`` has the form of an identifier of this kind.
+    """Return True if ``text`` has the form of an identifier of this kind.
 
-    Other text is not looked up: no row can have it, and a path may contain characters that a
-    database rejects.
+    Other text is not looked up: a path may contain characters that a database rejects.
     """
     return _FORMS[kind].fullmatch(text) is not None

@@ -1,4 +1,4 @@
-"""Times in the zone of a person, written as they have chosen."""
+"""Times in the zone and the format that a person has chosen."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _PLAIN: Final = "iso"
 
 @cache
 def zones_by_region() -> dict[str, tuple[str, ...]]:
-    """The names of all zones, such as ``Europe/Berlin``, by the part of the world."""
+    """The names of all zones, such as ``Europe/Berlin``, by region."""
     names = sorted(available_timezones())
     return {
         region: tuple(name for name in names if name.startswith(f"{region}/"))
@@ -23,12 +23,12 @@ def zones_by_region() -> dict[str, tuple[str, ...]]:
 
 
 def local_time(moment: datetime, zone: str | None) -> datetime:
-    """A time in a zone; in UTC if there is none, or this machine does not know it."""
+    """A time in a zone; in UTC without a zone, or if it is unknown on this machine."""
     return moment.astimezone(_zone(zone) if zone else UTC)
 
 
-def written(moment: datetime, form: str | None) -> str:
-    """A local time as one of ``DATE_FORMATS`` has it, to the minute: ``2026-01-31, 14:05``."""
+def format_local_time(moment: datetime, form: str | None) -> str:
+    """Format a local time by one of ``DATE_FORMATS``, to the minute: ``2026-01-31, 14:05``."""
     return DATE_FORMATS.get(form or _PLAIN, DATE_FORMATS[_PLAIN]).format(
         year=f"{moment:%Y}",
         month=f"{moment:%m}",

@@ -1,4 +1,4 @@
-"""The error messages of marshmallow's fields and validators, in the words of this service."""
+"""This service's error messages for marshmallow's fields and validators."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _OF_FIELDS: Final[dict[type[fields.Field[Any]], dict[str, str]]] = {
 
 
 def set_messages() -> None:
-    """Replace the library's messages, for all schemas that are made afterwards."""
+    """Replace the library's messages for all schemas that are defined afterwards."""
     for kind, messages in _OF_FIELDS.items():
         kind.default_error_messages = {**kind.default_error_messages, **messages}
     ma.Schema.error_messages = {"type": "Must be a JSON object.", "unknown": "Unknown field."}

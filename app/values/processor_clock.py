@@ -1,8 +1,8 @@
 """The processor time of the request that a thread works on.
 
-Between two steps of whatever takes long, the clock is asked if the request may go on: between rows
-(``app.db.progress``) and between batches (``app.values.batching``). A thread that works on no
-request, as in a job or a command, may take any time.
+The clock is checked between the steps of long work: between rows (``app.db.progress``) and between
+batches (``app.values.batching``). A thread without a request, as in a job or a command, may take
+any time.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class ProcessorClock:
     """Measures the processor time of one request, in its thread.
 
     Args:
-        limits: seconds, and the function that is called once the request has used more. The
+        limits: pairs of seconds and the function to call once the request has used more. The
             function may raise an error, which ends the request.
     """
 
@@ -31,12 +31,12 @@ class ProcessorClock:
         self._began = thread_time()
 
     def restart(self) -> None:
-        """Measure anew."""
+        """Restart from zero."""
         self._waited = 0.0
         self._began = thread_time()
 
     def add(self, seconds: float) -> None:
-        """Count what a server took of its own processor time for the request."""
+        """Add processor time that a server has used for the request."""
         self._waited += seconds
 
     def used(self) -> float:
@@ -44,10 +44,10 @@ class ProcessorClock:
         return thread_time() - self._began + self._waited
 
     def check(self, waited: float = 0.0) -> None:
-        """Call the functions of the limits that are passed.
+        """Call the functions of exceeded limits.
 
         Args:
-            waited: seconds for which the thread has waited for a server that works on the request.
+            waited: seconds of waiting for a server that works on the request.
         """
         used = self.used() + waited
         for seconds, passed in self._limits:
@@ -55,7 +55,7 @@ class ProcessorClock:
                 passed()
 
     def may_go_on(self, waited: float = 0.0) -> bool:
-        """Return whether the request may go on. If not, ``raise_refusal`` raises the reason."""
+        """Return True if the request may go on. Else ``raise_refusal`` raises the reason."""
         try:
             self.check(waited)
         except Exception as error:
@@ -64,31 +64,29 @@ class ProcessorClock:
         return True
 
     def withdraw_refusal(self) -> None:
-        """Forget the reason for which the request may not go on: its statement failed for another
-        one."""
+        """Discard the refusal: the statement failed for another reason."""
         self._refusal = None
 
     def raise_refusal(self) -> None:
-        """Raise the reason for which the request may not go on, if a driver has ended a statement
-        for it."""
+        """Raise the refusal for which a driver has ended a statement, if there is one."""
         refusal, self._refusal = self._refusal, None
         if refusal is not None:
             raise refusal
 
 
 def begin(clock: ProcessorClock) -> None:
-    """Let a clock measure this thread from now on."""
+    """Measure this thread with a clock from now on."""
     _thread.clock = clock
 
 
 def end() -> None:
-    """Let no clock measure this thread any more."""
+    """Stop measuring this thread."""
     _thread.clock = None
 
 
 @contextmanager
 def running(clock: ProcessorClock) -> Iterator[None]:
-    """Let a clock measure this thread in the block."""
+    """Measure this thread with a clock in the block."""
     begin(clock)
     try:
         yield
@@ -97,25 +95,25 @@ def running(clock: ProcessorClock) -> Iterator[None]:
 
 
 def current() -> ProcessorClock | None:
-    """The clock of this thread's request; None: it works on none."""
+    """The clock of this thread's request; None without a request."""
     clock: ProcessorClock | None = getattr(_thread, "clock", None)
     return clock
 
 
 def add(seconds: float) -> None:
-    """Count what another process took of its processor time for the request of this thread."""
+    """Add processor time that another process has used for the request of this thread."""
     if (clock := current()) is not None:
         clock.add(seconds)
 
 
 def used() -> float:
-    """The processor seconds that the request of this thread has used; 0 if it works on none."""
+    """The processor seconds that the request of this thread has used; 0 without a request."""
     clock = current()
     return 0.0 if clock is None else clock.used()
 
 
 def restart() -> None:
-    """Measure the request of this thread anew: it goes on in pieces, in a slot of its own."""
+    """Restart the clock of this thread's request, which continues in pieces in its own slot."""
     if (clock := current()) is not None:
         clock.restart()
 
@@ -127,7 +125,7 @@ def check() -> None:
 
 
 def raise_refusal() -> None:
-    """Raise the reason for which a driver has ended a statement of this thread's request, if it has
+    """Raise the refusal for which a driver has ended a statement of this request, if there is
     one."""
     if (clock := current()) is not None:
         clock.raise_refusal()

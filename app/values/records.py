@@ -1,4 +1,4 @@
-"""Making records of rows by the fields in ``app.policy.fields``, and comparing records."""
+"""Records from rows, by the fields in ``app.policy.fields``, and their differences."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ RowReader = Callable[..., Record]  # called as ``read(*row)``
 
 
 def hectares(area_m2: int | None) -> float | None:
-    """Return an area of square meters in hectares; None stays None."""
+    """Convert square meters to hectares; None stays None."""
     return None if area_m2 is None else area_m2 / 10_000
 
 
-def columns(model: Any, fields: Sequence[Field]) -> tuple[Any, ...]:
+def columns_of_fields(model: Any, fields: Sequence[Field]) -> tuple[Any, ...]:
     """The attributes of a model that hold these fields, in the same order."""
     return tuple(getattr(model, field.stored_as) for field in fields)
 
 
 def row_reader(fields: Sequence[Field], *others: str) -> RowReader:
-    """A function from the values of ``columns(model, fields)`` to the record, such as::
+    """Return a function from the values of ``columns_of_fields(model, fields)`` to a record::
 
         lambda id, name, area_m2: {
             "id": id,
@@ -33,35 +33,37 @@ def row_reader(fields: Sequence[Field], *others: str) -> RowReader:
             "area_hectares": None if area_m2 is None else area_m2 / 10_000,
         }
 
-    It is made of text, as the methods of a named tuple are. ``dict(zip(names, row))`` with a loop
-    over what is converted takes 45 µs more for a hundred projects: 7 % of the processor time of a
+    It is compiled from text, like the methods of a named tuple. ``dict(zip(names, row))`` with a
+    loop for conversions takes 45 µs more for a hundred projects: 7 % of the processor time of a
     request for such a page.
 
     Args:
-        others: further columns at the end of a row, which are shown as they are.
+        others: further columns at the end of a row, which are not converted.
     """
     parameters = [*(field.stored_as for field in fields), *others]
-    members = [f"{field.name!r}: {_shown(field.kind).format(field.stored_as)}" for field in fields]
+    members = [
+        f"{field.name!r}: {_expression(field.kind).format(field.stored_as)}" for field in fields
+    ]
     members += [f"{name!r}: {name}" for name in others]
     text = f"lambda {', '.join(parameters)}: {{{', '.join(members)}}}"
     read: RowReader = eval(text, {"Fragment": Fragment})  # noqa: S307 - names of the policy's table
     return read
 
 
-def _shown(kind: Kind) -> str:
-    """Return how a stored value ``{0}`` is shown. JSON goes out unparsed."""
+def _expression(kind: Kind) -> str:
+    """Return the expression that converts a stored value ``{0}``. JSON stays unparsed."""
     if kind.is_json:
         return "None if {0} is None else Fragment({0})"
     return f"None if {{0}} is None else {{0}} / {kind.factor}" if kind.factor != 1 else "{0}"
 
 
 def object_row(instance: Any, fields: Sequence[Field]) -> tuple[Any, ...]:
-    """The row of an object of the model; times as they are shown."""
+    """The row of an object of the model, with times as text."""
     return tuple(format_value(getattr(instance, field.stored_as)) for field in fields)
 
 
 def mapped_row(row: Mapping[str, Any], fields: Sequence[Field]) -> tuple[Any, ...]:
-    """The row of values by the names of their columns; those that are absent are None."""
+    """The row of values given by column name, with times as text; absent ones are None."""
     return tuple(format_value(row.get(field.stored_as)) for field in fields)
 
 
@@ -74,7 +76,7 @@ def set_columns(instance: Any, columns: Mapping[str, Any]) -> None:
 def changed_fields(
     fields: Sequence[Field], before: Mapping[str, Any], after: Mapping[str, Any]
 ) -> dict[str, dict[str, Any]]:
-    """How two records of a resource differ in what clients write and events show, as
+    """The differences of two records in fields that clients write and events contain, as
     ``{field: {from, to}}``."""
     names = [field.name for field in fields if field.writable != "never" and field.in_events]
     return {

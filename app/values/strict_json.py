@@ -16,7 +16,7 @@ from typing import Any, Final
 
 import orjson
 
-from app.policy.bounds import BODY_CONTAINERS, BODY_ESCAPES, BODY_STRINGS, BODY_VALUES
+from app.policy.request_limits import BODY_CONTAINERS, BODY_ESCAPES, BODY_STRINGS, BODY_VALUES
 from app.values.threads import let_others_run
 
 _DIGITS_TO_NINES: Final = bytes.maketrans(b"012345678", b"999999999")
@@ -57,7 +57,7 @@ def loads_own(raw: bytes) -> Any:
     except orjson.JSONDecodeError as error:
         raise JsonInvalid(_decode_message(raw, error)) from None
     pause()
-    pieces = _unescaped(raw).split(b'"')
+    pieces = _without_escapes(raw).split(b'"')
     pause()
     _refuse_repeated_names(_names(pieces), value)
     if _LONG_DIGITS in raw.translate(_DIGITS_TO_NINES):
@@ -107,14 +107,14 @@ def _decode_message(raw: bytes, error: orjson.JSONDecodeError) -> str:
         return f"The body is not UTF-8: it has half of a surrogate pair {place}."
     try:
         raw.decode()
-    except UnicodeDecodeError as found:
-        before = raw[: found.start].decode()
+    except UnicodeDecodeError as fault:
+        before = raw[: fault.start].decode()
         line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
         return f"The body is not UTF-8 (line {line}, column {column})."
     return f"The body is not valid JSON: {error.msg} {place}."
 
 
-def _unescaped(raw: bytes) -> bytes:
+def _without_escapes(raw: bytes) -> bytes:
     """A text without escaped backslashes and quotes: each quote begins or ends a string."""
     return raw.replace(rb"\\", b"").replace(rb"\"", b"") if b"\\" in raw else raw
 
@@ -129,30 +129,30 @@ def _refuse_repeated_names(names: list[bytes], value: Any) -> None:
     """Raise JsonInvalid when ``value`` has fewer names than its text: of two it has the last."""
     if len(set(names)) == len(names) and not any(b"\\" in name for name in names):
         return
-    left = len(names)
-    for each in _objects(value):
-        left -= len(each)
-        if left == 0:
+    missing = len(names)
+    for members in _objects(value):
+        missing -= len(members)
+        if missing == 0:
             return
-    kept = Counter(chain.from_iterable(_objects(value)))
-    gone = Counter(name.decode() for name in names) - kept
-    shown = next(iter(gone))
-    shown = shown if len(shown) <= _LONGEST_SHOWN else f"{shown[:_LONGEST_SHOWN]}…"
-    raise JsonInvalid(f"The body repeats the name {shown!r} in one object.")
+    counts = Counter(chain.from_iterable(_objects(value)))
+    repeated = Counter(name.decode() for name in names) - counts
+    name = next(iter(repeated))
+    name = name if len(name) <= _LONGEST_SHOWN else f"{name[:_LONGEST_SHOWN]}…"
+    raise JsonInvalid(f"The body repeats the name {name!r} in one object.")
 
 
 def _objects(value: Any) -> Iterator[dict[str, Any]]:
     """The objects in a value, the outer ones first."""
     level = [value]
     while level:
-        yield from (each for each in level if type(each) is dict)
+        yield from (item for item in level if type(item) is dict)
         level = _inner(level)
 
 
 def _inner(level: list[Any]) -> list[Any]:
     """The objects and arrays in those of a level."""
-    values = (each.values() if type(each) is dict else each for each in level)
-    return [each for each in chain.from_iterable(values) if type(each) in _CONTAINERS]
+    items = (item.values() if type(item) is dict else item for item in level)
+    return [item for item in chain.from_iterable(items) if type(item) in _CONTAINERS]
 
 
 def _refuse_large_integers(text: bytes) -> None:

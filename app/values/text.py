@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from anyascii import anyascii
 
-from app.policy.bounds import NAME_LENGTH, RESERVED_SLUGS, SLUG_LENGTH
+from app.policy.request_limits import NAME_LENGTH, RESERVED_SLUGS, SLUG_LENGTH
 from app.values import processor_clock
 
 _MARKS = 30
@@ -23,8 +23,8 @@ _SHOWN: Final = f"\x20-\x7e\xa0-\u2027\u202a-\ufdcf\ufdf0-\ufffd{_PLANES}"
 _CONTROL: Final = re.compile(rf"[^\t\n{_SHOWN}]")
 _CONTROLS: Final = re.compile(rf"[^\t\n{_SHOWN}]+")
 _LINE_CONTROL: Final = re.compile(f"[^{_SHOWN}]")
-# What a byte means that a program has taken for Latin-1, which has control characters there, as the
-# HTML standard reads them too: dashes, quotes and others.
+# The characters of bytes that are control characters in Latin-1, as the HTML standard reads them:
+# dashes, quotes and others.
 _WINDOWS_1252: Final = {
     byte: bytes([byte]).decode("cp1252")
     for byte in range(0x80, 0xA0)
@@ -50,7 +50,7 @@ _UNDECOMPOSED: Final = re.compile(f"[{''.join(_PLAIN)}]")
 _RESERVED: Final = re.compile(f"[{_SEPARATOR}\ue000-\ue07f]")
 
 
-def unstorable(text: str) -> str | None:
+def storage_problem(text: str) -> str | None:
     """The reason why a database cannot store this text, or None.
 
     PostgreSQL rejects NUL, and a lone surrogate has no encoding in UTF-8.
@@ -66,19 +66,19 @@ def unstorable(text: str) -> str | None:
 
 def text_problem(text: str) -> str | None:
     """The reason why a text of several lines cannot be stored, or None."""
-    if problem := unstorable(text):
+    if problem := storage_problem(text):
         return problem
-    if found := _CONTROL.search(text):
-        return f"Must not contain the character {_code_point(found)}, which cannot be shown."
+    if match := _CONTROL.search(text):
+        return f"Must not contain the character {_code_point(match)}, which cannot be shown."
     return None
 
 
 def line_problem(text: str) -> str | None:
     """The reason why a name, or another text of one line, cannot be stored, or None."""
-    if problem := unstorable(text):
+    if problem := storage_problem(text):
         return problem
-    if found := _LINE_CONTROL.search(text):
-        return f"Must be one line, without control characters such as {_code_point(found)}."
+    if match := _LINE_CONTROL.search(text):
+        return f"Must be one line, without control characters such as {_code_point(match)}."
     if text and not has_visible(text):
         return "Must contain a character that can be seen."
     return None
@@ -91,15 +91,15 @@ def name_problem(name: str) -> str | None:
     return line_problem(name.strip())
 
 
-def _code_point(found: re.Match[str]) -> str:
-    return f"U+{ord(found.group()):04X}"
+def _code_point(match: re.Match[str]) -> str:
+    return f"U+{ord(match.group()):04X}"
 
 
 def _is_visible(character: str) -> bool:
     return unicodedata.category(character) not in _INVISIBLE and not _BLANK.match(character)
 
 
-def unnormalizable(text: str) -> str | None:
+def normalization_problem(text: str) -> str | None:
     """The reason why this text would take long to normalize, or None.
 
     That takes as long as the square of the marks in a row. Thirty are enough for every script
@@ -132,7 +132,7 @@ def searchable(*texts: str | None) -> str:
         return _SEPARATOR.join(parts).lower()
     folded = fold(_SEPARATOR.join(_RESERVED.sub("\ufffe", part) for part in parts))
     decomposed = _ACCENTS.sub("", unicodedata.normalize("NFD", folded))
-    plain = _UNDECOMPOSED.sub(lambda found: _PLAIN[found.group()], decomposed)
+    plain = _UNDECOMPOSED.sub(lambda match: _PLAIN[match.group()], decomposed)
     return unicodedata.normalize("NFC", plain)
 
 
@@ -146,7 +146,7 @@ def printable(text: str) -> str:
     return _OBEYED.sub("?", text)
 
 
-def shown(text: str) -> str:
+def display_text(text: str) -> str:
     """Return a stored text as pages and files show it: its lines end in line feeds, and U+FFFD
     replaces every other control character."""
     if not _CONTROL.search(text):
@@ -158,9 +158,9 @@ def shown(text: str) -> str:
     return "".join(pieces)
 
 
-def shown_json(value: Any) -> Any:
+def display_json(value: Any) -> Any:
     """Return a stored JSON value with all of its texts as pages and files show them."""
-    return _with_texts(value, shown)
+    return _with_texts(value, display_text)
 
 
 def without_controls(value: Any) -> Any:
@@ -177,8 +177,8 @@ def _without_controls(text: str) -> str:
     return _CONTROLS.sub(_between_words, text)
 
 
-def _between_words(found: re.Match[str]) -> str:
-    text, (start, end) = found.string, found.span()
+def _between_words(match: re.Match[str]) -> str:
+    text, (start, end) = match.string, match.span()
     return " " if start and text[start - 1].strip() and text[end : end + 1].strip() else ""
 
 
@@ -188,9 +188,9 @@ def _with_texts(value: Any, change: Callable[[str], str]) -> Any:
         case str():
             return change(value)
         case list():
-            return [_with_texts(each, change) for each in value]
+            return [_with_texts(item, change) for item in value]
         case dict():
-            return {change(name): _with_texts(each, change) for name, each in value.items()}
+            return {change(name): _with_texts(item, change) for name, item in value.items()}
     return value
 
 

@@ -12,8 +12,8 @@ from typing import Final
 VERSION: Final = "0.1.0"
 
 _ROOT: Final = Path(__file__).resolve().parents[2]
-# Where there is no repository: git writes the commit into this file when it makes an archive, and
-# the Dockerfile when it makes an image. In a checkout, a placeholder is in it.
+# For places without a repository: git writes the commit into this file when it makes an archive,
+# and the Dockerfile when it makes an image. In a checkout it has a placeholder.
 _FILE: Final = "app/values/commit"
 _HASH: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _SHOWN: Final = 12  # digits
@@ -31,7 +31,7 @@ def read_commit(root: Path = _ROOT) -> str | None:
         return None
 
 
-def describe(version: str, commit: str | None) -> str:
+def describe_version(version: str, commit: str | None) -> str:
     """A version and its commit for people: ``0.1.0 (commit 0123456789ab)``."""
     return f"{version} ({f'commit {commit[:_SHOWN]}' if commit else 'unknown commit'})"
 
@@ -43,8 +43,8 @@ def _checked_out(git: Path) -> str | None:
     common = git / "commondir"
     shared = git / common.read_text().strip() if common.is_file() else git
     head = (git / "HEAD").read_text().strip()
-    found = _branch(shared, head.removeprefix("ref: ")) if head.startswith("ref: ") else head
-    return found if found and _HASH.fullmatch(found) else None
+    commit = _branch(shared, head.removeprefix("ref: ")) if head.startswith("ref: ") else head
+    return commit if commit and _HASH.fullmatch(commit) else None
 
 
 def _branch(git: Path, name: str) -> str | None:

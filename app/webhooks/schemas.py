@@ -19,7 +19,7 @@ from app.policy.deliveries import (
     URL_LENGTH,
 )
 from app.policy.events import ALL_EVENTS, EVENTS, TEST_EVENT
-from app.values.fields import (
+from app.values.schemas import (
     BoundedList,
     Choice,
     FixedText,

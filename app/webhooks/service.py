@@ -8,8 +8,8 @@ from typing import Any, Final, NamedTuple
 
 from sqlalchemy import bindparam, func
 
-from app.api.fixed_fields import check_fixed
-from app.audit.entries import Changes, changed, created, record
+from app.api.immutable import check_fixed
+from app.audit.entries import Changes, changes_between, changes_of_new, write_entry
 from app.auth.principal import Principal
 from app.auth.tenant import columns_of, rows_of
 from app.db.extensions import db
@@ -97,7 +97,9 @@ def create_webhook(
     )
     db.session.add(webhook)
     made = webhook_record(webhook)
-    record("webhook.created", webhook, changes=_without_secrets(created(made, *_AUDITED)))
+    write_entry(
+        "webhook.created", webhook, changes=_without_secrets(changes_of_new(made, *_AUDITED))
+    )
     return WithSecret(made, secret)
 
 
@@ -122,7 +124,7 @@ def update_webhook(
         setattr(webhook, name, values[name])
     if not new:
         if has_new_secret:
-            record("webhook.secret_rotated", webhook)
+            write_entry("webhook.secret_rotated", webhook)
         return former
     webhook.updated_at = clock.now()
     notify_after_commit(NEW_DELIVERIES)  # it applies to claimed deliveries too
@@ -133,17 +135,17 @@ def update_webhook(
     if "url" in new or ("enabled" in new and webhook.enabled):
         _forget_failures(webhook)
     present = webhook_record(webhook)
-    changes = _without_secrets(changed(former, present, *_AUDITED))
+    changes = _without_secrets(changes_between(former, present, *_AUDITED))
     if has_new_secret:
         changes = {**changes, "secret": {"from": MASK, "to": MASK}}
-    record("webhook.updated", webhook, changes=changes)
+    write_entry("webhook.updated", webhook, changes=changes)
     return present
 
 
 def delete_webhook(principal: Principal, webhook_id: str) -> None:
     """Delete a webhook: it disappears at once, its rows later. Raises NotFound."""
     webhook = lock_webhook(principal, webhook_id)
-    record("webhook.deleted", webhook)
+    write_entry("webhook.deleted", webhook)
     webhook.deleted_at = clock.now()
     webhook.enabled = False
     webhook.sealed_secret, webhook.sealed_former_secret = "", None
@@ -160,7 +162,7 @@ def retry_now(principal: Principal, webhook_id: str) -> int:
     """
     webhook = share_lock_webhook(principal, webhook_id)
     check_enabled(webhook.enabled)
-    record("webhook.retried", webhook)
+    write_entry("webhook.retried", webhook)
     moment = clock.now()
     waiting = rows_of(principal.account_id, Delivery).where(
         Delivery.webhook_id == webhook_id,
@@ -180,7 +182,7 @@ def send_test(principal: Principal, webhook_id: str) -> str:
     """Queue a test event for a webhook, disabled or not. Returns its id. Raises NotFound."""
     webhook = share_lock_webhook(principal, webhook_id)
     due_at = due_before_pending(webhook.account_id, webhook.id)
-    record("webhook.tested", webhook)
+    write_entry("webhook.tested", webhook)
     return emit_test(webhook.id, EventActor.of(principal), due_at)
 
 
@@ -195,7 +197,7 @@ def rotate_secret(
     webhook = lock_webhook(principal, webhook_id)
     secret = new_secret()
     _set_secret(webhook, secret, overlap=timedelta(hours=overlap_hours))
-    record("webhook.secret_rotated", webhook)
+    write_entry("webhook.secret_rotated", webhook)
     until = clock.format_optional_time(webhook.former_secret_until)
     shown = webhook_record(webhook) | {"former_secret_until": until}
     return WithSecret(shown, secret)

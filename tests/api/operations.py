@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 
 from flask import Flask
 
-from app.api.openapi.document import description
+from app.api.openapi.document import api_description
 from app.auth.guard import OR
 from app.factory import create_app
-from app.policy.permissions import PERMISSIONS, expand
+from app.policy.permissions import PERMISSIONS, expand_permissions
 from app.values.ids import PREFIXES
 from config import load_settings
 from tests.make import (
@@ -194,7 +194,7 @@ def prepare(client: Client, operation: Operation, ids: Ids) -> None:
 @cache
 def _document() -> dict[str, Any]:
     with bare_app().app_context():
-        return description()
+        return api_description()
 
 
 def described(operation: Operation) -> dict[str, Any]:
@@ -242,4 +242,4 @@ def absent_ids(operation: Operation) -> Ids:
 
 def lacking(needs: str) -> list[str]:
     """Every permission that neither is nor includes one that an operation needs."""
-    return [name for name in PERMISSIONS if expand([name]).isdisjoint(needs.split(OR))]
+    return [name for name in PERMISSIONS if expand_permissions([name]).isdisjoint(needs.split(OR))]

@@ -8,7 +8,7 @@ import orjson
 import pytest
 
 from app.geometry import read_bbox
-from app.policy.bounds import BODY_CONTAINERS, BODY_VALUES
+from app.policy.request_limits import BODY_CONTAINERS, BODY_VALUES
 from app.values import strict_json
 from app.values.strict_json import loads
 from tests.make import Client

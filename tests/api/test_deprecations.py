@@ -8,7 +8,7 @@ from datetime import date
 import pytest
 from flask import Flask
 
-from app.api.openapi.document import description
+from app.api.openapi.document import api_description
 from app.policy import deprecations
 from app.policy.deprecations import Deprecation
 from tests.make import Client, make_account, make_project, second_app, square
@@ -96,7 +96,7 @@ def test_a_field_of_the_body_is_not_sent_in_the_query(caller: Client) -> None:
 
 def test_the_description(deprecating: Flask) -> None:
     with deprecating.app_context():
-        paths = description()["paths"]
+        paths = api_description()["paths"]
     (sort,) = (p for p in paths["/v1/projects"]["get"]["parameters"] if p.get("name") == "sort")
     assert (sort["deprecated"], sort["x-sunset"]) == (True, "2027-01-01")
     assert paths["/v1/projects/{project_id}"]["get"]["deprecated"] is True
@@ -116,7 +116,7 @@ def test_what_there_is_not_cannot_be_deprecated(
 ) -> None:
     monkeypatch.setattr(deprecations, "DEPRECATIONS", (it,))
     with second_app(app) as made, made.app_context(), pytest.raises(LookupError):
-        description()
+        api_description()
 
 
 def test_a_bare_geometry_is_deprecated_and_works(client: Client) -> None:

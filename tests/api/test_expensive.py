@@ -21,7 +21,7 @@ from app.api.expensive import TURNS, expensive_work
 from app.geometry import read_boundary
 from app.http import compression
 from app.http.errors import ServiceUnavailable
-from app.policy.bounds import (
+from app.policy.request_limits import (
     EXPENSIVE_BODY_BYTES,
     EXPENSIVE_RETRY_SECONDS,
     EXPENSIVE_WAITING,
@@ -153,13 +153,13 @@ def test_a_large_page_is_compressed_in_its_turn(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     at_once: list[bool] = []
-    whole = compression._encoded
+    whole = compression._compress_pieces
 
     def encoded(*arguments: Any) -> Any:
         at_once.append(TURNS.is_taken)
         return whole(*arguments)
 
-    monkeypatch.setattr(compression, "_encoded", encoded)
+    monkeypatch.setattr(compression, "_compress_pieces", encoded)
     page, summaries = "/v1/projects", "/v1/projects?fields=name,slug"
     for _ in range(2 * EXPENSIVE_WAITING):
         assert client.get(page, headers={"Accept-Encoding": "gzip"}).status_code == 200

@@ -11,7 +11,7 @@ from flask import Flask
 from jsonschema_rs import Draft202012Validator
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
-from app.api.openapi.document import description
+from app.api.openapi.document import api_description
 from app.auth.guard import ANY_CREDENTIAL, OR
 from app.policy.fields import PROJECT
 from app.policy.permissions import PERMISSIONS, PROFILE, SCOPES
@@ -32,7 +32,7 @@ class Documented(NamedTuple):
 @pytest.fixture(scope="module")
 def document(app: Flask) -> dict[str, Any]:
     with app.app_context():
-        return description()
+        return api_description()
 
 
 def _operations(document: dict[str, Any]) -> Iterator[Documented]:

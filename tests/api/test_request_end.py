@@ -17,11 +17,11 @@ from app.db.extensions import db
 from app.db.queries import CompiledQuery, connect
 from app.http.errors import BadRequest, ServiceUnavailable
 from app.lists import intersecting, scanning
-from app.policy.bounds import EXPENSIVE_RETRY_SECONDS
+from app.policy.request_limits import EXPENSIVE_RETRY_SECONDS
 from app.values import processor_clock
 from app.values.batching import batched_by_bytes
 from app.values.processor_clock import ProcessorClock, running
-from app.values.text import shown
+from app.values.text import display_text
 from tests.geometry.expensive_shapes import comb
 from tests.make import Client, make_project
 from tests.processor_time import without_garbage_collection
@@ -143,7 +143,7 @@ def test_whoever_holds_up_changes_waits_for_no_turn(
 
 def test_a_text_of_control_characters_takes_no_longer_than_its_request() -> None:
     with running(clock(0.0)), pytest.raises(BadRequest, match="enough"):
-        shown("x\x01" * 100_000)
+        display_text("x\x01" * 100_000)
 
 
 def test_each_piece_of_a_stream_has_its_own_time(app: Flask) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from app.api.expensive import Turns
-from app.policy.bounds import EXPENSIVE_WAITING
+from app.policy.request_limits import EXPENSIVE_WAITING
 from tests.waiting import PATIENCE, wait_for
 
 

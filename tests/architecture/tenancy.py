@@ -93,8 +93,8 @@ _REASONS = {
         Place("app.webhooks.deliveries.health", "_change", "Webhook"),
         Place("app.imports.feature_rows", "_update", "ImportFeature"),
         Place("app.imports.uploads", "_delete_pieces", "ImportFile"),
-        Place("app.account.billing.service", "_record_event", "BillingEvent"),
-        Place("app.account.billing.service", "_record_customer", "BillingCustomer"),
+        Place("app.account.billing.service", "_store_event", "BillingEvent"),
+        Place("app.account.billing.service", "_store_customer", "BillingCustomer"),
         Place("app.oauth.authorizations", "claim_code", "OAuthAuthorization"),
         Place("app.oauth.authorizations", "revoke_family", "OAuthAuthorization"),
         Place("app.oauth.authorizations", "_delete_unused", "OAuthAuthorization"),
@@ -105,7 +105,7 @@ _REASONS = {
         Place("app.projects.boundaries.overlaps", "_by_box", "Project"),
         Place("app.projects.map.largest", "_by_box", "Project"),
         Place("app.projects.map.largest", "_in_order", "Project"),
-        Place("app.projects.map.reading", "_boundaries_of", "Project"),
+        Place("app.projects.map.shapes", "_boundaries_of", "Project"),
         Place("app.imports.features.project_lookup", "_by_box", "Project"),
     ),
     "new rows": (Place("app.projects.boundary_history.shapes", "_insert", "BoundaryShape"),),
@@ -129,7 +129,7 @@ _REASONS = {
     ),
     "joins two that begin with it": (Place("app.audit.log.listing", "_page_of_all", "AuditEntry"),),
     "a new row, of the account it is given": (
-        Place("app.oauth.consents", "record_consent", "OAuthConsent"),
+        Place("app.oauth.consents", "save_consent", "OAuthConsent"),
     ),
     "the import that this worker has leased": (
         Place("app.imports.leases", "lock_leased", "Import"),

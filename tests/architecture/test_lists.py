@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import marshmallow as ma
 from marshmallow import fields
 
-from app.values.fields import BoundedList, InputSchema, PartialSchema, QuerySchema
+from app.values.schemas import BoundedList, InputSchema, PartialSchema, QuerySchema
 from tests.api.operations import bare_app
 
 OF_REQUESTS = (InputSchema, PartialSchema, QuerySchema)

@@ -12,7 +12,7 @@ from app.assets.listing import asset_query, list_assets
 from app.assets.places import find_places
 from app.assets.words import known_words
 from app.geometry import Bounds
-from app.policy.bounds import ASSET_STATUSES, ASSET_TYPES
+from app.policy.request_limits import ASSET_STATUSES, ASSET_TYPES
 from app.values import clock
 from tests.make import Client, make_asset, make_project, point
 

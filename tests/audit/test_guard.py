@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from app.audit.entries import record
+from app.audit.entries import write_entry
 from app.audit.guard import MissingEntry, covered_by_other_entry
 from app.audit.origin import Actor, Via, acting
 from app.audit.targets import Target
@@ -43,7 +43,7 @@ def test_a_change_with_an_entry_is_committed(client: Client) -> None:
     with client.app.app_context(), acting(OPERATOR, Via()), transaction():
         _archive(client, project["id"])
         target = Target("project", project["id"], project["name"])
-        record("project.archived", target, account_id=client.account_id)
+        write_entry("project.archived", target, account_id=client.account_id)
     assert client.get(f"/v1/projects/{project['id']}").json["data"]["status"] == "archived"
     last = audit_entries(client)[-1]
     assert last["action"] == "project.archived"
@@ -55,7 +55,7 @@ def test_an_entry_of_an_earlier_transaction_does_not_count(client: Client) -> No
     with client.app.app_context(), acting(OPERATOR, Via()):
         with transaction():
             target = Target("project", project["id"], project["name"])
-            record("project.archived", target, account_id=client.account_id)
+            write_entry("project.archived", target, account_id=client.account_id)
         with pytest.raises(MissingEntry), transaction():
             _archive(client, project["id"])
 
@@ -66,7 +66,7 @@ def test_what_is_rolled_back_leaves_neither(client: Client) -> None:
         with client.app.app_context():
             _archive(client, project["id"])
             target = Target("project", project["id"], project["name"])
-            record("project.archived", target, account_id=client.account_id)
+            write_entry("project.archived", target, account_id=client.account_id)
             db.session.flush()
             db.session.rollback()
         assert client.get(f"/v1/projects/{project['id']}").json["data"]["status"] == "active"
@@ -78,7 +78,7 @@ def test_an_entry_that_was_rolled_back_to_a_savepoint_does_not_count(client: Cli
     with client.app.app_context(), acting(OPERATOR, Via()):
         savepoint = db.session.begin_nested()
         target = Target("project", project["id"], project["name"])
-        record("project.archived", target, account_id=client.account_id)
+        write_entry("project.archived", target, account_id=client.account_id)
         savepoint.rollback()
         _archive(client, project["id"])
         with pytest.raises(MissingEntry):
@@ -135,4 +135,4 @@ def test_columns_that_are_listed_need_one(client: Client) -> None:
 def test_an_unknown_action_is_an_error(client: Client) -> None:
     target: Any = Target("project", None, "x")
     with client.app.app_context(), pytest.raises(KeyError), transaction():
-        record("project.painted", target, account_id=client.account_id)
+        write_entry("project.painted", target, account_id=client.account_id)

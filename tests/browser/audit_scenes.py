@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from sqlalchemy import delete, select
 
-from app.audit.entries import record
+from app.audit.entries import write_entry
 from app.audit.origin import Actor, Via, acting
 from app.audit.targets import Target
 from app.db.extensions import db
@@ -87,7 +87,7 @@ def _fill(visitor: Visitor, slug: str) -> None:
             actor, via = _ACTORS[place % len(_ACTORS)]
             label = (*_HOSTILE, "Hazel dell", actor.label)[place % 5]
             with acting(actor, via):
-                record(
+                write_entry(
                     action,
                     Target(action.partition(".")[0], None, label),
                     account_id=account_id,

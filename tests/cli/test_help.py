@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from app.cli import canopy
 from app.cli.group import Commands
-from app.values.version import VERSION, describe, read_commit
+from app.values.version import VERSION, describe_version, read_commit
 from config import ROOT
 
 # Libraries that the service uses and the help of bin/canopy does without.
@@ -122,5 +122,5 @@ def test_help_of_a_command_has_examples_and_json(words: list[str]) -> None:
 
 def test_the_version() -> None:
     result = CliRunner().invoke(canopy, ["--version"])
-    shown = f"Canopy {describe(VERSION, read_commit())}\n"
+    shown = f"Canopy {describe_version(VERSION, read_commit())}\n"
     assert (result.exit_code, result.stdout) == (0, shown)

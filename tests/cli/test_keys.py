@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from app.policy.bounds import KEY_DAYS
+from app.policy.request_limits import KEY_DAYS
 from app.values import clock
 from tests.cli.conftest import Run
 from tests.make import Client

@@ -15,7 +15,7 @@ from app import demo
 from app.db.extensions import db
 from app.db.migrations import upgrade
 from app.demo.service import EXAMPLE, Demo, find_demo, make_demo
-from app.policy.bounds import ASSET_STATUSES, ASSET_TYPES
+from app.policy.request_limits import ASSET_STATUSES, ASSET_TYPES
 from tests.make import Client
 
 FOLDER = Path(demo.__file__).parent

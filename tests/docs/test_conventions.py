@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 from app.http import cors
-from app.policy.bounds import PROJECT_STATUSES
 from app.policy.conflicts import CONFLICTS
 from app.policy.events import EVENTS
+from app.policy.request_limits import PROJECT_STATUSES
 from tests.architecture.documents import documents
 
 PAGE = documents()["docs/api-conventions.md"]

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from app.policy import bounds
+from app.policy import request_limits
 from docs import generate
 from docs.picture import TARGET, draw
 from tests.architecture.documents import documents
@@ -39,20 +39,20 @@ def test_a_mark_of_no_table_is_seen() -> None:
         generate.fill("<!-- generated: bees -->\n<!-- end: bees -->")
 
 
-def test_a_bound_without_a_description_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bounds, "BEES", 7, raising=False)
+def test_a_limit_without_a_description_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(request_limits, "BEES", 7, raising=False)
     told = (
-        r"BEES of app/policy/bounds\.py has no description: say what it bounds in _BOUNDS of "
-        r"docs/generate\.py\."
+        r"BEES of app/policy/request_limits\.py has no description: say what it limits in "
+        r"_REQUEST_LIMITS of docs/generate\.py\."
     )
     with pytest.raises(generate.Undescribed, match=told):
-        generate.limits()
+        generate.request_limits_table()
 
 
-def test_a_description_of_a_bound_that_is_gone_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(generate._BOUNDS, "BEES", "bees in a hive")
+def test_a_description_of_a_limit_that_is_gone_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(generate._REQUEST_LIMITS, "BEES", "bees in a hive")
     with pytest.raises(generate.Undescribed, match="BEES is not in"):
-        generate.limits()
+        generate.request_limits_table()
 
 
 @pytest.mark.parametrize(

@@ -18,8 +18,8 @@ from werkzeug.test import TestResponse
 
 from app.oauth.redirect_uris import redirect_uri_problem
 from app.policy import oauth as policy
-from app.policy.limits import OAUTH_REJECTIONS, REFRESHES, REFRESHES_PER_DAY, WINDOW_SECONDS
 from app.policy.permissions import ROLES, SCOPES
+from app.policy.rate_limits import OAUTH_REJECTIONS, REFRESHES, REFRESHES_PER_DAY, WINDOW_SECONDS
 from app.values.strict_json import loads
 from tests.architecture.documents import documents
 from tests.docs.pages import blocks, commands
@@ -261,7 +261,7 @@ def _while(error: Exception) -> Callable[[Client, Application], TestResponse]:
 
         code = code_of(client, application)
         with pytest.MonkeyPatch.context() as patched:
-            patched.setattr("app.oauth.grants.issuing.issue", fail)
+            patched.setattr("app.oauth.grants.issuing.issue_tokens", fail)
             answer = exchange(client.app, application, code)
         assert exchange(client.app, application, code).status_code == 200
         return answer

@@ -17,8 +17,8 @@ from werkzeug.test import TestResponse
 
 from app.events.catalogue import schema_of
 from app.policy import deliveries as policy
-from app.policy.bounds import EVENT_DAYS
 from app.policy.deliveries import FailureReason
+from app.policy.request_limits import EVENT_DAYS
 from app.security.webhook_signing import request_headers, signatures
 from app.values.strict_json import loads
 from app.webhooks.deliveries.sender_pool import status_error

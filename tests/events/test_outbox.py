@@ -10,7 +10,7 @@ from sqlalchemy.exc import OperationalError
 
 from app.db.extensions import db
 from app.events.outbox import EventActor, emit
-from app.policy.events import EVENTS, PROJECT_FIELDS, includes
+from app.policy.events import EVENTS, PROJECT_FIELDS, includes_event
 from tests.make import Client, event_types, events, make_account, make_asset, make_project
 
 PROMISED = [
@@ -32,7 +32,7 @@ def project(client: Client) -> dict[str, Any]:
 
 def test_the_catalogue_is_what_receivers_were_promised() -> None:
     assert list(EVENTS) == PROMISED + BY_NAME
-    assert [name for name in EVENTS if includes(["*"], name)] == PROMISED
+    assert [name for name in EVENTS if includes_event(["*"], name)] == PROMISED
 
 
 @pytest.mark.both

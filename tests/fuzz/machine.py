@@ -8,7 +8,7 @@ from flask import Flask
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, rule
 
-from app.policy.bounds import PROJECT_STATUSES
+from app.policy.request_limits import PROJECT_STATUSES
 from app.values.text import slugify
 from tests.make import Client, event_types, make_account, multi_square, square
 

@@ -19,7 +19,7 @@ from schemathesis.core import NotSet
 from schemathesis.generation import GenerationMode
 from werkzeug.test import TestResponse
 
-from app.api.openapi.document import description
+from app.api.openapi.document import api_description
 from tests.api.operations import BEFORE, Operation, fill, prepare
 from tests.make import Client, make_account
 
@@ -86,7 +86,7 @@ def _ids_of(client: Client, operation: Operation, ids: dict[str, str]) -> dict[s
 @cache
 def _document(app: Flask) -> dict[str, Any]:
     with app.app_context():
-        return description()
+        return api_description()
 
 
 @cache

@@ -8,7 +8,7 @@ from math import isqrt
 from app.geometry import timed
 from app.geometry.polygons import build_polygons
 from app.geometry.rings import Rings, read_rings
-from app.policy.bounds import VALIDATION_SECONDS
+from app.policy.request_limits import VALIDATION_SECONDS
 from tests.geometry.expensive_shapes import SHAPES, Geometry
 
 _MARGIN = 0.9  # of the seconds, as they vary

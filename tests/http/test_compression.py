@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from flask import Flask, Response
 
-from app.http.compression import choose
+from app.http.compression import choose_coding
 from tests.make import Client, make_account, make_project
 from tests.make.apps import bare_app
 from tests.make.compressed import CODINGS, body_of, data_of, each_coding, get_coded, tag_for
@@ -70,7 +70,7 @@ def test_the_client_chooses() -> None:
         ("gzip;q=much", None),
         (";;q=,,", None),
     ]:
-        assert choose(accepted, small=False) == coding
+        assert choose_coding(accepted, small=False) == coding
 
 
 def test_a_small_answer_is_compressed_for_whoever_refuses_it_plain() -> None:
@@ -81,7 +81,7 @@ def test_a_small_answer_is_compressed_for_whoever_refuses_it_plain() -> None:
         ("*;q=0, zstd", "zstd"),
         ("identity;q=0", None),
     ]:
-        assert choose(accepted, small=True) == coding
+        assert choose_coding(accepted, small=True) == coding
 
 
 @each_coding

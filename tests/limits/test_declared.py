@@ -16,8 +16,8 @@ from app.db.extensions import db
 from app.limits.storage import WindowKey, WindowStorage
 from app.limits.windows import LimitResult
 from app.models import User
-from app.policy import limits as policy
-from app.policy.limits import OGC_PER_MINUTE, PER_DAY, PER_MINUTE, QUESTIONS, Limit
+from app.policy import rate_limits as policy
+from app.policy.rate_limits import OGC_PER_MINUTE, PER_DAY, PER_MINUTE, QUESTIONS, Limit
 from config import ROOT
 from tests.auth.test_page_matrix import routes, things
 from tests.make import (

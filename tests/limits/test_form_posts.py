@@ -12,7 +12,7 @@ from app.db.extensions import db
 from app.jobs.valkey import valkey
 from app.limits import counting
 from app.models import User
-from app.policy.limits import (
+from app.policy.rate_limits import (
     CLIENT_POSTS,
     FORM_POSTS,
     FORMS,

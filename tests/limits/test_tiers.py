@@ -11,7 +11,7 @@ from werkzeug.test import TestResponse
 
 from app.jobs.valkey import valkey
 from app.limits.limiter import client_of
-from app.policy.limits import AREAS, ROUTES, TIERS, Limit
+from app.policy.rate_limits import AREAS, ROUTES, TIERS, Limit
 from tests.make import make_account, second_app
 from tests.waiting import wait_for
 

@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from app.policy.bounds import METADATA_FILTERS
+from app.policy.request_limits import METADATA_FILTERS
 from tests.make import Client, make_asset, make_project, square
 
 # The metadata of a project, and whether each of these filters finds it.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.lists.pages import Span, is_near, span
+from app.lists.pages import Span, is_near, span_of_page
 
 
 def test_a_span_has_the_rows_of_its_page() -> None:
@@ -10,7 +10,7 @@ def test_a_span_has_the_rows_of_its_page() -> None:
         for per_page in [1, 7, 20, 100]:
             rows = list(range(total))
             for page in range(1, total // per_page + 3):
-                found = span(page, per_page, total)
+                found = span_of_page(page, per_page, total)
                 wanted = rows[(page - 1) * per_page : page * per_page]
                 if found is None:
                     assert wanted == []
@@ -22,7 +22,7 @@ def test_a_span_has_the_rows_of_its_page() -> None:
 
 def test_the_way_to_a_page_is_never_longer_than_half_of_the_list() -> None:
     for page in range(1, 51):
-        found = span(page, 20, 1_000)
+        found = span_of_page(page, 20, 1_000)
         assert found is not None
         assert found.skipped <= 490
 
@@ -40,6 +40,6 @@ def test_what_is_rare_is_sorted() -> None:
 
 
 def test_a_row_that_is_added_after_the_count_pushes_none_off_the_page() -> None:
-    found = span(1, 20, 7)
+    found = span_of_page(1, 20, 7)
     assert found is not None
     assert len([*range(8)][found.skipped : found.skipped + found.size]) == 8

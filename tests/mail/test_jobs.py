@@ -225,7 +225,7 @@ def test_a_database_outage_does_not_count_as_a_failed_mail(
 def test_a_sent_mail_is_recorded_when_the_database_is_back(
     outbox: Flask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(jobs, "RECORD_RETRY_AFTER", (0.0, 0.0))
+    monkeypatch.setattr(jobs, "SAVE_RETRY_AFTER", (0.0, 0.0))
     real, tries = jobs.record_sent, []
 
     def fail_twice(mail: Any) -> None:

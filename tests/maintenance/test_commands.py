@@ -14,7 +14,7 @@ from app.db.snapshots import snapshot
 from app.doctor.counters import wrong_counters
 from app.maintenance.backup_file import BackupReader
 from app.models import Project
-from app.values.version import VERSION, describe, read_commit
+from app.values.version import VERSION, describe_version, read_commit
 from tests.cli.conftest import runner
 from tests.conftest import DATABASES
 from tests.doctor.test_counters import spoil
@@ -39,7 +39,7 @@ def test_a_backup_says_what_it_holds_and_what_not(instance: Flask, folder: Path)
     assert str(folder / "b.zip") in done.stdout
     assert "SECRET_KEY" in done.stdout
     assert "projects         5" in done.stdout
-    assert f"Canopy {describe(VERSION, read_commit())} on " in done.stdout
+    assert f"Canopy {describe_version(VERSION, read_commit())} on " in done.stdout
     with BackupReader(folder / "b.zip") as backup:
         assert backup.manifest.commit == read_commit()
 

@@ -10,7 +10,7 @@ from sqlalchemy import insert, select
 
 from app.db.extensions import db
 from app.models import Event, IdempotentResponse, Project
-from app.policy.bounds import EVENT_DAYS, IDEMPOTENCY_HOURS
+from app.policy.request_limits import EVENT_DAYS, IDEMPOTENCY_HOURS
 from app.values import clock
 from app.values.ids import new_id_at
 from tests.maintenance.conftest import prune

@@ -21,8 +21,8 @@ from app.db.extensions import db
 from app.jobs import shutdown
 from app.maintenance import pruning
 from app.models import Delivery, Event, IdempotentResponse, Webhook
-from app.policy.bounds import EVENT_DAYS, IDEMPOTENCY_HOURS
 from app.policy.deliveries import LOG_DAYS
+from app.policy.request_limits import EVENT_DAYS, IDEMPOTENCY_HOURS
 from app.values import clock
 from app.values.ids import new_id, new_id_at
 from config import ROOT

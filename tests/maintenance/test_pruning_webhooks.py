@@ -10,8 +10,8 @@ import pytest
 from app.auth.tenant import rows_of
 from app.db.extensions import db
 from app.models import AttemptCount, DeliveryLog, Webhook
-from app.policy.bounds import EVENT_DAYS
 from app.policy.deliveries import LOG_DAYS
+from app.policy.request_limits import EVENT_DAYS
 from app.values import clock
 from app.values.ids import first_id, new_id
 from tests.maintenance.conftest import prune

@@ -9,7 +9,7 @@ from typing import Any
 from flask import Flask
 from sqlalchemy import select
 
-from app.audit.entries import record
+from app.audit.entries import write_entry
 from app.audit.origin import Actor, Via, acting
 from app.audit.targets import Target
 from app.db.extensions import db
@@ -65,11 +65,11 @@ def make_entry(
 
     Args:
         target: by default, something that does not exist.
-        values: of ``app.audit.entries.record``.
+        values: of ``app.audit.entries.write_entry``.
     """
     target = target or Target(action.partition(".")[0], None, "Hazel dell")
     with client.app.app_context(), acting(actor, via or Via(ip="203.0.113.7")):
-        made = record(action, target, account_id=client.account_id, **values)
+        made = write_entry(action, target, account_id=client.account_id, **values)
         db.session.commit()
     return made
 

@@ -31,9 +31,9 @@ from app.db.migrations import upgrade
 from app.factory import create_app
 from app.models import AccountUsage
 from app.policy import kinds
-from app.policy.bounds import ASSET_STATUSES, ASSET_TYPES, PROJECT_STATUSES
 from app.policy.fields import ASSET, PROJECT, Field
-from app.policy.permissions import expand
+from app.policy.permissions import expand_permissions
+from app.policy.request_limits import ASSET_STATUSES, ASSET_TYPES, PROJECT_STATUSES
 from app.projects.derived import search_columns
 from app.values.clock import format_time
 from app.values.ids import new_id
@@ -101,7 +101,7 @@ def make_accounts(
             principals.append(
                 Principal(
                     "api_key", "", made.account.id, made.account.name, "enterprise",
-                    expand(["admin"]), made.owner.id, made.owner.email,
+                    expand_permissions(["admin"]), made.owner.id, made.owner.email,
                 )
             )  # fmt: skip
         first = principals[0].account_id

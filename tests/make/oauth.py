@@ -84,7 +84,7 @@ def grant_code(
     """A code that a person's consent gave; ``fields`` as in ``request_of``."""
     with app.app_context():
         asked = requests.read_request(urlencode(request_of(application, **fields)).encode())
-        url = service.grant(asked, user_id, account_id, asked=True)
+        url = service.grant_request(asked, user_id, account_id, is_confirmed=True)
         db.session.commit()
     return parse_qs(urlsplit(url).query)["code"][0]
 

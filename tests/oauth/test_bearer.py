@@ -8,7 +8,7 @@ import pytest
 
 from app.account.members.service import change_role, remove_member
 from app.db.extensions import db
-from app.policy.permissions import ROLES, SCOPES, expand
+from app.policy.permissions import ROLES, SCOPES, expand_permissions
 from app.security import tokens
 from app.values import clock
 from tests.make import (
@@ -53,7 +53,7 @@ def test_permissions_are_limited_by_scopes_and_role(
     member = make_member(client, role)
     for scopes in (ALL, ("projects:write",), ("profile", "assets:read")):
         verified = _of(client, application, member, *scopes).get("/v1/auth/verify").json
-        expected = (expand(scopes) & ROLES[role]) | ({"profile"} & set(scopes))
+        expected = (expand_permissions(scopes) & ROLES[role]) | ({"profile"} & set(scopes))
         assert verified["permissions"] == sorted(expected)
         assert (verified["valid"], verified["type"]) == (True, "oauth")
         assert verified["account_id"] == client.account_id

@@ -9,7 +9,7 @@ from app.account.members.service import remove_member
 from app.db.extensions import db
 from app.oauth.applications.service import delete_application, update_application
 from app.oauth.requests import CannotRedirect, read_request
-from app.oauth.service import grant
+from app.oauth.service import grant_request
 from tests.make import Application, Client, bearer, make_invited, make_member, operator_of
 from tests.make.oauth import exchange
 from tests.oauth.support import authorize_url, browser_of, redirect_query, rows, second_account
@@ -129,7 +129,7 @@ def test_an_application_deleted_while_the_page_is_open(
         assert delete_application(client.account_id, application.id)
         db.session.commit()
         with pytest.raises(CannotRedirect):
-            grant(auth_request, client.owner_id, client.account_id, asked=True)
+            grant_request(auth_request, client.owner_id, client.account_id, is_confirmed=True)
         db.session.rollback()
     page = browser.submit(page.path, press="allow")
     assert page.status == 400
@@ -144,5 +144,5 @@ def test_an_application_that_may_ask_for_less_meanwhile_gets_nothing(
         update_application(client.account_id, application.id, scopes=["profile"])
         db.session.commit()
         with pytest.raises(CannotRedirect, match="may not ask for all of this anymore"):
-            grant(auth_request, client.owner_id, client.account_id, asked=True)
+            grant_request(auth_request, client.owner_id, client.account_id, is_confirmed=True)
         db.session.rollback()

@@ -185,7 +185,7 @@ def test_a_bug_is_500_without_details(
         raise RuntimeError("a secret")
 
     with monkeypatch.context() as patched:
-        patched.setattr("app.oauth.grants.issuing.issue", broken)
+        patched.setattr("app.oauth.grants.issuing.issue_tokens", broken)
         response = exchange(client.app, application, code)
     assert_error(response, "server_error", 500)
     assert response.json["error_description"] == Description.FAULT

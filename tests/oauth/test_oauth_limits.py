@@ -8,8 +8,8 @@ import pytest
 
 from app.limits import counting
 from app.oauth import authorizations
-from app.policy.limits import AUTHORIZATION_REQUESTS, OAUTH_REJECTIONS
 from app.policy.oauth import ACCESS_TOKEN_LIFE, CODE_LIFE, REFRESH_GRACE
+from app.policy.rate_limits import AUTHORIZATION_REQUESTS, OAUTH_REJECTIONS
 from tests.make import Application, Browser, Client, make_application
 from tests.make.oauth import code_form, exchange, refresh
 from tests.oauth.support import (

@@ -114,7 +114,7 @@ def test_a_key_in_the_address_is_in_no_line_of_the_log(
     def fail(*_: Any) -> None:
         raise RuntimeError("provoked")
 
-    monkeypatch.setattr("app.ogc.documents.landing", fail)
+    monkeypatch.setattr("app.ogc.documents.landing_document", fail)
     assert send(client, f"/ogc?key={key}").status_code == 500
     assert caplog.records
     for line in caplog.records:

@@ -25,7 +25,7 @@ PATH = "/ogc/collections/projects/items"
 @pytest.fixture
 def no_reading(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     """From its call on, no page is read from the database."""
-    return lambda: monkeypatch.delattr(feature_collections, "selected")
+    return lambda: monkeypatch.delattr(feature_collections, "select_features")
 
 
 def test_a_page_is_sent_again_as_it_was(client: Client, no_reading: Callable[[], None]) -> None:

@@ -9,8 +9,8 @@ import pytest
 
 from app.oauth.applications import service
 from app.pages.applications import views
-from app.policy.limits import LONG_FORM_POSTS
 from app.policy.permissions import SCOPES
+from app.policy.rate_limits import LONG_FORM_POSTS
 from tests.make import (
     Browser,
     Client,

@@ -10,7 +10,7 @@ import pytest
 
 from app.pages.eudr import filling, views
 from app.pages.eudr.findings import SHOWN
-from app.policy.bounds import METADATA_BYTES
+from app.policy.request_limits import METADATA_BYTES
 from tests.eudr_plots import fill, make_plots
 from tests.eudr_validator import faults_of
 from tests.make import (

@@ -6,8 +6,8 @@ import orjson
 import pytest
 
 from app.pages.projects.editor.boundary_text import check_boundary
-from app.policy.bounds import METADATA_BYTES
 from app.policy.forms import FIELD_LENGTHS, FORM_BYTES, RECORD_FORM_BYTES
+from app.policy.request_limits import METADATA_BYTES
 from app.site import signed_in
 from tests.make import Browser, Client, make_asset, make_project, square
 from tests.pages.support import MULTIPART, browser_of, metadata_of, several_parts, text_of

@@ -8,7 +8,7 @@ from app.account.credentials.service import create_credential
 from app.account.members.invitations import accept_invitation
 from app.auth.sessions import start_session
 from app.db.extensions import db
-from app.oauth.consents import record_consent
+from app.oauth.consents import save_consent
 from tests.make import (
     Browser,
     Client,
@@ -42,7 +42,7 @@ def with_access(client: Client) -> str:
                 created_by=member.id,
             )
         consent = (client.account_id, member.id, application.id, ["projects:read"])
-        record_consent(*consent, name="x")
+        save_consent(*consent, name="x")
         db.session.commit()
     return member.id
 

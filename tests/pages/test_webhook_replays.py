@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from app.policy.events import EVENTS, includes
+from app.policy.events import EVENTS, includes_event
 from app.values.clock import format_time
 from tests.make import Browser, Client, make_asset, make_project, make_replay, make_webhook
 from tests.make.webhooks import replays, set_deliveries
@@ -68,7 +68,7 @@ def test_the_audit_log_is_chosen_beside_all_events(
     assert "all events except audit.checkpoint" in page.text
     fields = page.form(_path(webhook)).fields
     owner.send(_path(webhook), **fields | {"event_types": ["*", "audit.entry"]})
-    wanted = [name for name in EVENTS if includes(["*", "audit.entry"], name)]
+    wanted = [name for name in EVENTS if includes_event(["*", "audit.entry"], name)]
     assert replays(client)[0]["event_types"] == wanted
     assert "audit.entry" in wanted
 

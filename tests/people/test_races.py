@@ -16,7 +16,7 @@ from app.models import SignUp, User
 from app.people import service
 from app.security import passwords
 from app.security.passwords import hash_password, password_problem
-from app.values.fields import Email
+from app.values.schemas import Email
 from tests.make import Browser, link_in, mails_to, new_email, sign_in, signed_in, together
 from tests.make.browser import PASSWORD
 

@@ -7,7 +7,7 @@ from datetime import date
 
 from flask import Flask
 
-from app.api.openapi.document import description
+from app.api.openapi.document import api_description
 from app.policy.deprecations import DEPRECATIONS, LEAST_MONTHS
 from config import ROOT
 
@@ -32,8 +32,8 @@ def test_the_changelog_names_it() -> None:
 
 def test_the_description_marks_each(app: Flask) -> None:
     with app.app_context():
-        operation = description()["paths"]["/v1/geometry/validate"]["post"]
-        schemas = description()["components"]["schemas"]
+        operation = api_description()["paths"]["/v1/geometry/validate"]["post"]
+        schemas = api_description()["components"]["schemas"]
     assert "deprecated" not in operation
     assert "Deprecated since 2026-11-22: a geometry as the whole body." in operation["description"]
     assert {"Deprecation", "Sunset", "Link"} <= set(operation["responses"]["200"]["headers"])

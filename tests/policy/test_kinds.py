@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from marshmallow import ValidationError
 
-from app.api.resource_fields import filter_fields
+from app.api.resource_schemas import filter_fields
 from app.policy import kinds
 from app.policy.fields import Field
-from app.values.kind_fields import value_field
+from app.values.kind_schemas import value_field
 
 
 def test_a_cell_is_read() -> None:

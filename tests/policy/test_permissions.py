@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.policy.permissions import PERMISSIONS, SCOPES, expand, role_permissions
+from app.policy.permissions import PERMISSIONS, SCOPES, expand_permissions, role_permissions
 
 PROMISED = [
     *("projects:read", "projects:write", "assets:read", "assets:write"),
@@ -23,11 +23,11 @@ def test_scopes_are_those_that_clients_know() -> None:
 
 def test_write_includes_read() -> None:
     for name in [name for name in PROMISED if name.endswith(":write")]:
-        assert expand([name]) == {name, name.replace(":write", ":read")}, name
+        assert expand_permissions([name]) == {name, name.replace(":write", ":read")}, name
 
 
 def test_admin_includes_everything() -> None:
-    assert expand(["admin"]) == set(PROMISED)
+    assert expand_permissions(["admin"]) == set(PROMISED)
 
 
 def test_roles() -> None:

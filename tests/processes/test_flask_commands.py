@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 from flask import Flask
 
-from app.api.openapi.document import description
+from app.api.openapi.document import api_description
 from app.db.revisions import newest_revision
 from app.values.version import VERSION
 from tests.architecture.sources import ROOT
@@ -100,7 +100,7 @@ def test_openapi_is_what_the_service_answers(
     done = flask(variables, "openapi", "write", str(file))
     assert done.returncode == 0, done.stderr
     with second_app(app) as made, made.app_context():
-        shown = description("http://127.0.0.1:8000")
+        shown = api_description("http://127.0.0.1:8000")
     found = json.loads(file.read_text())
     assert found["info"]["version"] == VERSION
     assert found["paths"] == json.loads(json.dumps(shown["paths"]))

@@ -17,7 +17,7 @@ from app.doctor.counters import wrong_counters
 from app.models import Asset, BoundaryEntry, BoundaryShape, Project
 from app.projects import deletion
 from app.projects.jobs import delete_projects
-from app.usage.counters import recount
+from app.usage.counters import recount_usage
 from app.values import clock
 from app.values.ids import new_id
 from tests.jobs.due import run_if_due
@@ -49,7 +49,7 @@ class LargeProject:
         ids = [self._make(name) for name in ("Beech kept", "Beech gone")]
         (self.kept, self.kept_asset, _), (self.gone, self.asset, self.boundary) = ids
         with client.app.app_context(), transaction():
-            recount(client.account_id)
+            recount_usage(client.account_id)
         for each in (self.kept, self.gone):
             client.post(f"/v1/projects/{each}/archive")
 

@@ -7,7 +7,7 @@ import re
 import pytest
 from flask import Flask
 
-from app.policy import bounds
+from app.policy import request_limits
 from tests.make import Client, event_types, make_account, make_project, multi_square, square
 
 FIELDS = [
@@ -65,10 +65,10 @@ def test_winding_changes_the_order_and_not_the_area(client: Client) -> None:
 def test_texts_are_trimmed_and_may_be_long(client: Client) -> None:
     project = make_project(client, name="  Schwarzwald\n", description="\t dark  ")
     assert (project["name"], project["description"]) == ("Schwarzwald", "dark")
-    for name in ("x", "森" * bounds.NAME_LENGTH):
+    for name in ("x", "森" * request_limits.NAME_LENGTH):
         assert make_project(client, name=name)["name"] == name
     for letter in ("🌲", "\n"):
-        text = "a" + letter * (bounds.DESCRIPTION_LENGTH - 2) + "b"
+        text = "a" + letter * (request_limits.DESCRIPTION_LENGTH - 2) + "b"
         assert make_project(client, description=text)["description"] == text
     assert make_project(client, description="")["description"] == ""
 

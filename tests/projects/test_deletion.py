@@ -18,11 +18,11 @@ from app.db import batches
 from app.db.batches import delete_batches
 from app.db.extensions import db
 from app.db.transactions import transaction
-from app.jobs import shutdown
+from app.jobs import runs, shutdown
 from app.maintenance.sqlite_indexes import count_faults, text_faults
 from app.models import Asset, Project
 from app.projects import deletion, jobs
-from app.usage.counters import recount
+from app.usage.counters import recount_usage
 from config import ROOT
 from tests.account.deletion.contents import rows_of_account
 from tests.account.deletion.support import make_due, run_job
@@ -135,7 +135,7 @@ def test_it_is_counted_and_told_once(large: LargeProject) -> None:
         assert client.get("/v1/account").json["data"]["usage"]["projects"] == 1
         assert large.wrong_counters() == []
         with client.app.app_context(), transaction():
-            recount(client.account_id)
+            recount_usage(client.account_id)
         assert large.stored_bytes() == between
         assert large.run_job() > 0
         assert large.stored_bytes() == between
@@ -152,7 +152,7 @@ def test_the_rows_go_in_batches_with_all_index_entries(
     faults = _index_faults(large.client.app)  # of other tests
     large.delete()
     left = list[int]()
-    monkeypatch.setattr(jobs, "pause_after", lambda _: left.append(sum(large.rows().values())))
+    monkeypatch.setattr(runs, "pause_after", lambda _: left.append(sum(large.rows().values())))
     assert large.run_job() > 0
     assert len(left) == 6  # four of assets, one of former boundaries, the project
     assert left == sorted(left, reverse=True)
@@ -190,7 +190,7 @@ def test_a_run_that_has_no_time_left_or_a_worker_that_ends_is_continued(
         shutdown.requested.clear()
     assert large.rows()["assets"] == ASSETS - 2
     with monkeypatch.context() as patch:
-        patch.setattr(jobs, "_RUN_SECONDS", -1.0)
+        patch.setattr(runs, "RUN_SECONDS", -1.0)
         large.run_job()
     assert large.rows()["assets"] == ASSETS - 4
     assert large.run_job() > 0

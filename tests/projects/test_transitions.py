@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from app.policy.bounds import PROJECT_STATUSES
+from app.policy.request_limits import PROJECT_STATUSES
 from tests.make import Client, event_types, make_asset, make_project, square
 
 # From each state: what is asked, the answer, the state after it, the event.

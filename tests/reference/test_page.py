@@ -12,7 +12,7 @@ import pytest
 from flask import Flask
 
 from app import demo
-from app.api.openapi.document import description
+from app.api.openapi.document import api_description
 from app.policy import deliveries, plans
 from app.policy.events import EVENTS
 from app.policy.permissions import PERMISSIONS, SCOPES
@@ -34,7 +34,7 @@ def page(app: Flask) -> str:
 def shown(app: Flask) -> dict[str, Operation]:
     """What the page shows of each operation."""
     with app.app_context():
-        return {each.id: each for group in groups(description()) for each in group.operations}
+        return {each.id: each for group in groups(api_description()) for each in group.operations}
 
 
 def _text(page: str) -> str:

@@ -11,7 +11,7 @@ from flask import Flask
 from app.db import queries
 from app.db.extensions import db
 from app.models import Account, Project, User
-from app.policy.bounds import RESERVED_SLUGS
+from app.policy.request_limits import RESERVED_SLUGS
 from tests.make import Client, make_project
 
 EMAIL_ROUTES = ["/api/auth/check-email", "/api/onboarding/validate-email"]

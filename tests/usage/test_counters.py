@@ -9,7 +9,7 @@ from flask import Flask
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.policy.bounds import PROJECT_STATUSES
+from app.policy.request_limits import PROJECT_STATUSES
 from tests.make import Client, make_account, make_project, multi_square, square
 from tests.make.properties import examples
 

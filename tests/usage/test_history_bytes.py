@@ -16,7 +16,7 @@ from app.db.extensions import db
 from app.maintenance import jobs
 from app.maintenance.pruning import prune_tables
 from app.models import AccountUsage, AuditEntry, Delivery, Event, Webhook
-from app.policy.bounds import EVENT_DAYS, HISTORY_ROW_BYTES
+from app.policy.request_limits import EVENT_DAYS, HISTORY_ROW_BYTES
 from app.values import clock
 from tests.audit.log.logs import prune, seal
 from tests.jobs.due import run_if_due

@@ -40,22 +40,22 @@ def is_ahead(seconds: float) -> bool:
 
 @pytest.mark.usefixtures("steady")
 def test_it_goes_by_the_databases_clock() -> None:
-    clock.follow(NOW)
+    clock.follow_database_clock(NOW)
     assert clock.now().timestamp() == NOW
     assert clock.read_ago() == 0
 
 
 @pytest.mark.usefixtures("steady", "impatient")
 def test_what_the_answer_took_does_not_move_it() -> None:
-    clock.follow(NOW)
-    clock.follow(NOW - 0.04)
+    clock.follow_database_clock(NOW)
+    clock.follow_database_clock(NOW - 0.04)
     assert clock.now().timestamp() == NOW
-    clock.follow(NOW - 0.06)
+    clock.follow_database_clock(NOW - 0.06)
     assert clock.now().timestamp() == pytest.approx(NOW - 0.06, abs=0.001)
 
 
 def test_it_goes_on_when_the_clock_of_this_machine_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
-    clock.follow(time.time())
+    clock.follow_database_clock(time.time())
     before, elsewhere = clock.now(), Mock(wraps=datetime)
     elsewhere.now.return_value = datetime.now(UTC) - timedelta(days=1)
     monkeypatch.setattr(clock, "datetime", elsewhere)
@@ -63,7 +63,7 @@ def test_it_goes_on_when_the_clock_of_this_machine_is_set(monkeypatch: pytest.Mo
 
 
 def test_a_request_reads_it(client: Client, app: Flask) -> None:
-    clock.follow(time.time() + HOUR)
+    clock.follow_database_clock(time.time() + HOUR)
 
     def read() -> None:
         clock._DatabaseClock.read_at -= 11  # seconds ago
@@ -77,7 +77,7 @@ def test_a_request_reads_it(client: Client, app: Flask) -> None:
 
 
 def test_a_forked_process_reads_it_again(app: Flask) -> None:
-    clock.follow(time.time() + HOUR)
+    clock.follow_database_clock(time.time() + HOUR)
 
     def read() -> None:
         with app.app_context():
@@ -93,8 +93,8 @@ def test_a_forked_process_reads_it_again(app: Flask) -> None:
 
 @pytest.mark.usefixtures("steady")
 def test_an_answer_that_took_long_does_not_set_it() -> None:
-    clock.follow(NOW + HOUR)
-    clock.follow(NOW, took=2)
+    clock.follow_database_clock(NOW + HOUR)
+    clock.follow_database_clock(NOW, took=2)
     assert clock.now().timestamp() == NOW + HOUR
 
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from app.policy.dates import DATE_FORMATS
-from app.values.local_times import local_time, written, zones_by_region
+from app.values.local_times import format_local_time, local_time, zones_by_region
 
 MOMENT = datetime(2026, 7, 31, 22, 5, tzinfo=UTC)
 
@@ -22,7 +22,7 @@ def test_every_form() -> None:
         (None, "2026-08-01, 00:05"),
         ("of a later version", "2026-08-01, 00:05"),
     ):
-        assert written(local_time(MOMENT, "Europe/Berlin"), form) == text, form
+        assert format_local_time(local_time(MOMENT, "Europe/Berlin"), form) == text, form
 
 
 def test_every_form_is_tested() -> None:
@@ -34,7 +34,7 @@ def test_twelve_hours() -> None:
     for hour, text in cases:
         half = "AM" if hour < 12 else "PM"
         moment = datetime(2026, 1, 31, hour, 5, tzinfo=UTC)
-        assert written(moment, "us") == f"01/31/2026, {text}:05 {half}", hour
+        assert format_local_time(moment, "us") == f"01/31/2026, {text}:05 {half}", hour
 
 
 def test_daylight_saving_time() -> None:

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 from app.policy import kinds
 from app.policy.fields import ASSET, PROJECT, Field
-from app.values.records import changed_fields, columns, object_row, row_reader
+from app.values.records import changed_fields, columns_of_fields, object_row, row_reader
 from app.values.strict_json import Fragment, dumps
 
 FIELDS = (
@@ -19,7 +19,7 @@ MODEL = SimpleNamespace(name="N", area_m2="A", location="L", geometry="G")
 
 
 def test_columns_follow_the_fields() -> None:
-    assert columns(MODEL, FIELDS) == ("N", "A", "L", "G")
+    assert columns_of_fields(MODEL, FIELDS) == ("N", "A", "L", "G")
 
 
 def test_a_record_of_a_row() -> None:

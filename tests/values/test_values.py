@@ -24,7 +24,7 @@ from app.values.text import (
     printable,
     searchable,
     slugify,
-    unstorable,
+    storage_problem,
     without_controls,
 )
 
@@ -130,7 +130,7 @@ def test_what_a_database_cannot_keep() -> None:
         ("a\x00", False),
         ("\ud800", False),
     ):
-        assert (unstorable(text) is None) is fits, text
+        assert (storage_problem(text) is None) is fits, text
 
 
 def test_moments_are_shown_in_utc_with_three_decimals() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from app.values.version import describe, read_commit
+from app.values.version import describe_version, read_commit
 from tests.architecture.sources import ROOT
 from tests.git import commit_all, git, make_repository
 
@@ -70,5 +70,5 @@ def test_of_what_is_no_repository(checkout: Path, tmp_path: Path) -> None:
 
 
 def test_in_words() -> None:
-    assert describe("1.2.3", "0123456789abcdef" * 3) == "1.2.3 (commit 0123456789ab)"
-    assert describe("1.2.3", None) == "1.2.3 (unknown commit)"
+    assert describe_version("1.2.3", "0123456789abcdef" * 3) == "1.2.3 (commit 0123456789ab)"
+    assert describe_version("1.2.3", None) == "1.2.3 (unknown commit)"

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from standardwebhooks import Webhook
 
-from app.audit.entries import record
+from app.audit.entries import write_entry
 from app.audit.log import jobs, publishing, sealing
-from app.audit.log.publishing import publish
+from app.audit.log.publishing import publish_batch
 from app.audit.log.sealing import AccountSealer, AlreadySealed
 from app.audit.proof.checkpoint import read_kept
 from app.audit.targets import Target
@@ -66,9 +66,9 @@ def test_a_receiver_can_verify_a_checkpoint_with_the_entries(
     assert hashes == point.entry_hashes
     kept = read_kept(b"\n".join(each.body for each in receiver.requests))
     assert [each.hash for each in kept] == [point.hash]
-    assert kinds(exported(customer), kept=kept) == []
+    assert kinds(exported(customer), earlier=kept) == []
     other = kept[0]._replace(hash="0" * 64)
-    assert kinds(exported(customer), kept=[other]) != []
+    assert kinds(exported(customer), earlier=[other]) != []
 
 
 def test_a_webhook_for_all_events_gets_none_of_them(
@@ -129,7 +129,7 @@ def test_a_full_batch_is_written_at_once(client: Client, monkeypatch: pytest.Mon
     with client.app.app_context(), transaction():
         for number in range(SEALED_ENTRIES):
             target = Target("project", f"p{number}", "Hood")
-            record("project.updated", target, account_id=client.account_id)
+            write_entry("project.updated", target, account_id=client.account_id)
     known = len(audit_events(client))
     with sent_statements() as sent:
         seal(client, monkeypatch)
@@ -170,11 +170,11 @@ def test_a_batch_that_is_rolled_back_sends_nothing(
     write(client)
 
     def overtaken(*batch: Any) -> None:
-        publish(*batch)
+        publish_batch(*batch)
         raise AlreadySealed
 
     with monkeypatch.context() as patch:
-        patch.setattr(sealing, "publish", overtaken)
+        patch.setattr(sealing, "publish_batch", overtaken)
         seal(client, monkeypatch)
     assert audit_events(client) == deliveries(client) == []
     seal(client, monkeypatch)
@@ -233,6 +233,6 @@ def test_the_log_of_the_instance_is_sent_to_nobody(
 ) -> None:
     make_webhook(client, events=NAMED)
     with client.app.app_context(), transaction():
-        record("account.deleted", Target("account", "acct_1", "Gone"), account_id=INSTANCE)
+        write_entry("account.deleted", Target("account", "acct_1", "Gone"), account_id=INSTANCE)
     assert seal_log(client.app, INSTANCE, monkeypatch) > 0
     assert audit_events(client) == []

@@ -10,7 +10,7 @@ import pytest
 from app.auth.tenant import rows_of
 from app.db.extensions import db
 from app.models import Delivery, Event, Replay
-from app.policy.events import EVENTS, includes
+from app.policy.events import EVENTS, includes_event
 from app.values import clock
 from app.values.ids import new_id
 from app.webhooks.replays import jobs
@@ -81,7 +81,7 @@ def test_a_replay_is_queued_for_the_job(client: Client, past: list[dict[str, Any
     assert row["webhook_id"] == webhook["id"]
     assert row["since"] == past[0]["at"]
     assert row["until"] == row["created_at"] == row["next_at"]
-    assert row["event_types"] == [name for name in EVENTS if includes(["*"], name)]
+    assert row["event_types"] == [name for name in EVENTS if includes_event(["*"], name)]
     assert (row["last_event_id"], row["only_failed"]) == ("", False)
     assert deliveries(client) == []
 

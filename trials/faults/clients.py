@@ -16,7 +16,7 @@ from typing import Final
 
 from app.db.connections import close_all
 from app.factory import create_app
-from app.policy.limits import STANDARD
+from app.policy.rate_limits import STANDARD
 from config import ROOT, load_settings
 from tests.api.server import gunicorn
 from tests.instances.valkey import valkey

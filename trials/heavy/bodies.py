@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from app.policy.bounds import (
+from app.policy.request_limits import (
     BODY_CONTAINERS,
     BODY_ESCAPES,
     BODY_STRINGS,

@@ -14,13 +14,13 @@ from functools import partial
 from typing import Any, Final
 from urllib.parse import quote, urlencode
 
-from app.api.openapi.document import description
+from app.api.openapi.document import api_description
 from app.assets.service import create_asset
 from app.db.extensions import db
 from app.geometry import GeometryInvalid, read_boundary, read_point
-from app.policy.bounds import DESCRIPTION_LENGTH, SEARCH_LENGTH
 from app.policy.files import FORMATS_OUT
 from app.policy.ogc import FILTER_LENGTH, FILTER_PATTERNS, FILTER_SHAPES, PATTERN_LENGTH
+from app.policy.request_limits import DESCRIPTION_LENGTH, SEARCH_LENGTH
 from app.projects.service import create_project
 from tests.api.operations import EVERYTHING, bare_app, fill
 from tests.geometry.expensive_shapes import SHAPES, comb
@@ -129,7 +129,7 @@ def _is_read(rule: Any) -> bool:
 def _described() -> dict[str, dict[str, Values]]:
     """The parameters of the operations of /v1 that are in queries, by path."""
     with bare_app().app_context():
-        document = description()
+        document = api_description()
     shared = document["components"]["parameters"]
 
     def parameters(operation: Mapping[str, Any]) -> dict[str, Values]:

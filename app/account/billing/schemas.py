@@ -10,11 +10,11 @@ import marshmallow as ma
 from marshmallow import fields, validate
 
 from app.account.billing.message import TYPES
-from app.values.fields import BoundedList, InputSchema, PartialSchema, Text, Timestamp
+from app.values.schemas import BoundedList, InputSchema, PartialSchema, Text, Timestamp
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _LONGEST_ID: Final = 255
-_MOST_ITEMS: Final = 100  # of one subscription; Stripe allows 20
+_MOST_ITEMS: Final = 100  # in one subscription; Stripe allows 20
 
 
 class EpochSeconds(fields.Field[datetime]):

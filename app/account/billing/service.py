@@ -58,11 +58,11 @@ def apply_message(message: BillingMessage) -> str:
         ValidationFailed: the account or the plan is unknown.
     """
     account = _lock_account(message)
-    if not _record_event(message, account.id):
+    if not _store_event(message, account.id):
         return REPEATED
     if message.plan is not None:
         check_plan(message.plan)  # also when set_plan is not called
-    _record_customer(message, account.id)
+    _store_customer(message, account.id)
     if message.is_of_subscription:
         return _change_subscription(account, message)
     _emit_invoice(account, message)
@@ -108,7 +108,7 @@ def _account_of_customer(customer_id: str) -> str | None:
     return db.session.execute(statement).scalar_one_or_none()
 
 
-def _record_event(message: BillingMessage, account_id: str) -> bool:
+def _store_event(message: BillingMessage, account_id: str) -> bool:
     """Store the event. Returns False if it is stored already, by its primary key."""
     statement = insert_into(BillingEvent).values(
         source=message.source,
@@ -123,7 +123,7 @@ def _record_event(message: BillingMessage, account_id: str) -> bool:
     return inserted.first() is not None
 
 
-def _record_customer(message: BillingMessage, account_id: str) -> None:
+def _store_customer(message: BillingMessage, account_id: str) -> None:
     """Remember the customer's account, for events that name no account. The newest event wins."""
     if message.customer_id is None or message.account_id is None:
         return

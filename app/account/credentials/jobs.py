@@ -13,7 +13,7 @@ from app.db.transactions import transaction
 from app.jobs.registry import Job
 from app.mail.service import queue_mail
 from app.models import Account, Credential, User
-from app.policy.bounds import EXPIRY_MAILED_DAYS
+from app.policy.request_limits import EXPIRY_MAILED_DAYS
 from app.values import clock
 
 MAIL: Final = "key_expiring"
@@ -38,12 +38,12 @@ _BATCH: Final = 100  # per transaction
 
 def mail_expiring_keys() -> int:
     """Mail the creators of API keys that expire soon. Returns the number of keys."""
-    found, number = 0, _BATCH
+    total, number = 0, _BATCH
     while number == _BATCH:
         with transaction():
             number = mail_expiring(_BATCH)
-        found += number
-    return found
+        total += number
+    return total
 
 
 def mail_expiring(most: int) -> int:

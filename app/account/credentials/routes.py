@@ -8,7 +8,7 @@ from app.account.credentials import service
 from app.account.credentials.schemas import CallerSchema, VerificationSchema
 from app.api import envelope
 from app.api.blueprint import ApiBlueprint
-from app.api.error_handlers import render
+from app.api.error_handlers import render_error
 from app.api.openapi.components import INVALID_CREDENTIAL
 from app.api.schemas import single_of
 from app.auth.guard import ANY_CREDENTIAL
@@ -59,7 +59,7 @@ def verify_credential(principal: Principal) -> Response:
 
 
 def _render_invalid(error: Unauthorized) -> Response:
-    return render(error, valid=False)
+    return render_error(error, valid=False)
 
 
 bp.register_error_handler(Unauthorized, _render_invalid)

@@ -8,7 +8,7 @@ from marshmallow import fields
 
 from app.api.openapi.schemas import OutputSchema
 from app.policy.permissions import ROLES
-from app.values.fields import Choice
+from app.values.schemas import Choice
 
 
 class VerificationSchema(OutputSchema):
@@ -36,7 +36,7 @@ class CallerAccountSchema(OutputSchema):
 
 
 class CallerSchema(OutputSchema):
-    """Who is calling. For an API key or a service token, `id`, `name`, `email` and `role`
+    """The caller. For an API key or a service token, `id`, `name`, `email` and `role`
     are null. OAuth applications see the name and email address only with the scope
     `profile`."""
 

@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import bindparam, func, not_, select
 
 from app.account.credentials.validation import NewCredential, allowed_network
-from app.audit.entries import created, record
+from app.audit.entries import changes_of_new, write_entry
 from app.auth.credentials import IS_VALID
 from app.auth.principal import Principal
 from app.auth.tenant import columns_of, rows_of
@@ -16,7 +16,7 @@ from app.db.extensions import db
 from app.db.queries import CompiledQuery
 from app.http.errors import Conflict, Forbidden, ValidationFailed
 from app.models import Account, Credential, Membership, User
-from app.policy.permissions import PROFILE, ROLES, expand
+from app.policy.permissions import PROFILE, ROLES, expand_permissions
 from app.security import tokens
 from app.values import clock
 from app.values.clock import format_optional_time
@@ -94,7 +94,7 @@ def create_credential(
         expires_at=new.expires_at,
     )
     db.session.add(credential)
-    _record_created(credential)
+    _audit_creation(credential)
     return credential, secret
 
 
@@ -120,13 +120,13 @@ def list_credentials(account_id: str, kind: str) -> list[dict[str, Any]]:
 
 
 def valid_credentials(account_id: str, kind: str) -> list[dict[str, Any]]:
-    """List those of the account's keys or tokens that are not over, newest first."""
+    """List the account's valid keys or tokens, newest first."""
     rows = _VALID.all(account_id=account_id, kind=kind, now=clock.now())
     return [_credential_record(row) for row in rows]
 
 
 def last_ended(account_id: str, kind: str, most: int) -> tuple[list[dict[str, Any]], int]:
-    """Those of the account's keys or tokens that ended last, and how many have ended."""
+    """Return (records of the keys or tokens that ended last, number of ended ones)."""
     values = {"account_id": account_id, "kind": kind, "now": clock.now()}
     rows = _LAST_ENDED.all(**values, most=most)
     return [_credential_record(row) for row in rows], int(_ENDED_TOTAL.scalar(**values))
@@ -143,14 +143,14 @@ def revoke_credential(account_id: str, kind: str, credential_id: str) -> bool:
     if credential is None:
         return False
     credential.revoked_at = clock.now()
-    record(f"{credential.kind}.revoked", credential)
+    write_entry(f"{credential.kind}.revoked", credential)
     return True
 
 
-def _record_created(credential: Credential) -> None:
+def _audit_creation(credential: Credential) -> None:
     values = {name: getattr(credential, name) for name in _AUDITED}
     values["expires_at"] = format_optional_time(credential.expires_at)
-    record(f"{credential.kind}.created", credential, changes=created(values))
+    write_entry(f"{credential.kind}.created", credential, changes=changes_of_new(values))
 
 
 def _credential_record(row: Any) -> dict[str, Any]:
@@ -195,11 +195,11 @@ def _creator(account_id: str, user_id: str | None, permissions: Sequence[str]) -
     then revokes the credential too.
     """
     joined = rows_of(account_id, Membership).where(Membership.joined_at.is_not(None))
-    member = joined.where(
+    candidates = joined.where(
         Membership.role == "owner" if user_id is None else Membership.user_id == user_id
     )
-    oldest = member.order_by(Membership.created_at, Membership.user_id).limit(1)
-    found = db.session.scalars(oldest.with_for_update(read=True)).one_or_none()
-    if found is None or not expand(permissions) <= ROLES[found.role]:
+    oldest = candidates.order_by(Membership.created_at, Membership.user_id).limit(1)
+    membership = db.session.scalars(oldest.with_for_update(read=True)).one_or_none()
+    if membership is None or not expand_permissions(permissions) <= ROLES[membership.role]:
         raise Forbidden("Your role in this account has changed. Reload the page.")
-    return found.user_id
+    return membership.user_id

@@ -12,8 +12,8 @@ from app.auth.tenant import rows_of
 from app.db.extensions import db
 from app.http.errors import Detail
 from app.models import Account, Project
-from app.policy.bounds import ALLOWLIST_ENTRIES, PROJECTS_OF_CREDENTIAL
 from app.policy.permissions import OF_PROJECTS, PERMISSIONS
+from app.policy.request_limits import ALLOWLIST_ENTRIES, PROJECTS_OF_CREDENTIAL
 from app.values import clock
 from app.values.text import name_problem
 
@@ -56,13 +56,13 @@ class NewCredential:
 
     def _problems_of_permissions(self) -> Iterator[Detail]:
         if not self.permissions or not PERMISSIONS.keys() >= set(self.permissions):
-            known = ", ".join(PERMISSIONS)
-            yield Detail("permissions", f"Choose at least one permission, of {known}.")
+            names = ", ".join(PERMISSIONS)
+            yield Detail("permissions", f"Choose at least one permission, of {names}.")
             return
-        others = [name for name in self.permissions if name not in OF_PROJECTS]
-        if self.project_ids is not None and others:
+        of_account = [name for name in self.permissions if name not in OF_PROJECTS]
+        if self.project_ids is not None and of_account:
             message = (
-                f"{', '.join(others)} is about the whole account, so it cannot be limited to "
+                f"{', '.join(of_account)} is about the whole account, so it cannot be limited to "
                 "projects. Leave it out, or do not name projects."
             )
             yield Detail("permissions", message)
@@ -78,35 +78,35 @@ class NewCredential:
 
 
 def _problems_of_projects(account_id: str, project_ids: Sequence[str]) -> Iterator[Detail]:
-    wanted = tuple(dict.fromkeys(project_ids))
-    if not 1 <= len(wanted) <= PROJECTS_OF_CREDENTIAL:
+    ids = tuple(dict.fromkeys(project_ids))
+    if not 1 <= len(ids) <= PROJECTS_OF_CREDENTIAL:
         yield Detail("project_ids", f"Choose 1 to {PROJECTS_OF_CREDENTIAL} projects.")
         return
-    own = rows_of(account_id, Project).where(Project.id.in_(wanted))
-    known = set(db.session.scalars(own.with_only_columns(Project.id)))
-    for project_id in wanted:
-        if project_id not in known:
+    own = rows_of(account_id, Project).where(Project.id.in_(ids))
+    existing = set(db.session.scalars(own.with_only_columns(Project.id)))
+    for project_id in ids:
+        if project_id not in existing:
             yield Detail("project_ids", f"The account has no project {project_id!r}.")
 
 
 def allowed_network(entry: str) -> str:
-    """An address or network of an allowlist as it is stored: a mapped one as IPv4, as clients are.
+    """The stored form of an address or network of an allowlist: IPv4 for a mapped one.
 
     Raises:
         ValueError: it is neither. The message says why.
     """
     try:
-        found = ipaddress.ip_interface(entry)
+        interface = ipaddress.ip_interface(entry)
     except ValueError:
         message = f"{entry!r} is not an IP address or a network such as 10.0.0.0/8."
         raise ValueError(message) from None
-    if isinstance(found, ipaddress.IPv6Interface) and found.network.subnet_of(_MAPPED_IPV4):
-        bits = found.network.prefixlen - 96
-        found = ipaddress.IPv4Interface((int(found.ip) & 0xFFFFFFFF, bits))
-        entry = str(found) if "/" in entry else str(found.ip)
-    if found.ip != found.network.network_address:
+    if isinstance(interface, ipaddress.IPv6Interface) and interface.network.subnet_of(_MAPPED_IPV4):
+        bits = interface.network.prefixlen - 96
+        interface = ipaddress.IPv4Interface((int(interface.ip) & 0xFFFFFFFF, bits))
+        entry = str(interface) if "/" in entry else str(interface.ip)
+    if interface.ip != interface.network.network_address:
         raise ValueError(
-            f"{entry!r} is an address in the network {found.network}. Enter that, or {found.ip} "
-            "alone."
+            f"{entry!r} is an address in the network {interface.network}. Enter that, or "
+            f"{interface.ip} alone."
         )
     return entry

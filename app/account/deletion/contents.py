@@ -15,7 +15,7 @@ from typing import Any, Final
 from sqlalchemy import ColumnElement, delete, func, update
 
 from app.account.members.removal import purge_invited
-from app.audit.entries import record
+from app.audit.entries import write_entry
 from app.audit.guard import covered_by_other_entry
 from app.auth.tenant import columns_of, rows_of
 from app.db.batches import delete_batches
@@ -43,7 +43,7 @@ from app.models import (
     Session,
     Webhook,
 )
-from app.oauth.consents import record_end_of_access
+from app.oauth.consents import write_end_of_access
 from app.policy.audit import INSTANCE
 from app.projects.deletion import delete_in_steps
 from app.values import clock
@@ -124,7 +124,7 @@ def _end_access(account_id: str) -> None:
         webhook.enabled = False
         webhook.deleted_at = webhook.deleted_at or clock.now()
     for application in db.session.scalars(rows_of(account_id, OAuthApplication).with_for_update()):
-        record_end_of_access(application)
+        write_end_of_access(application)
     invited = rows_of(account_id, Membership).where(Membership.joined_at.is_(None))
     user_ids = db.session.scalars(invited.with_only_columns(Membership.user_id)).all()
     for model in (OAuthApplication, Credential, Membership):  # consents and tokens go with them
@@ -134,7 +134,7 @@ def _end_access(account_id: str) -> None:
 
 
 def _delete_contents(account_id: str) -> Iterator[None]:
-    """Delete in batches what an account may have very many of."""
+    """Delete large contents of an account in batches."""
     for _ in chain.from_iterable(_batches(account_id)):
         covered_by_other_entry(_DELETION)
         yield
@@ -159,7 +159,7 @@ def _batches(account_id: str) -> Iterator[Iterator[None]]:
 
 
 def _delete_deliveries(account_id: str, keys: Sequence[tuple[str]]) -> Iterator[None]:
-    """Delete the deliveries of some events, which may be thousands for each."""
+    """Delete the deliveries of some events; one event may have thousands."""
     event_ids = [event_id for (event_id,) in keys]
     own = rows_of(account_id, Delivery).where(Delivery.event_id.in_(event_ids))
     return delete_batches(Delivery, own)
@@ -172,11 +172,10 @@ def _ids(account_id: str, model: type[Webhook] | type[Import]) -> Sequence[str]:
 def _delete_rest(account_id: str) -> None:
     """Delete the account itself, and with it all that is left.
 
-    The entry is written to the log of the instance, as the account's own is deleted too. The
-    account is locked first, so that nothing is sealed meanwhile; the job that seals deletes what is
-    recorded later.
+    The entry is in the log of the instance, as the account's own is deleted too. The account is
+    locked first, so that nothing is sealed meanwhile; the sealing job deletes later entries.
     """
-    record("account.deleted", _lock(account_id), account_id=INSTANCE)
+    write_entry("account.deleted", _lock(account_id), account_id=INSTANCE)
     delete_rows(AuditCheckpoint, AuditCheckpoint.account_id == account_id)
     delete_rows(AuditEntry, AuditEntry.account_id == account_id)  # written meanwhile
     delete_rows(Mail, Mail.cause.contains(account_id, autoescape=True))
@@ -192,14 +191,14 @@ def _lock(account_id: str) -> Account:
 
 
 def _make_due(account: Account) -> None:
-    """Set the time of an account's deletion to now, by the operator, unless it is due already."""
+    """Schedule an account's deletion for now, by the operator, unless it is due already."""
     now = clock.now()
     if account.deletes_at is None or account.deletes_at > now:
         account.deletes_at, account.deletion_scheduled_by = now, None
 
 
 def _leave_sessions(account_id: str) -> None:
-    """Let the sessions in an account continue in none: an open page of this account must not be
-    saved in another."""
+    """Let the sessions in an account continue in none: a form that is open in this account must not
+    be saved in another."""
     own = update(Session).where(Session.current_account_id == account_id)
     db.session.execute(own.values(current_account_id=None))

@@ -14,31 +14,29 @@ from app.audit.origin import Actor, Via, acting
 from app.db.transactions import transaction
 from app.http.errors import NotFound
 from app.jobs import shutdown
-from app.jobs.pauses import pause_after
 from app.jobs.registry import Job
+from app.jobs.runs import JobRun
 
 log = logging.getLogger(__name__)
 
-_RUN_SECONDS: Final = 10.0  # mails and all other jobs wait for it
 _NO_MORE: Final = object()  # instead of a step
 
 
 def delete_accounts() -> int:
     """Delete the accounts whose deletion is due. Returns the number of deleted ones.
 
-    First all access to each of them ends, then they take turns. Stops after ``_RUN_SECONDS`` or
-    when the worker is asked to stop; the next run continues. An account that cannot be deleted is
-    logged and tried again, and does not hold up the others.
+    First all access to each of them ends, then they take turns. An account that cannot be deleted
+    is logged and tried again by the next run, and does not hold up the others.
     """
-    end, deleted = time.monotonic() + _RUN_SECONDS, 0
-    begun = [_Deletion(account_id) for account_id in due_accounts()]
-    waiting = deque(each for each in begun if not shutdown.requested.is_set() and each.go_on())
-    while waiting and not shutdown.requested.is_set():
+    run, deleted = JobRun(), 0
+    due = [_Deletion(account_id, run) for account_id in due_accounts()]
+    waiting = deque(job for job in due if not shutdown.requested.is_set() and job.go_on())
+    while waiting:
         deletion = waiting.popleft()
         if deletion.go_on():
             waiting.append(deletion)
         deleted += deletion.is_done
-        if time.monotonic() > end:
+        if run.is_over:
             break
     return deleted
 
@@ -46,9 +44,9 @@ def delete_accounts() -> int:
 class _Deletion:
     """The deletion of an account, a step at a time. After the first one, all access has ended."""
 
-    def __init__(self, account_id: str) -> None:
+    def __init__(self, account_id: str, run: JobRun) -> None:
         self.is_done = False
-        self._account_id = account_id
+        self._account_id, self._run = account_id, run
         self._scheduler: Actor | None = None
         self._steps: Iterator[None] | None = None
 
@@ -65,10 +63,10 @@ class _Deletion:
                     self.is_done = next(self._steps, _NO_MORE) is _NO_MORE
         except NotFound:  # the command has just deleted it
             return False
-        except Exception:  # the others go on; this one is tried again by the next run
+        except Exception:
             log.exception("account %s could not be deleted", self._account_id)
             return False
-        pause_after(began)
+        self._run.pause(began)
         return not self.is_done
 
 

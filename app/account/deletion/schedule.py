@@ -8,7 +8,7 @@ from typing import Any, Final
 from sqlalchemy import bindparam, select
 
 from app.account.deletion.mails import mail_canceled, mail_deleted, mail_scheduled
-from app.audit.entries import record
+from app.audit.entries import write_entry
 from app.audit.origin import OPERATOR, Actor
 from app.auth.memberships import check_owner, members_in_roles
 from app.auth.principal import Principal
@@ -21,8 +21,8 @@ from app.policy.permissions import OWNER
 from app.values import clock
 from app.values.clock import format_optional_time
 
-_TOLD: Final = (OWNER, "admin")
-_DELETED_SINCE: Final = "A former owner"  # whose address only the entry of their deletion keeps
+_NOTIFIED_ROLES: Final = (OWNER, "admin")
+_DELETED_SINCE: Final = "A former owner"  # the label of a person who was deleted meanwhile
 _SCHEDULED: Final = CompiledQuery(
     select(Account.deletes_at, User.email)
     .outerjoin(User, User.id == Account.deletion_scheduled_by)
@@ -54,8 +54,8 @@ def schedule_deletion(principal: Principal) -> None:
         )
     account.deletes_at = clock.now() + DELETED_AFTER
     account.deletion_scheduled_by = principal.user_id
-    _record("account.deletion_scheduled", account, None)
-    mail_scheduled(account, principal.user_email, members_in_roles(account.id, _TOLD))
+    _audit("account.deletion_scheduled", account, None)
+    mail_scheduled(account, principal.user_email, members_in_roles(account.id, _NOTIFIED_ROLES))
 
 
 def cancel_deletion(principal: Principal) -> None:
@@ -87,7 +87,7 @@ def begin_deletion(account_id: str) -> Actor | None:
     account = db.session.get(Account, account_id, with_for_update=True)
     if account is None or account.deletes_at is None or account.deletes_at > clock.now():
         return None
-    mail_deleted(account, members_in_roles(account_id, _TOLD))
+    mail_deleted(account, members_in_roles(account_id, _NOTIFIED_ROLES))
     scheduled_by = account.deletion_scheduled_by
     if scheduled_by is None:
         return OPERATOR
@@ -108,14 +108,14 @@ def _cancel(account: Account, by_email: str) -> None:
             "The deletion has begun and can no longer be canceled.",
         )
     account.deletes_at = account.deletion_scheduled_by = None
-    _record("account.deletion_canceled", account, before)
-    mail_canceled(account, by_email, members_in_roles(account.id, _TOLD))
+    _audit("account.deletion_canceled", account, before)
+    mail_canceled(account, by_email, members_in_roles(account.id, _NOTIFIED_ROLES))
 
 
-def _record(action: str, account: Account, before: datetime | None) -> None:
+def _audit(action: str, account: Account, before: datetime | None) -> None:
     after = account.deletes_at
     times = {"from": format_optional_time(before), "to": format_optional_time(after)}
-    record(action, account, changes={"deletes_at": times})
+    write_entry(action, account, changes={"deletes_at": times})
 
 
 def _lock(principal: Principal) -> Account:

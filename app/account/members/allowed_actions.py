@@ -1,6 +1,6 @@
-"""The changes that a signed-in member may make to another member, for the page that offers them.
+"""The changes that a signed-in member may make to another one, for the page that offers them.
 
-The rules are those of the change itself, which checks them again.
+The change checks the same rules again.
 """
 
 from __future__ import annotations
@@ -49,11 +49,11 @@ def allowed_actions(principal: Principal, role: str, member: Mapping[str, Any]) 
         role_problem = role_problem or LAST_OWNER
         removal_problem = removal_problem or LAST_OWNER
     roles = tuple(
-        each
-        for each in ROLES
+        new_role
+        for new_role in ROLES
         if not role_problem
-        and not _problem(check_role_change, actor, member_id, current, each)
-        and (each != OWNER or member["joined_at"])
+        and not _problem(check_role_change, actor, member_id, current, new_role)
+        and (new_role != OWNER or member["joined_at"])
     )
     return AllowedActions(roles, role_problem, removal_problem)
 

@@ -1,4 +1,4 @@
-"""The state of invitations: until when people can join, and whether their mail was sent."""
+"""The state of invitations: their expiry, and the state of their mail."""
 
 from __future__ import annotations
 

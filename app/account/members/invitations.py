@@ -24,8 +24,8 @@ from app.limits.plan_file import plan_of
 from app.mail.resolvers import Resolved, Resolver, is_over_mail_limit
 from app.mail.service import queue_mail
 from app.models import Account, Mail, Membership, User
-from app.policy.bounds import INVITATIONS_A_DAY
 from app.policy.people import INVITATION_LIFE
+from app.policy.request_limits import INVITATIONS_A_DAY
 from app.security import tokens
 from app.site import instance_state
 from app.usage.counters import count_member
@@ -128,7 +128,7 @@ def send_invitation(principal: Principal, *, email: str, role: str) -> Invitatio
     db.session.flush()
     member = Member(membership, person)
     emit("member.invited", member.record, EventActor.of(principal))
-    member.record_entry("member.invited", principal, {"role": {"from": former, "to": role}})
+    member.audit("member.invited", principal, {"role": {"from": former, "to": role}})
     if is_new:
         count_member(account.id, 1)
     return Invitation(member.record, link)
@@ -154,17 +154,17 @@ def accept_invitation(token: str) -> AcceptedInvitation | None:
     now = clock.now()
     values = {"token_hash": tokens.hash_token(token), "now": now}
     row = db.session.execute(_ACCEPT, values).one_or_none()
-    return None if row is None else record_joined(row, now)
+    return None if row is None else finish_joining(row, now)
 
 
-def record_joined(row: Any, now: datetime) -> AcceptedInvitation:
+def finish_joining(row: Any, now: datetime) -> AcceptedInvitation:
     """Verify the address of a person who has just joined an account, and emit the event."""
     unverified = update(User).where(User.id == row.user_id, User.email_verified_at.is_(None))
     db.session.execute(unverified.values(email_verified_at=now))
     account = db.session.get_one(Account, row.account_id)
     member = lock_member(account.id, row.user_id)
     emit("member.joined", member.record, EventActor(account.id, account.name))
-    member.record_entry("member.joined", None)
+    member.audit("member.joined", None)
     return AcceptedInvitation(account.id, row.user_id)
 
 
@@ -249,11 +249,11 @@ def _check_seats(account: Account) -> None:
     current = db.session.execute(_SEATS, {"account_id": account.id}).scalar_one()
     if current >= limit:
         seats = pluralize(limit, "seat")
-        taken = f"all {limit:,} are" if limit > 1 else "it is"
+        all_seats = f"all {limit:,} are" if limit > 1 else "it is"
+        command = f"{canopy_command()} account update {account.slug} --plan PLAN"
         raise Forbidden(
-            f"The plan {account.plan} includes {seats}, and {taken} taken. Ask whoever runs this "
-            f"instance to change the plan ({canopy_command()} account update {account.slug} "
-            "--plan PLAN).",
+            f"The plan {account.plan} includes {seats}, and {all_seats} taken. Ask whoever runs "
+            f"this instance to change the plan ({command}).",
             details=[
                 Detail("limit", f"The plan {account.plan} allows {limit} members."),
                 Detail("current", f"The account has {current}, including invited people."),
@@ -285,8 +285,10 @@ def _send_link(principal: Principal, account: Account, membership: Membership, p
 def _resolve_mail(recipient: str, values: dict[str, Any]) -> Resolved:
     """The queued mail, or None if the invitation was withdrawn or the account has mailed this
     address too often."""
-    found = find_invitation(values["link"].rpartition("/")[2])
-    if found is None or is_over_mail_limit(recipient, (MAIL,), f"{MAIL}:{found.account_id}"):
+    invitation = find_invitation(values["link"].rpartition("/")[2])
+    if invitation is None or is_over_mail_limit(
+        recipient, (MAIL,), f"{MAIL}:{invitation.account_id}"
+    ):
         return None
     return MAIL, values
 

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 from app.account.members.record import member_record, not_found
 from app.account.members.rules import ActingMember
-from app.audit.entries import Changes, record
+from app.audit.entries import Changes, write_entry
 from app.audit.origin import Actor
-from app.audit.targets import member as target_of_member
+from app.audit.targets import member_target as target_of_member
 from app.auth.principal import Principal
 from app.auth.tenant import rows_of
 from app.db.extensions import db
@@ -38,7 +38,7 @@ class Member(NamedTuple):
         """The bytes that the member's entity tag is computed from."""
         return dumps(self.record)
 
-    def record_entry(
+    def audit(
         self, action: str, principal: Principal | None, changes: Changes | None = None
     ) -> None:
         """Write an entry of the audit log about the member.
@@ -46,7 +46,7 @@ class Member(NamedTuple):
         Args:
             principal: None if the member acts, who need not be signed in.
         """
-        record(
+        write_entry(
             action,
             target_of_member(self.person),
             account_id=self.membership.account_id,
@@ -100,9 +100,9 @@ def find_membership(account_id: str, user_id: str) -> Membership | None:
 
 def is_last_owner(account_id: str, user_id: str) -> bool:
     """Return True if the account has no other owner. It must be locked."""
-    others = rows_of(account_id, Membership).where(
+    other_owners = rows_of(account_id, Membership).where(
         Membership.role == OWNER,
         Membership.joined_at.is_not(None),
         Membership.user_id != user_id,
     )
-    return db.session.scalars(others.limit(1)).first() is None
+    return db.session.scalars(other_owners.limit(1)).first() is None

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from sqlalchemy import bindparam, select, update
 
-from app.account.members.invitations import ACCEPTED, IS_OPEN, AcceptedInvitation, record_joined
+from app.account.members.invitations import ACCEPTED, IS_OPEN, AcceptedInvitation, finish_joining
 from app.account.members.locking import Member, find_membership
 from app.account.members.removal import end_membership
 from app.auth.tenant import columns_of, own_columns_of
@@ -58,7 +58,7 @@ def accept_own_invitation(user_id: str, account_id: str) -> AcceptedInvitation |
     now = clock.now()
     values = {"of_account": account_id, "of_user": user_id, "now": now}
     row = db.session.execute(_ACCEPT_OWN, values).one_or_none()
-    return None if row is None else record_joined(row, now)
+    return None if row is None else finish_joining(row, now)
 
 
 def decline_own_invitation(user_id: str, account_id: str) -> bool:
@@ -70,7 +70,7 @@ def decline_own_invitation(user_id: str, account_id: str) -> bool:
     member = Member(membership, db.session.get_one(User, user_id))
     actor = EventActor(account.id, account.name, user_id, member.person.email)
     changes = end_membership(member, actor)
-    member.record_entry("member.declined", None, changes)
+    member.audit("member.declined", None, changes)
     return True
 
 

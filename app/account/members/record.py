@@ -6,8 +6,8 @@ from typing import Any, Final
 
 from app.http.errors import NotFound
 from app.models import Membership, User
-from app.policy.bounds import NAME_LENGTH
 from app.policy.permissions import role_permissions
+from app.policy.request_limits import NAME_LENGTH
 from app.values.clock import format_optional_time
 
 COLUMNS: Final = (

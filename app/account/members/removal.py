@@ -9,8 +9,8 @@ from sqlalchemy import bindparam, delete, select
 
 from app.account.members.locking import Member, find_membership, is_last_owner
 from app.account.members.revocation import revoke_access
-from app.audit.entries import Changes, record
-from app.audit.targets import member as target_of_member
+from app.audit.entries import Changes, write_entry
+from app.audit.targets import member_target as target_of_member
 from app.auth.people import is_registered
 from app.auth.tenant import columns_of, own_columns_of
 from app.db.extensions import db
@@ -66,7 +66,7 @@ def solely_owned_accounts(user_id: str) -> list[Any]:
 
 
 def is_only_owner(account_id: str, user_id: str) -> bool:
-    """Return whether nobody else owns the account of this owner."""
+    """Return True if the account has no owner but this person."""
     return _OTHER_OWNERS.first(account_id=account_id, user_id=user_id) is None
 
 
@@ -94,17 +94,17 @@ def leave_accounts(person: User) -> bool:
 
 
 def purge_invited(user_ids: Iterable[str]) -> None:
-    """Delete those of these people who never signed up and are no longer invited to any account,
-    so that their addresses are not kept.
+    """Delete those of these people who never signed up and have no invitation any more, so that
+    their addresses are not stored.
 
-    The entry that records the end of their invitation covers this. Somebody who is joining or being
-    invited in another transaction is locked there and skipped.
+    The entry for the end of the invitation covers this. People who are locked, because they are
+    joining or being invited, are skipped.
     """
     db.session.flush()
     for user_id in sorted(user_ids):
         locked = select(User).where(User.id == user_id).with_for_update(skip_locked=True)
-        found = db.session.scalars(locked, execution_options={"populate_existing": True})
-        person = found.one_or_none()
+        unlocked = db.session.scalars(locked, execution_options={"populate_existing": True})
+        person = unlocked.one_or_none()
         if person is not None and _never_signed_up(person):
             db.session.execute(delete(User).where(User.id == user_id))
 
@@ -121,7 +121,7 @@ def _leave(person: User, account_id: str) -> None:
         )
     member = Member(membership, person)
     changes = end_membership(member, EventActor(account_id, account.name, person.id, person.email))
-    record("member.removed", target_of_member(person), account_id=account_id, changes=changes)
+    write_entry("member.removed", target_of_member(person), account_id=account_id, changes=changes)
 
 
 def _accounts_of(person: User) -> list[str]:

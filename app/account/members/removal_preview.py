@@ -70,11 +70,12 @@ class MemberAccess(NamedTuple):
     def lost_with(self, role: str | None) -> LostAccess:
         """The access lost with a lower role, or with a removal if ``role`` is None."""
         allowed = frozenset() if role is None else ROLES[role]
-        left = [
-            (each, remaining_permissions(each.permissions, allowed)) for each in self.credentials
+        remaining = [
+            (credential, remaining_permissions(credential.permissions, allowed))
+            for credential in self.credentials
         ]
-        reduced = tuple(each for each, kept in left if kept)
-        revoked = tuple(each for each, kept in left if kept == [])
+        reduced = tuple(credential for credential, permissions in remaining if permissions)
+        revoked = tuple(credential for credential, permissions in remaining if permissions == [])
         return LostAccess(self.sessions, self.applications, reduced, revoked)
 
 

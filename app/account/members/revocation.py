@@ -14,7 +14,7 @@ from app.audit.entries import Changes
 from app.auth.tenant import rows_of
 from app.db.extensions import db
 from app.models import Credential, OAuthConsent, Session
-from app.policy.permissions import ROLES, expand
+from app.policy.permissions import ROLES, expand_permissions
 from app.values import clock
 
 
@@ -68,5 +68,5 @@ def _restrict_credentials(account_id: str, user_id: str, allowed: frozenset[str]
 
 def remaining_permissions(granted: Iterable[str], allowed: frozenset[str]) -> list[str] | None:
     """The permissions that a key keeps, sorted; empty if it is revoked, None if it keeps all."""
-    held = expand(granted)
-    return None if held <= allowed else sorted(held & allowed)
+    current = expand_permissions(granted)
+    return None if current <= allowed else sorted(current & allowed)

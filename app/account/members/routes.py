@@ -12,7 +12,7 @@ from app.account.members import invitations, service
 from app.account.members.schemas import InvitationSchema, MemberSchema, MemberUpdateSchema
 from app.api import envelope
 from app.api.blueprint import ApiBlueprint
-from app.api.fixed_fields import check_fixed
+from app.api.immutable import check_fixed
 from app.api.schemas import single_of, whole_of
 from app.auth.principal import Principal
 from app.http.etags import IfMatch

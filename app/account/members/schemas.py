@@ -9,7 +9,7 @@ from marshmallow import fields
 from app.account.members.rules import INVITED_ROLES
 from app.api.openapi.schemas import OutputSchema
 from app.policy.permissions import PERMISSIONS, ROLES, role_permissions
-from app.values.fields import Choice, Email, FixedText, InputSchema
+from app.values.schemas import Choice, Email, FixedText, InputSchema
 
 _JOINED = {"description": "Null until the person accepts the invitation."}
 _NAME = {"description": "Until the person joins, the part of the email address before the @."}

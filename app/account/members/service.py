@@ -80,7 +80,7 @@ def change_role(
     changes = {"role": {"from": before, "to": role}}
     restricted = revoke_access(account.id, member_id, role) if is_lower(role, before) else {}
     emit("member.updated", member.record, EventActor.of(principal), changes=changes)
-    member.record_entry("member.updated", principal, {**changes, **restricted})
+    member.audit("member.updated", principal, {**changes, **restricted})
     return member.record
 
 
@@ -101,7 +101,7 @@ def remove_member(principal: Principal, member_id: str, if_match: IfMatch = ANY)
     if member.membership.role == OWNER:
         _check_not_last_owner(account.id, member_id)
     changes = end_membership(member, EventActor.of(principal))
-    member.record_entry("member.removed", principal, changes)
+    member.audit("member.removed", principal, changes)
     purge_invited([member_id])
 
 

@@ -12,8 +12,8 @@ from app.api.openapi.geojson import COMPONENTS
 from app.api.openapi.schemas import ErrorSchema, InvalidCredentialSchema
 from app.http import errors
 from app.http.errors import ApiError
-from app.policy.bounds import IDEMPOTENCY_HOURS, IDEMPOTENCY_KEY_LENGTH
 from app.policy.permissions import SCOPES
+from app.policy.request_limits import IDEMPOTENCY_HOURS, IDEMPOTENCY_KEY_LENGTH
 
 _STRING: Final = {"type": "string"}
 _ENTITY_TAG: Final = '(W/)?"[!#-~]*"'
@@ -23,7 +23,7 @@ _ENTITY_TAGS: Final = {
     "examples": ['"0f5c8a1be3d94c27a6f0b1d2e3c4a596"'],
 }
 
-# Every error that an operation can answer, by its status.
+# The errors of operations, by status.
 REFUSALS: Final[dict[int, type[ApiError]]] = {
     kind.status: kind
     for kind in (
@@ -55,7 +55,7 @@ HEADERS: Final[dict[str, dict[str, Any]]] = {
     "Location": {"description": "URL of the created resource.", "schema": _STRING},
     "Link": {
         "description": "URLs of the first, previous, next and last page (RFC 8288), or of a page "
-        "about what is deprecated.",
+        "about deprecations.",
         "schema": _STRING,
     },
     "Idempotency-Replayed": {
@@ -69,11 +69,11 @@ HEADERS: Final[dict[str, dict[str, Any]]] = {
     },
     "Cache-Control": {"description": "How the response may be cached.", "schema": _STRING},
     "Deprecation": {
-        "description": "When what this request uses was deprecated (RFC 9745); only then.",
+        "description": "When the part of the API that this request uses was deprecated (RFC 9745).",
         "schema": _STRING,
     },
     "Sunset": {
-        "description": "The day before which no release leaves it out (RFC 8594), once decided.",
+        "description": "The day before which no release removes it (RFC 8594), once decided.",
         "schema": _STRING,
     },
     "Content-Disposition": {"description": "The name of the file.", "schema": _STRING},
@@ -140,8 +140,8 @@ SECURITY: Final[dict[str, dict[str, Any]]] = {
         "can be restricted to IP addresses.",
     },
 }
-OAUTH: Final = "oauth"  # the third of them, which has the addresses of the instance in it
-INVALID_CREDENTIAL: Final = "InvalidCredential"  # the 401 of an operation that verifies one
+OAUTH: Final = "oauth"  # the third scheme, which contains addresses of the instance
+INVALID_CREDENTIAL: Final = "InvalidCredential"  # the 401 of verifying a credential
 
 
 class CanopyApi(Api):  # type: ignore[misc]

@@ -9,7 +9,7 @@ from app.api.openapi.components import header_refs
 from app.policy import deprecations
 from app.policy.deprecations import Deprecation
 
-HEADERS: Final = ("Deprecation", "Sunset", "Link")  # of a response to a request that uses it
+HEADERS: Final = ("Deprecation", "Sunset", "Link")  # in responses to requests that use it
 _METHODS: Final = {
     "GET": ("get",),
     "POST": ("post",),
@@ -19,35 +19,35 @@ _METHODS: Final = {
 _SCHEMAS: Final = "#/components/schemas/"
 
 
-def mark(document: dict[str, Any]) -> dict[str, Any]:
-    """Add ``deprecated`` and ``x-sunset`` to the document where something is. Returns it.
+def mark_deprecations(document: dict[str, Any]) -> dict[str, Any]:
+    """Return the document with ``deprecated`` and ``x-sunset`` where something is deprecated.
 
     Raises:
         LookupError: it has no such operation, parameter or field.
     """
     marked = deepcopy(document)
-    for each in deprecations.DEPRECATIONS:
-        method, path = each.operation.split(" ")
+    for row in deprecations.DEPRECATIONS:
+        method, path = row.operation.split(" ")
         item = marked["paths"].get(path, {})
-        found = [item[name] for name in _METHODS[method] if name in item]
-        if not found:
-            raise LookupError(f"There is no operation {each.operation}.")
-        for operation in found:
-            _mark_operation(marked, operation, each)
+        operations = [item[name] for name in _METHODS[method] if name in item]
+        if not operations:
+            raise LookupError(f"There is no operation {row.operation}.")
+        for operation in operations:
+            _mark_operation(marked, operation, row)
     return marked
 
 
-def _mark_operation(document: dict[str, Any], operation: dict[str, Any], it: Deprecation) -> None:
-    marks = {"deprecated": True} | ({"x-sunset": it.sunset.isoformat()} if it.sunset else {})
-    if it.name:
-        places = list(_places(document, operation, it.name))
+def _mark_operation(document: dict[str, Any], operation: dict[str, Any], row: Deprecation) -> None:
+    marks = {"deprecated": True} | ({"x-sunset": row.sunset.isoformat()} if row.sunset else {})
+    if row.name:
+        places = list(_places(document, operation, row.name))
         if not places:
-            raise LookupError(f"{it.operation} has no parameter or field {it.name}.")
+            raise LookupError(f"{row.operation} has no parameter or field {row.name}.")
         for place in places:
             place |= marks
     else:
         operation |= marks
-    text = f"Deprecated since {it.since}: {it.what}. {it.replacement}"
+    text = f"Deprecated since {row.since}: {row.what}. {row.replacement}"
     operation["description"] = f"{operation.get('description', '')}\n\n{text}".strip()
     for status, response in operation["responses"].items():
         if status.startswith("2"):
@@ -55,12 +55,13 @@ def _mark_operation(document: dict[str, Any], operation: dict[str, Any], it: Dep
 
 
 def _places(document: dict[str, Any], operation: dict[str, Any], name: str) -> list[dict[str, Any]]:
-    """The descriptions of the parameters and of the fields of the body that have this name."""
-    found = [each for each in operation.get("parameters", ()) if each.get("name") == name]
+    """The descriptions of the parameters and body fields with this name."""
+    parameters = operation.get("parameters", ())
+    places = [parameter for parameter in parameters if parameter.get("name") == name]
     for content in operation.get("requestBody", {}).get("content", {}).values():
         for form in content["schema"].get("oneOf", [content["schema"]]):
             target = form.get("$ref", "").removeprefix(_SCHEMAS)
             schema = document["components"]["schemas"][target] if target else form
             if name in schema.get("properties", {}):
-                found.append(schema["properties"][name])
-    return found
+                places.append(schema["properties"][name])
+    return places

@@ -10,7 +10,7 @@ from flask import Flask, current_app
 
 from app.api.openapi.components import CanopyApi
 from app.api.openapi.converter import Plugin
-from app.api.openapi.deprecations import mark
+from app.api.openapi.deprecations import mark_deprecations
 from app.values.version import VERSION
 
 CONFIG: Final = {
@@ -35,11 +35,11 @@ def init_app(app: Flask) -> CanopyApi:
     api = CanopyApi()
     api.init_app(app, spec_kwargs={"marshmallow_plugin": Plugin()})
     app.extensions["canopy_openapi"] = {}
-    api.spec.to_dict = description  # what `flask openapi` prints
+    api.spec.to_dict = api_description  # what `flask openapi` prints
     return api
 
 
-def description(address: str | None = None) -> dict[str, Any]:
+def api_description(address: str | None = None) -> dict[str, Any]:
     """The OpenAPI document of the current application.
 
     Args:
@@ -48,18 +48,18 @@ def description(address: str | None = None) -> dict[str, Any]:
     """
     settings = current_app.config["SETTINGS"]
     address = address or settings.public_url
-    found: dict[str, Any] = current_app.extensions["canopy_openapi"]
+    cached: dict[str, Any] = current_app.extensions["canopy_openapi"]
     with _lock:
-        if not found:  # it does not change while the process lives
+        if not cached:  # built once per process
             api: CanopyApi = current_app.extensions["flask-smorest"]["apis"][""]["ext_obj"]
             for describe in api.undescribed:
                 describe()
-            found |= mark(APISpec.to_dict(api.spec))
-    who = {"name": "Whoever runs this instance", "url": f"{address}/docs"}
-    who |= {"email": settings.support_email} if settings.support_email else {}
+            cached |= mark_deprecations(APISpec.to_dict(api.spec))
+    contact = {"name": "Whoever runs this instance", "url": f"{address}/docs"}
+    contact |= {"email": settings.support_email} if settings.support_email else {}
     servers = [{"url": address, "description": "This instance"}]
-    return found | {
-        "info": found["info"] | {"contact": who},
+    return cached | {
+        "info": cached["info"] | {"contact": contact},
         "servers": servers,
         "externalDocs": {"url": f"{address}/docs/guides", "description": "Guides"},
     }

@@ -1,14 +1,14 @@
 """GeoJSON (RFC 7946) as the OpenAPI description names it: components that the fields refer to.
 
-A schema cannot say that a ring is closed or does not cross itself: that is what
-``POST /v1/geometry/validate`` is for.
+A schema cannot require that a ring is closed or does not cross itself:
+``POST /v1/geometry/validate`` checks that.
 """
 
 from __future__ import annotations
 
 from typing import Any, Final
 
-from app.policy.bounds import GEOMETRY_POSITIONS
+from app.policy.request_limits import GEOMETRY_POSITIONS
 
 GEOJSON: Final = "application/geo+json"
 FORMATS: Final = ("json", "geojson")
@@ -16,7 +16,7 @@ FORMAT_DESCRIPTION: Final = (
     "`geojson` for features (RFC 7946), by default `json`. The header "
     "`Accept: application/geo+json` does the same."
 )
-# The parameter of operations that have no other one.
+# For operations without other parameters.
 FORMAT: Final[dict[str, Any]] = {
     "in": "query",
     "name": "format",

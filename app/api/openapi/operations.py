@@ -42,7 +42,7 @@ class Contract(NamedTuple):
 
     @property
     def operation(self) -> str:
-        """The operation as ``app.policy.deprecations`` names it: ``GET /v1/projects/{id}``."""
+        """The operation as in ``app.policy.deprecations``: ``GET /v1/projects/{id}``."""
         path = re.sub(r"<(?:[^:>]+:)?([^>]+)>", r"{\1}", self.path)
         return f"{self.method} {path}"
 
@@ -65,11 +65,11 @@ def contract_of(view: Any) -> Contract | None:
     return contract
 
 
-def describe(blueprint: Any, run: Callable[..., Any], contract: Contract) -> None:
+def describe_operation(blueprint: Any, run: Callable[..., Any], contract: Contract) -> None:
     """Document ``run``: statuses, headers, parameters, security, permission.
 
-    flask-smorest's decorators also wrap a view, to serialise what it returns. Ours return finished
-    responses, so only what the decorators note down is taken.
+    flask-smorest's decorators would also wrap the view to serialize its result. Views return
+    finished responses here, so only the notes of the decorators are used.
     """
     status, schema = contract.gives
     documented = blueprint.doc(
@@ -80,21 +80,21 @@ def describe(blueprint: Any, run: Callable[..., Any], contract: Contract) -> Non
     )(run)
     named = header_refs(*_success_headers(contract))
     example = None if schema is None else example_of(schema)
-    noted = blueprint.response(
+    notes = blueprint.response(
         status, schema, content_type=content_type_of(schema), headers=named, example=example
     )(documented)._apidoc
-    noted.get("arguments", {}).pop("responses", None)  # a wrong query is 400 here, not 422
-    run._apidoc = noted | {"contract": contract}  # type: ignore[attr-defined]
+    notes.get("arguments", {}).pop("responses", None)  # a wrong query is 400 here, not 422
+    run._apidoc = notes | {"contract": contract}  # type: ignore[attr-defined]
 
 
-def finish(
-    document: dict[str, Any], noted: dict[str, Any], *, method: str, **_: Any
+def finish_operation(
+    document: dict[str, Any], notes: dict[str, Any], *, method: str, **_: Any
 ) -> dict[str, Any]:
-    """Add to an operation what flask-smorest has no word for: header parameters, permission, a
-    second form of the body. PATCH, the same operation as PUT, gets an id of its own."""
-    contract: Contract = noted["contract"]
+    """Add to an operation what flask-smorest cannot express: header parameters, the permission, a
+    second form of the body, and another id for PATCH, which is the same operation as PUT."""
+    contract: Contract = notes["contract"]
     if method == "patch":
-        about = noted["manual_doc"]
+        about = notes["manual_doc"]
         about["operationId"] = about["operationId"].replace("update", "patch", 1)
     if contract.takes is not None and is_form(contract.takes):
         content = document["requestBody"]["content"]
@@ -107,14 +107,14 @@ def finish(
         success = document["responses"][contract.gives[0]]
         success["content"] = success.get("content", {}) | _other_contents(contract)
     document.setdefault("parameters", []).extend(_other_parameters(document, contract))
-    text = [noted["docstring"].get("description", ""), _UPDATE if contract.method == "PUT" else ""]
+    text = [notes["docstring"].get("description", ""), _UPDATE if contract.method == "PUT" else ""]
     text += [_permission_sentence(contract.needs)]
-    noted["docstring"]["description"] = "\n\n".join(each for each in text if each)
+    notes["docstring"]["description"] = "\n\n".join(filter(None, text))
     return document
 
 
 def is_form(takes: type[ma.Schema] | None) -> bool:
-    """Return whether a body is a form with several parts, one of them a file."""
+    """Return True if a body is a form with several parts, one of them a file."""
     return bool(getattr(takes, "is_form", False))
 
 
@@ -174,8 +174,8 @@ def _refusals(contract: Contract) -> dict[str, Any]:
 
 
 def _other_parameters(document: dict[str, Any], contract: Contract) -> list[Any]:
-    """The parameters in no schema: headers, and ``format`` where it is the only parameter."""
-    has_query = any(each["in"] == "query" for each in document.get("parameters", []))
+    """The parameters outside schemas: headers, and ``format`` if it is the only parameter."""
+    has_query = any(row["in"] == "query" for row in document.get("parameters", []))
     is_missing = contract.geojson is not None and not has_query
     return [*([FORMAT] if is_missing else []), *_header_parameters(contract)]
 
@@ -199,7 +199,7 @@ def _success_headers(contract: Contract) -> list[str]:
 
 
 def _security(needs: str) -> list[dict[str, list[str]]]:
-    """The credentials that an operation takes, an OAuth token with the scope that it must have."""
+    """The credentials of an operation; OAuth tokens with the required scope."""
     choices: list[dict[str, list[str]]] = [{name: []} for name in SECURITY]
     if scopes := [name for name in needs.split(OR) if name in SCOPES]:
         return [*choices, *({OAUTH: [scope]} for scope in scopes)]

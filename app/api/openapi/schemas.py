@@ -1,4 +1,4 @@
-"""Schemas of responses, for the documentation only: they do not serialise."""
+"""Schemas of responses, for the documentation only: they do not serialize."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from app.policy.conflicts import CONFLICTS
 
 
 class OutputSchema(ma.Schema):
-    """A resource as it is shown."""
+    """The base of response schemas."""
 
     class Meta:
         unknown = ma.EXCLUDE
 
 
 class ErrorDetailSchema(OutputSchema):
-    """What is wrong with one field, parameter or header."""
+    """One problem of a field, parameter or header."""
 
     field = fields.String(
         required=True,
@@ -27,8 +27,8 @@ class ErrorDetailSchema(OutputSchema):
     message = fields.String(required=True)
     code = fields.String(
         metadata={
-            "description": "With 409: a stable word for the cause, of which there may be more "
-            f"later: {', '.join(f'`{cause}`' for cause in CONFLICTS)}.",
+            "description": "With 409: the cause. More may be added later: "
+            f"{', '.join(f'`{cause}`' for cause in CONFLICTS)}.",
             "examples": ["slug_taken"],
         }
     )
@@ -74,7 +74,7 @@ class InvalidCredentialSchema(ErrorSchema):
 
 
 class SomeFields(fields.Nested):
-    """A record of a list, of which a client can ask for some fields only."""
+    """A record of a list from which a client can select fields."""
 
 
 def example_of(schema: type[ma.Schema]) -> Any:
@@ -88,8 +88,7 @@ def content_type_of(schema: type[ma.Schema] | None) -> str | None:
 
 
 def is_tagged(schema: type[ma.Schema] | None) -> bool:
-    """Return whether a response has an entity tag, as those with ``data`` or of a type other than
-    plain JSON have."""
+    """Return True if a response has an entity tag: it has ``data``, or is not plain JSON."""
     if schema is None:
         return False
     return "data" in schema._declared_fields or content_type_of(schema) is not None

@@ -1,1 +1,1 @@
-"""The audit log as it is read, exported, sealed and verified."""
+"""Reading, exporting, sealing and verifying the audit log."""

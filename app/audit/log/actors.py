@@ -1,6 +1,6 @@
-"""The actors in an account's log, including people who have left and keys that were revoked.
+"""The actors in an account's log, including people who have left and revoked keys.
 
-The index of actors is read from one to the next, however many entries each has.
+The index is read from one actor to the next, however many entries each has.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ _LAST = columns_of(AuditEntry).add_columns(func.max(AuditEntry.actor_id))
 
 
 class LoggedActor(NamedTuple):
-    """Who did something: ``type`` is one of ``app.policy.audit.ACTORS``; ``label`` is the email
-    address or the name that their newest entry has."""
+    """An actor; ``type`` is one of ``app.policy.audit.ACTORS``, ``label`` the email address or the
+    name in the newest entry."""
 
     id: str
     type: str  # empty if the entry is unreadable
@@ -34,15 +34,15 @@ def list_actors(account_id: str, most: int) -> list[LoggedActor]:
 
 def find_actors(account_id: str, name: str, most: int) -> list[LoggedActor]:
     """Return those of the first ``most`` actors with this name, in any case, or this id."""
-    wanted, written = name.casefold(), dumps(name).decode()[1:-1].casefold()
+    folded, in_json = name.casefold(), dumps(name).decode()[1:-1].casefold()
     # Parsing all of them takes seconds.
     likely = (
         row
         for row in _read(account_id, most)
-        if written in row[1].decode(errors="replace").casefold()
+        if in_json in row[1].decode(errors="replace").casefold()
     )
-    found = (_actor(*row) for row in likely)
-    return [actor for actor in found if wanted in (actor.label.casefold(), actor.id)]
+    actors = (_actor(*row) for row in likely)
+    return [actor for actor in actors if folded in (actor.label.casefold(), actor.id)]
 
 
 def _read(account_id: str, most: int) -> list[tuple[Any, ...]]:
@@ -59,13 +59,13 @@ def _actor(actor_id: str, body: bytes) -> LoggedActor:
 
 def _actors() -> CompiledQuery:
     first = select(literal(1).label("number"), _LAST.scalar_subquery().label("id"))
-    found = first.cte("found", recursive=True)
-    before = _LAST.where(AuditEntry.actor_id < found.c.id).scalar_subquery()
-    is_next = and_(found.c.id.is_not(None), found.c.number < bindparam("most", type_=BigInteger))
-    found = found.union_all(select(found.c.number + 1, before).where(is_next))
-    newest = columns_of(AuditEntry).add_columns(BODY).where(AuditEntry.actor_id == found.c.id)
+    ids = first.cte("found", recursive=True)
+    before = _LAST.where(AuditEntry.actor_id < ids.c.id).scalar_subquery()
+    is_next = and_(ids.c.id.is_not(None), ids.c.number < bindparam("most", type_=BigInteger))
+    ids = ids.union_all(select(ids.c.number + 1, before).where(is_next))
+    newest = columns_of(AuditEntry).add_columns(BODY).where(AuditEntry.actor_id == ids.c.id)
     body = newest.order_by(AuditEntry.id.desc()).limit(1).scalar_subquery()
-    return CompiledQuery(select(found.c.id, body.label("body")).where(found.c.id.is_not(None)))
+    return CompiledQuery(select(ids.c.id, body.label("body")).where(ids.c.id.is_not(None)))
 
 
 _ACTORS = _actors()

@@ -1,7 +1,7 @@
 """The stored text of entries.
 
-One rule for a row that somebody made unreadable with SQL: ``read_body`` returns None. Lists, pages
-and CSV files skip it, the worker does not seal it, and verification and the doctor report it.
+If somebody has made a row unreadable with SQL, ``read_body`` returns None. Lists, pages and CSV
+files skip it, the worker does not seal it, and verification and the doctor report it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The checkpoints of an account, as they are listed and exported."""
+"""The checkpoints of an account, for lists and exports."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ def list_checkpoints(account_id: str, page: int, per_page: int) -> tuple[list[di
     Unreadable ones are left out.
     """
     values = {"account_id": account_id, "size": per_page, "skipped": (page - 1) * per_page}
-    found = [Checkpoint(**row._asdict()) for row in _PAGE.all(**values)]
+    checkpoints = [Checkpoint(**row._asdict()) for row in _PAGE.all(**values)]
     total = int(_TOTAL.scalar(account_id=account_id))
-    return [record_of(each) for each in found if each.is_valid()], total
+    return [record_of(checkpoint) for checkpoint in checkpoints if checkpoint.is_valid()], total
 
 
 def next_checkpoint(account_id: str, after: int | None) -> Checkpoint | None:
@@ -49,17 +49,17 @@ def next_checkpoint(account_id: str, after: int | None) -> Checkpoint | None:
 
 
 def checkpoints_in_transaction(account_id: str) -> Select[Any]:
-    """A statement for the checkpoints of an account, to be run by ``fetch``."""
+    """The statement of an account's checkpoints, for ``fetch_checkpoints``."""
     return rows_of(account_id, AuditCheckpoint).with_only_columns(*map(api_column, _ALL))
 
 
-def fetch(statement: Select[Any]) -> list[Checkpoint]:
-    """Return the checkpoints that a statement finds, in the open transaction."""
+def fetch_checkpoints(statement: Select[Any]) -> list[Checkpoint]:
+    """Read the checkpoints of a statement in the open transaction."""
     return [Checkpoint(*row) for row in db.session.execute(statement)]
 
 
 def record_of(checkpoint: Checkpoint) -> dict[str, Any]:
-    """A checkpoint as it is published: with the number of its entries instead of their hashes."""
+    """The public record of a checkpoint, with the number of entries instead of their hashes."""
     record = checkpoint._asdict()
     del record["entry_hashes"]
     return record | {"entries": checkpoint.last - checkpoint.first + 1}

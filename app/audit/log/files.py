@@ -17,7 +17,12 @@ from sqlalchemy import bindparam, or_
 
 from app.audit.log.bodies import BODY, read_body
 from app.audit.log.checkpoints import next_checkpoint
-from app.audit.log.filters import EntryQuery, EntryStatementFilters, filtered, parameters
+from app.audit.log.filters import (
+    EntryQuery,
+    EntryStatementFilters,
+    entry_parameters,
+    filtered_entries,
+)
 from app.audit.log.keys import list_keys
 from app.audit.proof import checkpoint as proof
 from app.audit.proof.checkpoint import Checkpoint
@@ -55,7 +60,7 @@ _BATCH = CompiledQuery(
     .order_by(AuditEntry.number)
     .limit(_AT_ONCE)
 )
-# What is sealed while the tail is read still belongs to it.
+# Entries that are sealed while the tail is read still belong to it.
 _TAIL = CompiledQuery(
     columns_of(AuditEntry, AuditEntry.id)
     .add_columns(BODY)
@@ -69,7 +74,7 @@ _TAIL = CompiledQuery(
 
 
 class ContextReader:
-    """Runs each query in its own application context, so that none holds a connection."""
+    """Runs each query in its own application context, so that no connection is held."""
 
     def __init__(self, app: Flask) -> None:
         self._app = app
@@ -127,30 +132,33 @@ def proof_lines(app: Flask, account_id: str) -> Iterator[bytes]:
             yield _line(entry_id, body)
         last = checkpoint.last
     yield dumps({"not_sealed": {"after": last}})
-    for entry_id, body in _tail(read, account_id, last):
+    for entry_id, body in _unsealed_rows(read, account_id, last):
         entries += 1
         yield _line(entry_id, body)
     yield dumps({"end": {"checkpoints": checkpoints, "entries": entries}})
 
 
 def _line(entry_id: str, body: bytes) -> bytes:
-    """Return the line of an entry. An unreadable one could be taken for another line of the file,
-    so its line says that it is unreadable, and no checkpoint covers it."""
+    """Return the line of an entry.
+
+    An unreadable one could be mistaken for another line of the file. Its line says that it is
+    unreadable, and no checkpoint covers it.
+    """
     return dumps({"id": entry_id, UNREADABLE: True}) if read_body(body) is None else body
 
 
 def _with_entries(
     read: ContextReader, account_id: str, checkpoint: Checkpoint
 ) -> tuple[Checkpoint, list[tuple[Any, ...]]]:
-    """Return a checkpoint with its entries. If some are missing, it is read again: they may just
+    """Return a checkpoint with its entries. If some are missing, it is read again, as they may just
     have been deleted by age."""
-    found = list(_numbered(read, account_id, checkpoint))
-    if checkpoint.entry_hashes and len(found) != checkpoint.last - checkpoint.first + 1:
+    entries = list(_numbered_rows(read, account_id, checkpoint))
+    if checkpoint.entry_hashes and len(entries) != checkpoint.last - checkpoint.first + 1:
         checkpoint = read(next_checkpoint, account_id, checkpoint.number - 1) or checkpoint
-    return checkpoint, found if checkpoint.entry_hashes else []
+    return checkpoint, entries if checkpoint.entry_hashes else []
 
 
-def _numbered(
+def _numbered_rows(
     read: ContextReader, account_id: str, checkpoint: Checkpoint
 ) -> Iterator[tuple[Any, ...]]:
     values = {"account_id": account_id, "first": checkpoint.first, "last": checkpoint.last}
@@ -159,7 +167,7 @@ def _numbered(
         values["first"] = rows[-1][0] + 1
 
 
-def _tail(read: ContextReader, account_id: str, last: int) -> Iterator[tuple[Any, ...]]:
+def _unsealed_rows(read: ContextReader, account_id: str, last: int) -> Iterator[tuple[Any, ...]]:
     values = {"account_id": account_id, "last": last, "after": ""}
     while rows := read(_TAIL.tuples, **values):
         yield from rows
@@ -168,7 +176,7 @@ def _tail(read: ContextReader, account_id: str, last: int) -> Iterator[tuple[Any
 
 def _rows(app: Flask, account_id: str, query: EntryQuery) -> Iterator[tuple[Any, ...]]:
     """Yield the id and the text of each entry that matches a query."""
-    read, values = ContextReader(app), parameters(account_id, query)
+    read, values = ContextReader(app), entry_parameters(account_id, query)
     statement, values["after"] = _filtered(EntryStatementFilters.of(values)), ""
     while rows := read(statement.tuples, **values):
         yield from rows
@@ -177,7 +185,7 @@ def _rows(app: Flask, account_id: str, query: EntryQuery) -> Iterator[tuple[Any,
 
 @cache
 def _filtered(filters: EntryStatementFilters) -> CompiledQuery:
-    rows = filtered(AuditEntry.id.expression, filters).add_columns(BODY)
+    rows = filtered_entries(AuditEntry.id.expression, filters).add_columns(BODY)
     rows = rows.where(AuditEntry.id > bindparam("after"))
     return CompiledQuery(rows.order_by(AuditEntry.id).limit(_AT_ONCE))
 
@@ -202,12 +210,12 @@ def _csv(rows: Iterator[tuple[Any, ...]]) -> Iterator[bytes]:
 
 
 def _cells(entry: dict[str, Any]) -> list[Any]:
-    """The columns, with control characters escaped as in JSON: a terminal would obey them."""
-    return [_escaped(each) if isinstance(each, str) else each for each in _columns(entry)]
+    """The columns, with control characters, which a terminal would obey, escaped as in JSON."""
+    return [_escape(cell) if isinstance(cell, str) else cell for cell in _columns(entry)]
 
 
-def _escaped(text: str) -> str:
-    return _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+def _escape(text: str) -> str:
+    return _CONTROL.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def _columns(entry: dict[str, Any]) -> list[Any]:

@@ -1,4 +1,4 @@
-"""The base of all statements that count or list an account's audit log."""
+"""Filters of an account's audit log, for statements that count or list entries."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from typing import Any, Final, NamedTuple
 from sqlalchemy import ColumnElement, Select, bindparam
 
 from app.auth.tenant import columns_of
-from app.lists.logs import Log, shifted
+from app.lists.logs import Log, shifted_time
 from app.models import AuditEntry
 from app.values.ids import first_id, last_id
 
 _KIND: Final = "audit_entry"
 
-# Each has an index with the entries in order. The index contains the other columns, so that entries
-# filtered by several are found by the first, and tested without reading rows.
+# Each has an index with the entries in order, and the other columns: entries that are filtered by
+# several are found by the first, and tested without reading rows.
 INDEXED: Final = ("target_id", "actor_id", "action")
 
 
 class EntryQuery(NamedTuple):
-    """Which entries, which page; both ends of the time are included."""
+    """The filters and the page of entries; both ends of the time are included."""
 
     page: int = 1
     per_page: int = 20
@@ -32,7 +32,7 @@ class EntryQuery(NamedTuple):
 
 
 class EntryStatementFilters(NamedTuple):
-    """Which filters a statement has; the values are parameters."""
+    """The filters of a statement, whose values are parameters."""
 
     target_id: bool = False
     actor_id: bool = False
@@ -44,37 +44,41 @@ class EntryStatementFilters(NamedTuple):
 
     @classmethod
     def of(cls, values: dict[str, Any]) -> EntryStatementFilters:
-        """Those that parameters are given for."""
+        """The filters that parameters are given for."""
         ends = {"since": "since_id", "until": "until_id"}
         return cls(*(ends.get(name, name) in values for name in cls._fields))
 
 
-def parameters(account_id: str, query: EntryQuery, before: str | None = None) -> dict[str, Any]:
-    """The parameters of ``filtered``.
+def entry_parameters(
+    account_id: str, query: EntryQuery, before: str | None = None
+) -> dict[str, Any]:
+    """The parameters of ``filtered_entries``.
 
     Args:
         before: the id of an entry; only older ones match.
     """
     values: dict[str, Any] = {"account_id": account_id}
     values |= {name: value for name in INDEXED if (value := getattr(query, name))}
-    values |= {"since_id": first_id(_KIND, shifted(query.since))} if query.since else {}
-    until_id = last_id(_KIND, shifted(query.until)) if query.until else None
+    values |= {"since_id": first_id(_KIND, shifted_time(query.since))} if query.since else {}
+    until_id = last_id(_KIND, shifted_time(query.until)) if query.until else None
     if before:
         return values | {"before": min(before, until_id or before)}
     return values | ({"until_id": until_id} if until_id else {})
 
 
-def filtered(what: ColumnElement[Any], filters: EntryStatementFilters) -> Select[Any]:
-    """Select ``what`` of the account's entries that match the filters. The time of an entry is that
-    of its id."""
+def filtered_entries(output: ColumnElement[Any], filters: EntryStatementFilters) -> Select[Any]:
+    """Select ``output`` from the account's entries that match the filters.
+
+    The time of an entry is that of its id.
+    """
     conditions = list[ColumnElement[bool]]()
     for name in INDEXED:
         if getattr(filters, name):
             column = getattr(AuditEntry, name).expression
-            # SQLite would take one index or the other: an expression has none.
+            # Keeps SQLite from using the index of another column.
             tested = column.concat("") if conditions else column
             conditions.append(tested == bindparam(name))
-    if filters.since and not filters.lowest_id:  # the nearer end: SQLite might take the other one
+    if filters.since and not filters.lowest_id:  # SQLite might use the farther bound
         conditions.append(AuditEntry.id >= bindparam("since_id"))
     if filters.until:
         conditions.append(AuditEntry.id <= bindparam("until_id"))
@@ -82,7 +86,9 @@ def filtered(what: ColumnElement[Any], filters: EntryStatementFilters) -> Select
         conditions.append(AuditEntry.id >= bindparam("lowest_id"))
     if filters.before:
         conditions.append(AuditEntry.id < bindparam("before"))
-    return columns_of(AuditEntry).add_columns(what).where(*conditions)
+    return columns_of(AuditEntry).add_columns(output).where(*conditions)
 
 
-LOG: Final = Log(_KIND, AuditEntry.id.expression, ("account_id",), EntryStatementFilters, filtered)
+LOG: Final = Log(
+    _KIND, AuditEntry.id.expression, ("account_id",), EntryStatementFilters, filtered_entries
+)

@@ -13,22 +13,19 @@ from app.audit.log.keys import create_key, newest_key
 from app.audit.log.retention import accounts_with_expired, delete_oldest
 from app.audit.log.sealing import AccountSealer, AlreadySealed, accounts_with_waiting, take_lock
 from app.db.transactions import transaction
-from app.jobs import shutdown
-from app.jobs.pauses import pause_after
 from app.jobs.registry import Job
+from app.jobs.runs import JobRun
 
 log = logging.getLogger(__name__)
-
-_RUN_SECONDS: Final = 10.0  # of a job; mails and all other jobs wait for it
 
 
 def seal_audit_log() -> int:
     """Seal the entries that are due, taking turns between accounts. Returns how many."""
-    end, sealed = time.monotonic() + _RUN_SECONDS, 0
+    run, sealed = JobRun(), 0
     waiting = deque(map(AccountSealer, accounts_with_waiting()))
-    while waiting and time.monotonic() < end and not shutdown.requested.is_set():
+    while waiting and not run.is_over:
         sealer = waiting.popleft()
-        sealed += _seal_next(sealer)
+        sealed += _seal_next(sealer, run)
         if not sealer.is_done:
             waiting.append(sealer)
     return sealed
@@ -36,18 +33,18 @@ def seal_audit_log() -> int:
 
 def prune_audit_log() -> int:
     """Delete entries older than ``AUDIT_DAYS``, taking turns between accounts. Returns how many."""
-    end, deleted = time.monotonic() + _RUN_SECONDS, 0
+    run, deleted = JobRun(), 0
     waiting = deque(accounts_with_expired())
-    while waiting and time.monotonic() < end and not shutdown.requested.is_set():
+    while waiting and not run.is_over:
         account_id = waiting.popleft()
-        number = _prune_next(account_id)
+        number = _prune_next(account_id, run)
         if number is not None:
             deleted += number
             waiting.append(account_id)
     return deleted
 
 
-def _seal_next(sealer: AccountSealer) -> int:
+def _seal_next(sealer: AccountSealer, run: JobRun) -> int:
     began = time.monotonic()
     try:
         batch = sealer.read()
@@ -63,11 +60,11 @@ def _seal_next(sealer: AccountSealer) -> int:
         log.exception("the audit log of %s cannot be sealed", sealer.account_id)
         sealer.is_done = True
         return 0
-    pause_after(began)
+    run.pause(began)
     return sealed
 
 
-def _prune_next(account_id: str) -> int | None:
+def _prune_next(account_id: str, run: JobRun) -> int | None:
     began = time.monotonic()
     try:
         with transaction():
@@ -75,12 +72,12 @@ def _prune_next(account_id: str) -> int | None:
     except Exception:  # as above
         log.exception("the audit log of %s cannot be pruned", account_id)
         return None
-    pause_after(began)
+    run.pause(began)
     return deleted
 
 
 def _signing_key() -> tuple[str, Ed25519PrivateKey]:
-    """Return the key that signs, and create it for the first checkpoint of the instance."""
+    """Return the key that signs, which is created for the first checkpoint of the instance."""
     key = newest_key()
     while key is None:
         with transaction():

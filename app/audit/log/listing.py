@@ -1,6 +1,6 @@
-"""The list of an account's entries, newest first. A record is the text that was written.
+"""The list of an account's entries, newest first, as the text that was written.
 
-Unreadable entries are left out, though ``total`` counts them.
+Unreadable entries are left out, but counted in ``total``.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from app.audit.log.filters import (
     LOG,
     EntryQuery,
     EntryStatementFilters,
-    filtered,
-    parameters,
+    entry_parameters,
+    filtered_entries,
 )
 from app.auth.tenant import columns_of
 from app.db.queries import CompiledQuery, engine
 from app.db.search_index import page_of
-from app.lists.log_counts import count
+from app.lists.log_counts import count_entries
 from app.lists.logs import latest_rows
 from app.lists.pages import newest_first, page_rows
 from app.models import AuditEntry
@@ -52,7 +52,7 @@ class LatestEntries(NamedTuple):
 
 def list_entries(account_id: str, query: EntryQuery) -> tuple[list[Fragment], int]:
     """Return the entries of one page, and the total of all pages."""
-    rows, total = _rows(query, parameters(account_id, query))
+    rows, total = _rows(query, entry_parameters(account_id, query))
     return [Fragment(body) for _, body in rows if read_body(body) is not None], total
 
 
@@ -62,15 +62,15 @@ def _rows(query: EntryQuery, values: dict[str, Any]) -> tuple[Iterable[tuple[Any
         skipped = (query.page - 1) * query.per_page
         rows = _PAGE_OF_ALL.tuples(**values, size=query.per_page, skipped=skipped)
         return rows, _total(values)
-    total = count(LOG, values)
-    found = page_rows(
+    total = count_entries(LOG, values)
+    page = page_rows(
         query.page,
         query.per_page,
         total,
         lambda span: _page(engine().dialect.name, filters, backwards=span.backwards),
         values,
     )
-    return found, total
+    return page, total
 
 
 def list_latest(account_id: str, query: EntryQuery, before: str | None = None) -> LatestEntries:
@@ -79,16 +79,16 @@ def list_latest(account_id: str, query: EntryQuery, before: str | None = None) -
     Args:
         before: the id of an entry; only older ones are returned.
     """
-    values = parameters(account_id, query, before)
+    values = entry_parameters(account_id, query, before)
     tested = [name for name in INDEXED if name in values][1:]
-    found = latest_rows(LOG, values, query.per_page, _latest, tested=tested)
-    entries = [entry for _, body in found.rows if (entry := read_body(body)) is not None]
-    return LatestEntries(entries, found.before, found.is_cut)
+    page = latest_rows(LOG, values, query.per_page, _latest, tested=tested)
+    entries = [entry for _, body in page.rows if (entry := read_body(body)) is not None]
+    return LatestEntries(entries, page.before, page.is_cut)
 
 
 def _total(values: dict[str, Any]) -> int:
-    """Return the number of all entries. The sealed ones are not counted one by one: their numbers
-    are consecutive, and the oldest are deleted first."""
+    """Return the number of all entries. The numbers of sealed ones are consecutive, and the oldest
+    are deleted first, so that they need not be counted."""
     oldest, newest, waiting = _NUMBERS.tuples(**values)[0]
     return int(waiting if newest is None else newest - oldest + 1 + waiting)
 
@@ -100,12 +100,14 @@ def _latest(filters: EntryStatementFilters) -> CompiledQuery:
 @cache
 def _page(dialect: str, filters: EntryStatementFilters, *, backwards: bool) -> CompiledQuery:
     rows = columns_of(AuditEntry, AuditEntry.id).add_columns(BODY)
-    return newest_first(filtered(_KEY, filters), rows, (_KEY,), dialect, backwards=backwards)
+    return newest_first(
+        filtered_entries(_KEY, filters), rows, (_KEY,), dialect, backwards=backwards
+    )
 
 
 def _page_of_all() -> CompiledQuery:
-    """A page without filters: what waits to be sealed, then what is sealed, by number. So the
-    sealed entries before the page are not read, however many they are."""
+    """Read a page without filters: waiting entries, then sealed ones by number. So the sealed
+    entries before the page are not read."""
     size, skipped = (bindparam(name, type_=BigInteger) for name in ("size", "skipped"))
     beyond = skipped - _WAITING
     first = _NEWEST - case((beyond > 0, beyond), else_=0)
@@ -115,15 +117,15 @@ def _page_of_all() -> CompiledQuery:
         page_of(log.where(number.is_(None)).order_by(_KEY.desc())),
         log.where(number <= first).order_by(number.desc()).limit(size),
     )
-    found = union_all(*(select(part.subquery()) for part in parts)).subquery().c
-    latest = (found.number.desc().nulls_first(), found.id.desc())
-    return CompiledQuery(select(found.id, found.body).order_by(*latest).limit(size))
+    union = union_all(*(select(part.subquery()) for part in parts)).subquery().c
+    latest = (union.number.desc().nulls_first(), union.id.desc())
+    return CompiledQuery(select(union.id, union.body).order_by(*latest).limit(size))
 
 
 _PAGE_OF_ALL = _page_of_all()
 
 
 def last_done_at(account_id: str, action: str) -> datetime | None:
-    """When an action was last done; None: never, or longer ago than entries are kept."""
+    """The last time of an action; None if no entry has it."""
     entries = list_latest(account_id, EntryQuery(per_page=1, action=action)).entries
     return parse_time(entries[0]["at"]) if entries else None

@@ -1,7 +1,7 @@
 """Sealed entries and their checkpoints as events, for webhooks that subscribe to them.
 
-They are written in the transaction that seals, so a batch that is rolled back sends nothing, and no
-request waits for them. Without a subscription nothing is written.
+They are written in the transaction that seals, so that no request waits for them. Without a
+subscription nothing is written.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ _WEBHOOKS = CompiledQuery(
 
 
 def entries_at_once(account_id: str) -> int:
-    """How many entries to seal at most in a transaction, if each of the account's webhooks gets
-    them all: others cannot write on SQLite meanwhile."""
+    """The most entries to seal in a transaction if each of the account's webhooks gets them all:
+    SQLite has one writer."""
     return SEALED_DELIVERIES // max(1, int(_WEBHOOKS.scalar(account_id=account_id)))
 
 
-def publish(checkpoint: Checkpoint, bodies: Sequence[bytes]) -> None:
+def publish_batch(checkpoint: Checkpoint, bodies: Sequence[bytes]) -> None:
     """Write the events of a batch in the current transaction.
 
     Args:
-        bodies: of the entries that the checkpoint seals, in the order of their numbers.
+        bodies: the bodies of the sealed entries, in the order of their numbers.
     """
     if checkpoint.account_id == INSTANCE:  # no account, so it has no webhooks
         return
@@ -50,13 +50,13 @@ def publish(checkpoint: Checkpoint, bodies: Sequence[bytes]) -> None:
     if of_entries:
         emit_many("audit.entry", _entries(checkpoint.first, bodies), actor, of_entries)
     if of_checkpoints:
-        # Found by its key: events that are found by the account are about its usage and billing.
+        # By its key: events with the account as the subject are about usage and billing.
         subject = (checkpoint.key_id, record_of(checkpoint))
         emit_many("audit.checkpoint", [subject], actor, of_checkpoints)
 
 
 def _entries(first: int, bodies: Sequence[bytes]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The id of each entry, and the entry with its number."""
+    """Yield (id, entry with its number)."""
     for number, body in enumerate(bodies, first):
         entry = loads_own(body)
         yield entry["id"], entry | {"number": number}

@@ -14,13 +14,13 @@ from app.values import clock
 
 
 def file_response(
-    account_id: str, format_name: str, query: EntryQuery, record: Callable[[], None]
+    account_id: str, format_name: str, query: EntryQuery, write_entry: Callable[[], None]
 ) -> Response:
     """Return a file with all entries that match a query, streamed.
 
     Args:
         format_name: one of ``FORMATS``.
-        record: records the export in the log, and so in the file, and commits.
+        write_entry: writes the entry of the export, which the file contains, and commits.
 
     Raises:
         ServiceUnavailable: another export of the account is running, or there are too many.
@@ -28,7 +28,7 @@ def file_response(
     app = current_app._get_current_object()  # type: ignore[attr-defined]
 
     def write(at_once: bool) -> ExportedFile:
-        record()
+        write_entry()
         pieces = write_file(app, account_id, format_name, query)
         return whole_file(pieces, app) if at_once else ExportedFile(pieces, None)
 

@@ -1,6 +1,6 @@
 """Deleting whole batches of entries ``AUDIT_DAYS`` after they were sealed.
 
-Their checkpoints stay, and an entry records the deletion.
+Their checkpoints stay, and the deletion has an entry.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from typing import Final
 from flask import current_app
 from sqlalchemy import bindparam, delete, update
 
-from app.audit.entries import record
-from app.audit.log.checkpoints import checkpoints_in_transaction, fetch
+from app.audit.entries import write_entry
+from app.audit.log.checkpoints import checkpoints_in_transaction, fetch_checkpoints
 from app.audit.log.sealing import take_lock
 from app.audit.origin import SYSTEM
 from app.audit.proof.checkpoint import Checkpoint
-from app.audit.targets import audit_log
+from app.audit.targets import audit_log_target
 from app.auth.tenant import select_of_all_accounts
 from app.db.column_types import byte_length
 from app.db.extensions import db
@@ -39,14 +39,12 @@ _SILENT: Final = {"synchronize_session": False}
 
 
 def accounts_with_expired() -> list[str]:
-    """The accounts, and the instance, with expired batches.
-
-    They are shuffled, as a run may not come to the last.
-    """
+    """The accounts, and the instance, with expired batches, shuffled, as a run may not reach the
+    last."""
     with connect() as connection:
-        found = list(connection.scalars(_EXPIRED, {"before": _expired_before()}))
-    shuffle(found)
-    return found
+        account_ids = list(connection.scalars(_EXPIRED, {"before": _expired_before()}))
+    shuffle(account_ids)
+    return account_ids
 
 
 def delete_oldest(account_id: str) -> int | None:
@@ -54,8 +52,8 @@ def delete_oldest(account_id: str) -> int | None:
     transaction.
 
     Returns:
-        How many; None if the oldest batch has not expired. Later ones are kept too, so that what
-        is deleted has no gaps.
+        Their number; None if the oldest batch has not expired. Later batches stay then, too, so
+        that deletion leaves no gaps.
     """
     if not take_lock(f"prune {account_id}"):
         return None  # another process deletes it
@@ -72,7 +70,7 @@ def _expired_before() -> datetime:
 def _oldest(account_id: str) -> list[Checkpoint]:
     """The oldest checkpoints whose entries are not deleted, with a lock."""
     own = checkpoints_in_transaction(account_id).where(_HAS_ENTRIES)
-    return fetch(own.order_by(AuditCheckpoint.number).limit(_AT_ONCE).with_for_update())
+    return fetch_checkpoints(own.order_by(AuditCheckpoint.number).limit(_AT_ONCE).with_for_update())
 
 
 def _delete(account_id: str, batches: list[Checkpoint]) -> int:
@@ -82,10 +80,10 @@ def _delete(account_id: str, batches: list[Checkpoint]) -> int:
     emptying = update(AuditCheckpoint).where(*own).values(entry_hashes=None)
     db.session.execute(emptying, execution_options=_SILENT)
     sealed = AuditEntry.account_id == account_id, AuditEntry.number.between(first, last)
-    gone = delete(AuditEntry).where(*sealed).returning(byte_length(AuditEntry.body))
-    sizes = db.session.scalars(gone, execution_options=_SILENT).all()
+    deleting = delete(AuditEntry).where(*sealed).returning(byte_length(AuditEntry.body))
+    sizes = db.session.scalars(deleting, execution_options=_SILENT).all()
     note_history(account_id, -len(sizes), -sum(sizes))
     changes = {"first_number": {"from": first, "to": last + 1}}
-    target = audit_log(account_id)
-    record("audit_log.pruned", target, account_id=account_id, actor=SYSTEM, changes=changes)
+    target = audit_log_target(account_id)
+    write_entry("audit_log.pruned", target, account_id=account_id, actor=SYSTEM, changes=changes)
     return len(sizes)

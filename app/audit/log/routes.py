@@ -8,7 +8,7 @@ from flask import Response
 
 from app.api import envelope
 from app.api.blueprint import ApiBlueprint
-from app.api.fields import PageQuerySchema
+from app.api.query_schemas import PageQuerySchema
 from app.api.schemas import page_of, single_of, whole_of
 from app.audit.log import checkpoints, keys, listing, service
 from app.audit.log.filters import EntryQuery
@@ -29,7 +29,7 @@ bp = ApiBlueprint(
     description="Who did what in the account.",
 )
 
-# The beginning of a file of each format, for the description of the API.
+# The beginning of each file, for the description of the API.
 _FILES: Final = {
     "application/x-ndjson": '{"audit_log":{"format":"canopy-audit-1",',
     "text/csv; charset=utf-8": "id,at,action,",
@@ -60,11 +60,11 @@ def list_audit_log(principal: Principal, values: dict[str, Any]) -> Response:
 
 
 def _file(account_id: str, format_name: str, query: EntryQuery) -> Response:
-    def record() -> None:
+    def write_entry() -> None:
         with transaction():
-            service.record_export(account_id, format_name, query)
+            service.write_export_entry(account_id, format_name, query)
 
-    return file_response(account_id, format_name, query, record)
+    return file_response(account_id, format_name, query, write_entry)
 
 
 @bp.operation(

@@ -6,18 +6,18 @@ from typing import Any, ClassVar, Final
 
 from marshmallow import fields, validate
 
-from app.api.fields import PageQuerySchema
 from app.api.openapi.schemas import OutputSchema
+from app.api.query_schemas import PageQuerySchema
 from app.audit.log.files import FORMATS
 from app.policy.audit import ACTIONS, ACTORS
-from app.policy.bounds import ID_LENGTH
-from app.values.fields import Choice, Text, Timestamp
+from app.policy.request_limits import ID_LENGTH
+from app.values.schemas import Choice, Text, Timestamp
 
 _OUTCOMES: Final = ("done", "refused")
 _LABEL: Final = {"description": "Its name at that time."}
 _CHANGES: Final = {
-    "description": "By field: its old and new value, as `{from, to}`. Of a value of more than 1 KB "
-    "in JSON, it is `{beginning, bytes, sha256}`. Null if no field changed."
+    "description": "The old and new values by field, as `{from, to}`. A value of more than 1 KB of "
+    "JSON is replaced by `{beginning, bytes, sha256}`. Null if no field changed."
 }
 _HASH: Final = {"pattern": "^[0-9a-f]{64}$"}
 _FIRST: Final = {
@@ -35,12 +35,12 @@ _VIA: Final[dict[str, Any]] = {
 }
 
 
-def _described(text: str) -> dict[str, Any]:
+def _description(text: str) -> dict[str, Any]:
     return {"required": True, "allow_none": True, "metadata": {"description": text}}
 
 
 class AuditActorSchema(OutputSchema):
-    """Who did it."""
+    """The actor."""
 
     type = Choice("AuditActorType", ACTORS, required=True)
     id = fields.String(required=True, allow_none=True)
@@ -55,18 +55,18 @@ class AuditApplicationSchema(OutputSchema):
 
 
 class AuditViaSchema(OutputSchema):
-    """How it was done. What does not apply is null."""
+    """The way in which it was done. Members that do not apply are null."""
 
-    credential = fields.String(**_described("The beginning and the end of the key or token."))
+    credential = fields.String(**_description("The beginning and the end of the key or token."))
     application = fields.Nested(AuditApplicationSchema, required=True, allow_none=True)
     request_id = fields.String(required=True, allow_none=True)
     ip = fields.String(required=True, allow_none=True)
-    user_agent = fields.String(**_described("Of a command: its name."))
-    import_id = fields.String(**_described("The import to which it belongs."))
+    user_agent = fields.String(**_description("For a command, its name."))
+    import_id = fields.String(**_description("The import to which it belongs."))
 
 
 class AuditTargetSchema(OutputSchema):
-    """What it was done to."""
+    """The target of the action."""
 
     type = fields.String(required=True)
     id = fields.String(required=True, allow_none=True)
@@ -74,7 +74,7 @@ class AuditTargetSchema(OutputSchema):
 
 
 class AuditEntrySchema(OutputSchema):
-    """What somebody did, exactly as it was recorded and is sealed."""
+    """An action, exactly as it was written and sealed."""
 
     example: ClassVar[dict[str, Any]] = {
         "account_id": "acct_01k9zq1x5wkcz0e7h3vrm8t2aj",
@@ -100,18 +100,18 @@ class AuditEntrySchema(OutputSchema):
 
 
 class AuditLogQuerySchema(PageQuerySchema):
-    """Which entries; the newest first. Both ends of the time are included."""
+    """Filters of the entries, newest first. Both ends of the time are included."""
 
     action = Choice(
         "AuditAction", tuple(ACTIONS), metadata={"description": "Only entries of this action."}
     )
     actor_id = Text(
         longest=ID_LENGTH,
-        metadata={"description": "Only what this person, key, token or application did."},
+        metadata={"description": "Only actions of this person, key, token or application."},
     )
     target_id = Text(
         longest=ID_LENGTH,
-        metadata={"description": "Only what was done to this, such as the id of a project."},
+        metadata={"description": "Only actions on this target, such as the id of a project."},
     )
     format = fields.String(
         validate=validate.OneOf(tuple(FORMATS)),
@@ -125,7 +125,7 @@ class AuditLogQuerySchema(PageQuerySchema):
 
 
 class AuditCheckpointSchema(OutputSchema):
-    """What seals a batch of entries."""
+    """A signed checkpoint, which seals a batch of entries."""
 
     example: ClassVar[dict[str, Any]] = {
         "account_id": "acct_01k9zq1x5wkcz0e7h3vrm8t2aj",

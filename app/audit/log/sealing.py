@@ -15,8 +15,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from sqlalchemy import bindparam, delete, func, select, text, update
 
 from app.audit.log.bodies import BODY, read_body
-from app.audit.log.checkpoints import checkpoints_in_transaction, fetch
-from app.audit.log.publishing import entries_at_once, publish
+from app.audit.log.checkpoints import checkpoints_in_transaction, fetch_checkpoints
+from app.audit.log.publishing import entries_at_once, publish_batch
 from app.audit.proof import checkpoint as proof
 from app.audit.proof.checkpoint import Checkpoint
 from app.auth.tenant import columns_of, select_of_all_accounts
@@ -96,7 +96,7 @@ class AccountSealer:
         before = _last_checkpoint(self.account_id)
         first = before.last + 1 if before else 1
         self._number(batch, first)
-        made = Checkpoint(
+        unsigned = Checkpoint(
             self.account_id,
             number=before.number + 1 if before else 1,
             first=first,
@@ -108,11 +108,11 @@ class AccountSealer:
             signature="",
             entry_hashes="".join(proof.entry_hash(row.body) for row in batch),
         )
-        signed = proof.sign(key[1], made)
-        row = signed._asdict() | {"sealed_at": clock.parse_time(made.sealed_at)}
+        signed = proof.sign(key[1], unsigned)
+        row = signed._asdict() | {"sealed_at": clock.parse_time(unsigned.sealed_at)}
         insert_row(AuditCheckpoint, row)
         note_history(self.account_id, len(batch), sum(len(entry.body) for entry in batch))
-        publish(signed, [entry.body for entry in batch])
+        publish_batch(signed, [entry.body for entry in batch])
         return len(batch)
 
     def _keep_account(self) -> bool:
@@ -124,8 +124,8 @@ class AccountSealer:
 
     def _delete(self, batch: list[Any]) -> None:
         own = AuditEntry.account_id == self.account_id
-        gone = delete(AuditEntry).where(own, AuditEntry.id.in_([row.id for row in batch]))
-        db.session.execute(gone, execution_options={"synchronize_session": False})
+        deleting = delete(AuditEntry).where(own, AuditEntry.id.in_([row.id for row in batch]))
+        db.session.execute(deleting, execution_options={"synchronize_session": False})
 
     def _number(self, batch: list[Any], first: int) -> None:
         dialect = db.engine.dialect.name
@@ -144,9 +144,9 @@ def accounts_with_waiting() -> list[str]:
     They are shuffled, as a run may not come to the last.
     """
     with connect() as connection:
-        found = list(connection.scalars(_ACCOUNTS))
-    shuffle(found)
-    return found
+        account_ids = list(connection.scalars(_ACCOUNTS))
+    shuffle(account_ids)
+    return account_ids
 
 
 def take_lock(name: str) -> bool:
@@ -161,8 +161,8 @@ def take_lock(name: str) -> bool:
 
 def _last_checkpoint(account_id: str) -> Checkpoint | None:
     newest_first = checkpoints_in_transaction(account_id).order_by(AuditCheckpoint.number.desc())
-    found = fetch(newest_first.limit(1))
-    return found[0] if found else None
+    checkpoints = fetch_checkpoints(newest_first.limit(1))
+    return checkpoints[0] if checkpoints else None
 
 
 @cache
@@ -171,11 +171,11 @@ def _numbering(dialect: str) -> Any:
     table = AuditEntry.__table__.c
     named = fence([table.id, table.account_id, table.number], is_among_ids(table.id, dialect))
     place = func.row_number().over(order_by=named.c.id) + bindparam("before")
-    chosen = (
+    numbered = (
         select(named.c.id, place.label("number"))
         .where(named.c.account_id == bindparam("of_account"), named.c.number.is_(None))
         .subquery()
     )
-    numbering = update(AuditEntry).where(AuditEntry.id == chosen.c.id)
-    numbering = numbering.values(number=chosen.c.number).returning(AuditEntry.id)
+    numbering = update(AuditEntry).where(AuditEntry.id == numbered.c.id)
+    numbering = numbering.values(number=numbered.c.number).returning(AuditEntry.id)
     return numbering.execution_options(synchronize_session=False)

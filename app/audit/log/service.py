@@ -8,13 +8,13 @@ from typing import Any
 from flask import Flask
 from sqlalchemy import bindparam
 
-from app.audit.entries import created, record_read
+from app.audit.entries import changes_of_new, write_read_entry
 from app.audit.log.bodies import BODY, read_body
 from app.audit.log.files import filters_of, proof_lines
 from app.audit.log.filters import EntryQuery
 from app.audit.proof.findings import Finding
 from app.audit.proof.verification import Verifier, verify_lines
-from app.audit.targets import audit_log
+from app.audit.targets import audit_log_target
 from app.auth.tenant import columns_of
 from app.db.queries import CompiledQuery
 from app.http.errors import NotFound
@@ -33,8 +33,8 @@ def read_entry(account_id: str, entry_id: str) -> Any:
     Raises:
         NotFound: it does not exist, or is unreadable.
     """
-    known = is_id("audit_entry", entry_id)
-    row = _ONE.first(account_id=account_id, entry_id=entry_id) if known else None
+    is_valid = is_id("audit_entry", entry_id)
+    row = _ONE.first(account_id=account_id, entry_id=entry_id) if is_valid else None
     if row is None:
         raise NotFound("This entry does not exist, or is no longer kept.")
     if read_body(row.body) is None:
@@ -42,10 +42,12 @@ def read_entry(account_id: str, entry_id: str) -> Any:
     return Fragment(row.body)
 
 
-def record_export(account_id: str, format_name: str, query: EntryQuery) -> None:
-    """Record in the current transaction that somebody exports the log."""
-    changes = created({"format": format_name, **filters_of(query)})
-    record_read("audit_log.exported", audit_log(account_id), account_id=account_id, changes=changes)
+def write_export_entry(account_id: str, format_name: str, query: EntryQuery) -> None:
+    """Write the entry of an export of the log, in the current transaction."""
+    changes = changes_of_new({"format": format_name, **filters_of(query)})
+    write_read_entry(
+        "audit_log.exported", audit_log_target(account_id), account_id=account_id, changes=changes
+    )
 
 
 def verify_account(app: Flask, account_id: str, verifier: Verifier) -> Generator[Finding]:

@@ -1,1 +1,1 @@
-"""What proves an audit log, and its verification: pure, without service, database or settings."""
+"""Checkpoints and the verification of an audit log, without service, database or settings."""

@@ -1,6 +1,6 @@
-"""What a checkpoint proves, as texts that are hashed and signed. No database, no settings.
+"""Checkpoints: the texts that are hashed and signed.
 
-``docs/audit-log.md`` says the same, for whoever writes a verifier of their own.
+``docs/audit-log.md`` describes them for other verifiers.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 FORMAT: Final = "canopy-audit-1"  # the first word of each text
 NO_HASH: Final = "0" * 64  # ``previous_hash`` of the first checkpoint
 _HASH_LENGTH: Final = 64
-_LARGEST: Final = 2**63 - 1  # that a database can number
-_WORD: Final = re.compile(r"[!-~]+")  # no spaces, so that a text can be read in one way only
+_LARGEST: Final = 2**63 - 1  # the largest number in a database
+_WORD: Final = re.compile(r"[!-~]+")  # without spaces, which separate words
 
 
 class Checkpoint(NamedTuple):
@@ -42,43 +42,43 @@ class Checkpoint(NamedTuple):
 
     @classmethod
     def of(cls, record: Any) -> Checkpoint:
-        """Read a checkpoint as it is exported or listed. Raises ValueError if it is not one."""
+        """Read an exported or listed checkpoint. Raises ValueError if it is not one."""
         if not isinstance(record, Mapping):
             raise ValueError("not an object")
-        found = cls(*(record.get(name) for name in cls._fields))  # type: ignore[arg-type]
-        for name, value in found._asdict().items():
+        checkpoint = cls(*(record.get(name) for name in cls._fields))  # type: ignore[arg-type]
+        for name, value in checkpoint._asdict().items():
             if not _is_valid(name, value):
                 raise ValueError(f"{name} is missing or wrong")
-        return found
+        return checkpoint
 
     def is_valid(self) -> bool:
-        """Return whether each field has its type: SQLite stores values of any type."""
+        """Return True if each field has its type: SQLite stores values of any type."""
         return all(_is_valid(name, value) for name, value in self._asdict().items())
 
     def hashes(self) -> list[str]:
-        """The hash of each entry."""
+        """The hashes of the entries."""
         text = self.entry_hashes or ""
         return [text[at : at + _HASH_LENGTH] for at in range(0, len(text), _HASH_LENGTH)]
 
     def without_hashes(self) -> Checkpoint:
-        """What is published of it."""
+        """The public part of it."""
         return self._replace(entry_hashes=None)
 
 
 def entry_hash(body: bytes) -> str:
-    """The hash of an entry as it is exported, without the end of its line."""
+    """The hash of an exported entry, without its line end."""
     return hashlib.sha256(body).hexdigest()
 
 
 def checkpoint_hash(checkpoint: Checkpoint) -> str:
-    """The right value of ``hash``: it covers the entries and all earlier checkpoints."""
-    which = (checkpoint.account_id, checkpoint.number, checkpoint.first, checkpoint.last)
-    text = _text(*which, checkpoint.previous_hash, checkpoint.entry_hashes)
+    """The correct ``hash``, which covers the entries and all earlier checkpoints."""
+    identity = (checkpoint.account_id, checkpoint.number, checkpoint.first, checkpoint.last)
+    text = _text(*identity, checkpoint.previous_hash, checkpoint.entry_hashes)
     return hashlib.sha256(text).hexdigest()
 
 
 def signed_text(checkpoint: Checkpoint) -> bytes:
-    """What ``signature`` signs: all other fields. ``hash`` covers the entries."""
+    """The text to sign: all other fields. ``hash`` covers the entries."""
     return _text(*checkpoint[: Checkpoint._fields.index("signature")])
 
 
@@ -90,7 +90,7 @@ def sign(key: Ed25519PrivateKey, checkpoint: Checkpoint) -> Checkpoint:
 
 
 def is_signed(key: Ed25519PublicKey, checkpoint: Checkpoint) -> bool:
-    """Return whether the signature is that of this key."""
+    """Return True if the signature is by this key."""
     try:
         key.verify(base64.b64decode(checkpoint.signature, validate=True), signed_text(checkpoint))
     except (InvalidSignature, ValueError):
@@ -109,8 +109,8 @@ def write_public_key(key: Ed25519PublicKey) -> str:
 
 
 def read_kept(text: bytes) -> list[Checkpoint]:
-    """Read the checkpoints that somebody kept: a response of the API, a list, or one on each line,
-    as in exports and events.
+    """Read checkpoints that somebody saved: a response of the API, a list, or one on each line, as
+    in exports and events.
 
     Raises:
         ValueError: there are none.
@@ -119,16 +119,16 @@ def read_kept(text: bytes) -> list[Checkpoint]:
         records = [json.loads(text)]
     except (ValueError, RecursionError):
         records = [json.loads(line) for line in text.splitlines() if line.strip()]
-    found = [Checkpoint.of(each) for record in records for each in _checkpoints_in(record)]
-    if not found:
+    checkpoints = [Checkpoint.of(item) for record in records for item in _checkpoints_in(record)]
+    if not checkpoints:
         raise ValueError("there is no checkpoint in it")
-    return found
+    return checkpoints
 
 
 def _checkpoints_in(record: Any) -> Iterator[Any]:
     if isinstance(record, list):
-        for each in record:
-            yield from _checkpoints_in(each)
+        for item in record:
+            yield from _checkpoints_in(item)
     elif isinstance(record, Mapping):
         inner = record.get("data", record.get("checkpoint"))
         if isinstance(inner, list | Mapping):

@@ -1,4 +1,4 @@
-"""Comparing the entries of a batch with what its checkpoint says of them."""
+"""Comparing the entries of a batch in a file with its checkpoint."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from typing import Final, NamedTuple
 
-_KEPT: Final = 2_000  # entries of a batch, which bounds the memory; a batch of the service has 500
+_MOST_EXTRA: Final = (
+    2_000  # entries that are kept to compare, besides the sealed ones; a batch has 500
+)
 
 
-class Found(NamedTuple):
+class FileEntry(NamedTuple):
     """An entry in a file."""
 
     hash: str
@@ -19,53 +21,54 @@ class Found(NamedTuple):
 
 
 class Difference(NamedTuple):
-    """What differs.
+    """A difference between a batch and its checkpoint.
 
     Attributes:
         kind: changed, removed, inserted or moved.
         place: in the batch, from 0; None for an entry that does not belong to it.
-        found: None for an entry that was removed.
+        entry: None if it was removed.
     """
 
     kind: str
     place: int | None
-    found: Found | None
+    entry: FileEntry | None
 
 
-def differences(expected: Sequence[str], found: Sequence[Found]) -> Iterator[Difference]:
-    """How the entries that were found differ from those that were sealed.
+def differences(expected: Sequence[str], entries: Sequence[FileEntry]) -> Iterator[Difference]:
+    """Yield the differences between the entries of a file and those that were sealed.
 
-    An unknown entry where one is missing counts as changed.
+    An unknown entry in the place of a missing one counts as changed.
 
     Args:
         expected: the hashes of the sealed entries.
     """
-    hashes = [each.hash for each in found]
+    hashes = [entry.hash for entry in entries]
     if hashes == list(expected):
         return
     surplus, lacking = Counter(hashes), Counter(expected)
     surplus, lacking = surplus - lacking, lacking - surplus
-    known, strange = _split(hashes, surplus)
+    common, foreign = _split(hashes, surplus)
     places_of = {text: place for place, text in enumerate(expected)}
     sealed, missing = _split(expected, lacking)
-    for place, position in zip(sealed, known, strict=True):
+    for place, position in zip(sealed, common, strict=True):
         if expected[place] != hashes[position]:
-            yield Difference("moved", places_of[hashes[position]], found[position])
-    for rank in sorted(strange.keys() | missing.keys()):
-        entries = [found[position] for position in strange.get(rank, ())]
-        places = missing.get(rank, [])
-        for place, entry in zip_longest(places, entries):
+            yield Difference("moved", places_of[hashes[position]], entries[position])
+    for rank in sorted(foreign.keys() | missing.keys()):
+        unknown = [entries[position] for position in foreign.get(rank, ())]
+        for place, entry in zip_longest(missing.get(rank, []), unknown):
             kind = "changed" if entry and place is not None else "inserted" if entry else "removed"
             yield Difference(kind, place, entry)
 
 
-def _split(hashes: Sequence[str], others: Counter[str]) -> tuple[list[int], dict[int, list[int]]]:
-    """The places of the hashes that are not among ``others``, and the places of those that are, by
-    how many of the former stand before them."""
+def _split(hashes: Sequence[str], excluded: Counter[str]) -> tuple[list[int], dict[int, list[int]]]:
+    """Return (places of the hashes not in ``excluded``, places of the others by their rank).
+
+    The rank is the number of hashes before them that are not in ``excluded``.
+    """
     common, rest = list[int](), defaultdict[int, list[int]](list)
     for place, text in enumerate(hashes):
-        if others[text]:
-            others[text] -= 1
+        if excluded[text]:
+            excluded[text] -= 1
             rest[len(common)].append(place)
         else:
             common.append(place)
@@ -78,11 +81,11 @@ class Batch:
     def __init__(self, expected: Sequence[str]) -> None:
         self.expected = expected
         self.sealed = frozenset(expected)
-        self.found = list[Found]()
+        self.entries = list[FileEntry]()
 
-    def add(self, entry: Found) -> bool:
-        """Add an entry. False if there are far too many."""
-        if len(self.found) >= _KEPT + len(self.expected):
+    def add(self, entry: FileEntry) -> bool:
+        """Add an entry. Returns False if there are far too many."""
+        if len(self.entries) >= _MOST_EXTRA + len(self.expected):
             return False
-        self.found.append(entry)
+        self.entries.append(entry)
         return True

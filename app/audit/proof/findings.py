@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple
 
 from app.values.text import printable
 
-# Each kind, and how its message begins. Those of INFORMATION are not problems.
+# The kinds, with the beginning of their messages. Those in INFORMATION are not problems.
 KINDS: Final[dict[str, str]] = {
     "entry_changed": "An entry was changed after it was sealed",
     "entry_removed": "An entry was removed",
@@ -31,22 +31,22 @@ KINDS: Final[dict[str, str]] = {
     "deleted_by_age": "Entries were deleted by age",
     "not_sealed": "Entries are not sealed yet, so they cannot be verified",
 }
-UNREADABLE: Final = "unreadable"  # in a file: the field of an entry that is none any more
-_ID_LENGTH: Final = 64  # of what a message shows
+UNREADABLE: Final = "unreadable"  # the field of an unreadable entry in a file
+_ID_LENGTH: Final = 64  # characters of an id in a message
 INFORMATION: Final = frozenset({"deleted_by_age", "not_sealed"})
 
 
 class Finding(NamedTuple):
-    """Something that was found, and where. What does not apply is None.
+    """A finding, and its place. What does not apply is None.
 
-    As text, it is safe to print: a file may contain control characters.
+    Its text contains no control characters of the file.
     """
 
     kind: str  # one of KINDS
     detail: str = ""
-    line: int | None = None  # of the file, from 1
+    line: int | None = None  # the line of the file, from 1
     entry_id: str | None = None
-    number: int | None = None  # of the entry
+    number: int | None = None  # the number of the entry
     checkpoint: int | None = None  # its number
 
     @property
@@ -54,9 +54,9 @@ class Finding(NamedTuple):
         return self.kind not in INFORMATION
 
     def record(self) -> dict[str, Any]:
-        """Return the finding for programs, without what does not apply."""
-        given = {name: value for name, value in self._asdict().items() if value not in (None, "")}
-        return {"problem": self.is_problem, **given, "message": str(self)}
+        """Return the record of the finding, without what does not apply."""
+        fields = {name: value for name, value in self._asdict().items() if value not in (None, "")}
+        return {"problem": self.is_problem, **fields, "message": str(self)}
 
     def __str__(self) -> str:
         places = [

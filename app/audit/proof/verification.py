@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from app.audit.proof import checkpoint as proof
 from app.audit.proof.checkpoint import Checkpoint
-from app.audit.proof.comparing import Batch, Found, differences
+from app.audit.proof.comparing import Batch, FileEntry, differences
 from app.audit.proof.findings import UNREADABLE, Finding
 
 LONGEST_LINE: Final = 16 * 1024 * 1024  # bytes
@@ -33,18 +33,18 @@ _PRUNED: Final = b'"action":"audit_log.pruned"'
 
 
 class Verifier:
-    """Give ``check`` each line, then call ``end``; both yield what they find.
+    """Verifies a log: call ``check`` with each line, then ``end``; both yield findings.
 
     Args:
         pinned: the public keys to trust, in base64; without any, those of the file.
-        kept: earlier checkpoints, which the log must still contain.
-        days: for how long after they were sealed entries must be there; None: unknown.
+        earlier: earlier checkpoints, which the log must still contain.
+        days: the days for which sealed entries must be kept; None: unknown.
     """
 
     def __init__(
         self,
         pinned: Iterable[str] = (),
-        kept: Iterable[Checkpoint] = (),
+        earlier: Iterable[Checkpoint] = (),
         days: int | None = None,
     ) -> None:
         self.account_id: str | None = None
@@ -53,12 +53,12 @@ class Verifier:
         self.keys: dict[str, str] = {}  # public keys, by id
         self.last: Checkpoint | None = None
         self._pinned = {base64.b64decode(key, validate=True) for key in pinned}
-        self._kept = defaultdict[int, list[Checkpoint]](list)
-        for each in kept:
-            self._kept[each.number].append(each)
+        self._earlier = defaultdict[int, list[Checkpoint]](list)
+        for checkpoint in earlier:
+            self._earlier[checkpoint.number].append(checkpoint)
         self._line = 0
         self._batch: tuple[Checkpoint, Batch] | None = None
-        self._is_tail = False  # whether what follows is not sealed
+        self._is_tail = False  # the next entries are not sealed
         self._unsealed, self._unsealed_since = 0, ""
         self._days = days
         self._deleted: Checkpoint | None = None  # the newest batch whose entries were deleted
@@ -66,11 +66,11 @@ class Verifier:
         self._is_over = self._is_refused = False
 
     def check(self, line: bytes) -> Iterator[Finding]:
-        """Yield the findings of this line, and of what it completes."""
+        """Yield the findings of a line, and of the batch that it completes."""
         self._line += 1
         if self._is_refused:
             return
-        record = _parsed(line)
+        record = _parse(line)
         if self._line == 1:
             yield from self._begin(line, record)
         elif self._is_over:
@@ -100,7 +100,7 @@ class Verifier:
         if self._unsealed:
             detail = f"{self._unsealed:,}, the oldest from {self._unsealed_since}; {_SEALED_SOON}"
             yield Finding("not_sealed", detail)
-        yield from self._missing_kept()
+        yield from self._missing_earlier()
 
     def _begin(self, line: bytes, record: Any) -> Iterator[Finding]:
         if line.endswith(b"\r"):
@@ -144,74 +144,76 @@ class Verifier:
     def _checkpoint(self, record: Any) -> Iterator[Finding]:
         yield from self._close_batch()
         try:
-            found = Checkpoint.of(record)
+            checkpoint = Checkpoint.of(record)
         except ValueError as error:
             yield Finding("checkpoint_unreadable", str(error), self._line)
             return
         before = self.last.number if self.last else 0
-        if found.number <= before:
-            yield self._about("checkpoint_duplicated", found)
+        if checkpoint.number <= before:
+            yield self._finding_about("checkpoint_duplicated", checkpoint)
             return
-        yield from self._sequence(found, before)
-        yield from self._content(found)
+        yield from self._sequence(checkpoint, before)
+        yield from self._content(checkpoint)
         self.checkpoints += 1
-        self.last = found
-        if found.entry_hashes is not None:
-            self._batch = found, Batch(found.hashes())
+        self.last = checkpoint
+        if checkpoint.entry_hashes is not None:
+            self._batch = checkpoint, Batch(checkpoint.hashes())
 
-    def _sequence(self, found: Checkpoint, before: int) -> Iterator[Finding]:
-        """Yield a finding unless it follows the last one."""
+    def _sequence(self, checkpoint: Checkpoint, before: int) -> Iterator[Finding]:
+        """Yield a finding unless the checkpoint follows the last one."""
         if self._is_tail:
-            yield self._about("chain_broken", found, "it follows entries that are not sealed")
-        for number in range(before + 1, min(found.number, before + 1_000)):
+            yield self._finding_about(
+                "chain_broken", checkpoint, "it follows entries that are not sealed"
+            )
+        for number in range(before + 1, min(checkpoint.number, before + 1_000)):
             yield Finding("checkpoint_missing", line=self._line, checkpoint=number)
-        if found.number != before + 1:
+        if checkpoint.number != before + 1:
             return
         previous = self.last.hash if self.last else proof.NO_HASH
         first = self.last.last + 1 if self.last else 1
-        if found.previous_hash != previous or found.first != first:
-            yield self._about("chain_broken", found)
+        if checkpoint.previous_hash != previous or checkpoint.first != first:
+            yield self._finding_about("chain_broken", checkpoint)
 
-    def _content(self, found: Checkpoint) -> Iterator[Finding]:
-        """Yield a finding unless it is what was signed."""
-        if found.account_id != self.account_id:
-            yield self._about("checkpoint_changed", found, "it is of another account")
-        if found.entry_hashes is None:
-            if found.first != (self._deleted.last + 1 if self._deleted else 1):
-                yield self._about("deletion_unrecorded", found, _OLDER_ARE_LEFT)
-            self._deleted = found
+    def _content(self, checkpoint: Checkpoint) -> Iterator[Finding]:
+        """Yield a finding unless the checkpoint is unchanged."""
+        if checkpoint.account_id != self.account_id:
+            yield self._finding_about("checkpoint_changed", checkpoint, "it is of another account")
+        if checkpoint.entry_hashes is None:
+            if checkpoint.first != (self._deleted.last + 1 if self._deleted else 1):
+                yield self._finding_about("deletion_unrecorded", checkpoint, _OLDER_ARE_LEFT)
+            self._deleted = checkpoint
         elif (
-            len(found.entry_hashes) != 64 * (found.last - found.first + 1)
-            or proof.checkpoint_hash(found) != found.hash
+            len(checkpoint.entry_hashes) != 64 * (checkpoint.last - checkpoint.first + 1)
+            or proof.checkpoint_hash(checkpoint) != checkpoint.hash
         ):
-            yield self._about("checkpoint_changed", found, "its hash is wrong")
-        yield from self._signature(found)
-        for kept in self._kept.pop(found.number, ()):
-            if kept.without_hashes() != found.without_hashes():
-                yield self._about("log_rewritten", found)
+            yield self._finding_about("checkpoint_changed", checkpoint, "its hash is wrong")
+        yield from self._signature(checkpoint)
+        for earlier in self._earlier.pop(checkpoint.number, ()):
+            if earlier.without_hashes() != checkpoint.without_hashes():
+                yield self._finding_about("log_rewritten", checkpoint)
 
-    def _signature(self, found: Checkpoint) -> Iterator[Finding]:
-        key = self.keys.get(found.key_id)
+    def _signature(self, checkpoint: Checkpoint) -> Iterator[Finding]:
+        key = self.keys.get(checkpoint.key_id)
         if key is None:
-            yield self._about("key_unknown", found, found.key_id)
-        elif not proof.is_signed(proof.read_public_key(key), found):
-            yield self._about("signature_wrong", found)
+            yield self._finding_about("key_unknown", checkpoint, checkpoint.key_id)
+        elif not proof.is_signed(proof.read_public_key(key), checkpoint):
+            yield self._finding_about("signature_wrong", checkpoint)
 
     def _entry(self, line: bytes, record: dict[str, Any]) -> Iterator[Finding]:
         self.entries += 1
-        found = Found(proof.entry_hash(line), str(record.get("id")), self._line)
+        entry = FileEntry(proof.entry_hash(line), str(record.get("id")), self._line)
         if self._is_tail and UNREADABLE in record:
-            yield Finding("entry_unreadable", line=self._line, entry_id=found.id)
+            yield Finding("entry_unreadable", line=self._line, entry_id=entry.id)
         elif self._is_tail:
             self._unsealed_since = self._unsealed_since or str(record.get("at"))
             self._unsealed += 1
-        elif self._batch is None or not self._batch[1].add(found):
-            yield Finding("entry_inserted", line=self._line, entry_id=found.id)
-        elif _PRUNED in line and found.hash in self._batch[1].sealed:
+        elif self._batch is None or not self._batch[1].add(entry):
+            yield Finding("entry_inserted", line=self._line, entry_id=entry.id)
+        elif _PRUNED in line and entry.hash in self._batch[1].sealed:
             self._recorded_to = max(self._recorded_to, _deleted_to(record))
 
     def _deletion(self, newest: Checkpoint) -> Iterator[Finding]:
-        """Yield that entries were deleted by age, and what is wrong with that."""
+        """Yield the deletion of entries by age, and problems with it."""
         detail = f"numbers 1 to {newest.last:,}, the newest sealed {newest.sealed_at}"
         yield Finding("deleted_by_age", detail)
         if self._recorded_to < newest.last:
@@ -224,11 +226,11 @@ class Verifier:
         if self._batch is None:
             return
         (checkpoint, batch), self._batch = self._batch, None
-        for kind, place, found in differences(batch.expected, batch.found):
+        for kind, place, entry in differences(batch.expected, batch.entries):
             yield Finding(
                 f"entry_{kind}",
-                line=found.line if found else None,
-                entry_id=found.id if found else None,
+                line=entry.line if entry else None,
+                entry_id=entry.id if entry else None,
                 number=None if place is None else checkpoint.first + place,
                 checkpoint=checkpoint.number,
             )
@@ -240,19 +242,19 @@ class Verifier:
         if record != counted:
             yield Finding("file_incomplete", "its end does not match its lines", self._line)
 
-    def _missing_kept(self) -> Iterator[Finding]:
+    def _missing_earlier(self) -> Iterator[Finding]:
         last = self.last.number if self.last else 0
-        for kept in chain.from_iterable(self._kept.values()):
-            if kept.number > last:
+        for checkpoint in chain.from_iterable(self._earlier.values()):
+            if checkpoint.number > last:
                 yield Finding(
                     "log_truncated",
-                    f"it once had entries up to number {kept.last:,}",
-                    checkpoint=kept.number,
+                    f"it once had entries up to number {checkpoint.last:,}",
+                    checkpoint=checkpoint.number,
                 )
             else:
-                yield Finding("log_rewritten", "it is missing", checkpoint=kept.number)
+                yield Finding("log_rewritten", "it is missing", checkpoint=checkpoint.number)
 
-    def _about(self, kind: str, checkpoint: Checkpoint, detail: str = "") -> Finding:
+    def _finding_about(self, kind: str, checkpoint: Checkpoint, detail: str = "") -> Finding:
         return Finding(kind, detail, self._line, checkpoint=checkpoint.number)
 
 
@@ -263,7 +265,7 @@ def verify_lines(lines: Iterable[bytes], verifier: Verifier) -> Iterator[Finding
     yield from verifier.end()
 
 
-def _parsed(line: bytes) -> dict[str, Any] | None:
+def _parse(line: bytes) -> dict[str, Any] | None:
     try:
         record = json.loads(line)
     except (ValueError, RecursionError):

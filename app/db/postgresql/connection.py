@@ -266,7 +266,7 @@ def _follow_clock(connection: LimitedConnection, *_: object) -> None:
     with suppress(psycopg.Error):  # what the connection is wanted for will find out, too
         cursor = connection.execute(_CLOCK)
         ((seconds,),) = cursor.fetchall()
-        clock.follow(seconds, took=time.monotonic() - asked)
+        clock.follow_database_clock(seconds, took=time.monotonic() - asked)
 
 
 def session_values(timeout: int) -> dict[str, str]:

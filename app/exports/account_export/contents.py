@@ -36,9 +36,9 @@ from app.limits.plan_file import plan_of
 from app.oauth.applications.service import list_applications
 from app.oauth.consents import consents_of_account
 from app.people.second_factor.requirement import requirement_of
-from app.projects.boundary_history.reading import scan_boundaries
+from app.projects.boundary_history.listing import scan_boundaries
 from app.usage.requests import known_days, read_requests, requests_record
-from app.usage.statistics import statistics
+from app.usage.statistics import usage_statistics
 from app.values.clock import format_optional_time
 from app.webhooks.logs.listing import scan_logs
 from app.webhooks.replays.service import last_replay
@@ -50,7 +50,7 @@ def _account(account_id: str) -> dict[str, Any]:
     return {
         "account": account,
         "limits": asdict(plan_of(account["plan"])),
-        "usage": statistics(account_id, account["plan"]),
+        "usage": usage_statistics(account_id, account["plan"]),
         "second_factor": {
             "required_since": format_optional_time(requirement.since),
             "grace_days": requirement.grace_days,

@@ -11,7 +11,7 @@ from app.auth.principal import Principal
 from app.db.transactions import transaction
 from app.exports.account_export.responses import ARCHIVE, archive_response
 from app.exports.account_export.service import log_account_export
-from app.values.fields import QuerySchema
+from app.values.schemas import QuerySchema
 
 bp = ApiBlueprint(
     "account-export",

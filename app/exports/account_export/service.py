@@ -10,7 +10,7 @@ import orjson
 from flask import Flask
 
 from app.account.members.service import list_members
-from app.audit.entries import record_read
+from app.audit.entries import write_read_entry
 from app.audit.targets import Target
 from app.downloads.files import ExportedFile, whole_file
 from app.exports.account_export.contents import CONTENTS
@@ -30,7 +30,7 @@ OnBatch = Callable[[str, int], None]
 def log_account_export(account_id: str, account_name: str) -> None:
     """Log the export of an account in the audit log, in the current transaction."""
     target = Target("account", account_id, account_name)
-    record_read("account.exported", target, account_id=account_id)
+    write_read_entry("account.exported", target, account_id=account_id)
 
 
 def write_archive(

@@ -10,7 +10,7 @@ from app.formats.positions import Json, is_degrees, unreadable
 from app.formats.readers.bounds import shown
 from app.formats.readers.ordinates import Position, read_number, too_many_positions
 from app.geometry.problems import GeometryInvalid
-from app.policy.bounds import GEOMETRY_POSITIONS
+from app.policy.request_limits import GEOMETRY_POSITIONS
 
 _NUMBER: Final = r"[+-]?[0-9]{1,3}(?:\.[0-9]{1,20})?"
 # 47°00'18.5"N, 47 0 18.5 N, N 47° 0.3', 47.005°

@@ -17,7 +17,7 @@ from app.formats.readers.ordinates import too_many_positions
 from app.formats.readers.wkb import check_wkb, needs_own_reader
 from app.formats.readers.wkb_curves import CurvesReader
 from app.geometry.problems import GeometryInvalid, Problem
-from app.policy.bounds import GEOMETRY_POSITIONS
+from app.policy.request_limits import GEOMETRY_POSITIONS
 
 _SRID: Final = re.compile(r"\s*SRID\s*=\s*([0-9]{1,6})\s*;\s*", re.IGNORECASE)
 # GEOS calls itself for each member of a collection, so it is given none.

@@ -14,8 +14,8 @@ from app.formats.readers.bounds import Columns, PositionCount
 from app.formats.readers.ordinates import Position, read_number, read_position, too_many_positions
 from app.formats.readers.xml_elements import Element, Wanted, read_elements
 from app.geometry.problems import GeometryInvalid, Place
-from app.policy.bounds import GEOMETRY_POSITIONS
 from app.policy.files import VALUE_BYTES
+from app.policy.request_limits import GEOMETRY_POSITIONS
 
 _LAYERS: Final = {"wpt": "waypoints", "rte": "routes", "trk": "tracks"}
 _COLUMNS: Final = ("name", "desc", "cmt", "sym", "type", "number", "ele", "time")

@@ -10,7 +10,7 @@ from app.formats.positions import Json
 from app.formats.readers.ordinates import Position, read_position, too_many_positions
 from app.formats.readers.xml_elements import Element
 from app.geometry.problems import MAX_PROBLEMS, GeometryInvalid, Place, Problem
-from app.policy.bounds import GEOMETRY_POSITIONS
+from app.policy.request_limits import GEOMETRY_POSITIONS
 
 SIMPLE: Final = frozenset({"Point", "LineString", "LinearRing", "Polygon", "Track"})
 NESTED: Final = frozenset({"MultiGeometry", "MultiTrack"})

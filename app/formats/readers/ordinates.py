@@ -7,7 +7,7 @@ from math import isfinite
 from app.formats.positions import unreadable
 from app.formats.readers.bounds import shown
 from app.geometry.problems import GeometryInvalid, Place
-from app.policy.bounds import GEOMETRY_POSITIONS
+from app.policy.request_limits import GEOMETRY_POSITIONS
 
 Position = list[float]
 """Longitude and latitude, or x and y."""

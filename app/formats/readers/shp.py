@@ -20,8 +20,8 @@ from app.formats.readers.bounds import PositionCount, shown
 from app.formats.readers.ordinates import too_many_positions
 from app.formats.readers.shp_rings import polygons
 from app.geometry import GeometryInvalid
-from app.policy.bounds import GEOMETRY_POSITIONS
 from app.policy.files import GEOMETRY_BYTES
+from app.policy.request_limits import GEOMETRY_POSITIONS
 
 Offsets: TypeAlias = "array[int]"
 

@@ -12,7 +12,7 @@ from typing import Final
 from app.formats.positions import unreadable
 from app.formats.readers.ordinates import too_many_positions
 from app.geometry.problems import GeometryInvalid
-from app.policy.bounds import GEOMETRY_POSITIONS
+from app.policy.request_limits import GEOMETRY_POSITIONS
 
 POINT, LINE, POLYGON, MULTI_POINT, MULTI_LINE, MULTI_POLYGON, COLLECTION = range(1, 8)
 CIRCULAR_STRING, COMPOUND_CURVE, CURVE_POLYGON, MULTI_CURVE, MULTI_SURFACE = range(8, 13)

@@ -30,7 +30,7 @@ from app.formats.readers.wkb import (
     unsupported,
 )
 from app.geometry.problems import GeometryInvalid
-from app.policy.bounds import GEOMETRY_POSITIONS
+from app.policy.request_limits import GEOMETRY_POSITIONS
 
 _DEEPEST: Final = 8  # geometries in one another
 _LINES: Final = (LINE, CIRCULAR_STRING, COMPOUND_CURVE)

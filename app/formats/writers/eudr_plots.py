@@ -24,7 +24,6 @@ from app.geometry.countries import country_at, country_name
 from app.geometry.holes import split_holes
 from app.geometry.polygons import polygon_rings
 from app.geometry.rings import Rings
-from app.policy.bounds import VALIDATION_SECONDS
 from app.policy.countries import COUNTRY_CODES, MISTAKEN_CODES
 from app.policy.eudr import (
     AREA,
@@ -37,6 +36,7 @@ from app.policy.eudr import (
     POINT_HECTARES,
     SMALLEST_HECTARES,
 )
+from app.policy.request_limits import VALIDATION_SECONDS
 from app.values import processor_clock
 from app.values.ids import is_id
 from app.values.strict_json import Fragment, dumps

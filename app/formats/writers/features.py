@@ -16,7 +16,7 @@ import orjson
 from app.policy import kinds
 from app.policy.fields import ASSET, PROJECT, Field
 from app.values.strict_json import Fragment, dumps
-from app.values.text import may_have_control, shown, shown_json
+from app.values.text import display_json, display_text, may_have_control
 
 METADATA: Final = "metadata"
 _GEOMETRIES: Final = (kinds.BOUNDARY, kinds.POINT)
@@ -77,7 +77,7 @@ class FeatureType:
         properties = dict(record)
         for name in self._texts:
             if (text := properties.get(name)) and not text.isprintable():
-                properties[name] = shown(text)
+                properties[name] = display_text(text)
         geometry = properties.pop(self.geometry.name, None)
         metadata = properties.pop(METADATA, None)
         if metadata is not None:
@@ -88,7 +88,7 @@ class FeatureType:
         """The properties that the JSON text of a metadata gives."""
         metadata = orjson.loads(text)
         if may_have_control(text):
-            metadata = shown_json(metadata)
+            metadata = display_json(metadata)
         return {self.property_name(key): value for key, value in metadata.items()}
 
     def property_name(self, key: str) -> str:

@@ -32,8 +32,8 @@ from app.geometry.countries.samples import sample
 from app.geometry.polygons import build_polygons
 from app.geometry.rings import Floats, Integers, Rings
 from app.geometry.timed import Slot
-from app.policy.bounds import COUNTRIES_LATEST, COUNTRIES_SECONDS
 from app.policy.countries import NEAREST_KM
+from app.policy.request_limits import COUNTRIES_LATEST, COUNTRIES_SECONDS
 from app.values import processor_clock
 
 _CELLS: Final = 4  # in a degree

@@ -18,7 +18,7 @@ from app.geometry import timed
 from app.geometry.area import boundary_area, boundary_perimeter
 from app.geometry.polygons import build_polygons, polygon_rings
 from app.geometry.rings import Floats, Rings, stored_rings
-from app.policy.bounds import OVERLAP_METERS, OVERLAY_SECONDS
+from app.policy.request_limits import OVERLAP_METERS, OVERLAY_SECONDS
 
 _COMPARED: Final = 2_000_000  # pairs of edges, which are compared in 60 ms however they lie
 _SMALL: Final = 4_000  # pairs of edges; even if all cross, and GEOS tries again, it takes 0.5 s

@@ -26,7 +26,7 @@ from shapely.errors import GEOSException
 from app.geometry import Bounds
 from app.geometry.rings import Booleans, Floats, Integers, Rings, stored_rings
 from app.geometry.shapes.crs import MAX_LATITUDE
-from app.policy.bounds import MAP_LEAST_PIXELS, MAP_LEVELS, MAP_SHORT_BYTES
+from app.policy.request_limits import MAP_LEAST_PIXELS, MAP_LEVELS, MAP_SHORT_BYTES
 from app.values.strict_json import dumps
 
 _TILE_PIXELS: Final = 256  # the side of the world at zoom 0

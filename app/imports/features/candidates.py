@@ -26,11 +26,11 @@ from app.imports.features.geometries import (
     outline,
 )
 from app.imports.features.mapping import ColumnMapping, mapped_fields
-from app.policy.bounds import NAME_LENGTH, VOCABULARY_PATTERN
 from app.policy.fields import ASSET, PROJECT, Field
 from app.policy.kinds import KEYWORD
+from app.policy.request_limits import NAME_LENGTH, VOCABULARY_PATTERN
 from app.values.ids import is_id
-from app.values.kind_fields import value_field
+from app.values.kind_schemas import value_field
 from app.values.strict_json import JsonInvalid, loads
 from app.values.text import has_control, has_visible, with_line_feeds, without_controls
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from app.formats.features import SourceFeature
 from app.imports.features.candidates import Candidate, ReadOptions, RejectedFeature, default_prefix
-from app.policy.bounds import NAME_LENGTH
+from app.policy.request_limits import NAME_LENGTH
 from app.values.text import pluralize, without_controls
 
 _LISTED_COLUMNS: Final = 20

@@ -12,9 +12,9 @@ from app.formats.features import SourceFeature
 from app.formats.positions import first_position, is_degrees
 from app.formats.writers.dbf import NAME_BYTES
 from app.imports.features.geometries import has_points, is_nearly_closed, kind_of
-from app.policy.bounds import METADATA_KEYS
 from app.policy.fields import ASSET, PROJECT, Field
 from app.policy.imports import GEOMETRY_COLUMNS, SAMPLE_LENGTH, SAMPLES
+from app.policy.request_limits import METADATA_KEYS
 
 # Usual headings of the column of names, the likeliest first; in any case, also followed by "name"
 # or a number ("DISTRICTNAME", "Name_1").

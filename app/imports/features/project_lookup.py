@@ -17,7 +17,7 @@ from app.geometry import SAME_WITHIN, Bounds
 from app.models import Project
 from app.policy.fields import PROJECT
 from app.policy.imports import SAME_BOX
-from app.values.records import columns
+from app.values.records import columns_of_fields
 from app.values.text import fold
 
 # Planned each time: the first import of an account begins with empty tables, and fills them. Not
@@ -35,7 +35,7 @@ _PROJECT: Final = columns_of(
     Project.area_m2,
     Project.geometry,
     Project.metadata_json,
-    *columns(Project, _IMPORTED),
+    *columns_of_fields(Project, _IMPORTED),
 )
 _BY_ID = _query(_PROJECT.where(Project.id == bindparam("project_id")))
 _HAS_SLUG = _query(columns_of(Project, Project.id).where(Project.slug == bindparam("slug")))

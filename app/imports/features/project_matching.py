@@ -25,7 +25,7 @@ from app.imports.features.targets import (
     field_names,
     metadata_keys,
 )
-from app.policy.bounds import NAME_LENGTH
+from app.policy.request_limits import NAME_LENGTH
 from app.values.text import fold, slugify, unreserved_slug
 
 _Identity = tuple[str, bytes]  # the name of a feature, and a digest of its values

@@ -19,7 +19,7 @@ from app.imports.features.project_matching import ProjectMatcher
 from app.imports.features.targets import CannotUndo, Decision, Match, WrittenTarget
 from app.models import Asset
 from app.projects.boundary_history.comparing import BoundaryComparison, compare_ahead
-from app.projects.reading import lock_project
+from app.projects.lookup import lock_project
 from app.projects.service import create_project, remove_project, update_project
 from app.values.clock import format_time, parse_time
 

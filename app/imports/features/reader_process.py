@@ -48,7 +48,6 @@ from app.imports.features.reader_program import (
     OpenOptions,
     ReadLimits,
 )
-from app.policy.bounds import METADATA_BYTES, NAME_LENGTH
 from app.policy.files import (
     ANSWER_BYTES,
     ANSWERS_BYTES,
@@ -59,6 +58,7 @@ from app.policy.files import (
     TOTAL_WAIT_SECONDS,
 )
 from app.policy.imports import SAMPLE_LENGTH
+from app.policy.request_limits import METADATA_BYTES, NAME_LENGTH
 
 log = logging.getLogger(__name__)
 

@@ -31,10 +31,10 @@ from app.policy.ogc import (
     FILTER_SHAPES,
     PATTERN_LENGTH,
 )
-from app.values.text import unstorable
+from app.values.text import storage_problem
 from app.values.timestamps import TimestampInvalid, read_timestamp
 
-# Each operator, and the one that means the same with the sides swapped.
+# Each operator, and its equivalent with the sides swapped.
 _OPERATORS: Final[dict[str, tuple[Operator, Operator]]] = {
     "=": ("=", "="), "<>": ("<>", "<>"), "<": ("<", ">"), ">": (">", "<"), "<=": ("<=", ">="),
     ">=": (">=", "<="),
@@ -63,8 +63,8 @@ class Builder:
     """Makes the nodes of one filter, and counts them.
 
     Args:
-        properties: those that can be compared, with their kinds.
-        crs: of the geometries in the filter.
+        properties: the kinds of properties that can be compared.
+        crs: the coordinate system of geometries in the filter.
     """
 
     def __init__(self, properties: Mapping[str, ValueKind], crs: Crs) -> None:
@@ -72,11 +72,11 @@ class Builder:
         self._parts = self._patterns = self._shapes = 0
 
     def comparison(self, left: Operand, operator: str, right: Operand) -> Node:
-        known, mirrored = _OPERATORS[operator]
+        sign, mirrored = _OPERATORS[operator]
         if isinstance(right, Property) and not isinstance(left, Property):
-            left, right, known = right, left, mirrored
+            left, right, sign = right, left, mirrored
         name = self._name(left)
-        return Comparison(name, known, self._value(name, right))
+        return Comparison(name, sign, self._value(name, right))
 
     def like(self, left: Operand, pattern: Operand) -> Node:
         name = self._name(left)
@@ -88,7 +88,7 @@ class Builder:
             raise FilterInvalid(
                 f"A filter has at most {FILTER_PATTERNS} patterns of {PATTERN_LENGTH} characters."
             )
-        return Like(name, _storable(pattern))
+        return Like(name, _check_storable(pattern))
 
     def between(self, left: Operand, low: Operand, high: Operand) -> Node:
         name = self._name(left)
@@ -178,7 +178,7 @@ class Builder:
         self._count()
         kind = self._properties[name]
         if kind == "text" and isinstance(operand, str):
-            return _storable(operand)
+            return _check_storable(operand)
         is_number = isinstance(operand, int | float) and not isinstance(operand, bool)
         if (kind == "number" and is_number) or (kind == "time" and isinstance(operand, datetime)):
             return operand.astimezone(UTC) if isinstance(operand, datetime) else float(operand)
@@ -197,7 +197,7 @@ class Builder:
             raise FilterInvalid(f"The filter has more than {FILTER_SHAPES} geometries.")
 
 
-def _storable(text: str) -> str:
-    if problem := unstorable(text):
+def _check_storable(text: str) -> str:
+    if problem := storage_problem(text):
         raise FilterInvalid(f"A text in the filter is invalid. {problem}")
     return text

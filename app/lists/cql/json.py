@@ -57,14 +57,14 @@ class _Reader:
             if not isinstance(args[1], list):
                 raise FilterInvalid("The second argument of in must be an array.")
             return self._builder.one_of(left, [self._operand(arg) for arg in args[1]])
-        others = [self._operand(arg) for arg in args[1:]]
+        operands = [self._operand(arg) for arg in args[1:]]
         if operator == "between":
-            return self._builder.between(left, *others)
+            return self._builder.between(left, *operands)
         if operator == "like":
-            return self._builder.like(left, others[0])
+            return self._builder.like(left, operands[0])
         if operator == "s_intersects":
-            return self._builder.intersects(left, others[0])
-        return self._builder.comparison(left, operator, others[0])
+            return self._builder.intersects(left, operands[0])
+        return self._builder.comparison(left, operator, operands[0])
 
     def _operand(self, value: Any) -> Operand:
         if not isinstance(value, dict):
@@ -93,15 +93,15 @@ def _call(value: Any) -> tuple[str, list[Any]]:
         raise FilterInvalid("A filter in JSON is an object with op and args.")
     operator, args = value["op"], value["args"]
     if not isinstance(operator, str) or operator not in _ARGUMENTS:
-        known = ", ".join(_ARGUMENTS)
-        raise FilterInvalid(f"The op {str(operator)[:50]!r} is unknown. Those that are: {known}.")
-    wanted = _ARGUMENTS[operator]
+        names = ", ".join(_ARGUMENTS)
+        raise FilterInvalid(f"The op {str(operator)[:50]!r} is unknown. Those that are: {names}.")
+    expected = _ARGUMENTS[operator]
     count = len(args) if isinstance(args, list) else -1
-    if count < 2 if wanted is None else count != wanted:
-        number = "two or more" if wanted is None else wanted
+    if count < 2 if expected is None else count != expected:
+        number = "two or more" if expected is None else expected
         raise FilterInvalid(f"{operator} needs an array of {number} args.")
     return operator, args
 
 
 def _are_numbers(value: Any) -> bool:
-    return isinstance(value, list) and all(type(each) in (int, float) for each in value)
+    return isinstance(value, list) and all(type(item) in (int, float) for item in value)

@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 
 from app.geometry.shapes import QueryShape
 
-ValueKind = Literal["text", "number", "boolean", "time", "geometry"]  # of a property
+ValueKind = Literal["text", "number", "boolean", "time", "geometry"]
 Operator = Literal["=", "<>", "<", ">", "<=", ">="]
 Value: TypeAlias = str | float | bool | datetime
 
@@ -85,14 +85,14 @@ Node: TypeAlias = (
 )
 
 
-def both(*parts: Node | None) -> Node | None:
-    """The conjunction of the filters that are not None; None if all are."""
-    given = tuple(part for part in parts if part is not None)
-    return And(given) if len(given) > 1 else given[0] if given else None
+def conjunction(*parts: Node | None) -> Node | None:
+    """The conjunction of filters; None is ignored, and returned if there are no others."""
+    present = tuple(part for part in parts if part is not None)
+    return And(present) if len(present) > 1 else present[0] if present else None
 
 
 def conjuncts(node: Node | None) -> tuple[Node, ...]:
-    """The filters whose conjunction this one is."""
+    """The operands of the outermost conjunction."""
     if node is None:
         return ()
     if isinstance(node, And):

@@ -45,11 +45,11 @@ def parse_text(text: str, properties: Mapping[str, ValueKind], crs: Crs) -> Node
     """The tree of a filter.
 
     Args:
-        properties: those that can be compared, with their kinds.
-        crs: of the geometries in the filter.
+        properties: the kinds of properties that can be compared.
+        crs: the coordinate system of geometries in the filter.
 
     Raises:
-        FilterInvalid: it is wrong, or more than the service knows.
+        FilterInvalid: it is wrong, or more than the service supports.
     """
     if len(text) > FILTER_LENGTH:
         raise FilterInvalid(f"The filter is longer than {FILTER_LENGTH:,} characters.")
@@ -154,7 +154,7 @@ class _Parser:
             return self._geometry()
         self._next()
         if token.kind == "text":
-            return _unquoted(token.text)
+            return _unquote(token.text)
         if token.kind == "number":
             return float(token.text)
         if token.kind == "quoted":
@@ -204,20 +204,20 @@ class _Parser:
         return token
 
     def _read(self, place: int) -> _Token:
-        found = _TOKEN.match(self._text, place)
-        if found is None:
+        match = _TOKEN.match(self._text, place)
+        if match is None:
             raise FilterInvalid(f"The filter cannot be read from character {place + 1} on.")
-        kind: Any = found.lastgroup
-        return _Token(kind, found[kind], found.start(kind), found.end())
+        kind: Any = match.lastgroup
+        return _Token(kind, match[kind], match.start(kind), match.end())
 
     def _refuse(self, expected: str, token: _Token | None = None) -> NoReturn:
         token = token or self._token
-        seen = token.text[:50] or "the end"
+        actual = token.text[:50] or "the end"
         raise FilterInvalid(
-            f"The filter is wrong at character {token.start + 1}: it has {seen!r} where {expected} "
-            "should be."
+            f"The filter is wrong at character {token.start + 1}: it has {actual!r} where "
+            f"{expected} should be."
         )
 
 
-def _unquoted(text: str) -> str:
+def _unquote(text: str) -> str:
     return text[1:-1].replace("''", "'").replace("\\'", "'")

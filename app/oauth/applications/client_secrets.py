@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
-from app.audit.entries import record
+from app.audit.entries import write_entry
 from app.auth.tenant import find_locked
 from app.http.errors import Conflict
 from app.models import OAuthApplication
@@ -64,7 +64,7 @@ def rotate_secret(
     application.former_secret_until = until
     application.secret_hash = tokens.hash_token(secret)
     application.updated_at = now
-    record("application.secret_rotated", application)
+    write_entry("application.secret_rotated", application)
     return RotatedSecret(secret, clock.format_optional_time(until))
 
 
@@ -80,7 +80,7 @@ def end_former_secret(account_id: str, client_id: str) -> bool | None:
     application.former_secret_hash = application.former_secret_until = None
     application.updated_at = clock.now()
     if worked:
-        record("application.former_secret_ended", application)
+        write_entry("application.former_secret_ended", application)
     return worked
 
 

@@ -73,11 +73,13 @@ class GrantedScopes:
 
     def people(self, scopes: Collection[str]) -> int:
         """Count the people who have granted one of these scopes in any account."""
-        asked = set(scopes)
-        found = (
-            people for text, people in self._people.items() if asked & set(loads(text.encode()))
+        scope_set = set(scopes)
+        groups = (
+            user_ids
+            for text, user_ids in self._people.items()
+            if scope_set & set(loads(text.encode()))
         )
-        return len(set[str]().union(*found))
+        return len(set[str]().union(*groups))
 
 
 def people_of_account(account_id: str, client_id: str) -> tuple[list[dict[str, Any]], int]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import bindparam, func
 
-from app.audit.entries import changed, created, record
+from app.audit.entries import changes_between, changes_of_new, write_entry
 from app.auth.tenant import columns_of, find_locked
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
@@ -15,7 +15,7 @@ from app.http.errors import Detail, Forbidden, ValidationFailed
 from app.models import Account, OAuthApplication
 from app.oauth.applications.client_secrets import new_secret, secret_mark, still_works
 from app.oauth.applications.validation import check_application
-from app.oauth.consents import record_end_of_access, revoke_consents_to
+from app.oauth.consents import revoke_consents_to, write_end_of_access
 from app.policy.oauth import APPLICATIONS_PER_ACCOUNT
 from app.policy.permissions import SCOPES
 from app.security import tokens
@@ -72,7 +72,9 @@ def create_application(
         updated_at=now,
     )
     db.session.add(application)
-    record("application.created", application, changes=created(_audited(application)))
+    write_entry(
+        "application.created", application, changes=changes_of_new(_audit_values(application))
+    )
     return application, secret
 
 
@@ -120,14 +122,18 @@ def update_application(
         return None
     name = application.name if name is None else name
     redirect_uris = application.redirect_uris if redirect_uris is None else redirect_uris
-    former, before = _audited(application), application.scopes
+    former, before = _audit_values(application), application.scopes
     scopes = application.scopes if scopes is None else scopes
     check_application(name, redirect_uris, scopes)
     application.name = name.strip()
     application.redirect_uris = list(dict.fromkeys(redirect_uris))
     application.scopes = [scope for scope in SCOPES if scope in scopes]
     application.updated_at = clock.now()
-    record("application.updated", application, changes=changed(former, _audited(application)))
+    write_entry(
+        "application.updated",
+        application,
+        changes=changes_between(former, _audit_values(application)),
+    )
     revoked = revoke_consents_to(application, set(before) - set(scopes))
     return application_record(application), revoked
 
@@ -137,8 +143,8 @@ def delete_application(account_id: str, client_id: str) -> bool:
     application = find_locked(account_id, OAuthApplication, client_id)
     if application is None:
         return False
-    record("application.deleted", application)
-    record_end_of_access(application)
+    write_entry("application.deleted", application)
+    write_end_of_access(application)
     db.session.delete(application)
     return True
 
@@ -162,7 +168,7 @@ def application_record(application: Any) -> dict[str, Any]:
     }
 
 
-def _audited(application: OAuthApplication) -> dict[str, Any]:
+def _audit_values(application: OAuthApplication) -> dict[str, Any]:
     """The values of an application in the audit log."""
     return {
         "name": application.name,

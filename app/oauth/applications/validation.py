@@ -15,7 +15,7 @@ from app.values.text import name_problem
 _BIDI_CONTROLS: Final = frozenset(
     "\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 )
-_ECHOED_CHARACTERS: Final = 100  # of an invalid value, in the error
+_ECHOED_CHARACTERS: Final = 100  # the part of an invalid value in the error
 
 
 def check_application(name: str, redirect_uris: Sequence[str], scopes: Sequence[str]) -> None:

@@ -10,7 +10,7 @@ from app.audit.log.checkpoints import list_checkpoints
 from app.audit.log.files import FORMATS
 from app.audit.log.listing import list_latest
 from app.audit.log.responses import file_response
-from app.audit.log.service import read_entry, record_export
+from app.audit.log.service import read_entry, write_export_entry
 from app.auth.principal import Principal
 from app.db.transactions import transaction
 from app.http.errors import BadRequest, NotFound
@@ -21,7 +21,7 @@ from app.pages.audit_log.lines import Line, boundary_of, line_of
 from app.pages.audit_log.picture import picture
 from app.pages.audit_log.proof import MOST_COUNTED, proof_of
 from app.pages.filters import refuse
-from app.projects.boundary_history.reading import find_entry, still_kept
+from app.projects.boundary_history.listing import find_entry, readable_boundary_ids
 from app.site.pages import PageBlueprint, page, revalidated
 from app.site.protection import own_site_only
 from app.site.signed_in import of_account
@@ -68,7 +68,7 @@ def export(principal: Principal) -> Response:
 
     def record() -> None:
         with transaction():
-            record_export(account_id, format_name, query)
+            write_export_entry(account_id, format_name, query)
 
     return file_response(account_id, format_name, query, record)
 
@@ -115,7 +115,7 @@ def _drawn(account_id: str, lines: list[Line]) -> frozenset[str]:
     if not named:
         return frozenset()
     project_ids = sorted({project_id for project_id, _ in named.values()})
-    kept = still_kept(
+    kept = readable_boundary_ids(
         account_id, project_ids, sorted({each for _, ids in named.values() for each in ids})
     )
     return frozenset(key for key, (_, ids) in named.items() if kept.issuperset(ids))

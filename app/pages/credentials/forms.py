@@ -9,7 +9,7 @@ from typing import Any, Final, Self
 from werkzeug.datastructures import MultiDict
 
 from app.http.errors import ApiError, Detail, ValidationFailed
-from app.policy.bounds import KEY_DAYS
+from app.policy.request_limits import KEY_DAYS
 from app.site.forms import Draft, sent_texts
 from app.values import clock
 

@@ -8,7 +8,7 @@ from app.account.credentials.service import last_ended, valid_credentials
 from app.account.members.service import list_members
 from app.pages.credentials.kinds import Kind
 from app.pages.project_choice import projects_by_id
-from app.policy.bounds import ENDED_KEYS_SHOWN, PAGE_KEYS, PROJECTS_OF_CREDENTIAL
+from app.policy.request_limits import ENDED_KEYS_SHOWN, PAGE_KEYS, PROJECTS_OF_CREDENTIAL
 from app.usage.requests import last_days, read_requests
 
 Record = dict[str, Any]

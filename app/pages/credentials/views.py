@@ -20,8 +20,8 @@ from app.pages.credentials.kinds import API_KEYS, SERVICE_TOKENS, Kind
 from app.pages.credentials.listing import REQUEST_DAYS, credentials_of
 from app.pages.project_choice import find_projects, projects_by_id
 from app.pages.second_factor.step_up import ask_again
-from app.policy.bounds import PAGE_KEYS, PROJECTS_OF_CREDENTIAL
 from app.policy.permissions import OF_PROJECTS, PERMISSIONS
+from app.policy.request_limits import PAGE_KEYS, PROJECTS_OF_CREDENTIAL
 from app.site.forms import count_post, form_page
 from app.site.pages import PageBlueprint, page, redirect_to
 from app.site.sent_forms import sent_before, show_once

@@ -6,7 +6,7 @@ import marshmallow as ma
 from marshmallow import fields
 
 from app.site.fields import FormSchema
-from app.values.text import fold, unnormalizable
+from app.values.text import fold, normalization_problem
 
 
 class DeletionSchema(FormSchema):
@@ -25,5 +25,5 @@ class DeletionSchema(FormSchema):
     @ma.validates("confirmation")
     def _check_confirmation(self, value: str, data_key: str) -> None:
         typed = value.strip()
-        if unnormalizable(typed) or fold(typed) != fold(self._expected):
+        if normalization_problem(typed) or fold(typed) != fold(self._expected):
             raise ma.ValidationError(f"That is not {self._expected}.")

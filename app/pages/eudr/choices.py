@@ -10,7 +10,7 @@ from app.exports.schemas import ProjectExportQuerySchema
 from app.exports.service import Export, export_of
 from app.geometry.countries import country_name
 from app.pages.filters import filtered, load_valid, metadata_filters, sentences
-from app.policy.bounds import PROJECT_STATUSES
+from app.policy.request_limits import PROJECT_STATUSES
 
 ANY: Final = "any"  # in the address: projects of any status
 _FILTERS: Final = ("status", "country", "search")

@@ -23,7 +23,7 @@ from app.pages.eudr.choices import Choices
 from app.pages.eudr.words import ALL_PLOTS, FIELD_OF, LABELS, country_choices
 from app.policy.countries import COUNTRY_CODES
 from app.policy.eudr import AREA, COUNTRY, NAME, NAME_LENGTH
-from app.projects.reading import lock_project
+from app.projects.lookup import lock_project
 from app.projects.schemas import ProjectUpdateSchema
 from app.projects.service import update_project
 from app.site.forms import errors_by_field

@@ -26,9 +26,9 @@ from app.geometry import timed
 from app.geometry.complexity import SMALL
 from app.pages.eudr import words
 from app.pages.eudr.choices import Choices
-from app.policy.bounds import VALIDATION_SECONDS
 from app.policy.countries import COUNTRY_CODES
 from app.policy.eudr import DECIMALS, PROBLEMS, WARNINGS
+from app.policy.request_limits import VALIDATION_SECONDS
 from app.values.strict_json import dumps
 from app.values.text import pluralize
 

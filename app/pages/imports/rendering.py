@@ -22,9 +22,9 @@ from app.imports.schemas import ImportCreateSchema
 from app.pages.filters import filtered
 from app.pages.imports import settings_form, words
 from app.pages.project_choice import find_projects, projects_by_id
-from app.policy.bounds import PAGE_MAX
 from app.policy.files import FEATURES, FORMATS_IN
 from app.policy.imports import IMPORT_DAYS, WORKING
+from app.policy.request_limits import PAGE_MAX
 from app.site.forms import Draft, errors_by_field, form_page, sent_texts
 from app.site.live import live_part
 from app.site.pages import page

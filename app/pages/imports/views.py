@@ -6,7 +6,7 @@ from typing import Final
 
 from flask import Response, current_app, request
 
-from app.api.error_handlers import render
+from app.api.error_handlers import render_error
 from app.api.openapi.geojson import GEOJSON
 from app.auth.principal import Principal
 from app.db.transactions import transaction
@@ -71,11 +71,11 @@ def upload(principal: Principal) -> Response:
 def too_large(error: PayloadTooLarge) -> Response:
     """Show the size limit to whoever uploads a file that is too large."""
     if request.endpoint != f"{bp.name}.{upload.__name__}":
-        return render(error)
+        return render_error(error)
     limit = current_app.config["SETTINGS"].max_import_bytes
     message = f"The file is larger than {words.size(limit)}. Split it into several, or simplify it."
     if is_from_script():
-        return render(PayloadTooLarge(message))
+        return render_error(PayloadTooLarge(message))
     current_person()  # for the navigation
     return page("imports/too_large.html", error.status, message=message)
 

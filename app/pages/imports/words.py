@@ -12,8 +12,8 @@ from app.imports.features.summary import without_numbers
 from app.imports.questions import required_question
 from app.imports.record import country_words, overlap_words
 from app.pages.imports.settings_form import FileReading
-from app.policy.bounds import GEOMETRY_POSITIONS
 from app.policy.files import FEATURES, FORMATS_IN
+from app.policy.request_limits import GEOMETRY_POSITIONS
 from app.site.pages import format_hectares
 
 # The text of each status, and the class of its tag.

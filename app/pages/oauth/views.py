@@ -9,14 +9,14 @@ from urllib.parse import quote
 from flask import Response, request
 
 from app.auth.memberships import memberships_of
-from app.auth.sessions import SignedIn, record_session_use
+from app.auth.sessions import SignedIn, save_session_use
 from app.db.transactions import transaction
 from app.http.urls import AUTHORIZE
 from app.limits.counting import count_authorization_request
 from app.oauth import redirect_uris, requests, service
 from app.oauth.requests import AuthorizationRequest, CannotRedirect, RedirectWithError
 from app.pages.second_factor.step_up import ask_again
-from app.policy.permissions import INCLUDES, PERMISSIONS, ROLES, SCOPES, expand
+from app.policy.permissions import INCLUDES, PERMISSIONS, ROLES, SCOPES, expand_permissions
 from app.site.pages import PageBlueprint, omit_form_action, page, redirect_to
 from app.site.signed_in import current_person, with_person
 from app.values import clock
@@ -40,7 +40,7 @@ def authorize() -> Response:
         if auth_request.is_silent:
             return _report(service.refusal(auth_request, "login_required"), person)
         return redirect_to(f"/login?next={quote(request.full_path, safe='')}")
-    record_session_use(person)
+    save_session_use(person)
     accounts = memberships_of(person.user_id)
     if request.method == "POST":
         return _handle_decision(auth_request, person, accounts)
@@ -99,7 +99,7 @@ def _grant_access(
     auth_request: AuthorizationRequest, person: SignedIn, account_id: str, *, asked: bool
 ) -> Response:
     with transaction():
-        url = service.grant(auth_request, person.user_id, account_id, asked=asked)
+        url = service.grant_request(auth_request, person.user_id, account_id, is_confirmed=asked)
     return _redirect_to_client(url)
 
 
@@ -147,7 +147,7 @@ def _report(error: RedirectWithError, person: SignedIn | None) -> Response:
 def _by_role(scopes: Sequence[str], roles: Iterable[str]) -> dict[str, dict[str, str]]:
     """What an application that asks for these scopes can do with any of a person's roles, and what
     only a higher role would let it do: each in words, by name."""
-    held = expand(scopes) & frozenset[str]().union(*(ROLES[role] for role in roles))
+    held = expand_permissions(scopes) & frozenset[str]().union(*(ROLES[role] for role in roles))
     held |= set(scopes) - PERMISSIONS.keys()
     asked = held.intersection(scopes)
     included = frozenset[str]().union(*(INCLUDES.get(name, ()) for name in asked))

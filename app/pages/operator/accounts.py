@@ -11,7 +11,7 @@ from sqlalchemy.orm import InstrumentedAttribute
 
 from app.account.billing.service import has_subscription
 from app.account.service import set_plan
-from app.audit.entries import record
+from app.audit.entries import write_entry
 from app.audit.origin import OPERATOR, Via, acting
 from app.audit.targets import Target
 from app.auth.tenant import columns_of
@@ -30,7 +30,7 @@ from app.pages.operator.listing import (
     read_page,
 )
 from app.policy.audit import INSTANCE
-from app.usage.counters import summary
+from app.usage.counters import usage_summary
 from app.values.ids import is_id
 
 # The orders of the list, by their names in the address.
@@ -42,7 +42,7 @@ SORTS: Final = {
     "members": "Most members and invitations",
 }
 _COLUMNS: Final = (Account.id, Account.name, Account.slug, Account.plan, Account.created_at)
-# What ``app.usage.counters.summary`` needs.
+# What ``app.usage.counters.usage_summary`` needs.
 SUMMED: Final = (
     AccountUsage.area_m2,
     AccountUsage.projects_active,
@@ -145,7 +145,7 @@ def change_plan(account_id: str, plan: str, shown: str) -> None:
         set_plan(account_id, plan)
     target = Target("account", account_id, account.name)
     changes = {"plan": {"from": shown, "to": plan}}
-    record("account.updated", target, account_id=INSTANCE, changes=changes)
+    write_entry("account.updated", target, account_id=INSTANCE, changes=changes)
 
 
 def _records(rows: list[Any]) -> list[dict[str, Any]]:
@@ -155,7 +155,7 @@ def _records(rows: list[Any]) -> list[dict[str, Any]]:
     names = ("id", "name", "slug", "plan", "created_at")
     return [
         {name: getattr(row, name) for name in names}
-        | {"usage": summary(row), "last_used_at": used.get(row.id)}
+        | {"usage": usage_summary(row), "last_used_at": used.get(row.id)}
         | {"invited": invited.get(row.id, 0)}
         for row in rows
     ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from app.audit.entries import changed, created, record_of_instance
+from app.audit.entries import changes_between, changes_of_new, write_instance_entry
 from app.db.engines import insert_into
 from app.db.extensions import db
 from app.models import InstanceState
@@ -20,7 +20,7 @@ def close_sign_up() -> bool:
     if state.sign_up_closed_at is not None:
         return False
     state.sign_up_closed_at = clock.now()
-    record_of_instance("instance.sign_up_closed")
+    write_instance_entry("instance.sign_up_closed")
     return True
 
 
@@ -31,7 +31,7 @@ def open_sign_up() -> bool:
     if state.sign_up_closed_at is None:
         return False
     state.sign_up_closed_at = None
-    record_of_instance("instance.sign_up_opened")
+    write_instance_entry("instance.sign_up_opened")
     return True
 
 
@@ -46,8 +46,8 @@ def show_message(text: str, kind: str, until: datetime | None) -> None:
     before = _message_of(state)
     set_columns(state, {"message": text, "message_kind": kind, "message_until": until})
     now = _message_of(state)
-    changes = created(now) if before["message"] is None else changed(before, now)
-    record_of_instance("instance.message_shown", changes)
+    changes = changes_of_new(now) if before["message"] is None else changes_between(before, now)
+    write_instance_entry("instance.message_shown", changes)
 
 
 def remove_message() -> bool:
@@ -57,7 +57,7 @@ def remove_message() -> bool:
     if before["message"] is None:
         return False
     set_columns(state, dict.fromkeys(("message", "message_kind", "message_until")))
-    record_of_instance("instance.message_removed", changed(before, _message_of(state)))
+    write_instance_entry("instance.message_removed", changes_between(before, _message_of(state)))
     return True
 
 

@@ -13,7 +13,7 @@ from app.policy.instance import MESSAGE_KINDS, MESSAGE_LENGTH
 from app.site.fields import FormSchema
 from app.site.moments import in_utc
 from app.values import clock
-from app.values.fields import Text, Timestamp
+from app.values.schemas import Text, Timestamp
 
 
 class FutureTime(Timestamp):

@@ -11,10 +11,10 @@ from sqlalchemy import ColumnElement, bindparam, func
 from app.db.queries import CompiledQuery, engine
 from app.db.search_index import id_values
 from app.pages.filters import filtered
-from app.policy.bounds import PAGE_MAX, SEARCH_LENGTH
 from app.policy.instance import LISTED
+from app.policy.request_limits import PAGE_MAX, SEARCH_LENGTH
 from app.values.clock import format_optional_time
-from app.values.text import fold, slugify, unstorable
+from app.values.text import fold, slugify, storage_problem
 
 _NOTHING: Final = "\uffff"  # a noncharacter, which no slug has
 
@@ -64,7 +64,7 @@ def read_filters(path: str, sorts: Mapping[str, str], arguments: Mapping[str, st
     return ListFilters(
         path,
         sorts,
-        "" if unstorable(search) else search,
+        "" if storage_problem(search) else search,
         sort if sort in sorts else next(iter(sorts)),
         min(max(int(page), 1), PAGE_MAX) if is_number else 1,
     )

@@ -19,7 +19,7 @@ from app.models import AccountUsage, Mail, User
 from app.pages.operator.accounts import SUMMED
 from app.policy.audit import INSTANCE
 from app.processes.worker_registry import count_workers
-from app.usage.counters import summary
+from app.usage.counters import usage_summary
 from app.values.version import VERSION
 from app.webhooks.deliveries.metrics import read_backlog
 from config import Settings
@@ -99,7 +99,7 @@ def read_overview() -> dict[str, Any]:
 
 def _numbers() -> Numbers:
     row = _TOTALS.first()
-    used = summary(row)
+    used = usage_summary(row)
     people = int(_PEOPLE.scalar())
     return Numbers(int(row.accounts), people, int(used["projects"]), float(used["hectares"]))
 

@@ -10,7 +10,7 @@ from sqlalchemy.exc import NoResultFound
 from app.audit.log.files import FORMATS
 from app.audit.log.listing import list_latest
 from app.audit.log.responses import file_response
-from app.audit.log.service import record_export
+from app.audit.log.service import write_export_entry
 from app.db.transactions import transaction
 from app.doctor.doctor_runs import read_progress, request_doctor_run
 from app.http.errors import BadRequest, NotFound, ServiceUnavailable
@@ -191,7 +191,7 @@ def export_log() -> Response:
 
     def record() -> None:
         with transaction():
-            record_export(INSTANCE, format_name, query)
+            write_export_entry(INSTANCE, format_name, query)
 
     return file_response(INSTANCE, format_name, query, record)
 

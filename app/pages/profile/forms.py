@@ -10,8 +10,8 @@ from marshmallow import fields, validate
 
 from app.policy.dates import DATE_FORMATS
 from app.site.fields import FormSchema, NewPassword, Slug
-from app.values.fields import Name
-from app.values.local_times import written, zones_by_region
+from app.values.local_times import format_local_time, zones_by_region
+from app.values.schemas import Name
 
 _AUTOMATIC: Final = {"": "Browser default"}
 _EXAMPLE: Final = datetime(2026, 1, 31, 14, 5)
@@ -28,7 +28,7 @@ def time_zones() -> dict[str, str | dict[str, str]]:
 
 def date_formats() -> dict[str, str]:
     """The ways of writing dates, each with an example."""
-    return _AUTOMATIC | {name: written(_EXAMPLE, name) for name in DATE_FORMATS}
+    return _AUTOMATIC | {name: format_local_time(_EXAMPLE, name) for name in DATE_FORMATS}
 
 
 def _check_zone(name: str) -> None:

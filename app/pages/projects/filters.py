@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from app.pages.filters import filtered, load_valid, metadata_filters, sentences
-from app.policy.bounds import PROJECT_STATUSES
+from app.policy.request_limits import PROJECT_STATUSES
 from app.projects.listing import count_with_status
 from app.projects.schemas import ProjectQuerySchema
-from app.usage.counters import counters, project_total
+from app.usage.counters import project_total, read_counters
 
 PER_PAGE: Final = 50
 ANY: Final = "any"  # in the address: projects of any status
@@ -82,7 +82,7 @@ def read_filters(arguments: Mapping[str, str]) -> ProjectFilters:
 
 def status_choices(account_id: str) -> list[tuple[str, str]]:
     """The choices of the menu of statuses, each with the number of projects."""
-    counted = counters(account_id)
+    counted = read_counters(account_id)
     choices = [
         (name, f"{name.capitalize()} ({count_with_status(counted, name):,})")
         for name in PROJECT_STATUSES

@@ -16,13 +16,13 @@ from app.exports.responses import export_response
 from app.exports.schemas import ProjectExportQuerySchema
 from app.exports.service import export_of, log_export
 from app.http.errors import Conflict, NotFound
-from app.http.kept_responses import kept_response
+from app.http.response_cache import cached_response
 from app.pages.export_formats import format_names
 from app.pages.filters import load_all, metadata_filters, refuse
 from app.pages.projects.filters import PER_PAGE, SORTS, read_filters, status_choices
-from app.policy.bounds import MAP_ZOOM
+from app.policy.request_limits import MAP_ZOOM
 from app.projects.listing import list_projects, project_query
-from app.projects.map.largest import Wanted
+from app.projects.map.largest import MapFilter
 from app.projects.map.service import draw_map, map_tag
 from app.projects.service import archive_project, restore_project
 from app.site.pages import PageBlueprint, local_path, page, redirect_to
@@ -69,13 +69,13 @@ def projects_map(principal: Principal) -> Response:
     refuse(filters.problems)
     zoom = min(max(request.args.get("zoom", 0, int), 0), MAP_ZOOM)
     box, text = filters.values.get("bbox"), filters.values.get("search")
-    wanted = Wanted(box, filters.status, text, filters.metadata)
+    wanted = MapFilter(box, filters.status, text, filters.metadata)
     tag = map_tag(principal.account_id, wanted, zoom)
 
     def make() -> Response:
         return Response(draw_map(principal.account_id, wanted, zoom), content_type=GEOJSON)
 
-    return kept_response(tag, GEOJSON, make)
+    return cached_response(tag, GEOJSON, make)
 
 
 @bp.route("/projects/export", methods=["GET", "POST"])

@@ -6,7 +6,7 @@ from marshmallow import fields
 
 from app.policy.second_factor import PASSKEY_NAME_LENGTH
 from app.site.fields import FormSchema
-from app.values.fields import Line
+from app.values.schemas import Line
 
 
 class AuthenticatorSchema(FormSchema):

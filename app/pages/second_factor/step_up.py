@@ -22,7 +22,7 @@ from app.http.errors import Forbidden, RateLimited
 from app.pages.second_factor.prompt import FIELDS, factor_draft, submitted_factor, ways_of
 from app.people.passwords import check_password, count_own_attempt, has_password
 from app.people.second_factor.challenges import Purpose
-from app.people.second_factor.checking import check, count_own_check, refuse
+from app.people.second_factor.checking import check_factor, count_own_check, refuse_factor
 from app.policy.second_factor import CONFIRMED_FOR
 from app.site.forms import Draft, form_page
 from app.site.pages import instance, page
@@ -77,11 +77,11 @@ def _ask_for_factor(person: SignedIn) -> Response | None:
     except RateLimited as error:
         return _page(factor_draft(rejection=error), **ways_of(purpose))
     with transaction():
-        is_right = check(purpose, factor, keys, request.remote_addr or "")
+        is_right = check_factor(purpose, factor, keys, request.remote_addr or "")
         if is_right:
             _confirm(person)
         else:
-            refuse(person.user_id, person.email, keys, request.remote_addr or "")
+            refuse_factor(person.user_id, person.email, keys, request.remote_addr or "")
     return None if is_right else _page(factor_draft(factor), **ways_of(purpose))
 
 

@@ -27,14 +27,14 @@ from app.people.second_factor.challenges import Purpose
 from app.people.second_factor.checking import (
     RECOVERY_CODE,
     Factor,
-    check,
+    check_factor,
     count_sign_in_check,
-    refuse,
+    refuse_factor,
 )
 from app.people.second_factor.passkeys import list_passkeys, registration_options
 from app.people.second_factor.recovery_codes import codes_left_now, recovery_codes_left
 from app.people.second_factor.relying_party import BadResponse, is_possible
-from app.people.service import record_sign_in
+from app.people.service import write_sign_in_entry
 from app.policy.second_factor import PASSKEY_NAME_LENGTH
 from app.site.forms import Draft, count_post, form_page, sent_draft
 from app.site.pages import PageBlueprint, instance, omit_form_action, page, redirect_to
@@ -75,10 +75,10 @@ def second_step() -> Response:
 def _finish(pending: Any, factor: Factor, keys: tuple[str, ...]) -> Response:
     """Sign in, if the factor is right. The transaction that starts the session uses up the factor
     and the pending sign-in."""
-    if not check(_purpose_of(pending), factor, keys, request.remote_addr or ""):
+    if not check_factor(_purpose_of(pending), factor, keys, request.remote_addr or ""):
         db.session.rollback()
         with transaction():
-            refuse(pending.user_id, pending.email, keys, request.remote_addr or "")
+            refuse_factor(pending.user_id, pending.email, keys, request.remote_addr or "")
         return _second_step(pending, wrong=factor)
     claimed = claim_pending(pending.token_hash)
     if claimed is None:
@@ -87,7 +87,7 @@ def _finish(pending: Any, factor: Factor, keys: tuple[str, ...]) -> Response:
     accounts = [row.id for row in memberships_of(claimed.user_id)]
     wanted = claimed.current_account_id
     account_id = wanted if wanted in accounts else next(iter(accounts), None)
-    record_sign_in(claimed.user_id)
+    write_sign_in_entry(claimed.user_id)
     response = redirect_to(claimed.target, _codes_left(claimed.user_id, factor))
     sign_in(response, claimed.user_id, account_id, confirmed=True)
     end_second_step(response)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from marshmallow import fields
 
 from app.site.fields import FormSchema, NewPassword, Slug
-from app.values.fields import Email, Name
+from app.values.schemas import Email, Name
 
 
 class RegisterSchema(FormSchema):

@@ -102,10 +102,10 @@ def login() -> Any:
             user_id = attempt.user_id
             if check_password(attempt, draft.values["password"]) and user_id is not None:
                 if not has_second_step(user_id):
-                    service.record_sign_in(user_id)
+                    service.write_sign_in_entry(user_id)
                 return _sign_in(target, user_id, _initial_account(user_id))
             with transaction():
-                auditing.record_refused_sign_in(user_id, email)
+                auditing.write_refused_sign_in(user_id, email)
             draft.errors["password"] = ["Wrong email address or password."]
     return form_page("sign_in/login.html", draft, target=target)
 

@@ -16,9 +16,9 @@ from app.db.transactions import transaction
 from app.http.errors import RateLimited
 from app.limits.counting import count_single_sign_on
 from app.pages.second_factor.step_up import ask_again
-from app.people.auditing import record_refused_sign_in
+from app.people.auditing import write_refused_sign_in
 from app.people.passwords import check_password, count_sign_in_attempt
-from app.people.service import find_contact, record_sign_in
+from app.people.service import find_contact, write_sign_in_entry
 from app.people.sign_up import is_open
 from app.people.single_sign_on import admission, attempts, service
 from app.people.single_sign_on.admission import would_bypass_second_factor
@@ -32,7 +32,7 @@ from app.site.forms import Draft, count_post, form_page, sent_draft
 from app.site.pages import PageBlueprint, instance, local_path, omit_form_action, page, redirect_to
 from app.site.second_step import has_second_step
 from app.site.signed_in import current_person, known_browser, sign_in, signed_in, with_person
-from app.values.fields import Name
+from app.values.schemas import Name
 
 _CONSENT: Final = "/login/single-sign-on"
 _STATUSES: Final = {"stale": 400, "other_browser": 404, "failed": 503, "linked_elsewhere": 409}
@@ -180,7 +180,7 @@ def unlink(person: SignedIn, identity_id: str) -> Response:
     has_password = find_contact(person.user_id).has_password
     try:
         with transaction():
-            was_linked = service.unlink(person, identity_id, has_password=has_password)
+            was_linked = service.unlink_identity(person, identity_id, has_password=has_password)
     except LookupError:
         message = "This is your only way to sign in. Set a password first."
         return redirect_to("/profile", message)
@@ -206,7 +206,7 @@ def _is_password_of(owner: Any, draft: Draft) -> bool:
     if check_password(attempt, draft.values["password"]) and attempt.user_id == owner.id:
         return True
     with transaction():
-        record_refused_sign_in(owner.id, owner.email)
+        write_refused_sign_in(owner.id, owner.email)
     draft.errors["password"] = ["Wrong password."]
     return False
 
@@ -277,7 +277,7 @@ def _link(token: str, attempt: Any, owner: Any) -> Response:
 
 def _finish(response: Response, user_id: str, account_id: str | None = None) -> Response:
     """Sign in, in the current transaction."""
-    record_sign_in(user_id)
+    write_sign_in_entry(user_id)
     first = next((row.id for row in memberships_of(user_id)), None)
     has_confirmed = not has_second_step(user_id)
     sign_in(response, user_id, account_id or first, confirmed=has_confirmed)
@@ -288,7 +288,7 @@ def _finish(response: Response, user_id: str, account_id: str | None = None) -> 
 def _enter_and_refuse(reason: str, email: str = "", user_id: str | None = None) -> Response:
     """Refuse somebody who comes back from the provider, and record that in the audit log."""
     with transaction():
-        record_refused_sign_in(user_id, email or "somebody", reason)
+        write_refused_sign_in(user_id, email or "somebody", reason)
     return _refused(reason, email)
 
 

@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 from app.events.listing import latest_events
 from app.limits.plan_file import plan_of
 from app.policy.plans import USAGE_THRESHOLDS
-from app.usage.statistics import requests_today, statistics
+from app.usage.statistics import requests_today, usage_statistics
 
 _MOST_EVENTS: Final = 200  # thresholds are reached seldom
 _UNITS: Final = (("GB", 1024**3), ("MB", 1024**2), ("KB", 1024))
@@ -64,7 +64,7 @@ class Meter(NamedTuple):
 
 def meters(account_id: str, plan_name: str) -> list[Meter]:
     """The meters of an account on a plan."""
-    found = statistics(account_id, plan_name)
+    found = usage_statistics(account_id, plan_name)
     crossed = _crossings(account_id, found["period"]["start"])
     plan = plan_of(plan_name)
     hectares, members = found["hectares"], found["members"]

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from app.account.credentials.service import valid_credentials
 from app.account.members.service import list_members
 from app.auth.principal import Principal
-from app.usage.counters import counters, project_total
+from app.usage.counters import project_total, read_counters
 
 
 class Steps(NamedTuple):
@@ -26,7 +26,7 @@ def steps_of(principal: Principal) -> Steps:
     """The steps of the account that somebody works in."""
     account_id = principal.account_id
     return Steps(
-        project_total(counters(account_id)) > 0,
+        project_total(read_counters(account_id)) > 0,
         bool(valid_credentials(account_id, "api_key")),
         len(list_members(account_id)) > 1,
     )

@@ -14,13 +14,13 @@ from app.pages.credentials.command import first_command
 from app.pages.imports import words
 from app.pages.second_factor.step_up import ask_again
 from app.pages.welcome.steps import steps_of
-from app.policy.bounds import PAGE_KEYS
-from app.policy.permissions import expand, role_permissions
+from app.policy.permissions import expand_permissions, role_permissions
+from app.policy.request_limits import PAGE_KEYS
 from app.site.forms import count_post
 from app.site.pages import PageBlueprint, page, redirect_to
 from app.site.sent_forms import sent_before, show_once
 from app.site.signed_in import current_person, of_account
-from app.usage.counters import counters, project_total
+from app.usage.counters import project_total, read_counters
 
 bp = PageBlueprint("start", __name__)
 
@@ -37,8 +37,8 @@ def home() -> Response:
         return page("welcome/stranger.html")
     if person.account_id is None:
         return redirect_to("/accounts")
-    may_write = "projects:write" in expand(role_permissions(person.role))
-    is_new = project_total(counters(person.account_id)) == 0
+    may_write = "projects:write" in expand_permissions(role_permissions(person.role))
+    is_new = project_total(read_counters(person.account_id)) == 0
     return redirect_to("/welcome" if is_new and may_write else "/projects")
 
 

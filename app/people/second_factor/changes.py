@@ -1,7 +1,7 @@
 """Turning a second factor on and off, with its recovery codes and mails.
 
-Each change locks the person's row first: the factors are in several tables, but sign-in reads only
-that row to see whether the person has one.
+Each change locks the person's row first: the factors are in several tables, and that row tells
+sign-ins if there is one.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from app.auth.login_throttle import CODES, attempts_now, count_attempt, reset_at
 from app.auth.people import KnownBrowser
 from app.db.extensions import db
 from app.models import User
-from app.people.auditing import Subject, record_entry
+from app.people.auditing import Subject, write_person_entry
 from app.people.second_factor.authenticators import use_code
 from app.people.second_factor.challenges import Purpose
 from app.people.second_factor.passkeys import has_passkey, use_passkey
@@ -40,31 +40,33 @@ class Factor(NamedTuple):
 
 
 def count_sign_in_check(
-    user_id: str, factor: Factor, known: KnownBrowser | None
+    user_id: str, factor: Factor, browser: KnownBrowser | None
 ) -> tuple[str, ...]:
     """Count an attempt after the right password; the caller commits.
 
-    Returns the keys that it is counted under, for ``check``. Raises RateLimited.
+    Returns the keys that it is counted under, for ``check_factor``. Raises RateLimited.
     """
     keys: tuple[str, ...] = (throttle_key(f"{_COUNTED}{user_id}"),)
-    if known is not None and known.user_id == user_id:
+    if browser is not None and browser.user_id == user_id:
         keys = (throttle_key(f"{_COUNTED}{user_id}", _KNOWN), *keys)
     return _count(keys, user_id, factor)
 
 
 def count_own_check(user_id: str, factor: Factor) -> tuple[str, ...]:
-    """Count an attempt of a signed-in person; the caller commits. Returns the keys for ``check``.
-    Raises RateLimited."""
+    """Count an attempt of a signed-in person; the caller commits.
+
+    Returns the keys for ``check_factor``. Raises RateLimited.
+    """
     return _count((throttle_key(f"{_COUNTED}{user_id}", _OWN),), user_id, factor)
 
 
-def check(purpose: Purpose, factor: Factor, keys: tuple[str, ...], address: str) -> bool:
-    """Return whether this is the person's second factor, which is used up in the open transaction.
-    If so, the attempts under the key that this one was counted under are reset.
+def check_factor(purpose: Purpose, factor: Factor, keys: tuple[str, ...], address: str) -> bool:
+    """Return True if this is the person's second factor, which is used up in the open transaction.
+    Then the attempts under the first key are reset.
 
     Args:
-        purpose: who is asked, where and what for.
-        keys: that the attempt was counted under.
+        purpose: the person, the browser and the purpose.
+        keys: the keys that the attempt was counted under.
         address: the client's IP address, for the mail about a recovery code.
     """
     person = db.session.get_one(User, purpose.user_id, with_for_update={"key_share": True})
@@ -72,20 +74,20 @@ def check(purpose: Purpose, factor: Factor, keys: tuple[str, ...], address: str)
         return False
     reset_attempts(keys[0])  # not what somebody else has guessed meanwhile
     if factor.kind == RECOVERY_CODE:
-        left = codes_left_now(person.id)
-        report_change(person, "code_used", address=address, left=left)
+        codes_left = codes_left_now(person.id)
+        report_change(person, "code_used", address=address, left=codes_left)
     return True
 
 
-def refuse(person_id: str, email: str, keys: tuple[str, ...], address: str) -> None:
-    """Record a wrong factor in the current transaction, and mail the person if there were several.
+def refuse_factor(person_id: str, email: str, keys: tuple[str, ...], address: str) -> None:
+    """Write the entry of a wrong factor, and mail the person if there were several.
 
     Args:
-        keys: that the attempt was counted under.
+        keys: the keys that the attempt was counted under.
         address: the client's IP address.
     """
     subject = Subject(person_id, email)
-    record_entry("person.second_factor_refused", subject, by_themselves=True, refused=True)
+    write_person_entry("person.second_factor_refused", subject, by_themselves=True, refused=True)
     if attempts_now(CODES, keys[0]) >= WRONG_CODES_MAILED:
         mail_guesses(person_id, address)
 

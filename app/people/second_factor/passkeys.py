@@ -41,8 +41,8 @@ def registration_options(purpose: Purpose, email: str, issuer: str) -> str:
     """The options with which a browser creates a passkey, as JSON."""
     from app.people.second_factor import webauthn_messages as messages  # noqa: PLC0415
 
-    challenge, known = new_challenge(purpose), _known(purpose.user_id)
-    return messages.registration_options(purpose.user_id, email, issuer, challenge, known)
+    challenge, passkeys = new_challenge(purpose), _known_passkeys(purpose.user_id)
+    return messages.registration_options(purpose.user_id, email, issuer, challenge, passkeys)
 
 
 def sign_in_options(purpose: Purpose) -> str | None:
@@ -50,10 +50,10 @@ def sign_in_options(purpose: Purpose) -> str | None:
     have none, or passkeys are not possible on this host."""
     from app.people.second_factor import webauthn_messages as messages  # noqa: PLC0415
 
-    known = _known(purpose.user_id)
-    if not known or not is_possible():
+    passkeys = _known_passkeys(purpose.user_id)
+    if not passkeys or not is_possible():
         return None
-    return messages.sign_in_options(new_challenge(purpose), known)
+    return messages.sign_in_options(new_challenge(purpose), passkeys)
 
 
 def add_passkey(purpose: Purpose, name: str, text: str) -> None:
@@ -75,15 +75,15 @@ def add_passkey(purpose: Purpose, name: str, text: str) -> None:
     response = messages.read_registration(text)
     if not use_challenge(purpose, response.challenge):
         raise BadResponse
-    made = messages.verify_registration(response)
+    passkey = messages.verify_registration(response)
     row = insert_into(Passkey).values(
         id=new_id("passkey"),
         user_id=purpose.user_id,
         name=name,
-        credential_id=made.credential_id,
-        public_key=made.public_key,
-        sign_count=made.sign_count,
-        transports=made.transports,
+        credential_id=passkey.credential_id,
+        public_key=passkey.public_key,
+        sign_count=passkey.sign_count,
+        transports=passkey.transports,
         created_at=clock.now(),
     )
     unknown = row.on_conflict_do_nothing(index_elements=[Passkey.credential_id])
@@ -138,5 +138,5 @@ def remove_passkeys(user_id: str) -> None:
     db.session.execute(delete(Passkey).where(Passkey.user_id == user_id))
 
 
-def _known(user_id: str) -> list[KnownPasskey]:
+def _known_passkeys(user_id: str) -> list[KnownPasskey]:
     return [KnownPasskey(row.credential_id, row.transports) for row in list_passkeys(user_id)]

@@ -68,6 +68,6 @@ def _new_code() -> str:
 
 
 def _hash(user_id: str, code: str) -> str:
-    """The hash of a code, whether it is typed in capitals, with spaces or with an o for a 0."""
+    """The hash of a code, however it is typed: in capitals, with spaces, with o for 0."""
     plain = "".join(filter(str.isalnum, code.lower())).translate(_MISREAD)
     return hash_token(f"{user_id}\0{plain}")

@@ -1,4 +1,4 @@
-"""What there is to say of passkeys without the library, which is imported late."""
+"""Passkeys without the WebAuthn library, which is imported late."""
 
 from __future__ import annotations
 

@@ -6,12 +6,12 @@ from typing import Any, Final, NamedTuple
 
 from flask import current_app
 
-from app.audit.entries import Changes, record
+from app.audit.entries import Changes, write_entry
 from app.auth.principal import Principal
 from app.db.extensions import db
 from app.mail.service import queue_mail
 from app.models import User
-from app.people.auditing import record_entry
+from app.people.auditing import write_person_entry
 from app.values import clock
 from app.values.clock import format_time
 from app.values.ids import new_id
@@ -49,7 +49,7 @@ CHANGES: Final = {
 def report_change(
     person: User, change: str, *, address: str, principal: Principal | None = None, **more: Any
 ) -> None:
-    """Record a change in the audit log, and mail it to the person.
+    """Write the entry of a change, and mail it to the person.
 
     Args:
         change: one of ``CHANGES``.
@@ -57,7 +57,7 @@ def report_change(
         principal: the owner who resets it in their account.
         more: ``passkey_name``, ``by_name`` of who reset it, or the number of codes ``left``.
     """
-    _record(person, change, more, principal)
+    _audit(person, change, more, principal)
     _mail_change(person, change, address=address, **more)
 
 
@@ -75,12 +75,12 @@ def mail_guesses(user_id: str, address: str) -> None:
     queue_mail(_GUESSED, person.email, cause=cause, values=values)
 
 
-def _record(person: User, change: str, values: dict[str, Any], principal: Principal | None) -> None:
+def _audit(person: User, change: str, values: dict[str, Any], principal: Principal | None) -> None:
     action, changes = CHANGES[change].action, _changes(change, values)
     if principal is None:
-        record_entry(action, person, changes, by_themselves=change != "reset")
+        write_person_entry(action, person, changes, by_themselves=change != "reset")
     else:
-        record(action, person, account_id=principal.account_id, principal=principal)
+        write_entry(action, person, account_id=principal.account_id, principal=principal)
 
 
 def _changes(change: str, values: dict[str, Any]) -> Changes | None:

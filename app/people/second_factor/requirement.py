@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import bindparam, select
 
-from app.audit.entries import record
+from app.audit.entries import write_entry
 from app.auth.memberships import check_owner
 from app.auth.principal import Principal
 from app.auth.tenant import columns_of
@@ -41,7 +41,7 @@ class Requirement(NamedTuple):
 
 
 def requirement_of(account_id: str) -> Requirement:
-    """Read whether an account requires a second factor of its members."""
+    """Read the requirement of an account."""
     row = _OF_ACCOUNT.first(account_id=account_id)
     return Requirement(row.second_factor_required_at, row.second_factor_grace_days)
 
@@ -70,7 +70,7 @@ def require_second_factor(principal: Principal, grace_days: int | None) -> None:
     elif account.second_factor_required_at is None:
         account.second_factor_required_at = clock.now()
     account.second_factor_grace_days = grace_days
-    record(
+    write_entry(
         f"account.second_factor_{'not_' if grace_days is None else ''}required",
         account,
         changes={"second_factor_grace_days": {"from": former, "to": grace_days}},

@@ -47,8 +47,8 @@ def time_step(secret: bytes, code: str) -> int | None:
     text = "".join(code.split())
     hotp = HOTP(secret, CODE_DIGITS, SHA1())  # noqa: S303
     current = int(clock.now().timestamp()) // CODE_SECONDS
-    found = None
+    matching = None
     for step in range(current - CODE_DRIFT, current + CODE_DRIFT + 1):
         if is_same(text, hotp.generate(step).decode()):
-            found = step
-    return found
+            matching = step
+    return matching

@@ -58,9 +58,9 @@ class NewPasskey(NamedTuple):
 
 
 def registration_options(
-    user_id: str, email: str, issuer: str, challenge: bytes, known: Sequence[KnownPasskey]
+    user_id: str, email: str, issuer: str, challenge: bytes, passkeys: Sequence[KnownPasskey]
 ) -> str:
-    """The options, as JSON, to create a passkey in a browser that has none of ``known``."""
+    """The options, as JSON, to create a passkey in a browser that has none of ``passkeys``."""
     selection = AuthenticatorSelectionCriteria(
         resident_key=ResidentKeyRequirement.PREFERRED, user_verification=_PREFERRED
     )
@@ -72,18 +72,18 @@ def registration_options(
         challenge=challenge,
         timeout=_TIMEOUT,
         authenticator_selection=selection,
-        exclude_credentials=[_descriptor(each) for each in known],
+        exclude_credentials=[_descriptor(passkey) for passkey in passkeys],
     )
     return webauthn.options_to_json(options)
 
 
-def sign_in_options(challenge: bytes, known: Sequence[KnownPasskey]) -> str:
+def sign_in_options(challenge: bytes, passkeys: Sequence[KnownPasskey]) -> str:
     """The options, as JSON, to let one of these passkeys sign."""
     options = webauthn.generate_authentication_options(
         rp_id=relying_party_id(),
         challenge=challenge,
         timeout=_TIMEOUT,
-        allow_credentials=[_descriptor(each) for each in known],
+        allow_credentials=[_descriptor(passkey) for passkey in passkeys],
         user_verification=_PREFERRED,
     )
     return webauthn.options_to_json(options)
@@ -98,8 +98,8 @@ class BrowserResponse(NamedTuple):
     @property
     def credential_id(self) -> str:
         """The id of the passkey that it claims to be of, base64url."""
-        found: str = self.credential.id
-        return found
+        id_: str = self.credential.id
+        return id_
 
 
 def _descriptor(passkey: KnownPasskey) -> PublicKeyCredentialDescriptor:
@@ -141,7 +141,7 @@ def verify_registration(response: BrowserResponse) -> NewPasskey:
     except _MALFORMED as error:
         raise BadResponse from error
     transports = response.credential.response.transports or ()
-    names = " ".join(sorted({each.value for each in transports}))
+    names = " ".join(sorted({transport.value for transport in transports}))
     return NewPasskey(
         bytes_to_base64url(verified.credential_id),
         verified.credential_public_key,

@@ -12,7 +12,7 @@ from app.db.queries import CompiledQuery
 from app.models import User
 from app.people.sign_up import is_open
 from app.people.single_sign_on.interface import ProviderIdentity, SignInRefused
-from app.policy.bounds import NAME_LENGTH
+from app.policy.request_limits import NAME_LENGTH
 from app.site.signed_in import current_person
 from app.values.email import email_problem
 from app.values.text import fold, name_problem

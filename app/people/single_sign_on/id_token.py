@@ -50,7 +50,7 @@ def check_id_token(response: Any, keys: Any, expected: ExpectedClaims) -> dict[s
     if not isinstance(token, str):
         raise ProviderFailed("there is no ID token")
     try:
-        decoded = jwt.decode(token, _readable(keys), registry=_REGISTRY)
+        decoded = jwt.decode(token, _readable_keys(keys), registry=_REGISTRY)
         claims = CodeIDToken(
             decoded.claims,
             decoded.header,
@@ -78,17 +78,17 @@ def check_id_token(response: Any, keys: Any, expected: ExpectedClaims) -> dict[s
     return dict(claims)
 
 
-def _readable(keys: Any) -> KeySet:
+def _readable_keys(keys: Any) -> KeySet:
     """The keys of a set that can be read. Keys of unknown kinds are skipped (RFC 7517, section 5).
 
     Raises:
         ProviderFailed: no key can be read.
     """
     listed = keys.get("keys") if isinstance(keys, dict) else None
-    found = []
-    for each in listed if isinstance(listed, list) else []:
+    readable = []
+    for key in listed if isinstance(listed, list) else []:
         with suppress(*_MALFORMED):
-            found.append(JWKRegistry.import_key(each))
-    if not found:
+            readable.append(JWKRegistry.import_key(key))
+    if not readable:
         raise ProviderFailed("the provider publishes no key that can be read")
-    return KeySet(found)
+    return KeySet(readable)

@@ -41,14 +41,14 @@ def linked_sign_ins(user_id: str) -> list[dict[str, Any]]:
 
 def person_of(issuer: str, subject: str) -> str | None:
     """The id of the person who is linked to an identity, or None; read in the open transaction."""
-    found = select(SignInIdentity.user_id).where(*_is(issuer, subject))
-    user_id: str | None = db.session.scalar(found)
+    own = select(SignInIdentity.user_id).where(*_is_identity(issuer, subject))
+    user_id: str | None = db.session.scalar(own)
     return user_id
 
 
-def record_use(issuer: str, subject: str) -> None:
+def save_last_use(issuer: str, subject: str) -> None:
     """Store the time of a sign-in with an identity."""
-    own = update(SignInIdentity).where(*_is(issuer, subject))
+    own = update(SignInIdentity).where(*_is_identity(issuer, subject))
     db.session.execute(own.values(last_used_at=clock.now()))
 
 
@@ -87,15 +87,15 @@ def remove_identity(
     # Locked, so that of two requests the second sees what the first has left.
     db.session.get_one(User, user_id, with_for_update=True)
     own = select(SignInIdentity).where(SignInIdentity.user_id == user_id)
-    found = {identity.id: identity for identity in db.session.scalars(own)}
-    removed = found.pop(identity_id, None)
+    identities = {identity.id: identity for identity in db.session.scalars(own)}
+    removed = identities.pop(identity_id, None)
     if removed is None:
         return None
-    if needs_other and not any(other.issuer == issuer for other in found.values()):
+    if needs_other and not any(other.issuer == issuer for other in identities.values()):
         raise LookupError
     db.session.delete(removed)
     return removed
 
 
-def _is(issuer: str, subject: str) -> tuple[Any, ...]:
+def _is_identity(issuer: str, subject: str) -> tuple[Any, ...]:
     return SignInIdentity.issuer == issuer, SignInIdentity.subject == subject

@@ -1,10 +1,10 @@
-"""What the provider and sign-ins exchange, and the errors of a sign-in."""
+"""The types that the provider and sign-ins exchange, and the errors of a sign-in."""
 
 from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
-EXTENSION: Final = "canopy_single_sign_on"  # of the application: its OpenIDProvider
+EXTENSION: Final = "canopy_single_sign_on"  # the OpenIDProvider of the Flask application
 
 
 class ProviderIdentity(NamedTuple):

@@ -104,21 +104,23 @@ class OpenIDProvider:
             ProviderFailed: it cannot be read, or is invalid for the issuer.
         """
         address = self._issuer.rstrip("/") + _DISCOVERY
-        found = self._document(address)
+        metadata = self._document(address)
         try:
-            self._check_metadata(found)
+            self._check_metadata(metadata)
         except ProviderFailed:
             self._documents.pop(address, None)  # it may be valid the next time
             raise
-        return found
+        return metadata
 
-    def _check_metadata(self, found: dict[str, Any]) -> None:
-        if found.get("issuer") != self._issuer:
-            raise ProviderFailed(f"the provider calls itself {str(found.get('issuer'))[:200]!r}")
+    def _check_metadata(self, metadata: dict[str, Any]) -> None:
+        if metadata.get("issuer") != self._issuer:
+            raise ProviderFailed(f"the provider calls itself {str(metadata.get('issuer'))[:200]!r}")
         for name in (*_ENDPOINTS, _USERINFO):
-            if not self._is_endpoint(found.get(name)) and (name in found or name != _USERINFO):
+            if not self._is_endpoint(metadata.get(name)) and (
+                name in metadata or name != _USERINFO
+            ):
                 raise ProviderFailed(f"its {name} is no https address")
-        if not isinstance(found.get(_AUTH_METHODS) or [], list):
+        if not isinstance(metadata.get(_AUTH_METHODS) or [], list):
             raise ProviderFailed(f"its {_AUTH_METHODS} is no list")
 
     def check(self) -> None:
@@ -151,12 +153,12 @@ class OpenIDProvider:
         """The claims of the ID token. Cached keys are read again if none of them fits."""
         expected = ExpectedClaims(self._issuer, self._client_id, sent.nonce)
         address = metadata["jwks_uri"]
-        was_kept = address in self._documents
+        was_cached = address in self._documents
         try:
             return check_id_token(token, self._document(address), expected)
         except ProviderFailed as error:
             self._documents.pop(address, None)  # the cached keys may be wrong
-            if not was_kept or not isinstance(error, UnknownKey):
+            if not was_cached or not isinstance(error, UnknownKey):
                 raise
             return check_id_token(token, self._document(address), expected)
 
@@ -180,9 +182,9 @@ class OpenIDProvider:
             raise ProviderFailed("another issuer has sent the browser back")
 
     def _document(self, address: str) -> dict[str, Any]:
-        kept = self._documents.get(address)
-        if kept is not None and time.monotonic() < kept.until:
-            return kept.content
+        cached = self._documents.get(address)
+        if cached is not None and time.monotonic() < cached.until:
+            return cached.content
         content = self._request("GET", address, {})
         self._documents[address] = _Document(content, time.monotonic() + DOCUMENTS_LIFE)
         return content

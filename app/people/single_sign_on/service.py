@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from flask import current_app
 
 from app.account.service import open_account
-from app.audit.entries import created
+from app.audit.entries import changes_of_new
 from app.audit.origin import Actor
 from app.auth.sessions import SignedIn, end_sessions
 from app.db.extensions import db
 from app.http.errors import NotFound
 from app.models import User
-from app.people.auditing import record_entry
+from app.people.auditing import write_person_entry
 from app.people.service import find_contact, verify_address
 from app.people.sign_up import create_person
 from app.people.single_sign_on import attempts, identities, mails
@@ -52,10 +52,10 @@ def provider() -> OpenIDProvider:
     Raises:
         NotFound: the instance has no single sign-on.
     """
-    found: OpenIDProvider | None = current_app.extensions.get(EXTENSION)
-    if found is None:
+    openid_provider: OpenIDProvider | None = current_app.extensions.get(EXTENSION)
+    if openid_provider is None:
         raise NotFound
-    return found
+    return openid_provider
 
 
 def resolve_identity(token: str, attempt: Any, identity: ProviderIdentity) -> SignInOutcome:
@@ -72,7 +72,7 @@ def resolve_identity(token: str, attempt: Any, identity: ProviderIdentity) -> Si
     if user_id is not None:
         if attempt.user_id not in (None, user_id):
             raise SignInRefused("linked_elsewhere")
-        identities.record_use(issuer, identity.subject)
+        identities.save_last_use(issuer, identity.subject)
         attempts.end_attempt(token)
         return SignInOutcome(user_id, was_linked=attempt.user_id is not None)
     email = admitted_address(identity, _settings())
@@ -146,12 +146,12 @@ def sign_up(
         actor = Actor.person(person.id, person.email)
         opened = open_account(account[0], person, slug=account[1], actor=actor).id
     db.session.flush()
-    record_entry("person.created", person, by_themselves=True)
+    write_person_entry("person.created", person, by_themselves=True)
     _add(attempt, person)
     return person.id, opened
 
 
-def unlink(person: SignedIn, identity_id: str, *, has_password: bool) -> bool:
+def unlink_identity(person: SignedIn, identity_id: str, *, has_password: bool) -> bool:
     """Unlink an identity of a signed-in person, and end their other sessions. Returns False if they
     have none with this id.
 
@@ -170,14 +170,16 @@ def unlink(person: SignedIn, identity_id: str, *, has_password: bool) -> bool:
         return False
     end_sessions(person.user_id, but=person.session_id)
     was = {name: {"from": getattr(removed, name), "to": None} for name in _IDENTITY}
-    record_entry("person.sign_in_unlinked", db.session.get_one(User, person.user_id), was)
+    write_person_entry("person.sign_in_unlinked", db.session.get_one(User, person.user_id), was)
     return True
 
 
 def _add(attempt: Any, person: User) -> None:
     identity = {name: getattr(attempt, name) for name in _IDENTITY}
     identities.add_identity(person.id, **identity)
-    record_entry("person.sign_in_linked", person, created(identity), by_themselves=True)
+    write_person_entry(
+        "person.sign_in_linked", person, changes_of_new(identity), by_themselves=True
+    )
 
 
 def _settings() -> Settings:

@@ -44,7 +44,7 @@ from gunicorn import util  # type: ignore[import-untyped]
 from gunicorn.http import errors, get_parser, wsgi  # type: ignore[import-untyped]
 from gunicorn.workers.base import Worker  # type: ignore[import-untyped]
 
-from app.policy.bounds import EXPENSIVE_WAITING
+from app.policy.request_limits import EXPENSIVE_WAITING
 from app.processes.web_server import refusals
 from app.processes.web_server.arriving import ArrivingRequests
 from app.processes.web_server.connection_counts import (

@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterator
 from enum import Enum, auto
 from typing import IO, Final, NamedTuple
 
-from app.policy.bounds import EXPENSIVE_BODY_BYTES
+from app.policy.request_limits import EXPENSIVE_BODY_BYTES
 
 SMALL: Final = 64 * 1024  # bytes of a request, for which there is always room
 _MAX_FRAMING: Final = 1024 * 1024  # bytes of a chunked body that are sizes and line ends

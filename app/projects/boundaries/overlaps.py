@@ -1,7 +1,7 @@
 """The projects of an account whose areas overlap with a boundary.
 
-The box index names the candidates. Those come first with which the boundary can have most in
-common, so that the largest overlaps are found also where there is no time for all.
+The box index finds the candidates. Those that can overlap by most are compared first, so that the
+largest overlaps are found even if there is no time for all.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from app.geometry import Boundary, Bounds
 from app.geometry.bounds import most_in_common
 from app.geometry.shapes import Shape, common_area, shape_of, stored_shape
 from app.models import Project
-from app.policy.bounds import (
+from app.policy.request_limits import (
     EXPENSIVE_BODY_BYTES,
     OVERLAP_CANDIDATES,
     OVERLAP_M2,
@@ -50,29 +50,29 @@ _OWN: Final = CompiledQuery(
     ).where(Project.id == bindparam("project_id"))
 )
 _SECONDS_PER_BYTE: Final = 50e-9  # to read a boundary
-_ROWS: Final = 100  # with their boundaries in memory at once
-_BYTES: Final = 1024 * 1024  # of boundaries in memory at once
+_ROWS: Final = 100  # rows, and bytes of boundaries, in memory at once
+_BYTES: Final = 1024 * 1024
 
 
 class Overlaps(NamedTuple):
-    """The largest overlaps, and whether all were compared that could be among them."""
+    """The largest overlaps; ``is_complete`` if no candidate was left out."""
 
     records: list[dict[str, Any]]
     is_complete: bool
 
 
 class _Target(NamedTuple):
-    """The boundary whose overlaps are searched for."""
+    """The boundary whose overlaps are searched."""
 
     account_id: str
-    project_id: str | None  # which does not overlap with itself
+    project_id: str | None  # left out
     area_m2: int
     bounds: Bounds
-    within: tuple[str, ...] | None  # ids of the only projects that count; None: all
+    within: tuple[str, ...] | None  # ids of projects to compare; None: all
 
 
 class _Candidate(NamedTuple):
-    """A project, and the square meters that it can overlap by at most."""
+    """A project, and the largest possible overlap in square meters."""
 
     at_most: float
     row: Any
@@ -82,23 +82,23 @@ def overlaps_of_project(principal: Principal, project_id: str) -> Overlaps:
     """The overlaps of a project; none where it has no boundary.
 
     Raises:
-        ServiceUnavailable: there is much to compare, and too many others are before this request.
+        ServiceUnavailable: there is much to compare, and too many requests are waiting.
     """
     account_id, within = principal.account_id, principal.project_ids
     row = _OWN.first(account_id=account_id, project_id=project_id)
     if row is None or row.geometry is None:
         return Overlaps([], True)
     target = _Target(account_id, project_id, row.area_m2, Bounds(*row[2:]), within)
-    found = _candidates(target)
-    with _turn(found, len(row.geometry)):
-        return _compare(target, stored_shape(row.geometry), found)
+    projects = _candidates(target)
+    with _turn(projects, len(row.geometry)):
+        return _compare(target, stored_shape(row.geometry), projects)
 
 
 def find_overlaps(principal: Principal, values: Mapping[str, Any]) -> Overlaps | None:
-    """The overlaps of a geometry that was checked, if they were asked for and it is valid.
+    """The overlaps of a checked geometry, if they were requested and it is valid.
 
     Args:
-        values: of ``GeometryCheckSchema``.
+        values: the values of ``GeometryCheckSchema``.
     """
     boundary: Boundary | None = values["boundary"]
     if boundary is None or not values.get("overlaps"):
@@ -106,20 +106,20 @@ def find_overlaps(principal: Principal, values: Mapping[str, Any]) -> Overlaps |
     bounds, area_m2 = boundary.bounds, boundary.area_m2
     account_id, within = principal.account_id, principal.project_ids
     target = _Target(account_id, values.get("project_id"), area_m2, bounds, within)
-    found = _candidates(target)
-    with _turn(found, len(boundary.text)):
-        return _compare(target, shape_of(boundary.rings), found)
+    projects = _candidates(target)
+    with _turn(projects, len(boundary.text)):
+        return _compare(target, shape_of(boundary.rings), projects)
 
 
-def _turn(found: Sequence[_Candidate], size: int) -> Any:
+def _turn(compared: Sequence[_Candidate], size: int) -> Any:
     """The turn of a comparison with many bytes of boundaries."""
-    size += sum(candidate.row.stored_bytes for candidate in found)
+    size += sum(map(_stored_bytes, compared))
     return expensive_work() if size > EXPENSIVE_BODY_BYTES else nullcontext()
 
 
 def _candidates(target: _Target) -> list[_Candidate]:
-    """The projects whose boxes overlap, those first that can overlap by most. There are more than
-    OVERLAP_CANDIDATES if not all were looked at."""
+    """The projects whose boxes overlap, those that can overlap by most first; more than
+    OVERLAP_CANDIDATES if there are others."""
     most = OVERLAP_CANDIDATES + 1
     rows = projects_in_box(
         target.account_id, target.bounds, most, besides=target.project_id, within=target.within
@@ -127,8 +127,8 @@ def _candidates(target: _Target) -> list[_Candidate]:
     boxes = np.array([row[4:] for row in rows]).reshape(-1, 4)
     common = most_in_common(np.array(target.bounds), boxes)
     at_most = np.minimum(common, [row.area_m2 for row in rows])
-    found = map(_Candidate, at_most.tolist(), rows)
-    return sorted(found, key=lambda each: -each.at_most)
+    candidates = map(_Candidate, at_most.tolist(), rows)
+    return sorted(candidates, key=lambda candidate: -candidate.at_most)
 
 
 def projects_in_box(
@@ -139,12 +139,12 @@ def projects_in_box(
     besides: str | None = None,
     within: Sequence[str] | None = None,
 ) -> list[Any]:
-    """Rows of at most ``most`` projects whose boxes overlap with another, without archived ones:
-    ``id``, ``name``, ``area_m2``, ``stored_bytes`` and the sides of its box.
+    """At most ``most`` projects whose boxes overlap a box, without archived ones: rows with ``id``,
+    ``name``, ``area_m2``, ``stored_bytes`` and the sides of the box.
 
     Args:
-        besides: the id of a project that does not count.
-        within: ids of the only projects that count; None: all.
+        besides: the id of a project to leave out.
+        within: ids of projects to search; None: all.
     """
     dialect = engine().dialect.name
     values = box_values(box, account_id, dialect)
@@ -160,21 +160,21 @@ def _by_box(dialect: str, is_limited: bool) -> CompiledQuery:
     limits = [is_among_ids(_TABLE.c.id, dialect, "within")] if is_limited else []
     is_another = and_(*limits, _TABLE.c.status != "archived", _TABLE.c.id != bindparam("besides"))
     columns = [_TABLE.c[name] for name in ("account_id", *_READ)]
-    found = fence(columns, and_(near, overlaps_box(_TABLE, SIDES), is_another))
-    return CompiledQuery(columns_among(found, *_READ).limit(bindparam("most")))
+    rows = fence(columns, and_(near, overlaps_box(_TABLE, SIDES), is_another))
+    return CompiledQuery(columns_among(rows, *_READ).limit(bindparam("most")))
 
 
-def _compare(target: _Target, shape: Shape, found: Sequence[_Candidate]) -> Overlaps:
-    """The largest overlaps; once the request has used OVERLAPS_SECONDS, the rest is left out."""
-    is_complete = len(found) <= OVERLAP_CANDIDATES
+def _compare(target: _Target, shape: Shape, projects: Sequence[_Candidate]) -> Overlaps:
+    """The largest overlaps that are found until the request has used OVERLAPS_SECONDS."""
+    is_complete = len(projects) <= OVERLAP_CANDIDATES
     largest: list[tuple[int, str, Any]] = []  # a heap
-    for candidate, text in _with_texts(target.account_id, found):
+    for candidate, text in _with_texts(target.account_id, projects):
         if len(largest) == OVERLAPS_SHOWN and candidate.at_most < largest[0][0]:
             break
-        left = OVERLAPS_SECONDS - processor_clock.used()
+        seconds_left = OVERLAPS_SECONDS - processor_clock.used()
         area = None
-        if len(text) * _SECONDS_PER_BYTE < left:
-            area = common_area(shape, stored_shape(text), min(left, OVERLAY_SECONDS))
+        if len(text) * _SECONDS_PER_BYTE < seconds_left:
+            area = common_area(shape, stored_shape(text), min(seconds_left, OVERLAY_SECONDS))
         if area is None:
             is_complete = False
         elif area >= OVERLAP_M2:
@@ -182,19 +182,25 @@ def _compare(target: _Target, shape: Shape, found: Sequence[_Candidate]) -> Over
             entry = (min(round(area), row.area_m2, target.area_m2), row.id, row.name)
             push = heapq.heappushpop if len(largest) == OVERLAPS_SHOWN else heapq.heappush
             push(largest, entry)
-        if left <= 0:
+        if seconds_left <= 0:
             break
     records = [_record(target, *entry) for entry in sorted(largest, key=lambda e: (-e[0], e[1]))]
     return Overlaps(records, is_complete)
 
 
-def _with_texts(account_id: str, found: Sequence[_Candidate]) -> Iterator[tuple[_Candidate, str]]:
-    """The candidates with their boundaries, without those that no longer have one."""
-    for some in batched_by_bytes(found, lambda each: int(each.row.stored_bytes), _BYTES, _ROWS):
-        texts = boundary_texts(account_id, [candidate.row.id for candidate in some])
-        for candidate in some:
+def _with_texts(
+    account_id: str, projects: Sequence[_Candidate]
+) -> Iterator[tuple[_Candidate, str]]:
+    """Yield the candidates with their boundaries, without those that no longer have one."""
+    for batch in batched_by_bytes(projects, _stored_bytes, _BYTES, _ROWS):
+        texts = boundary_texts(account_id, [candidate.row.id for candidate in batch])
+        for candidate in batch:
             if text := texts.get(candidate.row.id):
                 yield candidate, text
+
+
+def _stored_bytes(candidate: _Candidate) -> int:
+    return int(candidate.row.stored_bytes)
 
 
 def boundary_texts(account_id: str, project_ids: Sequence[str]) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Making a former boundary of a project the present one again."""
+"""Restoring a former boundary of a project."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from app.geometry import Boundary, GeometryInvalid, read_boundary
 from app.http.errors import Conflict, Detail, ValidationFailed
 from app.http.etags import ANY, IfMatch
 from app.projects.boundary_history.comparing import BoundaryComparison, compare_ahead
-from app.projects.boundary_history.reading import find_entry
+from app.projects.boundary_history.listing import find_entry
 from app.projects.record import project_record
 from app.projects.service import update_project
 from app.values.strict_json import loads
 
 
 class Former(NamedTuple):
-    """A former boundary, and what the project gains and loses by it."""
+    """A former boundary, and the difference to the present one."""
 
     boundary: Boundary
     compared: BoundaryComparison | None
@@ -26,13 +26,13 @@ class Former(NamedTuple):
 def read_boundary_to_restore(
     principal: Principal, project_id: str, boundary_id: str
 ) -> Former | None:
-    """Read and compare a former boundary, before the transaction. None: it is the present one.
+    """Read and compare a former boundary, before the transaction. None if it is the present one.
 
     Raises:
         NotFound: the project has no such boundary.
-        Conflict: its shape was not kept.
-        ValidationFailed: it is no longer valid by today's rules.
-        ServiceUnavailable: it is large, and too many others are before this request.
+        Conflict: its shape is lost.
+        ValidationFailed: it is not valid by today's rules.
+        ServiceUnavailable: it is large, and too many requests are waiting.
     """
     entry = find_entry(principal.account_id, project_id, boundary_id)
     if entry.is_present:
@@ -54,7 +54,7 @@ def read_boundary_to_restore(
 def restore_boundary(
     principal: Principal, project_id: str, former: Former | None, if_match: IfMatch = ANY
 ) -> dict[str, Any]:
-    """Give a project its former boundary, as ``update_project`` does. Returns its record."""
+    """Give a project its former boundary with ``update_project``. Returns its record."""
     values = {} if former is None else {"geometry": former.boundary}
     compared = None if former is None else former.compared
     project = update_project(principal, project_id, values, if_match, compared=compared)

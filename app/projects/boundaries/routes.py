@@ -8,7 +8,7 @@ from flask import Response
 
 from app.api import envelope
 from app.api.blueprint import ApiBlueprint
-from app.api.fields import PageQuerySchema
+from app.api.query_schemas import PageQuerySchema
 from app.api.schemas import page_of, single_of, whole_of
 from app.auth.principal import Principal
 from app.http.etags import IfMatch
@@ -23,8 +23,8 @@ from app.projects.boundaries.schemas import (
     OverlapSchema,
     OverlapsMetaSchema,
 )
-from app.projects.boundary_history.reading import check_entry, list_entries, read_entry
-from app.projects.reading import check_project
+from app.projects.boundary_history.listing import check_entry, list_entries, read_entry
+from app.projects.lookup import check_project
 from app.projects.schemas import ProjectSchema
 
 bp = ApiBlueprint(
@@ -48,8 +48,7 @@ _ONE = f"{_ALL}/<boundary_id>"
 def list_boundaries(principal: Principal, values: dict[str, Any], project_id: str) -> Response:
     """List the boundaries that a project has had.
 
-    The newest come first, without their geometry. Projects that had a boundary before boundaries
-    were kept begin with that one, at the time when the project was created.
+    The newest come first, without their geometry.
     """
     page, size = values["page"], values["per_page"]
     records, total = list_entries(principal.account_id, project_id, page, size)
@@ -83,8 +82,8 @@ def restore_boundary(
 ) -> Response:
     """Restore a former boundary of a project.
 
-    The response is the project. Its boundary becomes the former one, as a new entry. If it is the
-    present one already, nothing changes. `If-Match` is compared with the project's tag.
+    The response is the project. The former boundary becomes the present one, as a new entry. If it
+    is the present one already, nothing changes. `If-Match` is compared with the project's tag.
     """
     return envelope.single(restoring.restore_boundary(principal, project_id, prepared, if_match))
 
@@ -99,11 +98,11 @@ def restore_boundary(
 def list_overlaps(principal: Principal, project_id: str) -> Response:
     """List the projects that overlap with a project.
 
-    Those of the account whose areas overlap by 1 m² or more, archived projects left out; the
-    largest overlaps first, at most 100.
+    Projects of the account whose area overlaps by 1 m² or more, without archived ones. The largest
+    overlaps come first, at most 100.
     """
-    found = overlaps_of_project(principal, project_id)
-    return envelope.complete_list(found.records, complete=found.is_complete)
+    overlaps = overlaps_of_project(principal, project_id)
+    return envelope.complete_list(overlaps.records, complete=overlaps.is_complete)
 
 
 @bp.operation(
@@ -118,9 +117,9 @@ def list_overlaps(principal: Principal, project_id: str) -> Response:
 def validate_geometry(_: Principal, values: dict[str, Any], prepared: Overlaps | None) -> Response:
     """Check a geometry without storing it.
 
-    Send the geometry as `geometry` in the body. The response lists every problem and where it is,
-    and has the area of a valid geometry, with warnings of what is odd about it. With `overlaps`, it
-    lists the projects that a valid geometry overlaps with, too.
+    Send the geometry as `geometry` in the body. The response lists every problem with its place.
+    For a valid geometry it has the area and warnings and, with `overlaps`, the projects that
+    overlap.
     """
     if prepared is None:
         return envelope.single(values["report"])

@@ -6,15 +6,16 @@ from typing import Any, ClassVar, Final
 
 from marshmallow import fields, post_load, pre_load
 
-from app.api.fields import Geometry, ProjectId
 from app.api.openapi.geojson import BARE_GEOMETRY
 from app.api.openapi.schemas import OutputSchema
+from app.api.query_schemas import ProjectId
+from app.api.resource_schemas import Geometry
 from app.api.schemas import MetaSchema, TotalMetaSchema
 from app.geometry import PROBLEM_CODES
 from app.geometry.warnings import WARNING_CODES
-from app.policy.bounds import BOUNDARY_SOURCES
+from app.policy.request_limits import BOUNDARY_SOURCES
 from app.projects.boundaries.validation import geometry_report
-from app.values.fields import Choice, InputSchema, StrictBoolean
+from app.values.schemas import Choice, InputSchema, StrictBoolean
 
 _COMPLETE: Final = {
     "description": "False if there was no time to compare all projects that could overlap; the "
@@ -32,7 +33,7 @@ class BoundaryAuthorSchema(OutputSchema):
 class BoundarySchema(OutputSchema):
     """A boundary that a project has or has had.
 
-    Of changes made with SQL, it is not known who made them.
+    The author of a change made with SQL is unknown.
     """
 
     example: ClassVar = {
@@ -52,12 +53,12 @@ class BoundarySchema(OutputSchema):
         required=True,
         allow_none=True,
         metadata={
-            "description": "What it has gained over the boundary before it; null if comparing them "
+            "description": "The area gained over the previous boundary; null if comparing them "
             "would have taken too long."
         },
     )
     removed_hectares = fields.Float(
-        required=True, allow_none=True, metadata={"description": "What it has lost, likewise."}
+        required=True, allow_none=True, metadata={"description": "The area lost; null as above."}
     )
     source = Choice(
         "BoundarySource",
@@ -70,7 +71,7 @@ class BoundarySchema(OutputSchema):
         BoundaryAuthorSchema,
         required=True,
         allow_none=True,
-        metadata={"description": "Who set it; null if that is not known."},
+        metadata={"description": "Who set it; null if unknown."},
     )
     replaced_at = fields.DateTime(
         required=True,
@@ -92,7 +93,7 @@ class BoundaryWithGeometrySchema(BoundarySchema):
     geometry = Geometry(
         allow_none=True,
         required=True,
-        metadata={"description": "Null if it was overwritten with SQL, so that it is lost."},
+        metadata={"description": "Null if it is lost because SQL overwrote it."},
     )
 
 
@@ -115,7 +116,7 @@ class GeometryCheckSchema(InputSchema):
 
     overlaps = StrictBoolean(
         metadata={
-            "description": "Whether to compare a valid geometry with the account's projects, as "
+            "description": "Compare a valid geometry with the account's projects, as "
             "`GET /v1/projects/{project_id}/overlaps` does."
         },
     )
@@ -147,15 +148,15 @@ class GeometryProblemSchema(OutputSchema):
     coordinates = fields.List(fields.Float(), required=True, allow_none=True)
     fix = fields.Dict(
         metadata={
-            "description": "Of the first edge over ±180, if nothing else is wrong: the "
-            "MultiPolygon that says the same, split there, without heights. It is valid."
+            "description": "In the first problem, if edges over ±180 are the only ones: the "
+            "geometry split there, as a valid MultiPolygon without heights."
         }
     )
 
 
 class GeometryWarningSchema(OutputSchema):
-    """What is odd about a valid geometry, with its place as in a problem. Warnings reject
-    nothing."""
+    """Something unusual in a valid geometry, with its place as in a problem. Warnings do not
+    reject it."""
 
     code = Choice("GeometryWarningCode", sorted(WARNING_CODES), required=True)
     message = fields.String(required=True)
@@ -180,7 +181,7 @@ class OverlapSchema(OutputSchema):
     overlap_hectares = fields.Float(required=True)
     share = fields.Float(
         required=True,
-        metadata={"description": "Of the area that was asked about, from 0 to 1."},
+        metadata={"description": "The part of the project or geometry that overlaps, from 0 to 1."},
     )
 
 
@@ -195,8 +196,7 @@ class GeometryReportMetaSchema(MetaSchema):
 
 
 class GeometryReportSchema(OutputSchema):
-    """Whether a geometry is valid, its area, its problems and warnings; its overlaps, if asked
-    for."""
+    """The result of a check: validity, area, problems and warnings; overlaps if requested."""
 
     example: ClassVar = {
         "valid": False,
@@ -222,8 +222,7 @@ class GeometryReportSchema(OutputSchema):
         fields.Nested(GeometryWarningSchema),
         required=True,
         metadata={
-            "description": "Of a valid geometry: what is odd about it, at most 100; the first of "
-            "each code come first."
+            "description": "Of a valid geometry, at most 100; the first of each code come first."
         },
     )
     overlaps = fields.List(fields.Nested(OverlapSchema))

@@ -1,4 +1,4 @@
-"""Checks a geometry without storing it: every problem, and its position."""
+"""Checking a geometry without storing it: every problem with its position."""
 
 from __future__ import annotations
 
@@ -10,15 +10,16 @@ from app.geometry import Boundary, GeometryInvalid, Problem, read_boundary
 from app.geometry.antimeridian import split_there
 from app.geometry.warnings import boundary_warnings
 
-Shown = list[dict[str, Any]]
+Records = list[dict[str, Any]]
 
 
 def geometry_report(value: object) -> tuple[dict[str, Any], Boundary | None]:
-    """``{valid, area_hectares, problems, warnings}``, both of
-    ``[{code, message, part, ring, position, coordinates}]``, and the boundary of a valid geometry.
+    """Return (``{valid, area_hectares, problems, warnings}``, boundary of a valid geometry).
+
+    Problems and warnings are ``[{code, message, part, ring, position, coordinates}]``.
 
     Args:
-        value: parsed JSON, meant as a GeoJSON Polygon or MultiPolygon.
+        value: parsed JSON that should be a GeoJSON Polygon or MultiPolygon.
     """
     try:
         boundary = read_boundary(value, expensive=expensive_work)
@@ -31,7 +32,7 @@ def geometry_report(value: object) -> tuple[dict[str, Any], Boundary | None]:
     return _report(boundary, [], list(map(shown_problem, warnings))), boundary
 
 
-def _report(boundary: Boundary | None, problems: Shown, warnings: Shown) -> dict[str, Any]:
+def _report(boundary: Boundary | None, problems: Records, warnings: Records) -> dict[str, Any]:
     return {
         "valid": boundary is not None,
         "area_hectares": None if boundary is None else boundary.area_m2 / 10_000,
@@ -41,14 +42,14 @@ def _report(boundary: Boundary | None, problems: Shown, warnings: Shown) -> dict
 
 
 def shown_problem(problem: Problem) -> dict[str, Any]:
-    """A problem or warning as reports have it: without its field."""
-    shown = asdict(problem)
-    del shown["field"]
-    return shown
+    """The record of a problem or warning, without its field."""
+    record = asdict(problem)
+    del record["field"]
+    return record
 
 
 def _fix(value: Any, problems: list[Problem]) -> dict[str, Any] | None:
-    """The geometry split at the antimeridian, if edges across it are all that is wrong."""
+    """The geometry split at the antimeridian, if edges across it are the only problems."""
     if any(problem.code != "antimeridian" for problem in problems):
         return None
     with expensive_work():

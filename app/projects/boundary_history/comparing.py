@@ -1,4 +1,4 @@
-"""Comparing a new boundary of a project with the former one, mostly before the transaction."""
+"""Comparing a new boundary of a project with the former one, usually before the transaction."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from app.db.queries import CompiledQuery
 from app.geometry import Boundary
 from app.geometry.shapes import UNKNOWN, AreaDifference, difference, shape_of, stored_shape
 from app.models import Project
-from app.policy.bounds import EXPENSIVE_BODY_BYTES, OVERLAY_LOCKED_SECONDS
+from app.policy.request_limits import EXPENSIVE_BODY_BYTES, OVERLAY_LOCKED_SECONDS
 
 _GEOMETRY = CompiledQuery(
     columns_of(Project, Project.geometry).where(Project.id == bindparam("project_id"))
@@ -21,7 +21,7 @@ _GEOMETRY = CompiledQuery(
 
 
 class BoundaryComparison(NamedTuple):
-    """The texts of two boundaries, and how the second differs from the first."""
+    """The texts of two boundaries, and their difference."""
 
     old: str
     new: str
@@ -31,11 +31,11 @@ class BoundaryComparison(NamedTuple):
 def compare_ahead(
     account_id: str, project_id: str, boundary: Boundary
 ) -> BoundaryComparison | None:
-    """Compare a new boundary with the one that is committed, before the transaction that changes
-    it. None: there is none, or it is the same.
+    """Compare a new boundary with the committed one, before the transaction that changes it. None
+    if there is none, or it is the same.
 
     Raises:
-        ServiceUnavailable: one of them is large, and too many others are before this request.
+        ServiceUnavailable: one of them is large, and too many requests are waiting.
     """
     row = _GEOMETRY.first(account_id=account_id, project_id=project_id)
     if row is None or row.geometry in (None, boundary.text):
@@ -47,8 +47,10 @@ def compare_ahead(
 
 
 def compare_now(old: str, new: str, ahead: BoundaryComparison | None) -> AreaDifference:
-    """Compare two boundaries in the transaction: by the comparison from before it, or, if the
-    boundary has changed since, only if that takes little time.
+    """Compare two boundaries in the transaction.
+
+    Uses the comparison from before it. If the boundary has changed since, only small ones are
+    compared.
 
     Args:
         old, new: the texts of the boundaries.

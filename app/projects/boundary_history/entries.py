@@ -1,5 +1,4 @@
-"""The rows of entries: inserting one, closing the present one, telling whose boundary it is; the
-author of an entry."""
+"""The rows of entries: inserting one, closing the present one, comparing it with a boundary."""
 
 from __future__ import annotations
 
@@ -51,15 +50,14 @@ _FIND: Final = columns_of(BoundaryEntry, BoundaryEntry.area_m2, BoundaryEntry.ch
 
 
 class StoredBoundary(NamedTuple):
-    """A boundary as a row has it: its text and its area."""
+    """The text and the area of a boundary."""
 
     text: str
     area_m2: int
 
 
 class Author(NamedTuple):
-    """The person who set a boundary, or who made the key that did, if that is known; and the
-    way."""
+    """The person who set a boundary, or created the key that did, if known; and the source."""
 
     user_id: str | None
     email: str | None
@@ -67,10 +65,10 @@ class Author(NamedTuple):
 
 
 def author_of(principal: Principal, source: Source | None) -> Author:
-    """The author of what a principal changes.
+    """The author of a principal's changes.
 
     Args:
-        source: None: the usual one for the kind of credential.
+        source: by default the usual one for the kind of credential.
     """
     source = source or _SOURCES.get(principal.kind, "api")
     return Author(principal.user_id, principal.user_email, source)
@@ -82,22 +80,18 @@ def checksum(text: str) -> int:
 
 
 def is_entry_of(entry: Any, boundary: StoredBoundary) -> bool:
-    """True if an entry is that of a boundary.
-
-    Args:
-        entry: a row with its ``checksum``.
-    """
+    """True if an entry, a row with ``checksum``, is that of a boundary."""
     return bool(entry.checksum == checksum(boundary.text))
 
 
-def insert(
+def insert_entry(
     key: tuple[str, str],
     moment: datetime,
     boundary: StoredBoundary,
     author: Author,
     change: AreaDifference,
 ) -> str:
-    """Insert an entry, whose shapes a job makes. Returns its id.
+    """Insert an entry without shapes, which a job makes. Returns its id.
 
     Args:
         key: the ids of the account and the project.
@@ -122,8 +116,7 @@ def insert(
 
 
 def close_present(project: Project, text: str | None) -> str | None:
-    """End the present entry, and give it the text of its boundary. Returns its id, or None without
-    one."""
+    """End the present entry with the text of its boundary. Returns its id, or None without one."""
     size = 0 if text is None else len(text.encode())
     own = {"account": project.account_id, "project": project.id}
     values = {"moment": project.updated_at, "text": text, "size": size}
@@ -132,13 +125,13 @@ def close_present(project: Project, text: str | None) -> str | None:
 
 
 def reopen_present(project: Project) -> None:
-    """Note that the present boundary has no shapes."""
+    """Mark the present boundary as one without shapes."""
     own = {"account": project.account_id, "project": project.id}
     db.session.connection().execute(_REOPEN, own)
 
 
 def measure_former(project: Project) -> None:
-    """Store the bytes of all former boundaries again."""
+    """Recompute the stored bytes of all former boundaries."""
     own = {"account": project.account_id, "project": project.id}
     db.session.connection().execute(_MEASURE, own)
 

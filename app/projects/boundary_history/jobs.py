@@ -1,4 +1,4 @@
-"""The job that simplifies boundaries for maps. Until then a map does it as it is read."""
+"""The job that simplifies boundaries for maps. Maps simplify the others when they are read."""
 
 from __future__ import annotations
 
@@ -7,24 +7,22 @@ from typing import Final
 
 from app.db.queries import has_rows
 from app.db.transactions import transaction
-from app.jobs.pauses import pause_after
 from app.jobs.registry import Job
-
-_RUN_SECONDS: Final = 10.0  # of a job; mails and all other jobs wait for it
+from app.jobs.runs import JobRun
 
 
 def simplify_boundaries() -> int:
-    """Make the shapes that are missing. Returns the number of boundaries."""
+    """Make the missing shapes. Returns the number of boundaries."""
     from app.projects.boundary_history.shape_backlog import ShapeBacklog  # noqa: PLC0415 - commands need no geometry
 
-    end, done, backlog = time.monotonic() + _RUN_SECONDS, 0, ShapeBacklog()
+    run, simplified, backlog = JobRun(), 0, ShapeBacklog()
     while batch := backlog.read():
         began = time.monotonic()
         with transaction():
-            done += backlog.write(batch)
-        if pause_after(began) or time.monotonic() > end:
+            simplified += backlog.write(batch)
+        if run.pause(began):
             break
-    return done
+    return simplified
 
 
 def _has_waiting() -> bool:

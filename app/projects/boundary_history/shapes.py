@@ -1,4 +1,4 @@
-"""The rows of the shapes that maps show in place of the present boundaries."""
+"""The rows of simplified shapes, which maps draw in place of present boundaries."""
 
 from __future__ import annotations
 
@@ -34,8 +34,7 @@ class Shape(NamedTuple):
 
 
 def insert_shapes(shapes: Sequence[Shape]) -> None:
-    """Insert shapes, in place of those that a project had in another account, from which it was
-    moved with SQL."""
+    """Insert shapes. They replace those of a project that SQL has moved from another account."""
     if shapes:
         _insert(db.engine.dialect.name).run_many(shape._asdict() for shape in shapes)
 

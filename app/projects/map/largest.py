@@ -1,7 +1,7 @@
 """The largest projects in a box, and how many there are.
 
-If few projects are near a box, the index of boxes names them, and they are sorted. If many are, the
-index that has the areas in order is read from its end until enough lie in the box.
+If few projects are near a box, the index of boxes finds them, and they are sorted. If many are, the
+index of areas is read from its end until enough lie in the box.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from app.lists.extents import holds_all
 from app.lists.query import ListQuery
 from app.lists.statements import count_named, count_query, list_statement, page_query, sorted_by
 from app.models import Project
-from app.policy.bounds import MAP_FEATURES, MAP_NEAR, MAP_SEARCHED
+from app.policy.request_limits import MAP_FEATURES, MAP_NEAR, MAP_SEARCHED
 from app.projects.listing import TABLE, located_total
 
 _SHOWN: Final = (
@@ -32,9 +32,9 @@ _SHOWN: Final = (
 _NAMES: Final = tuple(column.key for column in _SHOWN)
 
 
-class Wanted(NamedTuple):
-    """The projects of a map. None: everywhere, of any status, with any text, all of them.
-    ``metadata``: values by the keys of the metadata."""
+class MapFilter(NamedTuple):
+    """The filters of a map; None for no filter. ``metadata`` has values by key, and ``within`` the
+    ids of the projects."""
 
     bbox: Bounds | None = None
     status: str | None = None
@@ -44,27 +44,31 @@ class Wanted(NamedTuple):
 
 
 class Largest(NamedTuple):
-    """``rows``: row, id, name, status, area_m2, stored_bytes and the box of each, the largest
-    first. ``matched`` counts those that are not among them, too."""
+    """The largest projects.
+
+    Attributes:
+        rows: row, id, name, status, area_m2, stored_bytes and the sides of the box, largest first.
+        matched: the number of all matching projects.
+    """
 
     rows: list[Any]
     matched: int
 
 
-def find_largest(account_id: str, wanted: Wanted) -> Largest:
-    """The MAP_FEATURES largest of the projects that are wanted and have a boundary."""
-    if wanted.search or wanted.metadata or wanted.within is not None:
-        return _find_in_list(account_id, wanted)
+def find_largest(account_id: str, map_filter: MapFilter) -> Largest:
+    """The MAP_FEATURES largest matching projects with a boundary."""
+    if map_filter.search or map_filter.metadata or map_filter.within is not None:
+        return _find_in_list(account_id, map_filter)
     dialect = engine().dialect.name
     values: dict[str, Any] = {"account_id": account_id, "most": MAP_FEATURES}
     values |= {"size": MAP_SEARCHED, "skipped": 0}
-    if wanted.status:
-        values["status"] = wanted.status
-    has_status = bool(wanted.status)
-    if wanted.bbox is None or holds_all(TABLE, account_id, wanted.bbox):
+    if map_filter.status:
+        values["status"] = map_filter.status
+    has_status = bool(map_filter.status)
+    if map_filter.bbox is None or holds_all(TABLE, account_id, map_filter.bbox):
         rows = _in_order(dialect, has_status, has_box=False).all(**values | {"size": MAP_FEATURES})
-        return Largest(rows, located_total(account_id, wanted.status))
-    values |= box_values(wanted.bbox, account_id, dialect)
+        return Largest(rows, located_total(account_id, map_filter.status))
+    values |= box_values(map_filter.bbox, account_id, dialect)
     near = count_named(TABLE, dialect, "box").scalar(**values | {"most": MAP_NEAR + 1})
     if near > MAP_NEAR:
         rows = _in_order(dialect, has_status, has_box=True).all(**values)
@@ -73,12 +77,12 @@ def find_largest(account_id: str, wanted: Wanted) -> Largest:
     return Largest(rows, rows[0].matched if rows else 0)
 
 
-def _find_in_list(account_id: str, wanted: Wanted) -> Largest:
-    """The MAP_FEATURES largest of the projects that a list finds by text, by metadata or by id."""
-    equal = {"status": wanted.status} if wanted.status else {}
+def _find_in_list(account_id: str, map_filter: MapFilter) -> Largest:
+    """The MAP_FEATURES largest projects in a list filtered by text, metadata or ids."""
+    equal = {"status": map_filter.status} if map_filter.status else {}
     query = ListQuery(
-        search=wanted.search, bbox=wanted.bbox, equal=equal, metadata=wanted.metadata,
-        within=wanted.within, sort="area_hectares", order="desc",
+        search=map_filter.search, bbox=map_filter.bbox, equal=equal, metadata=map_filter.metadata,
+        within=map_filter.within, sort="area_hectares", order="desc",
     )  # fmt: skip
     statement = list_statement(TABLE, query)
     values = statement.values(account_id, account_id, query)
@@ -92,52 +96,54 @@ def _find_in_list(account_id: str, wanted: Wanted) -> Largest:
 
 @cache
 def _by_box(dialect: str, has_status: bool) -> CompiledQuery:
-    """Read the projects that the index of boxes names, sorted by area; each row has the number of
-    all."""
+    """Read the projects that the index of boxes finds, sorted by area, each row with their
+    number."""
     table = TABLE.table
     near = candidates(table, dialect, "box", TABLE.owner, TABLE.sides)
     read = [table.c.account_id, *map(api_column, _SHOWN)]
-    found = fence(read, and_(near, overlaps_box(table, TABLE.sides), table.c.area_m2.is_not(None)))
-    rows = _status(columns_among(found, *_NAMES), found.c, has_status)
+    in_box = fence(read, and_(near, overlaps_box(table, TABLE.sides), table.c.area_m2.is_not(None)))
+    rows = _status(columns_among(in_box, *_NAMES), in_box.c, has_status)
     rows = rows.add_columns(func.count().over().label("matched"))
-    return CompiledQuery(_largest_first(rows, found.c).limit(bindparam("most")))
+    return CompiledQuery(_largest_first(rows, in_box.c).limit(bindparam("most")))
 
 
 @cache
 def _in_order(dialect: str, has_status: bool, has_box: bool) -> CompiledQuery:
-    """Read the projects that the index of areas has last."""
+    """Read the last projects in the index of areas."""
     table, key = TABLE.table, TABLE.key(dialect)
     if has_box:
-        keys, columns = _searched(dialect, has_status)
+        keys, columns = _largest_keys(dialect, has_status)
         keys = _largest_first(keys, columns).limit(bindparam("most"))
     else:
-        shown = dict.fromkeys((Project.account_id, key, Project.area_m2, Project.id))
-        first = columns_of(Project, *shown).where(Project.area_m2.is_not(None))
+        columns_read = dict.fromkeys((Project.account_id, key, Project.area_m2, Project.id))
+        first = columns_of(Project, *columns_read).where(Project.area_m2.is_not(None))
         first = _largest_first(_status(first, Project, has_status), table.c)
         keys = columns_among(page_of(first).subquery("first"), key.key, is_kept=True)
     read = [table.c.account_id, *map(api_column, _SHOWN)]
-    found = fence(read, among(key.expression, keys, dialect))
-    rows = columns_among(found, *_NAMES, is_kept=True)
-    return CompiledQuery(_largest_first(rows, found.c))
+    named = fence(read, among(key.expression, keys, dialect))
+    rows = columns_among(named, *_NAMES, is_kept=True)
+    return CompiledQuery(_largest_first(rows, named.c))
 
 
 @cache
 def _count_in_order(dialect: str, has_status: bool) -> CompiledQuery:
     """Count the projects in the box among the MAP_SEARCHED largest."""
-    keys, _ = _searched(dialect, has_status)
+    keys, _ = _largest_keys(dialect, has_status)
     return CompiledQuery(select(func.count().label("total")).select_from(keys.subquery()))
 
 
-def _searched(dialect: str, has_status: bool) -> tuple[Select[Any], Any]:
-    """Return (select of the keys of the MAP_SEARCHED largest projects that lie in the box, from the
-    index of areas alone, sort columns)."""
+def _largest_keys(dialect: str, has_status: bool) -> tuple[Select[Any], Any]:
+    """Return (select of the keys of those MAP_SEARCHED largest projects that lie in the box, from
+    the index of areas alone, sort columns)."""
     sides = [TABLE.attribute(name) for name in TABLE.sides]
     key = TABLE.key(dialect)
-    shown = dict.fromkeys((Project.account_id, key, Project.area_m2, Project.id, Project.status))
-    first = columns_of(Project, *shown, *sides).where(Project.area_m2.is_not(None))
-    found = page_of(_largest_first(first, TABLE.table.c)).subquery("first")
-    keys = _status(columns_among(found, key.key, is_kept=True), found.c, has_status)
-    return keys.where(overlaps_box(found, TABLE.sides)), found.c
+    columns_read = dict.fromkeys(
+        (Project.account_id, key, Project.area_m2, Project.id, Project.status)
+    )
+    first = columns_of(Project, *columns_read, *sides).where(Project.area_m2.is_not(None))
+    largest = page_of(_largest_first(first, TABLE.table.c)).subquery("first")
+    keys = _status(columns_among(largest, key.key, is_kept=True), largest.c, has_status)
+    return keys.where(overlaps_box(largest, TABLE.sides)), largest.c
 
 
 def _status(rows: Select[Any], columns: Any, has_status: bool) -> Select[Any]:

@@ -8,9 +8,9 @@ from flask import Response
 
 from app.api.blueprint import ApiBlueprint
 from app.auth.principal import Principal
-from app.http.kept_responses import kept_response
+from app.http.response_cache import cached_response
 from app.projects.map import service
-from app.projects.map.largest import Wanted
+from app.projects.map.largest import MapFilter
 from app.projects.map.schemas import MapQuerySchema, MapSchema
 
 bp = ApiBlueprint("maps", __name__, url_prefix="/v1", description="Projects as they are drawn.")
@@ -32,11 +32,11 @@ def map_projects(principal: Principal, values: dict[str, Any]) -> Response:
     projects are included; `status=active` leaves them out.
     """
     zoom = values.pop("zoom")
-    wanted = Wanted(**values, within=principal.project_ids)
-    tag = service.map_tag(principal.account_id, wanted, zoom)
+    map_filter = MapFilter(**values, within=principal.project_ids)
+    tag = service.map_tag(principal.account_id, map_filter, zoom)
 
     def make() -> Response:
-        drawn = service.draw_map(principal.account_id, wanted, zoom)
+        drawn = service.draw_map(principal.account_id, map_filter, zoom)
         return Response(drawn, content_type=MapSchema.content_type)
 
-    return kept_response(tag, MapSchema.content_type, make)
+    return cached_response(tag, MapSchema.content_type, make)

@@ -6,11 +6,11 @@ from typing import Any, ClassVar, Final
 
 from marshmallow import fields, validate
 
-from app.api.fields import BoundingBox, MetadataQuerySchema, SearchText
 from app.api.openapi.geojson import GEOJSON
 from app.api.openapi.schemas import OutputSchema
-from app.policy.bounds import MAP_FEATURES, MAP_ZOOM, PROJECT_STATUSES
-from app.values.fields import Choice, QueryInteger
+from app.api.query_schemas import BoundingBox, MetadataQuerySchema, SearchText
+from app.policy.request_limits import MAP_FEATURES, MAP_ZOOM, PROJECT_STATUSES
+from app.values.schemas import Choice, QueryInteger
 
 _SHAPE: Final[dict[str, Any]] = {
     "description": "For drawing only: simplified, perhaps not valid.",
@@ -35,7 +35,7 @@ _EXAMPLE: Final = {
 
 
 class MapQuerySchema(MetadataQuerySchema):
-    """Which part of the world, and how large it is drawn."""
+    """The box and the zoom of a map, and the filters of its projects."""
 
     bbox = BoundingBox()
     zoom = QueryInteger(
@@ -56,7 +56,7 @@ class MapQuerySchema(MetadataQuerySchema):
 
 
 class MapPropertiesSchema(OutputSchema):
-    """What a map says of a project."""
+    """The properties of a project on a map."""
 
     id = fields.String(required=True)
     name = fields.String(required=True)
@@ -92,5 +92,5 @@ class MapSchema(OutputSchema):
 
     type = fields.String(required=True, metadata={"const": "FeatureCollection"})
     features = fields.List(fields.Nested(MapFeatureSchema), required=True)
-    numberMatched = _count("How many projects lie in `bbox`.")
-    numberReturned = _count(f"How many of them are here, at most {MAP_FEATURES:,}.")
+    numberMatched = _count("The number of projects in `bbox`.")
+    numberReturned = _count(f"The number of these features, at most {MAP_FEATURES:,}.")

@@ -7,26 +7,26 @@ from typing import Any
 from app.geometry import Bounds
 from app.geometry.shapes import level_of, pixels, point_shape
 from app.http.etags import entity_tag
-from app.policy.bounds import MAP_LEAST_PIXELS
-from app.projects.map.largest import Wanted, find_largest
-from app.projects.map.reading import read_shapes
-from app.projects.reading import version_of_projects
+from app.policy.request_limits import MAP_LEAST_PIXELS
+from app.projects.lookup import version_of_projects
+from app.projects.map.largest import MapFilter, find_largest
+from app.projects.map.shapes import read_shapes
 from app.values.strict_json import Fragment, dumps
 
 
-def map_tag(account_id: str, wanted: Wanted, zoom: int) -> str:
+def map_tag(account_id: str, map_filter: MapFilter, zoom: int) -> str:
     """The weak entity tag of a map, without reading it."""
-    seen = (version_of_projects(account_id), wanted, zoom)
-    return f"W/{entity_tag([repr(seen).encode()])}"
+    state = (version_of_projects(account_id), map_filter, zoom)
+    return f"W/{entity_tag([repr(state).encode()])}"
 
 
-def draw_map(account_id: str, wanted: Wanted, zoom: int) -> bytes:
+def draw_map(account_id: str, map_filter: MapFilter, zoom: int) -> bytes:
     """The map as the text of a GeoJSON FeatureCollection.
 
     Raises:
-        ServiceUnavailable: it is large, and too many others are before this request.
+        ServiceUnavailable: it is large, and too many requests are waiting.
     """
-    rows, matched = find_largest(account_id, wanted)
+    rows, matched = find_largest(account_id, map_filter)
     drawn = [row for row in rows if pixels(_box(row), zoom) >= MAP_LEAST_PIXELS]
     shapes = read_shapes(account_id, drawn, level_of(zoom))
     features = [_feature(row, shapes.get(row.row), zoom) for row in rows]

@@ -11,7 +11,7 @@ from typing import Any, Final, cast
 
 from sqlalchemy import Table, and_, bindparam, case, func, true, tuple_, update
 
-from app.audit.entries import created, record
+from app.audit.entries import changes_of_new, write_entry
 from app.audit.targets import Target
 from app.auth.memberships import members_in_roles
 from app.auth.tenant import ALL_ACCOUNTS
@@ -150,9 +150,9 @@ def _disable_or_warn(failing: Mapping[CalledUrl, Streak]) -> bool:
 
 
 def _audit(row: Any) -> None:
-    changes = created({"reason": row.disabled_reason})
+    changes = changes_of_new({"reason": row.disabled_reason})
     target = Target("webhook", row.id, masked_url(row.url))
-    record("webhook.disabled", target, account_id=row.account_id, changes=changes)
+    write_entry("webhook.disabled", target, account_id=row.account_id, changes=changes)
 
 
 def _change(

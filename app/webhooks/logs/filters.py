@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, Select, bindparam, select
 
 from app.auth.tenant import columns_of
 from app.db.column_types import Timestamp
-from app.lists.logs import Log, shifted
+from app.lists.logs import Log, shifted_time
 from app.models import DeliveryLog, Webhook
 from app.policy.deliveries import RUN_SECONDS
 from app.values import clock
@@ -55,7 +55,7 @@ def parameters(account_id: str, webhook_id: str, query: LogQuery) -> dict[str, A
     values |= {name: value for name, value in given.items() if value}
     for name, moment, by in (("since", query.since, -_LAG), ("until", query.until, _LAG)):
         if moment:
-            near = first_id("log", shifted(moment, by))
+            near = first_id("log", shifted_time(moment, by))
             values |= {name: clock.to_millisecond(moment), f"{name}_id": near}
     return values
 

@@ -14,7 +14,7 @@ from sqlalchemy import bindparam
 
 from app.auth.tenant import columns_of
 from app.db.queries import CompiledQuery, engine
-from app.lists.log_counts import count
+from app.lists.log_counts import count_entries
 from app.lists.logs import latest_rows
 from app.lists.pages import newest_first, page_rows
 from app.lists.scanning import KeyedRows, Reader
@@ -47,7 +47,7 @@ def list_logs(
 ) -> tuple[list[dict[str, Any]], int]:
     """The entries of one page, the newest first, and how many there are on all pages."""
     values = parameters(account_id, webhook_id, query)
-    total, filters = count(LOG, values), LogStatementFilters.of(values)
+    total, filters = count_entries(LOG, values), LogStatementFilters.of(values)
     dialect = engine().dialect.name
     rows = page_rows(
         query.page,

@@ -6,10 +6,10 @@ from typing import ClassVar, Final
 
 from marshmallow import fields, validate
 
-from app.api.fields import PageQuerySchema
 from app.api.openapi.schemas import OutputSchema
+from app.api.query_schemas import PageQuerySchema
 from app.policy.events import EVENTS, TEST_EVENT
-from app.values.fields import Choice, Timestamp
+from app.values.schemas import Choice, Timestamp
 
 STATUSES: Final = ("success", "failed")
 _CAUSES: Final = ("event", "test", "replay", "redelivery")

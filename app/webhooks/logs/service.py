@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import bindparam, func
 
-from app.audit.entries import record
+from app.audit.entries import write_entry
 from app.auth.principal import Principal
 from app.auth.tenant import columns_of, rows_of
 from app.db.extensions import db
@@ -100,7 +100,7 @@ def redeliver(principal: Principal, webhook_id: str, log_id: str) -> dict[str, A
         principal.account_id, row.event_id, [webhook_id], cause="redelivery", due_at=due_at
     )
     event_of = {"event": {"from": None, "to": row.event_id}}
-    record("webhook.redelivered", webhook, changes=event_of)
+    write_entry("webhook.redelivered", webhook, changes=event_of)
     return {
         "delivery_id": delivery_id,
         "event_id": row.event_id,

@@ -23,9 +23,9 @@ from app.jobs.pauses import pause_after
 from app.jobs.registry import Job
 from app.jobs.valkey import valkey
 from app.models import Delivery, Event, Replay, Webhook
-from app.policy.bounds import HISTORY_ROW_BYTES
 from app.policy.deliveries import REPLAYED_AT_ONCE, REPLAYED_PER_SECOND
-from app.usage.counters import counters
+from app.policy.request_limits import HISTORY_ROW_BYTES
+from app.usage.counters import read_counters
 from app.usage.history import history_limit
 from app.values import clock
 from app.webhooks.replays.service import NEW_REPLAYS, select_events
@@ -110,7 +110,7 @@ def _number_of_running(account_id: str) -> int:
 def _has_room(replay: Replay, most: int) -> bool:
     limit = history_limit()
     size = min(most, max(replay.total - replay.queued, 0)) * 2 * HISTORY_ROW_BYTES
-    return limit is None or counters(replay.account_id).history_bytes + size <= limit
+    return limit is None or read_counters(replay.account_id).history_bytes + size <= limit
 
 
 def _is_behind(webhook_id: str) -> bool:

@@ -8,7 +8,7 @@ import marshmallow as ma
 from marshmallow import fields
 
 from app.api.openapi.schemas import OutputSchema
-from app.values.fields import Choice, InputSchema, StrictBoolean, Timestamp
+from app.values.schemas import Choice, InputSchema, StrictBoolean, Timestamp
 from app.webhooks.schemas import EventTypes
 
 

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from sqlalchemy import Select, bindparam, func, select
 
-from app.audit.entries import created, record
+from app.audit.entries import changes_of_new, write_entry
 from app.auth.principal import Principal
 from app.auth.tenant import columns_of, rows_of
 from app.db import queries
@@ -23,9 +23,9 @@ from app.jobs.after_commit import notify_after_commit
 from app.jobs.queue import GENERAL
 from app.jobs.wake_signals import WakeSignal
 from app.models import Delivery, Event, Replay
-from app.policy.bounds import HISTORY_ROW_BYTES
-from app.policy.events import EVENTS, includes
-from app.usage.counters import counters
+from app.policy.events import EVENTS, includes_event
+from app.policy.request_limits import HISTORY_ROW_BYTES
+from app.usage.counters import read_counters
 from app.usage.history import check_history
 from app.values import clock
 from app.values.clock import format_time
@@ -103,13 +103,15 @@ def start_replay(
     replay.total = _count(replay)
     if replay.total:
         size = replay.total * 2 * HISTORY_ROW_BYTES
-        check_history(principal.account_id, counters(principal.account_id).history_bytes + size)
+        check_history(
+            principal.account_id, read_counters(principal.account_id).history_bytes + size
+        )
         locked = lock_webhook(principal, webhook_id)
         check_enabled(locked.enabled)
         _check_no_other(principal.account_id, webhook_id)
         end_replays(principal.account_id, webhook_id)
         db.session.add(replay)
-        record("webhook.replayed", locked, changes=created(_audited(replay)))
+        write_entry("webhook.replayed", locked, changes=changes_of_new(_audited(replay)))
         notify_after_commit(NEW_REPLAYS)
     return {"replayed": replay.total, "replay_id": replay.id if replay.total else None}
 
@@ -206,7 +208,7 @@ def _count(replay: Replay) -> int:
 
 def _expand(types: Sequence[str]) -> list[str]:
     """The types without ``*``, in the order of the catalogue."""
-    return [name for name in EVENTS if includes(types, name)]
+    return [name for name in EVENTS if includes_event(types, name)]
 
 
 def _audited(replay: Replay) -> dict[str, Any]:

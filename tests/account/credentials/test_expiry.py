@@ -13,7 +13,7 @@ from app.account.credentials.service import revoke_credential
 from app.db.extensions import db
 from app.db.transactions import transaction
 from app.models import Credential
-from app.policy.bounds import EXPIRY_MAILED_DAYS
+from app.policy.request_limits import EXPIRY_MAILED_DAYS
 from app.values import clock
 from tests.make import Client, make_key, make_service_token
 from tests.make.mails import mails_to

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from werkzeug.test import TestResponse
 
-from app.policy.permissions import PERMISSIONS, expand
+from app.policy.permissions import PERMISSIONS, expand_permissions
 from app.security import tokens
 from tests.make import Client, make_key, make_service_token
 
@@ -26,7 +26,9 @@ def test_a_valid_credential(client: Client) -> None:
 def test_permissions_are_listed_with_what_they_include(client: Client) -> None:
     for permission in PERMISSIONS:
         caller = make_key(client, permissions=[permission, permission])
-        assert caller.get("/v1/auth/verify").json["permissions"] == sorted(expand([permission]))
+        assert caller.get("/v1/auth/verify").json["permissions"] == sorted(
+            expand_permissions([permission])
+        )
 
 
 def test_a_token_of_another_kind_is_named(client: Client) -> None:

@@ -23,7 +23,7 @@ from app.exports.account_export.json_files import ExportedAccount
 from app.exports.account_export.service import write_archive
 from app.factory import create_app
 from app.http.errors import Conflict
-from app.jobs import shutdown
+from app.jobs import runs, shutdown
 from app.limits import forgetting
 from app.models import User
 from app.people.deletion import delete_person
@@ -113,7 +113,7 @@ def test_owners_and_admins_are_told_once(app: Flask, client: Client) -> None:
 def test_a_run_that_has_no_time_left_is_continued(
     app: Flask, due: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(jobs, "_RUN_SECONDS", -1.0)
+    monkeypatch.setattr(runs, "RUN_SECONDS", -1.0)
     monkeypatch.setattr(jobs, "due_accounts", lambda: [due.account_id])  # none of another test
     runs = 0
     while run_job(app) == 0:
@@ -134,7 +134,7 @@ def test_a_large_account_keeps_no_other(
         make_due(app, each.account_id)
     # Only these two, the large one first.
     monkeypatch.setattr(jobs, "due_accounts", lambda: [client.account_id, stranger.account_id])
-    monkeypatch.setattr(jobs, "_RUN_SECONDS", 600.0)
+    monkeypatch.setattr(runs, "RUN_SECONDS", 600.0)
     real = jobs.delete_account
 
     def delete(account_id: str) -> Iterator[None]:
@@ -161,7 +161,7 @@ def test_all_access_ends_before_anything_else(
     for each in (client, stranger):
         make_due(app, each.account_id)
     monkeypatch.setattr(jobs, "due_accounts", lambda: [client.account_id, stranger.account_id])
-    monkeypatch.setattr(jobs, "_RUN_SECONDS", -1.0)
+    monkeypatch.setattr(runs, "RUN_SECONDS", -1.0)
     assert run_job(app) == 0
     assert [each.get("/v1/projects").status_code for each in (client, stranger)] == [401, 401]
 

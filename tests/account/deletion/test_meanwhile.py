@@ -16,6 +16,7 @@ from app.auth import guard
 from app.cli import account_deletion
 from app.db.extensions import db
 from app.db.transactions import transaction
+from app.jobs import runs
 from app.pages.deletion import views
 from app.pages.second_factor import views as second_step
 from app.people.deletion import delete_person
@@ -93,7 +94,7 @@ def test_a_deleted_person_is_told(
     browser = browser_of(client, member.id)
     token = browser.get("/profile").form("/logout").fields
     change = partial(_delete_person, member.id)
-    _meanwhile(monkeypatch, client.app, signed_in, "record_session_use", change)
+    _meanwhile(monkeypatch, client.app, signed_in, "save_session_use", change)
     page = browser.send(path, None, **token, **fields)
     assert page.status == 401
     assert "has just been deleted" in page.text
@@ -133,7 +134,7 @@ def test_the_job_loses_to_a_command(
     make_due(client.app, client.account_id)
     monkeypatch.setattr(jobs, "due_accounts", lambda: [client.account_id])
     change = partial(_delete_account, client.account_id)
-    _meanwhile(monkeypatch, client.app, jobs, "pause_after", change)
+    _meanwhile(monkeypatch, client.app, runs, "pause_after", change)
     assert run_job(client.app) == 0
     assert not [each for each in caplog.records if each.levelname == "ERROR"]
 

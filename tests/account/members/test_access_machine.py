@@ -18,7 +18,7 @@ from app.auth.sessions import find_session, principal_of, start_session
 from app.db.extensions import db
 from app.http.errors import Unauthorized
 from app.oauth.consents import revoke_consent
-from app.policy.permissions import PERMISSIONS, ROLES, SCOPES, expand
+from app.policy.permissions import PERMISSIONS, ROLES, SCOPES, expand_permissions
 from tests.make import make_account
 from tests.make.accounts import Client
 from tests.make.members import invitation_token, make_key_of, new_email, operator_of
@@ -184,7 +184,7 @@ class Access(RuleBasedStateMachine):
         """The permissions that it may have at most."""
         if held.person not in self.joined:
             return frozenset()
-        return expand(held.given) & ROLES[self.roles[held.person]]
+        return expand_permissions(held.given) & ROLES[self.roles[held.person]]
 
     def _held_by(self, held: Held) -> frozenset[str]:
         """The permissions that the service grants it."""

@@ -17,7 +17,7 @@ from app.models import (
     OAuthToken,
 )
 from app.oauth.jobs import delete_tokens
-from app.policy.permissions import expand, role_permissions
+from app.policy.permissions import expand_permissions, role_permissions
 from app.values import clock
 from app.values.ids import new_id
 from tests.make import Client, Member, make_member, new_email, second_app
@@ -191,7 +191,7 @@ def test_keys_are_restricted_to_the_new_role(client: Client) -> None:
         assert _held(client, owners, kind) == before
         verified = key.get("/v1/auth/verify")
         assert verified.status_code == (401 if after is None else 200)
-        assert after is None or verified.json["permissions"] == sorted(expand(after))
+        assert after is None or verified.json["permissions"] == sorted(expand_permissions(after))
 
 
 def test_an_owner_who_becomes_an_admin_keeps_restricted_keys(client: Client) -> None:

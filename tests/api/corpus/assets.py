@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.policy import bounds
+from app.policy.request_limits import METADATA_BYTES, METADATA_LEVELS, NAME_LENGTH
 from tests.api.corpus.case import ASSET, Bad, create_asset
 
 GOOD = {"name": "A", "type": "equipment"}
@@ -36,7 +36,7 @@ CASES = [
     create_asset("no type", "type", {"name": "A"}),
     create_asset("no name", "name", {"type": "equipment"}),
     _with("name empty", "name", name=""),
-    _with("name too long", "name", name="x" * (bounds.NAME_LENGTH + 1)),
+    _with("name too long", "name", name="x" * (NAME_LENGTH + 1)),
     _with("type null", "type", type=None),
     _with("type empty", "type", type=""),
     _with("type in capitals", "type", type="Equipment"),
@@ -59,11 +59,11 @@ CASES = [
     _with("metadata a string", "metadata", metadata="{}"),
     _with("metadata false", "metadata", metadata=False),
     _with("metadata of 51 keys", "metadata", metadata={f"k{n}": n for n in range(51)}),
-    _with("metadata too large", "metadata", metadata={"k": "x" * bounds.METADATA_BYTES}),
+    _with("metadata too large", "metadata", metadata={"k": "x" * METADATA_BYTES}),
     _with("metadata large in UTF-8 only", "metadata", metadata={"k": "ü" * 8190}),
     _with("metadata with NUL", "metadata", metadata={"k": "a\x00b"}),
     _with("metadata with NUL deep inside", "metadata", metadata={"k": [{"x": ["\x00"]}]}),
-    _with("metadata a level too deep", "metadata", metadata=_deep(bounds.METADATA_LEVELS + 1)),
+    _with("metadata a level too deep", "metadata", metadata=_deep(METADATA_LEVELS + 1)),
     _with("metadata 900 deep", "metadata", metadata=_deep(900)),
     _with("an unknown field", "serial", serial="A-1"),
     _with("the column behind a field", "metadata_json", metadata_json="{}"),

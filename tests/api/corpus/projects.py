@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.policy import bounds
+from app.policy import request_limits
 from tests.api.corpus.case import PROJECT, VALIDATE, Bad, create
 
-LONG = "x" * (bounds.NAME_LENGTH + 1)
-LONG_TEXT = "x" * (bounds.DESCRIPTION_LENGTH + 1)
+LONG = "x" * (request_limits.NAME_LENGTH + 1)
+LONG_TEXT = "x" * (request_limits.DESCRIPTION_LENGTH + 1)
 
 
 def _put(what: str, fields: str, body: Any) -> Bad:

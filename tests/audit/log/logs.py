@@ -11,7 +11,7 @@ import pytest
 from flask import Flask
 from sqlalchemy import text
 
-from app.audit.entries import record
+from app.audit.entries import write_entry
 from app.audit.log import jobs, retention, sealing
 from app.audit.log.checkpoints import next_checkpoint
 from app.audit.origin import Actor
@@ -34,7 +34,7 @@ def write(
     """An entry in the log of the client's account."""
     with client.app.app_context(), transaction():
         target = Target("project", target_id, "Hood")
-        return record(action, target, account_id=client.account_id, actor=actor)
+        return write_entry(action, target, account_id=client.account_id, actor=actor)
 
 
 def seal(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -211,9 +211,9 @@ def test_what_verification_says_of_an_attack(log: Log, attack: Callable[[Log], N
         lines = exported(client)
         assert set(kinds(lines)) == alone
         pinned = _keys_of(lines, key)
-        assert set(kinds(lines, kept=kept, pinned=pinned, days=days)) == with_kept
+        assert set(kinds(lines, earlier=kept, pinned=pinned, days=days)) == with_kept
         with client.app.app_context():
-            verifier = Verifier(kept=kept, pinned=pinned, days=days)
+            verifier = Verifier(earlier=kept, pinned=pinned, days=days)
             found = list(verify_account(client.app, client.account_id, verifier))
         assert {each.kind for each in found if each.is_problem} == with_kept
     finally:

@@ -9,7 +9,7 @@ import json
 import pytest
 from flask import Flask
 
-from app.audit.entries import record
+from app.audit.entries import write_entry
 from app.audit.log.files import HEADINGS, proof_lines
 from app.audit.origin import Via
 from app.audit.targets import Target
@@ -71,7 +71,7 @@ def test_no_cell_is_a_formula(client: Client) -> None:
         target = Target("project", "p1", "=HYPERLINK(1);=2")
         changes = {"name": {"from": None, "to": "x"}, "description": {"from": "y;=3", "to": None}}
         account = client.account_id
-        record("project.updated", target, account_id=account, actor=ANN, changes=changes)
+        write_entry("project.updated", target, account_id=account, actor=ANN, changes=changes)
     (row,) = rows(client, "&target_id=p1")
     assert tuple(row) == HEADINGS
     assert row["target_label"] == "'=HYPERLINK(1);'=2"

@@ -143,7 +143,9 @@ def test_counting_reads_only_an_index(app: Flask) -> None:
             pytest.skip("the plan of SQLite")
         for number in range(8):
             chosen = filters.EntryStatementFilters(*(bool(number & bit) for bit in (1, 2, 4)))
-            statement = log_counts._before(filters.LOG, chosen).compiled_for(engine().dialect)
+            statement = log_counts._count_until_query(filters.LOG, chosen).compiled_for(
+                engine().dialect
+            )
             values = dict.fromkeys(("account_id", *filters.INDEXED, "upto"), "x")
             with engine().connect() as connection:
                 cursor = connection.connection.cursor()

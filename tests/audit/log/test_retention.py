@@ -96,7 +96,7 @@ def test_nothing_is_deleted_without_its_entry(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(retention, "record", fail)
+        patch.setattr(retention, "write_entry", fail)
         with pytest.raises(KeyboardInterrupt):
             prune(client, monkeypatch, [1, 2])
     assert all(row.entry_hashes for row in checkpoints(client))

@@ -14,7 +14,7 @@ from app.audit.log.keys import list_keys
 from app.db.extensions import db
 from app.models import SigningKey
 from app.policy.audit import SEALED_ENTRIES
-from app.policy.bounds import BODY_STRINGS, METADATA_LEVELS
+from app.policy.request_limits import BODY_STRINGS, METADATA_LEVELS
 from tests.audit.log.logs import PATH, checkpoints, exported, kinds, seal, sealed_log, sql, write
 from tests.make import Client, make_account, make_asset, make_project
 from tests.make.webhooks import make_webhook

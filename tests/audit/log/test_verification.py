@@ -53,7 +53,7 @@ def test_a_log_without_its_checkpoints_says_since_when(client: Client, made: lis
     (found,) = verify_lines(lines, Verifier())
     assert (found.kind, found.is_problem) == ("not_sealed", False)
     assert f"the oldest from {oldest};" in found.detail
-    assert "log_truncated" in {each.kind for each in verify_lines(lines, Verifier(kept=kept))}
+    assert "log_truncated" in {each.kind for each in verify_lines(lines, Verifier(earlier=kept))}
 
 
 @pytest.mark.both
@@ -93,7 +93,7 @@ def test_kept_checkpoints_in_each_form(client: Client, made: list[str]) -> None:
     ):
         kept = read_kept(text.encode())
         assert len(kept) == number
-        assert kinds(lines, kept=kept) == []
+        assert kinds(lines, earlier=kept) == []
 
 
 def test_a_file_that_ends_too_early(client: Client, made: list[str]) -> None:

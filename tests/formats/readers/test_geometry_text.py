@@ -12,7 +12,7 @@ import shapely
 
 from app.formats.readers.geometry_text import ReadGeometry, is_geometry, read_geometry_text
 from app.geometry import GeometryInvalid
-from app.policy.bounds import GEOMETRY_POSITIONS
+from app.policy.request_limits import GEOMETRY_POSITIONS
 
 POINT = {"type": "Point", "coordinates": [1, 2]}
 SQUARE = "((0 0, 1 0, 1 1, 0 0))"

@@ -11,7 +11,7 @@ import numpy as np
 import shapely
 
 from app.formats.readers.geopackage import GeoPackageReader
-from app.policy.bounds import GEOMETRY_POSITIONS
+from app.policy.request_limits import GEOMETRY_POSITIONS
 from tests.formats.readers.geopackages import SQUARE, blob, with_geometry
 from tests.formats.readers.reading import features, only_feature
 

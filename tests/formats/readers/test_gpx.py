@@ -8,7 +8,7 @@ import pytest
 
 from app.formats.features import Layer
 from app.formats.readers.gpx import GpxReader
-from app.policy.bounds import GEOMETRY_POSITIONS
+from app.policy.request_limits import GEOMETRY_POSITIONS
 from tests.formats.readers.reading import features, geometry_of, problem_of, refusal
 
 

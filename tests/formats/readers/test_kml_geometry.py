@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from app.formats.readers.kml import KmlReader
-from app.policy.bounds import GEOMETRY_POSITIONS
+from app.policy.request_limits import GEOMETRY_POSITIONS
 from tests.formats.readers.reading import features, geometry_of, only_feature, problem_of
 
 RING = "0,0 1,0 1,1 0,0"

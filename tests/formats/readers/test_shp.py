@@ -11,8 +11,8 @@ import pytest
 
 from app.formats.readers.shp import Shapes
 from app.geometry import GeometryInvalid, read_boundary
-from app.policy.bounds import GEOMETRY_POSITIONS
 from app.policy.files import GEOMETRY_BYTES
+from app.policy.request_limits import GEOMETRY_POSITIONS
 from tests.formats.readers.shapefiles import (
     NULL,
     SQUARE,

@@ -18,7 +18,7 @@ from app.geometry.shapes import (
 )
 from app.geometry.shapes import overlay as module
 from app.geometry.timed import processor_seconds
-from app.policy.bounds import OVERLAY_SECONDS
+from app.policy.request_limits import OVERLAY_SECONDS
 from tests.geometry.drawing import box, multipolygon, polygon
 from tests.geometry.expensive_shapes import Geometry, comb
 from tests.make import multi_square, square

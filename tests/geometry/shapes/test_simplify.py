@@ -14,7 +14,7 @@ from shapely.affinity import scale
 from app.geometry import Bounds
 from app.geometry.shapes import is_shown_whole, level_of, map_shape, pixels, point_shape
 from app.geometry.shapes import map_shapes as shapes_of_many
-from app.policy.bounds import GEOMETRY_POSITIONS, MAP_SHORT_BYTES
+from app.policy.request_limits import GEOMETRY_POSITIONS, MAP_SHORT_BYTES
 from tests.make import multi_square, square
 from tests.make.geometry import square_ring
 

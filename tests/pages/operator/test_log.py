@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.audit.entries import record
+from app.audit.entries import write_entry
 from app.audit.proof.checkpoint import FORMAT
 from app.audit.targets import Target
 from app.db.extensions import db
@@ -17,7 +17,7 @@ PATH = "/operator/log"
 
 def enter(client: Client, action: str, target: Target) -> None:
     with client.app.app_context():
-        record(action, target, account_id=INSTANCE)
+        write_entry(action, target, account_id=INSTANCE)
         db.session.commit()
 
 

@@ -9,7 +9,7 @@ from datetime import timedelta
 import pytest
 from flask import Flask
 
-from app.audit.entries import record
+from app.audit.entries import write_entry
 from app.audit.log.listing import LatestEntries
 from app.audit.targets import Target
 from app.db.extensions import db
@@ -63,7 +63,7 @@ def test_the_last_backup(
     client: Client, operator: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with client.app.app_context():
-        record("instance.backed_up", Target("instance", None, "Canopy"), account_id=INSTANCE)
+        write_entry("instance.backed_up", Target("instance", None, "Canopy"), account_id=INSTANCE)
         db.session.commit()
     assert re.search(r"Last backup \d{4}-\d\d-\d\d", operator.get("/operator").text)
     none = LatestEntries([], None, is_cut=False)

@@ -13,7 +13,7 @@ from joserfc import jws
 from joserfc.jwk import RSAKey
 
 from app.people.single_sign_on import provider
-from app.policy.limits import SINGLE_SIGN_ONS
+from app.policy.rate_limits import SINGLE_SIGN_ONS
 from tests.make import Browser
 from tests.people.single_sign_on.fake_provider import (
     FakeProvider,

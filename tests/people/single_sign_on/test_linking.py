@@ -8,8 +8,8 @@ import pytest
 from flask import Flask
 
 from app.people.single_sign_on.identities import list_identities
-from app.policy.limits import FORM_POSTS
 from app.policy.people import MAILS_AN_HOUR, WRONG_PASSWORDS
+from app.policy.rate_limits import FORM_POSTS
 from tests.make import (
     Browser,
     link_in,

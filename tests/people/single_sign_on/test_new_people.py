@@ -12,7 +12,7 @@ from sqlalchemy import func, select
 from app.db.extensions import db
 from app.models import User
 from app.people import mailed_links
-from app.policy.limits import FORM_POSTS
+from app.policy.rate_limits import FORM_POSTS
 from tests.make import (
     Browser,
     Client,

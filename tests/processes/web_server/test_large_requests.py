@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from app.policy.bounds import EXPENSIVE_BODY_BYTES, EXPENSIVE_WAITING
+from app.policy.request_limits import EXPENSIVE_BODY_BYTES, EXPENSIVE_WAITING
 from app.security import tokens
 from tests.processes.web_server.servers import SmallServer, receive, small_server
 from tests.waiting import wait_for

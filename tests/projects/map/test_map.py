@@ -11,8 +11,8 @@ from sqlalchemy import text
 from app.api import expensive
 from app.api.expensive import TURNS
 from app.db.extensions import db
-from app.policy.bounds import MAP_SHORT_BYTES
-from app.projects.map import reading
+from app.policy.request_limits import MAP_SHORT_BYTES
+from app.projects.map import shapes
 from tests.make import Client, make_project, multi_square, square
 from tests.turns import turn_taken
 
@@ -150,7 +150,7 @@ def test_of_too_much_the_smallest_are_points(
 ) -> None:
     for size in (0.1, 0.3, 0.2):
         make_project(client, geometry=square(10, 50, size))
-    monkeypatch.setattr(reading, "MAP_BYTES", 200)
+    monkeypatch.setattr(shapes, "MAP_BYTES", 200)
     for zoom in (8, 20):
         found = [each["geometry"]["type"] for each in get_map(client, f"zoom={zoom}")["features"]]
         assert found == ["Polygon", "Polygon", "Point"]
@@ -159,7 +159,7 @@ def test_of_too_much_the_smallest_are_points(
 @pytest.mark.provokes(503)
 def test_a_large_map_waits_for_its_turn(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     make_project(client, geometry=square(10, 50, 0.1))
-    monkeypatch.setattr(reading, "EXPENSIVE_PAGE_BYTES", 50)
+    monkeypatch.setattr(shapes, "EXPENSIVE_PAGE_BYTES", 50)
     monkeypatch.setattr(expensive, "EXPENSIVE_WAIT_SECONDS", 0.01)
     for zoom in (8, 20):
         with turn_taken():

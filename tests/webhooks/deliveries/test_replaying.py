@@ -10,8 +10,8 @@ from itertools import pairwise
 import pytest
 from flask import Flask
 
-from app.policy.bounds import HISTORY_ROW_BYTES
 from app.policy.deliveries import RETRY_AFTER
+from app.policy.request_limits import HISTORY_ROW_BYTES
 from app.values import clock
 from app.values.clock import format_time
 from app.webhooks.replays import jobs

@@ -33,13 +33,13 @@ class Log:
         monkeypatch.setattr(log_counts, "LONG", 5)
         monkeypatch.setattr(log_counts, "_FINAL_AFTER", timedelta())
         self.whole = 0
-        whole = log_counts._before
+        whole = log_counts._count_until_query
 
         def counted(*arguments: Any) -> Any:
             self.whole += 1
             return whole(*arguments)
 
-        monkeypatch.setattr(log_counts, "_before", counted)
+        monkeypatch.setattr(log_counts, "_count_until_query", counted)
 
     def write(self, number: int = 1, **columns: Any) -> list[str]:
         make = partial(make_log, self.client, self.webhook_id, EVENT, **columns)
@@ -169,7 +169,9 @@ def _fill(client: Client, webhook_id: str) -> None:
 
 
 def _plan(client: Client, webhook_id: str) -> str:
-    whole = log_counts._before(LOG, LogStatementFilters(True, True)).compiled_for(engine().dialect)
+    whole = log_counts._count_until_query(LOG, LogStatementFilters(True, True)).compiled_for(
+        engine().dialect
+    )
     values = {"account_id": client.account_id, "webhook_id": webhook_id}
     with engine().connect() as connection:
         cursor = connection.connection.cursor()

@@ -21,14 +21,14 @@ from app.pages.project_choice import ProjectChoice, choose_project
 from app.pages.projects.project.details import asset_place, text_of
 from app.pages.recent_changes import latest_changes
 from app.pages.record_fields import ASSET_FIELDS, facts
-from app.policy.bounds import ASSET_STATUSES
 from app.policy.forms import RECORD_FORM_BYTES
-from app.projects.reading import project_name, read_project
+from app.policy.request_limits import ASSET_STATUSES
+from app.projects.lookup import project_name, read_project
 from app.site.forms import form_page
 from app.site.pages import PageBlueprint, page, redirect_to
 from app.site.protection import FormLimits, takes
 from app.site.signed_in import of_account
-from app.usage.counters import counters, project_total
+from app.usage.counters import project_total, read_counters
 
 bp = PageBlueprint("asset_page", __name__, section="/assets")
 
@@ -167,7 +167,7 @@ def _form(
         principal=principal,
         asset=record,
         project_name=project_name(account_id, record["project_id"]) if record else None,
-        has_projects=bool(record) or project_total(counters(account_id)) > 0,
+        has_projects=bool(record) or project_total(read_counters(account_id)) > 0,
         types=known_words(account_id, "type"),
         statuses=known_words(account_id, "status"),
     )

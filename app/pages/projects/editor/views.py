@@ -16,7 +16,7 @@ from app.pages.projects.editor.boundary_text import check_boundary
 from app.pages.projects.editor.forms import EXAMPLE, ProjectDraft
 from app.policy.forms import RECORD_FORM_BYTES
 from app.projects.boundaries.overlaps import find_overlaps
-from app.projects.reading import compare_boundaries, read_project
+from app.projects.lookup import compare_boundaries, read_project
 from app.projects.service import create_project, update_project
 from app.site.forms import form_page
 from app.site.pages import PageBlueprint, redirect_to

@@ -18,8 +18,8 @@ from app.pages.recent_changes import latest_changes
 from app.pages.record_fields import PROJECT_FIELDS, facts
 from app.projects.boundaries.overlaps import overlaps_of_project
 from app.projects.boundaries.restoring import read_boundary_to_restore, restore_boundary
-from app.projects.boundary_history.reading import list_entries, read_entry
-from app.projects.reading import check_project, read_project
+from app.projects.boundary_history.listing import list_entries, read_entry
+from app.projects.lookup import check_project, read_project
 from app.projects.service import archive_project, delete_project, restore_project
 from app.site.pages import PageBlueprint, page, redirect_to, revalidated
 from app.site.protection import own_site_only

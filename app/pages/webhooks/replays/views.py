@@ -11,8 +11,8 @@ from app.db.transactions import transaction
 from app.pages.webhooks.event_groups import event_groups, in_words
 from app.pages.webhooks.explanations import explain, failure_of
 from app.pages.webhooks.replays.forms import ReplayDraft
-from app.policy.bounds import EVENT_DAYS
 from app.policy.deliveries import REPLAYED_PER_SECOND
+from app.policy.request_limits import EVENT_DAYS
 from app.site.forms import form_page
 from app.site.pages import PageBlueprint, redirect_to
 from app.site.signed_in import of_account

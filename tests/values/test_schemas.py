@@ -1,4 +1,4 @@
-"""Fields refuse what is too long before they look at it. app.values.fields."""
+"""Fields refuse what is too long before they look at it. app.values.schemas."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import marshmallow as ma
 import pytest
 from marshmallow import fields
 
-from app.values.fields import BoundedList, Text, Timestamp
+from app.values.schemas import BoundedList, Text, Timestamp
 from tests.normalizing import refuse_to_normalize_long_texts
 
 MARKS = "\u0301\u0316"

@@ -1,5 +1,5 @@
-"""The schema field that validates a value of each kind of ``app.policy.kinds`` but geometries, in a
-body of /v1 as in the cell of a file."""
+"""The schema fields that validate values by their kind (``app.policy.kinds``), except geometries,
+in bodies of /v1 and in cells of files."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any, Final
 import marshmallow as ma
 from marshmallow import fields, validate
 
-from app.policy import bounds, kinds
+from app.policy import kinds, request_limits
 from app.policy.fields import Field
 from app.policy.kinds import Kind
-from app.values.fields import (
+from app.values.schemas import (
     Choice,
     DateText,
     Line,
@@ -33,23 +33,25 @@ class Keyword(Text):
     """A word of an open vocabulary, such as the type of an asset.
 
     Args:
-        words: some that are in use, for the message.
+        words: examples for the message.
     """
 
     def __init__(self, words: Sequence[str] = (), **options: Any) -> None:
-        pattern = {"pattern": f"^{bounds.VOCABULARY_PATTERN}$"}
+        pattern = {"pattern": f"^{request_limits.VOCABULARY_PATTERN}$"}
         metadata = pattern | options.pop("metadata", {})
-        super().__init__(longest=bounds.VOCABULARY_LENGTH, metadata=metadata, **options)
+        super().__init__(longest=request_limits.VOCABULARY_LENGTH, metadata=metadata, **options)
         message = "Must begin with a letter and contain only lower-case letters, digits, _ and -"
         message += f", such as {', '.join(words)}." if words else "."
-        self.validators = [validate.Regexp(f"^{bounds.VOCABULARY_PATTERN}\\Z", error=message)]
+        self.validators = [
+            validate.Regexp(f"^{request_limits.VOCABULARY_PATTERN}\\Z", error=message)
+        ]
 
 
 class JsonObject(fields.Field[Any]):
-    """A JSON object of the client's own, bounded in size, as its compact text."""
+    """A JSON object of the client, bounded in size, loaded as its compact text."""
 
     def __init__(self, *, allow_none: bool = False, **options: Any) -> None:
-        size = {"maxProperties": bounds.METADATA_KEYS, "additionalProperties": {}}
+        size = {"maxProperties": request_limits.METADATA_KEYS, "additionalProperties": {}}
         shape = {"type": "object"} | size
         metadata = shape | options.pop("metadata", {})
         super().__init__(allow_none=allow_none, metadata=metadata, **options)
@@ -57,14 +59,16 @@ class JsonObject(fields.Field[Any]):
     def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> str:
         if not isinstance(value, dict):
             raise ma.ValidationError("Must be a JSON object.")
-        if len(value) > bounds.METADATA_KEYS:
-            raise ma.ValidationError(f"Must have at most {bounds.METADATA_KEYS} keys.")
-        if not is_within_levels(value, bounds.METADATA_LEVELS):
-            message = f"Must be nested at most {bounds.METADATA_LEVELS} levels deep."
+        if len(value) > request_limits.METADATA_KEYS:
+            raise ma.ValidationError(f"Must have at most {request_limits.METADATA_KEYS} keys.")
+        if not is_within_levels(value, request_limits.METADATA_LEVELS):
+            message = f"Must be nested at most {request_limits.METADATA_LEVELS} levels deep."
             raise ma.ValidationError(message)
         raw = dumps(value)
-        if len(raw) > bounds.METADATA_BYTES:
-            raise ma.ValidationError(f"Must be at most {bounds.METADATA_BYTES:,} bytes as JSON.")
+        if len(raw) > request_limits.METADATA_BYTES:
+            raise ma.ValidationError(
+                f"Must be at most {request_limits.METADATA_BYTES:,} bytes as JSON."
+            )
         text = raw.decode()
         if may_have_control(text) and has_control(value):
             raise ma.ValidationError(_CONTROLS)
@@ -83,24 +87,24 @@ def value_field(field: Field) -> fields.Field[Any]:
 def make_field(
     makers: Mapping[Kind, MakeField], field: Field, *, required: bool = False
 ) -> fields.Field[Any]:
-    """Return the schema field of an entry by the maker of its kind.
+    """Return the schema field of an entry, made by the maker of its kind.
 
     Raises:
         KeyError: there is none.
     """
-    options: dict[str, Any] = {"required": required} | described(field)
+    options: dict[str, Any] = {"required": required} | description_option(field)
     if field.nullable:
         options["allow_none"] = True
     return makers[field.kind](field, **options)
 
 
-def described(field: Field) -> dict[str, Any]:
-    """Return the option with the description of an entry, if it has one."""
+def description_option(field: Field) -> dict[str, Any]:
+    """Return the option with the description of a field, if it has one."""
     return {"metadata": {"description": field.description}} if field.description else {}
 
 
-def plain(field_class: type[fields.Field[Any]]) -> MakeField:
-    """Return the maker of fields that need nothing of an entry."""
+def maker_of(field_class: type[fields.Field[Any]]) -> MakeField:
+    """Return a maker of this class, for kinds without options."""
 
     def make(_: Field, **options: Any) -> fields.Field[Any]:
         return field_class(**options)
@@ -140,7 +144,7 @@ VALUES: Final[dict[Kind, MakeField]] = {
     kinds.KEYWORD: _keyword,
     kinds.INTEGER: _integer,
     kinds.NUMBER: _number,
-    kinds.BOOLEAN: plain(StrictBoolean),
-    kinds.DATE: plain(DateText),
+    kinds.BOOLEAN: maker_of(StrictBoolean),
+    kinds.DATE: maker_of(DateText),
     kinds.OBJECT: _json_object,
 }

@@ -1,9 +1,9 @@
-"""What limits requests: how many in a window, whom they are counted for, and on which routes.
+"""Rate limits: the requests in a window, whom they are counted for, and on which routes.
 
 A window begins with the first request in it. A client is an IP address; an IPv6
 client is a /64 network, as one customer of a provider has all its addresses.
 
-``flask limiter limits`` prints what limits each route, from these tables.
+``flask limiter limits`` prints the limits of each route, from these tables.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ IPV6_NETWORK_BITS: Final = 64
 
 
 class Limit(NamedTuple):
-    """How many requests a window takes, and whom they are counted for."""
+    """The number of requests in a window, and whom they are counted for."""
 
-    name: str  # of its windows in Valkey
+    name: str  # in the keys of its windows in Valkey
     requests: int
     per: str = "client"
     what: str = "requests"
@@ -30,9 +30,9 @@ class Limit(NamedTuple):
 
 
 class PlanLimit(NamedTuple):
-    """As many requests of an account as its plan allows (``app.policy.plans``)."""
+    """The number of requests that the account's plan allows (``app.policy.plans``)."""
 
-    field: str  # of the plan
+    field: str  # the field of ``Plan``
     times: int = 1
 
     def __str__(self) -> str:
@@ -55,32 +55,32 @@ TIERS: Final = (STRICT, STANDARD, LENIENT)
 # Posts of one form about one subject, and posts of all FORMS together.
 FORM_POSTS: Final = Limit("form", 5, "form, client and subject", "posts")
 CLIENT_POSTS: Final = Limit("forms", 60, "client", "posts of forms")
-# Of LONG_FORMS, in place of FORM_POSTS.
+# For LONG_FORMS, in place of FORM_POSTS.
 LONG_FORM_POSTS: Final = FORM_POSTS._replace(requests=20)
 
 # Sign-ups from one client, such as the network of a training: each sends a mail to an address that
 # anybody may have typed.
 SIGN_UPS: Final = Limit("sign_ups", 50, what="sign-ups", seconds=24 * 60 * 60)
 
-# Of one signed-in person to pages, with what their scripts load: a map that is dragged without a
-# pause makes about a hundred.
+# Requests of one signed-in person to pages and by their scripts. Dragging a map without a pause
+# makes about a hundred.
 PAGE_REQUESTS: Final = Limit("pages", 600, "person", "requests to pages")
 
 # Rejected requests to the OAuth server. Those of applications with a secret do not count: one
 # server may act for many people, whose tokens may all have expired.
 OAUTH_REJECTIONS: Final = Limit("oauth", 60, what="failed requests")
-# Refreshes of tokens, each of which stores two: of one person, by all applications that one account
-# has registered. More applications are not more refreshes, and those of others lose none by them.
+# Each refresh stores two tokens. They are counted for one person, over all applications that one
+# account has registered: more applications allow no more refreshes.
 REFRESHES: Final = Limit("refreshes", 60, "person and owner of applications", "refreshes")
 REFRESHES_PER_DAY: Final = Limit(
     "refreshes_per_day", 2_000, "person and owner of applications", "refreshes", 24 * 3600
 )
-# Of one person, or of nobody, from one client: each may store a code.
+# Each may store a code. They are counted for one person, or nobody, from one client.
 AUTHORIZATION_REQUESTS: Final = Limit("authorize", 60, "client and person")
 # Sign-ins at the provider that one client begins: each stores a row.
 SINGLE_SIGN_ONS: Final = Limit("single_sign_on", 30, what="sign-ins at the provider")
 
-# What limits all routes below a path, but for those in ROUTES.
+# The limits of all routes below a path, but for those in ROUTES.
 AREAS: Final[dict[str, tuple[Limit | PlanLimit, ...]]] = {
     "/v1": (PER_MINUTE, PER_DAY, WITHOUT_CREDENTIAL),
     "/ogc": (OGC_PER_MINUTE, PER_DAY, WITHOUT_CREDENTIAL),

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from app.db.extensions import db
-from app.usage.counters import counters, recount
+from app.usage.counters import read_counters, recount_usage
 from tests.database_webhook.reports import boundary, change, insert
 from tests.make import Client, make_project, square
 from tests.projects.boundaries.history import put
@@ -19,10 +19,10 @@ pytestmark = pytest.mark.both
 def stored_bytes(client: Client) -> list[int]:
     """The counter of stored bytes, before and after it is counted again."""
     with client.app.app_context():
-        found = [counters(client.account_id).stored_bytes]
-        recount(client.account_id)
+        found = [read_counters(client.account_id).stored_bytes]
+        recount_usage(client.account_id)
         db.session.commit()
-        return [*found, counters(client.account_id).stored_bytes]
+        return [*found, read_counters(client.account_id).stored_bytes]
 
 
 @pytest.mark.parametrize("geometry", [square(size=0.3), None])

@@ -1,7 +1,7 @@
-"""Recording the boundaries of projects, in the transaction of each change.
+"""Saving the boundaries of projects, in the transaction of each change.
 
-The entry of the present boundary has no text: that is in the project's row. A boundary that was
-changed with SQL is recorded when ``app.database_webhook`` learns of it.
+The text of the present boundary is not in its entry, but in the project's row. A boundary that was
+changed with SQL is saved when it is reported (``app.database_webhook``).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from app.projects.boundary_history.entries import (
 )
 from app.values.records import hectares
 
-BoundaryWithId = tuple[str | None, StoredBoundary]  # the id is that of its entry
+BoundaryWithId = tuple[str | None, StoredBoundary]  # with the id of its entry
 Description = dict[str, Any]
 
 _BY_SQL: Final = Author(None, None, "database")
@@ -35,16 +35,15 @@ def stored_boundary(project: Project) -> StoredBoundary | None:
     )
 
 
-class Recorded(NamedTuple):
-    """A boundary that was recorded: the bytes that are stored in addition, and how the audit log
-    describes the change."""
+class SavedBoundary(NamedTuple):
+    """A saved boundary: the bytes stored in addition, and the change for the audit log."""
 
     stored_bytes: int
     description: Description
 
 
-def record_first(project: Mapping[str, Any], author: Author) -> Description | None:
-    """Record the boundary of a new project, if it has one. Returns how the audit log describes it.
+def save_first_boundary(project: Mapping[str, Any], author: Author) -> Description | None:
+    """Save the boundary of a new project, if it has one. Returns its description for the audit log.
 
     Args:
         project: the columns of its row.
@@ -54,69 +53,69 @@ def record_first(project: Mapping[str, Any], author: Author) -> Description | No
         key = (project["account_id"], project["id"])
         change = AreaDifference(boundary.area_m2, 0)
         moment = project["created_at"]
-        entry_id = entries.insert(key, moment, boundary, author, change)
+        entry_id = entries.insert_entry(key, moment, boundary, author, change)
         return _describe(None, (entry_id, boundary), change)
     return None
 
 
-def record_change(
+def save_changed_boundary(
     project: Project,
     former: StoredBoundary | None,
     author: Author,
     ahead: BoundaryComparison | None = None,
-) -> Recorded:
-    """Record the changed boundary of a project.
+) -> SavedBoundary:
+    """Save the changed boundary of a project.
 
     Args:
-        project: as it is now, written to the database.
-        former: the boundary that it had.
+        project: the changed project, written to the database.
+        former: the boundary before the change.
         ahead: the comparison from before the transaction.
     """
     former_id = entries.close_present(project, former and former.text)
-    recorded, change = _record_present(project, author, former, ahead)
+    saved, change = _save_present(project, author, former, ahead)
     before = None if former is None else (former_id, former)
-    # Without an entry, it was set with SQL and never reported: it is not kept.
+    # Without an entry, it was set with SQL and never reported: it is not stored.
     stored_bytes = len(former.text.encode()) if former and former_id else 0
-    return Recorded(stored_bytes, _describe(before, recorded, change))
+    return SavedBoundary(stored_bytes, _describe(before, saved, change))
 
 
-def is_recorded(project: Project) -> bool:
-    """True if the present entry is that of the boundary that a project has now."""
+def is_saved(project: Project) -> bool:
+    """True if the present entry is that of the project's boundary."""
     entry, boundary = entries.find_present(project), stored_boundary(project)
     if entry is None or boundary is None:
         return entry is None and boundary is None
     return is_entry_of(entry, boundary)
 
 
-def record_change_by_sql(project: Project, reported: object) -> None:
-    """Record the boundary of a project that was changed with SQL.
+def save_boundary_changed_by_sql(project: Project, reported: object) -> None:
+    """Save the boundary of a project that was changed with SQL.
 
     Args:
-        reported: the text of the former boundary. It is kept if that of the present entry is known
-            to be the same.
+        reported: the text of the former boundary. It is stored if the present entry has its
+            checksum.
     """
     entry, former = entries.find_present(project), None
     if entry is not None and isinstance(reported, str) and entry.checksum == checksum(reported):
         former = StoredBoundary(reported, entry.area_m2)
     entries.close_present(project, former and former.text)
     is_comparable = former is not None or entry is None
-    _record_present(project, _BY_SQL, former, change=None if is_comparable else UNKNOWN)
+    _save_present(project, _BY_SQL, former, change=None if is_comparable else UNKNOWN)
 
 
 def renew_shapes(project: Project) -> None:
-    """Have the job make the shapes of the present boundary again."""
+    """Let the job make the shapes of the present boundary again."""
     shapes.drop_shapes(project)
     entries.reopen_present(project)
 
 
-def _record_present(
+def _save_present(
     project: Project,
     author: Author,
     former: StoredBoundary | None,
     ahead: BoundaryComparison | None = None,
     change: AreaDifference | None = None,
 ) -> tuple[BoundaryWithId | None, AreaDifference]:
-    """Record the boundary that a project has now, if any. Returns it, and how it differs.
+    """Save the present boundary of a project, if any. Returns it with its difference.
 
     Args:
         change: the difference from the former one; None: compare them.
@@ -129,14 +128,14 @@ def _record_present(
         change = compare_now(former.text, boundary.text, ahead)
     change = change or AreaDifference(boundary.area_m2, 0)
     key, moment = (project.account_id, project.id), project.updated_at
-    entry_id = entries.insert(key, moment, boundary, author, change)
+    entry_id = entries.insert_entry(key, moment, boundary, author, change)
     return (entry_id, boundary), change
 
 
 def _describe(
     former: BoundaryWithId | None, present: BoundaryWithId | None, change: AreaDifference
 ) -> Description:
-    """Describe a change of a boundary for the audit log, without positions.
+    """Describe a change of a boundary for the audit log, without coordinates.
 
     Returns:
         ``from`` and ``to``, each null or with ``boundary_id`` and the ``sha256`` of the GeoJSON

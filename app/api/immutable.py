@@ -1,4 +1,4 @@
-"""Fields of a resource that an update may name but not change."""
+"""Fields of a resource that an update may contain but not change."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ _CHANGED_ELSEWHERE: Final = {
 
 
 def check_fixed(values: Mapping[str, Any], **current: str) -> dict[str, Any]:
-    """The values of an update without the fields that never change.
+    """Return the values of an update without the fields that never change.
 
     Args:
-        values: as the schema of the body loaded them.
-        current: those fields as they are.
+        values: the loaded body.
+        current: the current values of those fields.
 
     Raises:
-        ValidationFailed: ``values`` has one of them, and would change it.
+        ValidationFailed: ``values`` would change one of them.
     """
     details = [
         Detail(name, f"{_reason(name)} Leave it out, or send {value!r}.")

@@ -1,7 +1,6 @@
-"""Fields of which no two resources have the same value: who has one, and the 409 that names it.
+"""Unique fields of resources, and the 409 that names the other resource.
 
-The database decides, by its unique indexes. A look before the change would miss what others write
-at the same time.
+The unique indexes of the database decide: a check before the change would miss concurrent ones.
 """
 
 from __future__ import annotations
@@ -26,11 +25,12 @@ _MESSAGES: Final = {
 
 
 class UniqueField:
-    """A field that is unique, with its owners.
+    """A unique field, with its owners.
 
     Args:
-        kind: what pages and messages call the resource.
-        columns: of the unique index, in its order: the field, the account, and other owners.
+        kind: the noun for the resource in messages.
+        columns: the columns of the unique index, in its order: the field, the account, and other
+            owners.
     """
 
     def __init__(
@@ -47,10 +47,10 @@ class UniqueField:
         self._holder = CompiledQuery(columns_of(model, model.id, model.name).where(*tests))
 
     def holder(self, row: Mapping[str, Any]) -> Any:
-        """The id and the name of the resource that has a value, as committed, or None.
+        """The id and the name of the committed resource with a value, or None.
 
         Args:
-            row: the value and its owners, by their columns.
+            row: the value and its owners, by column.
         """
         names = ("account_id", self.name, *self._owners)
         return self._holder.first(**{name: row[name] for name in names})
@@ -59,24 +59,24 @@ class UniqueField:
 @contextmanager
 def naming_conflicts(fields: Sequence[UniqueField], row: Mapping[str, Any]) -> Iterator[None]:
     """Turn the violation of a unique index in the block into a ``Conflict`` that names the other
-    resource. Only principals who may see that one write these fields.
+    resource. Principals who write these fields may see it.
 
     Args:
-        row: what is written, by its columns.
+        row: the written values, by column.
     """
     try:
         yield
     except IntegrityError as error:
         violated = violated_constraint(error)
-        found = next((each for each in fields if violated in each.violations), None)
-        if found is None:
+        field = next((unique for unique in fields if violated in unique.violations), None)
+        if field is None:
             raise
-        holder = found.holder(row)
+        holder = field.holder(row)
         other = (
-            f"the {found.kind} {holder.id} ({holder.name})" if holder else f"another {found.kind}"
+            f"the {field.kind} {holder.id} ({holder.name})" if holder else f"another {field.kind}"
         )
-        message = _MESSAGES[found.name].format(value=row[found.name], other=other)
+        message = _MESSAGES[field.name].format(value=row[field.name], other=other)
         other_id = holder and holder.id
-        if found.name == "slug":
-            raise Conflict("slug_taken", found.name, message, id=other_id) from None
-        raise Conflict("external_id_taken", found.name, message, id=other_id) from None
+        if field.name == "slug":
+            raise Conflict("slug_taken", field.name, message, id=other_id) from None
+        raise Conflict("external_id_taken", field.name, message, id=other_id) from None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.api.resource_fields import create_fields, update_fields
+from app.api.resource_schemas import create_fields, update_fields
 from app.policy import kinds
 from app.policy.fields import Field
 from app.policy.kinds import Kind

@@ -1,4 +1,5 @@
-"""Fields and base schemas for input: no coercion, no unknown names, text that can be stored."""
+"""Schemas and their fields for input: no coercion, no unknown names, only text that can be
+stored."""
 
 from __future__ import annotations
 
@@ -10,11 +11,11 @@ from typing import Any, ClassVar, NoReturn, TypeVar
 import marshmallow as ma
 from marshmallow import fields, validate
 
-from app.policy.bounds import NAME_LENGTH
 from app.policy.kinds import read_date
+from app.policy.request_limits import NAME_LENGTH
 from app.values.email import EMAIL_LENGTH, email_problem
 from app.values.messages import set_messages
-from app.values.text import line_problem, text_problem, unnormalizable
+from app.values.text import line_problem, normalization_problem, text_problem
 from app.values.timestamps import TimestampInvalid, read_timestamp
 
 set_messages()
@@ -23,7 +24,7 @@ T = TypeVar("T")
 
 
 class Text(fields.String):
-    """A string, trimmed; text that cannot be stored or shown is invalid.
+    """A trimmed string; text that cannot be stored or shown is invalid.
 
     Attributes:
         problem: returns the reason why a text is invalid, or None.
@@ -39,14 +40,14 @@ class Text(fields.String):
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> str:
         text: str = super()._deserialize(value, attr, data, **options).strip()
-        self._limits(text)  # first of all: other checks may take long for a long text
-        if problem := self.problem(text) or unnormalizable(text):
+        self._limits(text)  # first: other checks of a long text take long
+        if problem := self.problem(text) or normalization_problem(text):
             raise ma.ValidationError(problem)
         return text
 
 
 class Line(Text):
-    """A text of one line, of which something can be seen."""
+    """A text of one line with a visible character."""
 
     problem = staticmethod(line_problem)
 
@@ -72,7 +73,7 @@ class Email(Text):
 
 
 class Choice(fields.String):
-    """One of a few words, which are a named schema in the description of the API."""
+    """One of a few words, with a named schema in the description of the API."""
 
     def __init__(
         self, title: str, words: Sequence[str], *, besides: Sequence[str] = (), **options: Any
@@ -80,14 +81,14 @@ class Choice(fields.String):
         """
         Args:
             title: the name of that schema; one name always has the same words.
-            besides: words that are taken here too, and are not in that schema.
+            besides: other words that this field accepts.
         """
         super().__init__(validate=validate.OneOf((*words, *besides)), **options)
         self.title, self.words, self.besides = title, tuple(words), tuple(besides)
 
 
 class BoundedList(fields.List[T]):
-    """A list whose length is checked before any of its elements is looked at."""
+    """A list whose length is checked before its elements."""
 
     def __init__(
         self, inner: fields.Field[T], *, longest: int, shortest: int = 0, **options: Any
@@ -104,7 +105,7 @@ class BoundedList(fields.List[T]):
 
 
 class StrictBoolean(fields.Boolean):
-    """true or false, and no value that is converted to one."""
+    """``true`` or ``false``, without conversion."""
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> bool:
         if not isinstance(value, bool):
@@ -137,7 +138,7 @@ class StrictNumber(fields.Float):
 
 
 class DateText(fields.String):
-    """A date such as ``2026-01-31``, as its text."""
+    """The text of a date such as ``2026-01-31``."""
 
     def __init__(self, **options: Any) -> None:
         metadata = {"format": "date"} | options.pop("metadata", {})
@@ -152,7 +153,7 @@ class DateText(fields.String):
 
 
 class Timestamp(fields.Field[datetime]):
-    """An RFC 3339 timestamp with a zone, as a time in UTC."""
+    """An RFC 3339 timestamp with a zone, loaded as a time in UTC."""
 
     def __init__(self, **options: Any) -> None:
         shape = {"type": "string", "format": "date-time"}
@@ -167,7 +168,7 @@ class Timestamp(fields.Field[datetime]):
 
 
 class Day(fields.Date):
-    """A day in a query string: ``2026-01-31``, and nothing else that ISO 8601 allows."""
+    """A day in a query string such as ``2026-01-31``, and no other form of ISO 8601."""
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> date:
         if not re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", value):
@@ -206,8 +207,11 @@ class QueryBoolean(StrictBoolean):
 
 
 class ReadOnlyHere(fields.Field[Any]):
-    """A field of the resource that this request cannot set; the error says why. The description of
-    the API leaves it out."""
+    """A field of the resource that this request cannot set. The description of the API omits it.
+
+    Args:
+        reason: the error message.
+    """
 
     def __init__(self, reason: str) -> None:
         super().__init__()
@@ -218,14 +222,14 @@ class ReadOnlyHere(fields.Field[Any]):
 
 
 class FixedText(fields.String):
-    """A field of the resource that never changes. An update may send it as it is."""
+    """A field of the resource that never changes. An update may contain its current value."""
 
     def __init__(self) -> None:
         super().__init__(allow_none=True, metadata={"readOnly": True})
 
 
 class PartialSchema(ma.Schema):
-    """An object of another service, of which only the fields here are read."""
+    """An object of another service; fields that are not listed here are ignored."""
 
     @ma.pre_load
     def _pick(self, data: Any, **_: Any) -> Any:
@@ -236,10 +240,10 @@ class PartialSchema(ma.Schema):
 
 
 class InputSchema(ma.Schema):
-    """A body. Unknown names are an error. ``dump_only`` fields, which the service sets, are
-    ignored, so that a client can send back a record that it read.
+    """A body. Unknown names are errors. ``dump_only`` fields are ignored, so that a client can send
+    back a record that it read.
 
-    With ``may_be_absent``, no body at all means ``{}``.
+    With ``may_be_absent``, an empty body means ``{}``.
     """
 
     may_be_absent: ClassVar[bool] = False
@@ -261,7 +265,7 @@ class InputSchema(ma.Schema):
 
 
 class QuerySchema(ma.Schema):
-    """A query string. An unknown parameter is an error, whose message names the known ones."""
+    """A query string. The error for an unknown parameter names the known ones."""
 
     class Meta:
         unknown = ma.RAISE
@@ -269,5 +273,5 @@ class QuerySchema(ma.Schema):
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         names = sorted(field.data_key or name for name, field in self.fields.items())
-        known = f"Unknown parameter. The parameters are: {', '.join(names)}."
-        self.error_messages["unknown"] = known
+        unknown_parameter = f"Unknown parameter. The parameters are: {', '.join(names)}."
+        self.error_messages["unknown"] = unknown_parameter

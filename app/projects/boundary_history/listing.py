@@ -1,4 +1,4 @@
-"""Reading the boundaries that a project has had."""
+"""Listing and reading the boundaries of a project, former ones included."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ _PROJECTS: Final = KeyedRows(columns_of(Project, Project.id), Project.created_at
 
 
 @cache
-def _kept(dialect: str) -> CompiledQuery:
+def _select_readable(dialect: str) -> CompiledQuery:
     has_text = BoundaryEntry.geometry.is_not(None) | BoundaryEntry.replaced_at.is_(None)
     return CompiledQuery(
         columns_of(BoundaryEntry, BoundaryEntry.id).where(
@@ -67,7 +67,7 @@ def _kept(dialect: str) -> CompiledQuery:
 
 
 class Entry(NamedTuple):
-    """A boundary that a project has or has had. ``text`` is None where it is not kept."""
+    """A boundary of a project, present or former. ``text`` is None if it is lost."""
 
     record: dict[str, Any]
     is_present: bool
@@ -77,8 +77,7 @@ class Entry(NamedTuple):
 def list_entries(
     account_id: str, project_id: str, page: int, per_page: int
 ) -> tuple[list[dict[str, Any]], int]:
-    """The boundaries of one page, the newest first, without their geometry; and the number on all
-    pages."""
+    """Return (records of a page without geometry, newest first, number on all pages)."""
     values: dict[str, Any] = {"account_id": account_id, "project_id": project_id}
     total = int(_COUNT.scalar(**values))
     dialect = engine().dialect.name
@@ -87,12 +86,12 @@ def list_entries(
 
 
 def scan_boundaries(read: Reader, account_id: str) -> Iterator[list[dict[str, Any]]]:
-    """Yield the records of all boundaries with ``project_id`` and ``geometry`` in batches, those of
-    a project one after the other. The present one has no geometry: that is the project's."""
+    """Yield the records of all boundaries with ``project_id`` and ``geometry`` in batches, sorted
+    by project. The geometry of the present one, which is the project's, is None."""
     dialect = read(engine).dialect.name
     for projects in _PROJECTS.batches(read, account_id=account_id):
         ids = id_values([project.id for project in projects], dialect)
-        for rows in _scanned(dialect).batches(read, account_id=account_id, project_ids=ids):
+        for rows in _scanned_rows(dialect).batches(read, account_id=account_id, project_ids=ids):
             yield list(map(_scanned_record, rows))
 
 
@@ -102,20 +101,22 @@ def read_entry(account_id: str, project_id: str, boundary_id: str) -> dict[str, 
     return entry.record | {"geometry": None if entry.text is None else Fragment(entry.text)}
 
 
-def still_kept(
+def readable_boundary_ids(
     account_id: str, project_ids: Sequence[str], boundary_ids: Sequence[str]
 ) -> frozenset[str]:
-    """Those of the boundaries of some projects that can still be read."""
+    """The ids of those boundaries of some projects that can be read."""
     dialect = engine().dialect.name
     values = {
         "project_ids": id_values(project_ids, dialect),
         "boundary_ids": id_values(boundary_ids, dialect),
     }
-    return frozenset(row[0] for row in _kept(dialect).tuples(account_id=account_id, **values))
+    return frozenset(
+        row[0] for row in _select_readable(dialect).tuples(account_id=account_id, **values)
+    )
 
 
 def check_entry(principal: Principal, project_id: str, boundary_id: str) -> None:
-    """Raises NotFound when the project has no such boundary."""
+    """Raise NotFound if the project has no such boundary."""
     if _find(_EXISTS, principal.account_id, project_id, boundary_id) is None:
         raise _not_found()
 
@@ -141,7 +142,7 @@ def _not_found() -> NotFound:
 
 
 @cache
-def _scanned(dialect: str) -> KeyedRows:
+def _scanned_rows(dialect: str) -> KeyedRows:
     rows = columns_of(BoundaryEntry, *COLUMNS, BoundaryEntry.project_id, BoundaryEntry.geometry)
     of_projects = is_among_ids(BoundaryEntry.project_id.expression, dialect, "project_ids")
     key = (BoundaryEntry.project_id, BoundaryEntry.id)
@@ -173,7 +174,7 @@ def entry_record(
     source: str | None,
     replaced_at: str | None,
 ) -> dict[str, Any]:
-    """The fields of a boundary without its geometry, from a row of ``COLUMNS``."""
+    """The record of a boundary without its geometry, from a row of ``COLUMNS``."""
     return {
         "id": id_,
         "area_hectares": area_m2 / 10_000,

@@ -1,0 +1,211 @@
+"""Schemas of the query strings of lists: filters, bounding boxes, ids, pages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import marshmallow as ma
+from marshmallow import fields, validate
+
+from app.api.openapi.geojson import FORMAT_DESCRIPTION, FORMATS
+from app.geometry import read_bbox
+from app.policy import request_limits
+from app.policy.fields import Field
+from app.values.ids import PATTERNS, PREFIXES
+from app.values.schemas import QueryInteger, QuerySchema, Text, Timestamp
+from app.values.text import storage_problem
+
+METADATA_PREFIX: Final = "metadata."
+_METADATA: Final = f"{METADATA_PREFIX}KEY"  # the parameter in documents
+
+
+class ProjectId(Text):
+    """The id of a project in a query string."""
+
+    def __init__(self, **options: Any) -> None:
+        metadata = {"pattern": PATTERNS["project"]} | options.pop("metadata", {})
+        super().__init__(longest=request_limits.ID_LENGTH, metadata=metadata, **options)
+        message = f'Must be the id of a project, which begins with "{PREFIXES["project"]}".'
+        self.validators = [validate.Regexp(PATTERNS["project"], error=message)]
+
+
+class BoundingBox(fields.Field[Any]):
+    """``minLon,minLat,maxLon,maxLat`` of a query string, as unwrapped ``Bounds``."""
+
+    def __init__(self, **options: Any) -> None:
+        shape = {
+            "type": "string",
+            "description": (
+                "Only records in this bounding box, as "
+                "`minLon,minLat,maxLon,maxLat`. If `minLon` is greater than "
+                "`maxLon`, the box crosses the antimeridian."
+            ),
+            "examples": ["-123,43,-122,44"],
+        }
+        super().__init__(metadata=shape, **options)
+
+    def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> Any:
+        try:
+            return read_bbox(value)
+        except ValueError as error:
+            raise ma.ValidationError(str(error)) from None
+
+
+class CommaSeparated(fields.Field[tuple[str, ...]]):
+    """Words of a query string, separated by commas.
+
+    Args:
+        noun: the noun for the words in messages, in the plural.
+        allowed: the allowed words; empty: any.
+    """
+
+    def __init__(
+        self, noun: str, *, most: int, allowed: Sequence[str] = (), **options: Any
+    ) -> None:
+        super().__init__(metadata={"type": "string"} | options.pop("metadata", {}), **options)
+        self._noun, self._most, self._allowed = noun, most, allowed
+
+    def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> tuple[str, ...]:
+        words = [word.strip() for word in value.split(",", self._most)]
+        if len(words) > self._most:
+            raise ma.ValidationError(f"Must have at most {self._most} {self._noun}.")
+        if not all(words):
+            raise ma.ValidationError(f"Must be {self._noun} separated by commas.")
+        if self._allowed and (unknown := [word for word in words if word not in self._allowed]):
+            message = f"{unknown[0][:50]!r} is unknown. The {self._noun} are: "
+            raise ma.ValidationError(f"{message}{', '.join(self._allowed)}.")
+        if problem := storage_problem(value):
+            raise ma.ValidationError(problem)
+        return tuple(dict.fromkeys(words))
+
+
+class FieldNames(CommaSeparated):
+    """The selected fields of a record, in the record's order, always with ``id``."""
+
+    def __init__(self, table: Sequence[Field]) -> None:
+        self._names = tuple(field.name for field in table)
+        description = (
+            "Only these fields of each record, separated by commas; `id` is always included."
+        )
+        super().__init__(
+            "fields",
+            most=len(self._names),
+            allowed=self._names,
+            data_key="fields",
+            attribute="fields",
+            metadata={"description": description, "examples": ["name,status"]},
+        )
+
+    def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> tuple[str, ...]:
+        requested = super()._deserialize(value, attr, data, **options)
+        return tuple(name for name in self._names if name == "id" or name in requested)
+
+
+class PageQuerySchema(QuerySchema):
+    """The page of a list."""
+
+    page = QueryInteger(
+        low=1,
+        high=request_limits.PAGE_MAX,
+        load_default=1,
+        metadata={"description": "Page number, starting at 1."},
+    )
+    per_page = QueryInteger(
+        low=1,
+        high=request_limits.PER_PAGE_MAX,
+        load_default=request_limits.PER_PAGE_DEFAULT,
+        metadata={"description": "Number of records per page."},
+    )
+
+
+class SearchText(Text):
+    """Part of the texts of a record.
+
+    Args:
+        where: the searched texts, such as "the name".
+    """
+
+    problem = staticmethod(storage_problem)  # older texts may hold more than new ones
+
+    def __init__(self, where: str) -> None:
+        description = f"Part of {where}. Case and accents are ignored."
+        super().__init__(
+            longest=request_limits.SEARCH_LENGTH, metadata={"description": description}
+        )
+
+
+class MetadataQuerySchema(QuerySchema):
+    """Filters by keys of the metadata, with a parameter for each."""
+
+    metadata = fields.Dict(
+        data_key=_METADATA,
+        metadata={
+            "description": (
+                "Only records whose `metadata` has this value at the key `KEY`: a text exactly, a "
+                "number or a boolean by its JSON text. Several keys narrow the list, at most "
+                f"{request_limits.METADATA_FILTERS}."
+            ),
+            "additionalProperties": {"type": "string"},
+            "examples": [{"metadata.risk": "high"}],
+        },
+    )
+
+    @ma.pre_load
+    def _take_metadata(self, data: Mapping[str, str], **_: Any) -> dict[str, Any]:
+        filtered = {name: value for name, value in data.items() if name.startswith(METADATA_PREFIX)}
+        wrong = {
+            name: storage_problem(name) or storage_problem(value)
+            for name, value in filtered.items()
+        }
+        message = (
+            f"A list is filtered by at most {request_limits.METADATA_FILTERS} keys of the metadata."
+        )
+        wrong |= dict.fromkeys(list(filtered)[request_limits.METADATA_FILTERS :], message)
+        if problems := {name: [problem] for name, problem in wrong.items() if problem}:
+            raise ma.ValidationError(problems)
+        filters = {name.removeprefix(METADATA_PREFIX): value for name, value in filtered.items()}
+        others = {name: value for name, value in data.items() if name not in filtered}
+        return others | ({_METADATA: filters} if filters else {})
+
+
+class FilterQuerySchema(MetadataQuerySchema):
+    """The filters of a list."""
+
+    ids = CommaSeparated(
+        "ids",
+        most=request_limits.LIST_IDS,
+        metadata={
+            "description": "Only records with these ids, separated by commas; at most "
+            f"{request_limits.LIST_IDS}."
+        },
+    )
+    updated_since = Timestamp(
+        metadata={
+            "description": (
+                "Only records that changed at this time or later; RFC 3339 with a time zone."
+            )
+        }
+    )
+    bbox = BoundingBox()
+
+
+class ListQuerySchema(PageQuerySchema, FilterQuerySchema):
+    """The filters, order, page and format of a list."""
+
+    format = fields.String(
+        validate=validate.OneOf(FORMATS), metadata={"description": FORMAT_DESCRIPTION}
+    )
+
+    order = fields.String(
+        validate=validate.OneOf(("asc", "desc")),
+        metadata={
+            "description": "Sort direction. By default, `created_at` sorts newest first, other "
+            "fields ascending."
+        },
+    )
+
+    @ma.post_load
+    def _leave_out_format(self, data: dict[str, Any], **_: Any) -> dict[str, Any]:
+        """Drop the format, which ``app.api.media_types`` reads."""
+        return {name: value for name, value in data.items() if name != "format"}
