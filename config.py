@@ -1,7 +1,5 @@
-"""Every setting of the service: one table, read once from the environment.
+"""All settings of the service as one table, read from the environment by ``load_settings``.
 
-``load_settings`` turns the environment into a frozen ``Settings``. A value that cannot be used
-raises ``SettingsError`` with one sentence that names it, so that a start fails at once and clearly.
 ``docs/settings.md`` has the same table.
 """
 
@@ -24,8 +22,7 @@ from app.settings.values import (
     default_url,
     file,
     folder,
-    in_folder,
-    kept_secret,
+    in_instance_folder,
     line,
     make_instance_folder,
     missing_part,
@@ -35,6 +32,7 @@ from app.settings.values import (
     origins,
     public_url,
     secret,
+    stored_secret_key,
     text,
     tile_url,
     url,
@@ -45,12 +43,12 @@ from app.values.command_name import canopy_command
 
 ROOT = Path(__file__).resolve().parent
 
-# In the instance folder, for want of a SECRET_KEY in the environment.
+# Files in the instance folder, used without SECRET_KEY in the environment.
 SECRET_KEY_FILE = "secret_key"  # noqa: S105 - a name
 FORMER_SECRET_KEY_FILE = "secret_key_former"  # noqa: S105 - a name
 
 
-# Settings that nothing reads any more, and what happens instead.
+# Settings that are no longer read, and what happens instead.
 _FORMER = {"DATABASE_REPLICA_URL": "reads go to the primary"}
 
 
@@ -60,7 +58,7 @@ class SettingsError(ValueError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings(SingleSignOnSettings):
-    """The current settings. A field's name in capitals is the name of its variable."""
+    """The settings. The name of a field in capitals is that of its environment variable."""
 
     canopy_env: str = _setting(
         "development",
@@ -93,7 +91,7 @@ class Settings(SingleSignOnSettings):
     public_url: str = _setting(
         "", public_url, "public address of the service; unset: from `HOST` and `PORT`"
     )
-    public_url_is_set: bool = False  # else each request's own scheme and host are used in links
+    public_url_is_set: bool = False  # else links use each request's own scheme and host
     trusted_proxies: int = _setting("0", whole(0, 10), "reverse proxies in front of the service")
     cors_origins: frozenset[str] = _setting(
         "", origins, "origins whose pages may call /v1, /api and /ogc, comma-separated, or `*`"
@@ -220,7 +218,7 @@ class Settings(SingleSignOnSettings):
 
     @property
     def is_https(self) -> bool:
-        """Whether people reach the service by https, so that cookies are for https only."""
+        """True if people reach the service by https, so that cookies are for https only."""
         return self.public_url.startswith("https:")
 
     @property
@@ -238,25 +236,25 @@ class SettingDoc:
 
 
 def setting_docs() -> list[SettingDoc]:
-    """All settings in the order of the table, for the documentation."""
+    """Return the rows of the documentation, in the order of the table."""
     return [
-        SettingDoc(item.name.upper(), item.metadata["default"], item.metadata["purpose"])
-        for item in _settings()
+        SettingDoc(field.name.upper(), field.metadata["default"], field.metadata["purpose"])
+        for field in _settings()
     ]
 
 
 def load_settings(environ: Mapping[str, str] | None = None, *, creates: bool = True) -> Settings:
-    """Read the settings from ``environ`` (the process's own by default).
+    """Read the settings from ``environ``, by default the process's own.
 
     Args:
-        creates: make the instance folder, and a key in it, where there are none.
+        creates: make the instance folder and its key if they do not exist.
 
     Raises:
         SettingsError: a value is invalid, the instance folder cannot be written, a secret that
             production requires is missing, or there is no instance and ``creates`` is false.
     """
-    source = os.environ if environ is None else environ
-    values = {item.name: _read(item.name, item.metadata, source) for item in _settings()}
+    environ = os.environ if environ is None else environ
+    values = {field.name: _parse(field, environ) for field in _settings()}
     try:
         if creates:
             make_instance_folder(values["instance_path"])
@@ -265,7 +263,7 @@ def load_settings(environ: Mapping[str, str] | None = None, *, creates: bool = T
         raise SettingsError(str(error)) from None
     if not values["database_url"]:
         values["database_url"] = "sqlite:///canopy.sqlite3"
-    values["database_url"] = in_folder(values["database_url"], values["instance_path"])
+    values["database_url"] = in_instance_folder(values["database_url"], values["instance_path"])
     if not creates and (missing := missing_part(values, SECRET_KEY_FILE)):
         raise SettingsError(
             f"There is no {missing}. Start the service, or run: {canopy_command()} migrate. If the "
@@ -276,7 +274,7 @@ def load_settings(environ: Mapping[str, str] | None = None, *, creates: bool = T
         values["public_url"] = default_url(values["host"], values["port"])
     values["public_url"] = values["public_url"].rstrip("/")
     if not values["secret_key"]:
-        _take_own_keys(values)
+        _use_own_keys(values)
     if values["password_memory_kib"] < 8 * values["password_parallelism"]:  # RFC 9106, section 3.1
         raise SettingsError(
             "PASSWORD_MEMORY_KIB must be at least 8 times PASSWORD_PARALLELISM, "
@@ -287,54 +285,54 @@ def load_settings(environ: Mapping[str, str] | None = None, *, creates: bool = T
     return Settings(**values)
 
 
-def _take_own_keys(values: dict[str, Any]) -> None:
-    """Use the keys in the instance folder, where SECRET_KEY is not set."""
+def _use_own_keys(values: dict[str, Any]) -> None:
+    """Use the keys in the instance folder, as SECRET_KEY is not set."""
     if values["canopy_env"] == "production":
         raise SettingsError(
             "SECRET_KEY must be set with CANOPY_ENV=production; "
             "generate one with: python3 -c 'import secrets; print(secrets.token_urlsafe(48))'"
         )
-    values["secret_key"] = kept_secret(values["instance_path"] / SECRET_KEY_FILE)
+    values["secret_key"] = stored_secret_key(values["instance_path"] / SECRET_KEY_FILE)
     former = values["instance_path"] / FORMER_SECRET_KEY_FILE
     if not values["secret_key_former"] and former.exists():
         values["secret_key_former"] = former.read_text().strip()
 
 
 def setting_faults(environ: Mapping[str, str] | None = None) -> list[str]:
-    """A sentence for every value that cannot be read, for ``canopy doctor``; ``load_settings``
-    raises the first."""
-    source = os.environ if environ is None else environ
+    """Return a sentence for each invalid value, of which ``load_settings`` raises the first."""
+    environ = os.environ if environ is None else environ
     faults = []
-    for item in _settings():
+    for field in _settings():
         try:
-            _read(item.name, item.metadata, source)
+            _parse(field, environ)
         except SettingsError as error:
             faults.append(str(error))
     return faults
 
 
 def former_settings(environ: Mapping[str, str] | None = None) -> list[str]:
-    """A clause for every setting that is set and that nothing reads any more."""
-    source = os.environ if environ is None else environ
+    """Return a clause for each setting that is set but no longer read."""
+    environ = os.environ if environ is None else environ
     return [
         f"{name} is set, and no longer used: {instead}"
         for name, instead in _FORMER.items()
-        if source.get(name, "").strip()
+        if environ.get(name, "").strip()
     ]
 
 
 def _settings() -> list[Field[Any]]:
-    """The fields of ``Settings`` that are read from the environment; those of its part last."""
-    found = [item for item in fields(Settings) if item.metadata]
-    inherited = {item.name for item in fields(SingleSignOnSettings)}
-    return sorted(found, key=lambda item: item.name in inherited)
+    """Return the fields of ``Settings`` that are read from the environment, inherited ones last."""
+    settings = [field for field in fields(Settings) if field.metadata]
+    inherited = {field.name for field in fields(SingleSignOnSettings)}
+    return sorted(settings, key=lambda field: field.name in inherited)
 
 
-def _read(name: str, metadata: Mapping[str, Any], source: Mapping[str, str]) -> Any:
-    text = source.get(name.upper(), "").strip() or metadata["default"]
+def _parse(field: Field[Any], environ: Mapping[str, str]) -> Any:
+    name = field.name.upper()
+    text = environ.get(name, "").strip() or field.metadata["default"]
     try:
-        return metadata["read"](text)
+        return field.metadata["read"](text)
     except ValueError as error:
-        is_secret = name.endswith(("_secret", "_key", "_token", "_url"))  # a URL has a password
-        shown = "" if is_secret else f", not {text!r}"
-        raise SettingsError(f"{name.upper()} {error}{shown}.") from None
+        is_secret = name.endswith(("_SECRET", "_KEY", "_TOKEN", "_URL"))  # a URL has a password
+        value = "" if is_secret else f", not {text!r}"
+        raise SettingsError(f"{name} {error}{value}.") from None

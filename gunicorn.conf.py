@@ -2,7 +2,7 @@
 
 gunicorn -c gunicorn.conf.py wsgi:app
 """
-# ruff: noqa: E402 - the folder of the metrics has to be known before they are imported
+# ruff: noqa: E402 - the folder of the metrics must be set before they are imported
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ try:
 except SettingsError as problem:
     sys.exit(str(problem))
 
-set_metrics_folder(settings)  # before the first metric is made; a reload by SIGHUP keeps it
+set_metrics_folder(settings)  # a reload by SIGHUP keeps it
 
 from app.db import connections
-from app.jobs.valkey import connect
+from app.jobs.valkey import connect_valkey
 from app.policy.files import FORM_BYTES
-from app.processes.embedded import redis_url
+from app.processes.embedded_valkey import redis_url
 from app.processes.part_registry import Announcer
 from app.security.sealing import key_check
 
@@ -39,27 +39,28 @@ backlog = 2048
 worker_class = "app.processes.web_server.gunicorn_worker.EnvelopeWorker"
 workers = settings.web_workers
 threads = settings.web_threads
-preload_app = True  # an error in the application stops the start, and the processes share memory
+preload_app = True  # errors of the application stop the start, and the processes share memory
 keepalive = 5
-timeout = 15  # seconds after which a web process that a signal has stopped is ended
-graceful_timeout = 7  # seconds for requests in flight; with the worker and Valkey it stays below 10
+timeout = 15  # seconds until a web process that shows no sign of life is killed
+graceful_timeout = 7  # seconds for requests in flight; everything has to stop within 10
 
-# A worker touches a file to show that it is alive; in memory, as a slow disk would look like death.
+# A worker touches a file to show that it is alive. It is in memory, as a slow disk would look like
+# death.
 worker_tmp_dir = "/dev/shm" if Path("/dev/shm").is_dir() else None  # noqa: S108 - unlinked at once
 
-# Bodies that are too large for memory, while they arrive.
+# For bodies that are too large for memory.
 tmp_upload_dir = str(settings.instance_path)
 
-worker_connections = 1000  # of each process; beyond, the one that is waited for longest is closed
+worker_connections = 1000  # in each process; beyond, the one that has waited longest is closed
 
 limit_request_line = 8190
 limit_request_fields = 100
 limit_request_field_size = 8190
 
-# Which proxies are trusted about the client's address is TRUSTED_PROXIES, in the application.
+# The application reads the client's address, by TRUSTED_PROXIES.
 forwarded_allow_ips = ""
 
-# Its socket would be shared by all instances of one user.
+# All instances of a user would share its socket.
 control_socket_disable = True
 
 accesslog = None  # the application logs requests itself
@@ -68,31 +69,31 @@ loglevel = settings.log_level
 
 
 def on_starting(server: Any) -> None:
-    """Write gunicorn's lines by the application's handler, which is set up by now."""
+    """Let the application's handler write gunicorn's lines."""
     server.log.error_log.handlers.clear()
     server.log.error_log.propagate = True
 
 
 def post_fork(server: Any, worker: Any) -> None:
-    """Let a web process open its own database connections, and say that it runs."""
+    """Let a web process open its own database connections, and announce it."""
     worker.max_body_bytes = settings.max_body_bytes
     worker.trusted_proxies = settings.trusted_proxies
     worker.max_upload_bytes = settings.max_import_bytes + FORM_BYTES
     with server.app.wsgi().app_context():
         connections.forget_all()
     check = key_check(settings.secret_key)
-    worker.announcer = Announcer(lambda: connect(redis_url(settings)), "web server", check)
+    worker.announcer = Announcer(lambda: connect_valkey(redis_url(settings)), "web server", check)
     worker.announcer.start()
 
 
 def worker_exit(_: Any, worker: Any) -> None:
-    """Take back that a web process runs."""
-    if announcer := getattr(worker, "announcer", None):  # absent when the process did not start
+    """Withdraw the announcement of a web process."""
+    if announcer := getattr(worker, "announcer", None):  # absent if the process did not start
         announcer.stop()
 
 
 def on_exit(server: Any) -> None:
-    """Free the memory of the metrics, and close the database after the web processes."""
+    """Free the memory of the metrics, and close the database."""
     remove_metrics_folder()
     connections.close_at_end(server.app.wsgi())
 

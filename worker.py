@@ -19,9 +19,9 @@ from app.factory import create_app
 from app.http import logging
 from app.jobs.queue import DELIVERIES, GENERAL, QUEUES
 from app.jobs.scheduler import CHECK_EVERY, Scheduler
-from app.jobs.valkey import connect
+from app.jobs.valkey import connect_valkey
 from app.maintenance.sealed_values import require_usable_key
-from app.processes.embedded import EmbeddedError, redis_url
+from app.processes.embedded_valkey import EmbeddedError, redis_url
 from app.processes.job_worker import JobWorker
 from app.processes.part_registry import INTERVAL, Announcer
 from app.security.sealing import key_check
@@ -36,7 +36,7 @@ any machines, share the work."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Exit codes: 0 stopped as requested, 2 it could not start."""
+    """Run the worker. Returns the exit code: 0 stopped as requested, 2 it could not start."""
     queues = _queues(arguments)
     make_files_private()
     try:
@@ -46,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         make_first_tables(app)
         require_usable_key(app)
         gc.collect()
-        gc.freeze()  # else collecting garbage would write to the memory that jobs share with this
+        gc.freeze()  # else collecting garbage would write to the memory shared with jobs
         try:
             work(app, settings, queues)
         finally:
@@ -62,18 +62,20 @@ def work(app: Flask, settings: Settings, queues: Sequence[str] = QUEUES) -> None
 
     Raises:
         config.SettingsError: the mode of PgBouncer is wrong.
-        app.processes.embedded.EmbeddedError: the embedded Valkey cannot be started.
+        app.processes.embedded_valkey.EmbeddedError: the embedded Valkey cannot be started.
     """
     require_pool_mode(settings)
     redis_url(settings)
-    # A name whose servers do not respond would block a thread that resolves it for long.
+    # A name whose servers do not respond would block the resolving thread for long.
     os.environ.setdefault("RES_OPTIONS", "timeout:2 attempts:1")
     announcer = Announcer(
-        lambda: connect(redis_url(settings)), "worker", key_check(settings.secret_key)
+        lambda: connect_valkey(redis_url(settings)), "worker", key_check(settings.secret_key)
     )
     periodic = {announcer.announce: INTERVAL}
     if GENERAL in queues:
-        scheduler = Scheduler(lambda: connect(redis_url(settings)), asking=lambda: _asking(app))
+        scheduler = Scheduler(
+            lambda: connect_valkey(redis_url(settings)), database=lambda: _database(app)
+        )
         periodic[scheduler.check] = CHECK_EVERY
     with app.app_context():
         JobWorker(
@@ -87,11 +89,11 @@ def work(app: Flask, settings: Settings, queues: Sequence[str] = QUEUES) -> None
 
 
 @contextmanager
-def _asking(app: Flask) -> Iterator[None]:
-    """The database for the block alone: processes of jobs must not inherit its connections."""
+def _database(app: Flask) -> Iterator[None]:
+    """Open the database for the block alone: processes of jobs must not inherit its connections."""
     with app.app_context():
         yield
-    with app.app_context():  # another one, as the first gives its connections back when it ends
+    with app.app_context():  # a new one, as the first returns its connections when it ends
         connections.close_all()
 
 
@@ -103,8 +105,8 @@ def _queues(arguments: Sequence[str] | None) -> Sequence[str]:
         choices=QUEUES,
         help="work only on this queue; can be repeated",
     )
-    named: Sequence[str] | None = parser.parse_args(arguments).queue
-    return named or QUEUES
+    queues: Sequence[str] | None = parser.parse_args(arguments).queue
+    return queues or QUEUES
 
 
 if __name__ == "__main__":

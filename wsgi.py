@@ -1,4 +1,4 @@
-"""What a WSGI server runs."""
+"""The application for WSGI servers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from app.factory import create_app
 from app.geometry.countries import load_world
 from app.http import logging
 from app.jobs.valkey import valkey
-from app.processes.embedded import EmbeddedError
+from app.processes.embedded_valkey import EmbeddedError
 from app.processes.worker_registry import count_workers
 from app.values.files import make_files_private
 from config import SettingsError, former_settings, load_settings
@@ -32,12 +32,12 @@ except SettingsError as problem:
 make_first_tables(app)
 for sentence in former_settings():
     log.warning("%s", sentence)
-if settings.rate_limit_disabled:  # in production that is seldom meant
+if settings.rate_limit_disabled:  # rarely intended in production
     level = WARNING if settings.production else INFO
     log.log(level, "RATE_LIMIT_DISABLED is set: no rate limit applies")
 
-# Start the embedded Valkey now, so that no request waits for it. When that fails, the service goes
-# on without it and tries again later.
+# Start the embedded Valkey now, so that no request waits for it. If that fails, the service goes on
+# without it and tries again later.
 try:
     with app.app_context():
         valkey().resolve()
@@ -53,9 +53,9 @@ if command is not None and command.command is run_command and not is_running_fro
 
 load_world()  # the countries, once for all processes
 
-# What exists by now stays: the garbage collector need not visit it again, nor write to the memory
-# that the web processes share. The threshold: a boundary is a hundred thousand lists, none of them
-# garbage, and with Python's default of 700 a third of its POST went into visiting them.
+# The garbage collector need not visit what exists now, nor write to the memory that the web
+# processes share. The threshold: a boundary is a hundred thousand lists, none of them garbage, and
+# with Python's default of 700 visiting them took a third of a POST.
 gc.collect()
 gc.freeze()
 gc.set_threshold(5_000)

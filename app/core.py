@@ -30,7 +30,7 @@ from app.people.mailed_links import RESOLVERS as RESET_MAILS
 from app.people.service import RESOLVERS as PASSWORD_MAILS
 from app.people.sign_up import RESOLVERS as SIGN_UP_MAILS
 from app.people.single_sign_on.mails import RESOLVERS as SIGN_IN_MAILS
-from app.processes import embedded
+from app.processes import embedded_valkey
 from app.projects.boundary_history.jobs import JOBS as HISTORY_JOBS
 from app.projects.jobs import JOBS as PROJECT_JOBS
 from app.security import passwords, sealing
@@ -81,7 +81,7 @@ def create_core(settings: Settings | None = None) -> Flask:
     instance_state.init_app(app)
     migrations.init_app(app)
     app.shell_context_processor(models)
-    registry.register(JOBS)
-    valkey.init_app(app, settings, lambda: embedded.redis_url(settings))
+    registry.register_jobs(JOBS)
+    valkey.init_app(app, settings, lambda: embedded_valkey.redis_url(settings))
     resolvers.init_app(app, RESOLVERS)
     return app

@@ -1,4 +1,4 @@
-"""The application factory: the whole web application, as the web server and the worker run it."""
+"""The application factory, for the web server and the worker."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ from config import Settings
 
 
 def create_app(settings: Settings) -> Flask:
-    """The application, put together."""
+    """Create the whole application."""
     app = create_core(settings)
     app.config.update(
         MAX_CONTENT_LENGTH=settings.max_body_bytes,
@@ -59,7 +59,7 @@ def create_app(settings: Settings) -> Flask:
     if settings.chat_base_url and settings.chat_model:
         chat_model.init_app(app)
     if settings.oidc_issuer:
-        from app.people.single_sign_on import provider  # noqa: PLC0415 - only here: it takes 2 MB
+        from app.people.single_sign_on import provider  # noqa: PLC0415 - it takes 2 MB
 
         provider.init_app(app)
 
@@ -70,16 +70,16 @@ def create_app(settings: Settings) -> Flask:
         events_bp, audit_log_bp, credentials_bp, me_bp,
     ):  # fmt: skip
         api.register_blueprint(blueprint)
-    for other in (
+    for plain_blueprint in (
         billing_bp, chat_bp, form_validation.bp, guides_bp, health.bp, metrics.bp, oauth_bp, ogc_bp,
         reference_bp, root_files.bp, database_webhook_bp, *PAGES,
     ):  # fmt: skip
-        app.register_blueprint(other)
+        app.register_blueprint(plain_blueprint)
     return app
 
 
 def _surround_routes(app: Flask, settings: Settings) -> None:
-    """Set up what is done with each request before its route (in) and with its response (out).
+    """Set up what happens to each request before its route (in), and to its response (out).
 
     An error ends the way in; its response takes the same way out.
     """

@@ -1,8 +1,8 @@
 """The part of ``bin/serve`` that loads the application once, and forks the web server and the
-worker, which share that memory. Started by ``app.serve``.
+worker, which share that memory. ``app.serve`` starts it.
 
-Exit codes: 0 stopped as requested, 2 a setting is wrong, 3 it could not start, or a part died at
-the start or where RESTART_PARTS is off.
+Exit codes: 0 stopped as requested, 2 a setting is wrong, 3 it could not start, or a part died
+during the start or with RESTART_PARTS off.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import Final
 from flask import Flask
 from sqlalchemy.exc import SQLAlchemyError
 
-from app.processes.embedded import EmbeddedError
+from app.processes.embedded_valkey import EmbeddedError
 from app.processes.instance_lock import CannotStart
 from app.processes.logfiles import its_log, last_lines, log_path, open_log, size_of
 from app.processes.metrics_folder import (
@@ -31,7 +31,7 @@ from app.processes.metrics_folder import (
     set_metrics_folder,
 )
 from app.processes.prefork import Child, ChildDied, Parent
-from app.processes.start_report import LOADED, NOTE, WELCOME, send
+from app.processes.start_report import LOADED, NOTE, WELCOME, send_report
 from app.processes.supervisor import PART_DIED, WRONG_SETTING
 from config import Settings, SettingsError, former_settings, load_settings
 
@@ -48,7 +48,7 @@ def main() -> int:
     options = parser.parse_args()
     try:
         settings = load_settings()
-        set_metrics_folder(settings)  # before the first metric is made, which importing does
+        set_metrics_folder(settings)  # before the imports below make metrics
         return _run(settings, options)
     except SettingsError as error:
         sys.stderr.write(f"{error}\n")
@@ -64,20 +64,20 @@ def _run(settings: Settings, options: argparse.Namespace) -> int:
     from app.db import connections  # noqa: PLC0415
     from app.demo.first_start import welcome  # noqa: PLC0415
     from app.maintenance.sealed_values import require_usable_key  # noqa: PLC0415
-    from app.processes.web_server.processes import WebProcess, WebServer  # noqa: PLC0415
+    from app.processes.web_server.web_processes import WebProcess, WebServer  # noqa: PLC0415
     from wsgi import app  # noqa: PLC0415
 
     logs = {part: log_path(settings, name) for part, name in _LOGS.items()}
-    _tell_former_settings(options.report)
+    _report_former_settings(options.report)
     _upgrade_database(app, options.report)
     try:
         require_usable_key(app)
-    except SettingsError as error:  # a lost key; all else goes on
+    except SettingsError as error:  # a key is lost; all else works
         _say(str(error), options.report)
     gc.collect()
     gc.freeze()  # else collecting garbage would write to the memory that the parts share
 
-    address = reachable(options.listener)
+    address = reachable_address(options.listener)
     web_server = WebServer(options.listener)
 
     def serve(process: WebProcess) -> None:
@@ -93,12 +93,12 @@ def _run(settings: Settings, options: argparse.Namespace) -> int:
             sys.exit(str(error))
 
     def greet() -> None:
-        """Only once the service responds: the key of the demo account is shown this once."""
+        """Send the welcome text once the service responds: it shows the demo's key only once."""
         web_server.close()
-        while not responds(address):
+        while not is_responding(address):
             time.sleep(_ASK_EVERY)
         with app.app_context(), suppress(BrokenPipeError):
-            send(options.report, WELCOME, welcome(settings, empty=options.empty))
+            send_report(options.report, WELCOME, welcome(settings, empty=options.empty))
 
     children = [
         Child("web server", partial(serve, process), last_sign=process.last_sign)
@@ -106,9 +106,9 @@ def _run(settings: Settings, options: argparse.Namespace) -> int:
     ]
     children += [Child("worker", run_jobs) for _ in range(settings.job_workers)]
     if options.report is not None:
-        send(options.report, LOADED)
+        send_report(options.report, LOADED)
         children.append(Child("welcome", greet, is_once=True))
-    began = {part: size_of(log) for part, log in logs.items()}
+    log_starts = {part: size_of(log) for part, log in logs.items()}
     try:
         Parent(
             children,
@@ -118,8 +118,8 @@ def _run(settings: Settings, options: argparse.Namespace) -> int:
             on_end=forget_process,
         ).run()
     except ChildDied as death:
-        log = logs.get(death.name)  # else it is that of this process, whose lines are shown anyway
-        lines = last_lines(log, after=began.get(death.name, 0))
+        log = logs.get(death.name)  # lines of this process's own log are shown anyway
+        lines = last_lines(log, after=log_starts.get(death.name, 0))
         sys.stderr.write(f"{lines}The {death}{its_log(log)}.\n")
         return PART_DIED
     finally:
@@ -131,37 +131,40 @@ def _run(settings: Settings, options: argparse.Namespace) -> int:
 def _upgrade_database(app: Flask, report: int | None) -> None:
     from app.db import connections, migrations  # noqa: PLC0415
     from app.db.extensions import db  # noqa: PLC0415
-    from app.db.snapshots import reason, shown_url  # noqa: PLC0415
+    from app.db.snapshots import error_reason, shown_url  # noqa: PLC0415
 
     with app.app_context():
         name = shown_url(db.engine.url)
         try:
             migrations.upgrade(lambda line: _say(line, report))
         except SQLAlchemyError as error:
-            raise CannotStart(f"The database {name} cannot be used ({reason(error)}).") from None
+            raise CannotStart(
+                f"The database {name} cannot be used ({error_reason(error)})."
+            ) from None
         except migrations.CannotMigrate as error:
             raise CannotStart(f"The database {name} cannot be migrated. {error}") from None
-    with app.app_context():  # a new one, as the one before returns its connections when it ends
+    with app.app_context():  # a new one, as the first returns its connections when it ends
         connections.close_all()
 
 
-def _tell_former_settings(report: int | None) -> None:
-    """Tell the person who started the instance, as wsgi has told the log."""
+def _report_former_settings(report: int | None) -> None:
+    """Tell the person who started the instance; wsgi has told the log."""
     if report is not None and load_settings().log_files:
         for sentence in former_settings():
-            send(report, NOTE, sentence)
+            send_report(report, NOTE, sentence)
 
 
 def _say(line: str, report: int | None) -> None:
-    """Tell the log, and the person who started the instance, who may read it anyway."""
+    """Write a line to the log, and to the person who started the instance, unless they read the
+    log."""
     if report is None or load_settings().log_files:
         sys.stdout.write(f"{line}\n")
     if report is not None:
-        send(report, NOTE, line)
+        send_report(report, NOTE, line)
 
 
 def _log_to(path: Path | None) -> None:
-    """Send the output of this process to its log; standard error, where that is it, it has."""
+    """Redirect the output of this process to its log; None: to standard error, as it is already."""
     if path is None:
         return
     log = open_log(path)
@@ -170,15 +173,15 @@ def _log_to(path: Path | None) -> None:
     os.close(log)
 
 
-def reachable(listener: int) -> tuple[str, int]:
-    """The address to connect to: the loopback for a socket on all addresses."""
+def reachable_address(listener: int) -> tuple[str, int]:
+    """Return the address to connect to: the loopback for a socket on all addresses."""
     with socket.socket(fileno=os.dup(listener)) as bound:
         host, port = bound.getsockname()[:2]
     return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host), port  # noqa: S104 - compared
 
 
-def responds(address: tuple[str, int]) -> bool:
-    """Return whether the web server responds."""
+def is_responding(address: tuple[str, int]) -> bool:
+    """True if the web server responds."""
     connection = http.client.HTTPConnection(*address, timeout=1)
     try:
         connection.request("GET", "/healthz")

@@ -1,8 +1,8 @@
 """``bin/serve``: runs the web server, the worker and the Valkey of an instance.
 
-It is small, as it runs all the time: what needs the application is another process
-(``app.preload``). A part that dies is started again. Exit codes: 0 stopped as requested, 1 it
-could not start, or a part died at the start or where RESTART_PARTS is off, 2 a setting is wrong.
+It is small, as it runs all the time: the application is in another process (``app.preload``). A
+part that dies is restarted. Exit codes: 0 stopped as requested, 1 it could not start, or a part
+died during the start or with RESTART_PARTS off, 2 a setting is wrong.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import sys
 from collections.abc import Sequence
 from typing import Any, Final
 
-from app.processes.embedded import EmbeddedError
-from app.processes.instance_lock import CannotStart, listen, lock_instance
+from app.processes.embedded_valkey import EmbeddedError
+from app.processes.instance_lock import CannotStart, lock_instance, open_listener
 from app.processes.supervisor import Supervisor
 from app.values.command_name import has_scripts
 from app.values.files import make_files_private
@@ -28,8 +28,8 @@ _SMALL: Final = {"WEB_WORKERS": "1", "VALKEY_MEMORY_MB": "16"}
 class StopSignals:
     """Counts the signals that ask this process to stop.
 
-    While ``exits_at_once``, which is until the first child is started, a signal ends this process.
-    From then on the supervisor reads ``count``.
+    Until the first child is started, ``exits_at_once`` is set, and a signal ends this process. Then
+    the supervisor reads ``count``.
     """
 
     def __init__(self) -> None:
@@ -72,8 +72,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def serve(settings: Settings, signals: StopSignals, *, empty: bool = False) -> int:
-    """Run the instance until a signal asks it to stop, or it cannot go on."""
-    with lock_instance(settings.instance_path) as lock, listen(settings) as listener:
+    """Run the instance until a signal asks it to stop, or it cannot go on. Returns the exit
+    code."""
+    with lock_instance(settings.instance_path) as lock, open_listener(settings) as listener:
         supervisor = Supervisor(
             settings,
             [sys.executable, "-m", "app.preload"],

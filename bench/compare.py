@@ -16,7 +16,7 @@ from itertools import count, cycle
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from app.processes import embedded
+from app.processes import embedded_valkey
 from bench import conventional, load, report
 from bench.instance import Instance, authorization, boundary, make_instance
 from bench.report import Effort, judged
@@ -86,8 +86,8 @@ def run(folder: Path, new_database: Callable[[], str], effort: Effort) -> str:
     with ExitStack() as stack:
         own_url = new_database()
         other_url = new_database() or f"sqlite:///{folder / 'conventional'}.sqlite3"
-        valkey = embedded.ensure(folder / "valkey")
-        stack.callback(embedded.release, folder / "valkey")
+        valkey = embedded_valkey.ensure_valkey(folder / "valkey")
+        stack.callback(embedded_valkey.release_valkey, folder / "valkey")
         begin = partial(start, stack)
         made = make_instance(folder / "instance", database_url=own_url, projects=PROJECTS)
         ours = canopy(begin, made, valkey)

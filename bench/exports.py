@@ -19,14 +19,14 @@ from sqlalchemy import update
 from app.account.credentials.service import create_credential
 from app.account.service import create_account
 from app.db.extensions import db
-from app.db.snapshots import connect, database_url
+from app.db.snapshots import database_url, open_transaction
 from app.exports.service import FORMATS
 from app.models import Asset, Project
 from bench import report
 from bench.report import Effort, judged
 from bench.servers import Server, serve, use_last_core
-from tests.eudr_plots import fill as fill_plots
-from tests.eudr_plots import make_plots
+from tests.eudr.planted import fill as fill_plots
+from tests.eudr.planted import make_plots
 from tests.make.bulk import Filled, fill
 from tests.make.wavy import polygon
 
@@ -66,7 +66,9 @@ def prepare(folder: Path, url: str, effort: Effort) -> Filled:
     geometry, metadata = json.dumps(polygon(51)), json.dumps(_METADATA)
     size = len(geometry) + len(metadata)
     values = {"geometry": geometry, "metadata_json": metadata, "stored_bytes": size}
-    with connect(database_url(filled.app.config["SETTINGS"])) as connection:  # without a time limit
+    with open_transaction(
+        database_url(filled.app.config["SETTINGS"])
+    ) as connection:  # without a time limit
         own = Project.account_id == account_id
         connection.execute(update(Project).where(own).values(values))
         own = Asset.account_id == account_id

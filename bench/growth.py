@@ -193,7 +193,7 @@ def _database_clock() -> Callable[[], float]:
     this process."""
     if db.engine.dialect.name == "sqlite":
         return lambda: 0.0
-    with queries.connect() as connection:
+    with queries.reading_connection() as connection:
         found = connection.exec_driver_sql(
             "SELECT pid FROM pg_stat_activity WHERE datname = current_database()"
         )

@@ -26,7 +26,7 @@ from sqlalchemy import insert, select, update
 
 from app.auth.sessions import start_session
 from app.db.extensions import db
-from app.db.snapshots import connect, database_url
+from app.db.snapshots import database_url, open_transaction
 from app.geometry.shapes import map_shapes
 from app.models import BoundaryEntry, BoundaryShape, Project
 from app.projects.boundary_history.entries import checksum
@@ -279,7 +279,7 @@ def _reach(turn: float, phases: list[float]) -> float:
 def simplify_all(filled: Filled) -> None:
     """Simplify all boundaries, in bulk."""
     url = database_url(filled.app.config["SETTINGS"])
-    with connect(url) as connection:  # without a time limit
+    with open_transaction(url) as connection:  # without a time limit
         columns = (Project.id, Project.account_id, Project.created_at, Project.geometry)
         entries = [
             {
@@ -292,7 +292,7 @@ def simplify_all(filled: Filled) -> None:
             )
         ]  # fmt: skip
         connection.execute(insert(BoundaryEntry), entries)
-    with connect(url) as connection:
+    with open_transaction(url) as connection:
         read = select(Project.account_id, Project.row, Project.area_m2, Project.geometry)
         rows = connection.execute(read.where(Project.geometry.is_not(None))).all()
         for start in range(0, len(rows), BATCH):

@@ -25,16 +25,16 @@ ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
 PYTHON = VENV / "bin" / "python"
 MARK = VENV / "made-by-canopy"  # says what is installed; empty until everything is
-OWN = ROOT / ".setup"  # what set-up itself needs, as .venv may be somebody's own
+OWN = ROOT / ".setup"  # packages for set-up itself, as .venv may be somebody's own
 RUNTIME, DEVELOPMENT = "requirements.txt", "requirements-dev.txt"
 
-# Variables of the caller that would change which Python or which packages are used.
+# Variables of the caller that would change the Python or the packages in use.
 MISLEADING = re.compile(
     "PYTHON(PATH|HOME|SAFEPATH|PLATLIBDIR|EXECUTABLE|USERBASE|INSPECT|OPTIMIZE)"
     "|VIRTUAL_ENV|__PYVENV_LAUNCHER__"
     "|(PIP|UV)_(TARGET|PREFIX|ROOT|USER|PYTHON|DRY_RUN|SYSTEM_PYTHON|BREAK_SYSTEM_PACKAGES)"
 )
-# The settings of pip that say how packages are reached, and uv's variable for each.
+# pip's settings about reaching packages, and uv's variable for each.
 FROM_PIP = {
     "index-url": "UV_INDEX_URL",
     "extra-index-url": "UV_EXTRA_INDEX_URL",
@@ -44,7 +44,7 @@ FROM_PIP = {
     "client-cert": "SSL_CLIENT_CERT",
     "proxy": "ALL_PROXY",
 }
-# For what Canopy can do without: where nothing answers, nobody shall wait for minutes.
+# For optional packages: without a connection, nobody should wait for minutes.
 IMPATIENT = {"UV_HTTP_TIMEOUT": "5", "UV_HTTP_RETRIES": "0"}
 IMPATIENT |= {"PIP_DEFAULT_TIMEOUT": "5", "PIP_RETRIES": "0"}
 
@@ -58,26 +58,24 @@ def say(sentence: str) -> None:
 
 
 def environment() -> dict[str, str]:
-    """The caller's variables, without those that would mislead."""
+    """Return the caller's variables without misleading ones."""
     return {name: text for name, text in os.environ.items() if not MISLEADING.fullmatch(name)}
 
 
 def prepare(requirements: str) -> dict[str, str]:
-    """Make sure that ``.venv`` holds what ``requirements`` names; quick when it does.
-
-    Returns:
-        The variables of what runs in it.
+    """Make sure that ``.venv`` has the packages of ``requirements``; quick if it does. Returns the
+    variables for programs that run in it.
 
     Raises:
-        SetupError: it cannot be made, or is somebody's and has other packages.
+        SetupError: it cannot be made, or is somebody's own and has other packages.
     """
     try:
         if VENV.is_dir() and any(VENV.iterdir()) and not MARK.exists():
             check_somebodys(requirements)
-            return environment() | {"PYTHONPATH": str(ROOT)}  # ours has a file for this
+            return environment() | {"PYTHONPATH": str(ROOT)}  # Canopy's own has canopy.pth
         if not is_current(requirements):
             with alone():
-                if not is_current(requirements):  # else another command did it meanwhile
+                if not is_current(requirements):  # another command may have made it meanwhile
                     install(requirements)
     except OSError as error:
         raise SetupError(
@@ -89,17 +87,17 @@ def prepare(requirements: str) -> dict[str, str]:
 
 def check_somebodys(requirements: str) -> None:
     folders = [str(folder) for folder in VENV.glob("lib/python*/site-packages")]
-    there = {
+    installed = {
         re.sub(r"[-_.]+", "-", package.name).lower(): package.version
         for package in importlib.metadata.distributions(path=folders)
     }
     pin = r"^([\w.-]+)(?:\[.*?\])?==([^\s;]+)( ;)?"
     pins = re.findall(pin, (ROOT / requirements).read_text(), re.MULTILINE)
-    # One version for each Python may be pinned, and what is for other systems need not be there.
+    # There may be a pin for each Python, and packages for other systems.
     fits = {(name, version) for name, version, _ in pins}
     fits |= {(name, None) for name, _, marker in pins if marker}
     names = dict.fromkeys(name for name, _, _ in pins)
-    lacking = [name for name in names if (name, there.get(name)) not in fits]
+    lacking = [name for name in names if (name, installed.get(name)) not in fits]
     if not os.access(PYTHON, os.X_OK):
         problem = "it has no Python that runs"
     elif lacking:
@@ -118,10 +116,9 @@ def is_current(requirements: str) -> bool:
 
 
 def stamp(requirements: str) -> str:
-    """What a complete environment is known by: the lock file's content and the Python behind it.
-
-    It is the Python behind ``.venv`` and not the one that runs now: two terminals with different
-    ones on PATH would otherwise take the environment away from each other, and from a service.
+    """Return what identifies a complete environment: the lock file's content and the Python behind
+    ``.venv``. It is not the Python that runs now: two terminals with different ones on PATH would
+    otherwise replace each other's environment, and that of a running service.
     """
     digest = hashlib.sha256((ROOT / requirements).read_bytes()).hexdigest()
     return f"{requirements} {digest} {interpreter()}\n"
@@ -145,7 +142,7 @@ def install(requirements: str) -> None:
 
 
 def make_anew() -> None:
-    """Make the environment, in place of one that was left half-made."""
+    """Make the environment, also in place of an incomplete one."""
     if VENV.is_dir():
         shutil.rmtree(VENV)
     VENV.mkdir()
@@ -158,10 +155,10 @@ def make_anew() -> None:
 
 
 def packages(*names: str) -> Path:
-    """A folder in ``.setup`` with packages, as the lock file pins them.
+    """Return a folder in ``.setup`` with packages, as the lock file pins them.
 
     Raises:
-        SetupError: they cannot be installed, and why is on stderr.
+        SetupError: they cannot be installed. The reason is on stderr.
     """
 
     def fill(folder: Path, pins: Path) -> None:
@@ -174,12 +171,13 @@ def packages(*names: str) -> Path:
 
 
 def pinned(names: tuple[str, ...], fill: Callable[[Path, Path], None]) -> Path:
-    """A folder in ``.setup`` that was filled from the lines of the lock file for these packages."""
+    """Return a folder in ``.setup`` that ``fill`` has filled from the lock file's lines for these
+    packages."""
     text = (ROOT / DEVELOPMENT).read_text()
     pins = ""
     for name in names:
-        found = re.search(rf"^{re.escape(name)}==(.*\\\n)+.*\n", text, re.MULTILINE)
-        pins += found[0] if found else f"{name}\n"  # which is refused, as it has no hash
+        lines = re.search(rf"^{re.escape(name)}==(.*\\\n)+.*\n", text, re.MULTILINE)
+        pins += lines[0] if lines else f"{name}\n"  # refused, as it has no hash
     folder = OWN / names[0]
     complete, wanted = folder / "requirements.txt", folder / "wanted.txt"
     if not (complete.is_file() and complete.read_text() == pins):
@@ -193,74 +191,77 @@ def pinned(names: tuple[str, ...], fill: Callable[[Path, Path], None]) -> Path:
 
 def uv_install(*arguments: object, **variables: str) -> bool:
     quiet = [] if sys.stderr.isatty() else ["--quiet"]
-    # As pip does, take a version from whichever index has it: the hashes say what is meant.
+    # As pip does, take a version from any index that has it: the hashes decide.
     options = ["--require-hashes", "--index-strategy", "unsafe-best-match"]
     return uv("pip", "install", *quiet, *options, *arguments, **variables)
 
 
 def uv(*arguments: object, **variables: str) -> bool:
-    """Whether uv succeeds: the machine's or, where there is none or it fails, the pinned one."""
+    """Run the machine's uv or, if there is none or it fails, the pinned one. True if it
+    succeeds."""
     settings = pip_settings()
     if arguments[0] == "pip" and settings.get("no-index", "").lower() in ("1", "true", "yes", "on"):
         arguments += ("--no-index",)
-    told = for_uv(settings) | variables
-    if machines := working("uv"):
-        if run(machines, *arguments, **told):
+    settings_for_uv = for_uv(settings) | variables
+    if program := working("uv"):
+        if run(program, *arguments, **settings_for_uv):
             return True
-        say(f"{machines} failed; the reason is above. Trying the uv of PyPI.")
+        say(f"{program} failed; the reason is above. Trying the uv of PyPI.")
     own = pinned(("uv",), lambda folder, pins: pip_install(folder, pins, variables))
-    return run(own / "bin" / "uv", *arguments, **told)
+    return run(own / "bin" / "uv", *arguments, **settings_for_uv)
 
 
 def pip_install(folder: Path, pins: Path, variables: dict[str, str]) -> None:
     """Install with the pip of this Python, or with one in a new environment.
 
     Raises:
-        SetupError: there is no pip, or it cannot install them.
+        SetupError: there is no pip, or it fails.
     """
-    python, beside = sys.executable, OWN / "pip"
+    python, new = sys.executable, OWN / "pip"
     say(f"Installing uv from PyPI into {folder} …")
     if importlib.util.find_spec("pip") is None:
-        python = str(beside / "bin" / "python")
+        python = str(new / "bin" / "python")
         if importlib.util.find_spec("ensurepip") is None:
             raise SetupError(
                 f"{sys.executable} has no pip: install python3-venv (Debian, Ubuntu), or uv"
             )
-        if not run(sys.executable, "-I", "-m", "venv", "--clear", beside):
-            raise SetupError(f"{beside} could not be created; the reason is above")
+        if not run(sys.executable, "-I", "-m", "venv", "--clear", new):
+            raise SetupError(f"{new} could not be created; the reason is above")
     command = (python, "-I", "-m", "pip", "install", "--quiet", "--disable-pip-version-check")
     options = ("--no-input", "--require-hashes", "--no-deps", "--target", folder, "-r", pins)
-    # Nothing is installed into this Python, whatever pip is told to do elsewhere.
-    elsewhere = {"PIP_REQUIRE_VIRTUALENV": "0", "PIP_USER": "0", "PIP_ROOT_USER_ACTION": "ignore"}
-    done = run(*command, *options, **variables | elsewhere)
-    shutil.rmtree(beside, ignore_errors=True)
-    if not done:
+    # Settings that do not matter, as nothing is installed into this Python.
+    others = {"PIP_REQUIRE_VIRTUALENV": "0", "PIP_USER": "0", "PIP_ROOT_USER_ACTION": "ignore"}
+    is_installed = run(*command, *options, **variables | others)
+    shutil.rmtree(new, ignore_errors=True)
+    if not is_installed:
         raise SetupError("uv could not be installed; the reason is above")
 
 
 def pip_settings() -> dict[str, str]:
-    """What pip is told by its files and, above these, by its variables."""
+    """Return pip's settings: those in its files, overridden by its variables."""
     config = configparser.RawConfigParser()
-    named, home = os.environ.get("PIP_CONFIG_FILE", ""), Path.home()
-    folders = [f"{each}/pip" for each in os.environ.get("XDG_CONFIG_DIRS", "/etc/xdg").split(":")]
+    file, home = os.environ.get("PIP_CONFIG_FILE", ""), Path.home()
+    folders = [f"{path}/pip" for path in os.environ.get("XDG_CONFIG_DIRS", "/etc/xdg").split(":")]
     own = os.environ.get("XDG_CONFIG_HOME") or f"{home}/.config"
     folders += ["/etc", f"{home}/.pip", f"{own}/pip", sys.prefix]
-    if named != os.devnull:
+    if file != os.devnull:
         try:
-            config.read([f"{folder}/pip.conf" for folder in folders] + [named] * bool(named))
+            config.read([f"{folder}/pip.conf" for folder in folders] + [file] * bool(file))
         except configparser.Error as error:
             raise SetupError(f"pip's settings cannot be read ({error})") from None
-    told = [pair for name in ("global", "install") if name in config for pair in config.items(name)]
-    told += [(name[4:], text) for name, text in os.environ.items() if name.startswith("PIP_")]
-    return {name.lower().replace("_", "-"): text for name, text in told if text}
+    pairs = [
+        pair for part in ("global", "install") if part in config for pair in config.items(part)
+    ]
+    pairs += [(name[4:], text) for name, text in os.environ.items() if name.startswith("PIP_")]
+    return {name.lower().replace("_", "-"): text for name, text in pairs if text}
 
 
 def for_uv(settings: dict[str, str]) -> dict[str, str]:
-    """The variables that tell uv what these settings tell pip; uv's own go before them."""
+    """Return uv's variables for pip's settings. The caller's own variables for uv override them."""
     variables = {"UV_SYSTEM_CERTS": "true", "UV_NATIVE_TLS": "true"}
     for name, variable in FROM_PIP.items():
         words = [os.path.expanduser(word) for word in settings.get(name, "").split()]
-        if name == "find-links":  # uv refuses a folder that is not there
+        if name == "find-links":  # uv refuses folders that do not exist
             words = [word for word in words if "://" in word or os.path.exists(word)]
         if words:
             variables[variable] = ("," if name == "find-links" else " ").join(words)
@@ -268,23 +269,23 @@ def for_uv(settings: dict[str, str]) -> dict[str, str]:
 
 
 def run(*command: object, **variables: str) -> bool:
-    """Whether a command of set-up succeeds.
+    """Run a command of set-up. True if it succeeds.
 
-    What it prints goes to stderr: the output of bin/canopy may be read by a program. It holds the
-    lock as well: when this process is killed, a uv that still runs keeps it.
+    It prints to stderr, as a program may read the output of bin/canopy. It inherits the lock, so
+    that a uv that still runs keeps it when this process is killed.
     """
     words, env = [str(word) for word in command], environment() | variables
     return subprocess.run(words, env=env, stdout=sys.stderr, close_fds=False).returncode == 0
 
 
 def working(name: str, version: str = "") -> str | None:
-    """A program on PATH, when it runs and its version matches; a version manager's stand-in may
-    not run."""
+    """Return a program on PATH if it runs and its version matches. The stand-in of a version
+    manager may not run."""
     if program := shutil.which(name):
         with contextlib.suppress(OSError):
             command = [program, "--version"]
-            trial = subprocess.run(command, capture_output=True, text=True, env=environment())
-            if trial.returncode == 0 and re.match(version, trial.stdout):
+            result = subprocess.run(command, capture_output=True, text=True, env=environment())
+            if result.returncode == 0 and re.match(version, result.stdout):
                 return program
     return None
 

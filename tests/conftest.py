@@ -20,7 +20,7 @@ from app.api.expensive import TURNS
 from app.db.connections import close_all
 from app.db.migrations import use_flask_migrate
 from app.factory import create_app
-from app.processes import embedded
+from app.processes import embedded_valkey
 from config import load_settings
 from tests import contract, entry_checks, statement_checks, templates
 from tests.make import Application, Client, make_account, make_application, new_email
@@ -84,7 +84,7 @@ def postgres(scratch: Path) -> Iterator[PostgresServer]:
 @pytest.fixture(scope="session")
 def valkey_url(scratch: Path) -> str:
     """A Valkey server; it ends with the last process that uses it, which is this one."""
-    return embedded.ensure(scratch / "valkey")
+    return embedded_valkey.ensure_valkey(scratch / "valkey")
 
 
 @pytest.fixture(scope="session")

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, Literal
 
 from app.db import queries
-from app.db.queries import engine
+from app.db.queries import reading_engine
 from app.lists import totals
 
 _LIST = re.compile(r"\b(projects|assets)(_text|_box)?\b")
@@ -42,7 +42,7 @@ def of(call: Callable[[], Any], kind: Kind) -> list[str]:
 
 
 def _plan(text: str, values: dict[str, Any], kind: Kind) -> str:
-    source = engine()
+    source = reading_engine()
     connection = source.raw_connection()
     try:
         cursor: Any = connection.cursor()
@@ -77,7 +77,7 @@ def _tree(rows: list[tuple[int, int, int, str]]) -> str:
 
 def bytes_per_row(rows: int) -> dict[str, float]:
     """The size of the projects and of each of their indexes, in bytes a row."""
-    source = engine()
+    source = reading_engine()
     with source.connect() as connection:
         if source.dialect.name == "sqlite":
             found = connection.exec_driver_sql(

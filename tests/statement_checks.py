@@ -126,4 +126,14 @@ def event_faults(body: str) -> list[str]:
 
 @cache
 def _validator(event_type: str) -> Draft202012Validator:
-    return Draft202012Validator(schema_of(event_type, closed=True))
+    return Draft202012Validator(closed(schema_of(event_type)))
+
+
+def closed(schema: Any) -> Any:
+    """A JSON Schema that allows no member that it does not name."""
+    if isinstance(schema, list):
+        return [closed(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    parts = {name: closed(part) for name, part in schema.items()}
+    return parts | ({"additionalProperties": False} if "properties" in parts else {})

@@ -19,7 +19,7 @@ def _fail(monkeypatch: pytest.MonkeyPatch, status: int) -> None:
     def fail() -> None:
         raise FAULTS[status]
 
-    monkeypatch.setattr(queries, "engine", fail)
+    monkeypatch.setattr(queries, "reading_engine", fail)
 
 
 @pytest.mark.provokes(503)

@@ -36,7 +36,7 @@ def _request(app: Flask, method: str = "POST") -> Iterator[None]:
 def test_a_statement_is_watched_whichever_way_it_is_sent(app: Flask) -> None:
     with _request(app):
         db.session.execute(ALL)
-        with queries.connect() as connection:
+        with queries.reading_connection() as connection:
             connection.execute(ALL)
     with _request(app, "GET"):
         CompiledQuery(select(Project.id)).all()

@@ -24,7 +24,7 @@ from hypothesis.stateful import run_state_machine_as_test
 from app.db.connections import close_all
 from app.db.migrations import upgrade
 from app.factory import create_app
-from app.processes import embedded
+from app.processes import embedded_valkey
 from config import load_settings
 from tests.api.operations import operations
 from tests.fuzz.machine import Changes
@@ -66,7 +66,7 @@ def _application(database: str) -> Iterator[Flask]:
         Path(folder).chmod(0o755)
         environ = {"INSTANCE_PATH": f"{folder}/instance", "LOG_LEVEL": "error"}
         environ["RATE_LIMIT_DISABLED"] = "true"  # far more requests than any plan allows
-        environ["REDIS_URL"] = embedded.ensure(Path(folder) / "valkey")
+        environ["REDIS_URL"] = embedded_valkey.ensure_valkey(Path(folder) / "valkey")
         if database == "sqlite":
             yield from _served(environ)
         else:

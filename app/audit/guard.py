@@ -13,7 +13,7 @@ from sqlalchemy import Connection, Delete, Insert, Update, event
 
 from app.audit.origin import is_command
 from app.db.extensions import db
-from app.db.noted import notes
+from app.db.transaction_notes import notes
 from app.db.transactions import Inserted
 from app.policy.audit import AUDITED, DELETE, INSERT
 

@@ -1,4 +1,4 @@
-"""Responses of the model's server in the chat-completions protocol, and how they can fail."""
+"""Responses of the model's server in the chat-completions protocol."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ import orjson
 class ModelFailed(Exception):
     """The model gave no usable response.
 
-    ``kind`` is for the log: a few words without anything of the conversation. ``message`` is for
-    the caller.
+    ``kind`` is for the log, without anything of the conversation; ``message`` is for the caller.
     """
 
     def __init__(self, kind: str, message: str) -> None:
@@ -20,14 +19,14 @@ class ModelFailed(Exception):
         super().__init__(kind)
 
 
-def late() -> ModelFailed:
-    """The error when the deadline has passed."""
+def deadline_passed() -> ModelFailed:
+    """Return the error for a passed deadline."""
     message = "The model did not reply in time. Ask again, or ask a narrower question."
     return ModelFailed("too late", message)
 
 
-class Call(NamedTuple):
-    """A tool that the model wants called; ``arguments`` is JSON as the model wrote it, or not."""
+class ToolCall(NamedTuple):
+    """A call of a tool that the model asks for. ``arguments`` should be JSON."""
 
     id: str
     name: str
@@ -35,14 +34,14 @@ class Call(NamedTuple):
 
 
 class Completion(NamedTuple):
-    """One message of the model: a reply, or calls of tools."""
+    """A message of the model: a reply, or calls of tools."""
 
     text: str
-    calls: list[Call]
+    calls: list[ToolCall]
 
 
 def read_completion(body: bytes) -> Completion:
-    """The message in a response of the model's server.
+    """Read the message in a response of the model's server.
 
     Raises:
         ModelFailed: the response is not JSON, or has another form.
@@ -52,16 +51,20 @@ def read_completion(body: bytes) -> Completion:
         text, calls = message.get("content"), message.get("tool_calls")
         if not isinstance(text, str | None) or not isinstance(calls, list | None):
             raise TypeError
-        return Completion(text or "", [_call(call, n) for n, call in enumerate(calls or [], 1)])
+        return Completion(
+            text or "", [_tool_call(call, n) for n, call in enumerate(calls or [], 1)]
+        )
     except (ValueError, LookupError, TypeError, AttributeError):
         message = "The model's reply cannot be read. Ask again later."
         raise ModelFailed("malformed", message) from None
 
 
-def _call(call: Any, number: int) -> Call:
-    """A call in a response; local servers may leave its id out."""
+def _tool_call(call: Any, number: int) -> ToolCall:
+    """Read a call in a response; local servers may leave its id out."""
     name, arguments = call["function"]["name"], call["function"].get("arguments") or ""
     if not isinstance(name, str) or not isinstance(arguments, str):
         raise TypeError
-    given = call.get("id")
-    return Call(given if given and isinstance(given, str) else f"call_{number}", name, arguments)
+    call_id = call.get("id")
+    if not call_id or not isinstance(call_id, str):
+        call_id = f"call_{number}"
+    return ToolCall(call_id, name, arguments)

@@ -1,6 +1,6 @@
 """The model of this instance, behind any server that speaks OpenAI's chat-completions protocol.
 
-It is sent the conversation, including what the tools return; nothing it answers is trusted.
+It gets the conversation, with the results of tools. Nothing that it answers is trusted.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 import orjson
 from flask import Flask
 
-from app.chat.completion import ModelFailed, late
+from app.chat.completion import ModelFailed, deadline_passed
 from app.outbound import Attempt, Egress, EgressError, TooLong
 from app.policy import chat as policy
 from app.values.deadline import Deadline
@@ -21,9 +21,9 @@ from config import Settings
 
 EXTENSION: Final = "canopy_chat"
 
-Message = dict[str, Any]  # as the chat-completions protocol has it
+Message = dict[str, Any]  # of the chat-completions protocol
 
-_NO_KEY: Final = "none"  # what is sent to a server that asks for no key
+_NO_KEY: Final = "none"  # for servers that ask for no key
 _UNREACHABLE: Final = (
     "The model's server cannot be reached, or closed the connection. Ask again later."
 )
@@ -54,10 +54,10 @@ class RemoteModel:
         self._egress = Egress(for_operator=True)
 
     def ask(self, messages: Sequence[Message], tools: Sequence[Any], deadline: Deadline) -> bytes:
-        """The body of the server's response, of at most ``policy.ANSWER_BYTES``.
+        """Send a conversation. Returns the body of the response, at most ``policy.ANSWER_BYTES``.
 
         Raises:
-            ModelFailed: there is no such response before the deadline.
+            ModelFailed: there is no valid response before the deadline.
         """
         question = orjson.dumps({"model": self._name, "messages": messages, "tools": tools})
         attempt = Attempt(deadline, policy.CONNECT_SECONDS)
@@ -71,15 +71,15 @@ class RemoteModel:
         except TooLong:
             raise ModelFailed("too long", _TOO_LONG) from None
         except EgressError as error:
-            raise (late() if error.is_timeout else ModelFailed(str(error), _UNREACHABLE)) from None
+            if error.is_timeout:
+                raise deadline_passed() from None
+            raise ModelFailed(str(error), _UNREACHABLE) from None
         except ValueError:
             raise ModelFailed("CHAT_API_KEY cannot be sent", _UNREACHABLE) from None
 
 
 class Slots:
-    """Limits the concurrent conversations of one process, to one for each account, so that no
-    account can keep all others waiting.
-    """
+    """Limits the concurrent conversations of a process, to one for each account."""
 
     def __init__(self, number: int) -> None:
         self._number = number
@@ -87,7 +87,7 @@ class Slots:
         self._lock = Lock()
 
     def acquire(self, account_id: str) -> bool:
-        """Reserve a slot for the account. False when none is free, or it has one."""
+        """Reserve a slot for an account. Returns False if none is free, or the account has one."""
         with self._lock:
             if account_id in self._accounts or len(self._accounts) >= self._number:
                 return False

@@ -1,4 +1,4 @@
-"""/api/chat."""
+"""The route of the chat, ``/api/chat``."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def chat() -> Response:
         require(ANY_CREDENTIAL) if "Authorization" in request.headers else signed_in_principal()
     )
     question = web_routes.read_body(QuestionSchema)
-    reply = service.reply(principal, access_check(), **question)
+    reply = service.answer_question(principal, access_check(), **question)
     return web_routes.json_response({"reply": reply})
 
 

@@ -1,4 +1,4 @@
-"""Answers a question: the model reads through tools as it likes, and replies."""
+"""Answering a question: the model reads through tools, and replies."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from flask import current_app
 
 from app.auth.principal import Principal
 from app.chat import tools
-from app.chat.completion import Completion, ModelFailed, late, read_completion
+from app.chat.completion import Completion, ModelFailed, deadline_passed, read_completion
 from app.chat.model import EXTENSION, Chat, Message, RemoteModel
-from app.db.queries import release
+from app.db.queries import release_connection
 from app.http.errors import ServiceUnavailable
 from app.limits.counting import count_question
 from app.policy import chat as policy
@@ -35,21 +35,21 @@ Answer briefly, in the language of the question. Areas are in hectares, times in
 {today}."""
 
 
-def reply(
+def answer_question(
     principal: Principal,
     check: Callable[[], None],
     message: str,
     history: Sequence[Message] = (),
 ) -> str:
-    """The reply to a message, of at most ``policy.REPLY_LENGTH`` characters.
+    """Return the reply to a message, at most ``policy.REPLY_LENGTH`` characters.
 
     Args:
-        check: raises an error once the principal's access has ended; the model takes its time.
+        check: raises an error once the access of the principal has ended.
         history: earlier messages ``{role, content}``, the oldest first.
 
-    Raises, besides what ``check`` does:
+    Raises, besides the errors of ``check``:
         ServiceUnavailable: there is no model, it fails, or too many are talking to it.
-        RateLimited: the account has asked as many questions as its plan allows in a day.
+        RateLimited: the account has used up the questions of its plan for today.
     """
     chat: Chat | None = current_app.extensions.get(EXTENSION)
     if chat is None:
@@ -76,12 +76,12 @@ def reply(
 
 
 def _converse(
-    model: RemoteModel, principal: Principal, check: Callable[[], None], said: list[Message]
+    model: RemoteModel, principal: Principal, check: Callable[[], None], turns: list[Message]
 ) -> str:
     deadline = Deadline(policy.SECONDS)
-    messages = [_message("system", _ROLE.format(today=f"{clock.now():%Y-%m-%d}")), *said]
+    messages = [_message("system", _ROLE.format(today=f"{clock.now():%Y-%m-%d}")), *turns]
     for rounds_left in reversed(range(policy.ROUNDS + 1)):
-        release()  # the model may take its time, and connections are few
+        release_connection()  # the model takes time, and connections are few
         completion = read_completion(model.ask(messages, tools.DESCRIPTIONS, deadline))
         if not completion.calls:
             return _bounded(completion.text)
@@ -95,10 +95,9 @@ def _converse(
 
 
 def _round(principal: Principal, completion: Completion, deadline: Deadline) -> Iterator[Message]:
-    """The calls of the model, and the results of the tools.
+    """Yield the calls of the model and their results.
 
-    Of the calls past ``policy.CALLS`` the first has an error as its result, and the others are left
-    out.
+    Of the calls beyond ``policy.CALLS``, the first gets an error, and the others are left out.
     """
     calls = completion.calls[: policy.CALLS + 1]
     yield _message("assistant", completion.text) | {
@@ -113,16 +112,18 @@ def _round(principal: Principal, completion: Completion, deadline: Deadline) -> 
     }
     for number, call in enumerate(calls):
         if deadline.is_over:
-            raise late()
+            raise deadline_passed()
         if number < policy.CALLS:
-            result = tools.call(principal, call.name, call.arguments)
+            result = tools.call_tool(principal, call.name, call.arguments)
         else:
-            result = tools.failure(f"At most {policy.CALLS} calls at once. Call the others again.")
+            result = tools.tool_error(
+                f"At most {policy.CALLS} calls at once. Call the others again."
+            )
         yield _message("tool", result) | {"tool_call_id": call.id}
 
 
 def _bounded(text: str) -> str:
-    """A reply that can be sent back as history: trimmed, without NUL, not too long."""
+    """Trim a reply, so that it can be sent back as history."""
     text = text.replace("\x00", "").strip()
     if not text:
         raise ModelFailed("empty", "The model's reply was empty. Ask again.")

@@ -1,8 +1,7 @@
-"""The tools of the model. They read what the caller may read, and nothing else.
+"""The tools of the model. They read what the caller may read, and change nothing.
 
-A tool is a name that the model knows, the permission of the route of /v1 that reads the same, and
-the service behind that route. None of them changes anything. A result is JSON; so is an error,
-``{error}``, for the model to correct itself or to report to the caller.
+A tool has the permission and the service of the route of /v1 that reads the same. Its result is
+JSON, and so is an error, ``{error}``, which the model can mend or report.
 """
 
 from __future__ import annotations
@@ -32,14 +31,14 @@ from app.values.strict_json import Fragment, JsonInvalid, dumps, loads
 
 Record = dict[str, Any]
 
-_OTHER_BYTES: Final = 2_000  # of a result, beside its records or its description
+_OTHER_BYTES: Final = 2_000  # reserved in a result beside its records or its description
 _LONG_TEXTS: Final = [field.name for field in PROJECT if field.longest > chat.EXCERPT_LENGTH]
 _PROJECT_ID: Final = {"description": "`id` of a project."}
 _ASSET_ID: Final = {"description": "`id` of an asset."}
 
 
 class PageArguments(InputSchema):
-    """Which page of a list."""
+    """A page of a list."""
 
     page = fields.Integer(
         strict=True, validate=validate.Range(1, request_limits.PAGE_MAX), load_default=1
@@ -50,7 +49,7 @@ class PageArguments(InputSchema):
 
 
 class ProjectsArguments(PageArguments):
-    """Which projects, and in which order."""
+    """Filters and the order of projects."""
 
     class Meta(PageArguments.Meta):
         include = filter_fields(PROJECT)
@@ -77,7 +76,7 @@ class ProjectArguments(InputSchema):
 
 
 class AssetsArguments(PageArguments, ProjectArguments):
-    """Which assets of a project; the newest first."""
+    """Filters of the assets of a project."""
 
     class Meta(PageArguments.Meta):
         include = filter_fields(ASSET)
@@ -94,48 +93,48 @@ class AssetArguments(ProjectArguments):
     asset_id = Text(shortest=1, longest=request_limits.ID_LENGTH, required=True, metadata=_ASSET_ID)
 
 
-class Nothing(InputSchema):
+class NoArguments(InputSchema):
     """No arguments."""
 
 
 class Tool(NamedTuple):
-    """A tool; the first line of the docstring of ``gives`` is its description for the model."""
+    """A tool. The first line of the docstring of ``run`` is its description for the model."""
 
-    needs: str
-    takes: type[ma.Schema]
-    gives: Callable[..., Record]
+    permission: str
+    arguments: type[ma.Schema]
+    run: Callable[..., Record]
 
 
-def call(principal: Principal, name: str, arguments: str) -> str:
-    """The result of a tool, or its error, as JSON of at most ``chat.RESULT_BYTES``.
+def call_tool(principal: Principal, name: str, arguments: str) -> str:
+    """Call a tool. Returns its result or its error, as JSON of at most ``chat.RESULT_BYTES``.
 
     Args:
-        name: a tool as the model names it; it may name one that does not exist.
-        arguments: JSON as the model wrote it, or whatever else it wrote.
+        name: the name that the model wrote, perhaps of no tool.
+        arguments: the text that the model wrote, perhaps no JSON.
     """
     tool = TOOLS.get(name)
     if tool is None:
-        return failure(f"Unknown tool. The tools are {', '.join(TOOLS)}.")
-    if not principal.may(tool.needs):
-        return failure(f"The caller's credential lacks the permission {tool.needs}.")
+        return tool_error(f"Unknown tool. The tools are {', '.join(TOOLS)}.")
+    if not principal.may(tool.permission):
+        return tool_error(f"The caller's credential lacks the permission {tool.permission}.")
     try:
-        result = dumps(tool.gives(principal, **_read(tool.takes, arguments)))
+        result = dumps(tool.run(principal, **_read_arguments(tool.arguments, arguments)))
     except ma.ValidationError as error:
-        return failure(f"The arguments are not valid: {error.normalized_messages()}")  # type: ignore[no-untyped-call]
+        return tool_error(f"The arguments are not valid: {error.normalized_messages()}")  # type: ignore[no-untyped-call]
     except NotFound as error:
-        return failure(error.message)
+        return tool_error(error.message)
     if len(result) > chat.RESULT_BYTES:
-        return failure("The record is too large to be shown here.")
+        return tool_error("The record is too large to be shown here.")
     return result.decode()
 
 
-def failure(message: str) -> str:
-    """The result of a call that gives nothing; a long message is cut."""
+def tool_error(message: str) -> str:
+    """Return an error as the result of a call; a long message is cut."""
     return dumps({"error": _cut(message, 1_000)}).decode()
 
 
-def _read(schema: type[ma.Schema], arguments: str) -> Record:
-    """The arguments, as strictly as a query. Raises marshmallow.ValidationError."""
+def _read_arguments(schema: type[ma.Schema], arguments: str) -> Record:
+    """Load arguments as strictly as a query. Raises marshmallow.ValidationError."""
     if len(arguments) > chat.ARGUMENTS_LENGTH:
         raise ma.ValidationError(f"Longer than {chat.ARGUMENTS_LENGTH:,} characters.")
     try:
@@ -192,17 +191,17 @@ def _usage(principal: Principal) -> Record:
 TOOLS: Final[dict[str, Tool]] = {
     "list_projects": Tool("projects:read", ProjectsArguments, _list_projects),
     "read_project": Tool("projects:read", ProjectArguments, _read_project),
-    "summarize_projects": Tool("projects:read", Nothing, _summarize_projects),
+    "summarize_projects": Tool("projects:read", NoArguments, _summarize_projects),
     "list_assets": Tool("assets:read", AssetsArguments, _list_assets),
     "read_asset": Tool("assets:read", AssetArguments, _read_asset),
-    "summarize_assets": Tool("assets:read", Nothing, _summarize_assets),
-    "usage": Tool("billing:read", Nothing, _usage),
+    "summarize_assets": Tool("assets:read", NoArguments, _summarize_assets),
+    "usage": Tool("billing:read", NoArguments, _usage),
 }
 
 
 def _page(name: str, records: Iterable[Record], total: int, query: Any) -> Record:
-    """A page of a list: as many of its records as fit, and how to read the others."""
-    kept: list[Fragment] = []
+    """Return the records of a page that fit, with a note on how to read the others."""
+    fitting: list[Fragment] = []
     left_out, size = 0, _OTHER_BYTES
     for record in records:
         text = dumps(record)
@@ -210,14 +209,14 @@ def _page(name: str, records: Iterable[Record], total: int, query: Any) -> Recor
         if size > chat.RESULT_BYTES:
             left_out += 1
         else:
-            kept.append(Fragment(text))
-    pages = {"total": total, "page": query.page, "total_pages": -(-total // query.per_page)}
+            fitting.append(Fragment(text))
+    pages: Record = {"total": total, "page": query.page, "total_pages": -(-total // query.per_page)}
     if left_out:
-        note = (
-            f"The last {left_out} of this page did not fit. Ask with per_page {max(len(kept), 1)}."
+        per_page = max(len(fitting), 1)
+        pages["note"] = (
+            f"The last {left_out} of this page did not fit. Ask with per_page {per_page}."
         )
-        return {name: kept, **pages, "note": note}
-    return {name: kept, **pages}
+    return {name: fitting, **pages}
 
 
 def _project_in_list(record: Record) -> Record:
@@ -228,7 +227,7 @@ def _project_in_list(record: Record) -> Record:
 
 
 def _asset_in_list(record: Record) -> Record:
-    """Small metadata stays; larger ones are replaced by their size."""
+    """Replace large metadata by their size."""
     size = len(dumps(record["metadata"]))
     if size > chat.METADATA_BYTES:
         record["metadata"] = f"{size:,} bytes; read_asset has them."
@@ -240,21 +239,21 @@ def _cut(text: str, most: int) -> str:
 
 
 def _fitted(text: str | None) -> str | None:
-    """A description, cut to what fits into a result."""
+    """Cut a description to what fits into a result."""
     while text and (size := len(dumps(text))) > chat.RESULT_BYTES - _OTHER_BYTES:
         text = text[: len(text) * (chat.RESULT_BYTES - _OTHER_BYTES) // size - 1] + "…"
     return text
 
 
-def _described(name: str, tool: Tool) -> Mapping[str, Any]:
-    """A tool in the form of the chat-completions protocol."""
+def _description(name: str, tool: Tool) -> Mapping[str, Any]:
+    """Describe a tool in the chat-completions protocol."""
     converter = OpenAPIConverter("3.1.0", lambda _: None, None)  # type: ignore[arg-type]
     function = {
         "name": name,
-        "description": (tool.gives.__doc__ or "").partition("\n")[0],
-        "parameters": converter.schema2jsonschema(tool.takes()),  # type: ignore[no-untyped-call]
+        "description": (tool.run.__doc__ or "").partition("\n")[0],
+        "parameters": converter.schema2jsonschema(tool.arguments()),  # type: ignore[no-untyped-call]
     }
     return {"type": "function", "function": function}
 
 
-DESCRIPTIONS: Final = [_described(name, tool) for name, tool in TOOLS.items()]
+DESCRIPTIONS: Final = [_description(name, tool) for name, tool in TOOLS.items()]

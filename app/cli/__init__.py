@@ -1,11 +1,11 @@
 """The command line for operators, ``bin/canopy``.
 
-Every command reads the same settings as the service and works while it runs. Exit codes: 0 done, 1
+All commands read the same settings as the service and work while it runs. Exit codes: 0 done, 1
 failed, 2 wrong usage or a wrong setting.
 
-There is a module for each group of commands. They share ``group`` (help, and importing on demand),
+Each group of commands has a module. They share ``group`` (help, and importing on demand),
 ``context`` (the application and the database), ``failures`` (errors), ``output`` (printing) and
-``plans`` (the limits of a plan in words).
+``plans`` (plans in words).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from app.values.version import VERSION, describe_version, read_commit
 if __name__ in sys.orig_argv:
     os.environ.setdefault(COMMAND, f"{sys.orig_argv[0]} -m {__name__}")
 
-# Every command, in the order of --help.
+# All commands, in the order of --help.
 ENTRIES: Final = (
     Entry("account", "accounts", "Create, list, change, export and delete accounts."),
     Entry("plan", "plans", "List the plans that accounts can be on."),

@@ -4,7 +4,7 @@ import gc
 
 from app.cli import main
 
-# A command is short, and most of its time is importing: collecting garbage meanwhile finds none.
+# A command spends most of its time importing, during which there is no garbage.
 gc.set_threshold(100_000)
 
 main()

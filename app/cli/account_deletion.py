@@ -34,19 +34,19 @@ def delete(account: str, yes: bool, as_json: bool) -> None:
     It begins at once. An owner who deletes an account on its page can cancel that for 7 days, and
     so can bin/canopy account cancel-deletion.
     """
-    found = find_account(account)
-    counts = count_contents(found.id)
+    row = find_account(account)
+    counts = count_contents(row.id)
     contents = describe_contents(counts)
-    question = f"Delete the account {found.name} ({found.slug}) with {contents} for good?"
+    question = f"Delete the account {row.name} ({row.slug}) with {contents} for good?"
     confirm(question, yes=yes, as_json=as_json)
     try:
-        _delete(found.id)
+        _delete(row.id)
     except KeyboardInterrupt:
         raise CommandError(
             "Interrupted. Nobody can use the account anymore. The worker deletes the rest of its "
             "data, or run the command again."
         ) from None
-    record: dict[str, Any] = {"id": found.id, "slug": found.slug, "deleted": True}
+    record: dict[str, Any] = {"id": row.id, "slug": row.slug, "deleted": True}
     show_record(record | counts, as_json=as_json)
 
 
@@ -61,19 +61,19 @@ def cancel_deletion(account: str, as_json: bool) -> None:
     ACCOUNT is its id or slug. Its owners and admins are told by email. This is possible for 7 days,
     until the deletion begins.
     """
-    found = find_account(account)
+    row = find_account(account)
     with transaction():
-        cancel_by_operator(found.id)
-    show_record({"id": found.id, "slug": found.slug, "canceled": True}, as_json=as_json)
+        cancel_by_operator(row.id)
+    show_record({"id": row.id, "slug": row.slug, "canceled": True}, as_json=as_json)
 
 
 def _delete(account_id: str) -> None:
-    queries.release()
+    queries.release_connection()
     with transaction():
         steps = delete_account(account_id)
         next(steps)
         db.session.commit()
-        with suppress(NotFound):  # the job, which goes on with what has begun, was faster
+        with suppress(NotFound):  # the job, which continues deletions, was faster
             for _ in steps:
                 db.session.commit()
 

@@ -1,4 +1,4 @@
-"""``bin/canopy account show``: everything known about one account."""
+"""``bin/canopy account show``: the details of an account."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ def _details(account_id: str) -> dict[str, Any]:
         "limits": asdict(plan_of(record["plan"])),
         "usage": usage_statistics(account_id, record["plan"]),
         "members": list_members(account_id),
-        "api_keys": _number_in_force(keys),
-        "service_tokens": _number_in_force(tokens),
+        "api_keys": _count_valid(keys),
+        "service_tokens": _count_valid(tokens),
         "applications": len(list_applications(account_id)),
         "webhooks": list_webhooks(account_id),
     }
@@ -63,32 +63,31 @@ def _details(account_id: str) -> dict[str, Any]:
 
 def _for_people(details: dict[str, Any]) -> dict[str, Any]:
     usage = details["usage"]
-    shown = {name: details[name] for name in ("id", "slug", "name", "type", "created_at")}
+    record = {name: details[name] for name in ("id", "slug", "name", "type", "created_at")}
     if details["deletes_at"]:
-        shown["will be deleted"] = details["deletes_at"]
+        record["will be deleted"] = details["deletes_at"]
     projects = usage["projects"]
-    requests = usage["api_requests"]
-    return shown | {
+    return record | {
         "plan": describe_plan(details["plan"]),
-        "hectares": _of(usage["hectares"]),
+        "hectares": _with_limit(usage["hectares"]),
         "projects": f"{projects['total']:,}, of which {projects['archived']:,} archived",
-        "members": _of(usage["members"]),
-        "requests": f"{_of(requests)} this month",
-        "stored bytes": _of(usage["stored_bytes"]),
-        "history bytes": _of(usage["history_bytes"]),
+        "members": _with_limit(usage["members"]),
+        "requests": f"{_with_limit(usage['api_requests'])} this month",
+        "stored bytes": _with_limit(usage["stored_bytes"]),
+        "history bytes": _with_limit(usage["history_bytes"]),
         "api keys": details["api_keys"],
         "service tokens": details["service_tokens"],
         "applications": details["applications"],
     }
 
 
-def _of(use: dict[str, Any]) -> str:
-    """``12 of 1,000``; hectares have four decimals."""
-    shown = format_cell(use["current"])
-    return shown if use["limit"] is None else f"{shown} of {use['limit']:,}"
+def _with_limit(use: dict[str, Any]) -> str:
+    """Return ``12 of 1,000``, or the current number if there is no limit."""
+    current = format_cell(use["current"])
+    return current if use["limit"] is None else f"{current} of {use['limit']:,}"
 
 
-def _number_in_force(credentials: list[dict[str, Any]]) -> int:
+def _count_valid(credentials: list[dict[str, Any]]) -> int:
     return sum(not has_ended(credential) for credential in credentials)
 
 

@@ -1,4 +1,4 @@
-"""``bin/canopy account export``: an archive of everything that an account has."""
+"""``bin/canopy account export``: an archive of an account."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import click
 from flask import current_app
 
 from app.account.lookup import find_account
-from app.cli.context import in_database
+from app.cli.context import in_database, running_app
 from app.cli.failures import errors_as_messages
 from app.cli.output import examples, json_option, output_option, show_record
 from app.db.transactions import transaction
@@ -42,18 +42,18 @@ def export(account: str, path: Path, force: bool, as_json: bool) -> None:
     and only its owner can read it. It is for other programs and cannot be restored; for that, use
     bin/canopy backup.
     """
-    found = find_account(account)
+    row = find_account(account)
     instance = current_app.config["SETTINGS"].public_url
     records = Counter[str]()
     with _output(path, overwrite=force) as file:
         with transaction():
-            log_account_export(found.id, found.name)
+            log_account_export(row.id, row.name)
         with _progress(records, quiet=as_json) as on_batch:
-            _write(ExportedAccount(found.id, found.slug, instance), file, on_batch)
+            _write(ExportedAccount(row.id, row.slug, instance), file, on_batch)
     if str(path) != "-":
-        shown: dict[str, Any] = {"file": str(path.absolute()), "bytes": path.stat().st_size}
-        shown |= {name: records[f"{name}.geojson"] for name in ("projects", "assets")}
-        show_record(shown, as_json=as_json)
+        record: dict[str, Any] = {"file": str(path.absolute()), "bytes": path.stat().st_size}
+        record |= {name: records[f"{name}.geojson"] for name in ("projects", "assets")}
+        show_record(record, as_json=as_json)
 
 
 @contextmanager
@@ -66,14 +66,13 @@ def _output(path: Path, *, overwrite: bool) -> Iterator[IO[bytes]]:
 
 
 def _write(account: ExportedAccount, file: IO[bytes], on_batch: OnBatch) -> None:
-    app = current_app._get_current_object()  # type: ignore[attr-defined]
-    with closing(write_archive(account, app, on_batch).pieces) as pieces:
+    with closing(write_archive(account, running_app(), on_batch).pieces) as pieces:
         file.writelines(pieces)
 
 
 @contextmanager
 def _progress(records: Counter[str], *, quiet: bool) -> Iterator[OnBatch]:
-    """Count the records of each file; on a terminal, show them in a bar over the files."""
+    """Count the records of each file, and show a bar over the files on a terminal."""
 
     def count(name: str, number: int) -> None:
         records[name] += number
@@ -85,8 +84,8 @@ def _progress(records: Counter[str], *, quiet: bool) -> Iterator[OnBatch]:
         length=len(CONTENTS),
         label="Exporting",
         file=sys.stderr,
-        item_show_func=_shown,
-        update_min_steps=0,  # the records of a file are shown while it is written
+        item_show_func=lambda text: text or "",
+        update_min_steps=0,  # show the records of a file while it is written
     )
     with bar:
 
@@ -96,10 +95,6 @@ def _progress(records: Counter[str], *, quiet: bool) -> Iterator[OnBatch]:
 
         yield show
         bar.update(1, "")
-
-
-def _shown(item: str | None) -> str:
-    return item or ""
 
 
 commands = [export]

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import IO, Any, Final
 
 import click
-from flask import Flask, current_app
+from flask import current_app
 
 from app.account.lookup import find_account
 from app.audit.log.checkpoints import list_checkpoints
@@ -19,7 +19,7 @@ from app.audit.log.service import verify_account, write_export_entry
 from app.audit.proof.checkpoint import Checkpoint, read_kept, read_public_key
 from app.audit.proof.findings import Finding
 from app.audit.proof.verification import LONGEST_LINE, Verifier, verify_lines
-from app.cli.context import in_database
+from app.cli.context import in_database, running_app
 from app.cli.group import Commands
 from app.cli.output import (
     CommandError,
@@ -40,12 +40,12 @@ from app.values.ids import is_id
 from config import Settings
 
 _SHOWN: Final = 1_000  # findings
-_MOST: Final = 1_000_000_000  # checkpoints
+_ALL: Final = 1_000_000_000  # checkpoints
 _OWN_KEYS: Final = (
     "The file names its keys itself, and whoever made it may have made them, too: compare them\n"
     "with those of the instance, or name those with --key."
 )
-_Trusted = tuple[Sequence[str], Sequence[Checkpoint]]  # public keys, and kept checkpoints
+_Trusted = tuple[Sequence[str], Sequence[Checkpoint]]  # public keys, kept checkpoints
 _COLUMNS: Final = ("number", "first", "last", "sealed_at", "hash", "key_id")
 _log_option = click.option(
     "--account",
@@ -116,7 +116,8 @@ def verify(
     if path is not None:
         verifier = Verifier(*trusted, days)
         with _input(path) as file:
-            problems = _show(verify_lines(_lines(file), verifier), verifier, as_json=as_json)
+            findings = verify_lines(_lines(file), verifier)
+            problems = _show_findings(findings, verifier, as_json=as_json)
         if not (keys or as_json):
             echo(_OWN_KEYS)
     else:
@@ -154,12 +155,12 @@ def export(account: str, path: Path, format_name: str, yes: bool, as_json: bool)
     with output_file(path) as file:
         with transaction():
             write_export_entry(account_id, format_name, EntryQuery())
-        with closing(write_file(_app(), account_id, format_name, EntryQuery())) as pieces:
+        with closing(write_file(running_app(), account_id, format_name, EntryQuery())) as pieces:
             file.writelines(pieces)
     if is_file:
         size = path.stat().st_size
-        shown = {"file": str(path.absolute()), "format": format_name, "bytes": size}
-        show_record(shown, as_json=as_json)
+        record = {"file": str(path.absolute()), "format": format_name, "bytes": size}
+        show_record(record, as_json=as_json)
 
 
 @audit.command("checkpoints")
@@ -172,28 +173,23 @@ def checkpoints(account: str, as_json: bool) -> None:
 
     Keep them where nobody who can change the database can change them.
     """
-    records, _ = list_checkpoints(_account_id(account), 1, _MOST)
+    records, _ = list_checkpoints(_account_id(account), 1, _ALL)
     show_records(records, _COLUMNS, as_json=as_json, none="There are no checkpoints yet.")
 
 
 def _verify_database(account: str, trusted: _Trusted, days: int | None, as_json: bool) -> int:
     settings: Settings = current_app.config["SETTINGS"]
     verifier = Verifier(*trusted, days or settings.audit_days)
-    found = verify_account(_app(), _account_id(account), verifier)
-    return _show(found, verifier, as_json=as_json)
+    findings = verify_account(running_app(), _account_id(account), verifier)
+    return _show_findings(findings, verifier, as_json=as_json)
 
 
 def _account_id(account: str) -> str:
-    """The id of an account, even of a deleted one, or that of the instance's log."""
+    """Return the id of an account, which may be deleted, or of the instance's log."""
     if account == INSTANCE or is_id("account", account):
         return account
-    found: str = find_account(account).id
-    return found
-
-
-def _app() -> Flask:
-    app: Flask = current_app._get_current_object()  # type: ignore[attr-defined]
-    return app
+    account_id: str = find_account(account).id
+    return account_id
 
 
 def _trusted(keys: Sequence[str], kept: Path | None) -> _Trusted:
@@ -207,16 +203,16 @@ def _trusted(keys: Sequence[str], kept: Path | None) -> _Trusted:
         raise CommandError(f"--key or --checkpoints cannot be used: {error}.") from None
 
 
-def _show(found: Iterable[Finding], verifier: Verifier, *, as_json: bool) -> int:
+def _show_findings(findings: Iterable[Finding], verifier: Verifier, *, as_json: bool) -> int:
     """Print the findings. Returns the number of problems."""
-    problems, shown = 0, list[Finding]()
-    for finding in found:
+    problems, first = 0, list[Finding]()
+    for finding in findings:
         problems += finding.is_problem
-        if len(shown) < _SHOWN:
-            shown.append(finding)
+        if len(first) < _SHOWN:
+            first.append(finding)
             if not as_json:
                 echo(f"{'problem' if finding.is_problem else 'note':<7}  {finding}")
-    about = {
+    summary = {
         "account_id": verifier.account_id,
         "checkpoints": verifier.checkpoints,
         "entries": verifier.entries,
@@ -224,7 +220,7 @@ def _show(found: Iterable[Finding], verifier: Verifier, *, as_json: bool) -> int
         "problems": problems,
     }
     if as_json:
-        show_json(about | {"findings": [finding.record() for finding in shown]})
+        show_json(summary | {"findings": [finding.record() for finding in first]})
         return problems
     if verifier.account_id is not None:
         echo(f"log      {verifier.account_id}")
@@ -245,14 +241,14 @@ def _input(path: Path) -> Iterator[IO[bytes]]:
     try:
         with path.open("rb") as file:
             yield file
-    except BrokenPipeError:  # of what is printed meanwhile
+    except BrokenPipeError:  # of standard output
         raise
     except OSError as error:
         raise CommandError(f"{path} cannot be read ({error.strerror}).") from None
 
 
 def _lines(file: IO[bytes]) -> Iterator[bytes]:
-    """The lines of a file. Lines longer than any line of an export are cut."""
+    """Yield the lines of a file. Lines longer than those of an export are cut."""
     while line := file.readline(LONGEST_LINE):
         yield line
 

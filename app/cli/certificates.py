@@ -1,7 +1,7 @@
-"""The certificate of ``bin/canopy webhook listen``, and the authority that signed it.
+"""The certificate of ``bin/canopy webhook listen``, and its authority.
 
-Both are made once and kept in the instance folder. The authority's key is deleted, so that trusting
-the authority means trusting this one certificate, which is for this machine alone.
+Both are made once and kept in the instance folder. The authority's key is not kept, so that
+trusting the authority only means trusting this certificate, which is for this machine.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ _NAMES: Final = [
 
 
 class Certificates(NamedTuple):
-    """The files of the authority's certificate, and of the receiver's with its key."""
+    """The files with the certificates."""
 
     authority: Path
-    receiver: Path
+    receiver: Path  # with its key
 
 
 def ensure_certificates(instance_path: Path) -> Certificates:
-    """The certificates of this instance; the first call makes them.
+    """Return the certificates of this instance, and make them if there are none.
 
     Raises:
         OSError: the folder cannot be written.
@@ -51,9 +51,9 @@ def ensure_certificates(instance_path: Path) -> Certificates:
 
 
 def _make() -> tuple[bytes, bytes]:
-    """The authority's certificate, and the receiver's key with its certificate, as PEM."""
+    """Make (the authority's certificate, the receiver's key and certificate), as PEM."""
     authority_key, key = (ec.generate_private_key(ec.SECP256R1()) for _ in range(2))
-    authority_name = _named("Canopy webhook listen: authority")
+    authority_name = _common_name("Canopy webhook listen: authority")
     authority = (
         _builder(authority_name, authority_name, authority_key.public_key())
         .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
@@ -61,7 +61,7 @@ def _make() -> tuple[bytes, bytes]:
     )
     issuer = x509.AuthorityKeyIdentifier.from_issuer_public_key(authority_key.public_key())
     receiver = (
-        _builder(_named("Canopy webhook listen"), authority_name, key.public_key())
+        _builder(_common_name("Canopy webhook listen"), authority_name, key.public_key())
         .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
         .add_extension(x509.SubjectAlternativeName(_NAMES), critical=False)
         .add_extension(_usage(digital_signature=True), critical=True)
@@ -72,7 +72,7 @@ def _make() -> tuple[bytes, bytes]:
         serialization.PrivateFormat.PKCS8,
         serialization.NoEncryption(),
     )
-    return _signed(authority, authority_key), private + _signed(receiver, authority_key)
+    return _sign(authority, authority_key), private + _sign(receiver, authority_key)
 
 
 def _builder(
@@ -91,11 +91,11 @@ def _builder(
     )
 
 
-def _signed(builder: x509.CertificateBuilder, key: ec.EllipticCurvePrivateKey) -> bytes:
+def _sign(builder: x509.CertificateBuilder, key: ec.EllipticCurvePrivateKey) -> bytes:
     return builder.sign(key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM)
 
 
-def _named(name: str) -> x509.Name:
+def _common_name(name: str) -> x509.Name:
     return x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
 
 

@@ -1,6 +1,6 @@
 """The environment of commands: the application, and a database with the tables of this version.
 
-``app.cli.runtime`` is imported when a command runs, as help and wrong usage do without it.
+``app.cli.runtime`` is imported when a command runs, as help and wrong usage do not need it.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from functools import wraps
 from typing import Any, TypeVar
 
 import click
-from flask import Flask
+from flask import Flask, current_app
 
 from config import Settings
 
@@ -21,7 +21,7 @@ def with_app(command: Callable[..., Result], *, creates: bool = False) -> Callab
     """Run a command in an app context.
 
     Args:
-        creates: make an instance and its database where there are none.
+        creates: make an instance and its database if there are none.
     """
 
     @wraps(command)
@@ -36,7 +36,7 @@ def in_database(command: Callable[..., Result], *, creates: bool = False) -> Cal
     """Run a command in an app context, on a database that has the tables of this version.
 
     Args:
-        creates: make an instance and its tables where there are none.
+        creates: make an instance and its tables if there are none.
     """
 
     @wraps(command)
@@ -48,18 +48,24 @@ def in_database(command: Callable[..., Result], *, creates: bool = False) -> Cal
 
 
 def create_application(settings: Settings) -> Flask:
-    """The application for these settings."""
+    """Make the application for these settings."""
     app: Flask = _runtime().create_core(settings)
     return app
 
 
+def running_app() -> Flask:
+    """Return the application of the running command, for other threads."""
+    app: Flask = current_app._get_current_object()  # type: ignore[attr-defined]
+    return app
+
+
 def upgrade(*, keeps_copy: bool = True) -> None:
-    """Bring the tables up to date. Raises CommandError when that is not possible."""
+    """Bring the tables up to date. Raises CommandError if that is not possible."""
     _runtime().upgrade(keeps_copy=keeps_copy)
 
 
 def _application(creates: bool) -> Flask:
-    """The application of this run, which a test may have set."""
+    """Return the application of this run, which a test may have set."""
     root = click.get_current_context().find_root()
     if root.obj is None:
         root.obj = _runtime().make_application(creates=creates)
@@ -68,7 +74,7 @@ def _application(creates: bool) -> Flask:
 
 
 def _canopy_command() -> str:
-    """The command of this run, without its arguments, which may include a password."""
+    """Return the command of this run, without its arguments, which may include a password."""
     context = click.get_current_context()
     words = context.command_path.removeprefix(context.find_root().command_path)
     return f"bin/canopy{words}"

@@ -24,28 +24,29 @@ def demo(as_json: bool) -> None:
     all permissions. The password and the key are shown only once. If the account already exists,
     nothing is created.
     """
-    found = find_demo()
-    if found is None:
+    account = find_demo()
+    if account is None:
         with transaction():
-            made = make_demo()
+            new = make_demo()
         record = {
-            "account_id": made.account_id,
-            "owner_id": made.owner_id,
-            "owner_email": made.owner_email,
-            "owner_password": made.password,
-            "api_key": made.api_key,
-            "slug": made.slug,
-            "projects": made.projects,
-            "assets": made.assets,
+            "account_id": new.account_id,
+            "owner_id": new.owner_id,
+            "owner_email": new.owner_email,
+            "owner_password": new.password,
+            "api_key": new.api_key,
+            "slug": new.slug,
+            "projects": new.projects,
+            "assets": new.assets,
             "created": True,
         }
         show_record(record, as_json=as_json)
     elif as_json:
-        show_json({"account_id": found.id, "slug": found.slug, "created": False})
+        show_json({"account_id": account.id, "slug": account.slug, "created": False})
     else:
-        create = canopy_command(f"key create --account {found.slug} --name mine --permission admin")
+        slug = account.slug
+        create = canopy_command(f"key create --account {slug} --name mine --permission admin")
         echo(
-            f"The demo account already exists: {found.slug} ({found.id}). Create a key for it with:"
+            f"The demo account already exists: {slug} ({account.id}). Create a key for it with:"
             f"\n  {create}"
         )
 

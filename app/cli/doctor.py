@@ -1,4 +1,4 @@
-"""``bin/canopy doctor``: finding out what is wrong with this instance, and repairing it."""
+"""``bin/canopy doctor``: checking and repairing this instance."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from app.cli.output import echo, examples, json_option, show_json
 from app.cli.settings import prepare_environment
 from app.db.snapshots import database_url
 from app.db.transactions import transaction
-from app.doctor.doctor import DoctorFinding, run_checks
-from app.doctor.repairs import Repairs, repair
-from app.doctor.results import Status
+from app.doctor.doctor import run_checks
+from app.doctor.findings import Finding, Status
+from app.doctor.repairs import Repairs, repair_instance
 
 _COLOURS: Final = {Status.OK: "green", Status.WARNING: "yellow", Status.PROBLEM: "red"}
 _NAME_WIDTH: Final = 16
@@ -42,63 +42,61 @@ def doctor(ctx: click.Context, repairs: bool, as_json: bool) -> None:
     Without --repair, nothing is changed or started. The exit code is 1 if there is a problem;
     warnings do not count.
     """
-    done = None
+    results = None
     if repairs:
-        done = _repair()
+        results = _repair()
         if not as_json:
-            _show_repairs(done)
+            _show_repairs(results)
     else:
         prepare_environment()
     findings = []
     for finding in run_checks(os.environ):
         findings.append(finding)
         if not as_json:
-            _show(finding)
-    problems = sum(finding.is_problem for finding in findings)
+            _show_finding(finding)
+    problems = sum(finding.status is Status.PROBLEM for finding in findings)
     if as_json:
-        show_json(_document(findings) | (done._asdict() if done else {}))
+        show_json(_document(findings) | (results._asdict() if results else {}))
     else:
-        warnings = sum(finding.result.status is Status.WARNING for finding in findings)
-        told = f" Warnings: {warnings}." if warnings else ""
-        echo(f"\nProblems: {problems or 'none'}.{told}")
+        warnings = sum(finding.status is Status.WARNING for finding in findings)
+        note = f" Warnings: {warnings}." if warnings else ""
+        echo(f"\nProblems: {problems or 'none'}.{note}")
     ctx.exit(1 if problems else 0)
 
 
 @in_database
 def _repair() -> Repairs:
-    return repair(database_url(current_app.config["SETTINGS"]), transaction)
+    return repair_instance(database_url(current_app.config["SETTINGS"]), transaction)
 
 
-def _show_repairs(done: Repairs) -> None:
-    for kind, names in done.repaired.items():
+def _show_repairs(results: Repairs) -> None:
+    for kind, names in results.repaired.items():
         more = " …" if len(names) > _SHOWN else ""
         echo(f"Repaired {kind}: {len(names):,} ({', '.join(names[:_SHOWN])}{more})")
-    for name, reason in done.refused.items():
+    for name, reason in results.refused.items():
         echo(f"Not repaired: {name}: {reason}")
-    if not (done.repaired or done.refused):
+    if not (results.repaired or results.refused):
         echo("Nothing to repair.")
     echo("")
 
 
-def _show(finding: DoctorFinding) -> None:
-    """Print a line with the finding, and below it one with the advice."""
-    result = finding.result
-    word = click.style(f"{result.status:<7}", fg=_COLOURS[result.status])
-    click.echo(word, nl=False)
-    echo(f"  {finding.name:<{_NAME_WIDTH}}  {result.found}")
-    if result.advice:
-        echo(f"{'':{_NAME_WIDTH + 11}}→ {result.advice}")
+def _show_finding(finding: Finding) -> None:
+    """Print a line with the finding, and a line with the advice."""
+    click.secho(f"{finding.status:<7}", fg=_COLOURS[finding.status], nl=False)
+    echo(f"  {finding.check:<{_NAME_WIDTH}}  {finding.found}")
+    if finding.advice:
+        echo(f"{'':{_NAME_WIDTH + 11}}→ {finding.advice}")
 
 
-def _document(findings: Sequence[DoctorFinding]) -> dict[str, Any]:
+def _document(findings: Sequence[Finding]) -> dict[str, Any]:
     return {
-        "ok": not any(finding.is_problem for finding in findings),
+        "ok": not any(finding.status is Status.PROBLEM for finding in findings),
         "checks": [
             {
-                "name": finding.name,
-                "status": finding.result.status.value,
-                "found": finding.result.found,
-                "advice": finding.result.advice or None,
+                "name": finding.check,
+                "status": finding.status.value,
+                "found": finding.found,
+                "advice": finding.advice or None,
             }
             for finding in findings
         ],

@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import IO, Any, Final
 
 import click
-from flask import current_app
 from marshmallow import ValidationError
 
 from app.account.lookup import find_account
 from app.assets.listing import asset_query, list_assets
-from app.cli.context import in_database
+from app.cli.context import in_database, running_app
 from app.cli.output import (
     CommandError,
     account_option,
@@ -36,7 +35,7 @@ from app.policy.files import FORMATS_OUT
 from app.projects.listing import list_projects, project_query
 from app.projects.summaries import summarize_project
 
-_OPTIONS: Final = {"project_id": "project", "boundaries": "no-boundaries"}
+_OPTIONS: Final = {"project_id": "project", "boundaries": "no-boundaries"}  # by field
 _SHOWN: Final = 10  # problems in a message
 _FORMATS: Final = {
     f".{extension.rpartition('.')[2]}": name for name, (_, extension) in FORMATS_OUT.items()
@@ -104,79 +103,75 @@ def export(
 
     For everything that an account has in one archive, use bin/canopy account export.
     """
-    found = find_account(account)
-    given = {name: value for name, value in filters.items() if value is not False} | {
+    row = find_account(account)
+    options = {name: value for name, value in filters.items() if value is not False} | {
         "boundaries": False if no_boundaries else None,
         "project_id": project_id,
         "type": type_,
         "format": _format(path, format_name),
     }
-    made = _export(found.id, "assets" if assets or project_id else "projects", given)
+    request = _export(row.id, "assets" if assets or project_id else "projects", options)
     if project_id:
-        summarize_project(found.id, project_id)  # or there is none
+        summarize_project(row.id, project_id)  # raises an error if there is none
     with transaction():
-        log_export(made, found.name)
+        log_export(request, row.name)
     is_file = str(path) != "-"
     if is_file and path.is_dir():
         raise CommandError(f"{path} is a folder; name a file.")
     if is_file and path.exists():
         confirm(f"Replace {path}?", yes=yes, as_json=as_json)
     with _problems_as_message(), output_file(path) as file:
-        records = _write(made, file, quiet=as_json)
+        records = _write(request, file, quiet=as_json)
     if is_file:
         size = path.stat().st_size
-        record = {"file": str(path.absolute()), "format": made.format, "records": records}
+        record = {"file": str(path.absolute()), "format": request.format, "records": records}
         show_record(record | {"bytes": size}, as_json=as_json)
 
 
-def _format(path: Path, given: str | None) -> str:
-    """The format, given or guessed. Raises UsageError when the file name does not tell."""
-    guessed = given or _FORMATS.get(path.suffix.lower())
-    if guessed is None:
+def _format(path: Path, option: str | None) -> str:
+    """Return the format, by the option or the file name. Raises UsageError if neither tells."""
+    name = option or _FORMATS.get(path.suffix.lower())
+    if name is None:
         endings = ", ".join(sorted(_FORMATS))
         raise click.UsageError(f"Set --format, or let FILE end in one of: {endings}.")
-    return guessed
+    return name
 
 
-def _export(account_id: str, kind: str, given: dict[str, Any]) -> Export:
-    """The export that the options ask for. Raises UsageError for one that is wrong, or of the other
-    kind."""
+def _export(account_id: str, kind: str, options: dict[str, Any]) -> Export:
+    """Return the export for these options. Raises UsageError for an invalid option, or one of the
+    other kind."""
     schema = AssetExportQuerySchema() if kind == "assets" else ProjectExportQuerySchema()
     try:
-        values = schema.load({name: value for name, value in given.items() if value is not None})
+        values = schema.load({name: value for name, value in options.items() if value is not None})
     except ValidationError as error:
         messages: dict[str, Any] = error.normalized_messages()  # type: ignore[no-untyped-call]
         name, (message, *_) = next(iter(messages.items()))
-        option = {"project_id": "project", "boundaries": "no-boundaries"}.get(name, name).replace(
-            "_", "-"
-        )
+        option = _OPTIONS.get(name, name).replace("_", "-")
         if name not in schema.fields:
             message = f"{kind.capitalize()} have no such filter."
         raise click.UsageError(f"--{option}: {message}") from None
     return export_of(kind, account_id, values)
 
 
-def _write(made: Export, file: IO[bytes], *, quiet: bool) -> int:
-    """Write the file. Returns the number of records read."""
-    app = current_app._get_current_object()  # type: ignore[attr-defined]
-    passes = 2 if made.format in READ_TWICE else 1
+def _write(request: Export, file: IO[bytes], *, quiet: bool) -> int:
+    """Write the file. Returns the number of records."""
+    passes = 2 if request.format in READ_TWICE else 1
     number = 0
-    with _progress(made, passes, quiet=quiet) as advance:
+    with _progress(request, passes, quiet=quiet) as advance:
 
         def on_batch(size: int) -> None:
             nonlocal number
             number += size
             advance(size)
 
-        pieces = write_export(made, app, on_batch).pieces
-        with closing(pieces):
+        with closing(write_export(request, running_app(), on_batch).pieces) as pieces:
             file.writelines(pieces)
     return number // passes
 
 
 @contextmanager
 def _problems_as_message() -> Iterator[None]:
-    """Turn records that cannot be written in a format into a message."""
+    """Turn the error about records that the format cannot have into a message."""
     try:
         yield
     except BadRequest as error:
@@ -185,29 +180,30 @@ def _problems_as_message() -> Iterator[None]:
             for detail in error.details
             if detail.message != error.message
         ]
-        shown = lines[:_SHOWN]
         more = f"… and {len(lines) - _SHOWN} more." if len(lines) > _SHOWN else ""
-        raise CommandError("\n       ".join(filter(None, [error.message, *shown, more]))) from None
+        lines = [error.message, *lines[:_SHOWN], more]
+        raise CommandError("\n       ".join(filter(None, lines))) from None
 
 
 @contextmanager
-def _progress(made: Export, passes: int, *, quiet: bool) -> Iterator[Callable[[int], None]]:
-    """A bar over the records on a terminal, and nothing elsewhere."""
+def _progress(request: Export, passes: int, *, quiet: bool) -> Iterator[Callable[[int], None]]:
+    """Show a bar over the records on a terminal. Yields what advances it."""
     if quiet or not sys.stderr.isatty():
         yield lambda _: None
         return
-    with click.progressbar(length=passes * _total(made), label="Exporting", file=sys.stderr) as bar:
+    length = passes * _count(request)
+    with click.progressbar(length=length, label="Exporting", file=sys.stderr) as bar:
         yield bar.update
 
 
-def _total(made: Export) -> int:
-    """The number of records to export."""
-    filters = dict(made.filters)
-    if made.kind == "projects":
+def _count(request: Export) -> int:
+    """Return the number of records to export."""
+    filters = dict(request.filters)
+    if request.kind == "projects":
         query = project_query(**filters, per_page=1)
-        return list_projects(made.account_id, query, boundaries=False)[1]
+        return list_projects(request.account_id, query, boundaries=False)[1]
     project_id = filters.pop("project_id", None)
-    return list_assets(made.account_id, project_id, asset_query(**filters, per_page=1))[1]
+    return list_assets(request.account_id, project_id, asset_query(**filters, per_page=1))[1]
 
 
 commands = [export]

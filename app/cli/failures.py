@@ -14,7 +14,7 @@ from sqlalchemy.exc import ArgumentError, IntegrityError, SQLAlchemyError
 from app.cli.output import CommandError, command_error
 from app.db.engines import is_outage
 from app.db.migrations import CannotMigrate
-from app.db.snapshots import DATABASE_ERRORS, reason, shown_url
+from app.db.snapshots import DATABASE_ERRORS, error_reason, shown_url
 from app.http.errors import ApiError
 from app.maintenance import MaintenanceError
 from app.values.text import printable
@@ -33,10 +33,10 @@ class InvalidSetting(click.ClickException):
 
 
 def message_of(error: Exception, app: Flask | None) -> click.ClickException | None:
-    """The message of a command for an error, or None when the error is a defect.
+    """Return the message for an error, or None if the error is a defect.
 
     Args:
-        app: the application that the command ran in; None when there was none yet.
+        app: application of the command; None if there was none yet.
     """
     match error:
         case SettingsError():
@@ -46,8 +46,9 @@ def message_of(error: Exception, app: Flask | None) -> click.ClickException | No
         case ApiError():
             return command_error(error)
         case IntegrityError():
+            cause = error_reason(error)
             return CommandError(
-                f"Another change came at the same time ({reason(error)}). Run the command again."
+                f"Another change came at the same time ({cause}). Run the command again."
             )
         case SQLAlchemyError() if app is not None and is_outage(error):
             url = make_url(app.config["SETTINGS"].database_url)
@@ -65,13 +66,13 @@ def errors_as_messages(command: Callable[..., Result]) -> Callable[..., Result]:
         except (CannotMigrate, MaintenanceError) as error:
             raise CommandError(str(error)) from None
         except DATABASE_ERRORS as error:
-            raise CommandError(f"The database cannot be used ({reason(error)}).") from None
+            raise CommandError(f"The database cannot be used ({error_reason(error)}).") from None
 
     return run
 
 
 def _outage(error: SQLAlchemyError, url: URL) -> str:
-    cause = reason(error, url)
+    cause = error_reason(error, url)
     if "locked" in cause or "lock timeout" in cause:
         return f"is busy with a long change ({cause}); run the command again when it is done"
     if "password authentication failed" in cause and url.password:

@@ -1,5 +1,5 @@
-"""Groups of commands, whose modules are imported when one of their commands runs, and help that
-truncates no sentence."""
+"""Groups of commands, whose modules are imported on demand, with help that truncates no
+sentence."""
 
 from __future__ import annotations
 
@@ -9,23 +9,22 @@ from typing import Any, Final, NamedTuple
 
 import click
 
-_SENTENCE: Final = 1000  # characters: more than the first sentence of any help
+_SENTENCE: Final = 1000  # characters; longer than any first sentence
 
 
 class Entry(NamedTuple):
-    """A command or a group of commands: its name, the module of ``app.cli`` with it in its list
-    ``commands``, and the first sentence of its help."""
+    """A command or a group of commands."""
 
     name: str
-    module: str
-    help: str
+    module: str  # in app.cli; its list ``commands`` has it
+    help: str  # first sentence
 
 
 class Commands(click.Group):
     """Commands in the order of the source, each with the first sentence of its help.
 
-    Those of ``entries`` come last. Their modules are imported when they are run or their help is
-    asked for: the imports of commands take most of a second.
+    Those of ``entries`` come last. Their modules are imported only when they run or show their
+    help, as the imports of all commands take most of a second.
     """
 
     def __init__(self, *args: Any, entries: Sequence[Entry] = (), **options: Any) -> None:
@@ -54,12 +53,12 @@ class Commands(click.Group):
             ) from None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        described = [
+        rows = [
             (name, command.get_short_help_str(_SENTENCE)) for name, command in self.commands.items()
         ]
-        described += [(entry.name, entry.help) for entry in self.entries.values()]
+        rows += [(entry.name, entry.help) for entry in self.entries.values()]
         with formatter.section("Commands"):
-            formatter.write_dl(described)
+            formatter.write_dl(rows)
 
 
 class AllCommands(Commands):

@@ -16,27 +16,24 @@ from app.values.records import hectares
 
 _PROBLEMS_SHOWN: Final = 3
 _REJECTED_SHOWN: Final = 20
-_ROWS_SHOWN: Final = 200  # of a table
+_ROWS_SHOWN: Final = 200
 _PROPERTY: Final = "properties."
 
 
 @dataclass(frozen=True, slots=True)
 class Outcomes:
-    """The outcomes of the features of a file.
-
-    ``record`` is that of the import, ``rows`` are those of its features.
-    """
+    """The outcomes of the features of a file."""
 
     record: dict[str, Any]
     rows: Sequence[Any]
     dry_run: bool
 
     def of(self, verdict: str) -> list[Any]:
-        """The rows with a verdict, without those that are left out."""
+        """Return the rows with a verdict that are not left out."""
         return [row for row in self.rows if row.verdict == verdict and not row.left_out]
 
     def document(self, account_id: str, warnings: Sequence[str]) -> dict[str, Any]:
-        """The document that ``--json`` prints."""
+        """Return the document that ``--json`` prints."""
         mapping, counts = self.record["mapping"], self.record["counts"]
         return {
             "account_id": account_id,
@@ -85,8 +82,7 @@ class Outcomes:
         }
 
     def warnings(self) -> Iterator[str]:
-        """Yield a warning, of a sentence or two, for each thing that was left out or probably not
-        meant."""
+        """Yield warnings about what was left out or is probably not intended."""
         yield from self.record["notes"]
         for question in self.record["questions"]:
             yield hint(question)
@@ -103,7 +99,7 @@ class Outcomes:
             )
 
     def show(self, account_name: str, account_slug: str) -> None:
-        """Print tables of what is new, changed and rejected, and a summary."""
+        """Print tables of new, changed and rejected features, and a summary."""
         new, changed = self.of("new"), self.of("changed")
         rows: list[tuple[Any, ...]]
         rows = [(row.number, row.name, hectares(row.area_m2)) for row in new]
@@ -163,10 +159,14 @@ class Outcomes:
             )
 
     def _table(
-        self, planned: str, done: str, names: Sequence[str], rows: Sequence[Sequence[Any]]
+        self,
+        dry_run_title: str,
+        title: str,
+        names: Sequence[str],
+        rows: Sequence[Sequence[Any]],
     ) -> None:
         if rows:
-            echo(planned if self.dry_run else done)
+            echo(dry_run_title if self.dry_run else title)
             show_table(names, rows[:_ROWS_SHOWN])
             if len(rows) > _ROWS_SHOWN:
                 echo(f"… and {len(rows) - _ROWS_SHOWN:,} more; --json lists all.")
@@ -174,10 +174,10 @@ class Outcomes:
 
 
 def plan_warning(account: str, plan: str, hectares: dict[str, Any]) -> str | None:
-    """A sentence if an account has more hectares than its plan is meant for, or None.
+    """Return a sentence if an account has more hectares than its plan is meant for, or None.
 
     Args:
-        account: its slug.
+        account: slug of the account.
         hectares: ``current`` and ``limit``, as in its usage.
     """
     if hectares["limit"] is None or hectares["current"] <= hectares["limit"]:
@@ -207,10 +207,10 @@ def _namesakes(number: int, *, dry_run: bool) -> str:
 
 def _overlaps(rows: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
     for row in rows:
-        for each in row.overlaps or ():
-            other = each["name"] if each["project_id"] else f"feature {each['number']}"
-            share = f"{each['share']:.1%}"
-            yield row.number, row.name, other, each["overlap_hectares"], share
+        for overlap in row.overlaps or ():
+            other = overlap["name"] if overlap["project_id"] else f"feature {overlap['number']}"
+            share = f"{overlap['share']:.1%}"
+            yield row.number, row.name, other, overlap["overlap_hectares"], share
 
 
 def _show_rejected(rows: Sequence[Any]) -> None:
@@ -232,8 +232,8 @@ def _show_rejected(rows: Sequence[Any]) -> None:
 
 
 def _place(problem: dict[str, Any]) -> str:
-    """The coordinates of a problem, whose message begins with part, ring and position, or the
-    column with an invalid value."""
+    """Return the coordinates of a problem, whose message begins with part, ring and position, or
+    the column with an invalid value."""
     if problem["code"] == "not_valid" and problem["field"].startswith(_PROPERTY):
         return f"{problem['field'].removeprefix(_PROPERTY)}: "
     if problem["coordinates"] is None:

@@ -1,4 +1,5 @@
-"""The questions that ``bin/canopy import`` asks about a file: at a terminal, or as options."""
+"""The questions of ``bin/canopy import`` about a file, asked at a terminal or answered by
+options."""
 
 from __future__ import annotations
 
@@ -14,18 +15,18 @@ from app.imports.questions import required_question
 
 Json = dict[str, Any]
 
-_LEFT_OPEN: Final = {"project_id": "Id of the project", "geometry": "Column"}
+_PROMPTS: Final = {"project_id": "Id of the project", "geometry": "Column"}  # for open values
 _ANY_CRS: Final = "--crs EPSG:CODE"
 
 
 def is_terminal() -> bool:
-    """True if there is somebody who can answer."""
+    """True if somebody can answer."""
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 
 def ask(question: Mapping[str, Any]) -> Json:
-    """Ask a question at the terminal. Returns the answer, as ``PUT /v1/imports/{id}`` takes it;
-    empty: the file is read as it is."""
+    """Ask a question at the terminal. Returns the answer as a body of ``PUT /v1/imports/{id}``;
+    empty to read the file unchanged."""
     echo(f"\n{question['message']}", err=True)
     for option in question["options"]:
         if len(option["sample"]) > 1:
@@ -38,43 +39,43 @@ def ask(question: Mapping[str, Any]) -> Json:
         options.append(("Leave it as it is", {}))
     for number, (label, _) in enumerate(options, start=1):
         echo(f"  {number}  {label}", err=True)
-    chosen = click.prompt("Number", type=click.IntRange(1, len(options)), err=True)
-    return _filled_in(options[chosen - 1][1])
+    number = click.prompt("Number", type=click.IntRange(1, len(options)), err=True)
+    return _fill_in(options[number - 1][1])
 
 
 def open_question(question: Mapping[str, Any]) -> CommandError:
-    """The error of a command that nobody is there to answer."""
+    """Return the error for a question that nobody can answer."""
     return CommandError(f"{question['message']} Add one of:\n{_flags(question)}")
 
 
 def hint(question: Mapping[str, Any]) -> str:
-    """A warning about a question that may stay open."""
+    """Return a warning about a question that may stay open."""
     return f"{question['message']} If so, add:\n{_flags(question)}"
 
 
 def with_answer(choices: Json, answer: Json) -> Json:
-    """The choices of an import with an answer."""
+    """Return the choices of an import, changed by an answer."""
     mapping = {**choices["mapping"], **answer.get("mapping", {})}
     return {**choices, **answer, "mapping": mapping}
 
 
 def _label(option: Mapping[str, Any]) -> str:
-    """What an option says, with the values of its column."""
+    """Return the text of an option, with the values of its column."""
     columns = list(option["sample"].values())
     values = f": {', '.join(columns[0])}" if len(columns) == 1 else ""
     return f"{option['label']}{values}"
 
 
-def _filled_in(put: Json) -> Json:
-    """An answer whose values that are left open were typed."""
-    filled: Json = {}
+def _fill_in(put: Json) -> Json:
+    """Prompt for the open values of an answer. Returns the whole answer."""
+    answer: Json = {}
     for name, value in put.items():
         if isinstance(value, dict):
-            value = _filled_in(value)
+            value = _fill_in(value)
         elif value is None:
-            value = click.prompt(_LEFT_OPEN.get(name, "Its code, such as EPSG:25832"), err=True)
-        filled[name] = value
-    return filled
+            value = click.prompt(_PROMPTS.get(name, "Its code, such as EPSG:25832"), err=True)
+        answer[name] = value
+    return answer
 
 
 def _flags(question: Mapping[str, Any]) -> str:
@@ -86,9 +87,9 @@ def _flags(question: Mapping[str, Any]) -> str:
 
 
 def _flag(put: Json) -> str:
-    """The options of the command that give an answer."""
-    given: Json = {**put, **put.get("mapping", {})}
-    match given:
+    """Return the options of the command for an answer."""
+    values: Json = {**put, **put.get("mapping", {})}
+    match values:
         case {"crs": code}:
             return f"--crs {code}"
         case {"corners_by": column}:
@@ -103,4 +104,4 @@ def _flag(put: Json) -> str:
             return "--geometry COLUMN"
         case {"name": column}:
             return f"--name-property {shlex.quote(column)}"
-    return " ".join(f"--{name.replace('_', '-')}" for name in given)
+    return " ".join(f"--{name.replace('_', '-')}" for name in values)

@@ -1,4 +1,4 @@
-"""Steps of an import that a command does itself instead of a worker, and their progress bar."""
+"""Steps of an import that a command runs instead of a worker, and their progress bar."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from app.imports.progress import ImportProgress
 
 @contextmanager
 def own_step(owner: Principal, leased: LeasedImport) -> Iterator[None]:
-    """Do the step that an import is at in this block. If the block does not end, the import has
-    failed, so that the command can be run again; unless a worker has taken the import over, as it
-    does when this process stood still for long.
+    """Run the current step of an import in this block. If the block raises, the import fails, so
+    that the command can be repeated, unless a worker has taken the import over, as after this
+    process was stopped for long.
 
     Raises:
         CommandError: the command was interrupted, or a worker goes on.
@@ -37,13 +37,13 @@ def own_step(owner: Principal, leased: LeasedImport) -> Iterator[None]:
         raise CommandError(message) from None
     finally:
         with transaction():
-            found = service.lock_import(owner, leased.import_id)
-            if (found.lease, found.status) == (leased.lease, leased.status):
-                end_step(found, "failed", "The import was interrupted.")
+            row = service.lock_import(owner, leased.import_id)
+            if (row.lease, row.status) == (leased.lease, leased.status):
+                end_step(row, "failed", "The import was interrupted.")
 
 
 class ProgressBar(ImportProgress):
-    """A progress bar on a terminal, and nothing elsewhere."""
+    """A progress bar on a terminal; elsewhere it shows nothing."""
 
     waits_in_place = True
 

@@ -164,8 +164,8 @@ def import_(
     dry_run: bool,
     as_json: bool,
 ) -> None:
-    found = find_account(account)
-    owner = operator_of(found)
+    row = find_account(account)
+    owner = operator_of(row)
     mapping: dict[str, Any] = {
         "name": name_property,
         "external_id": external_id,
@@ -189,71 +189,71 @@ def import_(
     }
     with _on_disk(path) as file:
         outcomes = _run(owner, file, choices, dry_run=dry_run, quiet=as_json)
-    warnings = [*outcomes.warnings(), *_plan_warning(found.id, outcomes)]
+    warnings = [*outcomes.warnings(), *_plan_warning(row.id, outcomes)]
     if as_json:
-        show_json(outcomes.document(found.id, warnings))
+        show_json(outcomes.document(row.id, warnings))
     else:
-        outcomes.show(found.name, found.slug)
+        outcomes.show(row.name, row.slug)
         for warning in warnings:
             echo(f"\nWarning: {warning}", err=True)
     if outcomes.of("rejected"):
         ctx.exit(1)
 
 
-def _match(update: bool, given: str | None) -> str:
-    """The match, given or by ``--update``."""
+def _match(update: bool, match: str | None) -> str:
+    """Return how features match projects, by the options."""
     if not update:
-        if given not in (None, "none"):
+        if match not in (None, "none"):
             raise click.UsageError("--match says which projects --update updates; add --update.")
         return "none"
-    if given == "none":
+    if match == "none":
         raise click.UsageError("--update needs --match external_id or --match name.")
-    return given or "external_id"
+    return match or "external_id"
 
 
 @contextmanager
 def _on_disk(path: Path) -> Iterator[Path]:
-    """The file, which is read several times: a pipe is saved first, and deleted at the end."""
+    """Yield a file that can be read several times: the content of a pipe is copied."""
     if path.is_file():
         yield path
         return
-    with click.open_file(str(path), "rb") as file, tempfile.NamedTemporaryFile() as saved:
-        shutil.copyfileobj(file, saved)
-        saved.flush()
-        yield Path(saved.name)
+    with click.open_file(str(path), "rb") as file, tempfile.NamedTemporaryFile() as copy:
+        shutil.copyfileobj(file, copy)
+        copy.flush()
+        yield Path(copy.name)
 
 
 def _run(
     owner: Principal, path: Path, choices: dict[str, Any], *, dry_run: bool, quiet: bool
 ) -> Outcomes:
     """Read the file, again after each answer, and write its features unless it is a dry run."""
-    asked: set[str] = set()
+    answered: set[str] = set()
     while True:
-        found = _run_once(owner, path, choices, asked, dry_run=dry_run, quiet=quiet)
-        if isinstance(found, Outcomes):
-            return found
-        asked.add(found["code"])
-        choices = with_answer(choices, ask(found))
+        result = _run_once(owner, path, choices, answered, dry_run=dry_run, quiet=quiet)
+        if isinstance(result, Outcomes):
+            return result
+        answered.add(result["code"])
+        choices = with_answer(choices, ask(result))
 
 
 def _run_once(
     owner: Principal,
     path: Path,
     choices: dict[str, Any],
-    asked: Collection[str],
+    answered: Collection[str],
     *,
     dry_run: bool,
     quiet: bool,
 ) -> Outcomes | dict[str, Any]:
-    """Read the file, and write its features unless it is a dry run. Returns what happened, or the
-    question that is to be asked first.
+    """Read the file, and write its features unless it is a dry run. Returns the outcomes, or a
+    question to ask first.
 
     Args:
-        asked: the codes of the questions that are not asked again.
+        answered: codes of the questions not to ask again.
     """
     with transaction():
-        made = service.create_import(owner, upload_id=None, **choices)
-        import_id, leased = made.id, lease_import(made)
+        row = service.create_import(owner, upload_id=None, **choices)
+        import_id, leased = row.id, lease_import(row)
     try:
         _read(owner, leased, path, quiet=quiet)
         record = listing.read_import(owner, import_id)
@@ -261,7 +261,7 @@ def _run_once(
             raise CommandError(record["message"])
         question = required_question(record["questions"])
         if is_terminal() and not quiet:
-            others = (each for each in record["questions"] if each["code"] not in asked)
+            others = (other for other in record["questions"] if other["code"] not in answered)
             if question := question or next(others, None):
                 return question
         elif question:
@@ -273,7 +273,7 @@ def _run_once(
         record = listing.read_import(owner, import_id)
         return Outcomes(record, all_features(owner.account_id, import_id), dry_run)
     finally:
-        _close(owner, import_id)
+        _delete_unwritten(owner, import_id)
 
 
 def _read(owner: Principal, leased: LeasedImport, path: Path, *, quiet: bool) -> None:
@@ -285,28 +285,28 @@ def _read(owner: Principal, leased: LeasedImport, path: Path, *, quiet: bool) ->
 
 def _apply(owner: Principal, import_id: str, record: dict[str, Any], *, quiet: bool) -> None:
     with transaction():
-        found = service.apply_import(owner, import_id)
-        targets, leased = import_targets(found), lease_import(found)
+        row = service.apply_import(owner, import_id)
+        targets, leased = import_targets(row), lease_import(row)
     with own_step(owner, leased), ProgressBar("Importing", quiet=quiet) as bar:
         bar.start(record["counts"]["new"] + record["counts"]["changed"])
         apply_features(leased, owner, targets, record["match"], transaction, bar)
 
 
-def _close(owner: Principal, import_id: str) -> None:
-    """Delete an import that wrote nothing, and that no worker goes on with."""
+def _delete_unwritten(owner: Principal, import_id: str) -> None:
+    """Delete an import that has written nothing, unless a worker goes on with it."""
     with transaction():
-        found = service.lock_import(owner, import_id)
-        is_written = any(count_states(found.account_id, found.id).values())
-        if found.status in (*WORKING, "applied") or is_written:
+        row = service.lock_import(owner, import_id)
+        is_written = any(count_states(row.account_id, row.id).values())
+        if row.status in (*WORKING, "applied") or is_written:
             return
-        found.status = "canceled"  # nobody applies a part of it
+        row.status = "canceled"  # so that nobody applies a part of it
     delete_features(owner.account_id, import_id, transaction)
     with transaction():
         service.delete_import(service.lock_import(owner, import_id))
 
 
 def _plan_warning(account_id: str, outcomes: Outcomes) -> Iterator[str]:
-    """Yield a warning if the account, after writing, has more than its plan is meant for."""
+    """Yield a warning if the account now has more than its plan is meant for."""
     if outcomes.dry_run or not (outcomes.of("new") or outcomes.of("changed")):
         return
     account = read_account(account_id)

@@ -1,8 +1,5 @@
-"""``bin/canopy key`` and ``bin/canopy service-token``: the credentials of programs.
-
-The two differ in their names, and a service token can be restricted to networks. So the same
-functions make their commands.
-"""
+"""``bin/canopy key`` and ``bin/canopy service-token``: the credentials of programs. They have
+nearly the same commands."""
 
 from __future__ import annotations
 
@@ -41,7 +38,7 @@ class CredentialKind(NamedTuple):
 
     kind: str  # in the database
     command: str
-    field: str  # that shows the secret
+    field: str  # has the secret
     title: str
     article: str
 
@@ -87,7 +84,7 @@ _project_option = click.option(
 
 
 def _end(context: click.Context, option: click.Parameter, days: str) -> datetime | None:
-    """When a key ends that is made now; None: never."""
+    """Return when a new key ends; None: never."""
     if days == "never":
         return None
     number = click.IntRange(1, 36_500)(days, option, context)
@@ -185,8 +182,8 @@ def create_token(
 
 def _create(kind: CredentialKind, account: str, as_json: bool, **values: Any) -> None:
     with transaction():
-        found = find_account(account)
-        credential, secret = create_credential(found.id, kind=kind.kind, **values)
+        account_id = find_account(account).id
+        credential, secret = create_credential(account_id, kind=kind.kind, **values)
         record: dict[str, Any] = {"id": credential.id, kind.field: secret}
         if kind is KEY:
             record["expires_at"] = clock.format_optional_time(credential.expires_at)
@@ -202,14 +199,10 @@ def _list_command(kind: CredentialKind) -> click.Command:
     @examples(f"{kind.command} list --account green-woods", text=text)
     @in_database
     def list_(account: str, as_json: bool) -> None:
-        found = find_account(account)
+        row = find_account(account)
         columns = (*_COLUMNS, "ip_allowlist") if kind is SERVICE_TOKEN else _COLUMNS
-        show_records(
-            list_credentials(found.id, kind.kind),
-            columns,
-            as_json=as_json,
-            none=f"{found.name} has no {kind.title}.",
-        )
+        records, none = list_credentials(row.id, kind.kind), f"{row.name} has no {kind.title}."
+        show_records(records, columns, as_json=as_json, none=none)
 
     return list_
 
@@ -231,20 +224,20 @@ def _revoke_command(kind: CredentialKind) -> click.Command:
     @examples(f"{kind.command} revoke {example[kind]}", text=text)
     @in_database
     def revoke(credential_id: str, yes: bool, as_json: bool) -> None:
-        record = _find(kind, credential_id)
+        record = _find_credential(kind, credential_id)
         if record["revoked_at"] is None:
             title = f"{kind.title} {record['name']!r} ({credential_id})"
             confirm(f"Revoke the {title} for good?", yes=yes, as_json=as_json)
             with transaction():
                 revoke_credential(record["account_id"], kind.kind, credential_id)
-            record = _find(kind, credential_id)
+            record = _find_credential(kind, credential_id)
         show_record({name: record[name] for name in ("id", "revoked_at")}, as_json=as_json)
 
     return revoke
 
 
-def _find(kind: CredentialKind, credential_id: str) -> dict[str, Any]:
-    """The record of a credential of any account. Raises CommandError when there is none."""
+def _find_credential(kind: CredentialKind, credential_id: str) -> dict[str, Any]:
+    """Return the record of a credential of any account. Raises CommandError if there is none."""
     if is_id(kind.kind, credential_id):
         account_id = account_of(Credential, credential_id)
         records = list_credentials(account_id, kind.kind) if account_id else []

@@ -12,7 +12,7 @@ from app.cli.group import Commands
 from app.cli.output import CommandError, examples, json_option, show_record
 from app.mail.errors import MailError
 from app.mail.leases import LeasedMail
-from app.mail.messages import Envelope, compose
+from app.mail.messages import Envelope, compose_message
 from app.mail.transport import open_transport
 from app.values import clock
 from app.values.email import email_problem
@@ -40,7 +40,7 @@ def test(address: str, as_json: bool) -> None:
     settings: Settings = current_app.config["SETTINGS"]
     mail = LeasedMail(new_id("mail"), "test", address, None, 1)
     try:
-        message = compose(Envelope(mail.id, address, clock.now()), "test", {}, settings)
+        message = compose_message(Envelope(mail.id, address, clock.now()), "test", {}, settings)
         with closing(open_transport(settings)) as transport:
             result = transport.send(mail, message)
     except MailError as failure:

@@ -42,8 +42,8 @@ from app.values import clock
 from app.values.version import VERSION, describe_version, read_commit
 from config import Settings, SettingsError, load_settings
 
-_NAMED: Final = "canopy-" + "[0-9]" * 8 + "T" + "[0-9]" * 6 + "Z.zip"  # backups in a folder
-_SHOWN: Final = ("accounts", "projects", "events")  # of what a restore replaces
+_FILE_PATTERN: Final = "canopy-" + "[0-9]" * 8 + "T" + "[0-9]" * 6 + "Z.zip"  # in a folder
+_TABLES_SHOWN: Final = ("accounts", "projects", "events")
 _file_argument = click.argument("path", metavar="FILE", type=click.Path(path_type=Path))
 
 
@@ -74,7 +74,7 @@ def backup(path: Path, force: bool, keep: int | None, as_json: bool) -> None:
         path = folder / f"canopy-{clock.now():%Y%m%dT%H%M%SZ}.zip"
     settings: Settings = current_app.config["SETTINGS"]
     with _bar("Writing", quiet=as_json) as (start, advance):
-        written = back_up(
+        result = back_up(
             database_url(settings),
             path,
             secret_key=settings.secret_key,
@@ -84,17 +84,18 @@ def backup(path: Path, force: bool, keep: int | None, as_json: bool) -> None:
             progress=advance,
             started=start,
         )
-    if revisions.is_supported():  # else there is no table for it
-        _record("instance.backed_up", path)
+    if revisions.is_supported():  # else there is no audit log
+        _audit("instance.backed_up", path)
     if folder is not None and keep:
-        for old in sorted(folder.glob(_NAMED))[:-keep]:
+        for old in sorted(folder.glob(_FILE_PATTERN))[:-keep]:
             old.unlink(missing_ok=True)
-    record = {"file": str(path.absolute()), "bytes": written.size, **_describe(written.manifest)}
-    rows = written.manifest.rows()
+    record = {"file": str(path.absolute()), "bytes": result.size, **_describe(result.manifest)}
+    rows = result.manifest.rows()
     if as_json:
         show_json(record | {"rows": rows, "not_included": NOT_INCLUDED})
         return
-    show_record(record | {name: rows[name] for name in _SHOWN if name in rows}, as_json=False)
+    numbers = {name: rows[name] for name in _TABLES_SHOWN if name in rows}
+    show_record(record | numbers, as_json=False)
     echo("\nNot in the backup:\n  " + "\n  ".join(NOT_INCLUDED))
 
 
@@ -137,13 +138,13 @@ def restore_(path: Path, unverified: bool, yes: bool, as_json: bool) -> None:
         with _bar("Restoring", quiet=as_json) as (start, advance):
             start(sum(after.values()))
             put_off = restore_backup(source, url, advance)
-    _record("instance.restored", path)
-    record = {"database": shown_url(url), "from": _describe(source.manifest)}
+    _audit("instance.restored", path)
+    record: dict[str, Any] = {"database": shown_url(url), "from": _describe(source.manifest)}
     if as_json:
         same_key = _has_same_key(source.manifest, settings)
-        found = {"same_secret_key": same_key, "verified": is_authentic(source, keys)}
-        others = {"rows_before": before.rows, "rows": after, "deletions_put_off": put_off}
-        show_json(record | found | others)
+        record |= {"same_secret_key": same_key, "verified": is_authentic(source, keys)}
+        record |= {"rows_before": before.rows, "rows": after, "deletions_put_off": put_off}
+        show_json(record)
     else:
         echo(f"Restored: {after['projects']:,} projects of {after['accounts']:,} accounts.")
         if put_off:
@@ -177,26 +178,27 @@ def copy_database_(ctx: click.Context, target: str, as_json: bool) -> None:
     other = _with_database(settings, target)
     begun_at = clock.format_time(clock.now())
     with _bar("Copying and comparing", quiet=as_json) as (start, advance):
-        compared = copy_database(
+        tables = copy_database(
             database_url(settings),
             database_url(other),
             make_schema=lambda: _make_schema(other),
             progress=advance,
             started=start,
         )
-    is_equal = all(table.is_equal for table in compared)
+    is_equal = all(table.is_equal for table in tables)
     if as_json:
         names = {"from": shown_url(database_url(settings)), "to": shown_url(database_url(other))}
-        tables = [_comparison(table) for table in compared]
-        show_json({**names, "begun_at": begun_at, "equal": is_equal, "tables": tables})
+        records = [_comparison(table) for table in tables]
+        show_json({**names, "begun_at": begun_at, "equal": is_equal, "tables": records})
     else:
-        _show_comparison(compared, begun_at)
+        _show_comparison(tables, begun_at)
     ctx.exit(0 if is_equal else 1)
 
 
 @contextmanager
 def _bar(label: str, *, quiet: bool) -> Iterator[tuple[OnRows, OnRows]]:
-    """A progress bar on a terminal, as two functions: one sets the total, one advances it."""
+    """Show a progress bar on a terminal. Yields two functions: one sets the total, one advances
+    it."""
     if quiet or not sys.stderr.isatty():
         yield no_progress, no_progress
         return
@@ -209,7 +211,7 @@ def _bar(label: str, *, quiet: bool) -> Iterator[tuple[OnRows, OnRows]]:
         yield start, bar.update
 
 
-def _record(action: str, path: Path) -> None:
+def _audit(action: str, path: Path) -> None:
     with transaction():
         write_instance_entry(action, changes_of_new({"file": str(path.absolute())}))
 
@@ -224,11 +226,11 @@ def _describe(manifest: Manifest) -> dict[str, Any]:
 
 
 def _show_changes(url: URL, manifest: Manifest, present: PresentData, settings: Settings) -> None:
-    """Show what will be replaced, on standard error like the question."""
+    """Show on standard error what will be replaced."""
     before, after = present.rows, manifest.rows()
     echo(f"The backup of {manifest.made_at} will replace {shown_url(url)}:", err=True)
     echo(f"{'':10}{'now':>14}{'after':>14}", err=True)
-    for name in _SHOWN:
+    for name in _TABLES_SHOWN:
         echo(f"{name:10}{before.get(name, 0):>14,}{after.get(name, 0):>14,}", err=True)
     _show_revisions(manifest.schema_revision, present)
     if not _has_same_key(manifest, settings):
@@ -240,7 +242,7 @@ def _show_changes(url: URL, manifest: Manifest, present: PresentData, settings: 
 
 
 def _show_revisions(revision: str, present: PresentData) -> None:
-    """Show what becomes of the tables, where they do not stay as they are."""
+    """Show what happens to the tables, if anything."""
     newest = revisions.newest_revision()
     if revision != newest:
         echo(f"Its tables are of revision {revision}. They are migrated to {newest}.", err=True)
@@ -260,16 +262,16 @@ def _has_same_key(manifest: Manifest, settings: Settings) -> bool:
 
 
 def _with_database(settings: Settings, address: str) -> Settings:
-    """These settings for another database. Raises BadParameter."""
-    kept = {"INSTANCE_PATH": str(settings.instance_path), "SECRET_KEY": settings.secret_key}
+    """Return these settings for another database. Raises BadParameter."""
+    environ = {"INSTANCE_PATH": str(settings.instance_path), "SECRET_KEY": settings.secret_key}
     try:
         if address.strip() in ("", "sqlite:///", "sqlite:///:memory:"):
             raise SettingsError("must name a database, such as sqlite:////srv/canopy.sqlite3")
-        read = load_settings({**kept, "DATABASE_URL": address})
+        others = load_settings({**environ, "DATABASE_URL": address})
     except SettingsError as error:
         message = str(error).removeprefix("DATABASE_URL ")
         raise click.BadParameter(message, param_hint="--to") from None
-    return replace(settings, database_url=read.database_url)
+    return replace(settings, database_url=others.database_url)
 
 
 def _make_schema(settings: Settings) -> None:
@@ -279,7 +281,7 @@ def _make_schema(settings: Settings) -> None:
             upgrade()
         finally:
             db.engine.dispose()
-            queries.engine().dispose()
+            queries.reading_engine().dispose()
 
 
 def _comparison(table: TableComparison) -> dict[str, Any]:
@@ -291,20 +293,16 @@ def _comparison(table: TableComparison) -> dict[str, Any]:
     }
 
 
-def _show_comparison(compared: Sequence[TableComparison], begun_at: str) -> None:
+def _show_comparison(tables: Sequence[TableComparison], begun_at: str) -> None:
+    words = {True: "equal", False: "DIFFERENT"}
     show_table(
         ("table", "source rows", "target rows", "checksums"),
         (
-            (
-                table.table,
-                table.source_rows,
-                table.target_rows,
-                "equal" if table.is_equal else "DIFFERENT",
-            )
-            for table in compared
+            (table.table, table.source_rows, table.target_rows, words[table.is_equal])
+            for table in tables
         ),
     )
-    if all(table.is_equal for table in compared):
+    if all(table.is_equal for table in tables):
         echo(
             f"\nAll rows as of {begun_at} are in the target. Start the service with DATABASE_URL "
             "set to it."

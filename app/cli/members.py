@@ -1,4 +1,4 @@
-"""``bin/canopy member``: the members of an account, by the rules of the API."""
+"""``bin/canopy member``: the members of an account, with the rules of the API."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ def member() -> None:
 @in_database
 def list_(account: str, as_json: bool) -> None:
     """List an account's members and invited people, oldest first."""
-    found = find_account(account)
-    none = f"{found.name} has no members."
-    show_records(list_members(found.id), _COLUMNS, as_json=as_json, none=none)
+    row = find_account(account)
+    none = f"{row.name} has no members."
+    show_records(list_members(row.id), _COLUMNS, as_json=as_json, none=none)
 
 
 @member.command("add")
@@ -72,8 +72,8 @@ def add(email: str, account: str, role: str, as_json: bool) -> None:
     if as_json:
         show_record(record | {"link": invitation.link}, as_json=True)
     else:
-        shown = {name: record[name] for name in ("id", "email", "role")}
-        show_record(shown | {"link": invitation.link}, as_json=False)
+        summary = {name: record[name] for name in ("id", "email", "role")}
+        show_record(summary | {"link": invitation.link}, as_json=False)
 
 
 @member.command("set-role")
@@ -89,12 +89,13 @@ def set_role(member: str, account: str, role: str, as_json: bool) -> None:
     MEMBER is the person's id or email address. A lower role also revokes what it does not
     allow: sessions, applications' access, permissions of keys.
     """
-    of_account = find_account(account)
-    found = _find(of_account, member)
+    row = find_account(account)
+    person = _find_member(row, member)
     with transaction():
-        record = change_role(operator_of(of_account), found["id"], role)
-    shown = record if as_json else {name: record[name] for name in _SHOWN}
-    show_record(shown, as_json=as_json)
+        record = change_role(operator_of(row), person["id"], role)
+    if not as_json:
+        record = {name: record[name] for name in _SHOWN}
+    show_record(record, as_json=as_json)
 
 
 @member.command("remove")
@@ -110,16 +111,16 @@ def remove(member: str, account: str, yes: bool, as_json: bool) -> None:
     MEMBER is the person's id or email address. The person's sessions in the account, their
     applications' access and their keys end at once.
     """
-    of_account = find_account(account)
-    found = _find(of_account, member)
-    confirm(f"Remove {found['email']} from {of_account.name}?", yes=yes, as_json=as_json)
+    row = find_account(account)
+    person = _find_member(row, member)
+    confirm(f"Remove {person['email']} from {row.name}?", yes=yes, as_json=as_json)
     with transaction():
-        remove_member(operator_of(of_account), found["id"])
-    show_record({"id": found["id"], "email": found["email"], "removed": True}, as_json=as_json)
+        remove_member(operator_of(row), person["id"])
+    show_record({"id": person["id"], "email": person["email"], "removed": True}, as_json=as_json)
 
 
-def _find(account: Any, reference: str) -> dict[str, Any]:
-    """The record of a member by id or address. Raises CommandError when there is none."""
+def _find_member(account: Any, reference: str) -> dict[str, Any]:
+    """Return the record of a member by id or address. Raises CommandError if there is none."""
     for record in list_members(account.id):
         if reference == record["id"] or fold(reference) == fold(record["email"]):
             return record

@@ -109,9 +109,9 @@ def create(
 @in_database
 def list_(account: str, as_json: bool) -> None:
     """List an account's applications, newest first."""
-    found = find_account(account)
-    none = f"{found.name} has no applications."
-    show_records(list_applications(found.id), _COLUMNS, as_json=as_json, none=none)
+    row = find_account(account)
+    none = f"{row.name} has no applications."
+    show_records(list_applications(row.id), _COLUMNS, as_json=as_json, none=none)
 
 
 @oauth_app.command("update")
@@ -152,7 +152,7 @@ def update(
         raise click.UsageError("Say what to change: --name, --redirect-uri or --scope.")
     with transaction():
         updated = update_application(
-            _find(client_id)["account_id"],
+            _find_application(client_id)["account_id"],
             client_id,
             name=name,
             redirect_uris=redirect_uris or None,
@@ -189,7 +189,7 @@ def rotate(client_id: str, overlap_hours: int, as_json: bool) -> None:
     """
     with transaction():
         rotated = rotate_secret(
-            _find(client_id)["account_id"], client_id, overlap_hours=overlap_hours
+            _find_application(client_id)["account_id"], client_id, overlap_hours=overlap_hours
         )
     if rotated is None:
         raise _unknown(client_id)
@@ -212,7 +212,7 @@ def delete(client_id: str, yes: bool, as_json: bool) -> None:
 
     Its tokens are rejected from the next request on.
     """
-    record = _find(client_id)
+    record = _find_application(client_id)
     question = f"Delete the application {record['name']!r} ({client_id}) for good?"
     confirm(question, yes=yes, as_json=as_json)
     with transaction():
@@ -221,8 +221,8 @@ def delete(client_id: str, yes: bool, as_json: bool) -> None:
     show_record({"client_id": client_id, "deleted": True}, as_json=as_json)
 
 
-def _find(client_id: str) -> dict[str, Any]:
-    """The record of an application of any account. Raises CommandError when there is none."""
+def _find_application(client_id: str) -> dict[str, Any]:
+    """Return the record of an application of any account. Raises CommandError if there is none."""
     if is_id("application", client_id):
         account_id = account_of(OAuthApplication, client_id)
         for record in list_applications(account_id) if account_id else ():

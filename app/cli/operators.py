@@ -66,8 +66,8 @@ def remove(email: str, as_json: bool) -> None:
     """
     person = find_user(email)
     with transaction():
-        was_one = remove_operator(person["id"])
-    record = {"id": person["id"], "email": person["email"], "removed": was_one}
+        is_removed = remove_operator(person["id"])
+    record = {"id": person["id"], "email": person["email"], "removed": is_removed}
     show_record(record, as_json=as_json)
 
 

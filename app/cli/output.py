@@ -1,8 +1,5 @@
-"""The output of commands: ``name  value`` lines and tables for people, one JSON document for
-programs.
-
-Only results go to standard output; questions, progress and errors go to standard error.
-"""
+"""The output of commands: lines and tables for people, one JSON document for programs. Only results
+go to standard output; questions, progress and errors go to standard error."""
 
 from __future__ import annotations
 
@@ -24,7 +21,7 @@ from app.values.text import printable
 
 Record = Mapping[str, Any]
 
-_RAW_CONTROL: Final = re.compile("[\x7f-\x9f]")  # which orjson does not escape
+_RAW_CONTROL: Final = re.compile("[\x7f-\x9f]")  # orjson does not escape these
 
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON document and nothing else."
@@ -51,8 +48,8 @@ class CommandError(click.ClickException):
 
 
 def command_error(error: ApiError) -> CommandError:
-    """The error of a service as that of a command: its message or, if that is the general one of
-    its kind, a line for each invalid field."""
+    """Return the error of a command for one of a service: its message or, if it only has the
+    default one, a line for each invalid field."""
     if error.message != error.default_message:
         return CommandError(error.message)
     lines = [f"{detail.field}: {detail.message}" for detail in error.details]
@@ -60,18 +57,18 @@ def command_error(error: ApiError) -> CommandError:
 
 
 def echo(text: str = "", *, err: bool = False) -> None:
-    """Print a text, in which a terminal obeys no control character."""
+    """Print a text, without control characters for terminals."""
     click.echo(printable(text), err=err)
 
 
 def show_json(value: Any) -> None:
-    """Print one JSON document, in which a terminal obeys no control character."""
+    """Print one JSON document, without control characters for terminals."""
     text = orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()
-    click.echo(_RAW_CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
+    click.echo(_RAW_CONTROL.sub(lambda match: f"\\u{ord(match[0]):04x}", text))
 
 
 def show_record(record: Record, *, as_json: bool) -> None:
-    """Print one record: a JSON object, or a line ``name  value`` for each of its fields."""
+    """Print one record: a JSON object, or a line ``name  value`` for each field."""
     if as_json:
         show_json(record)
         return
@@ -83,10 +80,8 @@ def show_record(record: Record, *, as_json: bool) -> None:
 def show_records(
     records: Sequence[Record], columns: Sequence[str], *, as_json: bool, none: str
 ) -> None:
-    """Print a list: a JSON array of the whole records, or a table of some of their columns.
-
-    ``none`` is printed for people when there are no records.
-    """
+    """Print a list: a JSON array of whole records, or a table of some columns; ``none`` instead of
+    an empty table."""
     if as_json:
         show_json(records)
     elif not records:
@@ -96,13 +91,13 @@ def show_records(
 
 
 def show_section(title: str, records: Sequence[Record], columns: Sequence[str]) -> None:
-    """Print a list of related records, below a record, for people."""
+    """Print a table of related records below a record."""
     echo(f"\n{title}")
     show_records(records, columns, as_json=False, none="None.")
 
 
 def show_table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """Print a table with a line of headings, with columns of numbers aligned to the right."""
+    """Print a table with headings. Columns of numbers are aligned to the right."""
     body = list(rows)
     cells = [list(columns), *([format_cell(value) for value in row] for row in body)]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
@@ -116,7 +111,7 @@ def show_table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
 
 
 def format_cell(value: Any) -> str:
-    """A value for people, in one line. Hectares and other fractions have four decimals."""
+    """Return a value for people, in one line. Fractions, such as hectares, have four decimals."""
     if value is None:
         return "-"
     if isinstance(value, bool):
@@ -131,7 +126,7 @@ def format_cell(value: Any) -> str:
 
 
 def confirm(question: str, *, yes: bool, as_json: bool) -> None:
-    """Ask before something that cannot be undone, unless ``--yes`` was given.
+    """Ask before something that cannot be undone, unless ``yes``.
 
     Raises:
         CommandError: with ``--json`` and without a terminal, nobody can be asked.
@@ -145,8 +140,8 @@ def confirm(question: str, *, yes: bool, as_json: bool) -> None:
 
 
 def read_password() -> str:
-    """Read a password from standard input, where a list of processes does not show it: a line, or
-    on a terminal what is typed twice."""
+    """Read a password from standard input, which no list of processes shows. On a terminal it is
+    typed twice."""
     if not sys.stdin.isatty():
         return sys.stdin.readline().rstrip("\r\n")
     password: str = click.prompt(
@@ -159,13 +154,13 @@ def examples(*lines: str, text: str = "") -> Callable[[Any], Any]:
     """Add examples to a command's help. This decorator goes below ``command``.
 
     Args:
-        text: the help before them; by default the function's docstring.
+        text: the help before the examples; by default the function's docstring.
     """
 
     def add(function: Any) -> Any:
-        shown = "\n".join(f"  {canopy_command(line)}" for line in lines)
-        described = cleandoc(text or function.__doc__).replace("bin/canopy", canopy_command())
-        function.__doc__ = f"{described}\n\n\b\nExamples:\n{shown}\n"
+        commands = "\n".join(f"  {canopy_command(line)}" for line in lines)
+        description = cleandoc(text or function.__doc__).replace("bin/canopy", canopy_command())
+        function.__doc__ = f"{description}\n\n\b\nExamples:\n{commands}\n"
         return function
 
     return add
@@ -173,10 +168,8 @@ def examples(*lines: str, text: str = "") -> Callable[[Any], Any]:
 
 @contextmanager
 def output_file(path: Path) -> Iterator[IO[bytes]]:
-    """Standard output, or a file that replaces the one at ``path`` when it is complete.
-
-    Raises CommandError when it cannot be written.
-    """
+    """Open standard output, or a file that replaces the one at ``path`` once it is complete. Raises
+    CommandError if it cannot be written."""
     if str(path) == "-":
         yield sys.stdout.buffer
         return

@@ -1,4 +1,4 @@
-"""``bin/canopy plan``, and a plan's limits in words."""
+"""``bin/canopy plan``, and plans in words."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def list_(as_json: bool) -> None:
 
 
 def describe_plan(name: str) -> str:
-    """A plan with its limits: ``free (1,000 ha, 3 members, 60 requests a minute, …)``."""
+    """Return a plan with its limits: ``free (1,000 ha, 3 members, 60 requests a minute, …)``."""
     limits = plan_of(name)
     unit = "" if limits.requests_per_minute else " requests"
     parts = [
@@ -61,7 +61,7 @@ def describe_plan(name: str) -> str:
 
 
 def larger_plan(name: str) -> str | None:
-    """The plan after this one in the list of plans, or None for the last."""
+    """Return the plan after this one in the list of plans, or None for the last."""
     names = list(plans())
     following = names[names.index(name) + 1 :] if name in names else names
     return following[0] if following else None

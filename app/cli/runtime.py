@@ -1,4 +1,4 @@
-"""Imported when a command runs: the application, and the tables of its database."""
+"""The application of a command, and the tables of its database. Imported when a command runs."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from app.values.files import make_files_private
 
 
 def make_application(*, creates: bool) -> Flask:
-    """The application without its routes. From then on, this process makes private files.
+    """Make the application without its routes. From then on, files of this process are private.
 
     Args:
-        creates: make an instance where there is none. Otherwise that raises SettingsError.
+        creates: make an instance if there is none, which otherwise raises SettingsError.
     """
     app = create_core(read_settings(creates=creates))
     make_files_private()
@@ -31,20 +31,20 @@ def make_application(*, creates: bool) -> Flask:
 
 
 def as_operator(command: str) -> AbstractContextManager[None]:
-    """Attribute what a command changes to the operator, in the audit log."""
+    """Attribute the changes of a command to the operator in the audit log."""
     return acting(Actor("operator", None, _user_name()), Via(user_agent=command))
 
 
 def _user_name() -> str:
-    """The name of the system's user who runs the command."""
+    """Return the name of the system's user who runs the command."""
     try:
         return getpass.getuser()
-    except (KeyError, OSError):  # a number without a name, as in containers
+    except (KeyError, OSError):  # the user has no name, as in containers
         return f"user {os.getuid()}"
 
 
 def upgrade(*, keeps_copy: bool = True) -> None:
-    """Bring the tables up to date. Raises CommandError when that is not possible."""
+    """Bring the tables up to date. Raises CommandError if that is not possible."""
     try:
         migrations.upgrade(lambda line: echo(line, err=True), keeps_copy=keeps_copy)
     except migrations.CannotMigrate as error:
@@ -52,20 +52,20 @@ def upgrade(*, keeps_copy: bool = True) -> None:
 
 
 def require_tables(*, creates: bool) -> None:
-    """Raises CommandError when this version does not run on the tables of the database.
+    """Raise CommandError if this version does not run on the tables of the database.
 
     Args:
-        creates: make them where there are none.
+        creates: make the tables if there are none.
     """
     if revisions.is_supported():
         return None
-    found = revisions.current_revision()
-    if found is None and creates:
+    revision = revisions.current_revision()
+    if revision is None and creates:
         return upgrade()
-    if found is None:
+    if revision is None:
         name = shown_url(db.engine.url)
         raise CommandError(
             f"The database {name} has no tables. Start the service, or run: "
             f"{canopy_command()} migrate. Is DATABASE_URL the one of the service?"
         )
-    raise CommandError(revisions.of_another_version(found))
+    raise CommandError(revisions.of_another_version(revision))

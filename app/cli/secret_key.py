@@ -1,4 +1,4 @@
-"""``bin/canopy secret-key``: changing ``SECRET_KEY`` without losing what the old one encrypted."""
+"""``bin/canopy secret-key``: changing ``SECRET_KEY`` without losing encrypted values."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from app.cli.output import CommandError, echo, examples, json_option, show_json
 from app.db.extensions import db
 from app.db.transactions import transaction
 from app.doctor.checks.valkey import describe_part, parts_with_another_key, url_of
-from app.jobs.valkey import connect
+from app.jobs.valkey import connect_valkey
 from app.maintenance.sealed_values import SEALED, reseal_batches
 from app.processes.part_registry import EXPIRES_AFTER, running_parts, wait_for_entries
 from app.values.command_name import canopy_command
@@ -52,7 +52,7 @@ def rotate(as_json: bool) -> None:
     new = secrets.token_urlsafe(_KEY_BYTES)
     folder = settings.instance_path
     if os.environ.get("SECRET_KEY", "").strip():
-        shown = {"SECRET_KEY": new, "SECRET_KEY_FORMER": settings.secret_key}
+        record = {"SECRET_KEY": new, "SECRET_KEY_FORMER": settings.secret_key}
         text = (
             "Set these two where SECRET_KEY is set now, for all parts, and restart them:\n\n"
             f"  SECRET_KEY={new}\n  SECRET_KEY_FORMER={settings.secret_key}\n"
@@ -60,10 +60,10 @@ def rotate(as_json: bool) -> None:
     else:
         write_private_file(folder / FORMER_SECRET_KEY_FILE, settings.secret_key.encode())
         write_private_file(folder / SECRET_KEY_FILE, new.encode())
-        shown = {"file": str(folder / SECRET_KEY_FILE)}
+        record = {"file": str(folder / SECRET_KEY_FILE)}
         text = f"There is a new key in {folder / SECRET_KEY_FILE}. Restart Canopy now."
     if as_json:
-        show_json(shown | {"next": f"restart, then {finish}"})
+        show_json(record | {"next": f"restart, then {finish}"})
     else:
         echo(f"{text}\nThen run: {finish}")
 
@@ -86,7 +86,7 @@ def finish(as_json: bool) -> None:
     unreadable: Counter[str] = Counter()
     for column in SEALED:
         for batch in reseal_batches(column):
-            covered_by_other_entry("all of it has one entry, at its end")
+            covered_by_other_entry("one entry at the end covers all of it")
             db.session.commit()
             sealed[batch.table] += batch.sealed
             unreadable[batch.table] += batch.unreadable
@@ -100,17 +100,17 @@ def finish(as_json: bool) -> None:
         if os.environ.get("SECRET_KEY_FORMER"):
             echo("SECRET_KEY_FORMER is no longer needed; remove it.")
     if unreadable.total():
-        named = ", ".join(f"{number:,} in {table}" for table, number in (+unreadable).items())
-        raise CommandError(f"Neither key can decrypt some values: {named}.")
+        numbers = ", ".join(f"{number:,} in {table}" for table, number in (+unreadable).items())
+        raise CommandError(f"Neither key can decrypt some values: {numbers}.")
 
 
 def _check_running_parts(settings: Settings) -> None:
-    """Raise CommandError when a running part has another key, or when that cannot be determined."""
+    """Raise CommandError if a running part has another key, or that cannot be determined."""
     try:
         url = url_of(settings)
-        if url is None:  # the embedded Valkey runs as long as any part does
+        if url is None:  # no part runs, as it would use the embedded Valkey
             return
-        with closing(connect(url)) as client:
+        with closing(connect_valkey(url)) as client:
             wait_for_entries(client)
             others = parts_with_another_key(running_parts(client), settings)
     except (RedisError, OSError) as error:

@@ -1,4 +1,4 @@
-"""Which instance commands work on: that of the environment, or that of a file of settings."""
+"""The settings of commands, from the environment or a file."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _NAMES_INSTANCE: Final = ("INSTANCE_PATH", "DATABASE_URL")
 
 
 def read_settings(*, creates: bool) -> Settings:
-    """The settings of this run.
+    """Return the settings of this run.
 
     Args:
-        creates: make the instance folder and its key where there are none.
+        creates: make the instance folder and its key if they do not exist.
 
     Raises:
         config.SettingsError: one is wrong, or there is no instance and ``creates`` is false.
@@ -34,32 +34,30 @@ def read_settings(*, creates: bool) -> Settings:
 
 
 def prepare_environment() -> None:
-    """Take over the settings of the file, if there is one, and the user of its instance.
-
-    Root becomes the owner of the instance folder, as root's files there would be in the way of the
-    service.
+    """Take over the settings of the file, if there is one. Root becomes the owner of the instance
+    folder, as root's files there would block the service.
 
     Raises:
         config.SettingsError: the file cannot be read.
     """
-    named: str | None = click.get_current_context().meta.get(SETTINGS_FILE)
-    if named is None and any(os.environ.get(name) for name in _NAMES_INSTANCE):
+    option: str | None = click.get_current_context().meta.get(SETTINGS_FILE)
+    if option is None and any(os.environ.get(name) for name in _NAMES_INSTANCE):
         return
-    path = Path(named or DEFAULT_FILE)
+    path = Path(option or DEFAULT_FILE)
     try:
-        found = parse_environment_file(path.read_text("utf-8"))
+        variables = parse_environment_file(path.read_text("utf-8"))
     except (OSError, UnicodeDecodeError) as error:
-        if named is None and isinstance(error, FileNotFoundError):
+        if option is None and isinstance(error, FileNotFoundError):
             return
         cause = getattr(error, "strerror", "it is not UTF-8")
         advice = ""
         if isinstance(error, PermissionError):
             advice = ": run the command as root, or set INSTANCE_PATH to use another instance"
         raise SettingsError(f"The settings in {path} cannot be read ({cause}){advice}.") from None
-    if named is not None:
+    if option is not None:
         echo(f"Settings: {path}", err=True)
-    os.environ.update(found)
-    _become_owner(found.get("INSTANCE_PATH"))
+    os.environ.update(variables)
+    _become_owner(variables.get("INSTANCE_PATH"))
 
 
 def _become_owner(folder: str | None) -> None:
@@ -67,7 +65,7 @@ def _become_owner(folder: str | None) -> None:
         return
     try:
         owner = pwd.getpwuid(Path(folder).stat().st_uid)
-    except KeyError:  # a number without a name, as in containers
+    except KeyError:  # the owner has no name, as in containers
         return
     if owner.pw_uid:
         os.initgroups(owner.pw_name, owner.pw_gid)

@@ -20,7 +20,7 @@ from app.imports.listing import all_features
 from app.imports.undoing import undo_features
 from app.values.text import pluralize
 
-_KEPT_SHOWN: Final = 200  # rows of a table
+_KEPT_SHOWN: Final = 200
 _HELP: Final = """\
 Undo an import.
 
@@ -37,23 +37,24 @@ GET /v1/imports lists those of the last 30 days.
 @examples("undo-import imp_01k9zr2c8w4h6t0y3v7m5n1bqd --account green-woods", text=_HELP)
 @in_database
 def undo_import(import_id: str, account: str, as_json: bool) -> None:
-    found = find_account(account)
-    owner = operator_of(found)
+    row = find_account(account)
+    owner = operator_of(row)
     record = _undo(owner, import_id, quiet=as_json)
-    kept = [_shown(row) for row in all_features(owner.account_id, import_id, state="kept")]
+    features = all_features(owner.account_id, import_id, state="kept")
+    kept = [_kept_record(feature) for feature in features]
     undone = record["counts"]["undone"]
     if as_json:
         show_json({"import_id": import_id, "undone": undone, "kept": kept})
         return
     if kept:
         echo("Kept:")
-        rows = [tuple(each.values()) for each in kept[:_KEPT_SHOWN]]
+        rows = [tuple(feature.values()) for feature in kept[:_KEPT_SHOWN]]
         show_table(("feature", "name", "id", "reason"), rows)
         if len(kept) > _KEPT_SHOWN:
             echo(f"… and {len(kept) - _KEPT_SHOWN:,} more; --json lists all.")
         echo()
     echo(
-        f"Undid the import of {record['filename']} in {found.name}: "
+        f"Undid the import of {record['filename']} in {row.name}: "
         f"{pluralize(undone, 'feature')} undone, {len(kept):,} kept."
     )
 
@@ -61,16 +62,16 @@ def undo_import(import_id: str, account: str, as_json: bool) -> None:
 def _undo(owner: Principal, import_id: str, *, quiet: bool) -> dict[str, Any]:
     """Undo the import. Returns its record."""
     with transaction():
-        found = service.undo_import(owner, import_id)
-        leased, total = lease_import(found), found.progress_total
-        targets = import_targets(found)
+        row = service.undo_import(owner, import_id)
+        leased, total = lease_import(row), row.progress_total
+        targets = import_targets(row)
     with own_step(owner, leased), ProgressBar("Undoing  ", quiet=quiet) as bar:
         bar.start(total)
         undo_features(leased, owner, targets, transaction, bar)
     return listing.read_import(owner, import_id)
 
 
-def _shown(row: Any) -> dict[str, Any]:
+def _kept_record(row: Any) -> dict[str, Any]:
     reason = row.problems[0]["message"]
     return {"feature": row.number, "name": row.name, "id": row.target_id, "reason": reason}
 

@@ -148,14 +148,14 @@ def delete(user: str, yes: bool, as_json: bool) -> None:
     created there stop working. Somebody who is the only owner of an account cannot be deleted.
     """
     person = find_user(user)
-    if alone := solely_owned_accounts(person["id"]):
-        slugs = ", ".join(row.slug for row in alone)
+    if owned := solely_owned_accounts(person["id"]):
+        slugs = ", ".join(row.slug for row in owned)
         raise CommandError(
             f"{person['email']} is the only owner of {slugs}. Make somebody else an owner with "
             f"{canopy_command('member set-role')}, or delete the account with "
             f"{canopy_command('account delete')}."
         )
-    accounts = [each["slug"] for each in person["accounts"]]
+    accounts = [account["slug"] for account in person["accounts"]]
     leaving = f", who leaves {', '.join(accounts)}," if accounts else ""
     confirm(f"Delete {person['email']}{leaving} for good?", yes=yes, as_json=as_json)
     with transaction():

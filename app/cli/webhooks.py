@@ -1,4 +1,4 @@
-"""``bin/canopy webhook``: seeing what webhooks receive."""
+"""``bin/canopy webhook``: webhooks, and a receiver for development."""
 
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ from app.auth.tenant import account_of
 from app.cli.certificates import Certificates, ensure_certificates
 from app.cli.context import in_database
 from app.cli.group import Commands
-from app.cli.listening import ReceivedDelivery, Receiver
 from app.cli.output import (
     CommandError,
     account_option,
@@ -32,6 +31,7 @@ from app.cli.output import (
     show_record,
     show_records,
 )
+from app.cli.webhook_receiver import ReceivedDelivery, Receiver
 from app.db import queries
 from app.db.extensions import db
 from app.db.transactions import transaction
@@ -55,7 +55,7 @@ from config import Settings
 
 _PORT: Final = 8443
 _DESCRIPTION: Final = "bin/canopy webhook listen"
-_TEST_SECONDS: Final = SWEEP_SECONDS + 10  # until the service should have tried
+_TEST_SECONDS: Final = SWEEP_SECONDS + 10  # in which the service should send a test
 _COLUMNS: Final = ("id", "url", "events", "status", "consecutive_failures", "last_success_at")
 # Failures that other settings of the service fix.
 _SETTINGS_ERRORS: Final = (FailureReason.NOT_ALLOWED, FailureReason.UNTRUSTED)
@@ -107,14 +107,14 @@ def listen(account: str, events: Sequence[str], port: int, status: int, bodies: 
     they arrive, so there is no --json.
     """
     settings: Settings = current_app.config["SETTINGS"]
-    found = find_account(account)
-    principal = operator_of(found)
+    row = find_account(account)
+    principal = operator_of(row)
     certificates = _certificates(settings)
     with _receiver(certificates, port, status, _Printer(status, bodies=bodies)) as receiver:
         stop = _stop_on_signals()
         with _registered(principal, receiver, events or (ALL_EVENTS,)) as webhook_id:
             echo(
-                f"{receiver.url} is the webhook {webhook_id} of {found.name}. A test event is on "
+                f"{receiver.url} is the webhook {webhook_id} of {row.name}. A test event is on "
                 "its way. Press Ctrl-C to stop and to delete the webhook.",
                 err=True,
             )
@@ -129,9 +129,9 @@ def listen(account: str, events: Sequence[str], port: int, status: int, bodies: 
 @in_database
 def list_all(account: str, as_json: bool) -> None:
     """List an account's webhooks, oldest first, with their health."""
-    found = find_account(account)
-    none = f"{found.name} has no webhooks."
-    show_records(list_webhooks(found.id), _COLUMNS, as_json=as_json, none=none)
+    row = find_account(account)
+    none = f"{row.name} has no webhooks."
+    show_records(list_webhooks(row.id), _COLUMNS, as_json=as_json, none=none)
 
 
 @webhook.command("rotate-secret")
@@ -147,8 +147,8 @@ def rotate_secret_(webhook_id: str, as_json: bool) -> None:
     principal = _operator_for(webhook_id)
     with transaction():
         rotated = rotate_secret(principal, webhook_id, overlap_hours=0)
-    shown = {"id": webhook_id, "url": rotated.record["url"], "secret": rotated.secret}
-    show_record(shown, as_json=as_json)
+    record = {"id": webhook_id, "url": rotated.record["url"], "secret": rotated.secret}
+    show_record(record, as_json=as_json)
 
 
 @webhook.command("test")
@@ -166,7 +166,7 @@ def test(webhook_id: str, as_json: bool) -> None:
 
 
 def _operator_for(webhook_id: str) -> Principal:
-    """The operator in the account of a webhook. Raises CommandError."""
+    """Return the operator in the account of a webhook. Raises CommandError."""
     account_id = account_of(Webhook, webhook_id) if is_id("webhook", webhook_id) else None
     if account_id is None:
         raise CommandError(f"There is no webhook with the id {webhook_id!r}.")
@@ -197,7 +197,7 @@ class _Printer:
 
 
 def _formatted(body: bytes) -> str:
-    """A body as indented JSON, or else its bytes."""
+    """Return a body as indented JSON, or else its bytes."""
     try:
         return orjson.dumps(loads(body), option=orjson.OPT_INDENT_2).decode()
     except ValueError:
@@ -235,16 +235,16 @@ def _stop_on_signals() -> threading.Event:
 
 @contextmanager
 def _registered(principal: Principal, receiver: Receiver, events: Sequence[str]) -> Iterator[str]:
-    """A webhook with the receiver's URL, deleted at the end."""
-    # The port is ours now, so webhooks with this URL are left from listeners that were killed.
-    for left in list_webhooks(principal.account_id):
-        if (left["url"], left["description"]) == (receiver.url, _DESCRIPTION):
-            _remove(principal, left["id"])
+    """Create a webhook with the receiver's URL, and delete it at the end. Yields its id."""
+    # This process has the port, so other webhooks with this URL are of listeners that were killed.
+    for record in list_webhooks(principal.account_id):
+        if (record["url"], record["description"]) == (receiver.url, _DESCRIPTION):
+            _remove(principal, record["id"])
     types = list(dict.fromkeys(events))
     with transaction():
-        made = create_webhook(principal, url=receiver.url, events=types, description=_DESCRIPTION)
-        receiver.secret = made.secret  # before the commit: events may come at once
-    webhook_id: str = made.record["id"]
+        new = create_webhook(principal, url=receiver.url, events=types, description=_DESCRIPTION)
+        receiver.secret = new.secret  # before the commit, as events may come at once
+    webhook_id: str = new.record["id"]
     try:
         yield webhook_id
     finally:
@@ -260,13 +260,13 @@ def _remove(principal: Principal, webhook_id: str) -> None:
 def _watch_test(
     principal: Principal, webhook_id: str, certificates: Certificates, stop: threading.Event
 ) -> None:
-    """Send a test, and explain why it is not delivered."""
+    """Send a test, and explain it if it is not delivered."""
     with transaction():
         send_test(principal, webhook_id)
     deadline = time.monotonic() + _TEST_SECONDS
     while not stop.wait(0.5):
         attempts, _ = list_logs(principal.account_id, webhook_id, LogQuery(event_type=TEST_EVENT))
-        queries.release()
+        queries.release_connection()
         if attempts or time.monotonic() > deadline:
             _explain(attempts[0].get("error") if attempts else None, bool(attempts), certificates)
             return
@@ -275,8 +275,8 @@ def _watch_test(
 def _explain(error: str | None, was_tried: bool, certificates: Certificates) -> None:
     if was_tried and (error is None or error.startswith("answered")):
         return
-    said = error or f"there was no attempt within {_TEST_SECONDS} seconds; is it running?"
-    echo(f"The service did not deliver the test: {said}", err=True)
+    reason = error or f"there was no attempt within {_TEST_SECONDS} seconds; is it running?"
+    echo(f"The service did not deliver the test: {reason}", err=True)
     if not was_tried or error in _SETTINGS_ERRORS:
         echo(
             "Leave this running, and start the service so that it may reach this machine:\n\n"
@@ -286,7 +286,7 @@ def _explain(error: str | None, was_tried: bool, certificates: Certificates) -> 
 
 
 def _start_command(authority: Path) -> str:
-    """The command that starts a service that can reach the receiver."""
+    """Return the command that starts a service that can reach the receiver."""
     bundle = shlex.quote(str(authority))
     return f"WEBHOOK_ALLOWED_NETWORKS=127.0.0.0/8 WEBHOOK_CA_BUNDLE={bundle} bin/serve"
 

@@ -1,1 +1,1 @@
-"""Rows of projects and assets that were changed with SQL, past the service."""
+"""Reports of projects and assets that were changed with SQL."""

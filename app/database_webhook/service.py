@@ -1,8 +1,7 @@
-"""Completing changes made with SQL: derived columns, former boundaries, event, entry, counters.
+"""Completing changes made with SQL: derived columns, boundary history, event, entry, counters.
 
-A report says which row to look at; what it is now is read from the database. The last event of the
-row says what was published of it. So no change is published twice, whoever made it and however
-often it is reported.
+A report only says which row to look at: the row is read from the database, and compared with its
+last event. So no change is published twice, whoever made it and however often it is reported.
 """
 
 from __future__ import annotations
@@ -31,13 +30,13 @@ from app.values.strict_json import dumps, loads_own
 
 _DATABASE: Final = Actor("system", None, "Database")
 _NOT_COMPARED: Final = ("id", "area_hectares", "updated_at")
-_COUNTED: Final = ("status", "metadata")  # columns that counters of the account follow from
+_COUNTED: Final = ("status", "metadata")  # columns that an account's counters depend on
 
-Changes = dict[str, dict[str, Any]]  # by field, as events have them
+Changes = dict[str, dict[str, Any]]  # by field, as in events
 
 
 class RowChange(NamedTuple):
-    """A report. The records may lack columns, and hold anything."""
+    """A report. Its records may lack columns, and hold anything."""
 
     type: str
     table: str
@@ -45,20 +44,20 @@ class RowChange(NamedTuple):
     old_record: Mapping[str, Any]
 
     def may_change_counters(self) -> bool:
-        """Return whether a column that counts has changed, or was not reported."""
-        columns = (self.record, self.old_record)
-        known = all(name in each for name in _COUNTED for each in columns)
-        return not known or any(self.record[name] != self.old_record[name] for name in _COUNTED)
+        """True if a column that counts has changed, or was not reported."""
+        new, old = self.record, self.old_record
+        are_reported = all(name in new and name in old for name in _COUNTED)
+        return not are_reported or any(new[name] != old[name] for name in _COUNTED)
 
 
 def apply_change(change: RowChange, *, recounts: bool = True) -> bool:
-    """Complete a change, in the caller's transaction. False when there is nothing to do.
+    """Complete a change in the caller's transaction. Returns False if there is nothing to do.
 
     Args:
-        recounts: correct the counters of the account, too.
+        recounts: also correct the counters of the account.
 
     Raises:
-        ValidationFailed: the row was moved to another account, or holds what the API would reject.
+        ValidationFailed: the row was moved to another account, or has values that the API rejects.
     """
     table, is_deletion = TABLES.get(change.table), change.type == "DELETE"
     row_id = (change.old_record if is_deletion else change.record).get("id")
@@ -74,13 +73,13 @@ def _complete_row(table: ReportedTable, row_id: str, change: RowChange, recounts
     account_id, former = account_of(table.model, row_id), change.old_record.get("account_id")
     if account_id is None:
         return False
-    if former not in (None, account_id):  # what it was there is none of this account's business
+    if former not in (None, account_id):  # its former values are not this account's to see
         message = "A row cannot be moved to another account."
         raise ValidationFailed(details=[Detail("account_id", message)])
-    found = _lock_corrected(table, account_id, row_id)
-    if found is None:
+    corrected = _lock_corrected(table, account_id, row_id)
+    if corrected is None:
         return False
-    row, owner, is_corrected = found
+    row, owner, is_corrected = corrected
     is_new = _is_new(table, account_id, row_id, is_insert=change.type == "INSERT")
     has_changed = isinstance(row, Project) and not is_saved(row)
     before, last = None, _last_event(account_id, row_id)
@@ -88,33 +87,33 @@ def _complete_row(table: ReportedTable, row_id: str, change: RowChange, recounts
         before = _data(last)
     elif former is not None:
         before = table.reported_record(change.old_record)
-    changes = _changes(before, table.record(row), has_changed) if before else {}
+    changes = _changes(before, table.event_record(row), has_changed) if before else {}
     is_applied = is_new or is_corrected or has_changed or bool(changes)
     if is_applied:
         row.updated_at = clock.now()
         db.session.flush()
         if has_changed:
             save_boundary_changed_by_sql(row, change.old_record.get("geometry"))
-        _publish(table, table.record(row), owner, {} if is_new else changes, is_new=is_new)
-    # Of a change that an event of the service has published, the counters may know nothing yet.
+        _publish(table, table.event_record(row), owner, {} if is_new else changes, is_new=is_new)
+    # The counters may be wrong even if an event of the service has published the change.
     if recounts and (is_applied or change.may_change_counters()):
         recount_usage(account_id)
     return is_applied
 
 
 def _publish_deletion(table: ReportedTable, row_id: str, old_record: Mapping[str, Any]) -> bool:
-    """Publish that a row is gone, as it was reported or else as it was in its last event."""
+    """Publish the deletion of a row, as it was reported or else as it was in its last event."""
     account_id = old_record.get("account_id")
     owner = _owner_of(account_id)
     if owner is None:
         return False
-    lock_counters(owner.account_id)  # another report of the deletion has no row to wait for
+    lock_counters(owner.account_id)  # there is no row for which a second report would wait
     last = _last_event(owner.account_id, row_id)
     if account_of(table.model, row_id) is not None or (last and _is_deletion(last)):
         return False
     state = table.reported_record(old_record) or (_data(last) if last else None)
     if state is not None and _went_with_project(table, state):
-        state = None  # the event of the project stands for its assets too
+        state = None  # the event of the project covers its assets
     if state is not None:
         emit(f"{table.name}.deleted", state, owner)
         _audit(f"{table.name}.deleted", table, state, owner)
@@ -125,38 +124,34 @@ def _publish_deletion(table: ReportedTable, row_id: str, old_record: Mapping[str
 def _lock_corrected(
     table: ReportedTable, account_id: str, row_id: str
 ) -> tuple[Any, EventActor, bool] | None:
-    """Lock a row and compute its derived columns again. Returns it, the account's owner, and
-    whether any column was wrong; None if one of the first two is gone."""
+    """Lock a row and correct its derived columns. Returns (the row, the account's owner, True if a
+    column was wrong), or None if the row or the owner is gone."""
     committed = table.read_committed(account_id, row_id)
     if committed is None:
         return None
-    columns = table.complete(committed)  # before the locks: a large boundary takes long
+    columns = table.stored_columns(committed)  # before the locks: a large boundary takes long
     owner = _owner_of(account_id)
     row = find_locked(account_id, table.model, row_id, undefer(table.model.search_text))
     if owner is None or row is None:
         return None
     if (written := table.written_columns(row)) != committed:
-        columns = table.complete(written)
+        columns = table.stored_columns(written)
     set_columns(row, columns)
     return row, owner, db.session.is_modified(row)
 
 
 def _owner_of(account_id: object) -> EventActor | None:
-    """The owner of an account, as the actor of events. The account's plan cannot change anymore."""
+    """Return the owner of an account as the actor of events, and lock the account's plan."""
     if not (isinstance(account_id, str) and is_id("account", account_id)):
         return None
-    shared = {"read": True, "key_share": True}
-    account = db.session.get(Account, account_id, with_for_update=shared)
+    lock = {"read": True, "key_share": True}
+    account = db.session.get(Account, account_id, with_for_update=lock)
     owner = None if account is None else first_owner(account_id)
     return None if owner is None else EventActor.of(acting_for(account, owner))
 
 
 def _last_event(account_id: str, row_id: str, *types: str) -> Event | None:
-    """The last event of a row, as far as events are kept.
-
-    Args:
-        types: of the event; any, when left out.
-    """
+    """Return the last event of a row, of these types if any are given; None if none is kept."""
     own = rows_of(account_id, Event).where(Event.subject_id == row_id)
     if types:
         own = own.where(Event.type.in_(types))
@@ -164,7 +159,7 @@ def _last_event(account_id: str, row_id: str, *types: str) -> Event | None:
 
 
 def _is_new(table: ReportedTable, account_id: str, row_id: str, *, is_insert: bool) -> bool:
-    """Return whether no event says yet that a row that exists was created."""
+    """True if no event has published the creation of an existing row."""
     lifecycle = (f"{table.name}.created", f"{table.name}.deleted")
     last = _last_event(account_id, row_id, *lifecycle)
     return is_insert if last is None else _is_deletion(last)
@@ -184,7 +179,8 @@ def _went_with_project(table: ReportedTable, state: Record) -> bool:
 
 
 def _changes(before: Record, after: Record, has_new_boundary: bool) -> Changes:
-    """How the fields that are known from before differ, as in the events of the service."""
+    """Return the differences between the fields in both records, as the events of the service have
+    them."""
     changes: Changes = {
         name: {"from": before[name], "to": value}
         for name, value in after.items()
@@ -201,7 +197,7 @@ def _changes(before: Record, after: Record, has_new_boundary: bool) -> Changes:
 def _publish(
     table: ReportedTable, record: Record, owner: EventActor, changes: Changes, *, is_new: bool
 ) -> None:
-    """Write the entry of a row that is new or was corrected, and its event, if it has changed."""
+    """Write the audit entry of a new or corrected row, and its events if it has changed."""
     name = table.name
     if is_new:
         emit(f"{name}.created", record, owner)
@@ -220,8 +216,8 @@ def _audit(
     owner: EventActor,
     changes: Changes | None = None,
 ) -> None:
-    """Write an entry of the audit log: nobody knows who made the change. What a command corrects,
-    its operator does."""
+    """Write an entry of the audit log. The actor of a change with SQL is unknown; that of a
+    command's correction is its operator."""
     target = Target(table.name, record["id"], record["name"])
     actor = None if is_command() else _DATABASE
     write_entry(action, target, account_id=owner.account_id, changes=changes, actor=actor)

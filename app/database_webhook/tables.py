@@ -1,4 +1,4 @@
-"""The tables whose changed rows can be reported: projects and assets."""
+"""The tables whose rows can be reported: projects and assets."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from app.values.records import columns_of_fields, mapped_row, object_row
 from app.values.strict_json import JsonInvalid, dumps, loads, loads_own
 from app.values.timestamps import read_timestamp
 
-Columns = dict[str, Any]  # by the attributes of the model
-Record = dict[str, Any]  # the fields that events show
+Columns = dict[str, Any]  # by attributes of the model
+Record = dict[str, Any]  # the fields in events
 
 
 class ReportedTable:
@@ -45,17 +45,17 @@ class ReportedTable:
     ) -> None:
         """
         Args:
-            derive: returns the columns to store for the values of the fields that clients write.
+            derive: returns all stored columns for the fields that clients write.
         """
         self.name, self.model = name, model
         self._fields, self._schema, self._update_schema = fields, schema, update_schema
         self._row_record, self._derive = row_record, derive
         self._written = [field for field in fields if field.writable != "never"]
-        found = columns_of(model, *columns_of_fields(model, self._written))
-        self._committed = CompiledQuery(found.where(model.id == bindparam("row_id")))
+        written = columns_of(model, *columns_of_fields(model, self._written))
+        self._committed = CompiledQuery(written.where(model.id == bindparam("row_id")))
 
     def read_committed(self, account_id: str, row_id: str) -> Columns | None:
-        """Return the columns that clients write, read without a lock; None if the row is gone."""
+        """Return ``written_columns`` of a row, without a lock; None if the row is gone."""
         row = self._committed.first(account_id=account_id, row_id=row_id)
         return None if row is None else self.written_columns(row)
 
@@ -63,8 +63,8 @@ class ReportedTable:
         """Return the columns of a row that clients write through the API."""
         return {field.stored_as: getattr(row, field.stored_as) for field in self._written}
 
-    def complete(self, written: Mapping[str, Any]) -> Columns:
-        """Return these columns as the API stores them, with those that are derived from them.
+    def stored_columns(self, written: Mapping[str, Any]) -> Columns:
+        """Return these columns as the API stores them, and the columns derived from them.
 
         Raises:
             ValidationFailed: the API would reject a value.
@@ -77,15 +77,15 @@ class ReportedTable:
             raise ValidationFailed(message, details=details_of(error)) from None
         return self._derive(**valid)
 
-    def record(self, row: Any) -> Record:
-        """Return the record of a row as events have it."""
+    def event_record(self, row: Any) -> Record:
+        """Return the record of a row, as in events."""
         return self._record(object_row(row, self._fields))
 
     def reported_record(self, reported: Mapping[str, Any]) -> Record | None:
-        """Return the record of a row that was reported, by the names of its columns; None if some
-        are missing or hold what no row can."""
-        names = self.model.__table__.c
-        row = {each.stored_as: reported.get(names[each.stored_as].name) for each in self._fields}
+        """Return the record of a row that was reported by the names of its columns; None if columns
+        are missing, or have values that no row can have."""
+        attributes, table = [field.stored_as for field in self._fields], self.model.__table__.c
+        row = {attribute: reported.get(table[attribute].name) for attribute in attributes}
         try:
             for name in ("created_at", "updated_at"):
                 row[name] = read_timestamp(row[name])
@@ -97,14 +97,14 @@ class ReportedTable:
 
     def _record(self, row: tuple[Any, ...]) -> Record:
         record = self._row_record(*row)
-        shown = {field.name: record[field.name] for field in self._fields if field.in_events}
-        found: Record = loads_own(dumps(shown))
-        return found
+        public = {field.name: record[field.name] for field in self._fields if field.in_events}
+        decoded: Record = loads_own(dumps(public))
+        return decoded
 
 
 def _parsed(field: Field, value: Any) -> Any:
-    """Return a column's value as a client sends it; text that is not JSON as it is, which no field
-    of JSON accepts."""
+    """Return a column's value as a client would send it. Text that is not JSON is unchanged: the
+    field will reject it."""
     if not field.kind.is_json or value is None:
         return value
     try:
@@ -114,10 +114,10 @@ def _parsed(field: Field, value: Any) -> Any:
 
 
 def _project_columns(*, geometry: Boundary | None, **written: Any) -> Columns:
-    made = written | of_projects.geometry_columns(geometry)
-    size = of_projects.stored_bytes(made["geometry"], made["metadata_json"])
-    search = of_projects.search_columns(made["name"], made["description"], made["external_id"])
-    return made | search | {"stored_bytes": size}
+    stored = written | of_projects.geometry_columns(geometry)
+    size = of_projects.stored_bytes(stored["geometry"], stored["metadata_json"])
+    texts = (stored[name] for name in ("name", "description", "external_id"))
+    return stored | of_projects.search_columns(*texts) | {"stored_bytes": size}
 
 
 def _asset_columns(*, location: Point | None, **written: Any) -> Columns:

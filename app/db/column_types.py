@@ -30,7 +30,7 @@ from sqlalchemy.types import NullType, TypeDecorator
 
 from app.values.clock import format_time, parse_time
 
-# Constraints have names, so that a migration can find them and a violation can be told apart.
+# Constraints have names for migrations, and to tell violations apart.
 metadata = MetaData(
     naming_convention={
         "pk": "pk_%(table_name)s",
@@ -49,27 +49,27 @@ class Base(DeclarativeBase):
 
 
 def among(column: str, words: Sequence[str]) -> CheckConstraint:
-    """The constraint that a column has one of these words."""
+    """Return the constraint that a column has one of these words."""
     return CheckConstraint(f"{column} IN ({', '.join(map(repr, words))})", name=column)
 
 
 def partial_index(name: str | None, *columns: str, where: str, unique: bool = False) -> Index:
-    """An index of the rows for which a condition holds, which is SQL of both databases."""
+    """Return an index of the rows for which a condition holds. It is SQL of both databases."""
     condition = text(where)
     return Index(name, *columns, unique=unique, postgresql_where=condition, sqlite_where=condition)
 
 
 def smallest_null(name: str) -> ColumnElement[Any]:
-    """A column in an index where nulls come first, as on SQLite; PostgreSQL has to be told."""
+    """Return a column of an index with nulls first, as is SQLite's order but not PostgreSQL's."""
     return column(name).nulls_first()
 
 
 def search_indexes(name: str, owner: str, *box: str) -> tuple[Index, Index]:
-    """The indexes of the texts and of the boxes of a table on PostgreSQL, by the owners of its
-    rows. Those of SQLite are tables of the same names, which the migrations make.
+    """Return the text and box indexes of a table on PostgreSQL, by the owners of its rows. On
+    SQLite, the migrations make tables of the same names.
 
     Args:
-        box: the columns with the west, south, east and north of a row.
+        box: the columns west, south, east, north.
     """
     text_key = text(f"canopy_grams({owner}, search_text)")
     box_key = text(f"canopy_box({', '.join((owner, *box))})")
@@ -88,7 +88,7 @@ SortableText = Text().with_variant(Text(collation="C"), "postgresql")
 
 
 class Compressed(TypeDecorator[bytes]):
-    """Bytes, kept by zlib at its fastest: a third of the room for boundaries."""
+    """Bytes compressed by zlib at its fastest: boundaries take a third of the space."""
 
     impl = LargeBinary
     cache_ok = True
@@ -103,8 +103,8 @@ class Compressed(TypeDecorator[bytes]):
 class Timestamp(TypeDecorator[datetime]):
     """A moment in UTC, to the millisecond.
 
-    ``timestamptz`` on PostgreSQL. SQLite has no such type: there it is text in the form that the
-    service shows, whose order is the order of time.
+    ``timestamptz`` on PostgreSQL. On SQLite, which has no such type, it is text in the API's
+    format, whose order is that of time.
     """
 
     impl = DateTime
@@ -130,7 +130,7 @@ class Timestamp(TypeDecorator[datetime]):
 
 
 class ApiTimestamp(Timestamp):
-    """A moment read as the text that the service shows, which SQLite keeps as it is."""
+    """A moment that is read as text in the API's format. SQLite stores that text."""
 
     cache_ok = True
 
@@ -141,8 +141,8 @@ class ApiTimestamp(Timestamp):
 
 
 class RawTimestamp(FunctionElement[str]):
-    """A moment as the text that the service shows. SQLite keeps it so; PostgreSQL writes it, which
-    takes less than doing it here for every row of a list."""
+    """A moment as text in the API's format. SQLite stores that text; PostgreSQL formats it, which
+    is faster than doing it here for every row of a list."""
 
     inherit_cache = True
     type = String()
@@ -177,10 +177,10 @@ def _octet_length(element: byte_length, compiler: SQLCompiler, **options: Any) -
 
 
 class stored_bytes(FunctionElement[bytes]):
-    """The bytes of a text, which SQLite stores even if they are not UTF-8."""
+    """The bytes of a text, which are not UTF-8 in every SQLite file."""
 
     inherit_cache = True
-    type = NullType()  # type: ignore[assignment]  # drivers give bytes
+    type = NullType()  # type: ignore[assignment]  # drivers return bytes
 
 
 @compiles(stored_bytes)
@@ -194,7 +194,7 @@ def _as_bytea(element: stored_bytes, compiler: SQLCompiler, **options: Any) -> s
 
 
 def api_column(column: InstrumentedAttribute[Any] | Label[Any]) -> ColumnElement[Any]:
-    """The column of an attribute, for a statement that reads plain columns under their names."""
+    """Return the column of an attribute, labeled for a statement that reads plain columns."""
     source = column.expression
     if isinstance(source.type, Timestamp):
         return RawTimestamp(source).label(column.key)

@@ -13,18 +13,18 @@ from app.values import clock
 
 
 def close_all() -> None:
-    """Close all, in a process that only waits from now on. Needs an app context."""
+    """Close all connections, in a process that only waits from now on. Needs an app context."""
     _dispose(close=True)
 
 
 def close_at_end(app: Flask) -> None:
-    """Close all, at the end of a process that others do not outlive. The last to close a SQLite
-    file writes the log back and removes it: that file alone is the database then."""
+    """Close all connections, at the end of a process that ends last. The last to close a SQLite
+    file writes its log back and removes it, so that the file alone is the database."""
     with app.app_context(), suppress(SQLAlchemyError):
         if db.engine.dialect.name == "sqlite" and snapshots.may_exist(db.engine.url):
-            with queries.connect():  # those that were killed, or forked, have closed nothing
+            with queries.reading_connection():  # killed and forked processes have closed nothing
                 pass
-    with app.app_context():  # another one, as the first gives its connections back when it ends
+    with app.app_context():  # a new one, as the first returns its connections when it ends
         close_all()
 
 
@@ -35,13 +35,13 @@ def forget_all() -> None:
 
 
 def read_clock() -> None:
-    """Read the database's clock, which a forked process knows from its parent's start only. Needs
-    an app context."""
+    """Read the database's clock in a forked process, whose reading is from its parent's start.
+    Needs an app context."""
     clock.forget_reading()
-    with suppress(SQLAlchemyError), queries.connect():
+    with suppress(SQLAlchemyError), queries.reading_connection():
         pass
 
 
 def _dispose(*, close: bool) -> None:
-    for engine in (*db.engines.values(), queries.engine()):
+    for engine in (*db.engines.values(), queries.reading_engine()):
         engine.dispose(close=close)

@@ -1,9 +1,9 @@
 """The engines for the database, SQLite or PostgreSQL.
 
 ``db.session`` is for changes: one transaction, which the edge (route, job, command) commits. On
-SQLite it begins with ``BEGIN IMMEDIATE``: whoever is going to write waits for the lock at the
-beginning, where waiting works, and not in the middle, where SQLite can only give up; they queue up
-for it (``app.db.write_queue``). Reading outside a change goes another way: ``app.db.queries``.
+SQLite it begins with ``BEGIN IMMEDIATE``, so that it waits for the lock at the beginning, in a
+queue (``app.db.write_queue``), and not in the middle, where SQLite can only give up. Reading
+outside a change uses ``app.db.queries``.
 """
 
 from __future__ import annotations
@@ -33,13 +33,12 @@ from app.db.write_queue import QueuedConnection, join_queue
 from app.values import processor_clock
 from config import Settings
 
-# SQLite's pages in memory: of a connection, and about as much in a process, for all its connections
-# together. Beyond, they come from the system's cache, and a change makes a connection forget its
-# pages anyway.
+# SQLite's pages in memory: for a connection, and for all connections of a process. Beyond, they
+# come from the system's cache; a change makes a connection forget its pages anyway.
 _CACHE_KIB: Final = 4_000
 _HEAP_BYTES: Final = 16 * 1024 * 1024
 
-# SQLAlchemy's InvalidRequestError, when two connections in a row were refused at their checkout.
+# SQLAlchemy's InvalidRequestError after two connections in a row were refused at their checkout.
 _CLOSED_AGAIN: Final = "This connection is closed"
 # Classes of SQLSTATE: connection, resources, lock not available, operator intervention, system
 # error, rollback (deadlock), read-only.
@@ -61,10 +60,8 @@ _OUTAGE_CODES: Final = frozenset(
 
 
 def engine_options(settings: Settings) -> dict[str, Any]:
-    """Options of both engines, for changes and for reading.
-
-    A thread holds one connection of each at most. Errors are logged, and do not name what was
-    written: parameters are hidden.
+    """Return the options of both engines, for changes and for reading. A thread has at most one
+    connection of each. Parameters are hidden, as errors are logged.
 
     Raises:
         config.SettingsError: DATABASE_URL cannot be used.
@@ -82,7 +79,7 @@ def engine_options(settings: Settings) -> dict[str, Any]:
 
 
 def init_app(app: Flask) -> None:
-    """Bind the session and the reading connections to ``app``, by the rules above."""
+    """Bind the session and the reading connections to ``app``."""
     db.init_app(app)
     settings: Settings = app.config["SETTINGS"]
     reading_engine = queries.init_app(app, settings.database_url, engine_options(settings))
@@ -105,12 +102,11 @@ def init_app(app: Flask) -> None:
 
 @contextmanager
 def without_waiting() -> Iterator[Connection]:
-    """A connection for a small write that may as well not happen, and that a power cut may undo.
-
-    A statement that finds the database, or its table, locked fails at once, with OperationalError.
-    """
-    queries.release()  # a thread that held one and waited for another could wait for itself
-    with queries.connect() as connection:
+    """Open a connection for a small write that may be lost, also by a power cut. If the database or
+    table is locked, a statement fails at once with OperationalError."""
+    # A thread that held one and waited for another could wait for itself.
+    queries.release_connection()
+    with queries.reading_connection() as connection:
         is_sqlite = connection.dialect.name == "sqlite"
         prepare = _without_waiting if is_sqlite else postgresql.without_waiting
         with prepare(connection) as prepared:
@@ -131,8 +127,7 @@ def _without_waiting(connection: Connection) -> Iterator[Connection]:
 
 
 def is_outage(error: BaseException) -> bool:
-    """Return whether the database is gone, locked or overloaded, rather than the statement
-    wrong."""
+    """True if the database is gone, locked or overloaded, and the statement is not wrong."""
     if isinstance(error, PoolTimeout):
         return True
     if isinstance(error, InvalidRequestError):
@@ -145,12 +140,12 @@ def is_outage(error: BaseException) -> bool:
         return bool(state.startswith(_OUTAGE_STATES))
     if code := getattr(error.orig, "sqlite_errorcode", None):
         return code & 0xFF in _OUTAGE_CODES
-    return isinstance(error, OperationalError)  # there was no connection to answer with a code
+    return isinstance(error, OperationalError)  # there is no code without a connection
 
 
 def violated_constraint(error: IntegrityError) -> str:
-    """The name of the constraint that a statement would have broken. SQLite names the columns of a
-    unique one instead: ``projects.account_id, projects.slug``."""
+    """Return the name of the violated constraint. For a unique one SQLite has its columns instead:
+    ``projects.account_id, projects.slug``."""
     diagnosis = getattr(error.orig, "diag", None)
     if diagnosis is not None:
         return diagnosis.constraint_name or ""
@@ -162,18 +157,18 @@ def _prepare_sqlite(connection: QueuedConnection, _: object) -> None:
     connection.isolation_level = None  # this module begins transactions, not the driver
     cursor = connection.cursor()
     cursor.execute("PRAGMA journal_mode=WAL")
-    cursor.execute("PRAGMA synchronous=FULL")  # what anybody sees is on the disk
+    cursor.execute("PRAGMA synchronous=FULL")  # whatever anybody reads is on the disk
     cursor.execute("PRAGMA foreign_keys=ON")
     cursor.execute("PRAGMA recursive_triggers=ON")
     cursor.execute(f"PRAGMA cache_size=-{_CACHE_KIB}")
     cursor.execute(f"PRAGMA soft_heap_limit={_HEAP_BYTES}")
-    cursor.execute("PRAGMA journal_size_limit=67108864")  # what a busy hour leaves of the log
+    cursor.execute("PRAGMA journal_size_limit=67108864")  # the log may have grown in a busy hour
     cursor.close()
 
 
 def _prepare_for_changes(connection: QueuedConnection, _: object) -> None:
-    # What a statement needs to undo itself would go into a file from 64 KB on, which takes as long
-    # as the rest of a project's INSERT. Reading keeps its files: sorts can be large.
+    # A statement's own rollback journal would be a file from 64 KB on, which takes as long as the
+    # rest of a project's INSERT. Reading connections keep such files, as sorts can be large.
     connection.execute("PRAGMA temp_store=MEMORY")
     join_queue(connection)
 
@@ -183,21 +178,21 @@ def _begin_immediately(check: TablesCheck, connection: Connection) -> None:
     with driver.queued():
         connection.exec_driver_sql("BEGIN IMMEDIATE")
     try:
-        found = driver.execute(VERSION).fetchone()
+        version = driver.execute(VERSION).fetchone()
     except sqlite3.OperationalError as error:
         driver.rollback()
         if error.sqlite_errorcode != sqlite3.SQLITE_ERROR:
             raise OperationalError(VERSION, {}, error) from error
-        found = None  # no such table or column
+        version = None  # no such table or column
     try:
-        check(found)
+        check(version)
     except OperationalError:
         driver.rollback()
         raise
 
 
 def insert_into(model: type[Base]) -> Any:
-    """An INSERT that can have an ON CONFLICT: each database has its own."""
+    """Return an INSERT that can have an ON CONFLICT, which differs by database."""
     is_sqlite = db.engine.dialect.name == "sqlite"
     dialect: Any = sqlite if is_sqlite else postgresql_dialect
     return dialect.insert(model)

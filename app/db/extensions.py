@@ -1,5 +1,5 @@
-"""Flask-SQLAlchemy, created here and bound in ``create_core``. Imports nothing of the application
-but the base of its tables, so that every layer above may import it."""
+"""Flask-SQLAlchemy, which ``create_core`` binds. Imports only the base of the tables, so that every
+layer above may import it."""
 
 from __future__ import annotations
 
@@ -13,5 +13,5 @@ db = SQLAlchemy(metadata=metadata, disable_autonaming=True)
 
 
 def models() -> dict[str, type[Any]]:
-    """The classes of all tables by their names, which ``flask shell`` has beside ``db``."""
+    """Return the models by name, for ``flask shell``."""
     return {mapper.class_.__name__: mapper.class_ for mapper in Base.registry.mappers}

@@ -1,4 +1,4 @@
-"""Bringing the schema of a database up to date. Alembic is imported when a revision is applied."""
+"""Bringing the schema of a database up to date. Alembic is imported only to apply a revision."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from flask.cli import FlaskGroup
 from sqlalchemy import Connection, column, func, table
 from sqlalchemy.exc import SQLAlchemyError
 
-from app.db import connections, kept_copies, snapshots
+from app.db import connections, migration_copies, snapshots
 from app.db.extensions import db
 from app.db.postgresql.pool_mode import require_pool_mode
 from app.db.revisions import (
@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-# The attributes by which env.py gets a connection, and what to call after each revision.
+# Attributes by which env.py gets a connection, and a function to call after each revision.
 CONNECTION: Final = "connection"
 APPLIED: Final = "applied"
-# Alembic's table of one row, with a column of ours. Revisions are compared as text.
+# Alembic's table of one row, with our column. Revisions are compared as text.
 _VERSION: Final = table("alembic_version", column("oldest_code"))
 
 
@@ -44,14 +44,14 @@ class CannotMigrate(Exception):
 
 
 def init_app(app: Flask) -> None:
-    """Give the command ``flask`` those of Flask-Migrate."""
+    """Give the command ``flask`` the subcommands of Flask-Migrate."""
     context = click.get_current_context(silent=True)
     if context is not None and isinstance(context.find_root().command, FlaskGroup):
         use_flask_migrate(app)
 
 
 def use_flask_migrate(app: Flask) -> None:
-    """Give an application the commands and functions of Flask-Migrate."""
+    """Give an application Flask-Migrate."""
     from flask_migrate import Migrate  # noqa: PLC0415
 
     Migrate().init_app(app, db, directory=FOLDER)
@@ -60,15 +60,15 @@ def use_flask_migrate(app: Flask) -> None:
 def upgrade(say: Callable[[str], None] = lambda _: None, *, keeps_copy: bool = True) -> None:
     """Apply every revision that the database lacks, in one transaction. Needs an app context.
 
-    A newer version may have migrated it already; nothing happens if this one runs on its tables.
+    Nothing happens if a newer version has migrated it to tables on which this one runs.
 
     Args:
-        say: called with each line about a database that has tables.
-        keeps_copy: whether a copy of such a file of SQLite is made before, beside it.
+        say: called with each line about the migration of existing tables.
+        keeps_copy: copy a SQLite file with tables first.
 
     Raises:
-        CannotMigrate: the tables are those of a newer version or of one before 1.0, a revision
-            fails, or there is no space for the copy.
+        CannotMigrate: the tables are of a newer version or of one before 1.0, a revision fails, or
+            there is no space for the copy.
         config.SettingsError: PGBOUNCER_POOL_MODE is wrong.
         sqlalchemy.exc.SQLAlchemyError: the database fails.
     """
@@ -76,17 +76,17 @@ def upgrade(say: Callable[[str], None] = lambda _: None, *, keeps_copy: bool = T
     require_pool_mode(settings)
     if is_supported():
         return
-    with snapshots.connect(snapshots.database_url(settings)) as connection:
-        found = revision_of(connection)
-        if found is None:
+    with snapshots.open_transaction(snapshots.database_url(settings)) as connection:
+        revision = revision_of(connection)
+        if revision is None:
             apply_revisions(connection)
             return
-        if found not in _revisions():
-            raise CannotMigrate(of_another_version(found))
-        say(f"Migrating the database from revision {found} to {newest_revision()}.")
+        if revision not in _revisions():
+            raise CannotMigrate(of_another_version(revision))
+        say(f"Migrating the database from revision {revision} to {newest_revision()}.")
         if keeps_copy and connection.dialect.name == "sqlite":
             try:
-                say(f"A copy of it as it was: {kept_copies.keep_copy(connection, found)}")
+                say(f"A copy of it as it was: {migration_copies.keep_copy(connection, revision)}")
             except OSError as error:
                 raise CannotMigrate(
                     f"There is no copy of the database as it was: {error}"
@@ -97,11 +97,11 @@ def upgrade(say: Callable[[str], None] = lambda _: None, *, keeps_copy: bool = T
 def apply_revisions(
     connection: Connection, target: str = "head", *, say: Callable[[str], None] = lambda _: None
 ) -> None:
-    """Apply the revisions that a database lacks up to one, in the current transaction, which checks
-    no foreign keys. Needs an app context.
+    """Apply the revisions that a database lacks up to ``target``, in the current transaction, which
+    checks no foreign keys. Needs an app context.
 
     Args:
-        say: called with a line after each.
+        say: called with a line after each revision.
 
     Raises:
         CannotMigrate: there is no such revision, or one would leave rows without their parents.
@@ -120,25 +120,25 @@ def apply_revisions(
 
 def make_first_tables(app: Flask) -> None:
     """Create the tables of a SQLite database that has none, so that ``flask run`` and ``worker.py``
-    work in a new folder without another command. Any other database stays as it is."""
+    work in a new folder without another command."""
     if not app.config["SETTINGS"].uses_sqlite:
         return
     with app.app_context():
         try:
             if current_revision() is None:
                 upgrade()
-        except SQLAlchemyError as error:  # it may come back; until then requests get a 503
+        except SQLAlchemyError as error:  # until it is back, requests get a 503
             log.error("database unavailable: %s", getattr(error, "orig", error))
         connections.close_all()  # forked web processes must not inherit them
 
 
 def _revisions() -> list[str]:
-    """All revisions of this version."""
+    """Return all revisions of this version."""
     return [path.name[:4] for path in Path(FOLDER, "versions").glob("[0-9]*_*.py")]
 
 
 class _Report:
-    """Says of each revision what it was, and how long it took."""
+    """Says what each revision was, and how long it took."""
 
     def __init__(self, say: Callable[[str], None]) -> None:
         self._say = say
@@ -151,15 +151,15 @@ class _Report:
 
 
 def keep_others_out(connection: Connection, coming: Iterable[Script]) -> None:
-    """On PostgreSQL, keep out changes until the current transaction ends if one of the revisions to
-    come does not let earlier code run. On SQLite, it has the lock of writers already."""
-    is_shared = all(getattr(each.module, "runs_earlier_code", False) for each in coming)
-    if not is_shared and connection.dialect.name == "postgresql":
+    """On PostgreSQL, block changes until the current transaction ends, unless earlier code runs on
+    all coming revisions. On SQLite, the transaction has the writers' lock already."""
+    is_compatible = all(getattr(script.module, "runs_earlier_code", False) for script in coming)
+    if not is_compatible and connection.dialect.name == "postgresql":
         connection.exec_driver_sql("LOCK TABLE alembic_version IN ACCESS EXCLUSIVE MODE")
 
 
 def note_oldest_code(connection: Connection, step: MigrationInfo) -> None:
-    """Note down the oldest revision whose code runs on the tables as this revision leaves them."""
+    """Store the oldest revision whose code runs on the tables after this revision."""
     revision = cast("Script", step.up_revision)
     runs_earlier_code = getattr(revision.module, "runs_earlier_code", False)
     oldest = func.coalesce(_VERSION.c.oldest_code, revision.down_revision)

@@ -1,9 +1,9 @@
-"""Reading outside a change: statements that are compiled once and run on the request's connection.
+"""Reading outside a change: statements that are compiled once, and run on the request's connection.
 
-SQLAlchemy's own execution of a statement costs several times what the database takes for a row. A
-``CompiledQuery`` keeps the compiled text and hands it to the driver itself. Each statement stands
-alone (autocommit): there is no transaction to begin or to end, and on SQLite no lock that a writer
-would wait for. ``docs/adr/0003-reading.md`` has the measurements.
+Executing a statement by SQLAlchemy takes several times as long as the database takes for a row. A
+``CompiledQuery`` keeps the compiled text and gives it to the driver. Each statement is on its own
+(autocommit), so that there is no transaction to begin or end, and on SQLite no lock that delays
+writers. ``docs/adr/0003-reading.md`` has measurements.
 """
 
 from __future__ import annotations
@@ -21,59 +21,59 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import PoolProxiedConnection
 from sqlalchemy.sql.compiler import SQLCompiler
 
-from app.db import progress
+from app.db import sqlite_interrupts
 from app.db.postgresql.connection import NoReply
 from app.values import processor_clock
 
 _ENGINE: Final = "canopy_reading_engine"
-_READER: Final = "canopy_reader"  # of this request
-_TIMES_TRIED: Final = 2  # a connection that the server has closed meanwhile is replaced once
+_READER: Final = "canopy_reader"
+_TRIES: Final = 2  # a connection that the server has closed meanwhile is replaced once
 
 Convert = Callable[[Any], Any]
 
 
 class _Reader(NamedTuple):
-    """A connection of a request, and the cursors of its streams."""
+    """The connection of a request, and the cursors of its streams."""
 
     connection: PoolProxiedConnection
     streams: list[Any]
 
 
 def init_app(app: Flask, url: str, options: Mapping[str, Any]) -> Engine:
-    """Give ``app`` an engine for reading, and end each request's connection."""
+    """Give ``app`` an engine for reading, whose connections are returned at the end of requests."""
     autocommit = {} if url.startswith("sqlite") else {"isolation_level": "AUTOCOMMIT"}
-    # Where each statement stands alone there is nothing to roll back.
+    # With autocommit there is nothing to roll back.
     engine = create_engine(url, **options, **autocommit, pool_reset_on_return=None)
     app.extensions[_ENGINE] = engine
-    app.teardown_appcontext(lambda _: release())
+    app.teardown_appcontext(lambda _: release_connection())
     return engine
 
 
-def engine() -> Engine:
-    """The engine for reading."""
-    found: Engine = current_app.extensions[_ENGINE]
-    return found
+def reading_engine() -> Engine:
+    """Return the engine for reading."""
+    engine: Engine = current_app.extensions[_ENGINE]
+    return engine
 
 
-def release() -> None:
-    """Give the request's connection back, before a change opens its own."""
+def release_connection() -> None:
+    """Return the request's connection to the pool, before a change opens its own."""
     reader: _Reader | None = g.pop(_READER, None)
     if reader is None:
         return
-    for cursor in reader.streams:  # unread, it would hold SQLite to the moment of its reading
-        with suppress(engine().dialect.loaded_dbapi.Error):  # its connection is gone
+    for cursor in reader.streams:  # unread, it would keep SQLite's snapshot
+        with suppress(reading_engine().dialect.loaded_dbapi.Error):  # the connection is gone
             cursor.close()
     reader.connection.close()
 
 
-def connect() -> Connection:
-    """A connection for statements that are seldom asked. Use it in a ``with``."""
-    return engine().connect()
+def reading_connection() -> Connection:
+    """Return a connection for rare statements. Use it in a ``with``."""
+    return reading_engine().connect()
 
 
 def has_rows(statement: Select[Any]) -> bool:
-    """True if a statement finds something. It takes no lock, and begins no transaction."""
-    with connect() as connection:
+    """True if a statement finds rows. Takes no lock, and begins no transaction."""
+    with reading_connection() as connection:
         return bool(connection.scalar(select(statement.exists())))
 
 
@@ -81,9 +81,9 @@ class CompiledStatement:
     """A statement with named parameters, compiled once for each kind of database.
 
     Args:
-        columns: those that an INSERT or UPDATE writes.
-        is_planned_anew: PostgreSQL plans it each time. Otherwise it keeps a plan after five times,
-            and one that was made while a table was empty may read all of it once it is full.
+        columns: the columns that an INSERT or UPDATE writes. is_planned_anew: let PostgreSQL plan
+        it each time. Otherwise it keeps a plan after five times,
+            and a plan made for an empty table may scan all of it once it is full.
     """
 
     def __init__(
@@ -98,7 +98,7 @@ class CompiledStatement:
         self._compiled: dict[str, CompiledText] = {}
 
     def compiled_for(self, dialect: Dialect) -> CompiledText:
-        """The text for a kind of database."""
+        """Return the text for a kind of database."""
         compiled = self._compiled.get(dialect.name)
         if compiled is None:
             compiled = CompiledText(self._statement, dialect, self._columns)
@@ -113,41 +113,41 @@ class CompiledQuery(CompiledStatement):
 
     @property
     def text(self) -> str:
-        """The statement as the database at hand gets it."""
-        return self.compiled_for(engine().dialect).text
+        """The statement for the database in use."""
+        return self.compiled_for(reading_engine().dialect).text
 
     def all(self, **values: Any) -> list[Any]:
-        """All rows, as named tuples."""
+        """Return all rows as named tuples."""
         compiled, rows = self._run(values)
         return compiled.rows(rows)
 
     def tuples(self, **values: Any) -> list[tuple[Any, ...]]:
-        """All rows, as plain tuples: for lists, where names would be looked up for every row."""
+        """Return all rows as plain tuples, for lists: names would be looked up for every row."""
         compiled, rows = self._run(values)
         return compiled.converted(rows)
 
     def stream(self, number: int, **values: Any) -> Iterator[list[tuple[Any, ...]]]:
-        """Yield all rows as plain tuples, ``number`` at once: for rows that may be megabytes each.
+        """Yield all rows as plain tuples, ``number`` at a time, for rows that may have megabytes.
 
-        The statement runs before this returns; PostgreSQL's driver holds the whole result.
+        The statement runs before this returns; PostgreSQL's driver keeps the whole result.
         """
-        source = engine()
+        source = reading_engine()
         compiled = self.compiled_for(source.dialect)
         cursor, rows = _execute(source, compiled, compiled.bind(values), number)
         g.get(_READER).streams.append(cursor)
         return compiled.chunks(source, cursor, rows, number)
 
     def first(self, **values: Any) -> Any:
-        """The first row, or None."""
+        """Return the first row, or None."""
         compiled, rows = self._run(values)
         return compiled.rows(rows[:1])[0] if rows else None
 
     def scalar(self, **values: Any) -> Any:
-        """The first column of the one row."""
+        """Return the first column of the only row."""
         return self.all(**values)[0][0]
 
     def _run(self, values: dict[str, Any]) -> tuple[CompiledText, list[Any]]:
-        source = engine()
+        source = reading_engine()
         compiled = self.compiled_for(source.dialect)
         cursor, rows = _execute(source, compiled, compiled.bind(values))
         cursor.close()
@@ -155,23 +155,23 @@ class CompiledQuery(CompiledStatement):
 
 
 class CompiledText:
-    """The text of a statement for one kind of database, and what its driver needs converted.
+    """The text of a statement for one kind of database, and the conversions that its driver needs.
 
     Args:
-        columns: those that an INSERT or UPDATE writes.
+        columns: the columns that an INSERT or UPDATE writes.
     """
 
     def __init__(
         self, statement: Executable, dialect: Dialect, columns: Sequence[str] | None = None
     ) -> None:
-        # psycopg has named parameters of itself; SQLite's dialect counts its own unless told.
+        # psycopg's parameters are named; those of SQLite's dialect are positional by default.
         named = SQLiteDialect(paramstyle="named") if dialect.name == "sqlite" else dialect
         compiled = statement.compile(dialect=named, column_keys=columns)  # type: ignore[attr-defined]
         assert isinstance(compiled, SQLCompiler)
         self.text = str(compiled)
-        self.options: dict[str, Any] = {}  # of the driver's execution
+        self.options: dict[str, Any] = {}  # for the driver's ``execute``
         self.is_sqlite = dialect.name == "sqlite"
-        self.compares_text = self.is_sqlite and progress.compares_text(self.text)
+        self.compares_text = self.is_sqlite and sqlite_interrupts.compares_text(self.text)
         binds = {name: bound for bound, name in compiled.bind_names.items()}
         self._fixed = {
             name: bound.effective_value for name, bound in binds.items() if not bound.required
@@ -184,30 +184,32 @@ class CompiledText:
         row: Any = namedtuple("Row", columns)  # type: ignore[misc]
         self._make_row: Callable[[Any], Any] = row._make
         self._from_driver = _converters(
-            (place, entry.type.dialect_impl(dialect).result_processor(dialect, None))
-            for place, entry in enumerate(compiled._result_columns)
-            if not isinstance(entry.type, Float)  # drivers give floats as they are
+            (index, entry.type.dialect_impl(dialect).result_processor(dialect, None))
+            for index, entry in enumerate(compiled._result_columns)
+            if not isinstance(entry.type, Float)  # drivers return floats
         )
 
     def steps(self, values: dict[str, Any]) -> int:
-        """SQLite's steps between two checks if the request may go on."""
-        return progress.steps_for(values) if self.compares_text else progress.STEPS
+        """Return SQLite's steps between two checks whether the request may go on."""
+        return (
+            sqlite_interrupts.steps_for(values) if self.compares_text else sqlite_interrupts.STEPS
+        )
 
     def bind(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """The parameters as the driver takes them."""
+        """Convert parameters for the driver."""
         bound = {**self._fixed, **values}
         for name, convert in self._to_driver:
             bound[name] = convert(bound[name])
         return bound
 
-    def rows(self, found: list[Any]) -> list[Any]:
-        """The driver's rows as named tuples of Python's values."""
-        return list(map(self._make_row, self.converted(found)))
+    def rows(self, driver_rows: list[Any]) -> list[Any]:
+        """Convert the driver's rows to named tuples."""
+        return list(map(self._make_row, self.converted(driver_rows)))
 
     def chunks(
         self, source: Engine, cursor: Any, rows: list[Any], number: int
     ) -> Iterator[list[Any]]:
-        """Yield these rows and all that the cursor has after them, ``number`` at once."""
+        """Yield these rows, and then the rest of the cursor's, ``number`` at a time."""
         try:
             while rows:
                 yield self.converted(rows)
@@ -218,17 +220,17 @@ class CompiledText:
         finally:
             cursor.close()
 
-    def converted(self, found: list[Any]) -> list[Any]:
-        """The driver's rows with Python's values."""
+    def converted(self, driver_rows: list[Any]) -> list[Any]:
+        """Convert the driver's rows to plain tuples."""
         if not self._from_driver:
-            return found
-        converted = []
-        for row in found:
+            return driver_rows
+        rows = []
+        for row in driver_rows:
             cells = list(row)
-            for place, convert in self._from_driver:
-                cells[place] = convert(cells[place])
-            converted.append(tuple(cells))
-        return converted
+            for index, convert in self._from_driver:
+                cells[index] = convert(cells[index])
+            rows.append(tuple(cells))
+        return rows
 
 
 def _converters(pairs: Any) -> list[tuple[Any, Convert]]:
@@ -238,11 +240,9 @@ def _converters(pairs: Any) -> list[tuple[Any, Convert]]:
 def _execute(
     source: Engine, statement: CompiledText, values: dict[str, Any], number: int | None = None
 ) -> tuple[Any, list[Any]]:
-    """Run a statement. A reading that failed because the connection was gone is done again.
-
-    Returns the cursor and its rows: the first ``number`` of them, or all.
-    """
-    for tries_left in reversed(range(_TIMES_TRIED)):
+    """Run a statement, again if the connection was gone. Returns the cursor, and its first
+    ``number`` rows, or all."""
+    for tries_left in reversed(range(_TRIES)):
         connection: Any = connection_to(source)
         cursor = None
         try:
@@ -253,8 +253,9 @@ def _execute(
             rows = cursor.fetchall() if number is None else cursor.fetchmany(number)
         except source.dialect.loaded_dbapi.Error as error:
             gone = source.dialect.is_disconnect(error, connection.dbapi_connection, cursor)
-            if cursor is not None:  # else it would end with the garbage of any thread, and SQLite
-                cursor.close()  # would let that wait for what uses the connection then
+            if cursor is not None:
+                # Collected as garbage, it would make that thread wait for SQLite's connection.
+                cursor.close()
             if gone:
                 g.pop(_READER).connection.invalidate(error)
                 source.dispose()
@@ -267,13 +268,13 @@ def _execute(
 
 
 def connection_to(source: Engine) -> PoolProxiedConnection:
-    """The connection of this request, opened if there is none yet."""
+    """Return the connection of this request, and open it if there is none."""
     reader: _Reader | None = g.get(_READER)
     return _open(source) if reader is None else reader.connection
 
 
 def _open(source: Engine) -> PoolProxiedConnection:
-    """The request's connection, anew. A pool lets the driver's errors through as they are."""
+    """Open the request's connection. The pool does not wrap errors of the driver."""
     try:
         connection = source.raw_connection()
     except source.dialect.loaded_dbapi.Error as error:
@@ -283,7 +284,7 @@ def _open(source: Engine) -> PoolProxiedConnection:
 
 
 def _wrapped(error: Exception, text: str, source: Engine, gone: bool) -> BaseException:
-    """The driver's error as SQLAlchemy's, which everything above knows."""
+    """Wrap an error of the driver in SQLAlchemy's."""
     return DBAPIError.instance(
         text,
         {},

@@ -1,7 +1,7 @@
 """Work on a whole database: reading a snapshot of it, or replacing its rows.
 
-The connections are not those of the application: they have none of its time limits, as a backup
-may take long, and on SQLite they read without the lock that writers need.
+These connections, unlike the application's, have no time limits, as a backup may take long. On
+SQLite they read without the writers' lock.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from sqlalchemy.pool import NullPool
 from app.db.postgresql.connection import NETWORK_LIMITS, set_statement
 from config import Settings
 
-WAIT_SECONDS: Final = 30  # for writers to finish, before a lock on them fails
+WAIT_SECONDS: Final = 30  # for writers to finish
 _ATTEMPTS: Final = 5
 _DEADLOCK: Final = "40P01"
-_LEAST_SPACE: Final = 64 * 1024  # bytes, which SQLite needs to begin its log
-_OF_FULL_DISK: Final = (  # what SQLite may say then
+_MIN_SPACE: Final = 64 * 1024  # bytes that SQLite needs to begin its log
+_FULL_DISK_CODES: Final = (
     *(sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN),
     *(sqlite3.SQLITE_BUSY, sqlite3.SQLITE_PROTOCOL),
 )
@@ -36,29 +36,29 @@ DATABASE_ERRORS: Final = (SQLAlchemyError, psycopg.Error)
 
 
 def database_url(settings: Settings) -> URL:
-    """The address of the service's database."""
+    """Return the URL of the service's database."""
     return make_url(settings.database_url)
 
 
 def shown_url(url: URL) -> str:
-    """The address without its password."""
-    shown = url.difference_update_query(["password", "sslpassword"])
-    return shown.render_as_string(hide_password=True)
+    """Return a URL as text, without its passwords."""
+    without_passwords = url.difference_update_query(["password", "sslpassword"])
+    return without_passwords.render_as_string(hide_password=True)
 
 
 def may_exist(url: URL) -> bool:
-    """False when the database is a file that is not there."""
+    """False if the database is a file that does not exist."""
     return url.get_backend_name() != "sqlite" or Path(url.database or "").exists()
 
 
-def reason(error: BaseException, url: URL | None = None) -> str:
-    """The database's own error message, in one line.
+def error_reason(error: BaseException, url: URL | None = None) -> str:
+    """Return the database's own error message, in one line.
 
     Args:
-        url: of the database, if a full disk, which SQLite tells as something else, is to be told.
+        url: URL of the database, to recognize a full disk, for which SQLite has other messages.
     """
     code = getattr(getattr(error, "orig", None), "sqlite_errorcode", 0) & 0xFF
-    if url is not None and code in _OF_FULL_DISK and _is_disk_full(url):
+    if url is not None and code in _FULL_DISK_CODES and _is_disk_full(url):
         return "its disk is full"
     text = str(getattr(error, "orig", None) or error).strip()
     return (text.splitlines() or [type(error).__name__])[0].rstrip(".")
@@ -67,15 +67,14 @@ def reason(error: BaseException, url: URL | None = None) -> str:
 def _is_disk_full(url: URL) -> bool:
     folder = Path(url.database or "").parent
     with suppress(OSError):
-        return shutil.disk_usage(folder).free < _LEAST_SPACE
+        return shutil.disk_usage(folder).free < _MIN_SPACE
     return False
 
 
 @contextmanager
 def snapshot(url: URL) -> Iterator[Connection]:
-    """A connection that reads the database as it is now, whatever is written meanwhile.
-
-    It blocks no writers; on SQLite its write-ahead log makes that possible.
+    """Open a connection that reads the database as it is now, whatever is written meanwhile. It
+    blocks no writers.
 
     Raises:
         sqlalchemy.exc.SQLAlchemyError: the database cannot be reached, or does not exist.
@@ -89,7 +88,7 @@ def snapshot(url: URL) -> Iterator[Connection]:
                 isolation_level="REPEATABLE READ", postgresql_readonly=True
             )
             first_read = "SELECT 1"
-        connection.exec_driver_sql(first_read)  # it begins the snapshot, on both databases
+        connection.exec_driver_sql(first_read)  # begins the snapshot
         yield connection
 
 
@@ -97,13 +96,12 @@ def snapshot(url: URL) -> Iterator[Connection]:
 def exclusive_writer(
     url: URL, tables: Sequence[str], *, create: bool = False
 ) -> Iterator[Connection]:
-    """A transaction during which no other one writes to the tables. It is committed at the end of
-    the block, and rolled back when the block raises; until then readers see the state before it.
+    """Open a transaction during which no other one writes to the tables. It is committed at the end
+    of the block, and rolled back if the block raises; until then readers see the state before it.
+    SQLite checks no foreign keys; use ``PRAGMA foreign_key_check``.
 
     Args:
         create: create a SQLite file that does not exist.
-
-    SQLite checks no foreign keys meanwhile; use ``PRAGMA foreign_key_check``.
 
     Raises:
         sqlalchemy.exc.OperationalError: other writers did not finish within 30 seconds.
@@ -117,10 +115,11 @@ def exclusive_writer(
 
 @contextmanager
 def exclusive_file(url: URL) -> Iterator[Connection | None]:
-    """A connection for many transactions on a database that is in no other use; None when it is.
+    """Open a connection for many transactions on a database that nobody else uses; None if somebody
+    does.
 
-    On SQLite the whole file is locked. On PostgreSQL an advisory lock keeps out other callers of
-    this function only; a transaction of its own holds it, as pgbouncer may give each transaction
+    On SQLite the whole file is locked. On PostgreSQL an advisory lock keeps out only other callers
+    of this function. A separate transaction holds it, as pgbouncer may give each transaction
     another connection.
     """
     with _engine(url) as engine, engine.connect() as connection:
@@ -134,8 +133,8 @@ def exclusive_file(url: URL) -> Iterator[Connection | None]:
 
 
 @contextmanager
-def connect(url: URL) -> Iterator[Connection]:
-    """A transaction on a database; a SQLite file that does not exist is created."""
+def open_transaction(url: URL) -> Iterator[Connection]:
+    """Open a transaction on a database. A SQLite file that does not exist is created."""
     with _engine(url, create=True) as engine, engine.begin() as connection:
         yield connection
 
@@ -143,7 +142,7 @@ def connect(url: URL) -> Iterator[Connection]:
 def refresh_statistics(url: URL) -> None:
     """Update PostgreSQL's statistics, after many rows were replaced."""
     if url.get_backend_name() == "postgresql":
-        with connect(url) as connection:
+        with open_transaction(url) as connection:
             connection.exec_driver_sql("ANALYZE")
 
 
@@ -160,9 +159,9 @@ def _engine(url: URL, *, begin: str = "BEGIN IMMEDIATE", create: bool = False) -
 
 
 def _postgresql_engine(url: URL) -> Engine:
-    """Each transaction sets its limits itself, and none prepares a statement: pgbouncer, if it is
-    between, refuses ``options``, and its transactions share connections."""
-    # A server that is busy with many rows may not read for a while.
+    """Make an engine that works behind pgbouncer: each transaction sets its limits itself, and no
+    statement is prepared."""
+    # A server that is busy with many rows may not read from the network for a while.
     others = {*url.query, "tcp_user_timeout"}
     limits = {name: value for name, value in NETWORK_LIMITS.items() if name not in others}
     parameters = limits | {"prepare_threshold": None}
@@ -178,7 +177,7 @@ def _postgresql_engine(url: URL) -> Engine:
 
 
 def _sqlite_engine(url: URL, begin: str, mode: str) -> Engine:
-    """``mode`` as in SQLite's URIs: with ``rw`` a missing file is an error, ``rwc`` creates it."""
+    """Make an engine. With mode ``rw`` a missing file is an error; ``rwc`` creates it."""
     path = quote(str(Path(url.database or "").absolute()))
 
     def open_file() -> sqlite3.Connection:
@@ -195,13 +194,13 @@ def _sqlite_engine(url: URL, begin: str, mode: str) -> Engine:
 
 
 def _pragma(connection: Connection, setting: str) -> Any:
-    """Run a PRAGMA outside a transaction, where most of them have to be run."""
+    """Run a PRAGMA outside a transaction, as most of them require."""
     driver: Any = connection.connection.driver_connection
     return driver.execute(f"PRAGMA {setting}").fetchone()
 
 
 def _lock_file(connection: Connection) -> bool:
-    """Keep the lock of the first write until the connection is closed."""
+    """Lock the file until the connection is closed. Returns False if somebody else uses it."""
     _pragma(connection, "busy_timeout=2000")
     _pragma(connection, "locking_mode=EXCLUSIVE")
     try:
@@ -216,10 +215,10 @@ def _lock_file(connection: Connection) -> bool:
 
 
 def _lock_tables(connection: Connection, tables: Sequence[str]) -> None:
-    """In EXCLUSIVE mode, which makes SELECT FOR UPDATE wait too: changes begin with it.
+    """Lock tables in EXCLUSIVE mode, in which SELECT FOR UPDATE, with which changes begin, waits.
 
-    The tables are locked one after the other; a writer that uses them in another order causes a
-    deadlock, after which this tries again.
+    The tables are locked one by one. If a writer uses them in another order, there is a deadlock,
+    after which this tries again.
     """
     quote_name = connection.dialect.identifier_preparer.quote
     names = ", ".join(quote_name(name) for name in tables)

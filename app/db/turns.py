@@ -1,4 +1,4 @@
-"""Accounts take turns, so that what one has waiting in numbers keeps nobody else waiting."""
+"""Turns of accounts: one with many waiting rows does not delay the others."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from sqlalchemy.orm import InstrumentedAttribute, aliased
 def next_in_turn(
     waiting: Select[Any], account: InstrumentedAttribute[Any], since: InstrumentedAttribute[Any]
 ) -> Select[Any]:
-    """Select the row to lease next, and lock it; rows that others have locked are skipped.
+    """Return the statement that selects the row to lease next, and locks it. It skips locked rows.
 
-    It is the one that has waited longest, of the account whose last lease is the oldest.
+    The row is the one that has waited longest, of the account whose last lease is the oldest.
 
     Args:
         waiting: selects the rows that may be leased, of a model with the column ``leased_at``.
-        account: the column that says whose turn a lease of the row is.
-        since: the column that says since when a row waits.
+        account: column with the account.
+        since: column with the time since when a row waits.
     """
     others = aliased(account.class_)
     last_lease = select(func.max(others.leased_at)).where(getattr(others, account.key) == account)

@@ -1,10 +1,10 @@
-"""The order in which the threads and processes of this machine write to one SQLite file.
+"""A queue for the threads and processes of this machine that write to one SQLite file.
 
-SQLite has a lock for writers but no queue: who finds it taken sleeps and tries again, for longer
-each time, and is overtaken by whoever comes meanwhile. So the service's changes queue up before
-they ask for it, first the threads of each process, then the processes. SQLite's lock stays what
-protects the file: programs that know nothing of the queue write as ever, and a change that has
-waited its whole time asks SQLite all the same, which says that the database is locked.
+SQLite has a lock for writers but no queue: a writer that finds it taken sleeps and tries again,
+longer each time, and is overtaken meanwhile. So the service's changes queue up before they ask for
+the lock, first the threads of each process, then the processes. SQLite's lock still protects the
+file: other programs write without the queue, and a change that has waited its whole time asks
+SQLite, which says that the database is locked.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Final
 from weakref import WeakValueDictionary
 
-from app.db.progress import WatchedConnection
+from app.db.sqlite_interrupts import WatchedConnection
 from app.values.deadline import Deadline
 from app.values.files import open_lock_file, try_lock, unlock
 
@@ -28,23 +28,23 @@ _RETRY_SECONDS: Final = 0.0003  # a change takes a few milliseconds
 
 
 class WriteQueue:
-    """The queue before one file. Its lock files lie beside it; where they cannot be made, the
-    threads of this process queue up alone."""
+    """The queue for one file, with lock files next to it. If they cannot be made, only the threads
+    of this process queue up."""
 
     def __init__(self, database: Path) -> None:
         self._database = database
         self._next = database.with_name(f"{database.name}.next")
         self._writer = database.with_name(f"{database.name}.writer")
-        self._descriptor: int | None = None  # of the file of the writer, while it is locked
+        self._descriptor: int | None = None  # the writer's lock file, while it is locked
         self._threads = threading.Lock()
         self._holder: object = None
-        self._is_alone = False  # whether the lock files cannot be used, which is logged once
+        self._has_warned = False  # that the lock files cannot be used
 
     def enter(self, holder: object, deadline: Deadline) -> None:
-        """Wait until ``holder`` may write. Does nothing when it may already.
+        """Wait until ``holder`` may write. Does nothing if it may already.
 
         Raises:
-            TimeoutError: the deadline is over.
+            TimeoutError: the deadline has passed.
         """
         if self._holder is holder:
             return
@@ -58,7 +58,7 @@ class WriteQueue:
         self._holder = holder
 
     def leave(self, holder: object) -> None:
-        """Let the next one write, if ``holder`` may do so now."""
+        """Let the next one write, if it is the turn of ``holder``."""
         if self._holder is not holder:
             return
         self._holder = None
@@ -69,33 +69,33 @@ class WriteQueue:
         self._threads.release()
 
     def forget(self) -> None:
-        """Start anew in a forked process, which inherited what belongs to its parent."""
+        """Reset the queue in a forked process, which has inherited its parent's state."""
         if self._descriptor is not None:
-            os.close(self._descriptor)  # the parent's lock lasts
+            os.close(self._descriptor)  # the parent keeps its lock
             self._descriptor = None
         self._threads = threading.Lock()
         self._holder = None
 
     def _wait_for_processes(self, deadline: Deadline) -> int | None:
-        """Lock the file of the writer while holding that of the next one: a process that has just
-        written finds the latter locked by who waits, and so comes after it."""
+        """Lock the writer's file while holding the next one's: a process that has just written
+        finds that locked by one that waits, and comes after it."""
         try:
             following = self._lock(self._next, deadline)
             try:
                 return self._lock(self._writer, deadline)
             finally:
-                unlock(following)  # a process forked meanwhile has a copy of the descriptor
+                unlock(following)  # a process forked meanwhile may have a copy of the descriptor
                 os.close(following)
         except TimeoutError:
             raise
         except OSError as error:  # another user's, a read-only folder, a file system without locks
-            if not self._is_alone:
+            if not self._has_warned:
                 log.warning("cannot queue for writing with other processes: %s", error)
-            self._is_alone = True
+            self._has_warned = True
             return None
 
     def _lock(self, path: Path, deadline: Deadline) -> int:
-        """The descriptor of the locked file. Raises TimeoutError or OSError."""
+        """Lock a file, and return its descriptor. Raises TimeoutError or OSError."""
         descriptor = open_lock_file(path)
         try:
             if os.geteuid() == 0:  # an operator's command; the service must be able to lock it too
@@ -110,22 +110,22 @@ class WriteQueue:
 
 
 class QueuedConnection(WatchedConnection):
-    """A connection whose transactions wait in the queue of its file, if it has one. It leaves the
-    queue when the transaction ends."""
+    """A connection whose transactions wait in the queue of its file, if it has one. The turn ends
+    with the transaction."""
 
     queue: WriteQueue | None = None
 
     @contextmanager
     def queued(self) -> Iterator[None]:
-        """Wait for the turn of this connection, and begin a transaction in the block. Both together
-        take as long as ``busy_timeout`` says."""
+        """Wait for the turn of this connection; the block begins a transaction. Both together are
+        limited by ``busy_timeout``."""
         if self.queue is None:
             yield
             return
         (milliseconds,) = self.execute("PRAGMA busy_timeout").fetchone()
         deadline = Deadline(milliseconds / 1000)
         try:
-            with suppress(TimeoutError):  # SQLite says so
+            with suppress(TimeoutError):  # then SQLite raises
                 self.queue.enter(self, deadline)
             self.execute(f"PRAGMA busy_timeout={_milliseconds_left(deadline)}")
             try:
@@ -156,7 +156,7 @@ class QueuedConnection(WatchedConnection):
 
 
 def join_queue(connection: QueuedConnection) -> None:
-    """Let a new connection wait in the queue of its file; a database in memory has none."""
+    """Give a new connection the queue of its file. A database in memory has none."""
     (path,) = (row[2] for row in connection.execute("PRAGMA database_list") if row[1] == "main")
     if path:
         connection.queue = _queues.setdefault(path, WriteQueue(Path(path)))

@@ -32,10 +32,10 @@ _EXAMPLE_PROJECT: Final = {
 
 
 def welcome(settings: Settings, *, empty: bool) -> str:
-    """The next steps, for the person who started the service. Needs an app context.
+    """Return the next steps for the person who started the service. Needs an app context.
 
-    Unless ``empty``, a database without any account gets the demo account, and the change is
-    committed. Only this text has its password and key.
+    Unless ``empty``, creates the demo account in a database without accounts, and commits. Only
+    this text has its password and key.
     """
     url = settings.public_url
     head = f"Canopy is at {url}\nSign in at {url}/login\nThe API reference is at {url}/docs\n"
@@ -45,11 +45,11 @@ def welcome(settings: Settings, *, empty: bool) -> str:
     if account is None and not empty:
         try:
             with transaction():
-                made = make_demo()
-        except IntegrityError:  # another process on the same database was first
+                created = make_demo()
+        except IntegrityError:  # another process was first
             account = first_account()
         else:
-            return head + _demo(url, made)
+            return head + _demo(url, created)
     if account is None:
         return head + _first_account(url, can_sign_up=settings.sign_up == "open")
     return head + _next_key(account.slug)

@@ -24,16 +24,16 @@ from app.values.text import slugify
 
 NAME: Final = "Canopy demo"
 OWNER: Final = "owner@demo.example"
-EXAMPLE: Final = "Cottage Grove Ranger District"  # the one with the shortest boundary
+EXAMPLE: Final = "Cottage Grove Ranger District"  # has the shortest boundary
 
 _FOLDER: Final = Path(__file__).parent
-_FOUND: Final = CompiledQuery(
+_ACCOUNT: Final = CompiledQuery(
     select(Account.id, Account.slug).where(Account.slug == bindparam("slug")),
 )
 
 
 class Demo(NamedTuple):
-    """The demo account as it was created. ``password`` is None when its owner had one already."""
+    """The created demo account. ``password`` is None if its owner already had one."""
 
     account_id: str
     slug: str
@@ -43,54 +43,54 @@ class Demo(NamedTuple):
     api_key: str
     projects: int
     assets: int
-    example_id: str  # of the project named EXAMPLE
+    example_id: str  # id of the project EXAMPLE
 
 
 def find_demo() -> Any:
-    """The ``id`` and ``slug`` of the demo account, or None when there is none."""
-    return _FOUND.first(slug=slugify(NAME))
+    """Return the ``id`` and ``slug`` of the demo account, or None."""
+    return _ACCOUNT.first(slug=slugify(NAME))
 
 
 def make_demo() -> Demo:
     """Create the demo account, on the plan enterprise, in the caller's transaction.
 
-    On a developer's machine its new owner becomes an operator, to find the page of operators.
+    On a developer's machine, its new owner becomes an operator.
     """
-    made = create_account(name=NAME, owner_email=OWNER, owner_name="Demo owner", plan="enterprise")
-    if made.password is not None and not current_app.config["SETTINGS"].production:
-        verify_address(made.owner.id, is_audited=True)
-        add_operator(made.owner.id)
-    operator = acting_for(made.account, made.owner)
-    projects = _make_projects(operator)
-    assets = _make_assets(operator, projects)
+    new = create_account(name=NAME, owner_email=OWNER, owner_name="Demo owner", plan="enterprise")
+    if new.password is not None and not current_app.config["SETTINGS"].production:
+        verify_address(new.owner.id, is_audited=True)
+        add_operator(new.owner.id)
+    principal = acting_for(new.account, new.owner)
+    projects = _make_projects(principal)
+    assets = _make_assets(principal, projects)
     return Demo(
-        account_id=made.account.id,
-        slug=made.account.slug,
-        owner_id=made.owner.id,
-        owner_email=made.owner.email,
-        password=made.password,
-        api_key=_make_key(made),
+        account_id=new.account.id,
+        slug=new.account.slug,
+        owner_id=new.owner.id,
+        owner_email=new.owner.email,
+        password=new.password,
+        api_key=_make_key(new),
         projects=len(projects),
         assets=assets,
         example_id=projects[EXAMPLE],
     )
 
 
-def _make_key(made: NewAccount) -> str:
+def _make_key(new: NewAccount) -> str:
     _, key = create_credential(
-        made.account.id,
+        new.account.id,
         kind="api_key",
         name="Demo key",
         permissions=["admin"],
-        created_by=made.owner.id,
+        created_by=new.owner.id,
     )
     return key
 
 
 def _make_projects(principal: Principal) -> dict[str, str]:
-    """Create a project for each district. Returns their ids by name."""
+    """Create a project for each district. Returns {name: id}."""
     ids = {}
-    for feature in _read("districts.geojson")["features"]:
+    for feature in _read_file("districts.geojson")["features"]:
         properties = feature["properties"]
         project = create_project(
             principal,
@@ -103,7 +103,7 @@ def _make_projects(principal: Principal) -> dict[str, str]:
 
 
 def _make_assets(principal: Principal, projects: dict[str, str]) -> int:
-    assets = _read("assets.json")
+    assets = _read_file("assets.json")
     for asset in assets:
         create_asset(
             principal,
@@ -117,5 +117,5 @@ def _make_assets(principal: Principal, projects: dict[str, str]) -> int:
     return len(assets)
 
 
-def _read(name: str) -> Any:
+def _read_file(name: str) -> Any:
     return loads((_FOLDER / name).read_bytes())

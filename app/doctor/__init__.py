@@ -1,1 +1,1 @@
-"""``bin/canopy doctor``: checks of an instance, each with advice."""
+"""``bin/canopy doctor``: checks of an instance, with advice, and repairs."""

@@ -1,9 +1,9 @@
-"""Comparing the counters of ``account_usage`` with the rows that they count."""
+"""Comparing the counters in ``account_usage`` with the rows that they count."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import Any, Final, NamedTuple, cast
 
@@ -47,17 +47,15 @@ Counts = dict[str, int]
 
 
 class WrongCounters(NamedTuple):
-    """The counters of an account that are wrong; ``stored`` is None if it has no row of
-    counters."""
+    """The wrong counters of an account."""
 
     account_id: str
-    stored: Counts | None
+    stored: Counts | None  # None: the account has no row of counters
     actual: Counts
 
 
 def wrong_counters(connection: Connection) -> Iterator[WrongCounters]:
-    """Compare the counters of all accounts with the rows that they count, in the current
-    transaction."""
+    """Compare the counters of all accounts with their rows, in the current transaction."""
     actual = _count(connection)
     stored = {
         row.account_id: _counts(row) for row in connection.execute(select_of_all_accounts(_USAGE))
@@ -69,10 +67,8 @@ def wrong_counters(connection: Connection) -> Iterator[WrongCounters]:
 
 
 def wrong_histories(connection: Connection) -> Iterator[WrongCounters]:
-    """Compare the bytes of the history of all accounts with its rows, in the current transaction.
-
-    All of them are read, which may take minutes.
-    """
+    """Compare the history bytes of all accounts with their rows, in the current transaction. All
+    rows are read, which may take minutes."""
     accounts = select_of_all_accounts(Account.id, func.coalesce(_USAGE.c.history_bytes, 0))
     sizes = Counter[str]()
     for statement in _HISTORY:
@@ -80,32 +76,33 @@ def wrong_histories(connection: Connection) -> Iterator[WrongCounters]:
             sizes[account_id] += rows * HISTORY_ROW_BYTES + sum(map(int, size))
     for account_id, stored in connection.execute(accounts.outerjoin(_USAGE).order_by(Account.id)):
         if stored != sizes[account_id]:
-            counted = {"history_bytes": stored}, {"history_bytes": sizes[account_id]}
-            yield WrongCounters(account_id, *counted)
+            actual = {"history_bytes": sizes[account_id]}
+            yield WrongCounters(account_id, {"history_bytes": stored}, actual)
 
 
 def correct_counters(url: URL, in_transaction: Transaction) -> list[WrongCounters]:
-    """Correct wrong counters, those of an account in one transaction, and return them. Needs an app
+    """Correct wrong counters, with a transaction for each account, and return them. Needs an app
     context on the same database.
 
-    The history is long, so what its counter lacked when all of it was read is added.
+    The history is too long to be read again, so the difference found before is added to its
+    counter.
     """
     with snapshot(url) as connection:
-        found = _merged(list(wrong_counters(connection)), list(wrong_histories(connection)))
-    for account_id, stored, actual in found:
+        wrong = _merge(chain(wrong_counters(connection), wrong_histories(connection)))
+    for account_id, stored, actual in wrong:
         with in_transaction():
             if stored is None:
                 insert_row(AccountUsage, {"account_id": account_id})
             lacking = actual.get("history_bytes", 0) - (stored or {}).get("history_bytes", 0)
             note_history(account_id, rows=0, size=lacking)
             recount_usage(account_id)
-    return found
+    return wrong
 
 
-def _merged(*found: list[WrongCounters]) -> list[WrongCounters]:
-    """Join what is wrong with the same account."""
+def _merge(wrong: Iterable[WrongCounters]) -> list[WrongCounters]:
+    """Join the wrong counters of the same account."""
     merged: dict[str, WrongCounters] = {}
-    for account_id, stored, actual in chain(*found):
+    for account_id, stored, actual in wrong:
         before = merged.get(account_id, WrongCounters(account_id, {}, {}))
         both = None if stored is None or before.stored is None else before.stored | stored
         merged[account_id] = WrongCounters(account_id, both, before.actual | actual)
@@ -113,11 +110,11 @@ def _merged(*found: list[WrongCounters]) -> list[WrongCounters]:
 
 
 def _count(connection: Connection) -> dict[str, Counts]:
-    """The actual counts, by account."""
-    found: dict[str, Counts] = {}
+    """Return the actual counts by account."""
+    by_account: dict[str, Counts] = {}
     area: Any = func.coalesce(func.sum(Project.area_m2), 0)
     stored: Any = func.sum(Project.stored_bytes)
-    is_kept = Project.deleted_at.is_(None)  # the others are being deleted, and count no more
+    is_kept = Project.deleted_at.is_(None)  # the others are being deleted, and do not count
     deleted = select_of_all_accounts(Project.id).where(~is_kept)
     by_status = select_of_all_accounts(
         Project.account_id, Project.status, func.count(), area, stored
@@ -125,14 +122,14 @@ def _count(connection: Connection) -> dict[str, Counts]:
     for account_id, status, number, area_m2, size in connection.execute(
         by_status.where(is_kept).group_by(Project.account_id, Project.status)
     ):
-        counts = found.setdefault(account_id, dict.fromkeys(COUNTED, 0))
+        counts = by_account.setdefault(account_id, dict.fromkeys(COUNTED, 0))
         counts[f"projects_{status}"] = number
         counts["stored_bytes"] += int(size)
         if status != "archived":
             counts["area_m2"] += int(area_m2)
     metadata = select_of_all_accounts(Asset.account_id, func.sum(byte_length(Asset.metadata_json)))
-    kept: Any = func.sum(BoundaryEntry.stored_bytes)
-    former = select_of_all_accounts(BoundaryEntry.account_id, kept).where(
+    entry_bytes: Any = func.sum(BoundaryEntry.stored_bytes)
+    former = select_of_all_accounts(BoundaryEntry.account_id, entry_bytes).where(
         BoundaryEntry.stored_bytes > 0
     )
     for others in (
@@ -142,13 +139,14 @@ def _count(connection: Connection) -> dict[str, Counts]:
         former.where(BoundaryEntry.project_id.not_in(deleted)).group_by(BoundaryEntry.account_id),
     ):
         for account_id, size in connection.execute(others):
-            found.setdefault(account_id, dict.fromkeys(COUNTED, 0))["stored_bytes"] += int(size)
+            counts = by_account.setdefault(account_id, dict.fromkeys(COUNTED, 0))
+            counts["stored_bytes"] += int(size)
     members = select_of_all_accounts(Membership.account_id, func.count()).group_by(
         Membership.account_id
     )
     for account_id, number in connection.execute(members):
-        found.setdefault(account_id, dict.fromkeys(COUNTED, 0))["members"] = number
-    return found
+        by_account.setdefault(account_id, dict.fromkeys(COUNTED, 0))["members"] = number
+    return by_account
 
 
 def _counts(row: Any) -> Counts:

@@ -1,5 +1,5 @@
-"""Finding projects and assets of which something derived is wrong: a column, the entry of the
-boundary in the history, or the shapes that maps show."""
+"""Finding projects and assets with wrong derived data: columns, entries of the boundary history, or
+shapes for maps."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _SHAPES: Final = select_of_all_accounts(
 
 
 class WrongRow(NamedTuple):
-    """A row with what is wrong with it: names of columns, HISTORY, FORMER or SHAPES."""
+    """A row, and what is wrong: names of columns, HISTORY, FORMER or SHAPES."""
 
     table: str
     id: str
@@ -53,7 +53,7 @@ def wrong_rows(connection: Connection, sample: int | None = None) -> Iterator[Wr
     """Compare projects and assets with what is derived from them, in the current transaction.
 
     Args:
-        sample: compare so many of each, chosen at random; None: all, which may take minutes.
+        sample: number of random rows of each to compare. None: all, which may take minutes.
     """
     for projects in _batches(connection, _PROJECTS, sample):
         yield from _wrong_projects(connection, projects)
@@ -70,29 +70,29 @@ def _batches(connection: Connection, table: Table, sample: int | None) -> Iterat
     span = select_of_all_accounts(func.min(number), func.max(number), func.count())
     low, high, total = connection.execute(span.select_from(table)).one()
     if sample is not None and total > sample:
-        for chosen in {random.randint(low, high) for _ in range(sample)}:  # noqa: S311 - no secret
-            yield connection.execute(rows.where(number >= chosen).limit(1)).all()
+        for first in {random.randint(low, high) for _ in range(sample)}:  # noqa: S311 - no secret
+            yield connection.execute(rows.where(number >= first).limit(1)).all()
         return
     last = -1
-    while found := connection.execute(rows.where(number > last).limit(_BATCH)).all():
-        yield found
-        last = found[-1].row
+    while batch := connection.execute(rows.where(number > last).limit(_BATCH)).all():
+        yield batch
+        last = batch[-1].row
 
 
 def _wrong_projects(connection: Connection, rows: Sequence[Any]) -> Iterator[WrongRow]:
     is_of_rows = BoundaryEntry.project_id.in_([row.id for row in rows])
     present = connection.execute(_ENTRIES.where(is_of_rows))
-    entries = {(each.account_id, each.project_id): each for each in present}
+    entries = {(entry.account_id, entry.project_id): entry for entry in present}
     wrong_sizes = set(connection.scalars(_WRONG_SIZES.where(is_of_rows)))
     shapes: dict[int, dict[int, tuple[str, int]]] = defaultdict(dict)
     of_rows = _SHAPES.where(BoundaryShape.project_row.in_([row.row for row in rows]))
     for project, level, *others in connection.execute(of_rows):
         shapes[project][level] = others[0], others[1]
     for row in rows:
-        found = _wrong_in_project(row, entries.get((row.account_id, row.id)), shapes[row.row])
-        found += [FORMER] if row.id in wrong_sizes else []
-        if found:
-            yield WrongRow("projects", row.id, row.account_id, found)
+        wrong = _wrong_in_project(row, entries.get((row.account_id, row.id)), shapes[row.row])
+        wrong += [FORMER] if row.id in wrong_sizes else []
+        if wrong:
+            yield WrongRow("projects", row.id, row.account_id, wrong)
 
 
 def _wrong_in_project(row: Any, entry: Any, shapes: dict[int, tuple[str, int]]) -> list[str]:
@@ -121,12 +121,12 @@ def _wrong_in_project(row: Any, entry: Any, shapes: dict[int, tuple[str, int]]) 
     correct = {
         "area_m2": is_near,
         "bounds": bounds == boundary.bounds,
-        "country": row.country_version != DATA_VERSION  # a job does
+        "country": row.country_version != DATA_VERSION  # a job will update it
         or boundary.country in (row.country, False)
         or (row.country is None and country_of_box(boundary.bounds) is False),  # it took too long
         HISTORY: is_recorded,
-        SHAPES: not is_recorded  # which makes them, too
-        or entry.simplified_at is None  # a job does
+        SHAPES: not is_recorded  # its repair makes them, too
+        or entry.simplified_at is None  # a job will make them
         or shapes == dict.fromkeys(levels, (row.account_id, area)),
     }
     return wrong + [name for name, is_correct in correct.items() if not is_correct]
@@ -135,8 +135,8 @@ def _wrong_in_project(row: Any, entry: Any, shapes: dict[int, tuple[str, int]]) 
 def _wrong_in_asset(row: Any) -> list[str]:
     derived: dict[str, Any] = of_assets.search_columns(row.name, row.external_id)
     try:
-        place = [None, None] if row.location is None else orjson.loads(row.location)["coordinates"]
-        derived |= {"longitude": place[0], "latitude": place[1]}
+        point = [None, None] if row.location is None else orjson.loads(row.location)["coordinates"]
+        derived |= {"longitude": point[0], "latitude": point[1]}
     except (orjson.JSONDecodeError, LookupError, TypeError):
         return ["location"]
     return [name for name, value in derived.items() if getattr(row, name) != value]

@@ -1,15 +1,15 @@
-"""Running all checks of an instance, even when most of its parts are broken."""
+"""Running all checks of an instance, even if most of its parts are broken."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Final, NamedTuple
+from typing import Final
 
 from redis.exceptions import RedisError
 from sqlalchemy import URL
 
-from app.db.snapshots import DATABASE_ERRORS, database_url, reason, shown_url, snapshot
+from app.db.snapshots import DATABASE_ERRORS, database_url, error_reason, shown_url, snapshot
 from app.doctor.checks import (
     addresses,
     audit_log,
@@ -22,15 +22,15 @@ from app.doctor.checks import (
     single_sign_on,
     valkey,
 )
-from app.doctor.results import Result, Status, problem, warning
-from app.jobs.valkey import connect
+from app.doctor.findings import Finding, problem, warning
+from app.jobs.valkey import connect_valkey
 from app.values.command_name import canopy_command
 from config import Settings, SettingsError, former_settings, load_settings, setting_faults
 
-Check = Callable[..., Iterator[Result]]
-BoundCheck = Callable[[], Iterator[Result]]  # a check with its arguments
+Check = Callable[..., Iterator[Finding]]
+BoundCheck = Callable[[], Iterator[Finding]]  # a check with its arguments
 
-# Every check by its name, in the order in which they run.
+# All checks by name, in the order in which they run.
 OF_HOST: Final[dict[str, Check]] = {
     "python": host.python_version,
     "dependencies": host.dependencies,
@@ -68,41 +68,30 @@ OF_VALKEY: Final[dict[str, Check]] = {
     "secret keys": valkey.secret_keys,
     "request counts": valkey.request_counts,
 }
-# When one of these finds something, the checks after it in the same table are skipped.
+# If one of these has advice, the checks after it in the same table are skipped.
 REQUIRED: Final = ("database", "schema", "valkey")
-SKIPPED: Final = "skipped"  # the finding that says how many were
+SKIPPED: Final = "skipped"  # the finding with the number of these
 _CORRECT_SETTING: Final = f"Correct it and run {canopy_command()} doctor again."
 _WORDS: Final = {"valkey": "connection to Valkey"}
 
 
-class DoctorFinding(NamedTuple):
-    """A result with the name of its check."""
-
-    name: str
-    result: Result
-
-    @property
-    def is_problem(self) -> bool:
-        return self.result.status is Status.PROBLEM
-
-
-def run_checks(environ: Mapping[str, str]) -> Iterator[DoctorFinding]:
-    """Run every check, and yield each finding at once.
+def run_checks(environ: Mapping[str, str]) -> Iterator[Finding]:
+    """Run all checks, and yield each finding at once.
 
     Args:
-        environ: the environment that the settings are read from.
+        environ: has the settings.
     """
     yield from _run(OF_HOST)
     try:
         settings = load_settings(environ, creates=False)
     except SettingsError as error:
         for sentence in setting_faults(environ) or [str(error)]:
-            yield DoctorFinding("settings", problem(sentence, _CORRECT_SETTING))
+            yield problem(sentence, _CORRECT_SETTING)._replace(check="settings")
         rest = OF_SETTINGS | OF_DATABASE | OF_VALKEY
         yield from _skip([name for name in rest if name != "settings"], "settings")
         return
     for sentence in former_settings(environ):
-        yield DoctorFinding("settings", warning(sentence, "Unset it."))
+        yield warning(sentence, "Unset it.")._replace(check="settings")
     yield from _run({name: partial(check, settings) for name, check in OF_SETTINGS.items()})
     url = database_url(settings)
     of_database = OF_DATABASE | {
@@ -121,44 +110,44 @@ def run_checks(environ: Mapping[str, str]) -> Iterator[DoctorFinding]:
     )
 
 
-def _run(checks: dict[str, BoundCheck]) -> Iterator[DoctorFinding]:
+def _run(checks: dict[str, BoundCheck]) -> Iterator[Finding]:
     for index, (name, check) in enumerate(checks.items()):
-        findings = [DoctorFinding(name, result) for result in check()]
+        findings = [finding._replace(check=name) for finding in check()]
         yield from findings
-        if name in REQUIRED and any(finding.result.advice for finding in findings):
+        if name in REQUIRED and any(finding.advice for finding in findings):
             yield from _skip(list(checks)[index + 1 :], name)
             return
 
 
-def _skip(names: Sequence[str], missing: str) -> Iterator[DoctorFinding]:
+def _skip(names: Sequence[str], missing: str) -> Iterator[Finding]:
     if names:
         checks = "1 check was" if len(names) == 1 else f"{len(names)} checks were"
-        found = f"{checks} skipped: fix the {_WORDS.get(missing, missing)} first"
-        yield DoctorFinding(SKIPPED, warning(found, ""))
+        sentence = f"{checks} skipped: fix the {_WORDS.get(missing, missing)} first"
+        yield warning(sentence, "")._replace(check=SKIPPED)
 
 
-def _in_database(url: URL, check: Check) -> Iterator[Result]:
+def _in_database(url: URL, check: Check) -> Iterator[Finding]:
     """Run a check on a snapshot of the database."""
     try:
         with snapshot(url) as connection:
             yield from check(connection)
     except DATABASE_ERRORS as error:
-        cause = reason(error, url)
+        cause = error_reason(error, url)
         advice = "Start it, or correct DATABASE_URL. If it is damaged, restore a backup."
         if "disk is full" in cause:
             advice = "Free some space."
         yield problem(f"The database {shown_url(url)} cannot be used ({cause})", advice)
 
 
-def _in_valkey(settings: Settings, check: Check) -> Iterator[Result]:
-    """Run a check on Valkey, which is not started for it."""
+def _in_valkey(settings: Settings, check: Check) -> Iterator[Finding]:
+    """Run a check on Valkey, without starting it."""
     try:
         url = valkey.url_of(settings)
         if url is None:
             yield valkey.not_running()
             return
         try:
-            client = connect(url, timeout=valkey.WAITS_SECONDS)
+            client = connect_valkey(url, timeout=valkey.WAITS_SECONDS)
         except ValueError as error:
             yield problem(f"REDIS_URL cannot be used: {error}", _CORRECT_SETTING)
             return

@@ -1,8 +1,5 @@
-"""The last run of ``bin/canopy doctor``, for the page of operators. A job runs its checks, as these
-may take long.
-
-Valkey has the findings. If it loses its data, the next run of the job restores them.
-"""
+"""The last run of ``bin/canopy doctor``, for the page of operators. A job runs the checks, as these
+may take long, and keeps the findings in Valkey. If it loses them, the next run restores them."""
 
 from __future__ import annotations
 
@@ -13,6 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from redis import Redis
 
+from app.doctor.findings import Finding, Status
 from app.jobs.queue import IMPORTS, enqueue_once
 from app.jobs.valkey import valkey
 from app.policy.instance import DOCTOR_KEPT, DOCTOR_WITHIN
@@ -23,25 +21,16 @@ from app.values.text import pluralize
 JOB: Final = "run-doctor"
 _HOUR: Final = 60  # minutes
 _DAY: Final = 24 * _HOUR
-_FOUND: Final = "canopy:doctor:findings"
-_REQUESTED: Final = "canopy:doctor:requested"  # while somebody waits for a run
-_JOB_ID: Final = "periodic-run-doctor"  # that of the scheduler: one at a time
-
-
-class Finding(NamedTuple):
-    """The result of a check. ``status`` is ok, warning or problem; ``advice`` may be empty."""
-
-    check: str
-    status: str
-    found: str
-    advice: str
+_FINDINGS: Final = "canopy:doctor:findings"
+_REQUESTED: Final = "canopy:doctor:requested"  # exists while somebody waits for a run
+_JOB_ID: Final = "periodic-run-doctor"  # as the scheduler's, so that one runs at a time
 
 
 class DoctorRun(NamedTuple):
     """The last completed run."""
 
     at: datetime
-    host: str  # on which it ran
+    host: str
     findings: list[Finding]
 
     @property
@@ -60,28 +49,31 @@ class DoctorRun(NamedTuple):
     @property
     def problems(self) -> list[Finding]:
         """The findings that are problems."""
-        return [each for each in self.findings if each.status == "problem"]
+        return self._with_status(Status.PROBLEM)
 
     @property
     def warnings(self) -> list[Finding]:
         """The findings that are warnings."""
-        return [each for each in self.findings if each.status == "warning"]
+        return self._with_status(Status.WARNING)
 
     @property
     def others(self) -> list[Finding]:
-        """The findings that are neither."""
-        return [each for each in self.findings if each.status == "ok"]
+        """The other findings."""
+        return self._with_status(Status.OK)
+
+    def _with_status(self, status: Status) -> list[Finding]:
+        return [finding for finding in self.findings if finding.status is status]
 
 
 class DoctorProgress(NamedTuple):
-    """The last run, None before the first. ``is_running``: another one was requested."""
+    """The last run, and whether another one was requested."""
 
-    last: DoctorRun | None
+    last: DoctorRun | None  # None: there was none
     is_running: bool
 
 
 def request_doctor_run() -> bool:
-    """Have a worker run the doctor now. False if Valkey does not respond."""
+    """Let a worker run the doctor now. Returns False if Valkey does not respond."""
     seconds = int(DOCTOR_WITHIN.total_seconds())
 
     def request(client: Redis) -> bool:
@@ -93,17 +85,17 @@ def request_doctor_run() -> bool:
 
 
 def read_progress() -> DoctorProgress | None:
-    """The last run and whether another was requested, or None if Valkey does not respond."""
+    """Return the progress, or None if Valkey does not respond."""
 
     def read(client: Redis) -> tuple[Any, Any]:
-        found, requested = client.mget(_FOUND, _REQUESTED)
-        return found, requested
+        run, request = client.mget(_FINDINGS, _REQUESTED)
+        return run, request
 
     values = valkey().attempt(read)
     if values is None:
         return None
-    found, requested = values
-    return DoctorProgress(_doctor_run(loads(found)) if found else None, requested is not None)
+    run, request = values
+    return DoctorProgress(_doctor_run(loads(run)) if run else None, request is not None)
 
 
 def store_findings(findings: Iterable[Finding]) -> None:
@@ -111,13 +103,14 @@ def store_findings(findings: Iterable[Finding]) -> None:
     record = {
         "at": clock.format_time(clock.now()),
         "host": platform.node(),
-        "findings": [each._asdict() for each in findings],
+        "findings": [finding._asdict() for finding in findings],
     }
     client = valkey().client
-    client.set(_FOUND, dumps(record), ex=DOCTOR_KEPT)
+    client.set(_FINDINGS, dumps(record), ex=DOCTOR_KEPT)
     client.delete(_REQUESTED)
 
 
 def _doctor_run(record: dict[str, Any]) -> DoctorRun:
-    findings = [Finding(**each) for each in record["findings"]]
+    rows = (row | {"status": Status(row["status"])} for row in record["findings"])
+    findings = [Finding(**row) for row in rows]
     return DoctorRun(clock.parse_time(record["at"]), record["host"], findings)

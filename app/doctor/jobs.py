@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Final
 
-from app.doctor.doctor_runs import Finding, store_findings
+from app.doctor.doctor_runs import store_findings
 from app.jobs import shutdown
 from app.jobs.queue import IMPORTS
 from app.jobs.registry import Job
@@ -14,19 +14,19 @@ from app.policy.instance import DOCTOR_EVERY, DOCTOR_WITHIN
 
 def run_doctor() -> int:
     """Run the checks of ``bin/canopy doctor`` and store their findings. Returns the number of
-    findings; 0 when the worker is asked to stop."""
-    from app.doctor.doctor import run_checks  # noqa: PLC0415 - most processes need none
+    findings; 0 if the worker is asked to stop."""
+    from app.doctor.doctor import run_checks  # noqa: PLC0415 - most processes do not need it
 
     findings = []
-    for name, result in run_checks(os.environ):
+    for finding in run_checks(os.environ):
         if shutdown.requested.is_set():
             return 0
-        findings.append(Finding(name, str(result.status), result.found, result.advice))
+        findings.append(finding)
     store_findings(findings)
     return len(findings)
 
 
-# In the queue of imports, as it may take minutes in a large database: mails do not wait for it.
+# In the queue of imports, as it may take minutes, for which mails must not wait.
 JOBS: Final = (
     Job(
         run_doctor,

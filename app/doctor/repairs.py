@@ -1,4 +1,4 @@
-"""Repairing what is derived: ``bin/canopy doctor --repair``."""
+"""Repairing derived data: ``bin/canopy doctor --repair``."""
 
 from __future__ import annotations
 
@@ -23,33 +23,33 @@ from app.usage.counters import note_new_shapes
 
 
 class Repairs(NamedTuple):
-    """What was repaired: the names of indexes, and the ids of rows, by kind. ``refused``: the rows
-    that were not, each with the reason."""
+    """The results of a repair."""
 
-    repaired: dict[str, list[str]]
-    refused: dict[str, str]
+    repaired: dict[str, list[str]]  # names of indexes and ids of rows, by kind
+    refused: dict[str, str]  # reasons by id of row
 
 
-def repair(url: URL, in_transaction: Transaction) -> Repairs:
-    """Correct what is derived from other data and wrong: each row, and the counters of each
-    account, in a transaction of its own; an index as a whole, for which changes wait.
+def repair_instance(url: URL, in_transaction: Transaction) -> Repairs:
+    """Correct wrong derived data, with a transaction for each row, for the counters of each
+    account, and for each index, for which changes wait. Needs an app context on the same database.
 
     A row that was changed with SQL is completed as if it had been reported
-    (``app.database_webhook``), with its event and its entry in the audit log. Shapes of maps are
-    left to the job that makes them. Needs an app context on the same database.
+    (``app.database_webhook``), with its event and its entry in the audit log. A job makes the
+    shapes of maps.
     """
     repaired: dict[str, list[str]] = defaultdict(list)
     refused = {}
     repaired["indexes"] = rebuild_faulty(url)  # first, as changes of rows update them
     with snapshot(url) as connection:
-        found = list(wrong_rows(connection))
-    for row in found:
+        wrong = list(wrong_rows(connection))
+    for row in wrong:
         reason = _repair_row(row, in_transaction)
         if reason is None:
             repaired[SHAPES if row.wrong == [SHAPES] else row.table].append(row.id)
         else:
             refused[row.id] = reason
-    repaired["counters"] = [each.account_id for each in correct_counters(url, in_transaction)]
+    counters = correct_counters(url, in_transaction)
+    repaired["counters"] = [account.account_id for account in counters]
     done = {kind: names for kind, names in repaired.items() if names}
     if done:
         with in_transaction():
@@ -59,7 +59,7 @@ def repair(url: URL, in_transaction: Transaction) -> Repairs:
 
 
 def _repair_row(row: WrongRow, in_transaction: Transaction) -> str | None:
-    """Returns why it is not possible, or None."""
+    """Repair a row. Returns None, or the reason why that is not possible."""
     try:
         with in_transaction():
             is_done = not {SHAPES, FORMER}.issuperset(row.wrong) and apply_change(
@@ -76,6 +76,6 @@ def _repair_row(row: WrongRow, in_transaction: Transaction) -> str | None:
             if is_done:
                 note_new_shapes([row.account_id])  # so that maps and totals are not kept
     except ValidationFailed as error:
-        faults = "; ".join(f"{each.field}: {each.message}" for each in error.details)
+        faults = "; ".join(f"{detail.field}: {detail.message}" for detail in error.details)
         return f"first correct what the API would reject ({faults})"
     return None if is_done else "it has changed meanwhile, or its account has no owner"

@@ -1,1 +1,1 @@
-"""Files as responses: how many at once, for whom, and how they are streamed."""
+"""Files as responses: streaming them, with limits, while their caller has access."""

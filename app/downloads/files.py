@@ -14,35 +14,31 @@ from app.http.errors import ServiceUnavailable
 
 
 class ExportedFile(NamedTuple):
-    """The pieces of a file, to be closed in the end, and its size if it is known."""
+    """The pieces of a file, which have to be closed, and its size if known."""
 
     pieces: Generator[bytes]
     size: int | None
 
 
 def whole_file(pieces: Iterable[bytes], app: Flask) -> ExportedFile:
-    """A file that is complete before this returns.
-
-    Raises:
-        ServiceUnavailable: there is no room for it.
-    """
+    """Write a whole file before it is sent. Raises ServiceUnavailable if there is no room."""
     try:
         with new_file(Path(app.instance_path)) as file:
             file.writelines(pieces)
     except OSError:
-        raise no_room() from None
-    return sized(file)
+        raise no_room_error() from None
+    return exported_file(file)
 
 
-def sized(file: IO[bytes]) -> ExportedFile:
-    """A complete file, read from its beginning."""
+def exported_file(file: IO[bytes]) -> ExportedFile:
+    """Return the pieces and the size of a complete file."""
     size = file.seek(0, 2)
     file.seek(0)
     return ExportedFile(_pieces(file), size)
 
 
-def no_room() -> ServiceUnavailable:
-    """The error for a file that the disk has no room for."""
+def no_room_error() -> ServiceUnavailable:
+    """Return the error for a full disk."""
     message = "The server has no room for this file. Ask whoever runs it to free some disk."
     return ServiceUnavailable(message)
 

@@ -1,7 +1,7 @@
 """Streaming a file as a response.
 
-Few are streamed at a time, as each holds a thread of the web server until its client has read it
-all. A file ends early when its caller may no longer have it.
+Each export holds a thread of the web server until its client has read it, so their number is
+limited. A file ends early when its caller loses access.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ log = logging.getLogger(__name__)
 
 _SLUG: Final = CompiledQuery(select(Account.slug).where(Account.id == bindparam("account_id")))
 _lock: Final = threading.Lock()
-_running: Final[set[str]] = set()  # accounts; each has one export at most, to leave room for others
+_running: Final[set[str]] = set()  # accounts, each with one export at most
 
 
 def stream_file(
@@ -52,30 +52,30 @@ def stream_file(
 ) -> Response:
     """Stream a file of an account, or of the instance.
 
-    The first piece is there before the response begins, so that an error until then is an error
-    response. A later error ends the connection; so does the caller losing access, which is logged.
+    An error before the first piece is an error response. A later error ends the connection, and so
+    does the loss of access, which is logged.
 
     Args:
-        write: begins the file. Its argument is True if all of it has to be there when it returns.
-        name: the name of the file, by the slug of the account, or ``instance``.
+        write: begins the file. Its argument is True if the file must be complete when it returns.
+        name: returns the name of the file for the slug of the account, or for ``instance``.
 
     Raises:
-        ServiceUnavailable: another export of the account is running, or there are too many.
+        ServiceUnavailable: another export of the account is running, or too many others.
     """
     slot = until_the_end(ExitStack())
     threads = current_app.config["SETTINGS"].web_threads
     slot.enter_context(export_slot(account_id, threads))
     without_turn()
     slug = INSTANCE if account_id == INSTANCE else _SLUG.first(account_id=account_id).slug
-    queries.release()  # each query of an export takes its own connection
+    queries.release_connection()  # each query of an export takes its own connection
     # A response without a length ends with its connection in HTTP/1.0, whatever the reason.
     pieces, size = write(request.environ.get("SERVER_PROTOCOL") == "HTTP/1.0")
     until_the_end(closing(pieces))
     first = next(pieces, b"")
     pace_response(EXPORT_HELD_BYTES, EXPORT_SECONDS)
     app = current_app._get_current_object()  # type: ignore[attr-defined]
-    allowed = _until_refused(_while_allowed(chain([first], pieces), app), request_id())
-    body = _then_last(allowed, slot.close)
+    checked = _break_without_access(_with_access(chain([first], pieces), app), request_id())
+    body = _before_last(checked, slot.close)
     response = Response(body, content_type=content_type)
     if size is not None:
         response.content_length = size
@@ -84,12 +84,12 @@ def stream_file(
     return response
 
 
-def _until_refused(pieces: Iterator[bytes], own_id: str) -> Iterator[bytes]:
-    """Yield the pieces until the caller loses access. Then break the connection, as if the client
-    had gone, so that no client mistakes the part that it has for the whole file.
+def _break_without_access(pieces: Iterator[bytes], own_id: str) -> Iterator[bytes]:
+    """Yield the pieces until the caller loses access. Then break the connection, so that the client
+    does not mistake its part for the whole file.
 
     Args:
-        own_id: of the request, for the log.
+        own_id: the id of the request, for the log.
     """
     try:
         yield from pieces
@@ -99,23 +99,23 @@ def _until_refused(pieces: Iterator[bytes], own_id: str) -> Iterator[bytes]:
         raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE)) from None
 
 
-def _then_last(pieces: Iterator[bytes], do: Callable[[], None]) -> Iterator[bytes]:
-    """Yield the pieces, and call ``do`` before the last: a client that has read it can begin its
-    next export."""
+def _before_last(pieces: Iterator[bytes], call: Callable[[], None]) -> Iterator[bytes]:
+    """Yield the pieces, and call ``call`` before the last, so that a client that has read it can
+    begin its next export."""
     last = next(pieces)
     for piece in pieces:
         yield last
         last = piece
-    do()
+    call()
     yield last
 
 
 @contextmanager
 def export_slot(account_id: str, threads: int) -> Iterator[None]:
-    """Run an export of an account.
+    """Reserve the place of an account's export.
 
     Args:
-        threads: those of the process, one of which is kept free.
+        threads: the threads of the process, one of which is kept free.
 
     Raises:
         ServiceUnavailable: the process runs another export of the account, or too many others.
@@ -133,8 +133,8 @@ def export_slot(account_id: str, threads: int) -> Iterator[None]:
             _running.discard(account_id)
 
 
-def _while_allowed(pieces: Iterator[bytes], app: Flask) -> Iterator[bytes]:
-    """Yield the pieces of a file until the caller of this request may no longer have it.
+def _with_access(pieces: Iterator[bytes], app: Flask) -> Iterator[bytes]:
+    """Yield the pieces of a file while the caller of this request has access.
 
     Raises, instead of a later piece or at the end:
         Unauthorized: their key or token is revoked or has expired.

@@ -1,1 +1,1 @@
-"""/v1/eudr: whether the plots of an account would be taken by the EUDR's Information System."""
+"""Plots for the EU Deforestation Regulation (EUDR): their file, and a report on its problems."""

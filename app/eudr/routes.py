@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from flask import Response, current_app
 
 from app.api import envelope
 from app.api.blueprint import ApiBlueprint
-from app.api.expensive import expensive_work
+from app.api.expensive import client_check, expensive_work
 from app.api.schemas import single_of
 from app.auth.guard import require_permission
 from app.auth.principal import Principal
+from app.eudr.plots import pop_options
+from app.eudr.records import PlotReader
 from app.eudr.report import make_report, report_record
 from app.eudr.schemas import EudrReportQuerySchema, EudrReportSchema
-from app.exports.service import export_of
 
 bp = ApiBlueprint(
     "eudr",
@@ -35,14 +37,16 @@ bp = ApiBlueprint(
 def report_eudr(principal: Principal, values: dict[str, Any]) -> Response:
     """Check the plots for the EUDR.
 
-    What `GET /v1/exports/projects?format=eudr` with the same parameters would give: how many plots,
-    and what stands against them. With `points`, it needs `assets:read` besides.
+    The response says how many plots `GET /v1/exports/projects?format=eudr` would write with the
+    same parameters, and lists their problems and warnings. `points` also needs `assets:read`.
     """
     if values.get("points"):
         require_permission(principal, "assets:read")
-    values |= {"format": "eudr", "within": principal.project_ids}
-    export = export_of("projects", principal.account_id, values)
+    options = pop_options(values)
+    values["within"] = principal.project_ids
+    check = client_check()
     app = current_app._get_current_object()  # type: ignore[attr-defined]
+    reader = PlotReader(principal.account_id, app, lambda _: check())
     with expensive_work():
-        report = make_report(export, app)
+        report = make_report(reader.projects(values, options), options, Path(app.instance_path))
     return envelope.single(report_record(report))

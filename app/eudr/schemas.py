@@ -1,21 +1,99 @@
-"""The query and the record of /v1/eudr."""
+"""The queries of files for the EUDR, and the record of /v1/eudr."""
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from marshmallow import fields
+import marshmallow as ma
+from marshmallow import fields, validate
 
 from app.api.openapi.schemas import OutputSchema
 from app.api.query_schemas import FilterQuerySchema, SearchText
 from app.api.resource_schemas import filter_fields
-from app.exports.schemas import EudrProjectsQuerySchema
+from app.eudr.plots import country_error
 from app.policy import eudr
+from app.policy.countries import COUNTRY_CODES
 from app.policy.fields import PROJECT
+from app.policy.request_limits import NAME_LENGTH
+from app.values.schemas import QueryBoolean, QueryInteger, QuerySchema, Text
+
+_ONLY = "For the EUDR: "
+
+
+class ProducerCountry(Text):
+    """The code of a country, in capitals or not."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(shortest=2, longest=2, **options)
+
+    def _deserialize(self, *args: Any, **values: Any) -> str:
+        code = str(super()._deserialize(*args, **values)).upper()
+        if code not in COUNTRY_CODES:
+            raise ma.ValidationError(country_error(code))
+        return code
+
+
+class EudrQuerySchema(QuerySchema):
+    """The options of a file for the EUDR."""
+
+    producer_name = Text(
+        shortest=1,
+        longest=NAME_LENGTH,
+        metadata={"description": f"{_ONLY}`ProducerName` of plots whose metadata has none."},
+    )
+    producer_country = ProducerCountry(
+        metadata={
+            "description": f"{_ONLY}`ProducerCountry` of plots whose metadata has none, as in ISO "
+            "3166-1 alpha-2.",
+            "pattern": "^[A-Za-z]{2}$",
+        },
+    )
+    holes = fields.String(
+        validate=validate.OneOf(eudr.HOLES),
+        metadata={
+            "description": f"{_ONLY}what becomes of holes, which the Information System does not "
+            "know. `split`, the default, cuts the plot in parts around them; `ignore` fills them; "
+            "`refuse` makes them a problem."
+        },
+    )
+    variant = QueryInteger(
+        low=eudr.VARIANTS[0],
+        high=eudr.VARIANTS[-1],
+        metadata={
+            "description": f"{_ONLY}1, the default: a file for one producer. 2: for several, so "
+            "that each plot needs `ProducerCountry`."
+        },
+    )
+    divide = QueryBoolean(
+        metadata={
+            "description": f"{_ONLY}write a zip of several files, each of at most "
+            f"{eudr.FILE_BYTES:,} bytes and {eudr.FILE_PRODUCERS:,} producers."
+        },
+    )
+    cattle = QueryBoolean(
+        metadata={
+            "description": f"{_ONLY}the commodity is cattle, so points may have more than "
+            f"{eudr.POINT_HECTARES:g} hectares."
+        },
+    )
+
+
+class EudrProjectsQuerySchema(EudrQuerySchema):
+    """The options of a file with the plots of projects."""
+
+    boundaries = QueryBoolean(
+        metadata={"description": f"{_ONLY}`false` leaves out the boundaries of projects."},
+    )
+    points = QueryBoolean(
+        metadata={
+            "description": f"{_ONLY}`true` adds the projects' assets of type `{eudr.PLOT_TYPE}` as "
+            "points. This also needs `assets:read`."
+        },
+    )
 
 
 class EudrReportQuerySchema(FilterQuerySchema, EudrProjectsQuerySchema):
-    """Which projects, and what the file is to be."""
+    """Which projects, and the options of the file."""
 
     class Meta(FilterQuerySchema.Meta):
         include = filter_fields(PROJECT)
@@ -28,11 +106,13 @@ def _codes(codes: dict[str, str]) -> str:
 
 
 class EudrFindingSchema(OutputSchema):
-    """A problem or a warning. One that is about the whole file has no ids and no name."""
+    """A problem or a warning. One about the whole file has no ids and no name."""
 
     project_id = fields.String(required=True, allow_none=True)
     asset_id = fields.String(
-        required=True, allow_none=True, metadata={"description": "Of a plot kept as a point."}
+        required=True,
+        allow_none=True,
+        metadata={"description": "The id of a plot kept as a point."},
     )
     name = fields.String(required=True, allow_none=True)
     code = fields.String(required=True)
@@ -40,7 +120,7 @@ class EudrFindingSchema(OutputSchema):
 
 
 class EudrReportSchema(OutputSchema):
-    """What the file would be."""
+    """The file that would be written."""
 
     example: ClassVar = {
         "ready": False,
@@ -79,9 +159,13 @@ class EudrReportSchema(OutputSchema):
     points = fields.Integer(required=True, metadata={"description": "Plots kept as points."})
     producers = fields.Integer(
         required=True,
-        metadata={"description": "By name and country, or the number of countries if larger."},
+        metadata={
+            "description": "The number of producers by name and country, or of countries if larger."
+        },
     )
-    bytes = fields.Integer(required=True, metadata={"description": "Of all files, unpacked."})
+    bytes = fields.Integer(
+        required=True, metadata={"description": "The size of all files, unpacked."}
+    )
     problems = fields.List(
         fields.Nested(EudrFindingSchema),
         required=True,

@@ -1,1 +1,1 @@
-"""Events: writing and reading them, and the catalogue of their types."""
+"""Writing and reading events, and the catalogue of their types."""

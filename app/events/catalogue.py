@@ -1,8 +1,7 @@
 """The types of events, each with a JSON Schema of the whole envelope and an example.
 
-They are built from ``app.policy.events.EVENTS``. A schema allows additional members, as receivers
-ignore those that they do not know. ``closed`` schemas forbid them; tests validate every event with
-these.
+They are built from ``app.policy.events.EVENTS``. A schema allows additional members, which
+receivers ignore.
 """
 
 from __future__ import annotations
@@ -20,11 +19,12 @@ from app.events.records import (
     EventRecord,
     Schema,
     id_of,
+    object_of,
 )
 from app.policy.events import EVENTS, TEST_EVENT, EventKind
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
-TYPES: Final = (*EVENTS, TEST_EVENT)  # of written events
+TYPES: Final = (*EVENTS, TEST_EVENT)
 
 _TEST: Final = EventKind("A webhook is tested", tuple(TEST.fields))
 _ACTOR: Final = {
@@ -40,7 +40,7 @@ _EVENT_ID: Final = "evt_01k9zq3n8d1v6c0r4t7y2w5xke"
 
 @cache
 def event_types() -> list[dict[str, Any]]:
-    """List the types that can be subscribed to, in the order of the catalogue."""
+    """Return the types that can be subscribed to, in the order of the catalogue."""
     return [
         {
             "name": name,
@@ -52,29 +52,25 @@ def event_types() -> list[dict[str, Any]]:
     ]
 
 
-def schema_of(event_type: str, *, closed: bool = False) -> Schema:
-    """Build the JSON Schema of an event.
-
-    Args:
-        event_type: one of ``TYPES``.
-        closed: forbid members that the schema does not name.
+def schema_of(event_type: str) -> Schema:
+    """Build the JSON Schema of an event, which is one of ``TYPES``.
 
     Raises:
         KeyError: the type is unknown, or ``RECORDS`` lacks its kind of record.
     """
     kind, record = _kind(event_type)
     data = _schemas(record.fields)
-    data |= {name: _extra_schema(name, record, closed) for name in kind.extra}
-    data |= {kind.actor: _object(_schemas(_ACTOR), closed)} if kind.actor else {}
+    data |= {name: _extra_schema(name, record) for name in kind.extra}
+    data |= {kind.actor: object_of(**_schemas(_ACTOR))} if kind.actor else {}
     members: dict[str, Schema] = {
         "id": {**id_of("evt"), "description": "The same each time the event is sent."},
         "type": {"const": event_type},
         "created_at": TIMESTAMP,
-        "data": _object(data, closed),
-        "account": _object(_schemas(_ACCOUNT), closed),
+        "data": object_of(**data),
+        "account": object_of(**_schemas(_ACCOUNT)),
     }
     about = {"$schema": DIALECT, "title": event_type, "description": f"{kind.meaning}."}
-    return about | _object(members, closed)
+    return about | object_of(**members)
 
 
 def example_of(event_type: str) -> dict[str, Any]:
@@ -99,17 +95,20 @@ def _kind(event_type: str) -> tuple[EventKind, EventRecord]:
     return kind, RECORDS[kind.fields]
 
 
-def _extra_schema(name: str, record: EventRecord, closed: bool) -> Schema:
+def _extra_schema(name: str, record: EventRecord) -> Schema:
     if former := _former(name, record):
         return record.fields[former].schema
     if name != "changes":
         raise KeyError(f"say here what {name} is")
-    changes: dict[str, Schema] = {
-        name: _object({"from": field.schema, "to": field.schema}, closed)
+    changes = {
+        name: object_of(**{"from": field.schema, "to": field.schema})
         for name, field in record.fields.items()
     }
-    changes |= record.changes_besides
-    return _object(changes, closed, required=False) | {"minProperties": 1}
+    return {
+        "type": "object",
+        "properties": {**changes, **record.changes_besides},
+        "minProperties": 1,
+    }
 
 
 def _extra_example(name: str, record: EventRecord) -> Any:
@@ -120,16 +119,9 @@ def _extra_example(name: str, record: EventRecord) -> Any:
 
 
 def _former(name: str, record: EventRecord) -> str | None:
-    """Return the field whose value before the change ``name`` is; None if it is something else."""
+    """Return the field of which ``name`` is the value before the change, or None."""
     field = name.removeprefix("previous_")
     return field if field != name and field in record.fields else None
-
-
-def _object(properties: dict[str, Schema], closed: bool, *, required: bool = True) -> Schema:
-    """The schema of an object with these members, all of them required if ``required``."""
-    made: Schema = {"type": "object", "properties": properties}
-    made |= {"required": list(properties)} if required else {}
-    return made | ({"additionalProperties": False} if closed else {})
 
 
 def _schemas(fields: Mapping[str, EventField]) -> dict[str, Schema]:

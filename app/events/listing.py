@@ -1,4 +1,4 @@
-"""Reading an account's events: a page of them, all, one, and the latest about a record."""
+"""Reading an account's events."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 from sqlalchemy import bindparam, func
 
 from app.auth.tenant import columns_of
-from app.db.queries import CompiledQuery, engine
+from app.db.queries import CompiledQuery, reading_engine
 from app.http.errors import NotFound
 from app.lists.pages import newest_first, page_rows
 from app.lists.scanning import KeyedRows, Reader
@@ -28,14 +28,14 @@ _OF_SUBJECT = CompiledQuery(
     columns_of(Event, Event.body)
     .where(Event.subject_id == bindparam("subject_id"))
     .order_by(Event.subject_id, Event.id.desc())
-    .limit(bindparam("most"))
+    .limit(bindparam("limit"))
 )
 _SCANNED: Final = KeyedRows(columns_of(Event, Event.body), Event.id)
-_SCANNED_AT_ONCE: Final = 50  # one may have some 100 KB
+_SCANNED_AT_ONCE: Final = 50  # events, of up to 100 KB each
 
 
 class EventQuery(NamedTuple):
-    """A page of events, and filters of them; both ends of the time are included."""
+    """A page of events, and its filters. Both ends of the time are included."""
 
     page: int = 1
     per_page: int = 20
@@ -45,18 +45,18 @@ class EventQuery(NamedTuple):
 
 
 def list_events(account_id: str, query: EventQuery) -> tuple[list[Fragment], int]:
-    """Read the events of a page as they were sent, newest first, and count those of all pages."""
+    """Return the events of a page as they were sent, newest first, and the total of all pages."""
     filters = {"type": query.type} if query.type else {}
     filters |= {"since": first_id("event", query.since)} if query.since else {}
     filters |= {"until": last_id("event", query.until)} if query.until else {}
     values = {"account_id": account_id, **filters}
     total = int(_count(*filters).scalar(**values))
-    dialect = engine().dialect.name
+    dialect = reading_engine().dialect.name
     rows = page_rows(
         query.page,
         query.per_page,
         total,
-        lambda wanted: _page(dialect, wanted.backwards, *filters),
+        lambda span: _page(dialect, span.backwards, *filters),
         values,
     )
     return [Fragment(body) for (body,) in rows], total
@@ -69,25 +69,25 @@ def scan_events(read: Reader, account_id: str) -> Iterator[list[Fragment]]:
 
 
 def read_event(account_id: str, event_id: str) -> Any:
-    """Read an event as it was sent, byte for byte. Raises NotFound if there is none, or it was
+    """Return an event as it was sent, byte for byte. Raises NotFound if there is none, or it was
     deleted since."""
-    known = is_id("event", event_id)
-    row = _ONE.first(account_id=account_id, event_id=event_id) if known else None
+    is_valid = is_id("event", event_id)
+    row = _ONE.first(account_id=account_id, event_id=event_id) if is_valid else None
     if row is None:
         raise NotFound("This event does not exist, or is no longer kept.")
     return Fragment(row.body)
 
 
-def latest_events(account_id: str, subject_id: str, most: int) -> list[Any]:
-    """Read the latest events about a record, such as a project, newest first."""
-    rows = _OF_SUBJECT.all(account_id=account_id, subject_id=subject_id, most=most)
+def latest_events(account_id: str, subject_id: str, limit: int) -> list[Any]:
+    """Return the latest events about a record, such as a project, newest first."""
+    rows = _OF_SUBJECT.all(account_id=account_id, subject_id=subject_id, limit=limit)
     return [loads_own(row.body.encode()) for row in rows]
 
 
 @cache
 def _count(*filters: str) -> CompiledQuery:
-    found = columns_of(Event).add_columns(func.count().label("total"))
-    return CompiledQuery(found.where(*(_FILTERS[name] for name in filters)))
+    total = columns_of(Event).add_columns(func.count().label("total"))
+    return CompiledQuery(total.where(*(_FILTERS[name] for name in filters)))
 
 
 @cache

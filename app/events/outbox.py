@@ -1,7 +1,7 @@
 """Writing events in the transaction of the change.
 
 A change, its event and a delivery for each subscribed webhook are committed together or not at all.
-Nothing is sent from here: the delivery job (``app/webhooks/deliveries``) needs only the database.
+Nothing is sent from here; that is up to the delivery job (``app/webhooks/deliveries``).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 from sqlalchemy import bindparam, select
 
 from app.auth.principal import Principal
-from app.db.noted import notes
+from app.db.transaction_notes import notes
 from app.db.transactions import CompiledChange, insert_rows
 from app.jobs.after_commit import notify_after_commit
 from app.jobs.queue import DELIVERIES
@@ -42,10 +42,8 @@ _SUBSCRIPTIONS: Final = CompiledChange(
 
 
 class EventActor(NamedTuple):
-    """An account in which something happens, and the person who does it: for a key, its creator.
-
-    The actor in the audit log is the key itself (``app.audit.origin.Actor``).
-    """
+    """An account, and the person who does something in it. For a key, that is its creator; in the
+    audit log, it is the key (``app.audit.origin.Actor``)."""
 
     account_id: str
     account_name: str
@@ -64,7 +62,7 @@ class EventActor(NamedTuple):
 
 @dataclass(frozen=True)
 class _Subscribed:
-    """The key of a note: the webhooks of an account."""
+    """The key of a note with the webhooks of an account."""
 
     account_id: str
 
@@ -81,9 +79,8 @@ def emit(
 
     Args:
         event_type: one of ``app.policy.events.EVENTS``.
-        subject: the current record that the event is about, with its ``id``; the catalogue selects
-            the fields of the event from it.
-        subject_id: the id to find the event by, if the subject has none or one of another system.
+        subject: the current record, with its ``id``, from which the catalogue selects fields.
+        subject_id: id to find the event by, if the subject has none or one of another system.
         extra: other values that the catalogue requires, such as ``changes``.
 
     Raises:
@@ -98,7 +95,7 @@ def emit(
         data[kind.actor] = {"id": actor.actor_id, "email": actor.actor_email}
     subject_id = subject["id"] if subject_id is None else subject_id
     (event_id,) = _write(event_type, [(subject_id, data)], actor)
-    (webhook_ids,) = subscribed(actor.account_id, event_type)
+    (webhook_ids,) = subscribed_webhooks(actor.account_id, event_type)
     queue_deliveries(actor.account_id, event_id, webhook_ids)
 
 
@@ -108,13 +105,13 @@ def emit_many(
     actor: EventActor,
     webhook_ids: Sequence[str],
 ) -> None:
-    """Write an event about each subject for known webhooks, with one statement for the events and
+    """Write an event about each subject for these webhooks, with one statement for the events and
     one for the deliveries.
 
     Args:
         event_type: one of ``app.policy.events.EVENTS``, without an actor or extra values.
-        subjects: the id to find each event by, and the record.
-        webhook_ids: ids that ``subscribed`` returned in this transaction.
+        subjects: (id to find the event by, record).
+        webhook_ids: ids that ``subscribed_webhooks`` returned in this transaction.
     """
     kind = EVENTS[event_type]
     records = [(key, {name: record[name] for name in kind.fields}) for key, record in subjects]
@@ -127,16 +124,16 @@ def emit_many(
     _queue(actor.account_id, due, "event")
 
 
-def subscribed(account_id: str, *event_types: str) -> list[list[str]]:
-    """The ids of the webhooks that are subscribed to each type.
+def subscribed_webhooks(account_id: str, *event_types: str) -> list[list[str]]:
+    """Return the ids of the webhooks that are subscribed to each type.
 
-    They are read once in a transaction, and locked against deletion until the deliveries are
-    committed; other changes of them do not wait, and neither do other events.
+    The webhooks are read once in a transaction, and locked against deletion until its end. Neither
+    other changes of them nor other events wait for that.
     """
-    noted, key = notes(), _Subscribed(account_id)
-    if (rows := noted.get(key)) is None:
-        rows = noted[key] = _SUBSCRIPTIONS.all({"account_id": account_id})
-    return [[row.id for row in rows if includes_event(row.events, each)] for each in event_types]
+    open_notes, key = notes(), _Subscribed(account_id)
+    if (rows := open_notes.get(key)) is None:
+        rows = open_notes[key] = _SUBSCRIPTIONS.all({"account_id": account_id})
+    return [[row.id for row in rows if includes_event(row.events, name)] for name in event_types]
 
 
 def emit_test(webhook_id: str, actor: EventActor, due_at: datetime) -> str:
@@ -159,17 +156,17 @@ def queue_deliveries(
 
     Args:
         cause: ``event``, ``test`` or ``redelivery``.
-        due_at: by default now.
+        due_at: now by default.
 
     Returns:
         The ids of the deliveries.
     """
     due_at = due_at or clock.now()
-    return _queue(account_id, [(event_id, each, due_at) for each in webhook_ids], cause)
+    return _queue(account_id, [(event_id, webhook, due_at) for webhook in webhook_ids], cause)
 
 
 def queue_replay(account_id: str, webhook_id: str, events: Iterable[tuple[str, datetime]]) -> None:
-    """Queue past events for a webhook, each with the time at which it is due."""
+    """Queue past events for a webhook: (event id, due time)."""
     _queue(account_id, [(event_id, webhook_id, due_at) for event_id, due_at in events], "replay")
 
 

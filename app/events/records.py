@@ -1,8 +1,8 @@
-"""The records in the data of events: the JSON Schema and an example of each of their fields.
+"""The records in events: the JSON Schema and an example of each of their fields.
 
-A kind of record is identified by its fields in the catalogue of ``app.policy.events``, so another
-type of event about a record that is here needs nothing more. The fields of projects and assets come
-from ``app.policy.fields``.
+A kind of record is identified by its fields in ``app.policy.events``, so another type of event
+about the same kind needs nothing here. The fields of projects and assets come from
+``app.policy.fields``.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ _POINT: Final[Schema] = {
 
 
 def id_of(prefix: str) -> Schema:
-    """The schema of an id with this prefix."""
+    """Return the schema of an id with this prefix."""
     return {"type": "string", "pattern": f"^{prefix}_", "maxLength": 40}
 
 
@@ -90,13 +90,13 @@ def _counted(description: str) -> Schema:
     return {"type": "integer", "minimum": 1, "description": description}
 
 
-def _object_of(**members: Schema) -> Schema:
-    """The schema of an object with these members, all of them required."""
+def object_of(**members: Schema) -> Schema:
+    """Return the schema of an object with these members, all of them required."""
     return {"type": "object", "properties": members, "required": list(members)}
 
 
 def _resource_fields(table: Sequence[Field]) -> dict[str, EventField]:
-    """The fields of projects or assets that are in events."""
+    """Return the fields of projects or assets that are in events."""
     return {
         field.name: EventField(_resource_schema(field), field.example)
         for field in table
@@ -176,7 +176,7 @@ _AUDIT_ENTRY: Final = EventRecord(
             {**TEXT, "description": "Later versions have more."}, "project.updated"
         ),
         "actor": EventField(
-            _object_of(id=_OPTIONAL_TEXT, label=TEXT, type=_one_of(*ACTORS)),
+            object_of(id=_OPTIONAL_TEXT, label=TEXT, type=_one_of(*ACTORS)),
             {"id": "key_01k9zq1z4b7d2f5h8k1m3p6r9t", "label": "Sync", "type": "api_key"},
         ),
         "at": EventField(TIMESTAMP, "2026-01-03T10:20:30.456Z"),
@@ -187,12 +187,12 @@ _AUDIT_ENTRY: Final = EventRecord(
         "id": EventField(id_of("aud"), "aud_01k9zq3n8d1v6c0r4t7y2w5xke"),
         "outcome": EventField(_one_of("done", "refused"), "done"),
         "target": EventField(
-            _object_of(id=_OPTIONAL_TEXT, label=TEXT, type=TEXT),
+            object_of(id=_OPTIONAL_TEXT, label=TEXT, type=TEXT),
             {"id": "proj_01k9zq3mgse2j7tbyw5c4r8nhd", "label": "Hood", "type": "project"},
         ),
         "via": EventField(
-            _object_of(
-                application=_or_null(_object_of(id=TEXT, label=TEXT)),
+            object_of(
+                application=_or_null(object_of(id=TEXT, label=TEXT)),
                 credential=_OPTIONAL_TEXT,
                 import_id=_OPTIONAL_TEXT,
                 ip=_OPTIONAL_TEXT,

@@ -9,15 +9,10 @@ from marshmallow import fields, validate
 
 from app.api.query_schemas import FilterQuerySchema, ProjectId, SearchText
 from app.api.resource_schemas import filter_fields
+from app.eudr.schemas import EudrProjectsQuerySchema, EudrQuerySchema
 from app.exports.service import FORMATS
-from app.formats.writers.eudr_plots import country_error
 from app.policy import eudr
-from app.policy.countries import COUNTRY_CODES
 from app.policy.fields import ASSET, PROJECT
-from app.policy.request_limits import NAME_LENGTH
-from app.values.schemas import QueryBoolean, QueryInteger, QuerySchema, Text
-
-_ONLY = "For the EUDR: "
 
 
 class _FormatOf(validate.OneOf):
@@ -35,78 +30,6 @@ def _format(kind: str) -> fields.String:
         validate=_FormatOf(FORMATS[kind]),
         load_default="geojson",
         metadata={"description": "Format of the file."},
-    )
-
-
-class ProducerCountry(Text):
-    """The code of a country, in upper or lower case."""
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(shortest=2, longest=2, **options)
-
-    def _deserialize(self, *args: Any, **values: Any) -> str:
-        code = str(super()._deserialize(*args, **values)).upper()
-        if code not in COUNTRY_CODES:
-            raise ma.ValidationError(country_error(code))
-        return code
-
-
-class EudrQuerySchema(QuerySchema):
-    """Options of a file for the EUDR."""
-
-    producer_name = Text(
-        shortest=1,
-        longest=NAME_LENGTH,
-        metadata={"description": f"{_ONLY}`ProducerName` of plots whose metadata has none."},
-    )
-    producer_country = ProducerCountry(
-        metadata={
-            "description": f"{_ONLY}`ProducerCountry` of plots whose metadata has none, as in ISO "
-            "3166-1 alpha-2.",
-            "pattern": "^[A-Za-z]{2}$",
-        },
-    )
-    holes = fields.String(
-        validate=validate.OneOf(eudr.HOLES),
-        metadata={
-            "description": f"{_ONLY}what becomes of holes, which the Information System does not "
-            "accept. `split`, the default, cuts plots into parts around them; `ignore` fills them; "
-            "`refuse` reports them as a problem."
-        },
-    )
-    variant = QueryInteger(
-        low=eudr.VARIANTS[0],
-        high=eudr.VARIANTS[-1],
-        metadata={
-            "description": f"{_ONLY}1, the default: a file for one producer. 2: for several "
-            "producers; each plot needs `ProducerCountry`."
-        },
-    )
-    divide = QueryBoolean(
-        metadata={
-            "description": f"{_ONLY}write a zip of several files, each of at most "
-            f"{eudr.FILE_BYTES:,} bytes and {eudr.FILE_PRODUCERS:,} producers."
-        },
-    )
-    cattle = QueryBoolean(
-        metadata={
-            "description": f"{_ONLY}the commodity is cattle: points may have more than "
-            f"{eudr.POINT_HECTARES:g} hectares."
-        },
-    )
-
-
-class EudrProjectsQuerySchema(EudrQuerySchema):
-    """Options of a file of projects for the EUDR."""
-
-    boundaries = QueryBoolean(
-        metadata={"description": f"{_ONLY}include the boundaries of projects as plots (true)."},
-    )
-    points = QueryBoolean(
-        metadata={
-            "description": f"{_ONLY}include the projects' assets of type `{eudr.PLOT_TYPE}` as "
-            "points (false). Needs `assets:read` too."
-        },
     )
 
 

@@ -9,17 +9,20 @@ from typing import IO, Any, Final, NamedTuple
 
 from flask import Flask
 
+from app.assets.listing import asset_query, scan_assets
 from app.audit.entries import changes_of_new, write_read_entry
 from app.audit.targets import Target
-from app.downloads.files import ExportedFile, no_room, sized, whole_file
-from app.exports.records import EudrReader, read_in_short_queries, scan_records
-from app.formats.writers.eudr import NO_OPTIONS, write_eudr
-from app.formats.writers.eudr_plots import EudrOptions
+from app.downloads.files import ExportedFile, exported_file, no_room_error, whole_file
+from app.eudr.plots import NO_OPTIONS, EudrOptions, pop_options
+from app.eudr.records import PlotReader
+from app.eudr.writer import InvalidPlots, write_eudr
 from app.formats.writers.features import FEATURE_TYPES, Feature
 from app.formats.writers.formats import STREAMED, WHOLE
 from app.formats.writers.source import CannotWrite, FeatureSource, blocks
 from app.http.errors import BadRequest, Detail
+from app.lists.scanning import OnBatch, Reader, in_short_queries
 from app.policy.files import FORMATS_OUT
+from app.projects.listing import project_query, scan_projects
 from app.values import clock
 from app.values.clock import format_value
 from app.values.text import slugify
@@ -29,8 +32,6 @@ FORMATS: Final[dict[str, tuple[str, ...]]] = {
     "assets": tuple(FORMATS_OUT),
 }
 
-_EUDR_PROJECT_OPTIONS: Final = ("boundaries", "points")
-
 
 class Export(NamedTuple):
     """The kind, format and filters of an export.
@@ -38,10 +39,8 @@ class Export(NamedTuple):
     Args:
         kind: one of ``FEATURE_TYPES``.
         format: one of the kind's ``FORMATS``.
-        filters: as the schema of the list loads them; for assets also ``project_id``; ``within``:
-            the ids of the projects that the credential may see.
-        boundaries, points: include boundaries, and plots kept as points, in a file of projects for
-            the EUDR.
+        filters: those of the list, as its schema loads them; for assets also ``project_id``, and
+            ``within``: the ids of the projects that it is limited to.
     """
 
     kind: str
@@ -49,8 +48,6 @@ class Export(NamedTuple):
     account_id: str
     filters: Mapping[str, Any] = {}
     eudr: EudrOptions = NO_OPTIONS
-    boundaries: bool = True
-    points: bool = False
 
     @property
     def media_type(self) -> str:
@@ -64,16 +61,14 @@ class Export(NamedTuple):
 def export_of(kind: str, account_id: str, values: dict[str, Any]) -> Export:
     """The export for a query, as its schema loads it."""
     filters = dict(values)
-    eudr = {name: filters.pop(name) for name in EudrOptions._fields if name in filters}
-    project_options = {name: filters.pop(name) for name in _EUDR_PROJECT_OPTIONS if name in filters}
-    format_name = filters.pop("format")
-    return Export(kind, format_name, account_id, filters, EudrOptions(**eudr), **project_options)
+    options = pop_options(filters)
+    return Export(kind, filters.pop("format"), account_id, filters, options)
 
 
 def write_export(
     export: Export,
     app: Flask,
-    on_batch: Callable[[int], None] = lambda _: None,
+    on_batch: OnBatch = lambda _: None,
     *,
     at_once: bool = False,
 ) -> ExportedFile:
@@ -92,23 +87,22 @@ def write_export(
     """
     if export.format == "eudr":
         features = features_for_eudr(export, app, on_batch)
-        return sized(_whole_file(partial(write_eudr, features, options=export.eudr), app))
+        return exported_file(_whole_file(partial(write_eudr, features, options=export.eudr), app))
     source = _source(export, app, on_batch)
     if write := STREAMED.get(export.format):
         pieces = blocks(write(source))
         return whole_file(pieces, app) if at_once else ExportedFile(pieces, None)
-    return sized(_whole_file(partial(WHOLE[export.format], source), app))
+    return exported_file(_whole_file(partial(WHOLE[export.format], source), app))
 
 
 def features_for_eudr(
-    export: Export, app: Flask, on_batch: Callable[[int], None] = lambda _: None
+    export: Export, app: Flask, on_batch: OnBatch = lambda _: None
 ) -> Iterator[Feature]:
-    """The features of a file for the EUDR."""
-    reader = EudrReader(export.account_id, app, on_batch)
-    filters = dict(export.filters)
+    """The records that a file for the EUDR is written of."""
+    reader = PlotReader(export.account_id, app, on_batch)
     if export.kind == "assets":
-        return reader.plots(filters)
-    return reader.projects(filters, boundaries=export.boundaries, points=export.points)
+        return reader.assets(export.filters)
+    return reader.projects(export.filters, export.eudr)
 
 
 def export_filename(slug: str, export: Export) -> str:
@@ -122,32 +116,40 @@ def export_filename(slug: str, export: Export) -> str:
 def _whole_file(write: Callable[[Path], IO[bytes]], app: Flask) -> IO[bytes]:
     try:
         return write(Path(app.instance_path))
-    except CannotWrite as error:
+    except InvalidPlots as error:
         details = [
             Detail(problem.record_id or "format", problem.message, problem.code)
             for problem in error.problems
         ]
-        details = details or [Detail("format", str(error))]
         raise BadRequest(str(error), details=details) from None
+    except CannotWrite as error:
+        raise BadRequest(str(error), details=[Detail("format", str(error))]) from None
     except OSError:
-        raise no_room() from None
+        raise no_room_error() from None
 
 
-def _source(export: Export, app: Flask, on_batch: Callable[[int], None]) -> FeatureSource:
+def _source(export: Export, app: Flask, on_batch: OnBatch) -> FeatureSource:
     def read(*, metadata_only: bool) -> Iterator[Any]:
-        scan = partial(
-            scan_records,
-            export.kind,
-            export.account_id,
-            dict(export.filters),
-            metadata_only=metadata_only,
-        )
-        return read_in_short_queries(app, scan, on_batch)
+        scan = partial(_scan_records, export, metadata_only=metadata_only)
+        return in_short_queries(app, scan, on_batch)
 
     return FeatureSource(
         FEATURE_TYPES[export.kind],
         lambda: read(metadata_only=False),
         lambda: (text for text in read(metadata_only=True) if text is not None),
+    )
+
+
+def _scan_records(export: Export, read: Reader, *, metadata_only: bool) -> Iterator[list[Any]]:
+    """Yield the records of an export, or the JSON text of their metadata, in batches."""
+    filters = dict(export.filters)
+    if export.kind == "projects":
+        query = project_query(**filters)
+        return scan_projects(read, export.account_id, query, metadata_only=metadata_only)
+    project_id = filters.pop("project_id", None)
+    query = asset_query(**filters)
+    return scan_assets(
+        read, export.account_id, query, project_id=project_id, metadata_only=metadata_only
     )
 
 

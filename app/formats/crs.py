@@ -1,7 +1,7 @@
-"""Coordinate reference systems that files and people name, and transforming them to WGS 84.
+"""Coordinate reference systems that files and people name, and their transformation to WGS 84.
 
-PROJ is never asked to open what a text names: of a definition only the parts that ``_definition``
-lets through are used, which have numbers and no names of files, and PROJ's own language is refused.
+PROJ never opens a file that a text names. Only the parts of a definition that ``_definition``
+allows are used: they have numbers, and no names of files. PROJ's own language is refused.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ from app.policy.files import CRS_LENGTH
 set_network_enabled(False)  # no grid is downloaded, whatever PROJ_NETWORK says
 
 _WGS84: Final = CRS.from_epsg(4326)
-_DECIMALS: Final = 12  # of a degree: a tenth of a micrometer; fewer make slivers cross themselves
+_DECIMALS: Final = 12  # a tenth of a micrometer; with fewer, slivers cross themselves
 _EXACT: Final = 1.0  # meters; a transformation that is no worse needs no note
 _NAME_LENGTH: Final = 100
-_LONGEST_NAME: Final = 40  # characters of what may be the name of a system
-_MEANT: Final = 3  # systems that a message names
+_LONGEST_NAME: Final = 40  # characters; a longer text is not searched as a name
+_SUGGESTIONS: Final = 3  # systems in a message
 _GIVE: Final = "Give its code, such as EPSG:25832, or its definition as WKT."
 _CONVERT: Final = (
     "Convert the file to EPSG:4326, in QGIS with Export, Save Features As, or name another system."
 )
 _SWAPPED: Final = "Latitude and longitude were swapped, as you chose."
-_CONFIDENCE: Final = 70  # of 100: the definition is the same, its name may differ
+_CONFIDENCE: Final = 70  # percent: the definition is the same, its name may differ
 
 _CODE = r"(?P<code>[A-Za-z0-9_]{1,20})"
 _NAMES: Final = tuple(
@@ -57,7 +57,7 @@ _WEB_MERCATOR: Final = re.compile(
     r"\+proj=merc|\+[ab]=6378137(\.0*)?|\+(lat_ts|lon_0|x_0|y_0)=0(\.0*)?|\+k=1(\.0*)?|\+units=m"
     r"|\+nadgrids=@null|\+wktext|\+no_defs|\+over"
 )
-# Where else WKT can have PROJ's own language, or the name of a file.
+# Other parts of WKT that can have PROJ's own language, or the name of a file.
 _FOREIGN: Final = re.compile(
     r"extension\s*[\[(]|parameterfile|proj crs string|proj-based|\+\s*(proj|init|step)|\0",
     re.IGNORECASE,
@@ -70,8 +70,8 @@ class Projection:
     84.
 
     ``name`` is its code, such as "EPSG:25832", or the name in its definition. ``accuracy`` is that
-    of the transformation, in meters; 0 where positions stay the same, None where it is unknown.
-    ``note`` is a sentence for whoever imports, where the result is only approximate.
+    of the transformation, in meters; 0: positions stay the same; None: unknown. ``note`` is a
+    sentence for the person who imports, if the result is only approximate.
 
     It may be shared between threads: pyproj has a transformer for each.
     """
@@ -84,7 +84,7 @@ class Projection:
     _is_swapped: bool = False  # the file has y before x
 
     def swapped(self) -> Projection:
-        """The same for a file that has latitude or northing first."""
+        """This projection for a file that has latitude or northing first."""
         return replace(self, is_wgs84=False, _is_swapped=True)
 
     def to_wgs84(self, geometry: Json) -> Json:
@@ -109,11 +109,11 @@ class Projection:
         return replace_positions(geometry, degrees)
 
     def as_degrees(self, box: Box) -> Box | None:
-        """A box as the file has it, if its numbers can only be degrees, although this system has
-        meters: so it is a wrong one. None: they can be meters.
+        """A box with the numbers of the file, if they can only be degrees, although this system has
+        meters and so is the wrong one. None: they can be meters.
 
         Args:
-            box: west, south, east and north in degrees on WGS 84, as they came of them.
+            box: west, south, east and north in degrees on WGS 84, transformed from the numbers.
         """
         source = self._transformer.source_crs
         if source is None or not source.is_projected:
@@ -156,7 +156,7 @@ def read_crs(text: str) -> Projection:
 
 
 def _method(crs: CRS) -> str:
-    """How a system is projected, as a sentence goes on to say it, where that may be at fault."""
+    """The end of a sentence that names the projection of a system; empty if it has none."""
     operation = crs.coordinate_operation
     return f": its projection is “{_printable(operation.method_name, 60)}”" if operation else ""
 
@@ -164,12 +164,11 @@ def _method(crs: CRS) -> str:
 def chosen_projection(
     reader: FormatReader, own: Projection | None, chosen: str | None
 ) -> Projection | None:
-    """The system of a file: the one that a person has named, else its own, if it has one. Where a
-    person has said that x and y change places, they do. The reader notes what is not as the file
-    says.
+    """The system of a file: the one that a person has named, else its own, if it has one. x and y
+    change places if a person has said so. The reader notes the differences from the file.
 
     Raises:
-        FileInvalid: the person's is not known.
+        FileInvalid: the system that the person has named is unknown.
     """
     projection = own if chosen is None else read_crs(chosen)
     if own is not None and projection is not None and own.name != projection.name:
@@ -181,8 +180,8 @@ def chosen_projection(
 
 
 def in_degrees(feature: SourceFeature, projection: Projection | None) -> SourceFeature:
-    """The feature with longitude and latitude in degrees on WGS 84, or with the problem that keeps
-    it from that."""
+    """The feature with longitude and latitude in degrees on WGS 84, or with the problem of its
+    transformation."""
     if feature.geometry is None or projection is None or projection.is_wgs84:
         return feature
     try:
@@ -193,15 +192,15 @@ def in_degrees(feature: SourceFeature, projection: Projection | None) -> SourceF
 
 
 def _parsed(text: str) -> CRS:
-    """The system, as it is defined."""
+    """The system that a text names or defines. Raises FileInvalid."""
     if len(text) > CRS_LENGTH:
         raise FileInvalid(
             f"The definition of the coordinate reference system has more than {CRS_LENGTH:,} "
             f"characters. {_CONVERT}"
         )
     try:
-        if named := _authority_and_code(text):
-            return CRS.from_authority(*named)
+        if code := _authority_and_code(text):
+            return CRS.from_authority(*code)
         if re.match(r"\w+\s*[\[(]", text):
             return CRS.from_wkt(_without_files(text))
     except (ProjError, UnicodeEncodeError):  # the latter: half a surrogate pair
@@ -210,11 +209,11 @@ def _parsed(text: str) -> CRS:
 
 
 def _unknown(text: str) -> FileInvalid:
-    found = find_systems(text, (), _MEANT) if len(text) < _LONGEST_NAME else []
-    meant = " or ".join(f"{system.code} ({system.name})" for system in found)
+    systems = find_systems(text, (), _SUGGESTIONS) if len(text) < _LONGEST_NAME else []
+    suggestions = " or ".join(f"{system.code} ({system.name})" for system in systems)
     return FileInvalid(
         f'"{_printable(text, 60)}" is not a known coordinate reference system. '
-        + (f"Do you mean {meant}?" if meant else _GIVE)
+        + (f"Do you mean {suggestions}?" if suggestions else _GIVE)
     )
 
 
@@ -224,13 +223,14 @@ def _authority_and_code(text: str) -> tuple[str, str] | None:
     if re.fullmatch("[0-9]{4,6}", text):
         return "EPSG", text
     for pattern in _NAMES:
-        if found := pattern.fullmatch(text):
-            return found["authority"].upper(), found["code"].upper()
+        if match := pattern.fullmatch(text):
+            return match["authority"].upper(), match["code"].upper()
     return None
 
 
 def _without_files(wkt: str) -> str:
-    """Return WKT that names no file and has nothing in PROJ's language but Web Mercator."""
+    """Return the WKT, if it names no file and has nothing in PROJ's language but Web Mercator.
+    Raises FileInvalid."""
     rest = wkt
     for extension in _EXTENSION.finditer(wkt):
         if all(map(_WEB_MERCATOR.fullmatch, extension[1].split())):
@@ -244,7 +244,7 @@ def _without_files(wkt: str) -> str:
 
 
 def _horizontal(crs: CRS) -> CRS:
-    """The horizontal part of a system, rebuilt from what ``_definition`` lets through."""
+    """The horizontal part of a system, rebuilt from the parts that ``_definition`` allows."""
     try:
         definition = _definition(crs.to_json_dict())
         return CRS.from_json_dict(definition).to_2d()
@@ -255,25 +255,25 @@ def _horizontal(crs: CRS) -> CRS:
         ) from None
 
 
-def _definition(found: Json) -> Json:
-    """The PROJJSON of the horizontal part of a system; LookupError: there is none."""
-    kind = found["type"]
+def _definition(crs: Json) -> Json:
+    """The PROJJSON of the horizontal part of a system. Raises LookupError if there is none."""
+    kind = crs["type"]
     if kind == "CompoundCRS":
-        return _definition(found["components"][0])
+        return _definition(crs["components"][0])
     if kind == "BoundCRS":
-        _check_numeric(found["transformation"])
-        target = _definition(found["target_crs"])
-        found = {**found, "source_crs": _definition(found["source_crs"]), "target_crs": target}
+        _check_numeric(crs["transformation"])
+        target = _definition(crs["target_crs"])
+        crs = {**crs, "source_crs": _definition(crs["source_crs"]), "target_crs": target}
     elif kind == "ProjectedCRS":
-        _check_numeric(found["conversion"])
-        found = {**found, "base_crs": _definition({"type": "GeographicCRS", **found["base_crs"]})}
+        _check_numeric(crs["conversion"])
+        crs = {**crs, "base_crs": _definition({"type": "GeographicCRS", **crs["base_crs"]})}
     elif kind != "GeographicCRS":
         raise LookupError(kind)
-    return {name: value for name, value in found.items() if name not in ("remarks", "$schema")}
+    return {name: value for name, value in crs.items() if name not in ("remarks", "$schema")}
 
 
 def _check_numeric(operation: Json) -> None:
-    """Reject methods and parameters that PROJ could read as its language or as the name of a file.
+    """Reject methods and parameters that PROJ could take for its language or the name of a file.
 
     Raises:
         LookupError: the operation has one of them.
@@ -286,20 +286,20 @@ def _check_numeric(operation: Json) -> None:
 
 
 def _name(crs: CRS) -> str:
-    """The code of a system, or its name where it has no code, or one that means another system."""
+    """The code of a system, or its name if it has no code, or that of another system."""
     if crs.is_bound and crs.source_crs:
         crs = crs.source_crs
-    own = crs.to_json_dict().get("id")
-    if own and _has_definition_of(crs, str(own["authority"]), str(own["code"])):
-        return f"{own['authority']}:{own['code']}"
+    own_id = crs.to_json_dict().get("id")
+    if own_id and _has_definition_of(crs, str(own_id["authority"]), str(own_id["code"])):
+        return f"{own_id['authority']}:{own_id['code']}"
     for authority in ("EPSG", "ESRI"):
-        if found := crs.to_authority(authority, min_confidence=_CONFIDENCE):
-            return ":".join(found)
+        if code := crs.to_authority(authority, min_confidence=_CONFIDENCE):
+            return ":".join(code)
     return _printable(str(crs.name), _NAME_LENGTH)
 
 
 def _has_definition_of(crs: CRS, authority: str, code: str) -> bool:
-    """True if a system is the one that the code names, but for the order of its axes."""
+    """True if a code names this system, but for the order of its axes."""
     try:
         official = CRS.from_authority(authority, code)
     except (ProjError, UnicodeEncodeError):
@@ -317,7 +317,7 @@ def _units(crs: CRS) -> set[float]:
 
 
 def _projection(name: str, crs: CRS) -> Projection:
-    """The projection of a system. Raises ProjError or IndexError where PROJ cannot compute it.
+    """The projection of a system. Raises ProjError or IndexError if PROJ cannot compute it.
 
     PROJ uses the operation that fits best at each position; the first one covers most of the area.
     """
@@ -350,11 +350,10 @@ def _shifts(transformer: Transformer) -> list[str]:
 
 
 def _note(name: str, group: TransformerGroup, accuracy: float | None) -> str:
-    """A sentence on which operation is used, how accurate it is, and whether a better one
-    exists."""
+    """A sentence about the operation that is used, its accuracy, and a better one."""
     shifts = _printable(" + ".join(_shifts(group.transformers[0])), 300)
-    known = f"accurate to about {accuracy:g} m" if accuracy is not None else "of unknown accuracy"
-    note = f"{name} is transformed to WGS 84 by “{shifts}”, {known}."
+    quality = f"accurate to about {accuracy:g} m" if accuracy is not None else "of unknown accuracy"
+    note = f"{name} is transformed to WGS 84 by “{shifts}”, {quality}."
     if any(
         operation.grids and (accuracy is None or 0 <= operation.accuracy < accuracy)
         for operation in group.unavailable_operations
@@ -370,6 +369,6 @@ def _transformer(crs: CRS, *, allow_ballpark: bool) -> Transformer:
 
 
 def _printable(text: str, length: int) -> str:
-    """The beginning of a text of a file, for a message."""
+    """The printable beginning of a text, for a message."""
     text = "".join(character for character in text[: length + 1] if character.isprintable())
     return f"{text[:length]}…" if len(text) > length else text

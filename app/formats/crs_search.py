@@ -16,21 +16,22 @@ from pyproj.exceptions import ProjError
 Position = tuple[float, float]
 Box = tuple[float, float, float, float]
 
-_MARGIN: Final = 0.5  # degrees around the area of a system in which it is still used
+_MARGIN: Final = 0.5  # degrees beyond its area in which a system is still used
 _NEAR: Final = 5.0  # degrees from known places
-_SAME: Final = 0.01  # degrees between systems that say the same, such as two datums
+_EQUIVALENT: Final = 0.01  # degrees between systems that differ in their datum only
 _STEPS: Final = 4  # along each edge of a box, which may be an arc elsewhere
-_TRIED: Final = 200  # systems of a search; each takes some 0.15 ms
-_DIGITS: Final = 5  # of degrees on a map
+_CANDIDATES: Final = 200  # each takes some 0.15 ms
+_MAP_DECIMALS: Final = 5
 _LARGEST: Final = 60.0  # degrees; systems for half a continent or more are for maps, not surveys
-_OF_TODAY: Final = ("ETRS89", "WGS 84", "SIRGAS 2000", "GDA2020", "NAD83")
+_CURRENT_DATUMS: Final = ("ETRS89", "WGS 84", "SIRGAS 2000", "GDA2020", "NAD83")
 _STROKES: Final = str.maketrans({"ł": "l", "đ": "d", "ø": "o", "ı": "i", "ß": "ss", "æ": "ae"})
 
 
-class System(NamedTuple):
-    """A projected coordinate system. ``area`` says where it is used, in words."""
+class ProjectedSystem(NamedTuple):
+    """A projected coordinate system. ``code``: such as "EPSG:25832"; ``area``: where it is used, in
+    words."""
 
-    code: str  # such as "EPSG:25832"
+    code: str
     name: str
     area: str
 
@@ -41,10 +42,11 @@ def find_systems(
     most: int,
     position: Position | None = None,
     country_of: Callable[[Position], str] = lambda _: "",
-) -> list[System]:
-    """The systems whose code, name or area has all words of a text, ignoring case and accents; the
-    first are those that put a position into a country that the text names, then those that put it
-    into their own area, then those that are used at known places.
+) -> list[ProjectedSystem]:
+    """The systems whose code, name or area has all words of a text, ignoring case and accents.
+
+    Those come first that put ``position`` into a country that the text names, then those that put
+    it into their area, then those that are used at places ``near``.
 
     Args:
         near: longitudes and latitudes, such as those of an account's projects.
@@ -52,7 +54,8 @@ def find_systems(
         country_of: the name of the country of a longitude and latitude.
     """
 
-    def distrust(place: Position | None) -> int:
+    def rank(info: CRSInfo, use: AreaOfUse, position: Position) -> int:
+        place = _place(info, use, position)
         if place is None:
             return 2
         return 0 if set(_folded(country_of(place)).split()) & set(words) else 1
@@ -60,20 +63,22 @@ def find_systems(
     words = _folded(text).split()
     if not words:
         return []
-    found = [
+    matches = [
         (not any(_is_within(place, use.bounds) for place in near), _unlikeliness(info), info, use)
         for info, use in _projected(None)
         if _has_words(_folded(f"EPSG:{info.code} {info.name} {use.name}"), words)
     ]
-    likely = sorted(found)[:_TRIED]
+    likely = sorted(matches)[:_CANDIDATES]
     if position is not None:
-        likely.sort(key=lambda each: distrust(_place(each[2], each[3], position)))
+        likely.sort(key=lambda match: rank(match[2], match[3], position))
     return [_system(info, use) for _, _, info, use in likely[:most]]
 
 
-def nearest_systems(position: Position, near: Sequence[Position], most: int) -> list[System]:
-    """The systems that put a position near known places, the nearest first, one of those that say
-    the same.
+def nearest_systems(
+    position: Position, near: Sequence[Position], most: int
+) -> list[ProjectedSystem]:
+    """The systems that put a position near known places, the nearest first; of equivalent ones only
+    the first.
 
     Args:
         position: x and y.
@@ -86,19 +91,19 @@ def nearest_systems(position: Position, near: Sequence[Position], most: int) -> 
     placed = []
     for info, use in _projected(AreaOfInterest(west, south, east, north)):
         if place := _place(info, use, position):
-            distance = round(min(_apart(place, each) for each in near), 2)
+            distance = round(min(_distance(place, other) for other in near), 2)
             if distance <= _NEAR:
                 placed.append((distance, _unlikeliness(info), place, _system(info, use)))
-    kept: list[tuple[Position, System]] = []
+    distinct: list[tuple[Position, ProjectedSystem]] = []
     for _, _, place, system in sorted(placed):
-        if all(_apart(place, other) > _SAME for other, _ in kept):
-            kept.append((place, system))
-    return [system for _, system in kept[:most]]
+        if all(_distance(place, other) > _EQUIVALENT for other, _ in distinct):
+            distinct.append((place, system))
+    return [system for _, system in distinct[:most]]
 
 
 def bounds_in_degrees(code: str, box: Box) -> Box | None:
-    """West, south, east and north of a box of a coordinate system, for a map: without a change of
-    datum. West is greater than east where it crosses 180 degrees. None: it has none."""
+    """West, south, east and north of a box in a coordinate system, for a map: without a change of
+    datum. West is greater than east where it crosses 180 degrees. None: it has no such box."""
     west, south, east, north = box
     steps = [step / _STEPS for step in range(_STEPS + 1)]
     xs = [west + (east - west) * step for step in steps]
@@ -112,9 +117,9 @@ def bounds_in_degrees(code: str, box: Box) -> Box | None:
     except ProjError:
         return None
     first = longitudes[0]
-    apart = [(each - first + 180) % 360 - 180 for each in longitudes]
-    west, east = (round(_within_180(first + pick(apart)), _DIGITS) for pick in (min, max))
-    return west, round(min(latitudes), _DIGITS), east, round(max(latitudes), _DIGITS)
+    offsets = [_within_180(longitude - first) for longitude in longitudes]
+    west, east = (round(_within_180(first + pick(offsets)), _MAP_DECIMALS) for pick in (min, max))
+    return west, round(min(latitudes), _MAP_DECIMALS), east, round(max(latitudes), _MAP_DECIMALS)
 
 
 def _within_180(longitude: float) -> float:
@@ -128,12 +133,13 @@ def _projected(area: AreaOfInterest | None) -> Iterator[tuple[CRSInfo, AreaOfUse
             yield info, use
 
 
-def _system(info: CRSInfo, use: AreaOfUse) -> System:
-    return System(f"EPSG:{info.code}", str(info.name), str(use.name))
+def _system(info: CRSInfo, use: AreaOfUse) -> ProjectedSystem:
+    return ProjectedSystem(f"EPSG:{info.code}", str(info.name), str(use.name))
 
 
 def _place(info: CRSInfo, use: AreaOfUse, position: Position) -> Position | None:
-    """Where a system puts a position, without a change of datum; None: outside its area."""
+    """The longitude and latitude of a position in a system, without a change of datum; None: it is
+    outside the area of the system."""
     try:
         longitude, latitude = Proj(f"EPSG:{info.code}")(*position, inverse=True, errcheck=True)
     except ProjError:
@@ -150,16 +156,18 @@ def _is_within(place: Position, bounds: tuple[float, float, float, float]) -> bo
     return is_between and south - _MARGIN <= latitude <= north + _MARGIN
 
 
-def _apart(one: Position, other: Position) -> float:
-    """Degrees between two places."""
-    east = abs(one[0] - other[0]) % 360
-    return math.hypot(min(east, 360 - east) * math.cos(math.radians(one[1])), one[1] - other[1])
+def _distance(place: Position, other: Position) -> float:
+    """The degrees of latitude between two places."""
+    (longitude, latitude), (other_longitude, other_latitude) = place, other
+    east = abs(longitude - other_longitude) % 360
+    width = min(east, 360 - east) * math.cos(math.radians(latitude))
+    return math.hypot(width, latitude - other_latitude)
 
 
 def _unlikeliness(info: CRSInfo) -> tuple[bool, bool, int]:
-    """Lower for a system with a datum of today, and without what sets it apart in parentheses, such
-    as another order of its axes, of those that say the same."""
-    is_old = info.name.partition(" / ")[0] not in _OF_TODAY
+    """A key that sorts equivalent systems: first those with a current datum, and those whose name
+    has no addition in parentheses, such as another order of the axes."""
+    is_old = info.name.partition(" / ")[0] not in _CURRENT_DATUMS
     return is_old, " (" in info.name or "zN" in info.name, int(info.code)
 
 

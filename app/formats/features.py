@@ -24,10 +24,9 @@ class Layer:
 
     ``crs`` names the coordinate reference system as people write it, such as "EPSG:25832", or as
     the file names it; None: the file does not say. ``accuracy`` is that of the transformation to
-    WGS 84, in meters, if known; 0 where nothing is transformed. ``geometry`` says what its first
-    features are: "areas", "lines" or "points"; None: nobody has looked, or they have none.
-    ``geometry_columns`` are the columns of a table that have the geometries; ``columns`` has none
-    of them.
+    WGS 84, in meters, if known; 0 if nothing is transformed. ``geometry`` is the kind of its first
+    features: "areas", "lines" or "points"; None: unknown, or they have no geometries.
+    ``geometry_columns`` are the columns of a table with the geometries; ``columns`` are the others.
     """
 
     name: str
@@ -41,12 +40,12 @@ class Layer:
 
 @dataclass(frozen=True, slots=True)
 class SourceFeature:
-    """A feature as it is in its file.
+    """A feature of a file.
 
     ``number`` is its position in the layer, from 1. ``geometry`` is a parsed GeoJSON geometry of
     any type, with longitude and latitude in degrees, not validated; None: there is none.
     ``properties`` are JSON values by column name. ``problems`` say what could not be read; a
-    feature with any cannot be imported. ``part`` is the number of a point of several, from 1.
+    feature with a problem cannot be imported. ``part`` is the number of a point of several, from 1.
     """
 
     number: int
@@ -60,25 +59,26 @@ class FormatReader(ABC):
     """An open file. ``layers`` are those that hold features, in the order of the file.
 
     ``notes`` are sentences about what was left out on purpose, such as heights; those of a layer
-    are complete when all its features were read.
+    are complete when all its features were read. ``format`` is one of ``FORMATS_IN``.
+    ``is_swapped`` is True if a person has said that x and y change places.
     """
 
-    format: ClassVar[str]  # one of app.policy.files.FORMATS_IN
-    is_swapped = False  # a person has said that x and y change places
+    format: ClassVar[str]
+    is_swapped = False
 
     def __init__(self) -> None:
         self.layers: tuple[Layer, ...] = ()
         self.notes: list[str] = []
 
     def note(self, note: str | None) -> None:
-        """Add a sentence to ``notes``, unless it is there or None."""
+        """Add a sentence to ``notes``, unless it is None or there already."""
         if note and note not in self.notes:
             self.notes.append(note)
 
     def choose_geometry(self, columns: Mapping[str, str]) -> None:
         """Read the geometries from the columns that a person has named: ``geometry``; ``latitude``
-        and ``longitude``; or ``easting`` and ``northing``, perhaps with a ``zone``. Its layers are
-        others then.
+        and ``longitude``; or ``easting`` and ``northing``, perhaps with a ``zone``. This changes
+        the layers.
 
         Raises:
             FileInvalid: the file has no such column, or its geometries are in none.
@@ -86,15 +86,15 @@ class FormatReader(ABC):
         raise FileInvalid("Only the geometries of a CSV file are in columns that can be chosen.")
 
     @abstractmethod
-    def read(self, layer: Layer, crs: str | None = None) -> Iterator[SourceFeature]:
+    def read_features(self, layer: Layer, crs: str | None = None) -> Iterator[SourceFeature]:
         """Yield the features of a layer; few are in memory at a time. It can be read several times.
 
         Args:
-            crs: the coordinate reference system that a person has named, which wins over that of
-                the file; None: that of the file, or degrees on WGS 84 where it does not say.
+            crs: the coordinate reference system that a person has named, which overrides that of
+                the file; None: that of the file, or degrees on WGS 84 if it does not say.
 
         Raises:
-            FileInvalid: the file is broken, or exceeds a bound of ``app.policy.files``; or ``crs``
+            FileInvalid: the file is broken, or exceeds a limit of ``app.policy.files``; or ``crs``
                 is unknown.
         """
 

@@ -2,9 +2,9 @@
 
 Spreadsheets evaluate a cell that begins with ``=``, ``+``, ``-`` or ``@``, also in full width, or
 after spaces, a tab or a line end, as a formula, which can run programs or send data away
-(CWE-1236). Where a cell begins depends on the country: much of Europe separates them by semicolons,
-so that one begins within a text, quoted or not. An apostrophe is written wherever that could be,
-and before apostrophes that stand there already, so that one can be removed again.
+(CWE-1236). Where a cell begins depends on the country: much of Europe separates cells by
+semicolons, so one may begin within a text, quoted or not. An apostrophe is written wherever that
+could be, and before apostrophes that are there already, so that it can be removed again.
 """
 
 from __future__ import annotations

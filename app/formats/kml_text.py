@@ -1,8 +1,8 @@
-"""Texts in KML that no viewer takes for HTML, and the text of HTML that others write.
+"""Texts in KML that no viewer takes for HTML, and the text of HTML that other programs write.
 
 Viewers show the description and the data of a placemark as HTML. So what would be a tag or a
-reference in a text is written as references, which are escaped as all of XML is. Other texts stay
-as they are, for programs that show them as text.
+reference in a text is written as references, and escaped like all of XML. Other texts are not
+changed, for programs that show them as text.
 """
 
 from __future__ import annotations
@@ -30,34 +30,34 @@ _TEXTS: Final = {reference: text for text, reference in _REFERENCES.items()}
 
 def as_html(text: str) -> str:
     """Return the HTML that shows a text."""
-    return _MARKUP.sub(lambda found: _REFERENCES[found[0]], text)
+    return _MARKUP.sub(lambda match: _REFERENCES[match[0]], text)
 
 
 def from_html(html: str) -> str:
     """Return the text that ``as_html`` was given."""
-    return _WRITTEN.sub(lambda found: _TEXTS[found[0]], html)
+    return _WRITTEN.sub(lambda match: _TEXTS[match[0]], html)
 
 
-def shown_text(html: str) -> tuple[str, int]:
-    """The text that a viewer shows of HTML, as other programs write descriptions, and how many
-    pictures there are. A text without tags stays as it is."""
+def visible_text(html: str) -> tuple[str, int]:
+    """The text that a viewer shows of HTML, as other programs write descriptions, and the number of
+    pictures in it. A text without tags is returned unchanged."""
     if not _TAG.search(html):
         return html, 0
-    shown = _Shown()
-    shown.feed(html)
-    shown.close()
-    lines = (" ".join(line.split()) for line in "".join(shown.parts).split("\n"))
-    return "\n".join(filter(None, lines)), shown.pictures
+    parser = _VisibleText()
+    parser.feed(html)
+    parser.close()
+    lines = (" ".join(line.split()) for line in "".join(parser.parts).split("\n"))
+    return "\n".join(filter(None, lines)), parser.pictures
 
 
-class _Shown(HTMLParser):
-    """Collects the texts between tags: rows and paragraphs in lines of their own."""
+class _VisibleText(HTMLParser):
+    """Collects the texts between tags, with each row and paragraph in a line."""
 
     def __init__(self) -> None:
         super().__init__()
         self.parts: list[str] = []
         self.pictures = 0
-        self._hidden = 0  # elements around it that no viewer shows
+        self._hidden = 0  # open elements that no viewer shows
 
     def handle_starttag(self, tag: str, attrs: list[Any]) -> None:
         self.pictures += tag in ("img", "video")

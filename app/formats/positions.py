@@ -16,8 +16,8 @@ Json: TypeAlias = dict[str, Any]
 Points: TypeAlias = npt.NDArray[np.float64]
 """x and y of each position: an array of shape (n, 2)."""
 
-_HUGE: Final = 1e300  # integers of a file may be too long for a float
-_DEEPEST: Final = 4  # arrays around a position, those of a MultiPolygon and one; collections
+_HUGE: Final = 1e300  # integers in a file may be too long for a float
+_DEEPEST: Final = 4  # arrays around a position, or collections in one another
 
 
 def unreadable(message: str, code: str = "unreadable") -> Problem:
@@ -31,38 +31,30 @@ def positions_of(geometry: Json) -> Points:
     Raises:
         GeometryInvalid: its coordinates are not arrays of arrays of numbers.
     """
-    found: list[list[float]] = []
+    positions: list[list[float]] = []
 
     def add(position: list[Any]) -> list[Any]:
         if len(position) < 2 or not all(type(ordinate) in (int, float) for ordinate in position):
             raise _not_a_position()
-        found.append(position[:2])
+        positions.append(position[:2])
         return position
 
     _mapped(geometry, add)
     try:
-        return np.array(found, dtype=float).reshape(-1, 2)
+        return np.array(positions, dtype=float).reshape(-1, 2)
     except OverflowError:  # an integer of hundreds of digits
         raise _not_a_position() from None
 
 
 def has_heights(geometry: Any) -> bool:
     """True if the first position of a geometry has more than two ordinates."""
-    value = geometry
-    while isinstance(value, dict):
-        value = value.get("geometries", value.get("coordinates"))
-        while isinstance(value, list) and value and isinstance(value[0], list | dict):
-            value = value[0]
+    value = _first_array(geometry)
     return isinstance(value, list) and len(value) > 2
 
 
 def first_position(geometry: Json | None) -> tuple[float, float] | None:
-    """The first x and y of a geometry that nobody has validated; None if it has none."""
-    value: Any = geometry
-    while isinstance(value, dict):
-        value = value.get("geometries", value.get("coordinates"))
-        while isinstance(value, list) and value and isinstance(value[0], list | dict):
-            value = value[0]
+    """The first x and y of a geometry, which need not be valid; None if it has none."""
+    value = _first_array(geometry)
     if not isinstance(value, list) or len(value) < 2:
         return None
     x, y = value[:2]
@@ -70,8 +62,18 @@ def first_position(geometry: Json | None) -> tuple[float, float] | None:
     return (float(x), float(y)) if are_numbers and max(abs(x), abs(y)) < _HUGE else None
 
 
+def _first_array(geometry: Any) -> Any:
+    """The innermost first value of a geometry: mostly its first position."""
+    value = geometry
+    while isinstance(value, dict):
+        value = value.get("geometries", value.get("coordinates"))
+        while isinstance(value, list) and value and isinstance(value[0], list | dict):
+            value = value[0]
+    return value
+
+
 def is_degrees(position: tuple[float, float]) -> bool:
-    """True if a position can be longitude and latitude, but for an error of rounding."""
+    """True if a position can be longitude and latitude, but for a rounding error."""
     return abs(position[0]) <= 180 + ROUNDING and abs(position[1]) <= 90 + ROUNDING
 
 
@@ -82,7 +84,7 @@ def replace_positions(geometry: Json, points: Points) -> Json:
 
 
 def _mapped(geometry: Any, change: Callable[[list[Any]], list[Any]], depth: int = 0) -> Json:
-    """A geometry with only its type and its positions, each of which was changed."""
+    """A geometry with only its type and its changed positions."""
     if not isinstance(geometry, dict) or depth > _DEEPEST:
         raise GeometryInvalid([unreadable("The geometry is not one of GeoJSON.")])
     kind = geometry.get("type")

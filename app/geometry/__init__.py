@@ -10,15 +10,15 @@
 * ``edges``: no edge spans half the globe;
 * ``polygons``: shapely's polygons of the rings, and ``shapely.is_valid`` in ``boundary``. When it
   says no, ``faults`` says why, and ``locate`` where;
-* ``area`` and ``bounds``: square meters on the ellipsoid, and the box around it.
+* ``area`` and ``bounding_boxes``: square meters on the ellipsoid, and the box around it.
 """
 
 from app.geometry.area import boundary_perimeter, geodesic_area
 from app.geometry.boundary import Boundary, measured_boundary, read_boundary
-from app.geometry.bounds import WORLD, Bounds, around, read_bbox, wrapped
+from app.geometry.bounding_boxes import WORLD, Bounds, box_around, read_bbox, wrapped_box
 from app.geometry.point import Point, read_point
 from app.geometry.problems import PROBLEM_CODES, GeometryInvalid, Problem
-from app.geometry.rings import contains, stored_rings
+from app.geometry.rings import contains_point, stored_rings
 from app.geometry.sameness import SAME_WITHIN, is_same_boundary
 
 __all__ = [
@@ -30,9 +30,9 @@ __all__ = [
     "GeometryInvalid",
     "Point",
     "Problem",
-    "around",
     "boundary_perimeter",
-    "contains",
+    "box_around",
+    "contains_point",
     "geodesic_area",
     "is_same_boundary",
     "measured_boundary",
@@ -40,5 +40,5 @@ __all__ = [
     "read_boundary",
     "read_point",
     "stored_rings",
-    "wrapped",
+    "wrapped_box",
 ]

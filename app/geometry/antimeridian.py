@@ -13,13 +13,14 @@ from app.geometry.polygons import build_polygons
 from app.geometry.rings import Floats, Integers, Rings, read_rings
 from app.policy.request_limits import GEOMETRY_POSITIONS, VALIDATION_SECONDS
 
-_DIGITS: Final = 12  # of a degree, of longitudes that were moved: all that people write
+_DECIMALS: Final = 12  # more than anybody writes
 
 
-def split_there(value: dict[str, Any]) -> dict[str, Any] | None:
-    """A boundary with edges across the antimeridian as a valid MultiPolygon that ends there, in
-    GeoJSON, without heights. Such an edge goes the short way round. None: a ring goes around a
-    pole, the boundary has other faults, or splitting it takes too long.
+def split_at_antimeridian(value: dict[str, Any]) -> dict[str, Any] | None:
+    """Split a boundary with edges across the antimeridian into a valid MultiPolygon, in GeoJSON,
+    without heights. Such an edge goes the short way round.
+
+    None: a ring goes around a pole, the boundary has other faults, or splitting takes too long.
 
     Args:
         value: a Polygon or MultiPolygon in which ``read_boundary`` finds such edges only.
@@ -29,19 +30,19 @@ def split_there(value: dict[str, Any]) -> dict[str, Any] | None:
     lon = None if rings is None else _unwrapped(rings)
     if rings is None or lon is None:
         return None
-    drawn = build_polygons(replace(rings, lon=lon))
-    if not timed.is_valid(drawn, VALIDATION_SECONDS / 2)[0]:
+    unwrapped = build_polygons(replace(rings, lon=lon))
+    if not timed.is_valid(unwrapped, VALIDATION_SECONDS / 2)[0]:
         return None
     parts: list[Any] = []
     for turn in (-360, 0, 360):
         box = shapely.box(turn - 180, -90, turn + 180, 90)
-        found = timed.intersection(drawn, box, VALIDATION_SECONDS / 4)
-        if found is None:
+        inside = timed.intersection(unwrapped, box, VALIDATION_SECONDS / 4)
+        if inside is None:
             return None
-        polygons = shapely.get_parts(shapely.get_parts(found))
+        polygons = shapely.get_parts(shapely.get_parts(inside))
         is_polygon = shapely.get_type_id(polygons) == shapely.GeometryType.POLYGON
         polygons = polygons[is_polygon & ~shapely.is_empty(polygons)]
-        parts += [_moved(each, -turn) if turn else each for each in polygons]
+        parts += [_moved(polygon, -turn) if turn else polygon for polygon in polygons]
     whole = shapely.multipolygons(parts)
     if not timed.is_valid(whole, VALIDATION_SECONDS / 4)[0]:
         return None
@@ -63,7 +64,7 @@ def _unwrapped(rings: Rings) -> Floats | None:
         return None
     middles = (np.minimum.reduceat(lon, starts[:-1]) + np.maximum.reduceat(lon, starts[:-1])) / 2
     exterior = np.repeat(rings.exteriors, np.diff(rings.part_starts))
-    turns = 360 * np.round((middles[exterior] - middles) / 360)  # of a hole to its exterior ring
+    turns = 360 * np.round((middles[exterior] - middles) / 360)  # from holes to exterior rings
     moved: Floats = lon + np.repeat(turns, np.diff(starts))
     return moved
 
@@ -71,7 +72,7 @@ def _unwrapped(rings: Rings) -> Floats | None:
 def _moved(polygon: Any, degrees: int) -> Any:
     return shapely.transform(
         polygon,
-        lambda xy: np.column_stack((np.round(xy[:, 0] + degrees, _DIGITS), xy[:, 1])),
+        lambda xy: np.column_stack((np.round(xy[:, 0] + degrees, _DECIMALS), xy[:, 1])),
     )
 
 

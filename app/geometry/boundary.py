@@ -15,9 +15,9 @@ import shapely
 
 from app.geometry import timed
 from app.geometry.area import boundary_area, covers_over_half_earth
-from app.geometry.bounds import Bounds, boundary_bounds
+from app.geometry.bounding_boxes import Bounds, boundary_bounds
 from app.geometry.complexity import SMALL, is_cheap_to_validate
-from app.geometry.countries.location import Found, country_of
+from app.geometry.countries.location import Country, country_of
 from app.geometry.edges import edge_problems
 from app.geometry.faults import fault_problems
 from app.geometry.members import read_members
@@ -47,7 +47,7 @@ class Boundary:
     ``{"type":…,"coordinates":…}`` with the numbers as they were sent, each ring wound by RFC 7946.
     ``area_m2`` is the geodesic area on WGS84 in whole m² (1 m² is 0.0001 ha). ``positions`` counts
     all, including the closing ones. ``rings`` has them as they were sent, without their JSON.
-    ``country`` is what ``country_of`` returns: False where it is not known.
+    ``country`` is that of ``country_of``: False if it is unknown.
     """
 
     type: str
@@ -56,7 +56,7 @@ class Boundary:
     bounds: Bounds
     positions: int
     rings: Rings = field(repr=False, compare=False)
-    country: Found = field(compare=False)
+    country: Country = field(compare=False)
 
 
 def read_boundary(
@@ -70,13 +70,13 @@ def read_boundary(
 
     The winding is corrected: a ring may be reversed, and keeps its start. So are longitudes that
     are beyond 180 or -180 by a rounding error. ``value`` is not changed. Raises GeometryInvalid
-    with every problem found in the structure; without any there, in edges that span half the globe;
-    without any there, in planar validity.
+    with every problem in the structure; if there is none, in edges that span half the globe; if
+    there is none, in planar validity.
 
     Args:
         expensive: a context that is entered for work that takes long, so that the caller can admit
             or refuse it: at most VALIDATION_SECONDS and COUNTRIES_SECONDS in another process.
-        locate: whether to find out the country that it lies in.
+        locate: find the country that it lies in.
     """
     kind, coordinates, problems = read_members(value, ("Polygon", "MultiPolygon"), "geometry")
     multi = kind == "MultiPolygon"
@@ -104,7 +104,7 @@ def read_boundary(
 
 
 def measured_boundary(text: str) -> Boundary:
-    """The boundary whose ``text`` was stored; it is measured and located, and not checked again."""
+    """The boundary of a stored ``text``: measured and located, but not checked again."""
     rings = stored_rings(text)
     bounds = boundary_bounds(rings)
     return Boundary(
@@ -123,16 +123,16 @@ def _area_m2(rings: Rings) -> int:
     return max(0, round(boundary_area(rings)))
 
 
-def _too_complex(what: str) -> Problem:
+def _too_complex(reason: str) -> Problem:
     message = (
-        f"{what}: too many of its edges or rings cross each other. Simplify the boundary, or "
+        f"{reason}: too many of its edges or rings cross each other. Simplify the boundary, or "
         "split it into several projects."
     )
     return Place().problem("too_complex", message)
 
 
 def _validate(polygons: Any, _: float) -> tuple[bool, float]:
-    """Return whether a geometry is valid, and the processor seconds that it took to find out."""
+    """Return True if a geometry is valid, and the processor seconds that checking it took."""
     began = thread_time()
     return bool(shapely.is_valid(polygons)), thread_time() - began
 
@@ -163,18 +163,19 @@ def _shape_problems(
 def _faults(
     rings: Rings, polygons: Any, seconds: float, is_cheap: bool, expensive: Slot
 ) -> Iterator[Problem]:
-    """Yield the faults or, if locating them takes too long, only that there is one.
+    """Yield the faults; only that there is one, if locating them takes too long.
 
-    ``seconds``: how long it took to find out that there is one.
+    Args:
+        seconds: the processor time of the validation.
     """
-    at_all, each = _LOCATED_HERE
-    is_quick = is_cheap and seconds <= at_all + each * len(rings.lon)
+    constant, per_position = _LOCATED_HERE
+    is_quick = is_cheap and seconds <= constant + per_position * len(rings.lon)
     is_large = len(rings.lon) > SMALL
-    most = None if is_quick else _FIRST_FAULT_SECONDS
+    limit = None if is_quick else _FIRST_FAULT_SECONDS
     with expensive() if is_large else nullcontext():
-        faults = fault_problems(rings, polygons, _SEARCH_SECONDS[is_large], most)
-        found = list(islice(faults, MAX_PROBLEMS))
-    yield from found or [_too_complex("is not valid, and too complex to find out where")]
+        faults = fault_problems(rings, polygons, _SEARCH_SECONDS[is_large], limit)
+        problems = list(islice(faults, MAX_PROBLEMS))
+    yield from problems or [_too_complex("is not valid, and too complex to find out where")]
 
 
 def _oversize_problems(rings: Rings) -> Iterator[Problem]:

@@ -1,11 +1,11 @@
-"""An estimate of how long it takes to validate a boundary, made before that is tried.
+"""An estimate of the time that validating a boundary takes.
 
 GEOS cuts the rings into runs of edges that head the same way (monotone chains), and compares the
 runs whose boxes overlap. Then it locates each ring in every other ring whose box it overlaps,
 position by position. In real boundaries few boxes overlap. In one that was made to be expensive
 nearly all do, and the time grows with the square of its size: minutes for 100,000 positions. So the
-boxes that overlap are counted, with what comparing them takes at worst: first those of groups,
-which is quick and never too low, and then each pair if need be.
+boxes that overlap are counted, each with the most that comparing it takes: first the boxes of
+groups, which is quick and never too low, and then each pair if need be.
 
 The estimate is never too low, and often a hundred times too high. So it only decides which
 boundaries need a process of their own that can be ended (``app.geometry.timed``).
@@ -92,7 +92,7 @@ def _ring_boxes(rings: Rings) -> Boxes:
     outside = inside.copy()
     outside[parts[:-1]] = (np.diff(starts[parts]) + _RING) * _SECONDS_PER_POSITION
     part = np.repeat(np.arange(len(parts) - 1), np.diff(parts))
-    sides = _around((rings.lon, rings.lat, rings.lon, rings.lat), starts[:-1])
+    sides = _sides_around((rings.lon, rings.lat, rings.lon, rings.lat), starts[:-1])
     return Boxes(sides, outside, inside, part)
 
 
@@ -100,10 +100,10 @@ def _grouped(boxes: Boxes) -> Boxes:
     """Boxes around _GROUP neighbors each, as if every member were compared with every other."""
     starts = np.arange(0, len(boxes.part), _GROUP)
     seconds = np.add.reduceat(boxes.outside, starts) * _GROUP
-    return Boxes(_around(boxes.sides, starts), seconds, seconds, starts)
+    return Boxes(_sides_around(boxes.sides, starts), seconds, seconds, starts)
 
 
-def _around(sides: Sides, starts: Integers) -> Sides:
+def _sides_around(sides: Sides, starts: Integers) -> Sides:
     """The sides of the boxes around all boxes from each start to the next one."""
     west, south, east, north = sides
     return (
@@ -124,8 +124,8 @@ def _comparing_seconds(boxes: Boxes) -> float:
     tree = shapely.STRtree(diagonals)
     total, step = 0.0, 1 + _PAIRS // (len(diagonals) or 1)
     for start in range(0, len(diagonals), step):
-        one, other = tree.query(diagonals[start : start + step])
-        is_inside = boxes.part[start + one] == boxes.part[other]
+        index, other = tree.query(diagonals[start : start + step])
+        is_inside = boxes.part[start + index] == boxes.part[other]
         total += float(np.where(is_inside, boxes.inside[other], boxes.outside[other]).sum())
         if total > _CHEAP:
             break

@@ -20,10 +20,10 @@ from app.geometry import timed
 from app.geometry.locate import (
     NEAR,
     FaultLocation,
-    crossings,
     fault_location,
     rings_at,
     segments_at,
+    self_crossings,
 )
 from app.geometry.polygons import linear_rings
 from app.geometry.problems import Place, Problem
@@ -32,24 +32,24 @@ from app.geometry.timed import processor_seconds
 from app.values.threads import let_others_run
 
 _LONG: Final = 0.005  # seconds, during which no other thread could run
-_CROSSINGS_SECONDS: Final = 0.02  # of processor time, for those of a ring
+_CROSSINGS_SECONDS: Final = 0.02  # processor time for each ring
 
 
 def fault_problems(
-    rings: Rings, polygons: Any, seconds: float, most: float | None
+    rings: Rings, polygons: Any, seconds: float, limit: float | None
 ) -> Iterator[Problem]:
-    """Yield the faults of an invalid boundary, all that are found in time.
+    """Yield the faults of an invalid boundary that are found in time.
 
     Of a ring that crosses itself these are its crossings. Otherwise each ring, and then each part,
     has at most one.
 
     Args:
         polygons: its shapely geometry, a Polygon or MultiPolygon.
-        seconds: of processor time, after which the search ends.
-        most: None if a search takes little however edges lie. Else checks run in another process,
-            and the search ends also after so many seconds, with no fault perhaps.
+        seconds: the processor time after which the search ends, once it has found a fault.
+        limit: None if checks are quick however edges lie. Else they run in another process, and
+            together take at most this many seconds; perhaps no fault is found.
     """
-    checks = _Checks() if most is None else _TimedChecks(most)
+    checks = _Checks() if limit is None else _TimedChecks(limit)
     before = began = processor_seconds()
     with suppress(_TooLong):
         for problem in _all_problems(rings, polygons, checks):
@@ -78,8 +78,8 @@ class _Checks:
 
 
 class _TimedChecks(_Checks):
-    """The same in another process, until they have taken ``seconds`` of processor time: each raises
-    _TooLong then."""
+    """Checks in another process. They raise _TooLong once they have taken ``seconds`` of processor
+    time together."""
 
     def __init__(self, seconds: float) -> None:
         self._end = processor_seconds() + seconds
@@ -132,7 +132,7 @@ def _ring_problems(rings: Rings, ring: int, polygon: Any, checks: _Checks) -> It
     fault = checks.fault(polygon)
     assert fault is not None, "an invalid polygon has a fault"
     yield _self_intersection(place, lon, lat, fault)
-    for crossing in crossings(lon, lat, processor_seconds() + _CROSSINGS_SECONDS):
+    for crossing in self_crossings(lon, lat, processor_seconds() + _CROSSINGS_SECONDS):
         if max(abs(crossing.lon - fault.lon), abs(crossing.lat - fault.lat)) > NEAR:
             yield _self_intersection(place, lon, lat, crossing)
 
@@ -152,12 +152,12 @@ def _hole_problems(
 ) -> Iterator[Problem]:
     """Yield the faults between rings of one part, each valid alone; ``linear`` has all rings."""
 
-    def polygon(kept: list[int]) -> Any:
-        return shapely.polygons(linear[exterior], holes=linear[kept])
+    def polygon(holes: list[int]) -> Any:
+        return shapely.polygons(linear[exterior], holes=linear[holes])
 
-    def explain(kept: list[int], fault: FaultLocation) -> tuple[int, Problem]:
-        hole, position = max(rings_at(rings, kept, fault).items())
-        others = [ring for ring in rings_at(rings, [exterior, *kept], fault) if ring != hole]
+    def explain(holes: list[int], fault: FaultLocation) -> tuple[int, Problem]:
+        hole, position = max(rings_at(rings, holes, fault).items())
+        others = [ring for ring in rings_at(rings, [exterior, *holes], fault) if ring != hole]
         code, message = _hole_fault(fault, [rings.place(ring).ring for ring in others])
         return hole, rings.place(hole).at(position).problem(code, message, fault.coordinates)
 
@@ -196,16 +196,18 @@ def _part_problems(
 ) -> Iterator[Problem]:
     """Yield the faults between the parts that are valid alone."""
 
-    def multipolygon(kept: list[int]) -> Any:
-        return shapely.multipolygons(parts[kept])
+    def multipolygon(members: list[int]) -> Any:
+        return shapely.multipolygons(parts[members])
 
-    def explain(kept: list[int], fault: FaultLocation) -> tuple[int, Problem]:
-        candidates = [r for k in kept for r in range(*rings.part_starts[k : k + 2])]
+    def explain(members: list[int], fault: FaultLocation) -> tuple[int, Problem]:
+        candidates = [
+            ring for member in members for ring in range(*rings.part_starts[member : member + 2])
+        ]
         meeting = rings_at(rings, candidates, fault)
         ring, position = max(meeting.items())
         part = rings.part_of(ring)
-        inside = shapely.intersects_xy(parts[kept], *fault.coordinates)
-        others = {*map(rings.part_of, meeting), *np.array(kept)[inside].tolist()}
+        inside = shapely.intersects_xy(parts[members], *fault.coordinates)
+        others = {*map(rings.part_of, meeting), *np.array(members)[inside].tolist()}
         other = f"part {min(others - {part})}" if others - {part} else "another part"
         message = (
             f": here this part overlaps {other}, lies inside it, or shares an edge with it, at "
@@ -218,7 +220,7 @@ def _part_problems(
 
 
 def _find_faults(
-    kept: list[int],
+    members: list[int],
     build: Callable[[list[int]], Any],
     explain: Callable[[list[int], FaultLocation], tuple[int, Problem]],
     checks: _Checks,
@@ -228,7 +230,7 @@ def _find_faults(
     ``build`` returns the geometry of the remaining members; ``explain`` returns the member with a
     fault, and the problem.
     """
-    while (fault := checks.fault(build(kept))) is not None:
-        culprit, problem = explain(kept, fault)
+    while (fault := checks.fault(build(members))) is not None:
+        faulty, problem = explain(members, fault)
         yield problem
-        kept = [member for member in kept if member != culprit]
+        members = [member for member in members if member != faulty]

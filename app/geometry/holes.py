@@ -1,4 +1,4 @@
-"""Polygons without holes that together are one with holes."""
+"""Dividing a polygon with holes into polygons without."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from app.geometry import timed
 from app.geometry.complexity import SMALL
 from app.geometry.rings import Floats
 
-_SAME: Final = 1e-9  # of an area: parts that together are the polygon
+_AREA_TOLERANCE: Final = 1e-9  # the share by which the parts may differ from the polygon
 
 
 def split_holes(polygon: Any, seconds: float) -> list[Any] | None:
@@ -25,7 +25,7 @@ def split_holes(polygon: Any, seconds: float) -> list[Any] | None:
 
     Args:
         polygon: a valid one, without heights. Whole numbers are exact.
-        seconds: of processor time, which a large one may take.
+        seconds: the processor time that a large one may take.
 
     Returns:
         The parts, counter-clockwise, from west to east; None where it took too long, or failed.
@@ -43,7 +43,9 @@ def split_holes(polygon: Any, seconds: float) -> list[Any] | None:
     faces = shapely.get_parts(shapely.polygonize([lines]))
     shapely.prepare(polygon)
     parts = faces[shapely.contains_properly(polygon, shapely.point_on_surface(faces))]
-    is_whole = np.isclose(shapely.area(parts).sum(), shapely.area(polygon), rtol=_SAME, atol=0)
+    is_whole = np.isclose(
+        shapely.area(parts).sum(), shapely.area(polygon), rtol=_AREA_TOLERANCE, atol=0
+    )
     if not is_whole or shapely.get_num_interior_rings(parts).any():
         return None
     west, south, *_ = shapely.bounds(parts).T
@@ -66,26 +68,26 @@ def _turned(shape: Any, side: int) -> Any:
 
 def _cuts(hole: Floats, edges: Floats) -> list[Floats]:
     """The cuts to the west and to the east of a hole. There may be none where it touches another
-    ring, as it is joined to that already.
+    ring, and so is joined to that already.
 
     Args:
         edges: of the triangles, in both directions, by the latitude and longitude of their starts.
     """
-    found = []
+    cuts = []
     for start, is_ahead in (
         (hole[np.lexsort(hole.T[::-1])[0]], np.less),
         (hole[np.lexsort(hole.T[::-1])[-1]], np.greater),
     ):
-        of_start = edges[_among(edges[:, 0], start)]
-        ahead = of_start[is_ahead(of_start[:, 1, 0], start[0])]
+        from_start = edges[_slice_of(start, edges[:, 0])]
+        ahead = from_start[is_ahead(from_start[:, 1, 0], start[0])]
         if len(ahead):
             lengths = np.square(ahead[:, 1] - start).sum(axis=1)
-            found.append(ahead[np.argmin(lengths)])
-    return found
+            cuts.append(ahead[np.argmin(lengths)])
+    return cuts
 
 
-def _among(starts: Floats, start: Floats) -> slice:
-    """Where a position is among sorted ones."""
+def _slice_of(start: Floats, starts: Floats) -> slice:
+    """The slice of sorted positions that equal one."""
     low, high = (np.searchsorted(starts[:, 1], start[1], side) for side in ("left", "right"))
     row = starts[low:high, 0]
     return slice(

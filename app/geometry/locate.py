@@ -14,7 +14,7 @@ from app.geometry.timed import processor_seconds
 NEAR = 1e-11
 """Degrees, about a micrometer: GEOS computes crossings more precisely and prints 15 digits."""
 
-_PAIRS: Final = 20_000  # of edges whose boxes may overlap, at once
+_PAIRS: Final = 20_000  # edges that are compared at once
 
 
 class FaultLocation(NamedTuple):
@@ -54,11 +54,11 @@ def rings_at(rings: Rings, candidates: list[int], fault: FaultLocation) -> dict[
     """
     ring_of = rings.of_position
     usable = (ring_of[:-1] == ring_of[1:]) & np.isin(ring_of[:-1], candidates)
-    found: dict[int, int] = {}
+    first_edges: dict[int, int] = {}
     for index in segments_at(rings.lon, rings.lat, fault, usable).tolist():
         ring = int(ring_of[index])
-        found.setdefault(ring, index - rings.starts[ring])
-    return found
+        first_edges.setdefault(ring, index - rings.starts[ring])
+    return first_edges
 
 
 def segments_at(
@@ -78,24 +78,28 @@ def segments_at(
     return np.flatnonzero(near & ~ends) if (near & ~ends).any() else np.flatnonzero(near)
 
 
-def crossings(lon: Floats, lat: Floats, end: float) -> Iterator[FaultLocation]:
-    """Yield the places where edges of a ring cross or touch that are not neighbors, by the first
-    edge there; those that are found until ``end``, by ``timed.processor_seconds``."""
+def self_crossings(lon: Floats, lat: Floats, end: float) -> Iterator[FaultLocation]:
+    """Yield the places where edges of a ring cross or touch that are not neighbors, in the order of
+    the edges.
+
+    Args:
+        end: the search ends at this time, by ``timed.processor_seconds``.
+    """
     is_new = np.append(True, (np.diff(lon) != 0) | (np.diff(lat) != 0))
     positions = np.column_stack((lon[is_new], lat[is_new]))
     edges: Any = shapely.linestrings(np.stack((positions[:-1], positions[1:]), axis=1))
     tree, last = shapely.STRtree(edges), len(edges) - 1
     step = 1 + _PAIRS // len(edges)
-    known: set[tuple[float, float]] = set()
+    places: set[tuple[float, float]] = set()
     for start in range(0, len(edges), step):
-        one, other = tree.query(edges[start : start + step], "intersects")
-        one += start
-        apart = (other - one > 1) & ((one > 0) | (other < last))
-        for first, second in sorted(zip(one[apart].tolist(), other[apart].tolist(), strict=True)):
+        edge, other = tree.query(edges[start : start + step], "intersects")
+        edge += start
+        apart = (other - edge > 1) & ((edge > 0) | (other < last))
+        for first, second in sorted(zip(edge[apart].tolist(), other[apart].tolist(), strict=True)):
             x, y = shapely.get_coordinates(shapely.intersection(edges[first], edges[second]))[0]
             place = round(float(x), 11), round(float(y), 11)
-            if place not in known:
-                known.add(place)
+            if place not in places:
+                places.add(place)
                 yield FaultLocation("Self-intersection", float(x), float(y))
             if processor_seconds() > end:
                 return

@@ -9,7 +9,7 @@ from typing import Final
 from app.geometry.problems import MAX_PROBLEMS, GeometryInvalid, Problem, described, whole_problem
 
 # RFC 7946 section 5 allows `bbox`; `crs` is from GeoJSON 2008 and is checked separately.
-_KNOWN = frozenset({"type", "coordinates", "bbox", "crs"})
+_MEMBERS = frozenset({"type", "coordinates", "bbox", "crs"})
 
 _WGS84_NAMES = frozenset(
     {
@@ -26,7 +26,7 @@ _WGS84_NAMES = frozenset(
     }
 )
 
-_LONGEST_NAME: Final = 100  # characters of a type or a system that are looked at
+_LONGEST_NAME: Final = 100  # characters; a longer type or system is unknown
 
 _TYPE_HINTS = {
     "Feature": "Send the geometry of the Feature, not the Feature.",
@@ -68,7 +68,7 @@ def _other_problems(value: dict[object, object], field: str) -> Iterator[Problem
         )
         yield whole_problem("wrong_crs", message, f"{field}.crs")
     for name in value:
-        if name not in _KNOWN:
+        if name not in _MEMBERS:
             message = f"A GeoJSON geometry has no member {described(name)}. Leave it out."
             yield whole_problem("unknown_member", message, f"{field}.{str(name)[:64]}")
 

@@ -1,5 +1,5 @@
-"""Problems of geometries in the words of people who draw: without part, ring and position, as pages
-show the place."""
+"""Problems of geometries in the words of people who draw. They name no part, ring or position, as
+pages show the place."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ _BY_CODE: Final = {
     ),
     "too_large": "This part covers more than half of the Earth. Draw a smaller one, or split it.",
 }
-DRAWN: Final = frozenset(_BY_CODE)
-"""The codes of faults that an editor of shapes can mend."""
+MENDABLE: Final = frozenset(_BY_CODE)
+"""The codes of faults that people can mend in the editor."""
 
 _PLACE: Final = r"(?:part|ring|position) \d+(?:, (?:ring|position) \d+)*"
 _WITH_COLON: Final = re.compile(rf"^{_PLACE}(?: is out of range)?: ", re.IGNORECASE)
@@ -39,17 +39,17 @@ _TYPE: Final = re.compile(r"^(?:geometry|location)\.type ")
 
 
 def plain_message(code: str, message: str) -> str:
-    """The message of a problem, or of a warning, for somebody who sees its place."""
-    if found := _BY_CODE.get(code):
-        return found
-    text = _SUBJECT.sub(_named, _WITH_COLON.sub("", message))
+    """The message of a problem or a warning for somebody who sees its place."""
+    if plain := _BY_CODE.get(code):
+        return plain
+    text = _SUBJECT.sub(_subject, _WITH_COLON.sub("", message))
     text = _TYPE.sub("The type ", text).replace("`coordinates` ", "The geometry ")
     text = text.replace("Send degrees in WGS84.", "It must be in degrees (WGS 84).")
     text = text.replace("`", "")
     return text[:1].upper() + text[1:]
 
 
-def _named(place: re.Match[str]) -> str:
-    """What a place is, by its last and finest index."""
+def _subject(place: re.Match[str]) -> str:
+    """The plain name of a place, by its finest index."""
     last = place[0].rpartition(", ")[2].partition(" ")[0]
     return _NAMES[last.lower()]

@@ -31,11 +31,11 @@ def read_point(value: object) -> Point:
     kind, position, problems = read_members(value, ("Point",), "location")
     if isinstance(position, list) and position and isinstance(position[0], list):
         message = "is an array of arrays; it must be one position [longitude, latitude]."
-        found = iter([Place().problem("wrong_nesting", message, field="location")])
+        others = iter([Place().problem("wrong_nesting", message, field="location")])
     else:
         position = within_range(position) or position
-        found = position_problems(position, Place(), "location")
-    raise_if_any(chain(problems, found))
+        others = position_problems(position, Place(), "location")
+    raise_if_any(chain(problems, others))
     valid: Any = position
     text = orjson.dumps({"type": kind, "coordinates": valid}).decode()
     return Point(text, float(valid[0]), float(valid[1]))

@@ -60,7 +60,7 @@ class Problem:
 class GeometryInvalid(ValueError):
     """A geometry is invalid. ``problems`` has at least one and at most MAX_PROBLEMS of them.
 
-    They are taken from an iterator, so that the search ends with the last one that is reported.
+    They come from an iterator, so that the search ends with the last one that is reported.
     """
 
     def __init__(self, problems: Iterable[Problem]) -> None:
@@ -88,9 +88,9 @@ class Place:
 
     def __str__(self) -> str:
         """The place for a message, as in "Part 1, ring 0, position 3"."""
-        named = (("part", self.part), ("ring", self.ring), ("position", self.position))
-        words = ", ".join(f"{name} {index}" for name, index in named if index is not None)
-        return words[:1].upper() + words[1:] if words else "`coordinates`"
+        indices = (("part", self.part), ("ring", self.ring), ("position", self.position))
+        text = ", ".join(f"{name} {index}" for name, index in indices if index is not None)
+        return text[:1].upper() + text[1:] if text else "`coordinates`"
 
     def at(self, position: int) -> Place:
         """Return the place of a position of this ring."""
@@ -123,7 +123,7 @@ def whole_problem(code: str, message: str, field: str) -> Problem:
 
 
 def described(value: object) -> str:
-    """Describe a JSON value in a message, briefly whatever its size."""
+    """A short description of a JSON value of any size, for a message."""
     if isinstance(value, str):
         return f'"{value[:40]}…"' if len(value) > 40 else f'"{value}"'
     if value is None or isinstance(value, bool):

@@ -101,9 +101,9 @@ def stored_rings(text: str) -> Rings:
     return Rings(lon, lat, starts, list(accumulate(map(len, parts), initial=0)), multi, b"")
 
 
-def contains(rings: Rings, longitude: float, latitude: float) -> bool:
-    """True if a position, in degrees, is within the parts of a valid boundary and not in a hole:
-    if an odd number of edges cross the line from it to the east."""
+def contains_point(rings: Rings, longitude: float, latitude: float) -> bool:
+    """True if a position, in degrees, is within a valid boundary: if an odd number of its edges
+    cross the line from there to the east."""
     is_above = rings.lat > latitude
     is_crossed = is_above[1:] != is_above[:-1]
     is_crossed[np.array(rings.starts[1:-1], dtype=np.intp) - 1] = False  # from one ring to the next
@@ -144,8 +144,9 @@ def _ordinates(positions: list[list[Any]]) -> tuple[Floats, Floats] | None:
         last = np.fromiter(map(itemgetter(-1), positions), float, count) if 3 in sizes else lat
     except (TypeError, ValueError):  # an array, object or null where a number should be
         return None
-    ranged = _within(lon, 180) and _within(lat, 90) and (last is lat or _within(last, MAX_HEIGHT))
-    return (lon, lat) if ranged else None
+    is_in_range = _within(lon, 180) and _within(lat, 90)
+    is_in_range = is_in_range and (last is lat or _within(last, MAX_HEIGHT))
+    return (lon, lat) if is_in_range else None
 
 
 def _within(ordinates: Floats, limit: float) -> bool:

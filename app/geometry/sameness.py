@@ -9,8 +9,8 @@ import numpy as np
 from app.geometry.rings import stored_rings
 
 SAME_WITHIN: Final = 1e-7  # degrees, some 11 mm: what programs that write seven decimals round to
-_ROUNDING: Final = 1.001  # of the subtraction itself
-_ONE_PART: Final = 1  # the bracket more that a MultiPolygon of one part has than the Polygon
+_ROUNDING: Final = 1.001  # the error of the subtraction itself
+_EXTRA_BRACKETS: Final = 1  # a MultiPolygon of one part has one more than the Polygon
 
 
 def is_same_boundary(first: str, second: str) -> bool:
@@ -25,7 +25,7 @@ def is_same_boundary(first: str, second: str) -> bool:
     if first == second:
         return True
     # A bracket begins each position, ring and part, and the whole: reading megabytes takes longer.
-    if abs(first.count("[") - second.count("[")) > _ONE_PART:
+    if abs(first.count("[") - second.count("[")) > _EXTRA_BRACKETS:
         return False
     ours, theirs = stored_rings(first), stored_rings(second)
     if (ours.starts, ours.part_starts) != (theirs.starts, theirs.part_starts):

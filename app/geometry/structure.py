@@ -56,7 +56,7 @@ def structure_problems(kind: str, coordinates: object, max_positions: int) -> It
         return
     depth = 1 + _depth(coordinates[0])
     if depth not in (0, _SHAPES[kind][0]) and all(
-        1 + _depth(each) == depth for each in coordinates
+        1 + _depth(member) == depth for member in coordinates
     ):
         message = f"is nested {depth} deep. A {kind} is {_SHAPES[kind][0]} deep"
         yield top.problem("wrong_nesting", f"{message}: {_SHAPES[kind][1]}.")
@@ -66,34 +66,37 @@ def structure_problems(kind: str, coordinates: object, max_positions: int) -> It
 
 
 def within_range(coordinates: object) -> list[Any] | None:
-    """Coordinates whose longitudes are 180 or -180, and whose latitudes 90 or -90, where they were
-    beyond it by a rounding error, as clipping leaves it; None if there are no such positions."""
-    found = False
+    """Move positions that are beyond ±180 or ±90 by a rounding error, as clipping leaves them, to
+    ±180 or ±90. None if there are no such positions."""
+    is_changed = False
 
     def clamped(value: Any, depth: int = 0) -> Any:
-        nonlocal found
+        nonlocal is_changed
         if not isinstance(value, list) or depth > _DEEPEST:
             return value
         if not value or isinstance(value[0], list):
-            return [clamped(each, depth + 1) for each in value]
-        rounded = [_rounded(each, most) for each, most in zip(value, (180.0, 90.0), strict=False)]
-        if rounded == value[:2]:
+            return [clamped(member, depth + 1) for member in value]
+        position = [
+            _clamped_ordinate(ordinate, limit)
+            for ordinate, limit in zip(value, (180.0, 90.0), strict=False)
+        ]
+        if position == value[:2]:
             return value
-        found = True
-        return [*rounded, *value[2:]]
+        is_changed = True
+        return [*position, *value[2:]]
 
     result = clamped(coordinates)
-    return result if found else None
+    return result if is_changed else None
 
 
-def _rounded(ordinate: Any, most: float) -> Any:
-    """An ordinate, or the most that it can be where it is beyond that by a rounding error."""
-    is_beyond = type(ordinate) is float and most < abs(ordinate) <= most + ROUNDING
-    return copysign(most, ordinate) if is_beyond else ordinate
+def _clamped_ordinate(ordinate: Any, limit: float) -> Any:
+    """An ordinate, or ±limit where it is beyond that by a rounding error."""
+    is_beyond = type(ordinate) is float and limit < abs(ordinate) <= limit + ROUNDING
+    return copysign(limit, ordinate) if is_beyond else ordinate
 
 
 def _count(parts: list[object]) -> int:
-    """Count the positions of what may be rings."""
+    """Count the positions of everything that may be a ring."""
     lists = [part for part in parts if isinstance(part, list)]
     return sum(len(ring) for part in lists for ring in part if isinstance(ring, list))
 
@@ -192,12 +195,12 @@ def _range_error(lon: float, lat: float, height: float = 0) -> str:
 
 
 def _digits(ordinate: float) -> str:
-    """A number in a message, with so many digits that it is not rounded to 180."""
+    """A number for a message, with enough digits that it is not rounded to 180."""
     is_near = abs(abs(ordinate) - 180) < 1
     return f"{float(ordinate):.13g}" if is_near else described(ordinate)
 
 
 def _lon_lat(position: list[float]) -> list[float] | None:
-    """Return longitude and latitude of a position, if a float can hold them."""
+    """Return the longitude and latitude of a position; None if a float cannot hold them."""
     lon, lat = position[:2]
     return [float(lon), float(lat)] if max(abs(lon), abs(lat)) < 1e300 else None

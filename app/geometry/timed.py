@@ -1,8 +1,8 @@
-"""Operations of GEOS that end after a time. How long one takes depends on how edges lie, and cannot
-be told from outside; once it has begun, nothing in this process can end it.
+"""Operations of GEOS with a limit of time. How long one takes depends on how edges lie, and cannot
+be told in advance; once it has begun, nothing in this process can end it.
 
-So they run in another one (``timed_program``), which starts when it is needed first, and ends when
-it has had nothing to do for a while. It has none of the application's memory, descriptors or
+So they run in another process (``timed_program``), which starts when it is first needed, and ends
+when it has been idle for a while. It has none of the application's memory, descriptors or
 environment.
 """
 
@@ -26,30 +26,30 @@ import shapely
 from app.geometry.timed_program import read_message, write_message
 from app.values import processor_clock
 
-# Entered for work that takes long, so that the caller can admit or refuse it.
+# A context that is entered for expensive work, so that the caller can admit or refuse it.
 Slot: TypeAlias = Callable[[], AbstractContextManager[None]]
 
 _PROGRAM: Final = Path(__file__).with_name("timed_program.py")
 _ENVIRONMENT: Final = {"OPENBLAS_NUM_THREADS": "1"}
 _START_SECONDS: Final = 10.0  # on a busy machine
-_BUSY: Final = 10.0  # times the processor time that a task may take
-_TRIES: Final = 2  # the program may have ended for being idle
+_PATIENCE: Final = 10.0  # seconds to wait for each second of processor time that a task may take
+_TRIES: Final = 2  # the program may just have ended, as it was idle
 
 
 class _Program:
-    """The program of this process. One thread uses it at a time."""
+    """This process's other process. One thread uses it at a time."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
 
     def ask(self, task: bytes, seconds: float) -> tuple[Any, float]:
-        """The answer to a task, None if it has none, and the processor seconds that it took."""
+        """The answer to a task, or None without one, and the processor seconds that it took."""
         with self._lock:
             for _ in range(_TRIES):
                 process = self._running()
                 with suppress(BrokenPipeError, EOFError):
-                    return self._exchange(process, task, _START_SECONDS + _BUSY * seconds)
+                    return self._exchange(process, task, _START_SECONDS + _PATIENCE * seconds)
                 self.end()
         return None, seconds
 
@@ -71,15 +71,15 @@ class _Program:
         assert process.stdin is not None
         assert process.stdout is not None
         write_message(process.stdin.fileno(), task)
-        found: list[Any] = []
+        answers: list[Any] = []
         for _ in range(2):
             if not select.select([process.stdout], [], [], patience)[0]:
                 raise EOFError
             message = read_message(process.stdout.fileno())
             if message is None:
                 raise EOFError
-            found.append(marshal.loads(message))  # noqa: S302 - of our own program
-        return found[0], found[1]
+            answers.append(marshal.loads(message))  # noqa: S302 - our own program sent it
+        return answers[0], answers[1]
 
     def end(self) -> None:
         """End the process, if it runs."""
@@ -90,7 +90,7 @@ class _Program:
                 pass
 
     def disown(self) -> None:
-        """Leave the process to the one that this one was forked from."""
+        """Forget the process: it belongs to the one that this one was forked from."""
         if self._process is not None:
             self._process.returncode = 0
             with self._process:  # closes these copies of its pipes
@@ -98,21 +98,21 @@ class _Program:
 
 
 def is_valid(polygons: Any, seconds: float) -> tuple[bool | None, float]:
-    """Return whether a geometry is valid, or None if that takes longer than ``seconds`` of
-    processor time to find out; and how many it took."""
-    found, used = _run("are_valid", seconds, [polygons])
-    return found and found[0], used
+    """Return True if a geometry is valid, None if checking it takes longer than ``seconds`` of
+    processor time; and the seconds that it took."""
+    validity, used = _run("are_valid", seconds, [polygons])
+    return validity and validity[0], used
 
 
 def are_valid(geometries: Iterable[Any], seconds: float) -> list[bool] | None:
-    """Return whether each of some geometries is valid, or None if finding out takes longer than
-    ``seconds`` of processor time."""
-    found: list[bool] | None = _run("are_valid", seconds, list(geometries))[0]
-    return found
+    """Return True for each valid geometry, or None if checking all takes longer than ``seconds`` of
+    processor time."""
+    validity: list[bool] | None = _run("are_valid", seconds, list(geometries))[0]
+    return validity
 
 
 def validity_reason(geometry: Any, seconds: float) -> str | None:
-    """Return what ``shapely.is_valid_reason`` does, or None if that takes longer than ``seconds``
+    """Return the result of ``shapely.is_valid_reason``, or None if it takes longer than ``seconds``
     of processor time."""
     reason: str | None = _run("validity_reason", seconds, [geometry])[0]
     return reason
@@ -121,50 +121,49 @@ def validity_reason(geometry: Any, seconds: float) -> str | None:
 def intersection(one: Any, other: Any, seconds: float) -> Any:
     """The intersection of two geometries, or None if it takes longer than ``seconds`` of processor
     time, or GEOS fails."""
-    found, _ = _run("intersection", seconds, [one, other])
-    return None if found is None else shapely.from_wkb(found[0])
+    wkb, _ = _run("intersection", seconds, [one, other])
+    return None if wkb is None else shapely.from_wkb(wkb[0])
 
 
 def differences(old: Any, new: Any, box: Any, seconds: float) -> tuple[Any, Any] | None:
-    """The areas that ``new`` has beyond ``old``, and ``old`` beyond ``new``, within a box if it is
-    not None; or None if finding both takes longer than ``seconds`` of processor time, or GEOS
-    fails."""
+    """The areas that only ``new`` has, and those that only ``old`` has, within ``box`` unless that
+    is None. None if finding both takes longer than ``seconds`` of processor time, or GEOS fails."""
     geometries = [old, new] if box is None else [old, new, box]
-    found, _ = _run("differences", seconds, geometries)
-    return None if found is None else tuple(shapely.from_wkb(found))
+    wkb, _ = _run("differences", seconds, geometries)
+    return None if wkb is None else tuple(shapely.from_wkb(wkb))
 
 
 def triangles(polygon: Any, seconds: float) -> Any:
     """The constrained Delaunay triangles of a polygon, or None if it takes longer than ``seconds``
     of processor time, or GEOS fails."""
-    found, _ = _run("triangles", seconds, [polygon])
-    return None if found is None else shapely.from_wkb(found[0])
+    wkb, _ = _run("triangles", seconds, [polygon])
+    return None if wkb is None else shapely.from_wkb(wkb[0])
 
 
-def call(
+def call_timed(
     function: Callable[..., Any],
     polygons: Any,
     *others: Any,
     seconds: float,
-    once: Callable[[], Any],
+    before: Callable[[], Any],
 ) -> list[Any] | None:
-    """What a function of this application returns, as the only item of a list; or None if that
-    takes longer than ``seconds`` of processor time, or GEOS fails.
+    """Call a function of this application in the other process. Returns its result, as the only
+    item of a list, or None if it takes longer than ``seconds`` of processor time, or GEOS fails.
 
     Args:
-        function: takes polygons, and ``others``, and returns something. Both can be marshalled.
-        once: what the other process calls before, without counting its time, such as a function
-            that reads a file and keeps it.
+        function: takes polygons and ``others``. These and its result can be marshalled.
+        before: called first, without counting its time, such as a function that reads a file and
+            caches it.
     """
     if seconds <= 0:
         return None
     answer: list[Any] | None
-    answer, _ = _run(_name(function), seconds, [polygons], *others, once=_name(once))
+    answer, _ = _run(_name(function), seconds, [polygons], *others, before=_name(before))
     return answer
 
 
 def processor_seconds() -> float:
-    """The processor seconds of this thread, with those of its tasks in the other process."""
+    """The processor seconds of this thread and of its tasks in the other process."""
     return thread_time() + getattr(_thread, "seconds", 0.0)
 
 
@@ -173,13 +172,13 @@ def _name(function: Callable[..., Any]) -> str:
 
 
 def _run(
-    name: str, seconds: float, geometries: list[Any], *others: Any, once: str = ""
+    name: str, seconds: float, geometries: list[Any], *others: Any, before: str = ""
 ) -> tuple[Any, float]:
-    given = [shapely.to_wkb(each) for each in geometries]
-    found, used = _program.ask(marshal.dumps((name, once, seconds, given, *others)), seconds)
+    wkb = [shapely.to_wkb(geometry) for geometry in geometries]
+    answer, used = _program.ask(marshal.dumps((name, before, seconds, wkb, *others)), seconds)
     _thread.seconds = getattr(_thread, "seconds", 0.0) + used
     processor_clock.add(used)
-    return found, used
+    return answer, used
 
 
 def _forget() -> None:

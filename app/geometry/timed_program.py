@@ -1,9 +1,8 @@
-"""The program that works for ``app.geometry.timed``: each task in a process of its own, which the
-system ends once it has used its processor time, in the middle of a call of GEOS if need be.
+"""The program that does the tasks of ``app.geometry.timed``. It forks a process for each, which the
+system ends once it has used its processor time, if need be during a call of GEOS.
 
-A task comes on standard input, and its answer goes to standard output: each has its length in four
-bytes before it, and is marshalled. The program imports nothing of the application until a task
-names a function of it.
+Tasks come on standard input, answers go to standard output. Each is marshalled, after its length in
+four bytes. The program imports nothing of the application until a task names a function of it.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ _IDLE_SECONDS: Final = 60.0  # after which the program ends, and gives its memor
 
 
 def _are_valid(*geometries: Any) -> list[bool]:
-    return [bool(each) for each in shapely.is_valid(geometries)]
+    return [bool(is_valid) for is_valid in shapely.is_valid(geometries)]
 
 
 def _validity_reason(geometry: Any) -> str:
@@ -36,11 +35,11 @@ def _intersection(one: Any, other: Any) -> list[bytes]:
 
 
 def _differences(old: Any, new: Any, box: Any = None) -> list[bytes]:
-    """What the second has beyond the first, and the first beyond the second, within a box."""
+    """The areas that only ``new`` has, and those that only ``old`` has, within a box."""
     if box is not None:
         old, new = shapely.intersection(old, box), shapely.intersection(new, box)
     differences = shapely.difference(new, old), shapely.difference(old, new)
-    return [shapely.to_wkb(each) for each in differences]
+    return [shapely.to_wkb(difference) for difference in differences]
 
 
 def _triangles(polygon: Any) -> list[bytes]:
@@ -57,18 +56,18 @@ TASKS: Final[dict[str, Callable[..., Any]]] = {
 
 
 def main() -> None:
-    """Do one task after the other, until there are no more."""
+    """Do tasks until there are no more."""
     source, target = sys.stdin.fileno(), sys.stdout.fileno()
     while select.select([source], [], [], _IDLE_SECONDS)[0]:
         task = read_message(source)
         if task is None:
             return
-        name, once, *rest = marshal.loads(task)  # noqa: S302 - of the application
+        name, before, *rest = marshal.loads(task)  # noqa: S302 - the application sent it
         function = TASKS.get(name) or _function(name)
-        if once:
-            _function(once)()
+        if before:
+            _function(before)()
         if not (child := os.fork()):
-            _do(target, function, *rest)
+            _do_task(target, function, *rest)
         _, status, usage = os.wait4(child, 0)
         if status:
             write_message(target, marshal.dumps(None))
@@ -76,18 +75,18 @@ def main() -> None:
 
 
 def _function(name: str) -> Callable[..., Any]:
-    """A function of the application, ``package.module:name``; what it returns, in a list."""
+    """A function of the application, ``package.module:name``, that returns its result in a list."""
     if (root := str(Path(__file__).parents[2])) not in sys.path:
         sys.path.insert(0, root)
     module, _, attribute = name.partition(":")
     function = getattr(importlib.import_module(module), attribute)
-    return lambda *given: [function(*given)]
+    return lambda *arguments: [function(*arguments)]
 
 
-def _do(
+def _do_task(
     target: int, function: Callable[..., Any], seconds: float, geometries: list[bytes], *others: Any
 ) -> None:
-    """Do a task, answer and end. The answer is None if GEOS fails."""
+    """Do a task, answer and exit. The answer is None if GEOS fails."""
     signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
         answer = function(*shapely.from_wkb(geometries), *others)
@@ -100,8 +99,8 @@ def _do(
 
 def read_message(source: int) -> bytes | None:
     """The next message from a file; None: there are no more."""
-    size = _read(source, 4)
-    return None if size is None else _read(source, int.from_bytes(size))
+    size = _read_bytes(source, 4)
+    return None if size is None else _read_bytes(source, int.from_bytes(size))
 
 
 def write_message(target: int, message: bytes) -> None:
@@ -111,7 +110,7 @@ def write_message(target: int, message: bytes) -> None:
         left = left[os.write(target, left) :]
 
 
-def _read(source: int, size: int) -> bytes | None:
+def _read_bytes(source: int, size: int) -> bytes | None:
     parts = bytearray()
     while len(parts) < size:
         part = os.read(source, size - len(parts))

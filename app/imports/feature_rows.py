@@ -12,7 +12,7 @@ from sqlalchemy import Table, Text, bindparam, case, func, update
 from sqlalchemy import cast as as_type
 
 from app.auth.tenant import columns_of, rows_of
-from app.db.batches import delete_batches
+from app.db.batched_deletion import delete_batches
 from app.db.column_types import byte_length
 from app.db.queries import CompiledQuery
 from app.db.transactions import CompiledChange, Transaction, insert_rows

@@ -10,7 +10,7 @@ from sqlalchemy import and_, bindparam, func, null, or_
 
 from app.auth.principal import Principal
 from app.auth.tenant import columns_of
-from app.db.queries import CompiledQuery, engine
+from app.db.queries import CompiledQuery, reading_engine
 from app.db.search_index import id_values, is_among_ids, page_of
 from app.http.errors import Conflict
 from app.imports.record import (
@@ -129,7 +129,7 @@ def list_imports(
     kinds = [name for name in visible if kind in (None, name) and principal.may(f"{name}:write")]
     if not kinds:
         return [], 0
-    dialect = engine().dialect.name
+    dialect = reading_engine().dialect.name
     filters: dict[str, Any] = {}
     if principal.project_ids is not None:
         filters["within"] = id_values(principal.project_ids, dialect)

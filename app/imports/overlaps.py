@@ -20,10 +20,10 @@ import shapely
 from sqlalchemy import Table, bindparam
 
 from app.auth.tenant import columns_of
-from app.db.queries import CompiledQuery, engine
+from app.db.queries import CompiledQuery, reading_engine
 from app.db.search_index import id_values, is_among_ids
 from app.geometry import Bounds
-from app.geometry.bounds import most_in_common
+from app.geometry.bounding_boxes import max_common_area
 from app.geometry.shapes import Shape, common_area, stored_shape
 from app.models import ImportFeature
 from app.policy.imports import OVERLAPS
@@ -195,7 +195,7 @@ class _Comparison:
         pairs = np.column_stack((self._index[in_group[query]], self._index[hit]))
         pairs = np.unique(pairs[pairs[:, 0] < pairs[:, 1]], axis=0)
         first, second = pairs.T
-        is_likely = most_in_common(self.boxes[first], self.boxes[second]) >= OVERLAP_M2
+        is_likely = max_common_area(self.boxes[first], self.boxes[second]) >= OVERLAP_M2
         likely = pairs[is_likely]
         for chunk in np.array_split(likely, 1 + len(likely) // _PAIRS_AT_ONCE):
             for a, b in chunk.tolist():
@@ -219,7 +219,7 @@ class _Comparison:
             return
         project_boxes = np.array([row[4:] for row in rows])
         for index in group:
-            is_likely = most_in_common(self.boxes[index], project_boxes) >= OVERLAP_M2
+            is_likely = max_common_area(self.boxes[index], project_boxes) >= OVERLAP_M2
             for row_index in np.flatnonzero(is_likely).tolist():
                 yield self._sides[index], _Side(*rows[row_index][:4])
 
@@ -255,7 +255,7 @@ class _Comparison:
             self._cached_bytes += len(text)
 
     def _feature_texts(self, numbers: Sequence[int]) -> dict[int, str]:
-        dialect = engine().dialect.name
+        dialect = reading_engine().dialect.name
         values = {"account_id": self._account_id, "import_id": self._import_id}
         rows = _geometries(dialect).tuples(**values, ids=id_values(numbers, dialect))
         return {number: text for number, text in rows if text}

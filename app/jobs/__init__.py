@@ -1,2 +1,1 @@
-"""Jobs: RQ's queues, the scheduler, wake signals, calls after a commit, and the client of
-Valkey."""
+"""Jobs: RQ's queues, the scheduler, wake signals, calls after a commit, and the Valkey client."""

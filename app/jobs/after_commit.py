@@ -1,7 +1,7 @@
-"""Calls to Valkey that wait for the commit of a change, such as starting a job.
+"""Calls to Valkey after the commit of a change, such as starting a job.
 
-The database says what a job has to do, and a periodic job looks for it; this only makes it happen
-at once. So nothing is lost while Valkey is down, and nobody is told.
+They only save time: the database says what a job has to do, and a periodic job looks for it. So
+nothing is lost while Valkey is down.
 """
 
 from __future__ import annotations
@@ -14,28 +14,25 @@ from sqlalchemy import event
 from sqlalchemy.orm import Session
 
 from app.db.extensions import db
-from app.db.noted import notes, take_notes
+from app.db.transaction_notes import notes, take_notes
 from app.jobs.valkey import valkey
 from app.jobs.wake_signals import WakeSignal
 
 
 def notify_after_commit(signal: WakeSignal) -> None:
-    """Send a signal after the open transaction is committed, once however often it was asked
-    for."""
+    """Send a signal, once, after the open transaction is committed."""
     call_after_commit(signal.name, signal.notify)
 
 
 def call_after_commit(name: str, call: Callable[[Redis], object]) -> None:
-    """Run ``call`` after the open transaction is committed; calls with the same name are merged.
-
-    While Valkey is down, the call is dropped.
-    """
+    """Run ``call`` after the open transaction is committed. Calls with the same name are merged;
+    while Valkey is down, they are dropped."""
     notes()[_Call(name)] = call
 
 
 @dataclass(frozen=True)
 class _Call:
-    """The key of a note that is a call."""
+    """The key of a note with a call."""
 
     name: str
 

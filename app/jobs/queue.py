@@ -1,7 +1,5 @@
-"""The job queues. A worker runs them beside one another, and takes the jobs of each in the order in
-which they came: so neither deliveries of events nor mails wait for anything else. Queues
-hold the names of jobs.
-"""
+"""The job queues, which hold names of jobs. A worker runs the queues side by side, and the jobs of
+each in order, so that neither deliveries nor mails wait for other jobs."""
 
 from __future__ import annotations
 
@@ -22,23 +20,24 @@ MAILS: Final = "canopy-mails"
 QUEUES: Final = (GENERAL, DELIVERIES, IMPORTS, MAILS)
 
 RESULT_TTL: Final = 0  # seconds
-FAILURE_TTL: Final = 5  # seconds for which a failed job keeps its id, and thus the next one off
+FAILURE_TTL: Final = 5  # seconds for which a failed job keeps its id from being queued again
 
 
 def job_queue(connection: Redis, name: str = GENERAL) -> Queue:
-    """A queue, by name. Arguments of jobs are JSON, which holds no code, unlike RQ's default,
-    pickles."""
+    """Return a queue by name. Arguments of jobs are JSON instead of RQ's pickles, which can hold
+    code."""
     return Queue(name, connection=connection, serializer=JSONSerializer)
 
 
 def count_waiting(client: Redis, name: str) -> tuple[int, float]:
-    """The number of jobs in a queue, and the seconds since the first was put there. Raises
-    RedisError or OSError."""
+    """Return the number of jobs in a queue, and the age of the first in seconds. Raises RedisError
+    or OSError."""
     queue = job_queue(client, name)
-    first = [queue.fetch_job(each) for each in queue.get_job_ids(0, 1)]
-    queued_at = first[0].enqueued_at if first and first[0] else None
-    waited = (clock.now() - queued_at).total_seconds() if queued_at else 0.0
-    return queue.count, max(0.0, waited)
+    ids = queue.get_job_ids(0, 1)
+    job = queue.fetch_job(ids[0]) if ids else None
+    queued_at = job.enqueued_at if job else None
+    age = (clock.now() - queued_at).total_seconds() if queued_at else 0.0
+    return queue.count, max(0.0, age)
 
 
 def enqueue_once(
@@ -53,13 +52,13 @@ def enqueue_once(
     """Put a job on a queue, unless one with this id waits or runs.
 
     Args:
-        job: its name.
+        job: name of the job.
         job_id: letters, digits, ``-`` and ``_``.
-        ttl: seconds for which it waits in the queue; then it is dropped.
-        timeout: seconds for which it may run; None: RQ's default.
+        ttl: seconds in the queue after which the job is dropped.
+        timeout: seconds for which it may run. None: RQ's default.
 
     Raises:
-        RedisError, OSError: Valkey is gone, or does not answer in time.
+        RedisError, OSError: Valkey is unavailable.
     """
     with suppress(DuplicateJobError):
         job_queue(client, queue).enqueue(

@@ -1,7 +1,7 @@
-"""The jobs of the service: those that a queue may run, and those that run periodically.
+"""The jobs of the service.
 
-Each package lists its jobs in ``jobs.py``, and ``app.core`` registers them. A queue holds names,
-and whoever can write to it could name anything: only registered jobs are run.
+Each package lists its jobs in ``jobs.py``, and ``app.core`` registers them. Only registered jobs
+are run, as whoever can write to a queue could name any function.
 """
 
 from __future__ import annotations
@@ -19,31 +19,26 @@ from app.jobs.wake_signals import WakeSignal
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A function without arguments that the worker runs.
-
-    ``every_seconds``: how often the scheduler starts it. ``signal``: what starts it at once; then
-    the scheduler sends the signal instead. A job without a signal has a ``queue``, and a
-    ``timeout`` in seconds. ``is_due``: whether it has something to do; without it, it always has.
-    """
+    """A function without arguments that the worker runs."""
 
     function: Callable[[], Any]
-    every_seconds: int | None = None
-    signal: WakeSignal | None = None
-    queue: str = GENERAL
-    timeout: int | None = None
-    is_due: Callable[[], bool] | None = None
+    every_seconds: int | None = None  # interval at which the scheduler starts it
+    signal: WakeSignal | None = None  # starts it at once; the scheduler sends it, too
+    queue: str = GENERAL  # without a signal
+    timeout: int | None = None  # seconds, without a signal
+    is_due: Callable[[], bool] | None = None  # True if there is something to do; None: always
 
     @property
     def name(self) -> str:
-        """Its name on a queue: ``send-mails`` for ``send_mails``."""
+        """The name in a queue: ``send-mails`` for ``send_mails``."""
         return self.function.__name__.replace("_", "-")
 
 
 _jobs: dict[str, Job] = {}  # by name
 
 
-def register(jobs: Iterable[Job]) -> None:
-    """Let this process put these jobs on queues and run them. Repeating it changes nothing."""
+def register_jobs(jobs: Iterable[Job]) -> None:
+    """Let this process queue and run these jobs. Repeating it changes nothing."""
     for job in jobs:
         assert _jobs.setdefault(job.name, job) == job, f"two jobs are called {job.name}"
         if job.signal is not None:
@@ -51,30 +46,29 @@ def register(jobs: Iterable[Job]) -> None:
 
 
 def periodic_jobs() -> tuple[Job, ...]:
-    """The jobs that the scheduler starts."""
+    """Return the jobs that the scheduler starts."""
     return tuple(job for job in _jobs.values() if job.every_seconds is not None)
 
 
 def job_names() -> list[str]:
-    """The names of all jobs."""
+    """Return the names of all jobs."""
     return list(_jobs)
 
 
 def known_name(name: str | None) -> str:
-    """The name of a job, or ``other``: whoever can write to a queue could make up any number."""
+    """Return the name of a registered job, or ``other``, so that made-up names in a queue do not
+    become metrics."""
     return name if name is not None and name in _jobs else "other"
 
 
 class _Executions(ExecutionRegistry):
-    """The executions of a job. One whose worker was killed stays listed for a minute after RQ has
-    forgotten it; RQ would fail each job that ends meanwhile, although it did its work."""
+    """The executions of a job. That of a killed worker stays listed for a minute after RQ has
+    deleted it; RQ would then fail each job that ends meanwhile, although it did its work."""
 
     def get_executions(self, start: int = 0, end: int = -1) -> list[Execution]:
-        """All executions that are listed, by id alone."""
-        return [
-            Execution(each, self.job_id, self.connection)
-            for each in self.get_execution_ids(start, end)
-        ]
+        """Return the listed executions by their ids, without fetching them."""
+        ids = self.get_execution_ids(start, end)
+        return [Execution(id_, self.job_id, self.connection) for id_ in ids]
 
 
 class RegisteredJob(RqJob):
@@ -90,7 +84,7 @@ class RegisteredJob(RqJob):
 
     @property
     def func(self) -> Callable[[], Any]:
-        """The function to run. Raises PermissionError for one that is not registered."""
+        """The function to run. Raises PermissionError if it is not registered."""
         name = self.func_name or ""
         job = _jobs.get(name)
         if job is None:

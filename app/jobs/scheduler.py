@@ -1,4 +1,4 @@
-"""The scheduler starts the periodic jobs, each once a period for all workers together."""
+"""The scheduler, which starts each periodic job once a period for all workers together."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ from app.jobs.registry import Job, periodic_jobs
 log = logging.getLogger(__name__)
 
 CHECK_EVERY: Final = 1.0  # seconds between two calls of ``check``
-_ASK_EVERY: Final = 5.0  # seconds until Valkey is asked in any case; it may have lost its keys
-_LEAST_TTL: Final = 600  # seconds for which a job waits in the queue
+_ASK_EVERY: Final = 5.0  # seconds, at most, between two questions; Valkey may have lost its keys
+_MIN_TTL: Final = 600  # seconds for which a job waits in the queue
 
-# Begins each period, of ARGV ms, that is over, and says which, and in how many ms the next one will
-# be. One that would last for longer than that is from before the clock was set back.
+# Begins again each period (ARGV, in ms) that is over. Returns the numbers of these, and the ms
+# until the next one is over. A key that lasts longer than its period is from before the clock was
+# set back.
 _BEGIN: Final = """
 local over, least = {}, tonumber(ARGV[#ARGV])
 for number, key in ipairs(KEYS) do
@@ -39,10 +40,10 @@ return {over, least}
 
 
 class Scheduler:
-    """Starts jobs, survives any outage of Valkey, and logs each one once.
+    """Starts jobs. Survives outages of Valkey, and logs each once.
 
     Args:
-        asking: around asking jobs whether they are due.
+        database: makes the context in which jobs look whether they are due.
     """
 
     def __init__(
@@ -50,17 +51,17 @@ class Scheduler:
         connect: Callable[[], Redis],
         jobs: Iterable[Job] | None = None,
         *,
-        asking: Callable[[], AbstractContextManager[object]] = nullcontext,
+        database: Callable[[], AbstractContextManager[object]] = nullcontext,
     ) -> None:
         self._connect = connect
-        self._asking = asking
+        self._database = database
         self._jobs = periodic_jobs() if jobs is None else tuple(jobs)
         self._connection: Redis | None = None
         self._is_down = False
         self._ask_at = 0.0
 
     def check(self) -> None:
-        """Start the jobs whose period is over. After a failure the next check tries again."""
+        """Start the jobs whose period is over. After a failure, the next check tries again."""
         if time.monotonic() < self._ask_at:
             return
         try:
@@ -78,27 +79,27 @@ class Scheduler:
             self._is_down = False
 
     def _start_due(self, client: Redis) -> None:
-        """Start the jobs of whose periods this is the first worker to see the end, and which have
-        something to do."""
+        """Start the jobs whose period is over and that have something to do, unless another worker
+        was first."""
         keys = [f"canopy:periodic:{job.name}" for job in self._jobs]
         periods = [(job.every_seconds or 0) * 1000 for job in self._jobs]
-        most = int(_ASK_EVERY * 1000)
-        found: Any = client.eval(_BEGIN, len(keys), *keys, *periods, most)
-        over, least = found
-        self._ask_at = time.monotonic() + least / 1000
+        limit = int(_ASK_EVERY * 1000)
+        reply: Any = client.eval(_BEGIN, len(keys), *keys, *periods, limit)
+        over, left = reply
+        self._ask_at = time.monotonic() + left / 1000
         if not over:
             return
-        with self._asking():
+        with self._database():
             due = [job for job in map(self._jobs.__getitem__, over) if _is_due(job)]
         for job in due:
             _start(client, job)
 
 
 def _is_due(job: Job) -> bool:
-    """Whether a job has something to do. It says itself what is wrong where that is unknown."""
+    """True if a job has something to do, or that cannot be found out: then its run shows why."""
     try:
         return job.is_due is None or job.is_due()
-    except Exception:  # of the database, which may have failed in any way
+    except Exception:  # the database may fail in any way
         return True
 
 
@@ -110,7 +111,7 @@ def _start(client: Redis, job: Job) -> None:
         client,
         job.name,
         job_id=f"periodic-{job.name}",
-        ttl=max(_LEAST_TTL, job.every_seconds or 0),
+        ttl=max(_MIN_TTL, job.every_seconds or 0),
         queue=job.queue,
         timeout=job.timeout,
     )

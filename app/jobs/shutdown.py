@@ -1,7 +1,7 @@
-"""The signal for the running job to stop, as its worker is ending.
+"""The signal for the running job to stop, as its worker ends.
 
-A job that takes long looks at it, finishes or gives back what it holds, and returns. One that does
-not look has ``app.processes.job_worker.FINISH_WITHIN`` seconds, and is ended then.
+A long job checks it, finishes or gives back what it holds, and returns. Otherwise the job is killed
+after ``app.processes.job_worker.FINISH_WITHIN`` seconds.
 """
 
 from __future__ import annotations
@@ -9,5 +9,5 @@ from __future__ import annotations
 import threading
 from typing import Final
 
-# Set in the job's own process, by a thread that listens to the worker.
+# A thread that listens to the worker sets it in the job's process.
 requested: Final = threading.Event()

@@ -1,10 +1,9 @@
-"""Valkey, or Redis: counters that all processes agree on, and the job queue.
+"""Valkey, or Redis: the counters that all processes share, and the job queue.
 
-The service goes on without it. ``attempt`` runs a command and answers None when Valkey fails.
-After a failure no request asks it again, until a thread that probes it every half second has
-written something to it: so one that hangs costs each thread one short wait an outage, and one that
-answers and cannot be written to (full, or read-only) is as good as none. One line is logged when an
-outage begins and one when it ends.
+The service works without it. ``attempt`` runs a command, and returns None when Valkey fails. After
+a failure no request uses it until a thread, which probes it every half second, has written to it.
+So a server that hangs costs each thread one short wait per outage, and one that is full or
+read-only counts as down. One line is logged at the beginning of an outage, and one at its end.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ TIMEOUT_SECONDS: Final = 0.25
 PROBE_INTERVAL: Final = 0.5
 _OUTAGES: Final = Counter(*describe_metric("canopy_valkey_outages_total"))
 _PROBE: Final = "canopy:probe"
-_PROBE_SECONDS: Final = 60  # for which the probe's key stays
+_PROBE_SECONDS: Final = 60  # lifetime of the probe's key
 
 
 class Script:
@@ -51,42 +50,42 @@ class Script:
 
 
 class Valkey:
-    """A client that never makes a request fail, and seldom makes it wait."""
+    """A client that never fails a request, and rarely delays it."""
 
     def __init__(self, resolve_url: Callable[[], str]) -> None:
         self._resolve_url = resolve_url
         self._client: Redis | None = None
         self._down_since: float | None = None
-        self.outages = 0  # that have begun
-        self._probing_pid: int | None = None  # the process whose thread probes in an outage
+        self.outages = 0
+        self._probing_pid: int | None = None  # process whose thread probes during an outage
         self._lock = threading.Lock()
-        self._own = threading.local()
+        self._local = threading.local()  # has the thread's own connection
 
     @property
     def client(self) -> Redis:
-        """The client, for jobs, which may fail and be tried again."""
-        client = self._client  # looked at once: another thread may drop it meanwhile
+        """The plain client, for jobs, which may fail and be repeated."""
+        client = self._client  # read once, as another thread may drop it meanwhile
         if client is None:
-            client = self._client = connect(self._resolve_url())
+            client = self._client = connect_valkey(self._resolve_url())
         return client
 
     def resolve(self) -> None:
-        """Find out its address, which may start it, without asking whether it answers.
+        """Find out the address, without connecting. This may start the embedded server.
 
         Raises:
-            OSError: it has no address yet, and cannot be given one.
+            OSError: the embedded server cannot be started.
         """
-        self._client = connect(self._resolve_url())
+        self._client = connect_valkey(self._resolve_url())
 
     @property
     def is_down(self) -> bool:
         return self._down_since is not None
 
     def run(self, script: Script, keys: tuple[str, ...], *values: Any) -> Any:
-        """The result of a script, or None as in ``attempt``; for what every request needs.
+        """Return the result of a script, or None as ``attempt``; for the hot path.
 
-        It is one round trip, and two when Valkey does not know the script yet. Each thread has a
-        connection for it: the client's pool and its retries cost as much as the command.
+        It is one round trip, and two if Valkey does not have the script yet. Each thread has its
+        own connection, as the client's pool and retries cost as much as the command.
         """
 
         def evaluate(client: Redis) -> Any:
@@ -99,9 +98,9 @@ class Valkey:
         return self.attempt(evaluate)
 
     def attempt(self, command: Callable[[Redis], T]) -> T | None:
-        """The result of ``command``, or None when Valkey fails or is known to be down."""
+        """Return the result of ``command``, or None if Valkey fails or is known to be down."""
         if self._down_since is not None:
-            if self._probing_pid != os.getpid():  # forked in the middle of an outage
+            if self._probing_pid != os.getpid():  # forked during an outage
                 self._start_probing()
             return None
         try:
@@ -111,14 +110,14 @@ class Valkey:
             return None
 
     def is_writable(self) -> bool:
-        """True if it can be written to now."""
+        """True if Valkey can be written to now."""
         return self.attempt(_write_probe) is not None
 
     def probe(self) -> bool:
-        """Check whether an outage is over; only the probing thread calls this.
+        """Return True if an outage is over. Only the probing thread calls this.
 
-        A server that hangs is still there. One that is gone may have a new address, and the
-        embedded one may have to be started, so the client is dropped.
+        The client of a server that is gone is dropped: there may be a new address, and the embedded
+        server may have to be started.
         """
         try:
             _write_probe(self.client)
@@ -133,19 +132,19 @@ class Valkey:
         return True
 
     def _on_own_connection(self, client: Redis, command: tuple[Any, ...]) -> Any:
-        own, fresh = self._own, False
-        if getattr(own, "known", None) != (os.getpid(), self.outages):
-            own.connection = _new_connection(client)
-            own.known, fresh = (os.getpid(), self.outages), True
-        elif leads_elsewhere(client, own.connection):
-            own.connection.disconnect()
+        local, is_new = self._local, False
+        if getattr(local, "made_for", None) != (os.getpid(), self.outages):
+            local.connection = _new_connection(client)
+            local.made_for, is_new = (os.getpid(), self.outages), True
+        elif leads_elsewhere(client, local.connection):
+            local.connection.disconnect()
         try:
-            return _exchange(own.connection, command)
+            return _exchange(local.connection, command)
         except RedisConnectionError:
-            if fresh:
+            if is_new:
                 raise
-        # A server, or what is between, may have closed it for being idle: that is no outage.
-        return _exchange(own.connection, command)
+        # An idle connection may have been closed, which is no outage.
+        return _exchange(local.connection, command)
 
     def _record_failure(self, error: Exception) -> None:
         with self._lock:
@@ -167,12 +166,12 @@ class Valkey:
         )
         try:
             thread.start()
-        except RuntimeError as error:  # no thread can be started; the next request tries again
+        except RuntimeError as error:  # there are too many threads; the next request tries again
             log.error("cannot probe whether Valkey is back: %s", error)
             self._probing_pid = None
 
     def _probe_once(self) -> bool:
-        """Probe from the probing thread. Returns True when that thread is done."""
+        """Probe in the probing thread. Returns True if the thread is done."""
         if not self.probe():
             return False
         with self._lock:
@@ -183,7 +182,7 @@ class Valkey:
 
 
 def _probe_until_up(reference: weakref.ref[Valkey]) -> None:
-    """Probe until the outage is over, or nobody uses Valkey any more; the body of the thread."""
+    """Probe until the outage is over, or the ``Valkey`` object is gone."""
     while True:
         time.sleep(PROBE_INTERVAL)
         valkey = reference()
@@ -196,11 +195,11 @@ def _probe_until_up(reference: weakref.ref[Valkey]) -> None:
 
 
 def _exchange(connection: Any, command: tuple[Any, ...]) -> Any:
-    """The reply to a command. After an error the connection is closed, and opens again when
-    used."""
+    """Return the reply to a command. After an error the connection is closed; its next use opens
+    it again."""
     try:
         if not connection.is_connected:
-            connection.connect()  # asks the Sentinels, which send_command does not
+            connection.connect()  # unlike send_command, it asks the Sentinels
         connection.send_command(*command, check_health=False)
         return connection.read_response()
     except NoScriptError:
@@ -218,12 +217,12 @@ def _digest(text: str) -> str:
     return hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest()  # as Valkey names it
 
 
-def connect(url: str, *, timeout: float | None = None) -> Redis:
-    """A client with short timeouts and without redis-py's retries, whatever the address asks for.
-    Raises ValueError or TypeError for an address with wrong options.
+def connect_valkey(url: str, *, timeout: float | None = None) -> Redis:
+    """Make a client with short timeouts and without redis-py's retries, whatever the URL asks for.
+    Raises ValueError or TypeError for a URL with wrong options.
 
     Args:
-        timeout: in seconds; None: ``TIMEOUT_SECONDS``.
+        timeout: in seconds. None: ``TIMEOUT_SECONDS``.
     """
     seconds = TIMEOUT_SECONDS if timeout is None else timeout
     client = make_client(
@@ -238,16 +237,17 @@ def connect(url: str, *, timeout: float | None = None) -> Redis:
 
 
 def _new_connection(client: Redis) -> Any:
-    """A connection outside the client's pool, which would count it for ever. It opens when used."""
+    """Make a connection outside the client's pool, which would count it forever. Using it opens
+    it."""
     pool = client.connection_pool
     return pool.connection_class(**pool.connection_kwargs)
 
 
 def init_app(app: Flask, settings: Settings, start: Callable[[], str]) -> None:
-    """Give ``app`` its Valkey. Nothing is connected, or started, before the first use.
+    """Give ``app`` its Valkey. Nothing is connected or started before the first use.
 
     Args:
-        start: starts the embedded server, where REDIS_URL is not set, and returns its address.
+        start: starts the embedded server, and returns its URL. Used without REDIS_URL.
 
     Raises:
         config.SettingsError: REDIS_URL has an unknown option.
@@ -255,13 +255,13 @@ def init_app(app: Flask, settings: Settings, start: Callable[[], str]) -> None:
     url = settings.redis_url
     if url is not None:
         try:
-            connect(url)
+            connect_valkey(url)
         except (ValueError, TypeError) as error:
             raise SettingsError(f"REDIS_URL cannot be used: {error}.") from None
     app.extensions["canopy_valkey"] = Valkey(start if url is None else lambda: url)
 
 
 def valkey() -> Valkey:
-    """The application's Valkey."""
-    found: Valkey = current_app.extensions["canopy_valkey"]
-    return found
+    """Return the application's Valkey."""
+    application_valkey: Valkey = current_app.extensions["canopy_valkey"]
+    return application_valkey

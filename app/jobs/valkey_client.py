@@ -1,4 +1,4 @@
-"""Clients for REDIS_URL: of one server, or of the primary that Sentinels name."""
+"""Clients for REDIS_URL: one server, or the primary that Sentinels name."""
 
 from __future__ import annotations
 
@@ -15,34 +15,34 @@ from redis.sentinel import MasterNotFoundError, Sentinel, SentinelConnectionPool
 
 from app.settings.valkey import SentinelAddress, sentinel_address
 
-SENTINEL_TIMEOUT: Final = 0.25  # seconds for each Sentinel that is asked
-ASK_EVERY: Final = 1.0  # seconds between two questions where the primary is
-ASK_AGAIN: Final = 10.0  # seconds, after no Sentinel answered: requests wait for the answer
+SENTINEL_TIMEOUT: Final = 0.25  # seconds for each Sentinel
+ASK_EVERY: Final = 1.0  # seconds between two questions for the primary
+ASK_AGAIN: Final = 10.0  # seconds after no Sentinel answered, as requests wait for the answer
 
 
 class _Sentinel(Sentinel):
-    """Asks the Sentinels for the primary, the one that responded last first."""
+    """Asks the Sentinels for the primary, beginning with the one that responded last."""
 
     def discover_master(self, service_name: str) -> Any:
-        # redis-py reorders the list in place; two threads at once could drop a Sentinel from it.
-        own = copy(self)
-        own.sentinels = list(self.sentinels)
+        # redis-py reorders the list in place: two threads at once could drop a Sentinel from it.
+        twin = copy(self)
+        twin.sentinels = list(self.sentinels)
         try:
-            address = Sentinel.discover_master(own, service_name)  # type: ignore[no-untyped-call]
-        except MasterNotFoundError:  # its message has the internals of each client
+            address = Sentinel.discover_master(twin, service_name)  # type: ignore[no-untyped-call]
+        except MasterNotFoundError:  # its message shows internals of each client
             raise MasterNotFoundError(
-                f"none of {len(own.sentinels)} Sentinels names a primary of {service_name} that "
+                f"none of {len(twin.sentinels)} Sentinels names a primary of {service_name} that "
                 "responds"
             ) from None
-        self.sentinels = own.sentinels
+        self.sentinels = twin.sentinels
         return address
 
 
 class PrimaryPool(SentinelConnectionPool):
     """Connections to the primary.
 
-    A primary that is replaced on purpose goes on accepting writes for ten seconds or more, which
-    are lost. So the Sentinels are asked every second, not only for a new connection.
+    A primary that is replaced on purpose accepts writes, which are lost, for ten seconds or more.
+    So the Sentinels are asked every second, and not only for a new connection.
     """
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
@@ -54,8 +54,7 @@ class PrimaryPool(SentinelConnectionPool):
         return super().get_connection(*arguments, **options)
 
     def follow(self) -> None:
-        """Ask where the primary is, if that is due, and close idle connections to another
-        server."""
+        """Ask for the primary, if that is due, and close idle connections to other servers."""
         now = time.monotonic()
         if now < self._ask_at:
             return
@@ -67,15 +66,14 @@ class PrimaryPool(SentinelConnectionPool):
 
 
 def make_client(url: str, **options: Any) -> Redis:
-    """A client that connects when it is used.
-
-    One of Sentinels asks them for the primary at each new connection, and every second.
+    """Make a client, which connects when it is used. With Sentinels, it asks them for the primary
+    at each new connection, and every second.
 
     Args:
-        options: options of redis-py's connections; they override those of the address.
+        options: options of redis-py's connections, which override those of the URL.
 
     Raises:
-        ValueError, TypeError: the address cannot be read, or has wrong options.
+        ValueError, TypeError: the URL cannot be read, or has wrong options.
     """
     address = sentinel_address(url)
     client = Redis.from_url(url) if address is None else _primary_client(address)
@@ -84,18 +82,17 @@ def make_client(url: str, **options: Any) -> Redis:
 
 
 def leads_elsewhere(client: Redis, connection: Any) -> bool:
-    """True if a connection outside the client's pool leads to a server that is no longer the
-    primary."""
+    """True if a connection outside the client's pool leads to a former primary."""
     pool = client.connection_pool
     if not isinstance(pool, PrimaryPool):
         return False
     pool.follow()
-    known = pool.master_address
-    return known is not None and known != (connection.host, connection.port)
+    primary = pool.master_address
+    return primary is not None and primary != (connection.host, connection.port)
 
 
 def sentinels_of(address: SentinelAddress) -> list[Redis]:
-    """A client for each Sentinel, in the order of the address. Raises ValueError."""
+    """Make a client for each Sentinel, in the order of the address. Raises ValueError."""
     return _sentinel(address).sentinels
 
 
@@ -112,7 +109,7 @@ def _sentinel(address: SentinelAddress) -> _Sentinel:
     tls = {name: value for name, value in options.items() if name.startswith("ssl_")}
     if address.is_tls:
         tls["ssl"] = options["ssl"] = True
-    own = {
+    sentinel_options = {
         **tls,
         "username": address.user,
         "password": address.password,
@@ -120,4 +117,6 @@ def _sentinel(address: SentinelAddress) -> _Sentinel:
         "socket_connect_timeout": SENTINEL_TIMEOUT,
         "retry": Retry(NoBackoff(), 0),
     }
-    return _Sentinel(address.sentinels, sentinel_kwargs=own, **options)  # type: ignore[no-untyped-call]
+    return _Sentinel(  # type: ignore[no-untyped-call]
+        address.sentinels, sentinel_kwargs=sentinel_options, **options
+    )

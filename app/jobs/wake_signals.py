@@ -1,8 +1,8 @@
-"""Wake signals: they start the job that handles what the database says is due.
+"""Wake signals: they start the job that handles what is due in the database.
 
-No signal is lost: whoever sends one has committed before, and either a job has yet to begin, which
-will see the change, or there is none, and one is put on the queue. Jobs do not pile up: one waits
-at most behind those that run; two in the rare case that one begins in the middle of two signals.
+No signal is lost: its sender has committed before. Then either a job has yet to begin, which will
+see the change, or one is put on the queue. Jobs do not pile up: at most one waits behind those that
+run, or two if one begins between two signals.
 
 A job with a signal calls ``begin``, does what is due, and may ``wait`` for more before it ends.
 """
@@ -18,14 +18,13 @@ from redis import Redis
 from app.jobs.queue import FAILURE_TTL, RESULT_TTL, job_queue
 from app.jobs.valkey import TIMEOUT_SECONDS
 
-_SENT_TTL: Final = 60  # seconds that a signal waits for a job to receive it
-# Seconds until a signal puts another job on the queue, when the last one was lost on its way there,
-# because Valkey answered too late, or was killed before it began.
+_SENT_TTL: Final = 60  # seconds for which a signal waits to be received
+# Seconds until a signal puts another job on the queue, if the last one was lost: Valkey answered
+# too late, or the job was killed before it began.
 _QUEUED_TTL: Final = 5
 
-# Sends the signal, and says whether a job has to be put on the queue. The list holds one signal,
-# however many were sent. When the second key has expired, a job may still be waiting, behind one
-# that runs for long.
+# Sends the signal, and returns 1 if a job has to be put on the queue. The list holds one signal,
+# however many are sent. When the second key has expired, a job may still wait behind a long one.
 _NOTIFY: Final = """
 redis.call('LPUSH', KEYS[1], '1')
 redis.call('LTRIM', KEYS[1], 0, 0)
@@ -44,19 +43,16 @@ return 1
 
 @dataclass(slots=True)
 class WakeSignal:
-    """``name`` is made of letters, digits, ``-`` and ``_``. ``job``, the name of a job
-    that may run for ``job_timeout`` seconds, is set when that job is registered."""
+    """A signal that starts a job."""
 
-    name: str
+    name: str  # letters, digits, ``-`` and ``_``
     queue: str
-    job_timeout: int
-    job: str = ""
+    job_timeout: int  # seconds
+    job: str = ""  # name of the job, set when the job is registered
 
     def notify(self, client: Redis) -> bool:
-        """Wake the job. Returns True if one was put on the queue.
-
-        It is one round trip, and some more when a job is put there. Raises RedisError or OSError.
-        """
+        """Wake the job. Returns True if one was put on the queue, which takes more than one round
+        trip. Raises RedisError or OSError."""
         assert self.job, f"no job is registered for the signal {self.name}"
         queue = job_queue(client, self.queue)
         keys = (self._sent, self._queued, queue.key)
@@ -65,7 +61,7 @@ class WakeSignal:
             return False
         queue.enqueue(
             self.job,
-            # A new id for each job: one that was killed does not block the next.
+            # A new id for each job, so that a killed one does not block the next.
             job_id=f"{self._prefix}{uuid4().hex}",
             job_timeout=self.job_timeout,
             result_ttl=RESULT_TTL,
@@ -74,24 +70,20 @@ class WakeSignal:
         return True
 
     def begin(self, client: Redis) -> None:
-        """Receive the signals so far, so that the next one queues another job behind this one.
-
-        A job calls this before it looks for what is due. Raises RedisError or OSError.
-        """
+        """Receive the signals so far; the next one queues another job. A job calls this before it
+        looks for what is due. Raises RedisError or OSError."""
         client.delete(self._queued, self._sent)
 
     def wait(self, client: Redis, seconds: float) -> bool:
-        """Wait for a signal. Returns True if one came since the last that was received.
-
-        Of several jobs that wait, one receives it. A job that has to end soon after it was asked to
-        (``app.jobs.shutdown``) waits for a second at a time, say.
+        """Wait for a signal. Returns True if one came since the last that was received. Of several
+        jobs that wait, one receives it.
 
         Args:
             client: its timeouts do not matter.
-            seconds: more than 0.
+            seconds: more than 0, and few in a job that has to notice ``app.jobs.shutdown``.
 
         Raises:
-            RedisError, OSError: Valkey is gone, or does not answer in time.
+            RedisError, OSError: Valkey is unavailable.
         """
         pool = client.connection_pool
         connection: Any = pool.get_connection()

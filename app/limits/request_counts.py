@@ -24,7 +24,7 @@ from sqlalchemy import Select, bindparam, func, not_, or_
 from sqlalchemy.exc import SQLAlchemyError
 
 from app.auth.tenant import columns_of
-from app.db.queries import CompiledQuery, engine
+from app.db.queries import CompiledQuery, reading_engine
 from app.db.search_index import id_values, is_among_ids
 from app.jobs.valkey import Script, valkey
 from app.models import CredentialRequest, RequestCount
@@ -176,7 +176,7 @@ def requests_by_credential(
         credentials: the credentials that can make requests.
         most_others: the number of others to include, those with most requests.
     """
-    dialect = engine().dialect.name
+    dialect = reading_engine().dialect.name
     rows = _of_credentials(dialect).all(
         account_id=account_id,
         first_day=days[0],

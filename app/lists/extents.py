@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from sqlalchemy import bindparam
 
-from app.db.queries import CompiledQuery, engine
+from app.db.queries import CompiledQuery, reading_engine
 from app.db.search_index import box_values, named_beside_box
 from app.geometry import WORLD, Bounds
 from app.lists.query import SearchedTable
@@ -26,7 +26,7 @@ def holds_all(
         if box.south <= WORLD.south and box.north >= WORLD.north:
             return True
         box = box._replace(west=-_TURN * 2, east=_TURN * 2)
-    owner_id, dialect = project_id or account_id, engine().dialect.name
+    owner_id, dialect = project_id or account_id, reading_engine().dialect.name
     values: dict[str, Any] = {"account_id": account_id, table.owner: owner_id}
     values |= box_values(box, owner_id, dialect)
     return not _select_beside(table, dialect).tuples(**values, size=1)

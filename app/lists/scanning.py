@@ -8,13 +8,14 @@ a new one may be missing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import cache
 from itertools import starmap
 from operator import itemgetter
 from typing import Any, ParamSpec, Protocol, TypeVar
 
+from flask import Flask
 from sqlalchemy import ColumnElement, Select, and_, literal_column
 from sqlalchemy.orm import InstrumentedAttribute
 
@@ -26,10 +27,13 @@ from app.lists.keyset import Key, Keyset, key_values
 from app.lists.query import ListQuery, SearchedTable
 from app.lists.statements import Columns, ListStatement, list_statement
 from app.policy.files import EXPORT_KEYS, EXPORT_ROWS, EXPORT_ROWS_BYTES
+from app.values import processor_clock
 from app.values.batching import batched_by_bytes
 
 P = ParamSpec("P")
+R = TypeVar("R")
 T = TypeVar("T")
+OnBatch = Callable[[int], None]
 
 
 class Reader(Protocol):
@@ -94,6 +98,26 @@ class KeyedRows:
         rows = rows.add_columns(*self._key.labeled)
         first, following = (self._key.page(rows, is_first=is_first) for is_first in (True, False))
         return CompiledQuery(first), CompiledQuery(following)
+
+
+def in_short_queries(
+    app: Flask, scan: Callable[[Reader], Iterable[list[T]]], on_batch: OnBatch
+) -> Iterator[T]:
+    """Yield the records of a scan, which holds no connection between two queries.
+
+    Args:
+        app: provides a context for each query.
+        on_batch: called with the number of records of each batch.
+    """
+
+    def read(query: Callable[P, R], *args: P.args, **values: P.kwargs) -> R:
+        with app.app_context():
+            return query(*args, **values)
+
+    for batch in scan(read):
+        processor_clock.restart()  # some formats have no piece before all batches are read
+        on_batch(len(batch))
+        yield from batch
 
 
 def scan_list(

@@ -17,7 +17,7 @@ from sqlalchemy import ColumnElement, Select, and_
 from app.api.expensive import answer_in_turn
 from app.auth.tenant import columns_among, columns_of
 from app.db.column_types import api_column
-from app.db.queries import CompiledQuery, engine
+from app.db.queries import CompiledQuery, reading_engine
 from app.db.search_index import among, box_values, candidates, fence
 from app.geometry.shapes import QueryShape
 from app.lists import totals
@@ -103,7 +103,7 @@ class _PageReader:
 
     def __init__(self, source: FeatureSource, account_id: str, selection: Selection) -> None:
         self._source, self._account_id, self._selection = source, account_id, selection
-        self._dialect = engine().dialect.name
+        self._dialect = reading_engine().dialect.name
         box = None if selection.box is None else self._intersection(selection.box)
         within = (
             None if selection.within is None else In(source.table.project.name, selection.within)

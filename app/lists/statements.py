@@ -16,7 +16,7 @@ from sqlalchemy.orm import InstrumentedAttribute
 
 from app.auth.tenant import columns_among, columns_of
 from app.db.column_types import Timestamp, api_column
-from app.db.queries import CompiledQuery, engine
+from app.db.queries import CompiledQuery, reading_engine
 from app.db.search_index import (
     DrivingIndex,
     among,
@@ -135,7 +135,7 @@ def list_statement(table: SearchedTable, query: ListQuery) -> ListStatement:
         index = "time"
     return ListStatement(
         table,
-        engine().dialect.name,
+        reading_engine().dialect.name,
         tuple(query.equal),
         len(query.metadata),
         search=bool(query.search),

@@ -13,26 +13,26 @@ from flask import current_app
 from rq.timeouts import JobTimeoutException
 from sqlalchemy.exc import DBAPIError
 
+from app.db.due_times import shorten_waits
 from app.db.engines import is_outage
 from app.db.extensions import db
 from app.db.transactions import transaction
-from app.db.waiting import shorten_waits
 from app.jobs.registry import Job
-from app.jobs.shared_metrics import count
+from app.jobs.shared_metrics import increment
 from app.jobs.valkey import valkey
 from app.mail.errors import Delayed, MailError, ServerUnavailable, Undeliverable
 from app.mail.leases import (
     Contents,
     LeasedMail,
-    has_due,
-    lease_next,
-    record_dropped,
-    record_failure,
-    record_sent,
+    has_due_mail,
+    lease_mail,
+    mark_dropped,
+    mark_failed,
+    mark_sent,
     store_contents,
     unseal_contents,
 )
-from app.mail.messages import Envelope, compose
+from app.mail.messages import Envelope, compose_message
 from app.mail.resolvers import resolve_mail
 from app.mail.service import NEW_MAILS
 from app.mail.transport import Transport, open_transport
@@ -65,11 +65,11 @@ def send_mails() -> int:
 
 def _lease() -> LeasedMail | None:
     with transaction():
-        return lease_next()
+        return lease_mail()
 
 
 def _process(mail: LeasedMail, transport: Transport) -> bool:
-    """Send a mail and record the outcome. Returns False if it was not sent.
+    """Send a mail and save the outcome. Returns False if it was not sent.
 
     Raises:
         ServerUnavailable: no mail can be sent now.
@@ -82,22 +82,22 @@ def _process(mail: LeasedMail, transport: Transport) -> bool:
                 return False
             outcome = _send(mail, contents, transport)
     except MailError as failure:
-        _record_failure(mail, contents, failure)
+        _mark_failed(mail, contents, failure)
         if isinstance(failure, ServerUnavailable):
             raise
         return False
-    _record_sent(mail)
-    count(_ATTEMPTED, "sent")
+    _mark_sent(mail)
+    increment(_ATTEMPTED, "sent")
     log.info("mail %s (%s) %s", mail.id, mail.kind, outcome)
     return True
 
 
-def _record_sent(mail: LeasedMail) -> None:
-    """Record a sent mail. Retries while the database is down: else the mail would be sent again."""
+def _mark_sent(mail: LeasedMail) -> None:
+    """Mark a mail as sent. Retries while the database is down, or the mail would be sent again."""
     for pause in (*SAVE_RETRY_AFTER, None):
         try:
             with transaction():
-                record_sent(mail)
+                mark_sent(mail)
         except DBAPIError as error:
             if pause is None or not is_outage(error):
                 raise
@@ -107,9 +107,9 @@ def _record_sent(mail: LeasedMail) -> None:
 
 
 def _resolve(mail: LeasedMail) -> tuple[LeasedMail, Contents | None]:
-    """Return the mail with its final contents, which the first attempt determines and stores.
+    """Return (mail, final contents), which the first attempt determines and stores.
 
-    The contents are None if the mail is dropped, or another worker is sending it.
+    The contents are None if the mail is dropped, or if another worker is sending it.
     """
     if mail.attempts > _ATTEMPTS:
         raise Undeliverable("no attempt came to an end")
@@ -122,9 +122,9 @@ def _resolve(mail: LeasedMail) -> tuple[LeasedMail, Contents | None]:
     resolved = resolve_mail(mail.kind, mail.recipient, contents.values)
     if resolved is None:
         log.info("mail %s (%s) dropped: recipient gone or limit reached", mail.id, mail.kind)
-        record_dropped(mail)
+        mark_dropped(mail)
         db.session.commit()
-        count(_ATTEMPTED, "dropped")
+        increment(_ATTEMPTED, "dropped")
         return mail, None
     kind, values = resolved
     contents = Contents(values, clock.now())
@@ -141,19 +141,19 @@ def _send(mail: LeasedMail, contents: Contents, transport: Transport) -> str:
     if _has_link_expired(mail, contents, clock.now()):
         raise Undeliverable("its link has expired")
     envelope = Envelope(mail.id, mail.recipient, date)
-    message = compose(envelope, mail.kind, contents.values, current_app.config["SETTINGS"])
+    message = compose_message(envelope, mail.kind, contents.values, current_app.config["SETTINGS"])
     return transport.send(mail, message)
 
 
-def _record_failure(mail: LeasedMail, contents: Contents | None, failure: MailError) -> None:
+def _mark_failed(mail: LeasedMail, contents: Contents | None, failure: MailError) -> None:
     retry_at = None
     if isinstance(failure, Delayed) and mail.attempts < _ATTEMPTS:
         retry_at = clock.now() + RETRY_AFTER[mail.attempts - 1]
         if contents is not None and _has_link_expired(mail, contents, retry_at):
             retry_at = None
     with transaction():
-        record_failure(mail, failure.reason, retry_at)
-    count(_ATTEMPTED, "failed" if retry_at is None else "retried")
+        mark_failed(mail, failure.reason, retry_at)
+    increment(_ATTEMPTED, "failed" if retry_at is None else "retried")
     details = (mail.id, mail.kind, mail.attempts, failure.reason)
     if retry_at is None:
         log.error("mail %s (%s) failed for good at attempt %d: %s", *details)
@@ -190,6 +190,6 @@ def shorten_mail_waits() -> int:
 
 
 JOBS: Final = (
-    Job(send_mails, every_seconds=15, signal=NEW_MAILS, is_due=has_due),
+    Job(send_mails, every_seconds=15, signal=NEW_MAILS, is_due=has_due_mail),
     Job(shorten_mail_waits, every_seconds=300),
 )

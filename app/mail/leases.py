@@ -1,9 +1,9 @@
-"""Leasing a mail to send, and recording the outcome.
+"""Leasing a mail to send, and saving the outcome.
 
 A lease moves the time at which the mail is due: other workers skip it, and if the worker dies, the
-mail becomes due again when the lease ends. Accounts take turns, so that the many invitations of one
-keep nobody waiting. ``attempts`` identifies the lease, so a worker whose lease has ended cannot
-overwrite the outcome of a later one.
+mail becomes due again when the lease ends. ``attempts`` identifies the lease: a worker whose lease
+has ended cannot overwrite a later outcome. Accounts take turns, so that the many invitations of one
+keep nobody waiting.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Contents(NamedTuple):
     """The values of a message, encrypted in the column ``sealed``."""
 
     values: dict[str, Any]
-    resolved_at: datetime | None = None  # None until the mail was resolved
+    resolved_at: datetime | None = None  # None until the mail is resolved
 
     def sealed(self) -> str:
         return seal([self.values, format_optional_time(self.resolved_at)])
@@ -49,7 +49,7 @@ def unseal_contents(mail: LeasedMail) -> Contents:
     return Contents(values, None if resolved_at is None else parse_time(resolved_at))
 
 
-def lease_next() -> LeasedMail | None:
+def lease_mail() -> LeasedMail | None:
     """Lease the mail that has been due longest, of the account whose turn it is, or return None."""
     now = clock.now()
     due = next_in_turn(select(Mail.id).where(Mail.due_at <= now), Mail.turn_of, Mail.due_at)
@@ -63,7 +63,7 @@ def lease_next() -> LeasedMail | None:
     return None if row is None else LeasedMail(*row)
 
 
-def has_due() -> bool:
+def has_due_mail() -> bool:
     """True if a mail is due."""
     return has_rows(select(Mail).where(Mail.due_at <= clock.now()))
 
@@ -73,20 +73,19 @@ def store_contents(mail: LeasedMail, kind: str, contents: Contents) -> bool:
     return _update(mail, kind=kind, sealed=contents.sealed())
 
 
-def record_sent(mail: LeasedMail) -> None:
-    """Record that a mail was sent, even if its lease has passed to another worker."""
-    row = update(Mail).where(Mail.id == mail.id)
-    done = {"due_at": None, "sealed": None, "error": None, "sent_at": clock.now()}
-    db.session.execute(row.values(**done))
+def mark_sent(mail: LeasedMail) -> None:
+    """Mark a mail as sent, even if another worker has its lease."""
+    values = {"due_at": None, "sealed": None, "error": None, "sent_at": clock.now()}
+    db.session.execute(update(Mail).where(Mail.id == mail.id).values(**values))
 
 
-def record_dropped(mail: LeasedMail) -> None:
-    """Record that a mail is not to be sent."""
+def mark_dropped(mail: LeasedMail) -> None:
+    """Mark a mail as dropped."""
     _update(mail, due_at=None, sealed=None, error=None)
 
 
-def record_failure(mail: LeasedMail, reason: str, retry_at: datetime | None) -> None:
-    """Record a failed attempt. If ``retry_at`` is None, the mail is given up."""
+def mark_failed(mail: LeasedMail, reason: str, retry_at: datetime | None) -> None:
+    """Save a failed attempt. If ``retry_at`` is None, the mail is given up."""
     if retry_at is None:
         _update(mail, due_at=None, sealed=None, error=reason)
     else:
@@ -94,8 +93,8 @@ def record_failure(mail: LeasedMail, reason: str, retry_at: datetime | None) -> 
 
 
 def _update(mail: LeasedMail, **values: Any) -> bool:
-    row = update(Mail).where(
+    statement = update(Mail).where(
         Mail.id == mail.id, Mail.attempts == mail.attempts, Mail.sent_at.is_(None)
     )
-    result: Any = db.session.execute(row.values(**values))
+    result: Any = db.session.execute(statement.values(**values))
     return bool(result.rowcount)

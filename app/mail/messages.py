@@ -1,8 +1,7 @@
 """Composing mails: a subject and two templates for each kind.
 
-Names are untrusted input: anybody can sign up with somebody else's address. So they are put on one
-line, broken up where a mail program would make a link of them, and cannot pass for an encoded
-header.
+Names are untrusted: anybody can sign up with somebody else's address. So they are put on one line,
+and broken up where a mail program would make a link of them or a header would be decoded.
 """
 
 from __future__ import annotations
@@ -53,11 +52,11 @@ _WITHOUT_PASSWORDS: Final = SUBJECTS | {
 }
 _NAMES: Final = ("name", "account_name", "inviter_name", "key_name", "passkey_name", "by_name")
 _JOINERS: Final = "\u200c\u200d"  # format characters needed by words and emoji
-_BROKEN_UP: Final = (("://", ": //"), ("\\\\", "\\ \\"), ("=?", "= ?"))
+_REPLACED: Final = (("://", ": //"), ("\\\\", "\\ \\"), ("=?", "= ?"))
 _DOTS: Final = r"[.\u3002\uff0e\uff61]"  # RFC 3490, section 3.1
 _LETTER: Final = r"[^\W\d_]"
-# Mail programs make links of what ends like a domain: a dot, and a name after it. Top-level domains
-# have two letters or more, unless they are of a script such as Chinese; so "e.V." stays.
+# Mail programs make a link of a dot with a name after it. Top-level domains have at least two
+# letters, except in scripts such as Chinese; so "e.V." stays.
 _INITIAL: Final = r"[A-Za-z\u00c0-\u024f\u0370-\u052f](?=$|[\s.,;:!?()'\"&/])"
 _DOT_OF_A_LINK: Final = re.compile(
     rf"{_DOTS}(?={_LETTER})(?!{_INITIAL})|(?<=www){_DOTS}(?=\w)", re.IGNORECASE
@@ -76,7 +75,7 @@ _TEMPLATES: Final = Environment(
 
 
 def _format_time(text: str) -> str:
-    """Write a timestamp of the API as ``2 January 2026, 03:04 UTC``."""
+    """Format a timestamp of the API as ``2 January 2026, 03:04 UTC``."""
     time = parse_time(text)
     return f"{time.day} {time:%B %Y, %H:%M} UTC"
 
@@ -87,12 +86,12 @@ _TEMPLATES.filters["time"] = _format_time
 class Envelope(NamedTuple):
     """The metadata of a message."""
 
-    id: str  # of the mail
+    mail_id: str
     recipient: str
     date: datetime
 
 
-def compose(
+def compose_message(
     envelope: Envelope, kind: str, values: Mapping[str, Any], settings: Settings
 ) -> EmailMessage:
     """Compose a message. The same arguments give the same message.
@@ -110,7 +109,7 @@ def compose(
     message["From"] = Address(sender.name, addr_spec=sender.address)
     message["To"] = _address(envelope.recipient)
     message["Date"] = envelope.date
-    message["Message-ID"] = f"<{envelope.id}@{mail_host(settings.public_url)}>"
+    message["Message-ID"] = f"<{envelope.mail_id}@{mail_host(settings.public_url)}>"
     message["Auto-Submitted"] = "auto-generated"
     context = {
         "subject": subject,
@@ -133,7 +132,7 @@ def compose(
 
 
 def mail_host(public_url: str) -> str:
-    """The host of a URL in the form of mails: a name in ASCII, or an IP address in brackets."""
+    """Return the host of a URL for mails: a name in ASCII, or an IP address in brackets."""
     host = urlsplit(public_url).hostname or "localhost"
     try:
         address = ipaddress.ip_address(host)
@@ -145,13 +144,13 @@ def mail_host(public_url: str) -> str:
 
 
 def _sanitize(name: str, value: Any) -> Any:
-    """Put a value on one line, and break up what a mail program would make a link of in a name."""
+    """Put a value on one line, and break up possible links in a name."""
     if not isinstance(value, str):
         return value
     line = " ".join("".join(map(_line_character, value)).split())
     if name not in _NAMES:
         return line
-    for link, text in _BROKEN_UP:
+    for link, text in _REPLACED:
         line = line.replace(link, text)
     line = _DOT_OF_A_LINK.sub(". ", line)
     line = " ".join(line.split()) or "…"
@@ -167,7 +166,7 @@ def _line_character(character: str) -> str:
 
 
 def _set_header(message: EmailMessage, name: str, value: str) -> None:
-    """Set a header to exactly this text. The library would decode what looks encoded."""
+    """Set a header to exactly this text; the library decodes what looks encoded."""
     message[name] = value
     assert message[name] == value
 

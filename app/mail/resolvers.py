@@ -1,8 +1,8 @@
-"""Resolvers: when a queued mail is due, they decide what is sent in its place, if anything.
+"""Resolvers decide which mail is sent in place of a queued one, if any, when it is due.
 
-An address is looked up when the mail is sent, not when it is queued: otherwise the duration of the
-request would reveal whether it is registered. The module that queues a kind of mail has its
-resolver; ``app.core`` collects them.
+An address is looked up when the mail is sent, not when it is queued: the duration of the request
+would reveal if it is registered. The module that queues a kind of mail has its resolver;
+``app.core`` collects them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from app.policy.people import MAILS_AN_HOUR
 from app.values import clock
 
 Resolved = tuple[str, dict[str, Any]] | None  # the kind and the values of the mail to send
-Resolver = Callable[[str, dict[str, Any]], Resolved]  # of the recipient and the queued values
+Resolver = Callable[[str, dict[str, Any]], Resolved]  # takes the recipient and the queued values
 
 _EXTENSION: Final = "canopy_mail_resolvers"
 
@@ -41,8 +41,8 @@ def resolve_mail(kind: str, recipient: str, values: dict[str, Any]) -> Resolved:
 
 
 def is_over_mail_limit(recipient: str, kinds: tuple[str, ...], cause: str = "") -> bool:
-    """Return True if an address was sent ``MAILS_AN_HOUR`` mails of these kinds in the last hour,
-    with those that are to be sent again because their last attempt failed.
+    """Return True if an address got ``MAILS_AN_HOUR`` mails of these kinds in the last hour, with
+    those that wait for another attempt.
 
     Args:
         cause: count only mails whose cause begins with this.
@@ -50,11 +50,11 @@ def is_over_mail_limit(recipient: str, kinds: tuple[str, ...], cause: str = "") 
     now = clock.now()
     is_recent = Mail.sent_at > now - timedelta(hours=1)
     is_delayed = and_(Mail.due_at.is_not(None), Mail.error.is_not(None))
-    counted = select(func.count()).where(
-        Mail.created_at > now - timedelta(days=1),  # it has an index; hardly any waits longer
+    count = select(func.count()).where(
+        Mail.created_at > now - timedelta(days=1),  # has an index; hardly any mail waits longer
         func.lower(Mail.recipient) == recipient.lower(),
         Mail.kind.in_(kinds),
         Mail.cause.startswith(cause, autoescape=True),
         or_(is_recent, is_delayed),
     )
-    return bool(db.session.scalars(counted).one() >= MAILS_AN_HOUR)
+    return bool(db.session.scalars(count).one() >= MAILS_AN_HOUR)

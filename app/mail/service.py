@@ -16,7 +16,7 @@ from app.policy.mails import RUN_FOR
 from app.values import clock
 from app.values.ids import new_id
 
-# The job ends by itself before this timeout.
+# The job ends before this timeout.
 NEW_MAILS: Final = WakeSignal("mails", MAILS, job_timeout=int(RUN_FOR) + 90)
 
 
@@ -26,12 +26,11 @@ def queue_mail(
     """Queue a mail, to be sent after the current transaction is committed.
 
     Args:
-        kind: one of ``app.mail.messages``, or one that has a resolver (``app.mail.resolvers``).
-        recipient: the address alone, without a name.
+        kind: a kind of ``app.mail.messages``, or one with a resolver (``app.mail.resolvers``).
+        recipient: the address, without a name.
         cause: a key for the reason; only one mail is queued for each.
-        values: JSON values for the message; stored encrypted until it is sent.
-        account_id: of the account that it comes from. Accounts take turns, and those who have none
-            take one turn together.
+        values: JSON values for the message, stored encrypted until it is sent.
+        account_id: the account that sends it. Accounts take turns; mails without one share a turn.
     """
     now = clock.now()
     row = insert_into(Mail).values(

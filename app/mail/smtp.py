@@ -21,7 +21,7 @@ from app.values.deadline import Deadline
 
 _SEVEN_BIT: Final = policy.SMTP.clone(cte_type="7bit")
 
-# Errors of a server and their texts. The first match is used.
+# Errors and their texts. The first match counts.
 _ERROR_TEXTS: Final[tuple[tuple[type[Exception], str], ...]] = (
     (smtplib.SMTPSenderRefused, "the mail server refused the sender"),
     (smtplib.SMTPAuthenticationError, "the mail server refused the user and password"),
@@ -124,10 +124,10 @@ class SmtpTransport:
             timer.cancel()
 
     def _cut(self) -> None:
-        found: Any = self._client and self._client.sock
-        if found:
+        connection: Any = self._client and self._client.sock
+        if connection:
             with suppress(OSError):
-                socket.socket.shutdown(found, socket.SHUT_RDWR)  # below TLS, which would wait
+                socket.socket.shutdown(connection, socket.SHUT_RDWR)  # below TLS, which would wait
 
     @contextmanager
     def _translate_errors(self) -> Iterator[None]:

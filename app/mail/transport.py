@@ -20,10 +20,10 @@ _READABLE: Final = policy.default.clone(utf8=True)  # without decoding
 
 
 class Transport(Protocol):
-    """A way of sending mails, one after the other."""
+    """A way to send mails, one after the other."""
 
     def send(self, mail: LeasedMail, message: EmailMessage) -> str:
-        """Send a mail. Returns a description of the outcome for the log. Raises MailError."""
+        """Send a mail. Returns the outcome in words for the log. Raises MailError."""
 
     def close(self) -> None:
         """Close the connection, if there is one."""
@@ -56,13 +56,13 @@ class MailFolder:
 
 
 def open_transport(settings: Settings) -> Transport:
-    """The transport for these settings. It connects when the first mail is sent."""
+    """Return the transport for these settings. It connects when the first mail is sent."""
     if settings.mail_url is None:
         return MailFolder(settings.instance_path)
     return SmtpTransport(settings.mail_url, mail_host(settings.public_url))
 
 
-def find_problem(settings: Settings, *, within: float) -> ServerUnavailable | None:
+def mail_server_problem(settings: Settings, *, within: float) -> ServerUnavailable | None:
     """Connect and log in to the mail server, if there is one, without sending anything.
 
     Args:

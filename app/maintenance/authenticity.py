@@ -13,13 +13,13 @@ from collections.abc import Sequence
 from app.maintenance import MaintenanceError
 from app.maintenance.backup_file import BackupReader
 from app.security.sealing import key_check
-from app.security.signatures import is_same, sign
+from app.security.signatures import is_same, sign_body
 
 
 def signature_of(manifest: bytes, secret_key: str) -> str:
     """The HMAC-SHA256 of the bytes of a manifest, in lower-case hexadecimal."""
     derived = hmac.new(secret_key.encode(), b"canopy backup signature", hashlib.sha256)
-    return sign(derived.hexdigest(), manifest)
+    return sign_body(derived.hexdigest(), manifest)
 
 
 def is_authentic(backup: BackupReader, secret_keys: Sequence[str]) -> bool:

@@ -12,7 +12,13 @@ from dataclasses import dataclass
 
 from sqlalchemy import URL, Connection, column, table
 
-from app.db.snapshots import connect, exclusive_file, refresh_statistics, shown_url, snapshot
+from app.db.snapshots import (
+    exclusive_file,
+    open_transaction,
+    refresh_statistics,
+    shown_url,
+    snapshot,
+)
 from app.maintenance import MaintenanceError
 from app.maintenance.dump import (
     OnRows,
@@ -92,7 +98,7 @@ def copy_database(
 
 def _mark(target: URL, source: URL) -> None:
     """Mark the target as an unfinished copy. Raises MaintenanceError if it is in use."""
-    with connect(target) as connection:
+    with open_transaction(target) as connection:
         if is_half_copied(connection):
             return
         name = shown_url(target)

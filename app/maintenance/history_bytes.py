@@ -14,7 +14,7 @@ from typing import Any, Final, cast
 from sqlalchemy import BigInteger, Table, bindparam, event, update
 
 from app.db.extensions import db
-from app.db.noted import notes
+from app.db.transaction_notes import notes
 from app.models import AccountUsage
 from app.policy.audit import INSTANCE
 from app.policy.request_limits import HISTORY_ROW_BYTES

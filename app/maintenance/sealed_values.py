@@ -13,7 +13,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from app.db import connections
 from app.db.column_types import Base
 from app.db.extensions import db
-from app.db.queries import connect
+from app.db.queries import reading_connection
 from app.models import Authenticator, IdempotentResponse, Mail, OAuthToken, SigningKey, Webhook
 from app.security.sealing import is_readable, reseal
 from app.values.command_name import canopy_command
@@ -66,7 +66,7 @@ def require_usable_key(app: Flask) -> None:
     has_secret = Webhook.sealed_secret != ""
     newest = select(Webhook.sealed_secret).where(has_secret).order_by(Webhook.id.desc())
     with app.app_context(), suppress(SQLAlchemyError):
-        with connect() as connection:
+        with reading_connection() as connection:
             secrets = connection.execute(newest.limit(_CHECKED_SECRETS)).scalars().all()
         connections.close_all()  # forked processes must not inherit them
         if secrets and not any(map(is_readable, secrets)):

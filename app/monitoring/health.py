@@ -1,4 +1,4 @@
-"""Health checks: liveness, readiness, and the state of each part."""
+"""The health checks /healthz, /readyz and /api/health."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from flask import Blueprint, Response
 from sqlalchemy.exc import SQLAlchemyError
 
 from app.db.postgresql.connection import accepts_changes, reply_limit
-from app.db.queries import connect
+from app.db.queries import reading_connection
 from app.db.revisions import state_of
 from app.jobs.valkey import valkey
 from app.processes.worker_registry import count_workers, is_any_missing
@@ -16,7 +16,7 @@ from app.values.strict_json import dumps
 
 bp = Blueprint("health", __name__)
 
-_READY_SECONDS: Final = 2.0  # for each reply of PostgreSQL, of which there are two or three
+_READY_SECONDS: Final = 2.0  # for each of PostgreSQL's two or three replies
 
 
 @bp.get("/healthz")
@@ -55,19 +55,19 @@ def health() -> Response:
 
 def _database_state() -> str:
     try:
-        with connect() as connection:
+        with reading_connection() as connection:
             return state_of(connection)
     except SQLAlchemyError:
         return "unavailable"
 
 
 def _readiness() -> str:
-    """As ``_database_state``, within seconds; ``unavailable`` also where it takes no changes."""
+    """As ``_database_state``, within seconds; ``unavailable`` also if it accepts no changes."""
     try:
-        with connect() as connection, reply_limit(connection, _READY_SECONDS):
+        with reading_connection() as connection, reply_limit(connection, _READY_SECONDS):
             if accepts_changes(connection):
                 return state_of(connection)
-            # It leads to a server that is no longer the primary, and so may all others.
+            # The server is no longer the primary. All other connections may lead there, too.
             connection.invalidate()
             connection.engine.dispose()
     except SQLAlchemyError:
@@ -76,7 +76,7 @@ def _readiness() -> str:
 
 
 def _worker_state() -> str:
-    """``missing`` if a queue has no running worker, ``unknown`` if Valkey is down."""
+    """Return ``missing`` if a queue has no running worker, ``unknown`` if Valkey is down."""
     workers = valkey().attempt(count_workers)
     if workers is None:
         return "unknown"
@@ -84,7 +84,7 @@ def _worker_state() -> str:
 
 
 def _queue_state(*, has_valkey: bool) -> str:
-    """``failed`` if a queue has had no worker for a minute."""
+    """Return ``failed`` if a queue has had no worker for a minute."""
     is_missing = valkey().attempt(is_any_missing) if has_valkey else None
     return "unavailable" if is_missing is None else "failed" if is_missing else "ok"
 

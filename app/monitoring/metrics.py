@@ -1,7 +1,7 @@
 """/metrics for Prometheus.
 
-The metrics of requests are added up over the processes of the web server. The others are read from
-the database and Valkey at each request, as the worker may run on another machine.
+The metrics of requests are sums over the web processes. The others are read from the database and
+Valkey at each request, as the worker may run on another machine.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from prometheus_client import (
 from app.http.errors import NotFound, Unauthorized
 from app.http.middleware import STARTED
 from app.limits import limiter
-from app.monitoring.readings import Readings, build
+from app.monitoring.readings import Readings, build_labels
 from app.policy.metrics import REQUEST_SECONDS, describe_metric
 
 bp = Blueprint("metrics", __name__)
 
-# Other methods are counted together: clients can send any word, and each would be kept forever.
+# Other methods are counted together: clients can send any word, and each would stay forever.
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"})
 _REQUESTS = Counter(*describe_metric("canopy_http_requests_total"))
 _DURATION = Histogram(
@@ -40,7 +40,7 @@ _DURATION = Histogram(
 )
 _LIMITED = Counter(*describe_metric("canopy_rate_limited_total"))
 
-# Those of one process: each web process is among the readings.
+# They measure this process only; the readings have all of them.
 for _collector in (PROCESS_COLLECTOR, PLATFORM_COLLECTOR, GC_COLLECTOR):
     REGISTRY.unregister(_collector)
 
@@ -48,7 +48,7 @@ for _collector in (PROCESS_COLLECTOR, PLATFORM_COLLECTOR, GC_COLLECTOR):
 def init_app(app: Flask) -> None:
     """Count every request, if METRICS_TOKEN is set."""
     if app.config["SETTINGS"].metrics_token is not None:
-        build()
+        build_labels()
         app.after_request(_count)
 
 
@@ -66,7 +66,7 @@ def metrics() -> Response:
 
 
 def read_registry() -> CollectorRegistry:
-    """A registry with the metrics that are read at each request."""
+    """Make a registry with the metrics that are read at each request."""
     registry = CollectorRegistry(auto_describe=False)
     registry.register(Readings())
     return registry
@@ -84,7 +84,7 @@ def _count(response: Response) -> Response:
 
 
 def _registry() -> CollectorRegistry:
-    """The metrics of all processes if the web server set a folder for them, else of this one."""
+    """Return the metrics of all web processes if they share a folder, else of this process."""
     if "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
         return REGISTRY
     registry = CollectorRegistry()

@@ -1,8 +1,8 @@
-"""Metrics that are read when somebody asks for them: of the database, Valkey, the disk and the
-processes of this host.
+"""Metrics that are read on demand: of the database, Valkey, the disk and the processes of this
+host.
 
-None takes longer the more projects there are: of rows, those are counted that are not done yet, by
-an index of these.
+Reading them does not depend on the number of projects: only pending rows are counted, by an index
+of these.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from app.audit.log.listing import last_done_at
 from app.db.column_types import Timestamp
 from app.db.engines import is_outage
-from app.db.queries import connect
+from app.db.queries import reading_connection
 from app.jobs.queue import QUEUES, count_waiting
 from app.jobs.registry import job_names
 from app.jobs.shared_metrics import Counts, cumulate, read_counts
@@ -75,31 +75,31 @@ _IMPORTS: Final = (
 
 
 class Readings(Collector):
-    """Reads all of them. Needs an application context."""
+    """Reads the metrics. Needs an application context."""
 
     def collect(self) -> Iterator[Metric]:
-        """What cannot be read, because the database or Valkey is unavailable, is left out."""
+        """Yield all metrics, without those of an unavailable database or Valkey."""
         try:
-            stored = _read_database()
+            database = _read_database()
         except SQLAlchemyError as error:
             if not is_outage(error):
                 raise
-            stored = {}
-        found = valkey().attempt(_read_valkey)
-        samples, parts, counts = found or ({}, [], {})
-        samples |= stored | _read_host()
-        samples["canopy_database_up"] = {(): bool(stored)}
-        samples["canopy_valkey_up"] = {(): found is not None}
+            database = {}
+        readings = valkey().attempt(_read_valkey)
+        samples, parts, counts_by_name = readings or ({}, [], {})
+        samples |= database | _read_host()
+        samples["canopy_database_up"] = {(): bool(database)}
+        samples["canopy_valkey_up"] = {(): readings is not None}
         for name, values in samples.items():
             yield _family(name, values)
-        for name, of_metric in counts.items():
-            yield _shared_family(name, of_metric)
+        for name, counts in counts_by_name.items():
+            yield _shared_family(name, counts)
         yield from _processes(parts)
 
 
 @cache
-def build() -> tuple[str, str, str]:
-    """The version, the commit and Python's version; to be called before the code on the disk
+def build_labels() -> tuple[str, str, str]:
+    """Return the version, the commit and Python's version. To be called before the code on the disk
     changes."""
     return VERSION, read_commit() or "unknown", platform.python_version()
 
@@ -107,16 +107,16 @@ def build() -> tuple[str, str, str]:
 def _read_database() -> Samples:
     now = clock.now()
     backlog = read_backlog()
-    with connect() as connection:
+    with reading_connection() as connection:
         mails = connection.execute(_MAILS).one()
         imports = {row.status: row for row in connection.execute(_IMPORTS, {"now": now})}
         size = connection.exec_driver_sql(_SIZE[connection.dialect.name]).scalar_one()
     backed_up_at = last_done_at(INSTANCE, "instance.backed_up")
-    mails_wait = (now - mails.oldest).total_seconds() if mails.oldest else 0.0
+    oldest_mail = (now - mails.oldest).total_seconds() if mails.oldest else 0.0
     return {
         **{f"canopy_deliveries_{name}": {(): value} for name, value in backlog._asdict().items()},
         "canopy_mails_pending": {(): mails.pending},
-        "canopy_mails_oldest_due_seconds": {(): max(0.0, mails_wait)},
+        "canopy_mails_oldest_due_seconds": {(): max(0.0, oldest_mail)},
         "canopy_imports_pending": {
             (status,): imports[status].pending if status in imports else 0 for status in WORKING
         },
@@ -129,7 +129,7 @@ def _read_database() -> Samples:
 
 
 def _read_valkey(client: Redis) -> tuple[Samples, list[RunningPart], dict[str, Counts]]:
-    """Raises RedisError or OSError."""
+    """Return samples, the running parts and the shared metrics. Raises RedisError or OSError."""
     parts, workers = running_parts(client), count_workers(client)
     numbers = Counter(part.name for part in parts)
     waiting = {queue: count_waiting(client, queue) for queue in QUEUES}
@@ -147,7 +147,7 @@ def _read_valkey(client: Redis) -> tuple[Samples, list[RunningPart], dict[str, C
 def _read_host() -> Samples:
     disk = shutil.disk_usage(current_app.config["SETTINGS"].instance_path)
     return {
-        "canopy_build_info": {build(): 1},
+        "canopy_build_info": {build_labels(): 1},
         "canopy_disk_size_bytes": {(): disk.total},
         "canopy_disk_free_bytes": {(): disk.free},
     }
@@ -162,7 +162,7 @@ def _family(name: str, values: dict[tuple[str, ...], float]) -> Metric:
 
 
 def _shared_family(name: str, counts: Counts) -> Metric:
-    """A counter or histogram of the whole instance."""
+    """Make a counter or histogram of the whole instance."""
     if METRICS[name].type == "counter":
         return _family(name, _zeros(name) | dict(counts))
     family = HistogramMetricFamily(name, METRICS[name].meaning, labels=METRICS[name].labels)
@@ -173,22 +173,23 @@ def _shared_family(name: str, counts: Counts) -> Metric:
 
 
 def _zeros(name: str) -> dict[tuple[str, ...], float]:
-    """The series that are known beforehand. A series that begins with its first event hides that
-    from ``increase`` of Prometheus."""
-    known = {
+    """Return zeros for the series that are known beforehand: Prometheus' ``increase`` misses the
+    first event of a series that begins with it."""
+    series = {
         "canopy_jobs_total": product(job_names(), JOB_OUTCOMES),
         "canopy_mail_attempts_total": product(MAIL_OUTCOMES),
     }
-    return dict.fromkeys(known.get(name, ()), 0)
+    return dict.fromkeys(series.get(name, ()), 0)
 
 
 def _processes(parts: list[RunningPart]) -> Iterator[Metric]:
-    """The standard metrics of each process on this host; none where there is no /proc."""
+    """Yield the standard metrics of each process on this host, if there is a /proc."""
     values: defaultdict[str, dict[tuple[str, ...], float]] = defaultdict(dict)
     for part in parts:
         if part.host == socket.gethostname():
             collector = ProcessCollector(pid=partial(str, part.pid), registry=None)
-            for sample in (each for metric in collector.collect() for each in metric.samples):
-                values[sample.name][part.name, str(part.pid)] = sample.value
+            for metric in collector.collect():
+                for sample in metric.samples:
+                    values[sample.name][part.name, str(part.pid)] = sample.value
     for name in values.keys() & METRICS.keys():
         yield _family(name, values[name])

@@ -16,7 +16,7 @@ from app.audit.entries import write_entry
 from app.audit.origin import Actor
 from app.audit.targets import Target
 from app.auth.tenant import find_locked, rows_of
-from app.db.batches import BATCH_ROWS
+from app.db.batched_deletion import BATCH_ROWS
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
 from app.models import OAuthAuthorization, User

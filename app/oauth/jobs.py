@@ -7,7 +7,7 @@ from typing import Final
 from sqlalchemy import exists, select
 
 from app.auth.tenant import select_of_all_accounts
-from app.db.batches import delete_batches
+from app.db.batched_deletion import delete_batches
 from app.db.queries import CompiledQuery
 from app.db.transactions import transaction
 from app.jobs.registry import Job

@@ -12,7 +12,7 @@ from app.auth.principal import Principal
 from app.auth.tenant import columns_of
 from app.db.column_types import RawTimestamp
 from app.db.queries import CompiledQuery
-from app.geometry import Bounds, wrapped
+from app.geometry import Bounds, wrapped_box
 from app.geometry.shapes import CRS84, SYSTEMS
 from app.http.urls import OGC, absolute_url
 from app.lists.query import ListQuery
@@ -125,7 +125,7 @@ def _extent(principal: Principal, described: Collection) -> dict[str, Any]:
     west, south, east, north, first, last = rows[0]
     extent: dict[str, Any] = {}
     if west is not None:
-        bounds = wrapped(Bounds(west, south, east, north))
+        bounds = wrapped_box(Bounds(west, south, east, north))
         extent["spatial"] = {"bbox": [list(bounds)], "crs": CRS84.uri}
     if first is not None:
         extent["temporal"] = {

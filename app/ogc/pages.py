@@ -16,7 +16,7 @@ from app.ogc.parameters import Query
 from app.ogc.responses import next_url, other_format
 from app.policy.ogc import HTML_BYTES, HTML_LIMIT
 from app.site.pages import page
-from app.site.svg_map import Outline, draw
+from app.site.svg_map import Outline, draw_svg_map
 from app.values.records import row_reader
 
 _COLUMNS: Final = {  # the columns after the name, with their headings
@@ -83,7 +83,7 @@ def features_page(principal: Principal, collection: Collection, query: Query) ->
         matched=selected.matched,
         is_filtered=bool(request.args.keys() - _NO_FILTERS),
         next=None if cursor is None else next_url(cursor),
-        map=draw(_outlines(collection, rows)),
+        map=draw_svg_map(_outlines(collection, rows)),
     )
 
 
@@ -99,7 +99,7 @@ def feature_page(
         collection=collection,
         properties=geojson["properties"],
         kinds=_kinds(collection),
-        map=draw(outlines),
+        map=draw_svg_map(outlines),
     )
 
 

@@ -1,7 +1,7 @@
-"""Which addresses may be called.
+"""The IP addresses that may be called.
 
-The tables are written out: what ``ipaddress`` takes for private or global changes with the version
-of Python, and misses several kinds of addresses that embed another one.
+The tables are explicit: ``is_private`` and ``is_global`` of ``ipaddress`` change with the version
+of Python, and miss several kinds of addresses that embed another one.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Final
 Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network
 
-# All of IPv4 is public except these (RFC 6890 and the IANA registry of special purposes).
+# All of IPv4 is public except for these (RFC 6890 and the IANA registry of special purposes).
 _NOT_PUBLIC_IPV4: Final = tuple(
     IPv4Network(network)
     for network in (
@@ -34,8 +34,8 @@ _NOT_PUBLIC_IPV4: Final = tuple(
         "240.0.0.0/4",  # reserved, broadcast
     )
 )
-# Of IPv6 only this is public, except for the networks below. So mapped IPv4, NAT64, unique local,
-# link-local, multicast and whatever is assigned later stay closed.
+# Only this part of IPv6 is public, except for the networks below. So mapped IPv4, NAT64, unique
+# local, link-local, multicast and future networks stay closed.
 _PUBLIC_IPV6: Final = IPv6Network("2000::/3")
 _NOT_PUBLIC_IPV6: Final = tuple(
     IPv6Network(network)
@@ -51,7 +51,7 @@ _METADATA: Final = tuple(
     ip_network(network)
     for network in (
         "169.254.0.0/16",  # nearly all of them, at .169.254 and elsewhere
-        "fe80::/10",  # likewise
+        "fe80::/10",  # the same in IPv6
         "100.100.100.200",  # Alibaba Cloud
         "168.63.129.16",  # Azure
         "192.0.0.192",  # Oracle Cloud
@@ -69,11 +69,11 @@ _ISATAP: Final = (0x0000_5EFE, 0x0200_5EFE)
 
 
 def is_allowed(address: Address, allowed_networks: Sequence[Network] = ()) -> bool:
-    """Return whether an address may be called.
+    """True if an address may be called.
 
     Args:
-        allowed_networks: opened by the operator. An IPv4 network opens its addresses in their
-            mapped form (::ffff:10.0.0.1) too.
+        allowed_networks: opened by the operator. An IPv4 network also opens the mapped form of its
+            addresses (::ffff:10.0.0.1).
     """
     if isinstance(address, IPv6Address) and address.scope_id is not None:
         return False
@@ -87,19 +87,19 @@ def is_allowed(address: Address, allowed_networks: Sequence[Network] = ()) -> bo
 
 
 def is_opened(address: Address, allowed_networks: Sequence[Network]) -> bool:
-    """Return whether an address is in a network that the operator has opened, also when mapped."""
+    """True if an address, or the IPv4 address that it maps, is in a network that the operator has
+    opened."""
     mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
     return any(_is_within(form, allowed_networks) for form in (address, mapped) if form is not None)
 
 
 def may_be_called(host: str, allowed_networks: Sequence[Network]) -> bool:
-    """Return False for an IP address that is not allowed. Names may lead anywhere: their addresses
-    are checked on each call."""
+    """True for names, whose addresses are checked at each call, and for allowed IP addresses."""
     return not is_address(host) or is_allowed(ip_address(host), allowed_networks)
 
 
 def is_address(host: str) -> bool:
-    """Return whether a host is an IP address."""
+    """True if a host is an IP address."""
     try:
         ip_address(host)
     except ValueError:
@@ -107,9 +107,9 @@ def is_address(host: str) -> bool:
     return True
 
 
-def allowed_of(addresses: Sequence[str], allowed_networks: Sequence[Network]) -> list[Address]:
-    """Return those of the addresses of a name that may be called."""
-    parsed = [ip_address(text) for text in addresses if is_address(text)]
+def allowed_addresses(texts: Sequence[str], allowed_networks: Sequence[Network]) -> list[Address]:
+    """Return the addresses of a name that may be called."""
+    parsed = [ip_address(text) for text in texts if is_address(text)]
     return [address for address in parsed if is_allowed(address, allowed_networks)]
 
 
@@ -118,17 +118,17 @@ def _is_within(address: Address, networks: Sequence[Network]) -> bool:
 
 
 def _inner(address: Address) -> list[IPv4Address]:
-    """The IPv4 addresses embedded in an IPv6 address, by any of the known schemes."""
+    """Return the IPv4 addresses embedded in an IPv6 address, by any of the known schemes."""
     if isinstance(address, IPv4Address):
         return []
     number = int(address)
     last = IPv4Address(number & 0xFFFF_FFFF)
-    found = [address.ipv4_mapped, address.sixtofour, *(address.teredo or ())]
+    inner = [address.ipv4_mapped, address.sixtofour, *(address.teredo or ())]
     if address in _COMPATIBLE or address in _NAT64 or address in _LOCAL_NAT64:
-        found.append(last)
+        inner.append(last)
     if address in _LOCAL_NAT64:  # RFC 6052, section 2.2: around the bits 64 to 71
         joined = number >> 64 << 56 | number & (1 << 56) - 1
-        found += [IPv4Address(joined >> 88 - length & 0xFFFF_FFFF) for length in (48, 56, 64)]
+        inner += [IPv4Address(joined >> 88 - length & 0xFFFF_FFFF) for length in (48, 56, 64)]
     if number >> 32 & 0xFFFF_FFFF in _ISATAP:
-        found.append(last)
-    return [inner for inner in found if inner is not None]
+        inner.append(last)
+    return [ipv4 for ipv4 in inner if ipv4 is not None]

@@ -1,4 +1,4 @@
-"""One attempt to call a server: its deadline, how long each phase took, how it failed."""
+"""One attempt to call a server: its deadline, the duration of its phases, its error."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ Phase = Literal["resolve_ms", "connect_ms", "tls_ms", "wait_ms"]
 
 
 class Timing(NamedTuple):
-    """Milliseconds of each phase. None: it was not reached, or not needed, as the connection was
-    kept from an earlier attempt."""
+    """The duration of each phase in milliseconds. None: it was not reached, or not needed as the
+    connection was kept."""
 
     resolve_ms: int | None = None
     connect_ms: int | None = None
@@ -32,7 +32,7 @@ _SLOW: Final = (
 
 
 class EgressError(Exception):
-    """There was no response. The message is one of the policy's, and never shows an address."""
+    """There was no response. The message is that of a FailureReason, and shows no address."""
 
     def __init__(self, reason: FailureReason) -> None:
         super().__init__(reason.value)
@@ -42,10 +42,10 @@ class EgressError(Exception):
 
 
 class Attempt:
-    """One deadline over all phases of an attempt, and their times.
+    """One deadline for all phases of an attempt, and their durations.
 
     Args:
-        connect_seconds: of these, at most, until there is a connection.
+        connect_seconds: limit for the phases before the request is sent.
     """
 
     def __init__(self, deadline: Deadline, connect_seconds: float | None = None) -> None:
@@ -55,12 +55,12 @@ class Attempt:
 
     @contextmanager
     def phase(self, name: Phase) -> Iterator[None]:
-        """Measure what runs inside, also when it fails."""
-        begun = time.monotonic()
+        """Measure the block, also if it fails."""
+        began = time.monotonic()
         try:
             yield
         finally:
-            self._milliseconds[name] = round((time.monotonic() - begun) * 1000)
+            self._milliseconds[name] = round((time.monotonic() - began) * 1000)
 
     def timing(self) -> Timing:
         return Timing(**self._milliseconds)

@@ -1,4 +1,4 @@
-"""HTTP requests with a limit on everything that a server can take: time, bytes, addresses."""
+"""HTTP requests with limits on time, bytes and addresses."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from ipaddress import ip_address
 from pathlib import Path
 from typing import NamedTuple
 
-from app.outbound.addresses import Address, Network, allowed_of, is_address, is_opened
+from app.outbound.addresses import Address, Network, allowed_addresses, is_address, is_opened
 from app.outbound.attempt import Attempt, EgressError, Timing
-from app.outbound.connecting import connect, is_own
-from app.outbound.connection import Connection, secure, tls_context
+from app.outbound.connecting import connect_to_any, is_own
+from app.outbound.connection import Connection, start_tls, tls_context
 from app.outbound.connection_pool import ConnectionPool
-from app.outbound.exchange import Response, compose, exchange
+from app.outbound.exchange import Response, compose_request, send_request
 from app.outbound.resolving import Lookups, Resolve, resolve_name
 from app.outbound.targets import UrlTarget, parse_target
 from app.policy.deliveries import ATTEMPT_SECONDS, FailureReason
@@ -21,14 +21,14 @@ from app.values.deadline import Deadline
 
 
 class Receipt(NamedTuple):
-    """The status of the response to a post, redirects included, and how long it took."""
+    """The status of the response to a post, which may be a redirect, and the durations."""
 
     status: int
     timing: Timing
 
 
 class Egress:
-    """An HTTP client. One for a process; threads share it."""
+    """An HTTP client, which threads share."""
 
     def __init__(
         self,
@@ -40,10 +40,10 @@ class Egress:
     ) -> None:
         """
         Args:
-            for_operator: the URLs are of the operator's settings, not of customers: they may lead
-                to any address, and be http.
-            allowed_networks: may be called for customers although they are not public.
-            ca_bundle: a file of certificate authorities to trust besides the system's.
+            for_operator: the URLs are from the operator's settings: they may lead to any address,
+                and be http.
+            allowed_networks: networks that customers' URLs may lead to although they are private.
+            ca_bundle: a file with certificate authorities to trust besides the system's.
 
         Raises:
             OSError: ``ca_bundle`` cannot be used.
@@ -67,9 +67,8 @@ class Egress:
         """Send a request, and yield its response, whatever the status.
 
         Args:
-            headers: sent as they are, besides Host, Content-Length and, if it is not among them,
-                Accept.
-            attempt: has the time for everything, up to the end of the body.
+            headers: in addition to Host, Content-Length and a default Accept.
+            attempt: has the deadline for everything, up to the end of the body.
 
         Raises:
             EgressError: there was no response in time, or the address may not be called.
@@ -92,7 +91,7 @@ class Egress:
         """Post a body, skip that of the response, and keep the connection for the next post.
 
         Args:
-            seconds: wall clock, from resolving the name to the status of the response.
+            seconds: limit from resolving the name to the status of the response.
 
         Raises:
             EgressError, ValueError: as ``request`` does.
@@ -116,42 +115,41 @@ class Egress:
     def _send(
         self, method: str, url: str, headers: Mapping[str, str], body: bytes, attempt: Attempt
     ) -> tuple[UrlTarget, Response]:
-        """Send a request once; twice only when the peer closed a kept connection without a
-        response."""
+        """Send a request once; twice only if a kept connection is closed without a response."""
         try:
             target = parse_target(url, self._for_operator)
         except ValueError:
             raise EgressError(FailureReason.BAD_URL) from None
-        request = compose(method, target, headers, body)
+        request = compose_request(method, target, headers, body)
         kept = self._pool.acquire((target.host, target.port))
         if kept is not None:
             try:
-                return target, exchange(kept, request, attempt)
+                return target, send_request(kept, request, attempt)
             except EgressError as failure:
                 if failure.reason is not FailureReason.CLOSED or kept.has_response:
                     raise
-        return target, exchange(self._open(target, attempt), request, attempt)
+        return target, send_request(self._open(target, attempt), request, attempt)
 
     def _open(self, target: UrlTarget, attempt: Attempt) -> Connection:
         with attempt.phase("resolve_ms"):
             addresses = self._resolve(target.host, attempt)
         with attempt.phase("connect_ms"):
-            connection = connect(addresses, target.port, attempt)
+            connection = connect_to_any(addresses, target.port, attempt)
         if not target.is_secure:
             return Connection(connection)
         with attempt.phase("tls_ms"):
-            return secure(connection, target.host, self._context, attempt)
+            return start_tls(connection, target.host, self._context, attempt)
 
     def _resolve(self, host: str, attempt: Attempt) -> list[Address]:
-        """Those addresses of a host that may be called; none if its name has none and is of the
+        """Return the addresses of a host that may be called. There may be none for a name in the
         operator's settings."""
         is_name = not is_address(host)
-        found = self._lookups.resolve(host, attempt.connect_deadline) if is_name else [host]
+        texts = self._lookups.resolve(host, attempt.connect_deadline) if is_name else [host]
         if self._for_operator:
-            return [ip_address(text) for text in found]
+            return [ip_address(text) for text in texts]
         addresses = [
             address
-            for address in allowed_of(found, self._allowed)
+            for address in allowed_addresses(texts, self._allowed)
             if is_opened(address, self._allowed) or not is_own(address)
         ]
         if not addresses:

@@ -1,4 +1,4 @@
-"""Connections to addresses that were checked."""
+"""Connecting to addresses that were checked."""
 
 from __future__ import annotations
 
@@ -12,38 +12,38 @@ from app.outbound.attempt import Attempt, EgressError
 from app.policy.deliveries import FailureReason
 from app.policy.egress import CONNECT_SHARE
 
-# When addresses fail in different ways, the first of these is reported.
+# If addresses fail in different ways, the first of these is reported.
 _PRECEDENCE: Final = (FailureReason.SLOW_CONNECT, FailureReason.REFUSED, FailureReason.UNREACHABLE)
-_DISCARD: Final = 9  # a port that a datagram would go to, of which none is sent
+_DISCARD: Final = 9  # any port, as nothing is sent
 _FAMILIES: Final = {4: socket.AF_INET, 6: socket.AF_INET6}
-_UNASSIGNED: Final[dict[int, Address]] = {  # for documentation
+_UNASSIGNED: Final[dict[int, Address]] = {  # addresses for documentation
     4: IPv4Address("192.0.2.1"),
     6: IPv6Address("2001:db8::1"),
 }
 
 
 def is_own(address: Address) -> bool:
-    """Return whether an address is this machine's. Sends nothing.
+    """True if an address is this machine's. Sends nothing.
 
-    Does not recognize an address that a router outside translates to this machine, nor, where any
-    address may be bound (ip_nonlocal_bind), further addresses of the same subnet.
+    Does not recognize an address that a router translates to this machine, nor, with
+    ip_nonlocal_bind, further addresses of the same subnet.
     """
     if _source(address) == address:
         return True
     return _can_bind(address) and not _can_bind(_UNASSIGNED[address.version])
 
 
-def connect(addresses: Sequence[Address], port: int, attempt: Attempt) -> socket.socket:
+def connect_to_any(addresses: Sequence[Address], port: int, attempt: Attempt) -> socket.socket:
     """Connect to the first address that accepts, each within its share of the time left.
 
     Raises:
         EgressError: none did.
     """
     reasons = {FailureReason.UNREACHABLE}
-    for tried, address in enumerate(addresses):
+    for number, address in enumerate(addresses):
         try:
             left = attempt.connect_deadline.left()
-            share = min(left, max(left / (len(addresses) - tried), CONNECT_SHARE))
+            share = min(left, max(left / (len(addresses) - number), CONNECT_SHARE))
             return _connect_to(address, port, share)
         except TimeoutError:
             reasons.add(FailureReason.SLOW_CONNECT)
@@ -69,7 +69,7 @@ def _connect_to(address: Address, port: int, seconds: float) -> socket.socket:
 
 
 def _source(address: Address) -> Address | None:
-    """The source address of a datagram to an address; None when it is unreachable."""
+    """Return the source address of datagrams to an address; None if it is unreachable."""
     with socket.socket(_FAMILIES[address.version], socket.SOCK_DGRAM) as datagrams:
         try:
             datagrams.connect((str(address), _DISCARD))

@@ -1,4 +1,4 @@
-"""Connections that keep to their deadline whatever the peer sends, with TLS and without."""
+"""Connections, with TLS and without, that keep their deadline whatever the peer sends."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ _CERTIFICATE_REASONS: Final = {
 
 
 class TooLong(OSError):
-    """The peer sent more than it may."""
+    """The peer sent more than allowed."""
 
 
 class Connection:
-    """A TCP connection, with TLS or without, with a deadline and a limit to what it reads.
+    """A TCP connection, with TLS or without, with a deadline and a limit for what it reads.
 
     A socket's timeout is for one operation, and a peer that sends a byte now and then never exceeds
-    it. So each operation waits for the time that is left.
+    it. So here each operation has the time that is left.
     """
 
     def __init__(self, connection: socket.socket) -> None:
@@ -41,9 +41,9 @@ class Connection:
         self._readable = _poll(connection, select.POLLIN)
         self._writable = _poll(connection, select.POLLOUT)
         self._deadline = Deadline(math.inf)
-        self._allowance = math.inf  # bytes of the response that may still be read
+        self._allowance = math.inf  # bytes that may still be read
         self.has_response = False  # since ``begin``
-        self.has_ended = False  # the peer will send nothing more
+        self.has_ended = False  # the peer sends nothing more
         self.opened_at = self.used_at = time.monotonic()
 
     def begin(self, deadline: Deadline, allowance: float) -> None:
@@ -56,19 +56,19 @@ class Connection:
         self.allow(deadline, allowance)
 
     def allow(self, deadline: Deadline, allowance: float) -> None:
-        """Set the limits for what follows in the exchange."""
+        """Set the limits for the rest of the exchange."""
         self._deadline, self._allowance = deadline, allowance
 
     def recv_into(self, buffer: memoryview) -> int:
-        """Read some of what the peer sent, within the allowance; 0 at its end.
+        """Read bytes into a buffer. Returns their number; 0 at the end.
 
         Raises:
             OSError: nothing came in time, or too much, or something other than TLS.
         """
         if self._allowance <= 0:
             raise TooLong
-        most = int(min(len(buffer), self._allowance))
-        count = 0 if self.has_ended else self._read(buffer[:most])
+        limit = int(min(len(buffer), self._allowance))
+        count = 0 if self.has_ended else self._read(buffer[:limit])
         self._allowance -= count
         if count:
             self.has_response = True
@@ -77,10 +77,7 @@ class Connection:
         return count
 
     def sendall(self, data: bytes) -> None:
-        """
-        Raises:
-            OSError: it could not be sent in time.
-        """
+        """Send data. Raises OSError if it cannot be sent in time."""
         left = memoryview(data)
         while left:
             try:
@@ -89,11 +86,11 @@ class Connection:
                 self._wait(self._writable)
 
     def makefile(self, mode: str) -> io.BufferedReader:
-        """A reader; closing it leaves the connection open."""
+        """Make a reader. Closing it leaves the connection open."""
         return io.BufferedReader(_Reader(self))
 
     def is_silent(self) -> bool:
-        """True if it is open, and all that came was read."""
+        """True if the connection is open, and nothing is left to read."""
         return not (self._is_pending() or self._readable.poll(0))
 
     def close(self) -> None:
@@ -109,7 +106,7 @@ class Connection:
                 continue
 
     def _is_pending(self) -> bool:
-        """True if TLS holds something that came and was not read."""
+        """True if TLS has decrypted data to read."""
         return self._tls is not None and self._tls.pending() > 0
 
     def _wait(self, ready: select.poll) -> None:
@@ -135,19 +132,19 @@ class _Reader(io.RawIOBase):
 
 
 def verifying_context(cafile: Path | None = None) -> ssl.SSLContext:
-    """Verifies certificates against the authorities of a file; None: against those of the system.
+    """Return a context that trusts the authorities in a file. None: those of the system.
 
     Raises:
         OSError: the file cannot be read, or has no certificates.
     """
     context = ssl.create_default_context(cafile=cafile)
-    # As before Python 3.13, and as browsers: many authorities of one's own have no key usage.
+    # As before Python 3.13, and as browsers: many private authorities have no key usage.
     context.verify_flags &= ~ssl.VERIFY_X509_STRICT
     return context
 
 
 def tls_context(ca_bundle: Path | None) -> ssl.SSLContext:
-    """For HTTP: against the authorities of the system, and those of a file.
+    """Return a context for HTTP that trusts the system's authorities, and those in a file.
 
     Raises:
         OSError: the file cannot be read, or has no certificates.
@@ -161,16 +158,16 @@ def tls_context(ca_bundle: Path | None) -> ssl.SSLContext:
     return context
 
 
-def secure(
+def start_tls(
     connection: socket.socket, host: str, context: ssl.SSLContext, attempt: Attempt
 ) -> Connection:
-    """TLS on a connection, with a peer whose certificate is valid for the host.
+    """Start TLS on a connection with a peer whose certificate is valid for the host.
 
     Raises:
         EgressError: the handshake failed. The connection is closed.
     """
     try:
-        connection.settimeout(attempt.connect_deadline.left())  # of the handshake as a whole
+        connection.settimeout(attempt.connect_deadline.left())  # for the whole handshake
         return Connection(context.wrap_socket(connection, server_hostname=host))
     except OSError as error:
         connection.close()

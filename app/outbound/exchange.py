@@ -27,7 +27,7 @@ _REASONS: Final[tuple[tuple[type[Exception], FailureReason], ...]] = (
     (ssl.SSLError, FailureReason.TLS),  # such as a demand for a certificate of ours
     (OSError, FailureReason.CLOSED),
     (HTTPException, FailureReason.NOT_HTTP),
-    (ValueError, FailureReason.NOT_HTTP),  # of http.client, for a chunk of negative length
+    (ValueError, FailureReason.NOT_HTTP),  # http.client's for a chunk of negative length
 )
 
 
@@ -41,31 +41,30 @@ class Response:
         self._response = response
         self._deadline = deadline
 
-    def read(self, most: int) -> bytes:
-        """The whole body, as it was sent: nothing is decompressed.
+    def read(self, max_size: int) -> bytes:
+        """Read the whole body. It is not decompressed.
 
         Raises:
-            TooLong: it has more than ``most`` bytes.
+            TooLong: it has more than ``max_size`` bytes.
             EgressError: it is incomplete, or did not come in time.
         """
-        self.connection.allow(self._deadline, 2 * most)  # also for how it is divided in chunks
+        self.connection.allow(self._deadline, 2 * max_size)  # with the framing of chunks
         body = bytearray()
         try:
             while chunk := self._response.read(_CHUNK):
                 body += chunk
-                if len(body) > most:
+                if len(body) > max_size:
                     raise TooLong
         except TooLong:
             raise
         except (OSError, HTTPException, ValueError) as error:
             raise EgressError(_reason(error, self.connection)) from None
-        if self._response.length:  # are missing, which http.client does not say
+        if self._response.length:  # bytes are missing, for which http.client raises nothing
             raise EgressError(FailureReason.CLOSED)
         return bytes(body)
 
     def skip(self) -> bool:
-        """Read on to where the next response would begin, if that is soon. Returns whether the
-        connection can be used again."""
+        """Skip the body, unless it is long. Returns True if the connection can be used again."""
         self.connection.allow(self._deadline.within(BODY_SECONDS), RESPONSE_BYTES)
         left = RESPONSE_BYTES
         try:
@@ -77,8 +76,10 @@ class Response:
         return self._response.isclosed() and not (is_over or self.connection.has_ended)
 
 
-def compose(method: str, target: UrlTarget, headers: Mapping[str, str], body: bytes) -> bytes:
-    """The bytes of a request, in one piece, so that they are sent as one.
+def compose_request(
+    method: str, target: UrlTarget, headers: Mapping[str, str], body: bytes
+) -> bytes:
+    """Return the bytes of a request, in one piece.
 
     Raises:
         ValueError: a header cannot be sent.
@@ -96,7 +97,7 @@ def compose(method: str, target: UrlTarget, headers: Mapping[str, str], body: by
     return f"{head}\r\n\r\n".encode("latin-1") + body
 
 
-def exchange(connection: Connection, request: bytes, attempt: Attempt) -> Response:
+def send_request(connection: Connection, request: bytes, attempt: Attempt) -> Response:
     """Send a request, and read the head of its response.
 
     Raises:
@@ -116,7 +117,7 @@ def exchange(connection: Connection, request: bytes, attempt: Attempt) -> Respon
 
 
 def _send(connection: Connection, request: bytes) -> None:
-    # A peer may reject a request before it has read it all, and close; its response still counts.
+    # A peer may respond and close before it has read the whole request; its response counts.
     with suppress(ConnectionError, ssl.SSLEOFError):
         connection.sendall(request)
 
@@ -124,9 +125,9 @@ def _send(connection: Connection, request: bytes) -> None:
 def _read_head(connection: Connection, response: HTTPResponse) -> None:
     response.begin()
     while 100 <= response.status < 200 and response.status != _SWITCHING_PROTOCOLS:
-        response.headers = None  # type: ignore[assignment]  # http.client takes 103 as the response
+        response.headers = None  # type: ignore[assignment]  # else begin() would do nothing
         response.begin()
-    if connection.has_ended:  # http.client takes it for the end of the head
+    if connection.has_ended:  # http.client takes that for the end of the head
         raise ConnectionError
 
 

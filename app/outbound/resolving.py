@@ -12,39 +12,39 @@ from app.policy.deliveries import FailureReason
 from app.policy.egress import LOOKUPS
 from app.values.deadline import Deadline
 
-# Returns the addresses of a name; raises OSError if there are none.
+# Returns the addresses of a name. Raises OSError if there are none.
 Resolve = Callable[[str], Sequence[str]]
 
 
 def resolve_name(host: str) -> list[str]:
-    """The addresses of a name, from the system's resolver.
+    """Return the addresses of a name, from the system's resolver.
 
     Raises:
         OSError: there are none.
     """
-    found = socket.getaddrinfo(host.encode("ascii"), None, type=socket.SOCK_STREAM)
-    return list(dict.fromkeys(str(entry[4][0]) for entry in found))
+    entries = socket.getaddrinfo(host.encode("ascii"), None, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(entry[4][0]) for entry in entries))
 
 
 class Lookups:
-    """Lookups in threads of their own, since the system's resolver has no timeout.
+    """Lookups of names in threads, since the system's resolver has no timeout.
 
-    A name is looked up once at a time, however many callers wait for it. A lookup that hangs keeps
-    its thread until the system gives up: soon, as the worker sets RES_OPTIONS.
+    Callers with the same name share a lookup. One that hangs keeps its thread until the system
+    gives up, which is soon, as the worker sets RES_OPTIONS.
     """
 
-    def __init__(self, resolve: Resolve, most: int = LOOKUPS) -> None:
+    def __init__(self, resolve: Resolve, max_threads: int = LOOKUPS) -> None:
         """
         Args:
-            most: maximum number of threads. When all are busy, lookups count as timed out.
+            max_threads: when all are busy, lookups count as timed out.
         """
         self._resolve = resolve
-        self._most = most
+        self._max_threads = max_threads
         self._lock = threading.Lock()
         self._running: dict[str, Future[Sequence[str]]] = {}
 
     def resolve(self, host: str, deadline: Deadline) -> Sequence[str]:
-        """All addresses of a name, or none.
+        """Return all addresses of a name, or none.
 
         Raises:
             EgressError: they were not found in time.
@@ -57,16 +57,15 @@ class Lookups:
             return ()
 
     def _join(self, host: str) -> Future[Sequence[str]]:
-        """The lookup of a name that is running, or a new one."""
+        """Return the running lookup of a name, or start one."""
         with self._lock:
             lookup = self._running.get(host)
             if lookup is None:
-                if len(self._running) >= self._most:
+                if len(self._running) >= self._max_threads:
                     raise TimeoutError
                 lookup = self._running[host] = Future()
-                arguments = (host, lookup)
                 threading.Thread(
-                    target=self._look_up, args=arguments, name="lookup", daemon=True
+                    target=self._look_up, args=(host, lookup), name="lookup", daemon=True
                 ).start()
             return lookup
 

@@ -1,6 +1,6 @@
-"""The URLs that may be called, and where they lead.
+"""Parsing the URLs that may be called.
 
-One parser reads a URL both when it is registered and when it is called, so that what was checked is
+The same parser is used when a URL is registered and when it is called, so that what was checked is
 what is called. It rejects anything that another parser could read differently.
 """
 
@@ -28,9 +28,9 @@ _NUMBER: Final = re.compile(r"[0-9]+|0x[0-9a-f]*")
 
 
 class UrlTarget(NamedTuple):
-    """Where a URL leads to."""
+    """The parts of a URL."""
 
-    host: str  # a name in lower case, of ASCII, without a dot at its end; or an address
+    host: str  # an ASCII name in lower case, without a final dot; or an address
     port: int
     authority: str  # for the header Host
     request_target: str  # path and query
@@ -39,10 +39,10 @@ class UrlTarget(NamedTuple):
 
 @lru_cache(maxsize=1024)
 def parse_target(url: str, may_be_http: bool = False) -> UrlTarget:
-    """Where a URL leads to.
+    """Parse a URL.
 
     Raises:
-        ValueError: it cannot be called. The message is a sentence for whoever gave it.
+        ValueError: it cannot be called. The message is a sentence for its author.
     """
     if not 1 <= len(url) <= URL_LENGTH:
         raise ValueError(f"Must have 1 to {URL_LENGTH:,} characters.")
@@ -50,31 +50,32 @@ def parse_target(url: str, may_be_http: bool = False) -> UrlTarget:
         raise ValueError("Must not contain spaces, control characters or backslashes.")
     if "#" in url:
         raise ValueError("Must not have a fragment (#…), which is never sent.")
-    found = _URL.fullmatch(url)
-    scheme = found["scheme"].lower() if found else ""
-    if found is None or (scheme == "http" and not may_be_http):
+    parts = _URL.fullmatch(url)
+    scheme = parts["scheme"].lower() if parts else ""
+    if parts is None or (scheme == "http" and not may_be_http):
         raise ValueError("Must begin with https://")
-    rest = found["rest"]
+    rest = parts["rest"]
     if not rest.isascii():
         raise ValueError("Must have non-ASCII characters after the host percent-encoded.")
-    usual = _PORTS[scheme]
-    host, port = _host_and_port(found["authority"], usual)
-    shown = f"[{host}]" if ":" in host else host
-    authority = shown if port == usual else f"{shown}:{port}"
+    default = _PORTS[scheme]
+    host, port = _host_and_port(parts["authority"], default)
+    authority = f"[{host}]" if ":" in host else host
+    if port != default:
+        authority += f":{port}"
     path = rest if rest.startswith("/") else f"/{rest}"
     return UrlTarget(host, port, authority, path, is_secure=scheme == "https")
 
 
-def _host_and_port(authority: str, usual: int) -> tuple[str, int]:
+def _host_and_port(authority: str, default: int) -> tuple[str, int]:
     if "@" in authority:
         raise ValueError("Must not contain a user name or a password.")
     if "%" in authority:
         raise ValueError("Must not contain a percent sign in the host.")
-    found = _AUTHORITY.fullmatch(authority)
-    port = int(found["port"] or usual) if found else 0
-    if found is None or not 1 <= port <= 65_535:
+    parts = _AUTHORITY.fullmatch(authority)
+    port = int(parts["port"] or default) if parts else 0
+    if parts is None or not 1 <= port <= 65_535:
         raise ValueError("Must have a host, and any port must be from 1 to 65535.")
-    host = found["host"]
+    host = parts["host"]
     return (_ipv6(host[1:-1]) if host.startswith("[") else _name_or_ipv4(host)), port
 
 
@@ -96,7 +97,7 @@ def _name_or_ipv4(text: str) -> str:
 
 
 def _ascii(host: str) -> str:
-    """An internationalized name as it is looked up (UTS 46)."""
+    """Encode an internationalized name as it is looked up (UTS 46)."""
     if host.isascii():
         return host
     try:
@@ -106,8 +107,8 @@ def _ascii(host: str) -> str:
 
 
 def _ipv4(host: str) -> str:
-    """An IPv4 address. Other notations (2130706433, 0x7f.1, 0177.0.0.1) are read differently by
-    different programs."""
+    """Parse an IPv4 address. Programs differ in how they read other notations (2130706433, 0x7f.1,
+    0177.0.0.1)."""
     try:
         return str(IPv4Address(host))
     except AddressValueError:

@@ -19,5 +19,5 @@ _NAMES: Final[dict[str, str]] = {
 
 
 def format_names(kind: str) -> dict[str, str]:
-    """The formats that projects or assets can be exported in: the name of each, by its word."""
+    """Return the names of the formats for projects or assets, by the value of ``format``."""
     return {name: _NAMES[name] for name in FORMATS[kind]}

@@ -1,4 +1,4 @@
-"""Metadata as people read and write it: names and texts."""
+"""Metadata on pages: names and texts."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from app.values.text import display_json, with_line_feeds
 
 
 class Row(NamedTuple):
-    """A row of a form: a name, the text of its value, and, as a JSON array, the name and the value
-    that the row was made of; empty for a new one."""
+    """A row of a form. ``former`` is a JSON array of the saved name and value; empty for a new
+    row."""
 
     name: str = ""
     text: str = ""
-    was: str = ""
+    former: str = ""
 
     @property
     def has_lines(self) -> bool:
@@ -29,71 +29,74 @@ class Row(NamedTuple):
 
 
 def linked_metadata(value: Any, path: str, **query: str) -> list[tuple[str, str, str | None]]:
-    """The metadata of a record as names and texts, each with the address of the list of records
-    that have it, too; None: a list cannot be filtered by it. Values that are not text are JSON.
+    """Return (name, text, address) for each key of a record's metadata.
+
+    The text of a value other than a string is JSON. The address lists the records with the same
+    value; None if a list cannot be filtered by it.
 
     Args:
-        path: the address of the list; ``query`` are its other parameters.
+        path: the path of the list.
+        query: its other parameters.
     """
     rows = []
-    for name, each in _parsed(value).items():
-        text, parameter = _text_of(each), f"{METADATA_PREFIX}{name}"
+    for name, member in _parsed(value).items():
+        text, parameter = _text_of(member), f"{METADATA_PREFIX}{name}"
         is_short = max(len(parameter), len(text)) <= FIELD_LENGTH
-        is_filter = text and is_short and isinstance(each, str | int | float)
+        is_filter = text and is_short and isinstance(member, str | int | float)
         address = f"{path}?{urlencode({**query, parameter: text})}"
         rows.append((name, text, address if is_filter else None))
     return rows
 
 
 def metadata_rows(value: Any) -> list[Row]:
-    """The metadata of a record as the rows of a form."""
+    """Return the metadata of a record as the rows of a form."""
     return [
-        Row(name, _text_of(each), dumps([name, each]).decode())
-        for name, each in _parsed(value).items()
+        Row(name, _text_of(member), dumps([name, member]).decode())
+        for name, member in _parsed(value).items()
     ]
 
 
-def listed_metadata(rows: Sequence[Row]) -> str:
-    """The rows of a form in one line, to compare them."""
+def metadata_line(rows: Sequence[Row]) -> str:
+    """Return the rows of a form in one line, to compare them."""
     return ", ".join(f"{row.name}: {with_line_feeds(row.text)}" for row in rows)
 
 
 def sent_metadata(form: MultiDict[str, str]) -> list[Row]:
-    """The rows of a form in which something was written."""
+    """Return the rows of a form that are not blank."""
     names, texts = form.getlist("metadata_name"), form.getlist("metadata_value")
     pairs = list(zip(names, texts, strict=False))
-    before = form.getlist("metadata_was") + [""] * len(pairs)
+    former_pairs = form.getlist("metadata_was") + [""] * len(pairs)
     rows = [
-        Row(name.strip(), with_line_feeds(text), was)
-        for (name, text), was in zip(pairs, before, strict=False)
+        Row(name.strip(), with_line_feeds(text), former)
+        for (name, text), former in zip(pairs, former_pairs, strict=False)
     ]
     return [row for row in rows if row.name or row.text.strip()]
 
 
 def read_metadata(rows: Sequence[Row]) -> tuple[dict[str, Any] | None, list[str]]:
-    """The metadata of rows, None where there are none, and what is wrong with them.
+    """Return (metadata, problems) of the rows of a form; the metadata are None without rows.
 
-    A text that was not changed is the value that it was made of, also under another name. Where
-    that value was no text, a changed one is read as JSON, if it is that.
+    A text that was not changed gives the former value, also under another name. Where that value
+    is no string, a changed text is read as JSON, or else as a string.
     """
-    read = dict[str, Any]()
+    metadata = dict[str, Any]()
     problems: list[str] = []
     for row in rows:
-        name, value = _read(row)
+        name, value = _read_row(row)
         if not name:
             problems.append(f"The value {row.text[:50]!r} needs a name.")
-        elif name in read:
+        elif name in metadata:
             problems.append(f"The name {name[:50]!r} is there twice.")
-        read[name] = value
-    return read or None, problems
+        metadata[name] = value
+    return metadata or None, problems
 
 
-def _read(row: Row) -> tuple[str, Any]:
-    """The name and the value of a row."""
-    was = _json_or_text(row.was)
-    if not (isinstance(was, list) and len(was) == 2 and isinstance(was[0], str)):
+def _read_row(row: Row) -> tuple[str, Any]:
+    """Return (name, value) of a row."""
+    former = _json_or_text(row.former)
+    if not (isinstance(former, list) and len(former) == 2 and isinstance(former[0], str)):
         return row.name, row.text
-    name, value = was
+    name, value = former
     if row.name != name.replace("\r", "").replace("\n", "").strip():  # as a field shows it
         name = row.name
     if row.text == with_line_feeds(_text_of(value)):

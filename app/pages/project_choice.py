@@ -1,4 +1,4 @@
-"""A project chosen by what somebody typed, of any number of projects."""
+"""Choosing one of many projects by a typed text."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Record = dict[str, Any]
 
 @dataclass
 class ProjectChoice:
-    """What was typed, and the project that it names; else what is wrong, and which it may be."""
+    """A typed text, and the project that it names; else the problem, and possible matches."""
 
     text: str = ""
     id: str | None = None
@@ -29,42 +29,44 @@ class ProjectChoice:
 
 
 def choose_project(account_id: str, project_id: str, text: str | None) -> ProjectChoice:
-    """The project that a form or an address names; neither a project nor a problem for blank text.
+    """Return the project that a form or an address names, or the problem. A blank text is neither.
 
     Args:
-        project_id: the one that was chosen before, which counts unless another name was typed.
-        text: the name, the slug or the id that was typed, or a part of the name; None: nothing.
+        project_id: the former choice, which counts unless another name was typed.
+        text: a name, slug or id, or a part of a name; None if nothing was typed.
     """
-    known = project_name(account_id, project_id)
-    if known is not None and text in (None, known):
-        return ProjectChoice(known, project_id)
+    name = project_name(account_id, project_id)
+    if name is not None and text in (None, name):
+        return ProjectChoice(name, project_id)
     if not (typed := (text or "").strip()):
-        return ProjectChoice(
-            problem="This project does not exist." if project_id and known is None else ""
-        )
+        is_missing = bool(project_id) and name is None
+        return ProjectChoice(problem="This project does not exist." if is_missing else "")
     if (name := project_name(account_id, typed)) is not None:
         return ProjectChoice(name, typed)
-    found, total, problem = find_projects(account_id, typed)
+    matches, total, problem = find_projects(account_id, typed)
     if problem:
         return ProjectChoice(typed, problem=problem)
-    chosen = _named(account_id, typed, found, total)
-    if chosen is not None:
-        return ProjectChoice(chosen["name"], chosen["id"])
-    if not found:
+    project = _unique_match(account_id, typed, matches, total)
+    if project is not None:
+        return ProjectChoice(project["name"], project["id"])
+    if not matches:
         return ProjectChoice(typed, problem="No project is called this.")
     return ProjectChoice(
-        typed, problem="Several projects match. Choose one of them:", matches=found
+        typed, problem="Several projects match. Choose one of them:", matches=matches
     )
 
 
 def find_projects(
     account_id: str, text: str, most: int = _OFFERED
 ) -> tuple[list[Record], int, str]:
-    """The first projects that match a text, how many do, and what is wrong with the text. A blank
-    one matches all."""
-    searched = {"search": text} if text else {}
+    """Search for projects by name; a blank text matches all.
+
+    Returns:
+        (the first matches, the number of matches, the problem with the text or an empty string).
+    """
+    search = {"search": text} if text else {}
     try:
-        values = ProjectQuerySchema().load(searched | {"sort": "name"})
+        values = ProjectQuerySchema().load(search | {"sort": "name"})
     except ma.ValidationError as error:
         return [], 0, " ".join(error.messages_dict.get("search", ["This is no name."]))
     query = project_query(**values | {"per_page": most})
@@ -73,24 +75,25 @@ def find_projects(
 
 
 def projects_by_id(account_id: str, ids: Iterable[str]) -> dict[str, Record]:
-    """The projects with these ids, at most LIST_IDS, by name; those that do not exist are left
-    out."""
-    found = projects_with_ids(account_id, tuple(dict.fromkeys(ids)))
-    return {record["id"]: record for record in found}
+    """Return the projects with these ids, at most LIST_IDS, sorted by name, by id. Ids that do not
+    exist are left out."""
+    records = projects_with_ids(account_id, tuple(dict.fromkeys(ids)))
+    return {record["id"]: record for record in records}
 
 
-def _named(account_id: str, text: str, found: list[Record], total: int) -> Record | None:
-    """The one project that a text names; None: it is not clear which."""
+def _unique_match(account_id: str, text: str, matches: list[Record], total: int) -> Record | None:
+    """Return the one project that a text names; None if none or several match."""
     folded = text.casefold()
-    same = [record for record in found if record["name"].casefold() == folded]
-    if not same or total > len(found):
+    namesakes = [record for record in matches if record["name"].casefold() == folded]
+    if not namesakes or total > len(matches):
         query = project_query(slug=slugify(text))
         by_slug, _ = list_projects(account_id, query, boundaries=False)
-        named = (
-            record for record in by_slug if folded in (record["slug"], record["name"].casefold())
-        )
-        same += [record for record in named if record not in same]
-    if len(same) == 1:
-        return same[0]
-    is_only = total == 1 and folded in found[0]["name"].casefold()
-    return found[0] if is_only and not same else None
+        namesakes += [
+            record
+            for record in by_slug
+            if folded in (record["slug"], record["name"].casefold()) and record not in namesakes
+        ]
+    if len(namesakes) == 1:
+        return namesakes[0]
+    is_only = total == 1 and folded in matches[0]["name"].casefold()
+    return matches[0] if is_only and not namesakes else None

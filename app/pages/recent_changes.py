@@ -1,4 +1,4 @@
-"""Who changed a project, an asset or a member lately, in words, from the audit log."""
+"""The latest changes of a project, an asset or a member, from the audit log."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from app.pages.audit_log.sentences import without_target
 from app.pages.audit_log.values import field_name
 
 _SHOWN: Final = 10
-_OF_BOUNDARY: Final = ("geometry", "area_hectares")  # the sentence says it
+_BOUNDARY: Final = ("geometry", "area_hectares")  # changes that the sentence tells
 _KINDS: Final = {"api_key": "API key", "service_token": "Service token"}
-_WORDS: Final = ("status", "type")  # fields whose values are words
+_WITH_VALUES: Final = ("status", "type")
 
 
 def latest_changes(account_id: str, record_id: str) -> list[dict[str, Any]]:
-    """Return ``who``, ``what`` and ``at`` of the latest changes of a record, newest first."""
-    found = list_latest(account_id, EntryQuery(target_id=record_id, per_page=_SHOWN))
-    return [{**_who(entry), "what": _what(entry)} for entry in found.entries]
+    """Return ``who``, ``what`` and ``at`` of the latest changes of a record, the newest first."""
+    latest = list_latest(account_id, EntryQuery(target_id=record_id, per_page=_SHOWN))
+    return [{**_who(entry), "what": _what(entry)} for entry in latest.entries]
 
 
 def last_change(
     account_id: str, record_id: str, action: str | None = None
 ) -> dict[str, Any] | None:
-    """Return who changed a record last, and when: ``who`` and ``at``; None if that is not known.
+    """Return ``who`` and ``at`` of the last change of a record; None if it is unknown.
 
     Args:
-        action: only changes of this kind.
+        action: look only for this action.
     """
-    found = list_latest(account_id, EntryQuery(target_id=record_id, action=action, per_page=1))
-    return _who(found.entries[0]) if found.entries else None
+    latest = list_latest(account_id, EntryQuery(target_id=record_id, action=action, per_page=1))
+    return _who(latest.entries[0]) if latest.entries else None
 
 
 def _who(entry: Mapping[str, Any]) -> dict[str, Any]:
@@ -48,9 +48,8 @@ def _what(entry: Mapping[str, Any]) -> str:
 
 def _changed(entry: Mapping[str, Any]) -> Iterator[str]:
     for name, change in (entry["changes"] or {}).items():
-        if name in _WORDS:
+        if name in _WITH_VALUES:
             before, after = (str(change[side]).replace("_", " ") for side in ("from", "to"))
             yield f"{name} from {before} to {after}"
-        elif name not in _OF_BOUNDARY:
-            words = field_name(name)
-            yield lowered(words)
+        elif name not in _BOUNDARY:
+            yield lowered(field_name(name))

@@ -1,5 +1,4 @@
-"""What the forms of a project and of an asset have in common: fields, metadata, and the version
-that they change."""
+"""The form of a project or an asset: fields, metadata, and the version that it changes."""
 
 from __future__ import annotations
 
@@ -9,9 +8,9 @@ from typing import Any, ClassVar, Final, NamedTuple, Self
 from werkzeug.datastructures import MultiDict
 
 from app.http.etags import entity_tag
-from app.pages.metadata import Row, listed_metadata, metadata_rows, read_metadata, sent_metadata
+from app.pages.editable_fields import field_text, read_field
+from app.pages.metadata import Row, metadata_line, metadata_rows, read_metadata, sent_metadata
 from app.pages.recent_changes import last_change
-from app.pages.record_fields import field_text, read_field
 from app.policy.fields import Field
 from app.site.forms import Draft, sent_texts
 from app.values.strict_json import dumps
@@ -20,7 +19,7 @@ _SHOWN: Final = 200  # characters of a difference
 
 
 class ConflictingField(NamedTuple):
-    """A field that differs between what is saved and what is being saved."""
+    """A field with different values in the saved record and in the form."""
 
     label: str
     theirs: str
@@ -31,14 +30,14 @@ class RecordDraft(Draft):
     """The form of a project or an asset.
 
     Attributes:
-        metadata: the rows in which something is written.
-        version: the entity tag of the record as it was when the form was loaded.
-        differences: from what somebody else has saved meanwhile; None: nobody has.
-        last_change: when, and by whom, as far as it is known.
+        metadata: the rows that are not blank.
+        version: the entity tag of the record when the form was loaded.
+        differences: from what somebody else has saved since; None if nobody has.
+        last_change: ``who`` and ``at`` of the change since, if known.
     """
 
-    fields: ClassVar[tuple[Field, ...]]  # of record_fields
-    others: ClassVar[tuple[str, ...]]  # the names of all other texts
+    fields: ClassVar[tuple[Field, ...]]
+    others: ClassVar[tuple[str, ...]]  # names of the other texts
 
     def __init__(
         self,
@@ -72,41 +71,41 @@ class RecordDraft(Draft):
         raise NotImplementedError
 
     def labelled(self) -> dict[str, str]:
-        """Return the texts of ``others`` as people compare them, by their labels."""
+        """Return the texts of ``others`` for a comparison, by label."""
         raise NotImplementedError
 
     @property
     def metadata_rows(self) -> list[Row]:
-        """The rows that the form shows: those of ``metadata``, and an empty one."""
+        """The rows of the form: ``metadata`` and an empty row."""
         return [*self.metadata, Row()]
 
     def compare(self, account_id: str, record: Mapping[str, Any]) -> None:
-        """Set the differences from a record that was saved meanwhile. Sent again, the form
-        overwrites it."""
+        """Set the differences from a record that was saved since. Sent again, the form overwrites
+        it."""
         self.last_change = last_change(account_id, record["id"])
         saved = self.of(record)
-        mine = self._compared()
+        mine = self._labelled_texts()
         self.version = saved.version
         self.differences = [
             ConflictingField(label, theirs[:_SHOWN], mine[label][:_SHOWN])
-            for label, theirs in saved._compared().items()
+            for label, theirs in saved._labelled_texts().items()
             if theirs != mine[label]
         ]
 
     def read_fields(self) -> dict[str, Any]:
-        """Return the values of ``fields`` and of the metadata for a schema of the API. ``errors``
-        say what cannot be read."""
-        given: dict[str, Any] = {}
+        """Return the values of ``fields`` and of the metadata for a schema of the API. Problems are
+        added to ``errors``."""
+        values: dict[str, Any] = {}
         for field in self.fields:
             try:
-                given[field.name] = read_field(field, self.texts[field.name])
+                values[field.name] = read_field(field, self.texts[field.name])
             except ValueError as error:
                 self.errors[field.name] = [str(error)]
-        given["metadata"], problems = read_metadata(self.metadata)
+        values["metadata"], problems = read_metadata(self.metadata)
         if problems:
             self.errors["metadata"] = problems
-        return given
+        return values
 
-    def _compared(self) -> dict[str, str]:
+    def _labelled_texts(self) -> dict[str, str]:
         fields = {field.words: self.texts[field.name] for field in self.fields}
-        return {**self.labelled(), **fields, "Metadata": listed_metadata(self.metadata)}
+        return {**self.labelled(), **fields, "Metadata": metadata_line(self.metadata)}

@@ -8,7 +8,7 @@ All of the following is derived from these entries:
 - the data of events and its JSON Schema: ``app.policy.events``, ``app.events.records``
 - what an import reads from the properties of a feature: ``app.imports.features.mapping``
 - which rows written with SQL are valid: ``app.database_webhook``
-- the forms and the pages, and what they show of a conflict: ``app.pages.record_fields``
+- the forms and the pages, and what they show of a conflict: ``app.pages.editable_fields``
 - the changes that need an entry of the audit log: ``app.policy.audit``
 - the rows that the benchmarks write: ``tests.make.bulk``
 

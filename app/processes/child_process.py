@@ -14,15 +14,15 @@ from typing import Any, Final
 
 from app.processes.logfiles import its_log, last_lines, open_log, size_of
 
-STOPPED_FOR: Final = 5.0  # seconds for which a signal may stop a child before it is killed
-STABLE_AFTER: Final = 10.0  # seconds; a child that dies sooner starts again after a pause
+STOPPED_FOR: Final = 5.0  # seconds that a child may be stopped by a signal before it is killed
+STABLE_AFTER: Final = 10.0  # seconds; a child that dies sooner is restarted after a pause
 MIN_PAUSE: Final = 0.5  # seconds, doubled after each early death
 MAX_PAUSE: Final = 30.0
 
 
 @dataclass(frozen=True, slots=True)
 class ExitStatus:
-    """The exit of a process, and the last lines of its log. ``code`` is negative for a signal."""
+    """How a process ended, and the last lines of its log. ``code`` is negative for a signal."""
 
     name: str
     code: int
@@ -50,7 +50,7 @@ class ChildProcess:
         self.name = name
         self.log = log
         output = open_log(log)
-        self._log_began = size_of(log)
+        self._log_start = size_of(log)
         # S603: the commands are ours.
         self._process = subprocess.Popen(  # noqa: S603
             command,
@@ -69,11 +69,11 @@ class ChildProcess:
         return self._process.poll() is None
 
     def exit_status(self) -> ExitStatus | None:
-        """Its exit, or None while it runs."""
+        """How it ended; None while it runs."""
         status = self._process.poll()
         if status is None:
             return None
-        lines = last_lines(self.log, after=self._log_began)
+        lines = last_lines(self.log, after=self._log_start)
         return ExitStatus(self.name, status, self.log, lines)
 
     @property
@@ -98,7 +98,7 @@ class ChildProcess:
         self._process.wait()
 
     def is_group_alive(self) -> bool:
-        """True if a process of its group is alive."""
+        """True if any process of the group is alive."""
         if self.is_running:
             return True
         # As process 1 of a container, this one inherits orphans; they count as alive until reaped.
@@ -116,8 +116,8 @@ class ChildProcess:
 
 
 class Restarts:
-    """When a process that died is started again: at once, or after a longer pause each time that it
-    died early. Times are monotonic."""
+    """Schedules the restart of a process: at once, or after a pause that doubles with each early
+    death. Times are monotonic."""
 
     def __init__(self) -> None:
         self.started_at = self.due_at = time.monotonic()
@@ -131,7 +131,7 @@ class Restarts:
         self.started_at = time.monotonic()
 
     def note_death(self) -> float:
-        """The seconds until the next start."""
+        """Schedule the next start. Returns the seconds until then."""
         now = time.monotonic()
         is_early = now <= self.started_at + STABLE_AFTER
         self._pause = min(max(2 * self._pause, MIN_PAUSE), MAX_PAUSE) if is_early else 0.0
@@ -140,8 +140,8 @@ class Restarts:
 
 
 def changed_processes() -> Iterator[tuple[int, int, Any]]:
-    """Process id, status and usage, as of ``wait4``, of each child that was stopped, goes on or has
-    ended; as process 1 of a container also of orphans."""
+    """Yield what ``wait4`` returns for each child that was stopped, continued or ended: process id,
+    status and usage. As process 1 of a container, this one also has orphans."""
     with contextlib.suppress(ChildProcessError):
         while (changed := os.wait4(-1, os.WNOHANG | os.WUNTRACED | os.WCONTINUED))[0]:
             yield changed

@@ -1,4 +1,4 @@
-"""The locks of ``bin/serve``, taken before it changes anything: the instance folder and the
+"""What ``bin/serve`` takes for itself before it changes anything: the instance folder and the
 port."""
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from config import Settings
 
 SUPERVISOR_LOCK = "serve.lock"
 CHILDREN_LOCK = "serve.parts"
-ORPHANS_END_WITHIN = 12.0  # seconds that the children of a killed supervisor take to end
+ORPHANS_END_WITHIN = 12.0  # seconds in which the children of a killed supervisor end
 BACKLOG = 2048
 
 
@@ -28,9 +28,9 @@ class CannotStart(Exception):
 def lock_instance(folder: Path) -> Iterator[int]:
     """Lock the instance folder for its only supervisor.
 
-    There are two locks: one of this process alone, and one that its children inherit through the
-    yielded descriptor. After a supervisor was killed, the next one waits for the end of its
-    children, which still hold the port.
+    There are two locks: one for this process alone, and one that its children inherit through the
+    yielded descriptor. After a supervisor was killed, its children still hold the port for a
+    while, so the next supervisor waits for them.
 
     Raises:
         CannotStart: another process holds a lock, or the folder cannot be written.
@@ -62,27 +62,26 @@ def _wait_for_orphans(children: int, folder: Path) -> None:
 
 
 @contextlib.contextmanager
-def listen(settings: Settings) -> Iterator[socket.socket]:
-    """A listening socket on HOST and PORT for the web server to inherit, so that no other program
-    can take the port before it starts. Early requests wait in the socket's backlog.
+def open_listener(settings: Settings) -> Iterator[socket.socket]:
+    """Open a listening socket on HOST and PORT for the web server to inherit, so that no other
+    program can take the port before it starts. Early requests wait in the socket's backlog.
 
     Raises:
-        CannotStart: the address is not of this machine, or the port is in use.
+        CannotStart: this machine does not have the address, or the port is in use.
     """
     host, port = settings.host, settings.port
     try:
-        # IPv4 first: a name such as localhost may stand for an address of each kind.
-        found = sorted(
+        # IPv4 first: a name such as localhost may have an address of each kind.
+        family, kind, protocol, _, address = min(
             socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
         )
-        family, kind, protocol, _, address = found[0]
         listener = socket.socket(family, kind, protocol)
     except OSError as error:
         raise CannotStart(_describe(error, host, port)) from None
     with listener:
         try:
-            # Without it a restart fails for a minute. On Linux no two sockets can listen on the
-            # port anyway: for the second one, bind fails, or else listen.
+            # Without it a restart fails for a minute. It lets no second socket listen on the port:
+            # on Linux, its bind or its listen fails.
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             listener.bind(address)
             listener.listen(BACKLOG)

@@ -1,8 +1,8 @@
-"""The worker: runs the jobs of some queues beside one another until it is asked to stop.
+"""The worker: runs the jobs of several queues side by side until it is asked to stop.
 
-One thread waits for everything in one place: jobs, processes of jobs that end, signals, the end of
-``bin/serve``, and what is due by the clock. So no queue waits for another, an idle worker is one
-process, and a fork meets no thread that holds a lock.
+One thread waits for everything: jobs, ends of their processes, signals, the end of ``bin/serve``,
+and periodic calls. So no queue waits for another, an idle worker is one process, and no thread
+holds a lock during a fork.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ GIVE_UP_WITHIN: Final = 7.7  # seconds after SIGTERM until the worker exits in a
 RETRY_AFTER: Final = 1.0  # seconds, when Valkey was unavailable
 _TEND_EVERY: Final = 1.0  # seconds
 
-# How the worker is connected. It is not redis-py that tries again: it would ask the server that it
-# knows, and not the Sentinels.
+# The worker itself connects again: redis-py would retry the server that it knows instead of asking
+# the Sentinels.
 _CONNECTION: Final[dict[str, Any]] = {
     "socket_timeout": ASK_FOR + ANSWER_WITHIN,
     "socket_connect_timeout": ANSWER_WITHIN,
@@ -41,13 +41,13 @@ _CONNECTION: Final[dict[str, Any]] = {
 
 
 class JobWorker:
-    """Runs one job of each queue at a time, each in a process of its own.
+    """Runs one job of each queue at a time, each in its own process.
 
     Args:
         resolve_url: returns the URL of Valkey, and may start it.
-        periodic: functions that are called every so many seconds, and raise nothing.
+        periodic: functions to call, with the interval in seconds. They raise nothing.
         debug: have RQ log each job.
-        job_memory: the most bytes that a job may take before it fails. None: no limit.
+        job_memory: memory limit of a job in bytes. None: no limit.
     """
 
     def __init__(
@@ -59,15 +59,15 @@ class JobWorker:
         debug: bool,
         job_memory: int | None = None,
     ) -> None:
-        self._waiting = dict.fromkeys(queues, 0.0)  # until when, for Valkey
+        self._connect_at = dict.fromkeys(queues, 0.0)  # by queue without a worker
         self._workers: dict[str, QueueWorker] = {}
         self._resolve_url = resolve_url
         self._periodic = periodic
         self._due_at = dict.fromkeys(periodic, 0.0)
         self._job_memory = job_memory
-        self._down_since: float | None = None
+        self._down_since: float | None = None  # when Valkey failed
         self._stop = StopRequests(self._begin_to_stop)
-        for name in ("rq.worker", "rq.job"):  # at its level INFO, RQ logs four lines for each job
+        for name in ("rq.worker", "rq.job"):  # at level INFO, RQ logs four lines for each job
             logging.getLogger(name).setLevel("DEBUG" if debug else "WARNING")
 
     def run(self) -> None:
@@ -76,9 +76,9 @@ class JobWorker:
         while self._stop.first_at is None:
             self._call_periodic()
             self._connect()
-            self._each(QueueWorker.tend)
+            self._for_each_worker(QueueWorker.tend)
             self._wait()
-        self._each(QueueWorker.ask_to_stop)
+        self._for_each_worker(QueueWorker.ask_to_stop)
         while any(worker.is_busy for worker in self._workers.values()):
             self._wait()
         for worker in self._workers.values():
@@ -87,7 +87,7 @@ class JobWorker:
     def _begin_to_stop(self) -> None:
         if self._stop.is_urgent:
             os._exit(1)
-        # At once, as this thread may be waiting for a Valkey that hangs.
+        # In a thread, as this one may be waiting for a Valkey that hangs.
         threading.Thread(target=self._exit_in_time, daemon=True).start()
 
     def _call_periodic(self) -> None:
@@ -98,9 +98,9 @@ class JobWorker:
                 function()
 
     def _connect(self) -> None:
-        """Have a worker for each queue."""
-        for queue in [*self._waiting]:
-            if time.monotonic() < self._waiting[queue]:
+        """Make a worker for each queue that has none."""
+        for queue in [*self._connect_at]:
+            if time.monotonic() < self._connect_at[queue]:
                 continue
             try:
                 client = make_client(self._resolve_url(), **_CONNECTION)
@@ -109,15 +109,15 @@ class JobWorker:
             except (RedisError, OSError) as error:
                 self._lose(queue, error)
                 return
-            del self._waiting[queue]
+            del self._connect_at[queue]
             self._workers[queue] = worker
             log.info("worker %s: ready", queue)
-        if self._down_since is not None and not self._waiting:
+        if self._down_since is not None and not self._connect_at:
             seconds, self._down_since = time.monotonic() - self._down_since, None
             log.warning("Valkey is back after %.1f s", seconds)
 
-    def _each(self, step: Callable[..., None], *arguments: Any) -> None:
-        """Have each worker do a step."""
+    def _for_each_worker(self, step: Callable[..., None], *arguments: Any) -> None:
+        """Call ``step`` with each worker. Drops idle workers for which Valkey fails."""
         for queue, worker in [*self._workers.items()]:
             try:
                 step(worker, *arguments)
@@ -126,21 +126,23 @@ class JobWorker:
                     self._lose(queue, error)
 
     def _lose(self, queue: str, error: Exception) -> None:
-        """Have another worker for a queue in a moment, as Valkey failed."""
+        """Drop the worker of a queue, as Valkey failed. ``_connect`` makes another one soon."""
         if self._down_since is None:
             self._down_since = time.monotonic()
             log.error("Valkey unavailable, jobs wait: %s", error)
         self._workers.pop(queue, None)
-        self._waiting[queue] = time.monotonic() + RETRY_AFTER
+        self._connect_at[queue] = time.monotonic() + RETRY_AFTER
 
     def _wait(self) -> None:
-        """Wait for jobs, ends of their processes and signals, for a moment."""
-        asking = [worker.asking for worker in self._workers.values()]
-        readable = self._stop.wait(_TEND_EVERY, [each for each in asking if each is not None])
-        for changed in changed_processes():
-            self._each(QueueWorker.note_process, *changed)
+        """Wait a moment for jobs, ends of their processes and signals."""
+        descriptors = [worker.asking for worker in self._workers.values()]
+        readable = self._stop.wait(_TEND_EVERY, [fd for fd in descriptors if fd is not None])
+        for change in changed_processes():
+            self._for_each_worker(QueueWorker.note_process, *change)
         if self._stop.first_at is None:
-            self._each(lambda worker: worker.take() if worker.asking in readable else None)
+            self._for_each_worker(
+                lambda worker: worker.take() if worker.asking in readable else None
+            )
 
     def _exit_in_time(self) -> None:
         time.sleep(FINISH_WITHIN)

@@ -1,4 +1,4 @@
-"""The folder in which the processes of the web server add up their metrics."""
+"""The folder in which the web processes share their metrics."""
 
 from __future__ import annotations
 
@@ -11,33 +11,30 @@ from typing import Final
 
 from config import Settings
 
-_VARIABLE: Final = "PROMETHEUS_MULTIPROC_DIR"  # which prometheus_client reads when imported
+_VARIABLE: Final = "PROMETHEUS_MULTIPROC_DIR"  # prometheus_client reads it when imported
 
 
 def set_metrics_folder(settings: Settings) -> None:
-    """Let the processes add up their metrics, if an operator reads them. To be called before the
-    first metric is made; again, it keeps the folder."""
+    """Let the processes share their metrics, if METRICS_TOKEN is set. To be called before the first
+    metric is made; further calls keep the folder."""
     if settings.metrics_token and _VARIABLE not in os.environ:
         os.environ[_VARIABLE] = str(make_metrics_folder(settings.instance_path))
 
 
 def remove_metrics_folder() -> None:
-    """Free its memory."""
+    """Free the memory of the metrics."""
     if folder := os.environ.get(_VARIABLE):
         shutil.rmtree(folder, ignore_errors=True)
 
 
 def make_metrics_folder(instance_path: Path) -> Path:
-    """An empty folder for the metrics of an instance.
-
-    In memory, if possible: a process whose files are on a disk that is full is killed when it
-    writes to them.
-    """
-    place = hashlib.sha256(str(instance_path).encode()).hexdigest()[:16]
-    in_memory = Path(f"/dev/shm/canopy-metrics-{os.getuid()}-{place}")  # noqa: S108 - private
+    """Make an empty folder for the metrics of an instance, in memory if possible: writing to files
+    on a full disk would kill a process."""
+    digest = hashlib.sha256(str(instance_path).encode()).hexdigest()[:16]
+    in_memory = Path(f"/dev/shm/canopy-metrics-{os.getuid()}-{digest}")  # noqa: S108 - private
     folder = instance_path / "metrics"
     shutil.rmtree(in_memory, ignore_errors=True)
-    with contextlib.suppress(OSError):  # there is no such place, or it is somebody else's
+    with contextlib.suppress(OSError):  # no /dev/shm, or somebody else's folder
         in_memory.mkdir(mode=0o700)
         return in_memory
     shutil.rmtree(folder, ignore_errors=True)
@@ -46,7 +43,7 @@ def make_metrics_folder(instance_path: Path) -> Path:
 
 
 def forget_process(pid: int) -> None:
-    """Take the gauges of a process that has ended out of the metrics."""
+    """Remove the gauges of a process that has ended."""
     if _VARIABLE in os.environ:
         from prometheus_client import multiprocess  # noqa: PLC0415 - it looks for the folder
 

@@ -1,8 +1,8 @@
-"""A pipe that tells a process that its parent is gone, however that died.
+"""A pipe that tells a process that its parent has died.
 
-The parent keeps the only writing end open. When the kernel closes it for a dead parent, the child,
-which reads, meets the end of the file. A byte that a living parent writes is a message; its meaning
-is up to the two.
+The parent holds the only writing end, which the kernel closes when the parent dies; the child reads
+and gets the end of the file. A byte that the parent writes is a message, whose meaning is up to
+them.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ import stat
 import threading
 from collections.abc import Callable
 
-VARIABLE = "CANOPY_PARENT_PIPE"  # number of the reading end, for the children of bin/serve
+VARIABLE = "CANOPY_PARENT_PIPE"  # has the descriptor of the reading end, for children of bin/serve
 
 
 class ParentPipe:
-    """The two ends of the pipe. A process that is started by exec gets only the reading end, if it
-    is passed on; one that is forked has both, and ``follow`` closes the writing one."""
+    """Both ends of the pipe. A process started by exec gets the reading end if it is passed on; a
+    forked one has both, and ``follow`` closes the writing end."""
 
     def __init__(self) -> None:
         self.reading, self.writing = os.pipe()
@@ -26,7 +26,7 @@ class ParentPipe:
     def follow(
         self, on_exit: Callable[[], None], on_message: Callable[[], None] | None = None
     ) -> None:
-        """In the child: call ``on_exit`` from a thread when the parent is gone, and ``on_message``
+        """In the child: call ``on_exit`` in a thread when the parent has died, and ``on_message``
         for each message."""
         os.close(self.writing)
 
@@ -39,20 +39,20 @@ class ParentPipe:
         threading.Thread(target=wait, name="parent-pipe", daemon=True).start()
 
     def notify(self) -> None:
-        """Send a message to the child, which may be gone. A message that is sent before the child
-        follows waits in the pipe."""
+        """Send a message to the child, which may be gone. It waits in the pipe until the child
+        follows."""
         with contextlib.suppress(BrokenPipeError):
             os.write(self.writing, b"\0")
 
 
 def supervisor_pipe() -> int | None:
-    """The reading end of ``bin/serve``'s pipe, or None in a process that was started otherwise."""
+    """Return the reading end of ``bin/serve``'s pipe; None in a process that it did not start."""
     number = os.environ.get(VARIABLE, "")
     return int(number) if number.isdigit() and _is_pipe(int(number)) else None
 
 
 def _is_pipe(descriptor: int) -> bool:
-    """True for a pipe: a process may inherit the variable without the descriptor."""
+    """True if the descriptor is a pipe. A process may inherit the variable without it."""
     with contextlib.suppress(OSError):
         return stat.S_ISFIFO(os.fstat(descriptor).st_mode)
     return False

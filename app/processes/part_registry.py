@@ -1,7 +1,7 @@
-"""The registry of running processes of the instance, on any machine, with their SECRET_KEY.
+"""The registry of the instance's running processes, on all machines, with their SECRET_KEY.
 
-Each process of the web server and of the worker writes an entry to Valkey every few seconds, and
-removes it when it ends. One that was killed is forgotten after ``EXPIRES_AFTER``.
+Each web process and worker writes an entry to Valkey every few seconds, and removes it when it
+ends. The entry of a killed process expires after ``EXPIRES_AFTER`` seconds.
 """
 
 from __future__ import annotations
@@ -23,18 +23,17 @@ _NAMES: Final = "canopy:parts"
 
 
 class RunningPart(NamedTuple):
-    """A process: its task, such as ``web server``, its place, and a few bits of a digest of its
-    SECRET_KEY (``app.security.sealing.key_check``)."""
+    """A running process."""
 
-    name: str
+    name: str  # "web server" or "worker"
     host: str
     pid: int
-    key_check: str
+    key_check: str  # identifies its SECRET_KEY (app.security.sealing.key_check)
 
 
 class Announcer:
-    """Keeps the entry of this process, whatever happens to Valkey: in a thread, or where
-    ``announce`` is called every ``INTERVAL`` seconds."""
+    """Keeps the entry of this process: in a thread, or by calls of ``announce`` every ``INTERVAL``
+    seconds. Errors of Valkey are ignored, as others log them and the next try comes soon."""
 
     def __init__(self, connect: Callable[[], Redis], name: str, key_check: str) -> None:
         self._connect = connect
@@ -44,7 +43,6 @@ class Announcer:
         self._thread = threading.Thread(target=self._run, name="announcer", daemon=True)
 
     def start(self) -> None:
-        """Start the thread."""
         self._thread.start()
 
     def stop(self) -> None:
@@ -67,8 +65,6 @@ class Announcer:
             self._stopped.wait(INTERVAL)
 
     def _attempt(self, command: Callable[[Redis, RunningPart], None]) -> None:
-        """Run a command. Errors are ignored: others log that Valkey is gone, and the next try comes
-        soon."""
         try:
             if self._client is None:
                 self._client = self._connect()
@@ -78,14 +74,14 @@ class Announcer:
 
 
 def wait_for_entries(client: Redis) -> None:
-    """Wait, after a start of Valkey, until each part has had the time to write its entry. Raises
-    RedisError or OSError."""
+    """Wait until each part has had time to write its entry since Valkey started. Raises RedisError
+    or OSError."""
     server: Any = client.info("server")
     time.sleep(max(0.0, INTERVAL + 1 - server["uptime_in_seconds"]))
 
 
 def running_parts(client: Redis) -> list[RunningPart]:
-    """The running parts, by name, machine and process. Raises RedisError or OSError."""
+    """Return the running parts, sorted. Raises RedisError or OSError."""
     names: Any = client.smembers(_NAMES)
     if not names:
         return []

@@ -1,8 +1,8 @@
 """A process that forks children, and restarts those that die, until it is asked to stop.
 
-It loads the application first, so that its children share that memory. It has one thread, which
-waits for signals, exits of children and the end of ``bin/serve`` in one place: a fork during
-another thread's work could leave the child with a lock that is never released.
+It loads the application first, so that its children share that memory. It has a single thread,
+which waits for signals, exits of children and the end of ``bin/serve``: a fork while another thread
+holds a lock would leave the child with a lock that is never released.
 """
 
 from __future__ import annotations
@@ -27,20 +27,21 @@ from app.processes.signal_pipe import STOP_SIGNALS, StopRequests
 
 log = logging.getLogger(__name__)
 
-SILENT_FOR: Final = 15.0  # seconds without a sign of life, after which a child is killed
+SILENT_FOR: Final = 15.0  # seconds without a sign of life until a child is killed
 
 _SIGNALS: Final = (*STOP_SIGNALS, signal.SIGCHLD)
 
 
 @dataclass(slots=True)
 class Child:
-    """A task and its process; ``pid`` is 0 while there is none.
+    """A task and its process.
 
     Attributes:
-        task: runs in the process. SIGTERM, which raises SystemExit unless the task sets its own
-            handler, asks it to stop.
-        is_once: whether the task ends by itself. Until it has, a death of any child is an error.
-        last_sign: returns when the process last showed that it lives. None: it shows nothing.
+        task: runs in the process. SIGTERM asks it to stop, by SystemExit unless the task sets its
+            own handler.
+        is_once: the task ends by itself. Until then, any child's death is an error.
+        last_sign: returns when the process last showed that it is alive. None: it never does.
+        pid: 0 while there is no process.
     """
 
     name: str
@@ -52,8 +53,7 @@ class Child:
     stopped_at: float | None = None  # by a signal; monotonic
 
     def due_at(self) -> float:
-        """When the process has to be started or, as a signal stopped it or it shows no sign of
-        life, to be killed."""
+        """Return when the process has to be started or, if it is stopped or silent, killed."""
         if not self.pid:
             return self.restarts.due_at
         times = [math.inf]
@@ -65,7 +65,7 @@ class Child:
 
 
 class ChildDied(Exception):
-    """A child died that is not started again."""
+    """A child died that is not restarted."""
 
     def __init__(self, name: str, status: int) -> None:
         super().__init__(f"{name} died ({describe_exit(status)})")
@@ -76,9 +76,9 @@ class Parent:
     """Runs the tasks of its children.
 
     Args:
-        restarts: whether children that die are started again.
-        end_within: the seconds that children have to stop before they are killed.
-        on_stop: called before they are asked to.
+        restarts: restart children that die.
+        end_within: seconds that children have to stop before they are killed.
+        on_stop: called before children are asked to stop.
         on_end: called with the id of each process that has ended.
     """
 
@@ -105,7 +105,7 @@ class Parent:
         them to stop; a second signal kills them.
 
         Raises:
-            ChildDied: one that is not started again, and all others were asked to stop.
+            ChildDied: a child died that is not restarted, so the others were stopped, too.
         """
         while self._stop.first_at is None:
             for child in self._children:
@@ -121,7 +121,7 @@ class Parent:
             raise self._death
 
     def _reap(self) -> None:
-        """Take note of children that were stopped, go on, or have ended."""
+        """Update the children that were stopped, continued or ended."""
         by_pid = {child.pid: child for child in self._children}
         for pid, status, _ in changed_processes():
             if child := by_pid.get(pid):
@@ -137,7 +137,7 @@ class Parent:
             self._note_end(child, os.waitstatus_to_exitcode(status))
 
     def _kill_stopped(self) -> None:
-        """Kill the children that a signal has stopped, and nobody lets go on, or that hang."""
+        """Kill the children that hang, or have been stopped by a signal for too long."""
         for child in self._children:
             if child.pid and time.monotonic() > child.due_at():
                 reason = "shows no sign of life" if child.stopped_at is None else "was stopped"
@@ -147,12 +147,12 @@ class Parent:
                 child.restarts.note_start()  # it has a while to end
 
     def _note_end(self, child: Child, status: int) -> None:
-        """Have a child started again, unless it was the last time."""
+        """Schedule the restart of a child, or stop everything if it is not restarted."""
         if self._stop.first_at is not None:
             return
         if child.is_once and status == 0:
             self._children.remove(child)
-        elif not self._restarts or any(each.is_once for each in self._children):
+        elif not self._restarts or any(other.is_once for other in self._children):
             self._death = ChildDied(child.name, status)
             self._stop.request()
         else:
@@ -174,7 +174,7 @@ class Parent:
             signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
 
     def _run_child(self, child: Child) -> NoReturn:
-        """Run the task in the child's process, which exits when the parent is gone."""
+        """Run the task in the child's process, which exits when the parent has died."""
         code = 1
         try:
             self._detach_from_parent()
@@ -192,8 +192,8 @@ class Parent:
             os._exit(code)
 
     def _detach_from_parent(self) -> None:
-        """Give the child its own handlers. A terminal's Ctrl-C, which reaches it too, is ignored:
-        the parent sends SIGTERM."""
+        """Give the child its own handlers. It ignores Ctrl-C of a terminal, as the parent sends
+        SIGTERM."""
         self._stop.close()
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))

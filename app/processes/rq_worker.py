@@ -1,8 +1,8 @@
-"""RQ's worker of one queue, which waits neither for a job nor for the process that runs it.
+"""RQ's worker for one queue, made non-blocking: it waits neither for jobs nor for their processes.
 
-RQ documents neither the methods that ``QueueWorker`` overrides or calls nor where it keeps
-heartbeats, so no other module uses these names. ``RQ_VERSION`` is the version that they were read
-in; requirements.in pins it, and ``tests/processes/test_library_internals.py`` compares the names.
+RQ documents neither the methods that ``QueueWorker`` overrides or calls nor the place of
+heartbeats, so no other module uses these names. They are those of ``RQ_VERSION``, which
+requirements.in pins; ``tests/processes/test_library_internals.py`` compares them.
 """
 
 from __future__ import annotations
@@ -38,33 +38,33 @@ log = logging.getLogger(__name__)
 
 RQ_VERSION: Final = "2.12.0"
 
-# Seconds. An idle worker asks for a job again and again, and notices within the sum of the two that
-# Valkey's host is gone, which closes no connection.
+# Seconds. An idle worker asks for a job again and again. If Valkey's host vanishes, which closes no
+# connection, it notices within the sum of the two.
 ASK_FOR: Final = 5
 ANSWER_WITHIN: Final = 2
 
-# Seconds. After a worker was killed its job runs again, or is failed, within about 90. An idle
-# worker leaves a heartbeat each time that it asks, one with a job at each monitoring.
+# Seconds. The job of a killed worker runs again, or fails, within about 90. An idle worker writes a
+# heartbeat each time that it asks, a busy one at each monitoring.
 WORKER_TTL: Final = 30
 JOB_MONITORING_INTERVAL: Final = 10
 MAINTENANCE_INTERVAL: Final = 15
 
-_OVERTIME: Final = 60  # seconds after its timeout; then a job that does not end itself is killed
+_OVERTIME: Final = 60  # seconds after its timeout until a job is killed
 
-SEEN_FOR: Final = 60  # seconds for which a queue is known to have had a worker
+SEEN_FOR: Final = 60  # seconds for which a queue counts as having a worker
 
-HEARTBEAT_FIELD: Final = "last_heartbeat"  # of the hash that each worker keeps
-STATUS_FIELD: Final = "status"  # of that of each job
+HEARTBEAT_FIELD: Final = "last_heartbeat"  # in a worker's hash
+STATUS_FIELD: Final = "status"  # in a job's hash
 
 
 class QueueWorker(Worker):
     """Asks for a job of a queue, forks a process for it, and asks again when that has ended.
 
-    Args:
-        job_memory: the most bytes that a job may take before it fails. None: no limit.
+    Each method may raise RedisError or OSError when Valkey is unavailable. Replace the worker then,
+    once it is not busy.
 
-    Each method may raise RedisError or OSError: Valkey is unavailable. Make another one then, once
-    this one is not busy.
+    Args:
+        job_memory: memory limit of a job in bytes. None: no limit.
     """
 
     def __init__(self, name: str, client: Redis, *, job_memory: int | None) -> None:
@@ -80,12 +80,12 @@ class QueueWorker(Worker):
             maintenance_interval=MAINTENANCE_INTERVAL,
         )
         self._job_memory = job_memory
-        self._connection: Any = client.connection_pool.get_connection()  # on which it asks
+        self._connection: Any = client.connection_pool.get_connection()  # for asking
         self._asked_at: float | None = None
         self._is_ending = False
         self._job: Job | None = None
-        self._job_pipe: ParentPipe | None = None  # to the process of the job
-        self._job_ended: tuple[int, int, Any] | None = None
+        self._job_pipe: ParentPipe | None = None  # to the job's process
+        self._job_end: tuple[int, int, Any] | None = None  # as wait4 returned it
         self._job_began = self._tended_at = 0.0
         self._stopped_at: float | None = None  # when a signal stopped the job's process
 
@@ -96,9 +96,9 @@ class QueueWorker(Worker):
 
     @property
     def asking(self) -> int | None:
-        """The descriptor on which an answer comes, while it asks for a job."""
-        asks = self._asked_at is not None and self._connection._sock is not None
-        return self._connection._sock.fileno() if asks else None
+        """The descriptor to read the answer from, while it asks for a job."""
+        is_asking = self._asked_at is not None and self._connection._sock is not None
+        return self._connection._sock.fileno() if is_asking else None
 
     def begin(self) -> None:
         """Register in Valkey, and ask for the first job."""
@@ -106,12 +106,12 @@ class QueueWorker(Worker):
         self._ask()
 
     def take(self) -> None:
-        """Read the answer to what was asked, and start the job that came. Ask again if none did."""
+        """Read the answer, and start the job in it. Ask again if there is none."""
         identifier = self._connection.read_response()
         self._asked_at = None
         job = None
         if identifier is not None:
-            with suppress(NoSuchJobError):  # it waited for too long
+            with suppress(NoSuchJobError):  # it has expired
                 job = RegisteredJob.fetch(identifier.decode(), self.connection, self.serializer)
         if job is None:
             self._ask()
@@ -119,8 +119,8 @@ class QueueWorker(Worker):
             self._start(job)
 
     def tend(self) -> None:
-        """Leave a heartbeat where one is due, kill a job that takes too long or is stopped, and
-        notice that Valkey does not answer."""
+        """Write a heartbeat when one is due, kill a job that takes too long or is stopped, and
+        raise RedisError when Valkey does not answer."""
         now = time.monotonic()
         if self._asked_at is not None and now > self._asked_at + ASK_FOR + ANSWER_WITHIN:
             raise RedisTimeout("no answer")
@@ -137,8 +137,8 @@ class QueueWorker(Worker):
             self._note_seen()
 
     def note_process(self, pid: int, status: int, usage: Any) -> None:
-        """Take note of what ``wait4`` said of a process; of the job's, that it was stopped, goes on
-        or has ended. Then ask for the next job."""
+        """Process what ``wait4`` returned for a process. If it is that of the job and has ended,
+        ask for the next job."""
         if pid != self.horse_pid or self._job is None:
             return
         if os.WIFSTOPPED(status):
@@ -146,7 +146,7 @@ class QueueWorker(Worker):
         elif os.WIFCONTINUED(status):
             self._stopped_at = None
         else:
-            self._job_ended = pid, status, usage
+            self._job_end = pid, status, usage
             job, self._job, self._stopped_at = self._job, None, None
             pipe, self._job_pipe = self._job_pipe, None
             if pipe is not None:
@@ -156,7 +156,7 @@ class QueueWorker(Worker):
             self._ask()
 
     def ask_to_stop(self) -> None:
-        """Ask for no more jobs, and let the running one know that it has to end soon."""
+        """Ask for no more jobs, and tell the running one to end soon."""
         self._is_ending = True
         self._connection.disconnect()
         self._asked_at = None
@@ -164,15 +164,15 @@ class QueueWorker(Worker):
             self._job_pipe.notify()
 
     def end(self) -> None:
-        """Take back the registration."""
+        """Unregister in Valkey."""
         self._connection.disconnect()
         with suppress(RedisError, OSError):
             self.register_death()  # type: ignore[no-untyped-call]
 
     def wait_for_horse(self) -> tuple[int | None, int | None, Any]:
-        """How the job's process has ended: RQ asks for it afterwards."""
-        assert self._job_ended is not None
-        return self._job_ended
+        """Return how the job's process has ended, for RQ."""
+        assert self._job_end is not None
+        return self._job_end
 
     def fork_work_horse(self, job: Job, queue: Queue) -> None:
         pipe = self._job_pipe = ParentPipe()
@@ -180,12 +180,12 @@ class QueueWorker(Worker):
         os.close(pipe.reading)
 
     def main_work_horse(self, job: Job, queue: Queue) -> None:
-        """Run a job in its process, which dies with the worker, learns when the worker is asked to
-        stop, has its own database connections, and fails when it takes too much memory."""
+        """Run a job in its own process, which dies with the worker, hears when the worker is asked
+        to stop, has its own database connections, and fails when it takes too much memory."""
         assert self._job_pipe is not None
         _be_killed_first()
         signal.set_wakeup_fd(-1)
-        signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # the worker's, which are not for a job
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # the handlers are the worker's
         _limit_memory(self._job_memory)
         self._job_pipe.follow(_kill_own_group, on_message=shutdown.requested.set)
         connections.forget_all()
@@ -193,7 +193,7 @@ class QueueWorker(Worker):
         super().main_work_horse(job, queue)
 
     def _count(self, job: Job) -> None:
-        """Count a job that ended. One that succeeded is gone, and one that failed not yet."""
+        """Count a job that ended. Only the hash of a failed job still exists."""
         has_failed = self.connection.hget(job.key, STATUS_FIELD) == JobStatus.FAILED.value.encode()
         name, seconds = known_name(job.func_name), time.monotonic() - self._job_began
         additions = Additions()
@@ -225,32 +225,32 @@ class QueueWorker(Worker):
 
 
 def workers_key(queue: str) -> str:
-    """The key of the set that holds the keys of a queue's workers."""
+    """Return the key of the set with the keys of a queue's workers."""
     return WORKERS_BY_QUEUE_KEY % queue
 
 
 def seen_key(name: str) -> str:
-    """The key that there is while a queue, by its name in Valkey, has or just had a worker."""
+    """Return the key that exists while a queue has a worker, and ``SEEN_FOR`` seconds longer."""
     return f"canopy:worked:{name}"
 
 
 def parse_heartbeat(text: bytes) -> datetime:
-    """The time in ``HEARTBEAT_FIELD``."""
+    """Parse the time in ``HEARTBEAT_FIELD``."""
     return utcparse(text.decode())
 
 
 def _limit_memory(size: int | None) -> None:
-    """Raise MemoryError in this process when it takes more than ``size`` bytes; not on macOS.
-    Memory that is reserved for stacks of threads counts, and code does not."""
+    """Make this process raise MemoryError beyond ``size`` bytes; not on macOS. Reserved stacks of
+    threads count, code does not."""
     if size is not None:
         _, hard = resource.getrlimit(resource.RLIMIT_DATA)
-        most = size if hard == resource.RLIM_INFINITY else min(size, hard)
-        resource.setrlimit(resource.RLIMIT_DATA, (most, hard))
+        soft = size if hard == resource.RLIM_INFINITY else min(size, hard)
+        resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
 
 
 def _be_killed_first() -> None:
-    """Where the machine's memory runs out, let the kernel kill this process, or one that it starts,
-    before the web server and Valkey: a job runs again. Linux only."""
+    """If the machine runs out of memory, let the kernel kill this process and its children before
+    the web server and Valkey: a job runs again. Linux only."""
     with suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("500")
 

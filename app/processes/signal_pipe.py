@@ -1,4 +1,4 @@
-"""Waiting for signals, children and descriptors in one place, without a thread."""
+"""Waiting for signals, children and descriptors at once, without a thread."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ STOP_SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
 
 
 class SignalPipe:
-    """Ends a wait when a signal comes that has a handler in Python, or the state of a child
-    changes. The bytes that the interpreter writes at each signal make the pipe readable."""
+    """Ends a wait when a signal with a Python handler comes, or the state of a child changes: the
+    interpreter writes a byte into the pipe at each signal."""
 
     def __init__(self) -> None:
         self._reading, self._writing = os.pipe()
@@ -28,8 +28,8 @@ class SignalPipe:
         signal.signal(signal.SIGCHLD, lambda *_: None)
 
     def wait(self, seconds: float | None, descriptors: Collection[int] = ()) -> set[int]:
-        """Wait for a signal or until a descriptor can be read, for so many seconds at most; None:
-        however long. Returns the descriptors that can be read."""
+        """Wait for a signal or a readable descriptor, at most ``seconds``; None: without limit.
+        Returns the readable descriptors."""
         readable, _, _ = select.select([self._reading, *descriptors], [], [], seconds)
         with contextlib.suppress(BlockingIOError):
             while os.read(self._reading, 1024):
@@ -45,12 +45,12 @@ class SignalPipe:
 
 
 class StopRequests(SignalPipe):
-    """Takes note, too, that this process is asked to stop: by SIGTERM, SIGINT or the end of
-    ``bin/serve``. A second signal asks it to do so at once.
+    """A signal pipe that also notes requests to stop: SIGTERM, SIGINT, or the end of ``bin/serve``.
+    A second signal makes the request urgent.
 
     Args:
-        on_request: called when it is asked, and when it is asked to do so at once. It interrupts
-            what the main thread does.
+        on_request: called at the first request and when it becomes urgent. It interrupts the main
+            thread.
     """
 
     def __init__(self, on_request: Callable[[], None] = lambda: None) -> None:

@@ -1,15 +1,15 @@
-"""The process that starts an instance's Valkey and ends it after its last user. Started by
-``embedded``.
+"""The process that starts an instance's Valkey, and ends it after its last user.
+``embedded_valkey`` starts it.
 
-It runs by its path as a small separate process, so it imports the standard library only. The kernel
+It is run by its path as a small process, so it imports the standard library only. The kernel
 guarantees three things, however a process dies:
 
 * Every user holds a shared lock on ``valkey.users``. The watchdog waits for the exclusive lock,
-  gets it when the last user is gone, and ends the server.
-* The watchdog and the server hold ``valkey.lock`` together: while either lives, no second server
+  which it gets when the last user is gone, and ends the server.
+* The watchdog and the server hold ``valkey.lock`` together: while either is alive, no second server
   can open the same data.
-* When the watchdog dies, the server is killed (on Linux; elsewhere a server whose watchdog was
-  killed goes on, and the next user finds it).
+* When the watchdog dies, the server is killed (on Linux; elsewhere it goes on, and the next user
+  finds it).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ DATA = "valkey"
 LOG = Path("logs") / "valkey.log"
 
 LOG_LIMIT = 10 * 1024 * 1024
-LOCK_WAIT = 3.0  # seconds that the server before may take to exit
+LOCK_WAIT = 3.0  # seconds for the server before to exit
 END_WAIT = 5.0  # seconds that the server has to exit after SIGTERM
 
 OPTIONS = {
@@ -44,7 +44,7 @@ OPTIONS = {
     "appendfsync": "everysec",
     "save": "",  # the append-only file is enough
     "maxmemory-policy": "noeviction",  # a full server rejects writes; it never drops jobs
-    "hz": "2",  # times a second that it looks for what to do; each takes time at idle
+    "hz": "2",  # background rounds a second; each takes time at idle
     "loglevel": "notice",
     "daemonize": "no",
 }
@@ -53,7 +53,7 @@ _PR_SET_PDEATHSIG = 1
 
 
 def main(instance: Path, binary: str, socket: str, memory_mb: str) -> int:
-    """Fork the watchdog, and return at once. Does nothing when a server already runs."""
+    """Fork the watchdog, and return at once. Do nothing if a server already runs."""
     lock = os.open(instance / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
     if not _try_lock(lock):
         return 0
@@ -85,8 +85,7 @@ def _try_lock(descriptor: int) -> bool:
 
 
 def _make_private(folder: Path) -> None:
-    """Make the folder of the socket. Others can write beside it, and may have made something of
-    that name before."""
+    """Make the folder of the socket, in a folder where others may have made one of that name."""
     with contextlib.suppress(FileExistsError):
         folder.mkdir(mode=0o700)
     status = folder.lstat()
@@ -134,15 +133,15 @@ def _run_server(instance: Path, lock: int, command: list[str], socket: str) -> N
 
 
 def _exit_with_parent(watchdog: int) -> Callable[[], None] | None:
-    """The function that the server's process calls first: it asks the kernel to kill the server
-    when the watchdog dies."""
+    """Return the function that the server's process calls first: it asks the kernel to kill the
+    server when the watchdog dies."""
     if sys.platform != "linux":
         return None
     libc = ctypes.CDLL(None)
 
     def set_death_signal() -> None:
         libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-        if os.getppid() != watchdog:  # it died before
+        if os.getppid() != watchdog:  # it has died already
             os._exit(1)
 
     return set_death_signal
@@ -157,7 +156,7 @@ def _end_after_last_user(instance: Path, server: subprocess.Popen[bytes]) -> Non
 
 
 def _previous(lock: int) -> dict[str, object] | None:
-    """The recorded state of the server before, whose end a user may not have read yet."""
+    """Return the end of the server before, which a user may not have read yet."""
     try:
         state = json.loads(os.pread(lock, 65536, 0))
         return {"server": state["server"], "ended": state.get("ended")}

@@ -1,5 +1,5 @@
-"""The live workers of each queue, by the heartbeats that RQ's workers write to Valkey: every
-5 seconds, and every 10 while a job runs."""
+"""The live workers of each queue, by the heartbeats of RQ's workers: every 5 seconds, and every 10
+while a job runs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from app.values import clock
 
 MISSING_AFTER: Final = 25.0  # seconds without a heartbeat
 
-# The heartbeats of the workers of each queue. A killed worker stays in the set for a while.
+# Returns the heartbeats by queue. A killed worker stays in its set for a while.
 _HEARTBEATS: Final = """
 local heartbeats = {}
 for number, key in ipairs(KEYS) do
@@ -31,7 +31,8 @@ return heartbeats
 
 
 def count_workers(client: Redis) -> dict[str, int]:
-    """The number of live workers of each queue, in one round trip. Raises RedisError or OSError."""
+    """Return the number of live workers by queue, in one round trip. Raises RedisError or
+    OSError."""
     keys = [workers_key(queue) for queue in QUEUES]
     heartbeats: Any = client.eval(_HEARTBEATS, len(keys), *keys, HEARTBEAT_FIELD)
     oldest = clock.now() - timedelta(seconds=MISSING_AFTER)

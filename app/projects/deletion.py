@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 from sqlalchemy import Select, func
 
 from app.auth.tenant import stored_rows_of
-from app.db.batches import BATCH_BYTES, BATCH_ROWS, delete_batches
+from app.db.batched_deletion import BATCH_BYTES, BATCH_ROWS, delete_batches
 from app.db.column_types import Base, byte_length
 from app.db.extensions import db
 from app.models import Asset, BoundaryEntry, Project

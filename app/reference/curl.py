@@ -1,5 +1,4 @@
-"""Example requests as curl commands, with the key in ``$KEY`` and ids such as ``$PROJECT_ID``, and
-example bodies as JSON."""
+"""Example requests as curl commands, with variables such as ``$KEY`` and ``$PROJECT_ID``."""
 
 from __future__ import annotations
 
@@ -15,10 +14,10 @@ _CREDENTIAL: Final = '-H "Authorization: Bearer $KEY"'
 _JSON: Final = "-H 'Content-Type: application/json'"
 # A multi-line array of numbers only, such as a position.
 _NUMBERS: Final = re.compile(r"\[\s+([-+.\d\seE,]+?)\s+\]")
-_SHORT: Final = 60  # characters of an object or list that stays on one line
+_SHORT: Final = 60  # most characters of an object or list on one line
 
 
-def curl(
+def curl_command(
     method: str,
     path: str,
     *,
@@ -32,21 +31,21 @@ def curl(
     Args:
         path: the path in OpenAPI, with ids in braces.
         body: the JSON body; None for none.
-        form: the parts of a form to send instead; ``file`` names a file.
-        is_file: save the response under the name that it comes with.
+        form: the parts of a form instead of a body; ``file`` is the name of a file.
+        is_file: save the response as a file.
     """
-    named = re.sub(r"{(\w+)}", lambda found: f"${found[1].upper()}", path)
-    address = f'"{ADDRESS}{named}{query}"' if named != path else f"'{ADDRESS}{path}{query}'"
+    filled = re.sub(r"{(\w+)}", lambda match: f"${match[1].upper()}", path)
+    address = f'"{ADDRESS}{filled}{query}"' if filled != path else f"'{ADDRESS}{path}{query}'"
     if form is not None:
         parts = form | {"file": f"@{form['file']}"}
         options = [f"-F {_quoted(f'{name}={value}')}" for name, value in parts.items()]
         return " \\\n  ".join([f"curl {address}", _CREDENTIAL, *options])
-    implied = "GET" if body is None else "POST"
-    begin = "curl" if method == implied else f"curl -X {method}"
+    default_method = "GET" if body is None else "POST"
+    begin = "curl" if method == default_method else f"curl -X {method}"
     if body is None:
         return f"{begin}{' -OJ' if is_file else ''} {address} \\\n  {_CREDENTIAL}"
-    sent = f"-d {_quoted(json_text(body))}"
-    return " \\\n  ".join([f"{begin} {address}", _CREDENTIAL, _JSON, sent])
+    data = f"-d {_quoted(json_text(body))}"
+    return " \\\n  ".join([f"{begin} {address}", _CREDENTIAL, _JSON, data])
 
 
 def json_text(value: Any) -> str:
@@ -55,7 +54,7 @@ def json_text(value: Any) -> str:
     if len(short) <= _SHORT:
         return short
     text = orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()
-    return _NUMBERS.sub(lambda found: "[" + " ".join(found[1].split()) + "]", text)
+    return _NUMBERS.sub(lambda match: "[" + " ".join(match[1].split()) + "]", text)
 
 
 def _quoted(text: str) -> str:

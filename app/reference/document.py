@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
-from app.reference.curl import curl, json_text
-from app.reference.fields import FieldRow, fields_of, parameter_row, resolve
+from app.reference.curl import curl_command, json_text
+from app.reference.field_rows import FieldRow, field_rows, parameter_row, resolve_reference
 
-_METHODS = ("get", "post", "put", "delete")  # PATCH stands beside PUT
-_BINARY: Final = "application/octet-stream"  # of a file that no terminal shows
+_METHODS: Final = ("get", "post", "put", "delete")  # PATCH is beside PUT
+_BINARY: Final = "application/octet-stream"
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,16 +19,14 @@ class ResponseEntry:
     status: str
     text: str
     fields: list[FieldRow]
-    enveloped: bool  # the fields are those of ``data``
+    enveloped: bool  # True if the fields are those of ``data``
     example: str | None
 
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """An operation."""
-
     id: str
-    method: str  # "PUT or PATCH" if both do the same
+    method: str  # "PUT or PATCH" where they are the same
     path: str
     summary: str
     description: list[str]  # paragraphs
@@ -51,7 +49,7 @@ class Group:
     operations: list[Operation]
 
 
-def groups(document: dict[str, Any]) -> list[Group]:
+def operation_groups(document: dict[str, Any]) -> list[Group]:
     """Group the operations of an OpenAPI document by resource, in the document's order."""
     return [
         Group(
@@ -70,62 +68,67 @@ def groups(document: dict[str, Any]) -> list[Group]:
 
 
 def _operation(document: dict[str, Any], method: str, path: str, item: dict[str, Any]) -> Operation:
-    found = item[method]
-    both = method == "put" and "patch" in item
+    operation = item[method]
+    has_patch = method == "put" and "patch" in item
     parameters = [
-        resolve(document, each)
-        for each in [*item.get("parameters", []), *found.get("parameters", [])]
+        resolve_reference(document, parameter)
+        for parameter in [*item.get("parameters", []), *operation.get("parameters", [])]
     ]
-    contents = found.get("requestBody", {}).get("content", {})
+    headers = [parameter for parameter in parameters if parameter["in"] == "header"]
+    others = [parameter for parameter in parameters if parameter["in"] != "header"]
+    contents = operation.get("requestBody", {}).get("content", {})
     form = contents.get("multipart/form-data")
     content = form or contents.get("application/json", {})
     forms = content.get("schema", {}).get("oneOf") or [content.get("schema", {})]
     responses = [
         _response(document, status, response)
-        for status, response in sorted(found["responses"].items())
+        for status, response in sorted(operation["responses"].items())
     ]
     return Operation(
-        id=found["operationId"],
-        method="PUT or PATCH" if both else method.upper(),
+        id=operation["operationId"],
+        method="PUT or PATCH" if has_patch else method.upper(),
         path=path,
-        summary=found["summary"].rstrip("."),
-        description=found.get("description", "").split("\n\n"),
-        parameters=[parameter_row(document, each) for each in parameters if each["in"] != "header"],
-        headers=[parameter_row(document, each) for each in parameters if each["in"] == "header"],
-        body=fields_of(document, forms[0], is_request=True),
-        alternative_body=" ".join(resolve(document, form)["description"] for form in forms[1:]),
-        curl=curl(
-            "PATCH" if both else method.upper(),
+        summary=operation["summary"].rstrip("."),
+        description=operation.get("description", "").split("\n\n"),
+        parameters=[parameter_row(document, parameter) for parameter in others],
+        headers=[parameter_row(document, parameter) for parameter in headers],
+        body=field_rows(document, forms[0], is_request=True),
+        alternative_body=" ".join(
+            resolve_reference(document, form)["description"] for form in forms[1:]
+        ),
+        curl=curl_command(
+            "PATCH" if has_patch else method.upper(),
             path,
             query=_query(parameters),
             body=None if form else content.get("example"),
             form=form and form["example"],
-            is_file=_BINARY in found["responses"].get("200", {}).get("content", {}),
+            is_file=_BINARY in operation["responses"].get("200", {}).get("content", {}),
         ),
-        success=next(each for each in responses if each.status.startswith("2")),
-        errors=[each for each in responses if not each.status.startswith("2")],
+        success=next(response for response in responses if response.status.startswith("2")),
+        errors=[response for response in responses if not response.status.startswith("2")],
     )
 
 
 def _query(parameters: list[dict[str, Any]]) -> str:
-    """The query of an example request: the required parameters, and a small page of a list."""
+    """Return the query of an example request: required parameters, and a small page of a list."""
+    in_query = [parameter for parameter in parameters if parameter["in"] == "query"]
     examples = {"per_page": 5} | {
-        each["name"]: each["schema"]["examples"][0]
-        for each in parameters
-        if each["in"] == "query" and each.get("required")
+        parameter["name"]: parameter["schema"]["examples"][0]
+        for parameter in in_query
+        if parameter.get("required")
     }
-    named = [each["name"] for each in parameters if each["in"] == "query"]
-    query = "&".join(f"{name}={examples[name]}" for name in named if name in examples)
+    names = [parameter["name"] for parameter in in_query if parameter["name"] in examples]
+    query = "&".join(f"{name}={examples[name]}" for name in names)
     return f"?{query}" if query else ""
 
 
 def _response(document: dict[str, Any], status: str, response: dict[str, Any]) -> ResponseEntry:
-    resolved = resolve(document, response)
+    resolved = resolve_reference(document, response)
     contents = resolved.get("content", {})
     only = next(iter(contents.values())) if len(contents) == 1 else {}
     content = contents.get("application/json", only)
-    schema = resolve(document, content.get("schema", {}))
+    schema = resolve_reference(document, content.get("schema", {}))
     members = schema.get("properties", {})
-    fields = fields_of(document, members.get("data", schema))
+    fields = field_rows(document, members.get("data", schema))
     example = json_text(content["example"]) if "example" in content else None
     return ResponseEntry(status, resolved["description"], fields, "data" in members, example)

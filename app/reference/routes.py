@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import Any, Final
 
 from flask import Blueprint, Response, current_app, redirect, render_template
 from markupsafe import Markup, escape
 
+from app.api.openapi.components import REFUSALS
 from app.api.openapi.document import api_description
 from app.http.urls import absolute_url
+from app.limits.plan_file import plans
+from app.policy import deliveries, oauth, rate_limits, request_limits
 from app.policy.deprecations import DEPRECATIONS
-from app.reference.curl import ADDRESS
-from app.reference.document import Group, groups
-from app.reference.guide import guide
+from app.policy.events import EVENTS
+from app.policy.permissions import PERMISSIONS, SCOPES
+from app.reference.curl import ADDRESS, curl_command
+from app.reference.document import Group, operation_groups
 from app.site.instance_state import shown_message, shown_sign_up
 from app.site.pages import revalidated, theme
 from app.site.signed_in import may_be_signed_in
+from app.values.clock import describe_duration
 from app.values.strict_json import dumps
+from config import Settings
 
 _PAGES: Final = "canopy_reference_pages"
 
@@ -47,16 +54,16 @@ def page() -> Response:
 
 
 def _reference(is_signed_in: bool, theme: str | None) -> str:
-    """The rendered page, with ``ADDRESS`` in place of the instance's. It is cached while the
-    operators' settings that it shows stay the same.
+    """Return the rendered page, with ``ADDRESS`` in place of the instance's address. It is cached
+    while the settings of operators on it stay the same.
 
     Args:
-        theme: the theme that the context of all templates has.
+        theme: the theme, which all templates get from their context.
     """
-    set_now = (shown_message(), shown_sign_up())
+    state = (shown_message(), shown_sign_up())
     cached: tuple[Any, dict[Any, str]] = current_app.extensions.get(_PAGES, (None, {}))
-    if cached[0] != set_now:
-        cached = current_app.extensions[_PAGES] = (set_now, {})
+    if cached[0] != state:
+        cached = current_app.extensions[_PAGES] = (state, {})
     pages, key = cached[1], (is_signed_in, theme)
     if key not in pages:
         pages[key] = _render(is_signed_in)
@@ -65,26 +72,43 @@ def _reference(is_signed_in: bool, theme: str | None) -> str:
 
 def _render(is_signed_in: bool) -> str:
     document = api_description()
-    found = groups(document)
-    anchors = _anchors(found)
-
-    def text(sentence: str) -> Markup:
-        return _linked(sentence, anchors)
-
+    groups = operation_groups(document)
+    anchors = _anchors(groups)
     values = {
         "api": document,
-        "groups": found,
-        "text": text,
+        "groups": groups,
+        "text": lambda sentence: _linked(sentence, anchors),
         "is_signed_in": is_signed_in,
         "deprecations": DEPRECATIONS,
         "section": "/docs",
     }
-    return render_template("reference.html", **values, **guide())
+    return render_template("reference.html", **values, **_guide_variables())
 
 
-def _anchors(found: list[Group]) -> dict[str, str]:
-    """The anchors of operations, by their names in texts, such as ``GET /v1/me``."""
-    operations = [operation for group in found for operation in group.operations]
+def _guide_variables() -> dict[str, Any]:
+    """Return the variables of the guide on the page, which are from the policy."""
+    settings: Settings = current_app.config["SETTINGS"]
+    return {
+        "address": ADDRESS,
+        "issuer": settings.public_url,
+        "errors": sorted(REFUSALS.values(), key=lambda kind: kind.status),
+        "plans": plans(),
+        "permissions": PERMISSIONS,
+        "scopes": SCOPES,
+        "events": EVENTS,
+        "request_limits": request_limits,
+        "deliveries": deliveries,
+        "oauth": oauth,
+        "rate_limits": rate_limits,
+        "curl": curl_command,
+        "duration": partial(describe_duration, day="1 day"),
+        "most_mebibytes": settings.max_body_bytes / 2**20,
+    }
+
+
+def _anchors(groups: list[Group]) -> dict[str, str]:
+    """Return the anchors of operations, by their names in texts, such as ``GET /v1/me``."""
+    operations = [operation for group in groups for operation in group.operations]
     return {
         f"{method} {operation.path}": operation.id
         for operation in operations

@@ -16,11 +16,11 @@ from app.values.text import storage_problem
 from config import Settings
 
 _EXTENSION: Final = "canopy_passwords"
-_WEAK_SCORE: Final = 1  # of zxcvbn: at most this score means fewer than a million guesses
-# What zxcvbn is given of a password, as it would take seconds for more: so many characters, and so
-# many different ones of those that can stand for a letter. It tries all their meanings together.
+_WEAK_SCORE: Final = 1  # zxcvbn's for fewer than a million guesses
+# zxcvbn would take seconds for more characters, and for more different characters that can stand
+# for a letter, as it tries all their meanings together.
 _SCORED_LENGTH: Final = 24
-_SUBSTITUTES_SCORED: Final = 6
+_SCORED_SUBSTITUTES: Final = 6
 _MEANINGLESS: Final = "~^*&_;:,.?'#-=\\/"
 _CONSONANTS: Final = "bcdfghjklmnprstvz"
 _VOWELS: Final = "aeiou"
@@ -30,8 +30,8 @@ class Passwords:
     """Hashes with the parameters of the settings.
 
     Attributes:
-        turn: makes a context to hash in, so that few hashes are computed at once: each takes its
-            share of memory, and a core.
+        turn: makes a context to hash in, so that few hashes are computed at once: each takes much
+            memory, and a core.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -48,16 +48,16 @@ class Passwords:
             return self.hasher.hash(password)
 
     def dummy_hash(self) -> str:
-        """A hash that takes as long to verify as any other, and that no password has."""
+        """Return a hash that no password has. Verifying it takes as long as any other."""
         if self._dummy_hash is None:
             self._dummy_hash = self.hash(secrets.token_urlsafe(32))
         return self._dummy_hash
 
     def verify(self, password_hash: str | None, password: str) -> bool:
-        known = password_hash or self.dummy_hash()  # which takes a turn of its own
+        hashed = password_hash or self.dummy_hash()  # outside the turn, as it takes one
         try:
             with self.turn():
-                self.hasher.verify(known, password)
+                self.hasher.verify(hashed, password)
         except (VerificationError, InvalidHashError, UnicodeEncodeError):
             return False
         return password_hash is not None
@@ -73,25 +73,25 @@ def hash_in_turns(app: Flask, turn: Callable[[], AbstractContextManager[None]]) 
 
 
 def hash_password(password: str) -> str:
-    """The Argon2id hash with its parameters and salt, in the PHC string format."""
+    """Return the Argon2id hash with its parameters and salt, in the PHC string format."""
     return _passwords().hash(password)
 
 
 def verify_password(password_hash: str | None, password: str) -> bool:
-    """Return whether a password has this hash. False for None, after the same time."""
+    """True if a password has this hash. False for None, after the same time."""
     return _passwords().verify(password_hash, password)
 
 
 def needs_rehash(password_hash: str) -> bool:
-    """Return whether a hash was made with other parameters than those of the settings."""
+    """True if a hash has other parameters than those of the settings."""
     return _passwords().hasher.check_needs_rehash(password_hash)
 
 
 def password_problem(password: str, about: Iterable[str] = ()) -> str | None:
-    """Why this cannot be a password, or None.
+    """Return why a text cannot be a password, or None.
 
     Args:
-        about: what others know about the person, such as their name, which is easily guessed.
+        about: texts about the person that others know, such as their name.
     """
     shortest, longest = PASSWORD_LENGTH
     if not shortest <= len(password) <= longest:
@@ -99,34 +99,33 @@ def password_problem(password: str, about: Iterable[str] = ()) -> str | None:
     if problem := storage_problem(password):
         return problem
     words = (word for text in about for word in (text, *text.replace("@", " ").split()))
-    known = ["canopy", *words]
-    if score(_scored(password), known) <= _WEAK_SCORE:
+    if password_score(_scored_text(password), ["canopy", *words]) <= _WEAK_SCORE:
         return "This password is too easy to guess. Use a few unrelated words."
     return None
 
 
-def score(password: str, known: Iterable[str]) -> int:
-    """How hard a password is to guess, from 0 to 4, for somebody who knows these words."""
+def password_score(password: str, words: Iterable[str]) -> int:
+    """Return how hard a password is to guess, from 0 to 4, for somebody who knows these words."""
     from zxcvbn import zxcvbn  # noqa: PLC0415 - its lists of words take 12 MB
 
-    found: int = zxcvbn(password, user_inputs=[*known])["score"]
-    return found
+    score: int = zxcvbn(password, user_inputs=[*words])["score"]
+    return score
 
 
-def _scored(password: str) -> str:
-    """The text that is scored instead of a password: in it, those of too many different substitutes
-    of letters stand for nothing."""
+def _scored_text(password: str) -> str:
+    """Return the text to score for a password. It has few different substitutes of letters; further
+    ones are replaced by meaningless characters."""
     from zxcvbn.matching import L33T_TABLE  # noqa: PLC0415
 
     substitutes = {char for chars in L33T_TABLE.values() for char in chars}
     scored = password[:_SCORED_LENGTH]
-    found = [char for char in dict.fromkeys(scored) if char in substitutes]
-    others = zip(found[_SUBSTITUTES_SCORED:], _MEANINGLESS, strict=False)
-    return scored.translate({ord(char): other for char, other in others})
+    present = [char for char in dict.fromkeys(scored) if char in substitutes]
+    surplus = zip(present[_SCORED_SUBSTITUTES:], _MEANINGLESS, strict=False)
+    return scored.translate({ord(char): other for char, other in surplus})
 
 
 def make_password() -> str:
-    """A random password that can be read aloud: five groups, about 65 random bits."""
+    """Return a random password that can be read aloud: five groups, about 65 random bits."""
     groups = ("".join(_syllable() for _ in range(2)) for _ in range(5))
     return "-".join(groups)
 

@@ -1,4 +1,4 @@
-"""Encryption of values that the service must read again: Fernet, with a key derived from
+"""Encryption of values that the service has to read again: Fernet, with a key derived from
 ``SECRET_KEY``."""
 
 from __future__ import annotations
@@ -16,21 +16,18 @@ _EXTENSION: Final = "canopy_sealing"
 
 
 def init_app(app: Flask, secret_key: str, former_secret_key: str | None = None) -> None:
-    """
-    Args:
-        former_secret_key: a key that decrypts too, but encrypts nothing.
-    """
+    """Give ``app`` its keys. The former one only decrypts."""
     keys = [secret_key, *([former_secret_key] if former_secret_key else [])]
     app.extensions[_EXTENSION] = sealer_of(*keys)
 
 
 def sealer_of(*secret_keys: str) -> MultiFernet:
-    """What decrypts with all of these keys, and encrypts with the first."""
+    """Return what decrypts with any of these keys, and encrypts with the first."""
     return MultiFernet([_fernet_of(key) for key in secret_keys])
 
 
 def is_sealed_by(sealer: MultiFernet, text: str | bytes) -> bool:
-    """Return whether this can decrypt a sealed value."""
+    """True if ``sealer`` can decrypt a sealed value."""
     try:
         sealer.decrypt(text)
     except InvalidToken:
@@ -39,22 +36,23 @@ def is_sealed_by(sealer: MultiFernet, text: str | bytes) -> bool:
 
 
 def is_readable(text: str) -> bool:
-    """Return whether the application's own keys can decrypt a sealed value."""
+    """True if the application's keys can decrypt a sealed value."""
     return is_sealed_by(_fernet(), text)
 
 
 def key_check(secret_key: str) -> str:
-    """Twenty bits of a digest of a key: enough to notice another key, too few to guess it."""
+    """Return twenty bits of a digest of a key: enough to notice another key, too few to guess
+    it."""
     return hmac.new(secret_key.encode(), b"canopy backup", hashlib.sha256).hexdigest()[:5]
 
 
 def seal(value: Any) -> str:
-    """A JSON value, encrypted and authenticated, as text."""
+    """Encrypt and authenticate a JSON value."""
     return _fernet().encrypt(orjson.dumps(value)).decode()
 
 
 def unseal(text: str) -> Any:
-    """The value that was sealed.
+    """Return the value that was sealed.
 
     Raises:
         ValueError: it was sealed with another ``SECRET_KEY``, or changed.
@@ -66,7 +64,7 @@ def unseal(text: str) -> Any:
 
 
 def reseal(text: str) -> str:
-    """The same value, sealed with the current ``SECRET_KEY``. Raises ValueError as ``unseal``."""
+    """Seal the same value with the current ``SECRET_KEY``. Raises ValueError as ``unseal``."""
     try:
         return _fernet().rotate(text.encode()).decode()
     except InvalidToken:

@@ -1,4 +1,4 @@
-"""Signatures with a time, in cookies, that other hosts accept although their clocks differ."""
+"""Timed signatures for cookies, for hosts whose clocks differ."""
 
 from __future__ import annotations
 
@@ -8,16 +8,13 @@ from itsdangerous import SignatureExpired, TimestampSigner
 
 
 class TimedSigner(TimestampSigner):
-    """A signer that accepts a time in the future.
-
-    itsdangerous rejects it, but another host, whose clock is a moment ahead, may have signed it.
-    Only somebody who has the key can sign.
-    """
+    """A signer that, unlike itsdangerous, accepts times in the future: another host, whose clock is
+    a moment ahead, may have signed."""
 
     def unsign(
         self, signed_value: str | bytes, max_age: int | None = None, return_timestamp: bool = False
     ) -> Any:
-        """The value, with the time of its signature if ``return_timestamp``.
+        """Return the value, with the time of its signature if ``return_timestamp``.
 
         Raises:
             itsdangerous.SignatureExpired: it was signed more than ``max_age`` seconds ago.

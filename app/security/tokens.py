@@ -1,8 +1,8 @@
 """The tokens that the service issues: generated, checked and hashed here.
 
-A token is a prefix for its kind, 24 random bytes in base 62, and a checksum of six characters. The
-checksum rejects malformed tokens without the database; it is no protection. Only the
-SHA-256 of a token is stored: 190 random bits need no slow hash.
+A token is a prefix for its kind, 32 random characters in base 62, and a checksum of six characters.
+The checksum rejects malformed tokens without the database; it is no protection. Only the SHA-256 of
+a token is stored: 190 random bits need no slow hash.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ ACCESS_TOKEN: Final = "canopy_oat_"  # noqa: S105 - a prefix, not a secret
 REFRESH_TOKEN: Final = "canopy_ort_"  # noqa: S105 - a prefix, not a secret
 
 SESSION: Final = "canopy_ses_"
-SIGN_IN: Final = "canopy_sgn_"  # of a browser that is at the provider of single sign-on
-LINK: Final = "canopy_lnk_"  # of a mail
+SIGN_IN: Final = "canopy_sgn_"  # for a browser during single sign-on
+LINK: Final = "canopy_lnk_"  # in a mail
 PENDING_SIGN_IN: Final = "canopy_psi_"
 CLIENT_SECRET: Final = "canopy_ocs_"  # noqa: S105 - a prefix, not a secret
 AUTHORIZATION_CODE: Final = "canopy_oac_"
@@ -37,20 +37,20 @@ CREDENTIAL_PREFIXES: Final = {"api_key": API_KEY, "service_token": SERVICE_TOKEN
 _ALPHABET: Final = string.digits + string.ascii_uppercase + string.ascii_lowercase
 _RANDOM_LENGTH: Final = 32  # 62**32 is about 190 bits
 _CHECK_LENGTH: Final = 6  # 62**6 holds the 32 bits of a CRC
-# Finds any token, also in the middle of a text.
+# Matches any token, also within a text.
 ANY_TOKEN: Final = re.compile(
     rb"canopy_[a-z]{3}_[0-9A-Za-z]{%d}" % (_RANDOM_LENGTH + _CHECK_LENGTH)
 )
 
 
 def new_token(prefix: str) -> str:
-    """A new secret with its checksum."""
+    """Return a new token."""
     body = "".join(secrets.choice(_ALPHABET) for _ in range(_RANDOM_LENGTH))
     return prefix + body + _checksum(prefix + body)
 
 
 def is_well_formed(token: str, prefix: str) -> bool:
-    """Return whether it has the form of a token with this prefix: length, characters, checksum."""
+    """True if a text has the length, characters and checksum of a token with this prefix."""
     if not token.startswith(prefix) or not token.isascii():
         return False
     body, check = token[:-_CHECK_LENGTH], token[-_CHECK_LENGTH:]
@@ -58,7 +58,7 @@ def is_well_formed(token: str, prefix: str) -> bool:
 
 
 def hash_token(token: str) -> str:
-    """What is stored of a token: its SHA-256 in hexadecimal."""
+    """Return the hexadecimal SHA-256 of a token, which is stored."""
     return hashlib.sha256(token.encode()).hexdigest()
 
 

@@ -1,8 +1,8 @@
-"""Secrets of webhooks, the headers of a request, and the signatures among them.
+"""Secrets of webhooks, and the headers of their requests.
 
 Each request is signed in two forms. ``X-Service-Signature`` is an HMAC of the body, keyed with the
-secret's text. ``webhook-signature`` is that of Standard Webhooks (https://www.standardwebhooks.com),
-which signs the id and the time besides, and may hold several signatures.
+secret's text. ``webhook-signature`` is that of Standard Webhooks (https://www.standardwebhooks.com):
+it also signs the id and the time, and may hold several signatures.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from app.security.signatures import signature_header
 PREFIX: Final = "whsec_"
 _RANDOM_BYTES: Final = 26  # 208 bits
 _CHECK_BYTES: Final = 4
-_KEY_BYTES: Final = 16  # at least, of a key in base64; a shorter one can be guessed
+_MIN_KEY_BYTES: Final = 16  # of a key in base64; a shorter one can be guessed
 
 
 def new_secret() -> str:
-    """A new secret: the prefix and base64 of random bytes, of which the last are a checksum."""
+    """Return a new secret: the prefix, and base64 of random bytes and their checksum."""
     body = secrets.token_bytes(_RANDOM_BYTES)
     check = zlib.crc32(body).to_bytes(_CHECK_BYTES)
     return PREFIX + base64.b64encode(body + check).decode()
@@ -36,10 +36,10 @@ def new_secret() -> str:
 def request_headers(
     event_id: str, event_type: str, delivery_id: str, moment: datetime
 ) -> dict[str, str]:
-    """The headers of a request, but for the signatures and what belongs to the connection.
+    """Return the headers of a request, without the signatures and those of the connection.
 
     Args:
-        moment: of the attempt.
+        moment: time of the attempt.
     """
     return {
         "Content-Type": "application/json",
@@ -54,12 +54,12 @@ def request_headers(
 def signatures(
     secret_texts: Sequence[str], event_id: str, moment: datetime, body: bytes
 ) -> dict[str, str]:
-    """The headers that prove where a request comes from.
+    """Return the headers with signatures.
 
     Args:
-        secret_texts: the secret; after a rotation the former one besides, for a time.
-        moment: of the attempt.
-        body: as it is sent.
+        secret_texts: the secret and, for a while after a rotation, the former one.
+        moment: time of the attempt.
+        body: the bytes to send.
     """
     signed = f"{event_id}.{_seconds(moment)}.".encode() + body
     standard = (hmac.digest(standard_key(text), signed, "sha256") for text in secret_texts)
@@ -72,13 +72,13 @@ def signatures(
 
 
 def standard_key(secret: str) -> bytes:
-    """The key of ``webhook-signature``: what the secret's base64 stands for, as in Standard
-    Webhooks. A secret that a customer chose and that is none of its form, or stands for too few
-    bytes, is the key as it is."""
+    """Return the key of ``webhook-signature``: the secret decoded from base64, as in Standard
+    Webhooks. A customer's own secret that has another form, or decodes to too few bytes, is used
+    undecoded."""
     if secret.startswith(PREFIX):
         with suppress(binascii.Error):
             key = base64.b64decode(secret.removeprefix(PREFIX), validate=True)
-            if len(key) >= _KEY_BYTES:
+            if len(key) >= _MIN_KEY_BYTES:
                 return key
     return secret.encode()
 

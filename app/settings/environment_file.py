@@ -1,4 +1,4 @@
-"""Reading a file of settings that systemd reads too, as ``EnvironmentFile=``."""
+"""Parsing the file of settings, which systemd also reads as ``EnvironmentFile=``."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 from typing import Final
 
-DEFAULT_FILE: Final = Path("/etc/canopy/canopy.env")  # that of the units
-SETTINGS_FILE: Final = "canopy.settings"  # where a click context has the one that was named
+DEFAULT_FILE: Final = Path("/etc/canopy/canopy.env")  # in the units of systemd
+SETTINGS_FILE: Final = "canopy.settings"  # key of a named file in click's context
 
 # Quoted parts, which may span lines, then text up to the end of the line, in which quotes are
 # ordinary characters. A backslash takes the next character, also the end of a line.
@@ -23,11 +23,14 @@ _QUOTED_ESCAPE: Final = re.compile(r"\\([\n\"\\`$])")
 
 
 def parse_environment_file(text: str) -> dict[str, str]:
-    """The variables that a file sets, by the rules of systemd: no ``$`` is replaced, a ``#`` begins
-    a comment only at the beginning of a line, and other lines without ``=`` are ignored."""
+    """Return the variables of a file, by the rules of systemd.
+
+    No ``$`` is replaced, a ``#`` begins a comment only at the start of a line, and other lines
+    without ``=`` are ignored.
+    """
     return {
-        found["name"]: _unquoted(found["quoted"]) + _unescaped(found["plain"].rstrip(), _ESCAPE)
-        for found in _ASSIGNMENT.finditer(text)
+        match["name"]: _unquoted(match["quoted"]) + _unescaped(match["plain"].rstrip(), _ESCAPE)
+        for match in _ASSIGNMENT.finditer(text)
     }
 
 
@@ -39,4 +42,4 @@ def _unquoted(text: str) -> str:
 
 
 def _unescaped(text: str, escape: re.Pattern[str]) -> str:
-    return escape.sub(lambda found: found[1].replace("\n", ""), text)
+    return escape.sub(lambda match: match[1].replace("\n", ""), text)

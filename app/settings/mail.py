@@ -1,7 +1,6 @@
 """Parsing the settings ``MAIL_URL`` and ``MAIL_FROM``.
 
-Each reader raises ``ValueError`` with a message that continues the name of the setting, as those of
-``app.settings.values`` do.
+Errors are as in ``app.settings.values``.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from app.settings.values import file, one_of
 _HOST = re.compile(r"[a-z0-9_]([a-z0-9_.-]{0,251}[a-z0-9_])?|\[[0-9a-f:.]+\]", re.IGNORECASE)
 _LOCAL_PART = re.compile(r"[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}")
 _SENDER = re.compile(r"(?:(?P<name>[^<>]*?) *<)?(?P<address>[^<> ]+?)(?(name)>)")
-_SENDER_LENGTH = 64  # characters of the name
+_SENDER_LENGTH = 64  # most characters of the name
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +26,11 @@ class MailServer:
 
     host: str
     port: int
-    is_tls: bool  # from the first byte on
+    is_tls: bool  # from the first byte
     starttls: str
     user: str = field(repr=False)  # empty: no login
     password: str = field(repr=False)
-    ca: Path | None  # trusted certificates; None: those of the system
+    ca: Path | None  # trusted certificates; None for those of the system
 
 
 class Sender(NamedTuple):
@@ -42,25 +41,25 @@ class Sender(NamedTuple):
 
 
 def mail_server(value: str) -> MailServer | None:
-    """``smtp://`` or ``smtps://``, with a user and a password if the server requires them."""
+    """Parse ``smtp://`` or ``smtps://``, with user and password if the server requires them."""
     if not value:
         return None
-    found = _mail_url(value)
-    user, password = _decoded(found.username), _decoded(found.password)
+    url = _mail_url(value)
+    user, password = _decoded(url.username), _decoded(url.password)
     if bool(user) != bool(password):
         raise ValueError("must have a user and a password, or neither")
-    starttls, ca = _mail_options(found.query, is_tls=found.scheme == "smtps")
-    host = found.hostname or ""
-    if user and found.scheme == "smtp" and not is_loopback(host):
+    starttls, ca = _mail_options(url.query, is_tls=url.scheme == "smtps")
+    host = url.hostname or ""
+    if user and url.scheme == "smtp" and not is_loopback(host):
         if starttls == "never":
             raise ValueError("must not have starttls=never: the password would be sent unencrypted")
         starttls = "required"
-    port = found.port or (465 if found.scheme == "smtps" else 587 if user else 25)
-    return MailServer(host, port, found.scheme == "smtps", starttls, user, password, ca)
+    port = url.port or (465 if url.scheme == "smtps" else 587 if user else 25)
+    return MailServer(host, port, url.scheme == "smtps", starttls, user, password, ca)
 
 
 def is_loopback(host: str) -> bool:
-    """Return whether a host is this machine."""
+    """Return True if a host is this machine."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
@@ -68,10 +67,10 @@ def is_loopback(host: str) -> bool:
 
 
 def sender(value: str) -> Sender:
-    """An address, or a name with an address in angle brackets."""
-    found = _SENDER.fullmatch(value)
-    name = (found["name"] or "").strip('" ') if found else ""
-    local, _, host = found["address"].rpartition("@") if found else ("", "", "")
+    """Parse an address, or a name with an address in angle brackets."""
+    match = _SENDER.fullmatch(value)
+    name = (match["name"] or "").strip('" ') if match else ""
+    local, _, host = match["address"].rpartition("@") if match else ("", "", "")
     is_name = name.isprintable() and len(name) <= _SENDER_LENGTH and not set(name) & set('"\\')
     if not (_LOCAL_PART.fullmatch(local) and _HOST.fullmatch(host) and is_name) or "=?" in name:
         raise ValueError(
@@ -82,7 +81,7 @@ def sender(value: str) -> Sender:
 
 
 def email(value: str) -> str | None:
-    """An email address without a name, or nothing."""
+    """Parse an email address without a name, or nothing."""
     if value and sender(value) != ("", value):
         raise ValueError("must be an address such as help@example.org, without a name")
     return value or None
@@ -90,27 +89,27 @@ def email(value: str) -> str | None:
 
 def _mail_url(value: str) -> SplitResult:
     try:
-        found = urlsplit(value)
-        host = f"[{found.hostname}]" if ":" in (found.hostname or "") else found.hostname or ""
-        is_right = (
-            found.scheme in ("smtp", "smtps")
+        url = urlsplit(value)
+        host = f"[{url.hostname}]" if ":" in (url.hostname or "") else url.hostname or ""
+        is_valid = (
+            url.scheme in ("smtp", "smtps")
             and _HOST.fullmatch(host)
-            and found.port != 0
-            and found.path in ("", "/")
-            and not found.fragment
+            and url.port != 0
+            and url.path in ("", "/")
+            and not url.fragment
         )
     except ValueError:
-        is_right = False
-    if not is_right:
+        is_valid = False
+    if not is_valid:
         raise ValueError(
             "must be a URL such as smtp://localhost or smtps://user:password@mail.example.org, "
             "without a path; percent-encode special characters in user and password"
         )
-    return found
+    return url
 
 
 def _decoded(value: str | None) -> str:
-    """A user or a password in ASCII; the library for SMTP cannot send other characters."""
+    """Decode a user or a password, which smtplib can only send in ASCII."""
     try:
         text = unquote(value or "", errors="strict")
     except UnicodeDecodeError:
@@ -121,7 +120,7 @@ def _decoded(value: str | None) -> str:
 
 
 def _mail_options(query: str, *, is_tls: bool) -> tuple[str, Path | None]:
-    """``starttls`` and ``ca``."""
+    """Return (starttls, ca)."""
     try:
         options = parse_qs(query, strict_parsing=True) if query else {}
         starttls = _only(options.pop("starttls", ["offered"]))

@@ -1,7 +1,6 @@
-"""The settings of single sign-on with OpenID Connect, and how their text becomes a value.
+"""The settings of single sign-on with OpenID Connect, and their parsers.
 
-Each reader raises ``ValueError`` with a message that continues the name of the setting, as those of
-``app.settings.values`` do.
+Errors are as in ``app.settings.values``.
 """
 
 from __future__ import annotations
@@ -21,18 +20,18 @@ _NEEDED = ("oidc_issuer", "oidc_client_id", "oidc_client_secret")
 
 
 def issuer(value: str) -> str | None:
-    """The issuer as the provider writes it, since both must be the same to the letter."""
+    """Check the issuer, which must be as the provider writes it, to the letter."""
     if not value:
         return None
     try:
-        found = urlsplit(value)
-        host, _ = found.hostname or "", found.port
+        url = urlsplit(value)
+        host, _ = url.hostname or "", url.port
     except ValueError:
         host = ""
-    is_https = bool(host) and found.scheme == "https"
-    is_own = bool(host) and found.scheme == "http" and is_loopback(host)
+    is_https = bool(host) and url.scheme == "https"
+    is_local = bool(host) and url.scheme == "http" and is_loopback(host)
     is_plain = value.isascii() and value.isprintable() and " " not in value and len(value) <= 500
-    if not (is_https or is_own) or not is_plain or "@" in found.netloc or set(value) & set("?#"):
+    if not (is_https or is_local) or not is_plain or "@" in url.netloc or set(value) & set("?#"):
         raise ValueError(
             "must be the https address that the provider names as its issuer, without a user, a "
             "query or a fragment; http is possible on this machine only"
@@ -41,21 +40,21 @@ def issuer(value: str) -> str | None:
 
 
 def claim(value: str) -> str:
-    """The name of a claim."""
+    """Check the name of a claim."""
     if not _CLAIM.fullmatch(value):
         raise ValueError("must be the name of a claim, such as email or upn")
     return value
 
 
 def domains(value: str) -> frozenset[str]:
-    """Domains of addresses, in lower case."""
-    found = frozenset(value.replace(",", " ").lower().split())
-    if not all(map(_DOMAIN.fullmatch, found)):
+    """Parse domains of addresses, in lower case."""
+    names = frozenset(value.replace(",", " ").lower().split())
+    if not all(map(_DOMAIN.fullmatch, names)):
         raise ValueError(
             "must be domains such as example.org, separated by commas; one of another script as "
             "xn--…"
         )
-    return found
+    return names
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,7 +1,6 @@
 """Parsing the setting ``REDIS_URL``.
 
-Each reader raises ``ValueError`` with a message that continues the name of the setting, as those of
-``app.settings.values`` do.
+Errors are as in ``app.settings.values``.
 """
 
 from __future__ import annotations
@@ -25,33 +24,39 @@ _read_url = url("redis", "rediss", "unix", *SENTINEL_SCHEMES)
 
 @dataclass(frozen=True, slots=True)
 class SentinelAddress:
-    """Sentinels, and the name by which they know the primary.
+    """Sentinels, and the primary that they watch.
 
-    ``primary_url`` has the user, the password, the database and the options for the primary, but no
-    host.
+    Attributes:
+        sentinels: (host, port) of each.
+        service: the name of the primary.
+        is_tls: True for TLS to the Sentinels and to the primary.
+        primary_url: user, password, database and options of the primary, without a host.
+        user: the user for the Sentinels themselves.
+        password: the password for the Sentinels themselves.
     """
 
-    sentinels: tuple[tuple[str, int], ...]  # host and port
+    sentinels: tuple[tuple[str, int], ...]
     service: str
-    is_tls: bool  # to the Sentinels and to the primary
+    is_tls: bool
     primary_url: str = field(repr=False)
-    user: str | None = field(repr=False)  # for the Sentinels themselves
+    user: str | None = field(repr=False)
     password: str | None = field(repr=False)
 
 
 def valkey_address(value: str) -> str | None:
-    """The URL of one server, or of the Sentinels that know which one to use."""
+    """Check the URL of one server, or of Sentinels."""
     if sentinel_address(value) is not None:
         return value
-    found = _read_url(value)
-    if found is not None:
-        check_port(found)
-    return found
+    if server_url := _read_url(value):
+        check_port(server_url)
+    return value or None
 
 
 def sentinel_address(value: str) -> SentinelAddress | None:
-    """The parts of ``redis+sentinel://[user:password@]host:26379,…/service[/database]``; None for
-    the URL of one server. Raises ValueError."""
+    """Parse ``redis+sentinel://[user:password@]host:26379,…/service[/database]``.
+
+    Returns None for the URL of one server. Raises ValueError.
+    """
     netloc = _HOSTS.search(value)
     parts = urlsplit(_HOSTS.sub("", value, count=1))
     if netloc is None or parts.scheme not in SENTINEL_SCHEMES:
@@ -64,14 +69,14 @@ def sentinel_address(value: str) -> SentinelAddress | None:
             f"not 0, after the hosts: {_FORM}"
         )
     options = dict(parse_qsl(parts.query, keep_blank_values=True))
-    own = {name: options.pop(f"sentinel_{name}", None) for name in ("username", "password")}
+    login = {name: options.pop(f"sentinel_{name}", None) for name in ("username", "password")}
     return SentinelAddress(
         tuple(host_and_port(host, SENTINEL_PORT, _FORM) for host in hosts.split(",")),
         path["service"],
         parts.scheme.startswith("rediss"),
         _primary_url(parts, user, path["database"] or "0", options),
-        own["username"],
-        own["password"],
+        login["username"],
+        login["password"],
     )
 
 

@@ -1,7 +1,7 @@
-"""How the text of a setting becomes its value.
+"""Parsers of settings, from text to values.
 
-Each reader raises ``ValueError`` for invalid text. Its message continues the name of the setting:
-"must be …".
+They raise ``ValueError`` for an invalid text. The message continues the name of the setting: "must
+be …".
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ from urllib.parse import unquote, urlsplit
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
-# What browsers send as Origin: no path, not even "/".
+# The header Origin: no path, not even "/".
 _ORIGIN = re.compile(r"https?://([a-z0-9_-]+(\.[a-z0-9_-]+)*|\[[0-9a-f:.]+\])(:[0-9]{1,5})?")
 _HOST_AND_PORT = re.compile(r"(?P<host>[^:\[\]@/,\s]+|\[[0-9A-Fa-f:.]+\])(:(?P<port>[0-9]{1,5}))?")
 _DEFAULT_PORTS = (("http://", ":80"), ("https://", ":443"))
-# The user and the password of a database, as SQLAlchemy reads them: a password may have slashes.
+# User and password of a database for SQLAlchemy: a password may have slashes.
 _DATABASE_USER = re.compile(r"([^:/]*(:(?P<password>[^@]*))?@)?")
 _DATABASE_PORT = re.compile(r"(\[[^/?]+\]|[^:/?]*)(:(?P<port>[^/?]*))?([/?].*)?")
 
-_SECRET_LENGTH = 16  # characters, at least
+_SECRET_LENGTH = 16  # least characters
 _PORT_PROBLEM = "must have a number from 1 to 65535 as its port"
 
 
 def setting(default: str, read: Callable[[str], Any], purpose: str) -> Any:
-    """A field of ``config.Settings``: its default as text, how the text is read, its purpose."""
+    """Declare a field of ``config.Settings``: its default as text, its parser, its purpose."""
     return field(metadata={"default": default, "read": read, "purpose": purpose})
 
 
@@ -45,14 +45,14 @@ def optional(value: str) -> str | None:
 
 
 def secret(value: str) -> str | None:
-    """A secret that cannot be guessed, or nothing."""
+    """Check a secret that cannot be guessed, or nothing."""
     if value and len(value) < _SECRET_LENGTH:
         raise ValueError(f"must have at least {_SECRET_LENGTH} characters")
     return value or None
 
 
 def line(longest: int) -> Callable[[str], str]:
-    """One line of text, as it stands in the title of a page and the subject of a mail."""
+    """Return a parser for one line of text, for titles of pages and subjects of mails."""
 
     def read(value: str) -> str:
         if not value.isprintable() or len(value) > longest or "=?" in value:
@@ -99,22 +99,22 @@ def url(*schemes: str) -> Callable[[str], str | None]:
 
 
 def public_url(value: str) -> str | None:
-    found = url("http", "https")(value)
-    if found and re.search(r"[/?#@]", found.partition("://")[2].removesuffix("/")):
+    address = url("http", "https")(value)
+    if address and re.search(r"[/?#@]", address.partition("://")[2].removesuffix("/")):
         raise ValueError(
             "must be scheme, host and port alone, such as https://forest.example.org: Canopy "
             "needs a name of its own, and does not run below a path"
         )
-    return found
+    return address
 
 
 def tile_url(value: str) -> str | None:
-    found = url("http", "https")(value.replace("{s}", "s")) and value
-    if found and not all(part in found for part in ("{z}", "{x}", "{y}")):
+    url("http", "https")(value.replace("{s}", "s"))
+    if value and not all(part in value for part in ("{z}", "{x}", "{y}")):
         raise ValueError("must have {z}, {x} and {y} where the numbers of a tile go")
     if "{s}" in value.replace("://{s}.", "://", 1):
         raise ValueError("can have {s} only as the first part of the host")
-    return found or None
+    return value or None
 
 
 def networks(value: str) -> tuple[Network, ...]:
@@ -127,11 +127,11 @@ def networks(value: str) -> tuple[Network, ...]:
 
 
 def origins(value: str) -> frozenset[str]:
-    """Origins as browsers send them: in lower case, without a port that the scheme implies."""
-    found = {_origin(part.lower()) for part in _parts(value)}
-    if "*" in found and len(found) > 1:
+    """Parse origins as browsers send them: in lower case, without the default port."""
+    names = frozenset(_origin(part.lower()) for part in _parts(value))
+    if "*" in names and len(names) > 1:
         raise ValueError("must be * alone, or origins without it")
-    return frozenset(found)
+    return names
 
 
 def file(value: str) -> Path | None:
@@ -141,14 +141,14 @@ def file(value: str) -> Path | None:
 
 
 def certificates(value: str) -> Path | None:
-    """A file of certificate authorities."""
-    found = file(value)
-    if found is not None:
+    """Check a file of certificate authorities."""
+    path = file(value)
+    if path is not None:
         try:
-            ssl.create_default_context(cafile=found)
+            ssl.create_default_context(cafile=path)
         except OSError:
             raise ValueError("must name a readable file with certificates, in PEM form") from None
-    return found
+    return path
 
 
 def folder(value: str) -> Path:
@@ -156,9 +156,9 @@ def folder(value: str) -> Path:
 
 
 def database_address(value: str) -> str:
-    """The URL for SQLAlchemy; ``postgres://`` and ``postgresql://`` mean psycopg 3.
+    """Return the URL for SQLAlchemy; ``postgres://`` and ``postgresql://`` mean psycopg 3.
 
-    Several hosts can be given as libpq has them, ``a:5432,b:5432``, or as SQLAlchemy has them,
+    Several hosts can be written for libpq, ``a:5432,b:5432``, or for SQLAlchemy,
     ``?host=a:5432&host=b:5432``.
     """
     if not value or (value.startswith("sqlite:///") and value.rstrip("/") != "sqlite:"):
@@ -169,11 +169,11 @@ def database_address(value: str) -> str:
     raise ValueError("must be sqlite:/// with the path of a file, or begin with postgresql://")
 
 
-def kept_secret(path: Path) -> str:
-    """The instance's own secret key: made once, readable by its owner only.
+def stored_secret_key(path: Path) -> str:
+    """Return the secret key in a file, which is created once and only readable by its owner.
 
-    When two processes start at once, both use the same key: each writes a temporary file and links
-    it into place, which fails for the second.
+    Two processes that start at once use the same key: each writes a temporary file and links it
+    into place, which fails for the second.
     """
     if not path.exists():
         draft = path.with_name(f"{path.name}.{os.getpid()}")
@@ -181,7 +181,7 @@ def kept_secret(path: Path) -> str:
         with os.fdopen(descriptor, "w") as file:
             file.write(secrets.token_urlsafe(48))
             file.flush()
-            os.fsync(descriptor)  # before anything that is encrypted with it
+            os.fsync(descriptor)  # before anything is encrypted with it
         try:
             os.link(draft, path)
         except FileExistsError:
@@ -191,15 +191,15 @@ def kept_secret(path: Path) -> str:
     return path.read_text().strip()
 
 
-def in_folder(url: str, folder: Path) -> str:
-    """A SQLite URL with a relative path is relative to the instance folder."""
+def in_instance_folder(url: str, folder: Path) -> str:
+    """Make the relative path of a SQLite URL relative to the instance folder."""
     if not url.startswith("sqlite:///"):
         return url
     return f"sqlite:///{folder / url.removeprefix('sqlite:///')}"
 
 
 def default_url(host: str, port: int) -> str:
-    """The URL of a listening address; for all addresses it is that of localhost."""
+    """Return the URL of a listening address; for all addresses that of localhost."""
     if host in ("0.0.0.0", "::"):  # noqa: S104 - compared, not listened on
         host = "localhost"
     return f"http://{f'[{host}]' if ':' in host else host}:{port}"
@@ -207,15 +207,15 @@ def default_url(host: str, port: int) -> str:
 
 def _is_url(value: str, schemes: tuple[str, ...]) -> bool:
     try:
-        found = urlsplit(value)
+        parts = urlsplit(value)
     except ValueError:
         return False
-    is_web = found.scheme in ("http", "https")
-    return found.scheme in schemes and (not is_web or found.hostname is not None)
+    is_web = parts.scheme in ("http", "https")
+    return parts.scheme in schemes and (not is_web or parts.hostname is not None)
 
 
 def check_port(value: str) -> None:
-    """Raises ValueError if a URL has a port that is no number from 1 to 65535."""
+    """Raise ValueError if a URL has a port that is no number from 1 to 65535."""
     try:
         is_valid = urlsplit(value).port != 0
     except ValueError:
@@ -225,10 +225,10 @@ def check_port(value: str) -> None:
 
 
 def host_and_port(value: str, default: int, form: str) -> tuple[str, int]:
-    """``host:port``, ``[2001:db8::1]:port``, or the host alone, whose port is ``default``.
+    """Parse ``host:port``, ``[2001:db8::1]:port``, or the host alone, whose port is ``default``.
 
     Raises:
-        ValueError: it is none of these. The message says ``form``.
+        ValueError: it is none of these. The message has ``form``.
     """
     match = _HOST_AND_PORT.fullmatch(value)
     port = int(match["port"] or default) if match else 0
@@ -238,7 +238,7 @@ def host_and_port(value: str, default: int, form: str) -> tuple[str, int]:
 
 
 def _hosts_in_query(address: str) -> str:
-    """``user@a:1,b:2/name`` as ``user@/name?host=a,b&port=1,2``; any other address as it is."""
+    """Rewrite ``user@a:1,b:2/name`` as ``user@/name?host=a,b&port=1,2``, and no other address."""
     match = _DATABASE_USER.match(address)
     assert match is not None
     user = match[0]
@@ -248,24 +248,24 @@ def _hosts_in_query(address: str) -> str:
     if "," not in hosts:
         _check_database_port(before)
         return address
-    places = [host_and_port(host, 5432, "a:5432,b:5432") for host in hosts.split(",")]
-    names = ",".join(name for name, _ in places)
-    ports = ",".join(str(port) for _, port in places)
-    more = f"&{query}" if mark else ""
-    return f"{user}{slash or '/'}{name}?host={names}&port={ports}{more}"
+    servers = [host_and_port(host, 5432, "a:5432,b:5432") for host in hosts.split(",")]
+    names = ",".join(host for host, _ in servers)
+    ports = ",".join(str(port) for _, port in servers)
+    options = f"&{query}" if mark else ""
+    return f"{user}{slash or '/'}{name}?host={names}&port={ports}{options}"
 
 
 def _check_password(password: str, after: str) -> None:
-    """Raises ValueError if a password is not percent-encoded, so that a part of it was taken for
-    what comes after it, or it would become another one."""
+    """Raise ValueError if a password is not percent-encoded: its end is in ``after``, or decoding
+    changes it."""
     try:
         unquote(password, errors="strict")
-        found = "@ written as %40" if "@" in after else None
+        encoding = "@ written as %40" if "@" in after else None
     except UnicodeDecodeError:
-        found = "% written as %25"
-    if found:
+        encoding = "% written as %25"
+    if encoding:
         raise ValueError(
-            f"must have {found} in its password; or leave the password out and set PGPASSWORD"
+            f"must have {encoding} in its password; or leave the password out and set PGPASSWORD"
         )
 
 
@@ -309,7 +309,7 @@ def make_instance_folder(folder: Path) -> None:
 
 
 def missing_part(values: Mapping[str, Any], key_file: str) -> str | None:
-    """What an instance that has been started has, and this one lacks, in words."""
+    """Return in words what an instance lacks that has never been started, or None."""
     path = Path(values["database_url"].removeprefix("sqlite:///").partition("?")[0])
     folder: Path = values["instance_path"]
     if values["database_url"].startswith("sqlite:///") and not path.exists():

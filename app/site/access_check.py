@@ -1,4 +1,4 @@
-"""Checking during a long request that its caller still has access."""
+"""Checks during a long request that its caller still has access."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from app.site.signed_in import session_token
 
 
 def access_check() -> Callable[[], None]:
-    """Return a function that checks the access of this request's caller again, also after the
+    """Return a function that checks the access of this request's caller again. It works outside the
     request's context.
 
     It raises:
         Unauthorized: their key or token is revoked or has expired.
-        Forbidden: they have signed out, are no longer a member, or may do less than before.
+        Forbidden: they have signed out, are no longer a member, or lost permissions.
     """
     before = current_principal()
     if before is not None and has_credential():
@@ -34,22 +34,21 @@ def access_check() -> Callable[[], None]:
 
 def _compare(before: Principal, now: Principal) -> None:
     if not before.permissions <= now.permissions or before.project_ids != now.project_ids:
-        raise _no_longer()
+        raise _access_ended()
 
 
 def _check_session(token: str, before: Principal | None) -> None:
-    """Check the access of a browser. ``before`` is None for operators, who read the log of the
-    instance."""
+    """Check the access of a browser. ``before`` is None in the log of the instance."""
     person = find_session(token)
     if person is None or (before is None and not person.is_operator):
-        raise _no_longer()
+        raise _access_ended()
     if before is not None:
         # They may have switched to another account.
         roles = {row.id: row.role for row in memberships_of(person.user_id)}
         role = roles.get(before.account_id)
         if role is None or not before.permissions <= expand_permissions(role_permissions(role)):
-            raise _no_longer()
+            raise _access_ended()
 
 
-def _no_longer() -> Forbidden:
+def _access_ended() -> Forbidden:
     return Forbidden("This access has ended, or allows less than before.")

@@ -1,4 +1,4 @@
-"""The pages of an account, as the links beside them have it."""
+"""The links to the pages of an account."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from typing import Final, NamedTuple
 
 
 class AccountPage(NamedTuple):
-    """A page, its icon, and the permission that a role needs to see it; empty: none."""
+    """A page with its label, its icon, and the permission to see it."""
 
     path: str
     words: str
     icon: str
-    permission: str
+    permission: str  # empty: all roles
 
 
 ACCOUNT_PAGES: Final = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-# The order matters: most browsers also name others.
+# The first match counts: most browsers name others as well.
 _BROWSERS: Final = (
     ("Edg", "Edge"),
     ("OPR/", "Opera"),
@@ -28,7 +28,7 @@ _SYSTEMS: Final = (
 
 
 def browser_name(agent: str) -> str:
-    """``Firefox on Linux`` for a User-Agent, or its first characters if the browser is unknown."""
+    """Return ``Firefox on Linux`` for a User-Agent; of an unknown browser its first characters."""
     browser = next((name for token, name in _BROWSERS if token in agent), "")
     system = next((name for token, name in _SYSTEMS if token in agent), "")
     if not browser:

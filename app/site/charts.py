@@ -1,19 +1,18 @@
-"""Small charts of numbers over time, drawn by the server as SVG: no script, and the same numbers as
-a table for whoever does not see them."""
+"""Small charts of numbers over time as SVG, without scripts, with the same numbers as a table."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
-WIDTH: Final = 1_000.0  # of the drawing; the page stretches it, and has the texts around it
+WIDTH: Final = 1_000.0  # the page stretches the drawing, and has the texts around it
 HEIGHT: Final = 100.0
-_GAP: Final = 0.25  # of a column's width, between two columns
-_STEPS: Final = (1.0, 2.0, 4.0, 6.0, 8.0, 10.0)  # their halves are whole, from 2 on
+_GAP: Final = 0.25  # share of a column's width
+_STEPS: Final = (1.0, 2.0, 4.0, 6.0, 8.0, 10.0)  # from 2 on, their halves are whole
 
 
 class Series(NamedTuple):
-    """Numbers of one kind, one for each column; None where there is none.
+    """Numbers of one kind, one for each column, or None.
 
     ``look`` is a class of ``css/chart.css``: ``main``, ``good``, ``bad`` or ``other``.
     """
@@ -24,8 +23,6 @@ class Series(NamedTuple):
 
 
 class Bar(NamedTuple):
-    """A part of a column."""
-
     look: str
     x: float
     y: float
@@ -34,8 +31,6 @@ class Bar(NamedTuple):
 
 
 class ChartColumn(NamedTuple):
-    """The name of a column, its bars, and its tooltip."""
-
     name: str
     x: float
     width: float
@@ -44,10 +39,12 @@ class ChartColumn(NamedTuple):
 
 
 class Chart(NamedTuple):
-    """A chart as ``chart.html`` shows it.
+    """A chart for ``chart.html``.
 
-    ``lines`` has the points of each line, by its look; ``ticks`` are the words of the axis, the
-    largest first; ``rows`` is the table: for each column its name and the words of its numbers.
+    Attributes:
+        lines: (look, points of the pieces) of each line.
+        ticks: the labels of the axis, the largest first.
+        rows: the table, (name, formatted numbers) of each column.
     """
 
     series: Sequence[Series]
@@ -59,42 +56,44 @@ class Chart(NamedTuple):
     @property
     def is_empty(self) -> bool:
         """True if no column has a number other than 0."""
-        return not any(value for each in self.series for value in each.values)
+        return not any(value for series in self.series for value in series.values)
 
 
 def stacked_bars(
     names: Sequence[str], series: Sequence[Series], words: Callable[[float], str]
 ) -> Chart:
-    """A chart with a column for each name, in which the numbers of all series are stacked.
+    """Draw a column for each name, in which the numbers of all series are stacked.
 
     Args:
-        words: a number as people read it, such as ``1,204``.
+        words: formats a number, such as ``1,204``.
     """
-    totals = [sum(each.values[place] or 0.0 for each in series) for place in range(len(names))]
+    totals = [sum(part.values[place] or 0.0 for part in series) for place in range(len(names))]
     top = _round_up(max(totals, default=0.0))
     columns = _columns(names, series, words)
     for place, column in enumerate(columns):
         base = 0.0
-        for each in series:
-            value = each.values[place] or 0.0
+        for part in series:
+            value = part.values[place] or 0.0
             if value:
                 height = value / top * HEIGHT
                 y = HEIGHT - base / top * HEIGHT - height
                 gap = column.width * _GAP / 2
                 x, width = column.x + gap, column.width - 2 * gap
                 numbers = (round(number, 2) for number in (x, y, width, height))
-                column.bars.append(Bar(each.look, *numbers))
+                column.bars.append(Bar(part.look, *numbers))
             base += value
     return Chart(series, columns, [], _ticks(top, words), _rows(names, series, words))
 
 
-def lines(names: Sequence[str], series: Sequence[Series], words: Callable[[float], str]) -> Chart:
-    """A chart with a line for each series, broken where a number is missing."""
-    known = [value for each in series for value in each.values if value is not None]
-    top = _round_up(max(known, default=0.0))
+def line_chart(
+    names: Sequence[str], series: Sequence[Series], words: Callable[[float], str]
+) -> Chart:
+    """Draw a line for each series, broken where a number is missing."""
+    numbers = [value for line in series for value in line.values if value is not None]
+    top = _round_up(max(numbers, default=0.0))
     columns = _columns(names, series, words)
-    drawn = [(each.look, _pieces(each.values, columns, top)) for each in series]
-    return Chart(series, columns, drawn, _ticks(top, words), _rows(names, series, words))
+    lines = [(line.look, _pieces(line.values, columns, top)) for line in series]
+    return Chart(series, columns, lines, _ticks(top, words), _rows(names, series, words))
 
 
 def _columns(
@@ -102,7 +101,7 @@ def _columns(
 ) -> list[ChartColumn]:
     width = round(WIDTH / max(len(names), 1), 2)
     titles = (
-        f"{name}: {', '.join(_said(series, place, words))}" for place, name in enumerate(names)
+        f"{name}: {', '.join(_labelled(series, place, words))}" for place, name in enumerate(names)
     )
     return [
         ChartColumn(name, round(place * width, 2), width, [], title)
@@ -110,15 +109,15 @@ def _columns(
     ]
 
 
-def _said(series: Sequence[Series], place: int, words: Callable[[float], str]) -> list[str]:
-    found = ((each.label, each.values[place]) for each in series)
-    return [f"{label} {words(value)}" for label, value in found if value is not None] or ["none"]
+def _labelled(series: Sequence[Series], place: int, words: Callable[[float], str]) -> list[str]:
+    pairs = ((part.label, part.values[place]) for part in series)
+    return [f"{label} {words(value)}" for label, value in pairs if value is not None] or ["none"]
 
 
 def _pieces(
     values: Sequence[float | None], columns: Sequence[ChartColumn], top: float
 ) -> list[str]:
-    """The points of a line, a piece for each run of numbers. A number alone is a short dash."""
+    """Return the points of a line, a piece for each run of numbers. A single number is a dash."""
     pieces: list[list[tuple[float, float]]] = [[]]
     for value, column in zip(values, columns, strict=True):
         if value is None:
@@ -139,11 +138,11 @@ def _points(piece: Sequence[tuple[float, float]], dash: float) -> str:
 def _rows(
     names: Sequence[str], series: Sequence[Series], words: Callable[[float], str]
 ) -> list[tuple[str, list[str]]]:
-    def said(value: float | None) -> str:
+    def cell(value: float | None) -> str:
         return "–" if value is None else words(value)
 
     return [
-        (name, [said(each.values[place]) for each in series]) for place, name in enumerate(names)
+        (name, [cell(part.values[place]) for part in series]) for place, name in enumerate(names)
     ]
 
 
@@ -152,8 +151,7 @@ def _ticks(top: float, words: Callable[[float], str]) -> list[str]:
 
 
 def _round_up(value: float) -> float:
-    """The end of an axis: a round number that is not smaller, at least 2, so that its middle is
-    whole."""
+    """Return the end of an axis: a round number, not smaller, at least 2, with a whole half."""
     if value <= 2:
         return 2.0
     power = 10.0 ** (len(str(int(value))) - 1)

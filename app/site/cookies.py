@@ -8,16 +8,16 @@ from flask import Response, current_app, request
 
 from config import Settings
 
-ATTEMPT: Final = "canopy_sign_in"  # of a browser that signs in at the provider
+ATTEMPT: Final = "canopy_sign_in"  # an attempt to sign in at the provider
 
 
 def read_cookie(name: str) -> str:
-    """The value of a cookie, or an empty string."""
+    """Return the value of a cookie, or an empty string."""
     return request.cookies.get(cookie_name(name, current_app.config["SETTINGS"]), "")
 
 
 def set_cookie(response: Response, name: str, value: str, seconds: int) -> None:
-    """Set a cookie for this many seconds; 0 deletes it."""
+    """Set a cookie for a number of seconds; 0 deletes it."""
     settings: Settings = current_app.config["SETTINGS"]
     response.set_cookie(
         cookie_name(name, settings),
@@ -31,5 +31,6 @@ def set_cookie(response: Response, name: str, value: str, seconds: int) -> None:
 
 
 def cookie_name(name: str, settings: Settings) -> str:
-    """With the prefix __Host- on https, so that other hosts cannot set it (RFC 6265bis)."""
+    """Return the full name, with __Host- on https, so that other hosts cannot set it
+    (RFC 6265bis)."""
     return f"__Host-{name}" if settings.is_https else name

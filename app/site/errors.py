@@ -1,4 +1,4 @@
-"""Errors as pages for browsers, in place of the JSON envelope."""
+"""Errors as pages, for browsers."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ _TITLES: Final = {
     429: "Too many attempts",
     503: "Temporarily unavailable",
 }
-_CLOSED: Final = "You cannot open this page"  # in place of that of 403, if nothing was sent
+_CLOSED: Final = "You cannot open this page"  # for a GET with 403
 _DEFAULT_TITLE: Final = "Something went wrong"
-# For people, in place of the message of the API.
+# Instead of the default messages of the API.
 _MESSAGES: Final = {
     400: "Your browser sent something that cannot be read. Go back and try again.",
     401: "Only people and programs with access can see this.",
@@ -48,7 +48,7 @@ _MESSAGES: Final = {
 
 
 def error_page(error: ApiError, request_id: str) -> Response | None:
-    """The page for an error, or None if the client wants JSON."""
+    """Return the page for an error, or None if the client wants JSON."""
     if request.path.startswith(_API_PATHS) or not _wants_page():
         return None
     g.is_failure = error.status >= 500
@@ -58,7 +58,7 @@ def error_page(error: ApiError, request_id: str) -> Response | None:
         error.status,
         title=_title(error.status),
         message=_message(error),
-        details=[each for each in error.details if each.message != error.message],
+        details=[detail for detail in error.details if detail.message != error.message],
         request_id=request_id,
         login=login_path() if error.status == 401 else None,
         wait=error.headers.get("Retry-After") if error.status == 503 else None,
@@ -66,7 +66,7 @@ def error_page(error: ApiError, request_id: str) -> Response | None:
 
 
 def _find_person() -> None:
-    """Have the page show who is signed in, unless the database may be down."""
+    """Find who is signed in for the page, unless the database may be down."""
     if not g.is_failure:
         with contextlib.suppress(ApiError, SQLAlchemyError):
             current_person()
@@ -80,7 +80,7 @@ def _title(status: int) -> str:
 
 
 def _message(error: ApiError) -> str:
-    """The message for people: a general one unless the error has a specific message."""
+    """Return the message for people: the error's own, unless that is the default of the API."""
     if error.status == 429 and (wait := error.headers.get("Retry-After")):
         return f"Please wait {pluralize(int(wait), 'second')} and try again."
     is_general = error.message == error.default_message

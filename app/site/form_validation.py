@@ -1,6 +1,6 @@
-"""Validation of email addresses and slugs for forms, before they are submitted.
+"""Validation of email addresses and slugs before a form is sent.
 
-Nothing is looked up, so neither the response nor its timing reveals whether a value is taken.
+Nothing is looked up, so that neither the response nor its timing reveals if a value is taken.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class SlugSchema(InputSchema):
 @bp.post("/api/auth/check-email")
 @bp.post("/api/onboarding/validate-email")
 def check_email() -> Response:
-    """Validate an email address: 200, or 422 with what is wrong with it."""
+    """Validate an email address: 200, or 422 with the problem."""
     read_body(EmailSchema)
     return json_response({"valid": True})
 
@@ -38,7 +38,7 @@ def check_email() -> Response:
 @bp.post("/api/onboarding/validate-slug")
 @bp.post("/api/projects/validate-slug")
 def validate_slug() -> Response:
-    """Validate a slug: whether it is well-formed and not reserved, and the slug derived from it."""
+    """Return whether a slug is valid and not reserved, and the slug derived from it."""
     text: str = read_body(SlugSchema)["slug"]
     slug = unreserved_slug(text)
     return json_response({"valid": slug == text, "slug": slug})

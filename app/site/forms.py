@@ -1,5 +1,5 @@
-"""Shared by all forms of pages: a draft of what was typed, which a schema loads and the page shows
-again with its errors; the rate limit of posts; the precondition that the record is unchanged."""
+"""Forms of pages: a draft with texts and errors, which a schema loads and a page shows; counting of
+posts; the precondition that a record is unchanged."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ from app.values.text import fold, with_line_feeds
 
 
 class Draft:
-    """A form as somebody has typed it, and its errors.
+    """The texts of a form, and its errors.
 
     Attributes:
-        texts: by field; a list where several can be chosen.
-        loaded: what a schema made of the texts, even if something else is wrong.
+        texts: texts by field, or lists where several can be chosen.
+        loaded: the values that the schema loaded, even if there are other errors.
         errors: messages by field.
-        rejection: why nothing was done, other than the errors of fields; None otherwise.
+        rejection: an error other than those of fields.
     """
 
     def __init__(self, texts: Mapping[str, Any] | None = None) -> None:
@@ -51,41 +51,36 @@ class Draft:
 
     @property
     def status(self) -> int:
-        """The status of a page that shows it."""
+        """The status of the page with the form."""
         if self.rejection is not None:
             return self.rejection.status
         return self._status_of_errors if self.errors else 200
 
     @property
     def has_problem(self) -> bool:
-        """True if it is shown again because something is wrong."""
+        """True if the form has an error or was rejected."""
         return bool(self.errors or self.rejection)
 
     @property
     def values(self) -> dict[str, Any]:
-        """The values that the schema loaded; empty before the form is sent, and if there are
-        errors."""
+        """The loaded values; empty before the form is sent, and if it has a problem."""
         return {} if self.has_problem else self.loaded
 
-    def load(self, schema: ma.Schema, given: Mapping[str, Any]) -> None:
-        """Count the post, and load the texts; a form that is posted too often is rejected.
-
-        Args:
-            given: the texts as the schema takes them.
-        """
+    def load(self, schema: ma.Schema, values: Mapping[str, Any]) -> None:
+        """Load values, unless the form was posted too often."""
         try:
             count_post()
-            self.loaded = schema.load(given)
+            self.loaded = schema.load(values)
         except RateLimited as error:
             self.rejection = error
         except ma.ValidationError as error:
             self.errors |= errors_by_field(error)
 
     def show(self, error: ApiError, names: Mapping[str, str] | None = None) -> None:
-        """Show why a service refused: beside the fields that it names, or else at the top.
+        """Add the error of a service, beside its fields or else as the rejection.
 
         Args:
-            names: of fields in this form, where the service has others for them.
+            names: names of fields in this form, by their names in the service.
         """
         for detail in error.details:
             name = (names or {}).get(detail.field, detail.field)
@@ -98,8 +93,7 @@ class Draft:
 
     @contextmanager
     def refusals(self, names: Mapping[str, str] | None = None) -> Iterator[None]:
-        """Show why a service refuses what the block does, as ``show`` does; ``has_problem`` then
-        says that it has."""
+        """Catch the errors of a service in the block, and ``show`` them."""
         try:
             yield
         except (
@@ -109,8 +103,10 @@ class Draft:
 
 
 def sent_draft(schema: ma.Schema) -> Draft:
-    """Return the form of the current request, loaded by the schema, which takes an empty text for a
-    missing one; before it is sent, an empty form."""
+    """Return the form of the current request, which the schema has loaded if it was sent.
+
+    Blank texts count as missing.
+    """
     draft = Draft(sent_texts(request.form, schema.load_fields))
     if request.method == "POST":
         draft.load(schema, {name: text for name, text in draft.texts.items() if text.strip()})
@@ -120,10 +116,10 @@ def sent_draft(schema: ma.Schema) -> Draft:
 def sent_texts(
     form: MultiDict[str, str], names: Iterable[str], lists: Iterable[str] = ()
 ) -> dict[str, Any]:
-    """Return what was sent by field, with line breaks as they are stored.
+    """Return texts by field, with line feeds as line breaks.
 
     Args:
-        lists: the fields of which several can be chosen.
+        lists: names of fields with several values.
     """
     texts = {name: with_line_feeds(form.get(name, "")) for name in names}
     return texts | {name: form.getlist(name) for name in lists}
@@ -136,22 +132,22 @@ def errors_by_field(error: ma.ValidationError) -> dict[str, list[str]]:
 
 def _flat(messages: Any) -> list[str]:
     if isinstance(messages, dict):
-        return [text for each in messages.values() for text in _flat(each)]
+        return [text for value in messages.values() for text in _flat(value)]
     return list(messages) if isinstance(messages, list) else [str(messages)]
 
 
 class Unchanged(IfMatch):
-    """The precondition that some fields of a record are still as a page showed them. Others may
-    have changed, such as when a member was last active."""
+    """The precondition that some fields of a record are as the page showed them. Others may have
+    changed, such as the last activity of a member."""
 
-    def __init__(self, **shown: Any) -> None:
+    def __init__(self, **fields: Any) -> None:
         super().__init__(None)
-        self._shown = shown
+        self._fields = fields
 
     def check(self, data: bytes) -> None:
         """Raise PreconditionFailed if one of the fields differs."""
         record = loads(data)
-        if any(record[name] != value for name, value in self._shown.items()):
+        if any(record[name] != value for name, value in self._fields.items()):
             raise PreconditionFailed
 
 
@@ -159,7 +155,7 @@ def form_page(template: str, draft: Draft, status: int | None = None, **values: 
     """Render a page with a form.
 
     Args:
-        status: without it, that of the draft.
+        status: by default, that of the draft.
     """
     response = page(template, status or draft.status, draft=draft, **values)
     if draft.rejection is not None:
@@ -168,23 +164,20 @@ def form_page(template: str, draft: Draft, status: int | None = None, **values: 
 
 
 def count_post() -> None:
-    """Count the current post of a form, if ``app.policy.rate_limits.FORMS`` has it.
-
-    Raises:
-        RateLimited: it is one too many.
-    """
+    """Count the current post, if ``app.policy.rate_limits.FORMS`` has its form. Raises
+    RateLimited."""
     route = request.url_rule.rule if request.url_rule else ""
     if kind := FORMS.get(route):
         count_form_post(_subject(kind))
 
 
 def _subject(kind: str) -> str:
-    """The subject by which the current post is counted."""
+    """Return the subject that the current post is counted for."""
     if kind == "token":
         return str((request.view_args or {}).get("token"))
     if kind == "sign-in":
         return str(getattr(pending_sign_in(), "token_hash", ""))
-    if kind == "attempt":  # which the view has found, or else anybody could make up one
+    if kind == "attempt":  # the view has found it, or anybody could make one up
         return hash_token(read_cookie(ATTEMPT))
     person = current_person()
     if kind == "person" and person is not None:

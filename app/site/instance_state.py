@@ -1,7 +1,7 @@
 """The state of the instance: who can sign up, and the message on all pages.
 
-Both are in one row. Whatever depends on it reads the row; pages only show what their process has
-read within the last seconds, so that they cost no query.
+Both are in one row. Decisions read the row; pages show what their process has read within the last
+seconds, which costs no query.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from app.values import clock
 from config import Settings
 
 ROW: Final = 1  # the id
-OPEN: Final = "open"  # of the setting SIGN_UP
+OPEN: Final = "open"  # a value of SIGN_UP
 CLOSED: Final = "closed"
 _EXTENSION: Final = "canopy_instance_state"
 _STATEMENT: Final = select(
@@ -39,7 +39,7 @@ _ROW: Final = CompiledQuery(_STATEMENT)
 class InstanceMessage(NamedTuple):
     """The message at the top of every page, as plain text.
 
-    Args:
+    Attributes:
         kind: one of ``app.policy.instance.MESSAGE_KINDS``.
         until: when it ends; None: when it is removed.
     """
@@ -63,7 +63,7 @@ class State(NamedTuple):
 class _RecentState:
     """The state that a process has read within the last ``STATE_SECONDS``.
 
-    One thread reads it while the others use the one before. If it cannot be read, nothing is set.
+    While one thread reads it, the others use the former one. If it cannot be read, it is empty.
     """
 
     def __init__(self, read: Callable[[], State]) -> None:
@@ -97,8 +97,8 @@ def read_state(*, in_change: bool = False) -> State:
     """Read the row.
 
     Args:
-        in_change: whether to read it in the open transaction. A thread that held its connection
-            and waited for another one could wait for itself.
+        in_change: read it in the open transaction. A thread that waits for a second connection
+            could wait for itself.
     """
     row = db.session.execute(_STATEMENT).first() if in_change else _ROW.first()
     if row is None:
@@ -115,8 +115,8 @@ def forget_state() -> None:
 
 
 def sign_up(*, in_change: bool = False) -> str:
-    """Who can sign up now: ``open``, ``invited`` or ``closed``. That is the setting SIGN_UP, unless
-    an operator has closed sign-up.
+    """Return who can sign up now: ``open``, ``invited`` or ``closed``, which is SIGN_UP unless an
+    operator has closed sign-up.
 
     Args:
         in_change: as in ``read_state``.
@@ -126,12 +126,12 @@ def sign_up(*, in_change: bool = False) -> str:
 
 
 def shown_sign_up() -> str:
-    """The same for pages to show, up to ``STATE_SECONDS`` old."""
+    """Return the same for pages, up to ``STATE_SECONDS`` old."""
     return _narrowed(_setting(), _recent().get(may_read=_may_read()))
 
 
 def shown_message() -> InstanceMessage | None:
-    """The message that pages show."""
+    """Return the message that pages show, or None."""
     message = _recent().get(may_read=_may_read()).message
     return None if message is None or message.has_ended else message
 
@@ -151,5 +151,5 @@ def _setting() -> str:
 
 
 def _recent() -> _RecentState:
-    found: _RecentState = current_app.extensions[_EXTENSION]
-    return found
+    recent: _RecentState = current_app.extensions[_EXTENSION]
+    return recent

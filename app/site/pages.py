@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any, Final, NamedTuple
 
 from flask import Blueprint, Flask, Response, current_app, flash, g, redirect, request
 from flask import render_template as render
+from flask_wtf.csrf import generate_csrf
 from werkzeug.urls import iri_to_uri
 
 from app.auth.memberships import Accounts, accounts_of
@@ -26,13 +28,13 @@ from config import Settings
 _EXTENSION: Final = "canopy_instance"
 
 _THEME: Final = "canopy_theme"  # a cookie that js/page.js writes
-_THEMES: Final = ("light", "dark")  # else as the system has it
+_THEMES: Final = ("light", "dark")
 
-bp = Blueprint("site", __name__, template_folder="templates")  # the templates that all pages share
+bp = Blueprint("site", __name__, template_folder="templates")  # shared templates
 
 
 def init_app(app: Flask, settings: Settings) -> None:
-    """Register templates, static files and template filters."""
+    """Register templates, static files, and the variables and filters of templates."""
     app.jinja_options = {"finalize": _shown}
     app.register_blueprint(bp)
     static_files.init_app(app)
@@ -66,8 +68,7 @@ def init_app(app: Flask, settings: Settings) -> None:
 
 
 def _shown(value: Any) -> Any:
-    """Return the value of an expression in a template without control characters. Markup is made of
-    such values."""
+    """Return the value of an expression in a template without control characters."""
     return display_text(value) if type(value) is str else value
 
 
@@ -76,11 +77,11 @@ class Instance(NamedTuple):
 
     name: str
     sign_up: str
-    single_sign_on: str  # the name of the provider; empty: there is none
+    single_sign_on: str  # name of the provider; empty if there is none
     password_sign_in: bool
-    sends_mail: bool  # or is on a developer's machine, who finds mails in a folder
+    sends_mail: bool  # also True on a developer's machine, with mails in a folder
     support_email: str | None
-    links: tuple[tuple[str, str], ...]  # each its text and address
+    links: tuple[tuple[str, str], ...]  # text and address
     map_tile_url: str | None
     map_tile_attribution: str | None
 
@@ -104,16 +105,16 @@ class Instance(NamedTuple):
 
 
 def instance() -> Instance:
-    """The current application's instance."""
-    found: Instance = current_app.extensions[_EXTENSION]
-    return found._replace(sign_up=shown_sign_up())
+    """Return the facts about the instance."""
+    facts: Instance = current_app.extensions[_EXTENSION]
+    return facts._replace(sign_up=shown_sign_up())
 
 
 class PageBlueprint(Blueprint):
     """A blueprint of pages, protected against cross-site request forgery.
 
     Args:
-        section: the path of the link in the navigation that leads to these pages.
+        section: the path of the link in the navigation to these pages.
     """
 
     def __init__(self, name: str, import_name: str, *, section: str | None = None) -> None:
@@ -123,7 +124,7 @@ class PageBlueprint(Blueprint):
 
 
 def theme() -> str | None:
-    """The theme that this browser has chosen, ``light`` or ``dark``; None: that of its system."""
+    """Return the theme of this browser, ``light`` or ``dark``; None for that of its system."""
     chosen = request.cookies.get(_THEME)
     return chosen if chosen in _THEMES else None
 
@@ -136,15 +137,27 @@ def page(template: str, status: int = 200, **values: Any) -> Response:
 
 
 def revalidated(body: bytes, content_type: str, *, public: bool = False) -> Response:
-    """A response of which a browser asks each time whether its copy is current, as it is large.
+    """Return a large response that browsers keep and revalidate each time.
 
     Args:
-        public: whether caches between here and the browser may keep a copy too.
+        public: let shared caches keep it as well.
     """
     response = Response(body, content_type=content_type)
     response.headers["ETag"] = entity_tag([body])
     response.headers["Cache-Control"] = "no-cache" if public else "private, no-cache"
     return response.make_conditional(request)  # type: ignore[return-value]
+
+
+def live_part(template: str, **values: Any) -> Response:
+    """Render a part of a page that js/live.js reloads, or return 304 if the page has it already.
+
+    The page includes the same template. Tokens of forms differ each time, and do not count.
+    """
+    response = page(template, **values)
+    text = response.get_data().replace(generate_csrf().encode(), b"")
+    response.set_etag(hashlib.sha256(text).hexdigest()[:24])
+    response.make_conditional(request.environ)
+    return response
 
 
 def redirect_to(path: str, message: str = "") -> Response:
@@ -159,19 +172,23 @@ def redirect_to(path: str, message: str = "") -> Response:
 
 
 def article(role: str) -> str:
-    """The word before a role: ``an`` before ``owner``."""
+    """Return the article for a role: ``an`` for ``owner``."""
     return "an" if role[0] in "aeo" else "a"
 
 
 def omit_form_action(target: str) -> None:
-    """Leave ``form-action`` out of this page's policy if ``target``, the local path that its forms
-    lead to, leads on to an application: browsers apply it to the redirects of others, too."""
+    """Leave ``form-action`` out of this page's policy if its forms lead to an application, as
+    browsers apply it to redirects as well.
+
+    Args:
+        target: the local path that the forms lead to.
+    """
     if target.partition("?")[0] == AUTHORIZE:
         request.environ[NO_FORM_ACTION] = True
 
 
 def local_path(target: str | None) -> str:
-    """The path to redirect to after signing in: the requested one if it is local, else ``/``."""
+    """Return the path to redirect to after signing in: the target if it is local, else ``/``."""
     if not target or not target.isprintable():
         return "/"
     is_external = "\\" in target or target.startswith("//") or not target.startswith("/")
@@ -179,31 +196,31 @@ def local_path(target: str | None) -> str:
 
 
 def _accounts() -> Accounts:
-    """The accounts of the signed-in person, for the menu; none on an error page, as the database
-    may be down."""
+    """Return the accounts of the signed-in person for the menu; none on an error page, as the
+    database may be down."""
     person = g.get("person")
     if person is None or g.get("is_failure"):
         return Accounts([], 0)
     if "accounts" not in g:
         g.accounts = accounts_of(person.user_id)
-    found: Accounts = g.accounts
-    return found
+    accounts: Accounts = g.accounts
+    return accounts
 
 
 def _open_invitations() -> int:
-    """The number of open invitations that the person can see: 0 until their address is verified."""
+    """Return the number of open invitations; 0 until the person's address is verified."""
     return _accounts().invitations if g.person and g.person.is_verified else 0
 
 
 def _may(permission: str) -> bool:
-    """Return whether the role of the signed-in person in their account includes a permission."""
+    """Return True if the role of the signed-in person includes a permission."""
     person = g.get("person")
     is_open = bool(person and person.role and not person.is_overdue)
     return is_open and permission in expand_permissions(role_permissions(person.role))
 
 
 def format_hectares(area: float) -> str:
-    """An area for people: ``4,098.41 ha``; a small one to the square meter."""
+    """Format an area as ``4,098.41 ha``; below 1 ha to the square meter."""
     if area == 0:
         return "0 ha"
     return f"{area:,.4f} ha" if area < 1 else f"{area:,.2f} ha"

@@ -1,5 +1,5 @@
-"""Protection of pages: against cross-site request forgery, by a secret token in each form and a
-check of the headers Origin and Sec-Fetch-Site; and against texts that are too long."""
+"""Protection of pages: against cross-site request forgery, by a token in each form and the headers
+Origin and Sec-Fetch-Site; and against texts that are too long."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ View = Callable[..., Any]
 
 _csrf = CSRFProtect()
 _COOKIE: Final = "canopy_forms"
-# What werkzeug has of a file in memory at once: 64 KB that it reads, and before those what may be
-# the beginning of the line between two parts. It counts them as if they were of a field.
+# What werkzeug has of a file in memory at once: 64 KB, and the possible beginning of a line between
+# two parts. It counts them as a field.
 _PIECE_BYTES: Final = 64 * 1024 + 1024
-_PARTS_OF_FILE: Final = 20  # of a form with a file: each part may have FORM_BYTES in memory
+_FILE_FORM_PARTS: Final = 20  # most parts of a form with a file; each may have FORM_BYTES in memory
 
 
 class PageSessions(SecureCookieSessionInterface):
-    """Flask's session, which holds the CSRF secret and flashed messages.
+    """Flask's session, which has the CSRF secret and flashed messages.
 
-    The API has none: opening it takes a tenth of a request's time.
+    The API has none: opening it takes a tenth of the time of a request.
     """
 
     def open_session(self, app: Flask, request: Request) -> SecureCookieSession | None:
@@ -59,8 +59,8 @@ class PageSessions(SecureCookieSessionInterface):
 
 
 def init_app(app: Flask, settings: Settings) -> None:
-    """Set up sessions and the secret tokens of forms, which ``protect`` checks: the function that
-    Flask-WTF calls before each request does nothing."""
+    """Set up sessions and the tokens of forms. ``protect`` checks them; the hook of Flask-WTF does
+    nothing."""
     app.secret_key = settings.secret_key
     app.session_interface = PageSessions()
     app.config.update(
@@ -68,8 +68,8 @@ def init_app(app: Flask, settings: Settings) -> None:
         SESSION_COOKIE_SECURE=settings.is_https,
         SESSION_COOKIE_HTTPONLY=True,
         SESSION_COOKIE_SAMESITE="Lax",
-        WTF_CSRF_CHECK_DEFAULT=False,  # pages call it; the API does not use cookies
-        WTF_CSRF_SSL_STRICT=False,  # check_origin does without Referer
+        WTF_CSRF_CHECK_DEFAULT=False,  # the API does not use cookies
+        WTF_CSRF_SSL_STRICT=False,  # check_origin needs no Referer
         WTF_CSRF_TIME_LIMIT=None,  # the secret ends with the session
     )
     _csrf.init_app(app)
@@ -78,25 +78,28 @@ def init_app(app: Flask, settings: Settings) -> None:
 def protect() -> Any:
     """Reject a POST that another site made this browser send, and any text that is too long.
 
-    The body is parsed for the token. That takes long for a large one, so it is counted before, and
-    only read of people who may use the page: others get the response that this returns.
+    The body is parsed for the token, which takes long for a large one. So its length is checked
+    before, and it is only read from people who may use the page.
+
+    Returns:
+        The response to others, or None.
 
     Raises:
-        PayloadTooLarge: it is longer than any form.
+        PayloadTooLarge: the form is too large.
         ValidationFailed: a field is too long.
         BadRequest: a parameter of the query is too long, or the form is chunked. Browsers do not
-            send forms so, and werkzeug would truncate it.
-        Forbidden: it comes from another site, or the form has expired; or it is large, and the role
-            of its sender may not send it.
-        Unauthorized: it is large, and nobody is signed in in the browser whose script sent it.
+            chunk forms, and werkzeug would truncate it.
+        Forbidden: it comes from another site, has expired, or is large and its sender may not use
+            the page.
+        Unauthorized: it is large, and a script without a signed-in person sent it.
         UnsupportedMediaType: it is large, and not ``multipart/form-data``.
-        ServiceUnavailable: it is large, and too many others are before it.
+        ServiceUnavailable: it is large, and too many others are being read.
     """
     view = current_app.view_functions.get(request.endpoint or "")
     limits: FormLimits = getattr(view, "form_limits", FormLimits())
     request.max_content_length, request.max_form_memory_size = _most_bytes(limits)
     if limits.is_file:
-        request.max_form_parts = _PARTS_OF_FILE
+        request.max_form_parts = _FILE_FORM_PARTS
     _check_lengths(request.args, FormLimits(), BadRequest)
     if "HTTP_TRANSFER_ENCODING" in request.environ:
         raise BadRequest("Send the form with a Content-Length, not in chunks.")
@@ -123,8 +126,11 @@ def protect() -> Any:
 class FormLimits(NamedTuple):
     """The limits of a form; without arguments, those of an ordinary one.
 
-    Its one large field, if it has any, may have as many bytes as a setting says; the other fields
-    together may have ``others``. A file is not held in memory.
+    Attributes:
+        others: the most bytes of all fields except ``field`` together.
+        field: the one large field, if any.
+        setting: the name of the setting with its most bytes.
+        is_file: True if it is a file, which is not held in memory.
     """
 
     others: int = FORM_BYTES
@@ -133,8 +139,8 @@ class FormLimits(NamedTuple):
     is_file: bool = False
 
 
-def takes(limits: FormLimits) -> Callable[[View], View]:
-    """Decorate a view that takes a form with other limits than an ordinary one."""
+def with_form_limits(limits: FormLimits) -> Callable[[View], View]:
+    """Decorate a view whose form has other limits than an ordinary one."""
 
     def decorate(view: View) -> View:
         view.form_limits = limits  # type: ignore[attr-defined]
@@ -144,9 +150,9 @@ def takes(limits: FormLimits) -> Callable[[View], View]:
 
 
 def _most_bytes(limits: FormLimits) -> tuple[int, int]:
-    """Return (the maximum bytes of the form, those of them in memory)."""
-    more = getattr(current_app.config["SETTINGS"], limits.setting) if limits.setting else 0
-    most = limits.others + int(more)
+    """Return (the most bytes of the form, the most of them in memory)."""
+    field_bytes = getattr(current_app.config["SETTINGS"], limits.setting) if limits.setting else 0
+    most = limits.others + int(field_bytes)
     return most, limits.others + _PIECE_BYTES if limits.is_file else most
 
 
@@ -156,26 +162,25 @@ def _check_lengths(
     """Reject fields that are too long, before anything looks at their texts.
 
     Raises:
-        ApiError: one is, as ``refusal``.
-        PayloadTooLarge: those that are checked, and shown again, at once have more characters
-            together than they may have bytes.
+        ApiError: a field is too long, as ``refusal``.
+        PayloadTooLarge: the fields except the large one have too many characters together.
     """
-    small = [each for each in fields.items(multi=True) if each[0] != limits.field]
-    for name, text in small:
+    small_fields = [(name, text) for name, text in fields.items(multi=True) if name != limits.field]
+    for name, text in small_fields:
         most = FIELD_LENGTHS.get(name, FIELD_LENGTH)
         if max(len(name), len(text)) > most:
             message = f"“{name[:50]}” has more than {most:,} characters. Shorten it and try again."
-            headers = {"HX-Reswap": "none"}  # in place of the form that a script has sent
+            headers = {"HX-Reswap": "none"}  # a script must not replace its form by the error
             raise refusal(message, details=[Detail(name[:50], message)], headers=headers)
-    if sum(len(text) for _, text in small) > limits.others:
+    if sum(len(text) for _, text in small_fields) > limits.others:
         raise PayloadTooLarge
 
 
 def _turn_away_large(view: View | None) -> Any:
-    """Return the response to a large form whose sender may not send it; its body is not read.
+    """Return the response to a large form whose sender may not use the page, without reading it.
 
-    A large one has several parts: werkzeug reads the other kind at once, and takes seconds for a
-    few megabytes of empty fields.
+    A large form must have parts: werkzeug reads the other kind at once, and takes seconds for a few
+    megabytes of empty fields.
     """
     if (request.content_length or 0) <= FORM_BYTES:
         return None
@@ -187,12 +192,10 @@ def _turn_away_large(view: View | None) -> Any:
 
 
 def check_origin() -> None:
-    """Check the headers with which browsers tell a request's origin, if they are present.
+    """Check the headers about the origin of a request, if it has them. Raises Forbidden.
 
-    The instance's own origin is that of ``PUBLIC_URL``. The host that a request names is believed
-    only where that is not set, as on a developer's machine.
-
-    Raises Forbidden for another site.
+    The instance's own origin is ``PUBLIC_URL``. Only where that is not set, as on a developer's
+    machine, the host that the request names counts as well.
     """
     site, origin = request.headers.get("Sec-Fetch-Site"), request.headers.get("Origin")
     settings: Settings = current_app.config["SETTINGS"]
@@ -209,8 +212,7 @@ def check_origin() -> None:
 
 
 def own_site_only(view: View) -> View:
-    """Decorate a view that gives a file or data and no page: links of other sites are refused, as
-    ``check_origin`` says."""
+    """Decorate a view that returns a file or data: requests from other sites are refused."""
 
     @wraps(view)
     def run(*args: Any, **arguments: Any) -> Any:
@@ -221,12 +223,12 @@ def own_site_only(view: View) -> View:
 
 
 def csrf_field() -> Markup:
-    """The hidden form field with the CSRF token."""
+    """Return the hidden field with the CSRF token."""
     return Markup('<input type="hidden" name="csrf_token" value="{}">').format(generate_csrf())
 
 
 def renew_form_secret() -> None:
-    """Invalidate forms that were loaded before; flashed messages are kept."""
+    """Invalidate all loaded forms, and keep flashed messages."""
     messages = session.get("_flashes")
     session.clear()
     if messages:

@@ -44,7 +44,7 @@ def robots() -> Response:
 
 @bp.get("/.well-known/security.txt")
 def security() -> Response:
-    """Where to report a vulnerability (RFC 9116): SUPPORT_EMAIL, or 404 without one."""
+    """The contact for vulnerabilities (RFC 9116), which is SUPPORT_EMAIL, or 404 without it."""
     contact = instance().support_email
     if contact is None:
         raise NotFound

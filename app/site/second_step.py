@@ -1,8 +1,8 @@
 """Signing in with a second factor: the step between the right password and the session.
 
-Every way of signing in that begins with a password or a mailed link goes through ``begin_sign_in``.
-For people with a second factor it starts no session, but a pending sign-in: its token is in a
-cookie of this browser, and opens the page of the second step and nothing else.
+Signing in with a password or a mailed link goes through ``begin_sign_in``. For people with a second
+factor it starts a pending sign-in instead of a session. Its token is in a cookie of this browser,
+and only opens the page of the second step.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ _COOKIE: Final = "canopy_second_step"
 
 
 def has_second_step(user_id: str) -> bool:
-    """Return whether a person has a second factor, in the current transaction."""
-    has_one = select(User.second_factor_since.is_not(None)).where(User.id == user_id)
-    return bool(db.session.scalars(has_one).one())
+    """Return True if a person has a second factor, in the current transaction."""
+    has_factor = select(User.second_factor_since.is_not(None)).where(User.id == user_id)
+    return bool(db.session.scalars(has_factor).one())
 
 
 def begin_sign_in(target: str, user_id: str, account_id: str | None, message: str = "") -> Response:
@@ -36,9 +36,9 @@ def begin_sign_in(target: str, user_id: str, account_id: str | None, message: st
     transaction; or, if they have a second factor, lead them to the second step.
 
     Args:
-        target: the local path that follows.
-        account_id: the account that the session works in.
-        message: for the next page, about what was done.
+        target: the local path of the next page.
+        account_id: the account of the session.
+        message: the message on the next page.
     """
     if not has_second_step(user_id):
         response = redirect_to(target, message)
@@ -51,7 +51,7 @@ def begin_sign_in(target: str, user_id: str, account_id: str | None, message: st
 
 
 def pending_sign_in() -> Any:
-    """The pending sign-in of this browser, as ``find_pending`` has it, or None."""
+    """Return the pending sign-in of this browser from ``find_pending``, or None."""
     token = read_cookie(_COOKIE)
     return find_pending(token) if token else None
 

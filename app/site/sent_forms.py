@@ -1,8 +1,7 @@
-"""Forms that make a secret. Sent twice, as by reloading the response, they make one; the page that
-follows shows it once.
+"""Forms that make a secret and show it once. Sent twice, as by a reload, they make one.
 
-Each such form has a mark. The session's cookie keeps the marks of the last ones that have made a
-secret, and the page where what they made is found.
+Each form has a mark. The session has the marks of the last forms that made a secret, with the path
+of the page of what they made.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from markupsafe import Markup
 from app.site.pages import page, redirect_to
 
 _KEY: Final = "sent_forms"
-_KEPT: Final = 5
+_MOST_MARKS: Final = 5
 _MARK_BYTES: Final = 9
 _MARK_LENGTH: Final = 12
 
@@ -27,19 +26,19 @@ def init_app(app: Flask) -> None:
 
 
 def mark_field() -> Markup:
-    """The hidden field with the mark of a form: a new one, or that which was sent with it."""
+    """Return the hidden field with the mark that was sent, or a new one."""
     mark = _sent_mark() or secrets.token_urlsafe(_MARK_BYTES)
     return Markup('<input type="hidden" name="mark" value="{}">').format(mark)
 
 
 def sent_before(remedy: str) -> Response | None:
-    """The response to a form that has made its secret before; None if it has not.
+    """Return the response to a form that has already made its secret, or None.
 
     Args:
-        remedy: what to do if nobody has copied the secret, such as ``rotate it``.
+        remedy: what to do if nobody copied the secret, such as ``rotate it``.
     """
     mark = _sent_mark()
-    path = next((path for known, path in session.get(_KEY, ()) if known == mark), None)
+    path = next((path for sent, path in session.get(_KEY, ()) if sent == mark), None)
     if path is None:
         return None
     return redirect_to(
@@ -50,10 +49,10 @@ def sent_before(remedy: str) -> Response | None:
 
 
 def show_once(path: str, template: str, **values: Any) -> Response:
-    """The page with the secret that the current form has made. Sending the form again leads to
-    ``path``. A form without a mark may be sent again."""
+    """Render the page with the secret that the current form has made. Sent again, the form leads to
+    ``path``, unless it has no mark."""
     if mark := _sent_mark():
-        session[_KEY] = [*session.get(_KEY, ()), (mark, path)][-_KEPT:]
+        session[_KEY] = [*session.get(_KEY, ()), (mark, path)][-_MOST_MARKS:]
     return page(template, **values)
 
 

@@ -28,7 +28,7 @@ from app.policy.permissions import ROLES, expand_permissions, role_permissions
 from app.policy.rate_limits import PAGE_REQUESTS
 from app.security.timed_signer import TimedSigner
 from app.site.cookies import read_cookie, set_cookie
-from app.site.pages import article, redirect_to
+from app.site.pages import article, instance, page, redirect_to
 from app.site.protection import check_origin, renew_form_secret
 
 View = Callable[..., Any]
@@ -38,7 +38,7 @@ _KNOWN_BROWSER: Final = "canopy_known"
 
 
 def current_person() -> SignedIn | None:
-    """The person signed in in this browser, or None."""
+    """Return the person who is signed in, or None."""
     if "person" not in g:
         token = session_token()
         g.person = find_session(token) if token else None
@@ -47,25 +47,25 @@ def current_person() -> SignedIn | None:
 
 
 def may_be_signed_in() -> bool:
-    """Return whether this browser has the cookie of a session, which may have ended. Does not query
+    """Return True if this browser has the cookie of a session, which may have ended. Does not query
     the database."""
     return bool(session_token())
 
 
 def session_token() -> str:
-    """The session token in this browser's cookie, or an empty string."""
+    """Return the session token of this browser, or an empty string."""
     return read_cookie(_SESSION)
 
 
 def login_path() -> str:
-    """The page to sign in, which leads back to the requested one."""
+    """Return the path of the sign-in page, which leads back to the current one."""
     target = request.full_path.rstrip("?") if request.method == "GET" else "/"
     return f"/login?next={quote(target, safe='')}"
 
 
 def signed_in(view: View) -> View:
-    """Decorate a view that gets the signed-in person as its first argument. Their requests are
-    limited by PAGE_REQUESTS. Others are redirected to the sign-in page."""
+    """Decorate a view that gets the signed-in person as its first argument. PAGE_REQUESTS limits
+    their requests; others are redirected to the sign-in page."""
 
     @wraps(view)
     def run(**arguments: Any) -> Any:
@@ -90,8 +90,8 @@ def _count(person: SignedIn) -> None:
 
 
 def _turn_away_strangers() -> Response | None:
-    """A redirect to the sign-in page; None for somebody who is signed in. Raises Unauthorized for a
-    script, which cannot use a page."""
+    """Return a redirect to the sign-in page, or None for somebody who is signed in. Raises
+    Unauthorized for a script, which cannot use a page."""
     if current_person() is not None:
         return None
     if is_from_script():
@@ -100,16 +100,16 @@ def _turn_away_strangers() -> Response | None:
 
 
 def of_account(permission: str, *, owners_only: bool = False) -> Callable[[View], View]:
-    """Decorate a view of the account that the signed-in person works in. It gets them as the
-    principal of the API's services, as its first argument.
+    """Decorate a view of the account that the signed-in person works in. It gets their principal as
+    its first argument.
 
     Args:
-        permission: what their role must include.
-        owners_only: whether other roles are refused, even if they include the permission.
+        permission: the permission that their role must include.
+        owners_only: refuse other roles, even if they include the permission.
     """
 
     def enter(person: SignedIn) -> Response | None:
-        if g.get("entered") == permission:  # by a large form, before it was read
+        if g.get("entered") == permission:  # checked before a large form was read
             return None
         _count(person)
         if person.account_id is None:
@@ -143,25 +143,56 @@ def of_account(permission: str, *, owners_only: bool = False) -> Callable[[View]
     return decorate
 
 
+def of_operator(view: View) -> View:
+    """Decorate a view for operators with a confirmed address. Others get a 403 that says why, and
+    people who are not signed in the sign-in page."""
+
+    @wraps(view)
+    def run(person: SignedIn, **arguments: Any) -> Any:
+        if not person.is_operator:
+            raise Forbidden("This page is for operators of this instance.")
+        if not person.is_verified:
+            raise Forbidden("Confirm your email address first: request a link on your profile.")
+        return view(**arguments)
+
+    wrapped = signed_in(run)
+    wrapped.for_operators = True  # type: ignore[attr-defined]  # for the generated documentation
+    return wrapped
+
+
+def with_passwords(view: View) -> View:
+    """Decorate a view that needs passwords. Where ``PASSWORD_SIGN_IN`` is false, a page says what
+    to do instead."""
+
+    @wraps(view)
+    def run(*positional: Any, **arguments: Any) -> Any:
+        if instance().password_sign_in:
+            return view(*positional, **arguments)
+        current_person()
+        return page("no_passwords.html", 403)
+
+    return run
+
+
 def _needed_role(person: SignedIn, permission: str) -> str:
-    """The message to somebody whose role does not include a permission."""
-    able = [
+    """Return the message for a role without a permission."""
+    roles = [
         f"{role}s" for role in ROLES if permission in expand_permissions(role_permissions(role))
     ]
     return (
         f"You are {article(person.role)} {person.role} in {person.account_name}. Only "
-        f"{', '.join(able[:-1])} and {able[-1]} can do this. Ask an owner or admin to change your "
-        "role."
+        f"{', '.join(roles[:-1])} and {roles[-1]} can do this. "
+        "Ask an owner or admin to change your role."
     )
 
 
 def is_from_script() -> bool:
-    """Return whether a script of a page sent the request, which cannot use a whole page."""
+    """Return True if a script sent the request, which cannot use a whole page."""
     return "HX-Request" in request.headers or "X-Requested-With" in request.headers
 
 
 def with_person(view: View) -> View:
-    """Decorate a view for anybody, whose page shows the signed-in person."""
+    """Decorate a view for everybody whose page shows the signed-in person."""
 
     @wraps(view)
     def run(**arguments: Any) -> Any:
@@ -172,7 +203,7 @@ def with_person(view: View) -> View:
 
 
 def signed_in_principal() -> Principal:
-    """The signed-in person as the principal of an API route.
+    """Return the principal of the signed-in person for a route of the API.
 
     Raises:
         Unauthorized: nobody is signed in, or they belong to no account.
@@ -190,13 +221,13 @@ def signed_in_principal() -> Principal:
 def sign_in(
     response: Response, user_id: str, account_id: str | None, *, confirmed: bool = False
 ) -> None:
-    """Start a new session in the current transaction. Any session this browser had ends.
+    """Start a new session in the current transaction, and end the one that this browser had.
 
-    The last step of signing in, which asks for nothing more: after a password or a mailed link,
-    ``app.site.second_step.begin_sign_in`` comes before it.
+    This is the last step: after a password or a mailed link, use
+    ``app.site.second_step.begin_sign_in``.
 
     Args:
-        confirmed: whether they have just given their second factor or, having none, their password.
+        confirmed: True if they have just given their second factor or, without one, their password.
     """
     before = current_person()
     if before is not None:
@@ -211,13 +242,13 @@ def sign_in(
     renew_form_secret()
     seconds = int(SESSION_LIFE.total_seconds())
     set_cookie(response, _SESSION, token, seconds)
-    known = _signer().dumps([user_id, secrets.token_urlsafe(9)])
-    set_cookie(response, _KNOWN_BROWSER, known, int(KNOWN_BROWSER_LIFE.total_seconds()))
+    browser = _signer().dumps([user_id, secrets.token_urlsafe(9)])
+    set_cookie(response, _KNOWN_BROWSER, browser, int(KNOWN_BROWSER_LIFE.total_seconds()))
 
 
 def sign_out(response: Response) -> Response:
-    """Delete the session's cookie, and the maps and files in the browser's cache; the caller has
-    ended the session."""
+    """Delete the cookie of the session and the browser's cache, with its maps and files. The caller
+    has ended the session."""
     renew_form_secret()
     set_cookie(response, _SESSION, "", 0)
     response.headers["Clear-Site-Data"] = '"cache"'
@@ -225,7 +256,7 @@ def sign_out(response: Response) -> Response:
 
 
 def known_browser() -> KnownBrowser | None:
-    """This browser's id and the person who signed in last, or None."""
+    """Return the id of this browser and the last person who signed in, or None."""
     cookie = read_cookie(_KNOWN_BROWSER)
     try:
         life = int(KNOWN_BROWSER_LIFE.total_seconds())

@@ -1,8 +1,8 @@
 """Static files, at addresses that change with their content, so that browsers keep them.
 
-``/static/<version>/<name>``: the version is a hash of all files, so that a module in JavaScript
-can import another by its relative address. Third-party files are put into ``third_party`` at
-set-up; where that could not be done, pages work without maps and say so.
+In ``/static/<version>/<name>``, the version is a hash of all files, so that modules in JavaScript
+import each other by relative addresses. Set-up puts third-party files into ``third_party``; without
+them, pages work without maps and say so.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ log = getLogger(__name__)
 bp = Blueprint("static_files", __name__)
 
 _FOLDER: Final = Path(__file__).parent / "static"
-_STAMP: Final = _FOLDER / "third_party" / "stamp"  # written last, when all files are there
+_STAMP: Final = _FOLDER / "third_party" / "stamp"  # written after all files
 _GUIDES: Final = ROOT / "app" / "reference" / "guides" / "made" / "stamp"
 HOW_TO_MAKE: Final = f"Run: python3 {ROOT / 'bin' / '_third_party.py'}"
 _VERSION: Final = "canopy_static_version"
@@ -28,8 +28,7 @@ _YEAR: Final = 365 * 24 * 3600
 
 
 def init_app(app: Flask) -> None:
-    """Serve the files, let templates name their addresses with ``static``, and log what is missing
-    of them."""
+    """Serve the files, give templates ``static()``, and log what is missing."""
     app.extensions[_VERSION] = _version()
     app.register_blueprint(bp)
     app.jinja_env.globals["static"] = _static_path
@@ -38,17 +37,17 @@ def init_app(app: Flask) -> None:
 
 
 def _static_path(name: str) -> str:
-    """The address of a file, such as ``js/page.js``."""
+    """Return the address of a file, such as ``js/page.js``."""
     return f"/static/{current_app.extensions[_VERSION]}/{name}"
 
 
 def has_third_party() -> bool:
-    """Return whether the libraries and the data of maps are installed."""
+    """Return True if the libraries and the data of maps are installed."""
     return _STAMP.is_file()
 
 
 def missing_files() -> str:
-    """What set-up should have made and did not, as a sentence; empty if all is there."""
+    """Return a sentence about what set-up has not made; empty if nothing is missing."""
     missing = [] if has_third_party() else ["the browser code of the maps"]
     missing += [] if _GUIDES.is_file() else ["the guides at /docs/guides"]
     return f"The pages lack {' and '.join(missing)}." if missing else ""
@@ -56,7 +55,7 @@ def missing_files() -> str:
 
 @bp.get("/static/<version>/<path:name>")
 def static_file(version: str, name: str) -> Response:
-    """A file. It is cached unless the version, as on pages of another release, is another one."""
+    """A file, which is cached if the version is the current one."""
     response = send_from_directory(_FOLDER, name)
     if version == current_app.extensions[_VERSION]:
         response.cache_control.no_cache = None
@@ -67,7 +66,7 @@ def static_file(version: str, name: str) -> Response:
 
 
 def _version() -> str:
-    """A hash of all files and their names."""
+    """Return a hash of all files and their names."""
     digest = hashlib.sha256()
     for path in sorted(_FOLDER.rglob("*")):
         if path.is_file():

@@ -1,4 +1,4 @@
-"""A small map of features, drawn by the server as SVG: no script, nothing from elsewhere."""
+"""A small map of features as SVG, without scripts and backgrounds."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 _WIDTH: Final = 720
 _HEIGHT: Final = 420
 _MARGIN: Final = 16
-_SMALLEST: Final = 0.002  # degrees that the map is wide and high at least
+_SMALLEST: Final = 0.002  # least degrees of the width and the height
 
 
 class Outline(NamedTuple):
@@ -24,8 +24,8 @@ class Outline(NamedTuple):
     geometry: str
 
 
-class Drawn(NamedTuple):
-    """A feature as it is drawn: the path of an SVG, or the center of a dot."""
+class DrawnShape(NamedTuple):
+    """A drawn feature: the path of an SVG, or the center of a dot."""
 
     title: str
     url: str
@@ -33,57 +33,58 @@ class Drawn(NamedTuple):
     dot: tuple[float, float] | None
 
 
-class Map(NamedTuple):
-    """A map in an SVG of this size."""
+class SvgMap(NamedTuple):
+    """The shapes and the size of an SVG."""
 
     width: int
     height: int
-    shapes: list[Drawn]
+    shapes: list[DrawnShape]
 
 
-def draw(outlines: Iterable[Outline]) -> Map | None:
-    """The map of features, with north at the top; None if there is nothing to draw."""
-    read = [(outline, list(_rings(outline.geometry))) for outline in outlines]
-    rings = [ring for _, each in read for ring in each]
+def draw_svg_map(outlines: Iterable[Outline]) -> SvgMap | None:
+    """Draw features with north at the top; None if there is nothing to draw."""
+    features = [(outline, list(_rings(outline.geometry))) for outline in outlines]
+    rings = [ring for _, own_rings in features for ring in own_rings]
     if not rings:
         return None
-    everything = np.concatenate(rings)
-    if np.ptp(everything[:, 0]) > 180:  # on both sides of the antimeridian
+    positions = np.concatenate(rings)
+    if np.ptp(positions[:, 0]) > 180:  # on both sides of the antimeridian
         for ring in rings:
             ring[:, 0] %= 360
-        everything = np.concatenate(rings)
-    west, south = everything.min(axis=0)
-    east, north = everything.max(axis=0)
+        positions = np.concatenate(rings)
+    west, south = positions.min(axis=0)
+    east, north = positions.max(axis=0)
     narrow = max(math.cos(math.radians((south + north) / 2)), 0.01)
     width, height = max((east - west) * narrow, _SMALLEST), max(north - south, _SMALLEST)
     scale = min((_WIDTH - 2 * _MARGIN) / width, (_HEIGHT - 2 * _MARGIN) / height)
     middle = np.array([(west + east) / 2, (south + north) / 2])
     factors = np.array([narrow * scale, -scale])
-    place = np.array([_WIDTH / 2, _HEIGHT / 2])
+    center = np.array([_WIDTH / 2, _HEIGHT / 2])
     shapes = [
-        _drawn(outline, [(ring - middle) * factors + place for ring in each])
-        for outline, each in read
+        _shape(outline, [(ring - middle) * factors + center for ring in own_rings])
+        for outline, own_rings in features
     ]
-    return Map(_WIDTH, _HEIGHT, shapes)
+    return SvgMap(_WIDTH, _HEIGHT, shapes)
 
 
-def _drawn(outline: Outline, rings: Sequence[NDArray[np.float64]]) -> Drawn:
+def _shape(outline: Outline, rings: Sequence[NDArray[np.float64]]) -> DrawnShape:
     if len(rings) == 1 and len(rings[0]) == 1:
         x, y = np.round(rings[0][0], 1).tolist()
-        return Drawn(outline.title, outline.url, "", (x, y))
-    return Drawn(outline.title, outline.url, "".join(map(_path, rings)), None)
+        return DrawnShape(outline.title, outline.url, "", (x, y))
+    return DrawnShape(outline.title, outline.url, "".join(map(_path, rings)), None)
 
 
 def _path(ring: NDArray[np.float64]) -> str:
-    """The path of a ring, to a tenth of a pixel, without positions that cannot be told apart."""
+    """Return the path of a ring, to a tenth of a pixel, without repeated positions."""
     rounded = np.round(ring, 1)
     moved = np.any(np.diff(rounded, axis=0) != 0, axis=1)
-    kept = rounded[np.concatenate(([True], moved))]
-    return "M" + "L".join(f"{x:g},{y:g}" for x, y in kept.tolist()) + "Z"
+    positions = rounded[np.concatenate(([True], moved))]
+    return "M" + "L".join(f"{x:g},{y:g}" for x, y in positions.tolist()) + "Z"
 
 
 def _rings(text: str) -> Iterator[NDArray[np.float64]]:
-    """The rings of a boundary, or the one position of a location, as longitude and latitude."""
+    """Yield the rings of a boundary, or the position of a location, as arrays of (longitude,
+    latitude)."""
     geometry: Any = orjson.loads(text)
     kind, coordinates = geometry["type"], geometry["coordinates"]
     if kind == "Point":

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 from app.auth.credentials import IS_VALID, has_ended
 from app.auth.principal import SESSIONS
 from app.auth.tenant import columns_of
-from app.db.queries import CompiledQuery, engine
+from app.db.queries import CompiledQuery, reading_engine
 from app.db.search_index import id_values, is_among_ids
 from app.formats.writers.delimited import csv_line
 from app.limits.request_counts import requests_by_credential, requests_by_day
@@ -174,7 +174,7 @@ def _ended_callers(account_id: str, ids: Collection[str]) -> dict[str, Caller]:
     """Callers that cannot make requests any more, by id; some were deleted."""
     if not ids:
         return {}
-    dialect = engine().dialect.name
+    dialect = reading_engine().dialect.name
     values = {"account_id": account_id, "ids": id_values(list(ids), dialect)}
     callers = {id_: Caller(id_, _APPLICATION, id_, has_ended=True) for id_ in ids}  # if deleted
     for row in _credentials_among(dialect).all(**values):
@@ -188,7 +188,7 @@ def _callers(account_id: str) -> Iterator[Caller]:
     """Yield all that can make requests in an account."""
     yield from map(_credential, _CREDENTIALS.all(account_id=account_id, now=clock.now()))
     consented = {row.application_id: row.name for row in _CONSENTED.all(account_id=account_id)}
-    dialect = engine().dialect.name
+    dialect = reading_engine().dialect.name
     values = {"account_id": account_id, "ids": id_values(list(consented), dialect)}
     consentless = {row.credential_id for row in _applications_among(dialect).all(**values)}
     for id_, name in consented.items():

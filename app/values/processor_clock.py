@@ -1,8 +1,8 @@
 """The processor time of the request that a thread works on.
 
-The clock is checked between the steps of long work: between rows (``app.db.progress``) and between
-batches (``app.values.batching``). A thread without a request, as in a job or a command, may take
-any time.
+The clock is checked between the steps of long work: between rows
+(``app.db.sqlite_interrupts``) and between batches (``app.values.batching``). A thread without a
+request, as in a job or a command, may take any time.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ _WAITING = CompiledQuery(
         Delivery.due_at > bindparam("moment", type_=Timestamp()),
         Delivery.attempts > 0,
     )
-    .limit(bindparam("most"))
+    .limit(bindparam("limit"))
 )
 _DATE = func.substr(RawTimestamp(AttemptCount.hour), 1, 10)
 _DAYS = CompiledQuery(
@@ -58,27 +58,27 @@ _DAYS = CompiledQuery(
 
 
 class AttemptTotal(NamedTuple):
-    """The number of attempts of an hour or a day with the same result and rounded duration; see
-    ``AttemptCount``."""
+    """The number of attempts in an hour or a day with the same result and rounded duration
+    (``AttemptCount``)."""
 
-    begins: str  # the hour or the day, as the service shows times
+    begins: str  # time of the hour or day in the API's format
     status: str
     took_ms: int
     number: int
 
 
-def count_waiting(account_id: str, webhook_id: str, most: int) -> int:
-    """The number of deliveries to a webhook that wait for a retry, at most ``most``."""
+def count_waiting(account_id: str, webhook_id: str, limit: int) -> int:
+    """Return the number of deliveries to a webhook that wait for a retry, at most ``limit``."""
     values = {"account_id": account_id, "webhook_id": webhook_id, "moment": clock.now()}
-    return len(_WAITING.tuples(**values, most=most))
+    return len(_WAITING.tuples(**values, limit=limit))
 
 
 def list_overviews(account_id: str) -> list[dict[str, Any]]:
-    """All webhooks, the oldest first: their records, and
+    """Return all webhooks, the oldest first: their records, and
 
-    * ``failing_since``: the first failure since the last success, or None;
-    * ``disabled_at``: when it was disabled, or None if that is not known anymore;
-    * ``former_secret_until``: until when the secret before the last rotation also signs, or None;
+    * ``failing_since``: time of the first failure since the last success, or None;
+    * ``disabled_at``: time when it was disabled, or None;
+    * ``former_secret_until``: time until which the former secret also signs, or None;
     * ``last_day``: attempts of the last 24 hours by status.
     """
     since = clock.now() - _DAY
@@ -90,22 +90,22 @@ def list_overviews(account_id: str) -> list[dict[str, Any]]:
 
 
 def read_overview(account_id: str, webhook_id: str) -> dict[str, Any]:
-    """One webhook, as in ``list_overviews`` but without ``last_day``. Raises NotFound."""
-    known = is_id("webhook", webhook_id)
-    rows = _ONE.tuples(account_id=account_id, webhook_id=webhook_id) if known else []
+    """Return a webhook as in ``list_overviews``, without ``last_day``. Raises NotFound."""
+    is_valid = is_id("webhook", webhook_id)
+    rows = _ONE.tuples(account_id=account_id, webhook_id=webhook_id) if is_valid else []
     if not rows:
         raise not_found()
     return _overview(rows[0])
 
 
 def count_by_hour(account_id: str, webhook_id: str, since: datetime) -> list[AttemptTotal]:
-    """The attempts to reach a webhook, by hour, in the hours that began after ``since``."""
+    """Return the attempts by hour, in the hours that began after ``since``."""
     rows = _HOURS.tuples(account_id=account_id, webhook_id=webhook_id, since=since)
     return [AttemptTotal(*row) for row in rows]
 
 
 def count_by_day(account_id: str, webhook_id: str, since: datetime) -> list[AttemptTotal]:
-    """The attempts to reach a webhook, by day (UTC), in the hours that began after ``since``."""
+    """Return the attempts by day (UTC), in the hours that began after ``since``."""
     rows = _DAYS.tuples(account_id=account_id, webhook_id=webhook_id, since=since)
     return [
         AttemptTotal(f"{day}T00:00:00.000Z", status, took_ms, int(number))
@@ -119,7 +119,7 @@ def _overview(row: tuple[Any, ...]) -> dict[str, Any]:
     is_former = former_until is not None and former_until > clock.format_time(clock.now())
     return record | {
         "failing_since": failing_since,
-        # An update of a disabled webhook is later; ``canceled_at`` is cleared soon.
+        # ``updated_at`` may be later, and ``canceled_at`` is cleared soon.
         "disabled_at": None if record["enabled"] else canceled_at or record["updated_at"],
         "former_secret_until": former_until if is_former else None,
     }

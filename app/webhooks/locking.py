@@ -14,11 +14,11 @@ from app.webhooks.record import not_found
 def lock_webhook(principal: Principal, webhook_id: str) -> Webhook:
     """Lock a webhook of the account for a change. Raises NotFound.
 
-    ``FOR UPDATE``: an event for it is either written before, or waits and then sees the change. So
-    a disabled webhook gets no events from then on.
+    Events for it wait until the change is committed, so that a disabled webhook gets no more
+    events.
     """
-    found = is_id("webhook", webhook_id)
-    webhook = find_locked(principal.account_id, Webhook, webhook_id) if found else None
+    is_valid = is_id("webhook", webhook_id)
+    webhook = find_locked(principal.account_id, Webhook, webhook_id) if is_valid else None
     if webhook is None or webhook.deleted_at is not None:
         raise not_found()
     return webhook
@@ -26,11 +26,11 @@ def lock_webhook(principal: Principal, webhook_id: str) -> Webhook:
 
 def share_lock_webhook(principal: Principal, webhook_id: str) -> Webhook:
     """Lock a webhook to queue something for it: changes wait, events do not. Raises NotFound."""
-    own = rows_of(principal.account_id, Webhook).where(
+    row = rows_of(principal.account_id, Webhook).where(
         Webhook.id == webhook_id, Webhook.deleted_at.is_(None)
     )
-    found = is_id("webhook", webhook_id)
-    webhook = db.session.scalars(own.with_for_update(read=True)).one_or_none() if found else None
+    is_valid = is_id("webhook", webhook_id)
+    webhook = db.session.scalars(row.with_for_update(read=True)).one_or_none() if is_valid else None
     if webhook is None:
         raise not_found()
     return webhook

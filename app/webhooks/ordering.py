@@ -1,4 +1,4 @@
-"""Sending tests and redeliveries, which somebody waits for, before the backlog."""
+"""Sending tests and redeliveries before the backlog, as somebody waits for them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _BEFORE: Final = timedelta(milliseconds=1)
 
 
 def due_before_pending(account_id: str, webhook_id: str) -> datetime:
-    """The current time or, if deliveries to the webhook are overdue, a moment before the oldest."""
+    """Return the current time or, if deliveries are overdue, a moment before the oldest of them."""
     pending = rows_of(account_id, Delivery).where(
         Delivery.webhook_id == webhook_id, Delivery.due_at.is_not(None)
     )

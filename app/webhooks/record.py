@@ -1,4 +1,4 @@
-"""The record of a webhook: with its health, without its secret."""
+"""The record of a webhook, without its secret."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ STATUSES: Final = ("healthy", "failing", "failed", "disabled")
 
 
 def row_record(row: tuple[Any, ...]) -> dict[str, Any]:
-    """The fields of a webhook from a row of ``COLUMNS``."""
+    """Return the record of a webhook from a row of ``COLUMNS``."""
     (id_, url, description, events, enabled, reason,
      success_at, failures, given_up_at, created, updated) = row  # fmt: skip
     return {
@@ -44,12 +44,12 @@ def row_record(row: tuple[Any, ...]) -> dict[str, Any]:
 
 
 def webhook_record(webhook: Webhook) -> dict[str, Any]:
-    """The fields of a webhook."""
+    """Return the record of a webhook."""
     return row_record(tuple(format_value(getattr(webhook, column.key)) for column in COLUMNS))
 
 
 def not_found() -> NotFound:
-    """The error for an id that is not that of a webhook of the account."""
+    """Return the error for an id that no webhook of the account has."""
     return NotFound("This webhook does not exist.")
 
 

@@ -60,8 +60,8 @@ def create_webhook(principal: Principal, values: dict[str, Any]) -> Response:
     The response shows the `secret` that deliveries are signed with. Store it: no other
     response shows it again.
     """
-    made = service.create_webhook(principal, **values)
-    return _with_secret(made, status=201, location=f"/v1/webhooks/{made.record['id']}")
+    created = service.create_webhook(principal, **values)
+    return _with_secret(created, status=201, location=f"/v1/webhooks/{created.record['id']}")
 
 
 @bp.operation(
@@ -120,10 +120,10 @@ def rotate_webhook_secret(
     return _with_secret(service.rotate_secret(principal, webhook_id, **values))
 
 
-def _with_secret(created: WithSecret, **options: Any) -> Response:
-    """A response with a secret. It must not be cached, and its entity tag is that of the record
-    alone, which does not help to guess the secret."""
-    response = envelope.single(created.record | {"secret": created.secret}, **options)
-    response.headers["ETag"] = entity_tag([dumps(created.record)])
+def _with_secret(webhook: WithSecret, **options: Any) -> Response:
+    """Make a response with a secret. It must not be cached, and its entity tag depends on the
+    record only, so that it does not help to guess the secret."""
+    response = envelope.single(webhook.record | {"secret": webhook.secret}, **options)
+    response.headers["ETag"] = entity_tag([dumps(webhook.record)])
     response.headers["Cache-Control"] = "no-store"
     return response

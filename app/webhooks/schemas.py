@@ -91,17 +91,17 @@ class Url(Text):
 
 
 class EventTypes(BoundedList[str]):
-    """Types of events that a webhook subscribes to, each of them once."""
+    """Types of events that a webhook subscribes to, each once."""
 
     def __init__(self, **options: Any) -> None:
         kind = Choice("EventName", tuple(EVENTS), besides=(ALL_EVENTS,))
         super().__init__(kind, shortest=1, longest=len(EVENTS) + 1, metadata=_EVENTS, **options)
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> list[Any]:
-        found: list[Any] = super()._deserialize(value, attr, data, **options)
-        if repeated := sorted(each for each, count in Counter(found).items() if count > 1):
+        types: list[Any] = super()._deserialize(value, attr, data, **options)
+        if repeated := sorted(name for name, count in Counter(types).items() if count > 1):
             raise ma.ValidationError(f"Must name each type once; repeated: {', '.join(repeated)}.")
-        return found
+        return types
 
 
 class Secret(fields.String):

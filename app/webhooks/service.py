@@ -42,21 +42,21 @@ _ONE = CompiledQuery(_LIVE.where(Webhook.id == bindparam("webhook_id")))
 
 
 class WithSecret(NamedTuple):
-    """A webhook's record, and its new secret, which is not shown again."""
+    """A webhook's record and its new secret, which is shown only once."""
 
     record: dict[str, Any]
     secret: str
 
 
 def list_webhooks(account_id: str) -> list[dict[str, Any]]:
-    """The records of all webhooks, the oldest first."""
+    """Return the records of all webhooks, the oldest first."""
     return [row_record(row) for row in _ALL.tuples(account_id=account_id)]
 
 
 def read_webhook(account_id: str, webhook_id: str) -> dict[str, Any]:
-    """The record of a webhook. Raises NotFound."""
-    known = is_id("webhook", webhook_id)
-    rows = _ONE.tuples(account_id=account_id, webhook_id=webhook_id) if known else []
+    """Return the record of a webhook. Raises NotFound."""
+    is_valid = is_id("webhook", webhook_id)
+    rows = _ONE.tuples(account_id=account_id, webhook_id=webhook_id) if is_valid else []
     if not rows:
         raise not_found()
     return row_record(rows[0])
@@ -77,7 +77,7 @@ def create_webhook(
     enabled: bool = True,
 ) -> WithSecret:
     """Create a webhook from valid arguments. Raises Forbidden when the account has the maximum."""
-    # Concurrent creations wait; events, which refer to the account's row, do not.
+    # Concurrent creations wait. Events, which refer to the account's row, do not.
     lock = {"key_share": True}
     account = db.session.get_one(Account, principal.account_id, with_for_update=lock)
     _check_quota(account.id)
@@ -96,18 +96,18 @@ def create_webhook(
         updated_at=moment,
     )
     db.session.add(webhook)
-    made = webhook_record(webhook)
+    fields = webhook_record(webhook)
     write_entry(
-        "webhook.created", webhook, changes=_without_secrets(changes_of_new(made, *_AUDITED))
+        "webhook.created", webhook, changes=_without_secrets(changes_of_new(fields, *_AUDITED))
     )
-    return WithSecret(made, secret)
+    return WithSecret(fields, secret)
 
 
 def update_webhook(
     principal: Principal, webhook_id: str, values: Mapping[str, Any], if_match: IfMatch = ANY
 ) -> dict[str, Any]:
-    """Change the fields in ``values``. Returns the record; if no value differs, nothing happens.
-    A ``secret`` is valid at once, and the former one no longer.
+    """Change the fields in ``values``, and return the record. If no value differs, nothing happens.
+    A new ``secret`` replaces the former one at once.
 
     Raises NotFound, PreconditionFailed, ValidationFailed.
     """
@@ -119,20 +119,20 @@ def update_webhook(
     if has_new_secret:
         _set_secret(webhook, secret)
     former = webhook_record(webhook)
-    new = {name for name, value in values.items() if getattr(webhook, name) != value}
-    for name in new:
+    names = {name for name, value in values.items() if getattr(webhook, name) != value}
+    for name in names:
         setattr(webhook, name, values[name])
-    if not new:
+    if not names:
         if has_new_secret:
             write_entry("webhook.secret_rotated", webhook)
         return former
     webhook.updated_at = clock.now()
     notify_after_commit(NEW_DELIVERIES)  # it applies to claimed deliveries too
-    if "enabled" in new:
+    if "enabled" in names:
         webhook.disabled_reason = None if webhook.enabled else MANUAL
         if not webhook.enabled:
             cancel_pending(webhook)
-    if "url" in new or ("enabled" in new and webhook.enabled):
+    if "url" in names or ("enabled" in names and webhook.enabled):
         _forget_failures(webhook)
     present = webhook_record(webhook)
     changes = _without_secrets(changes_between(former, present, *_AUDITED))
@@ -143,7 +143,7 @@ def update_webhook(
 
 
 def delete_webhook(principal: Principal, webhook_id: str) -> None:
-    """Delete a webhook: it disappears at once, its rows later. Raises NotFound."""
+    """Delete a webhook. It disappears at once, its rows later. Raises NotFound."""
     webhook = lock_webhook(principal, webhook_id)
     write_entry("webhook.deleted", webhook)
     webhook.deleted_at = clock.now()
@@ -153,8 +153,8 @@ def delete_webhook(principal: Principal, webhook_id: str) -> None:
 
 
 def retry_now(principal: Principal, webhook_id: str) -> int:
-    """Have deliveries that wait for a retry be tried now, at most TRIED_AT_ONCE, the next ones
-    first. No delivery gets more tries than before. Returns the number of deliveries.
+    """Try deliveries that wait for a retry now, at most TRIED_AT_ONCE, those due next first. The
+    number of tries of a delivery stays the same. Returns the number of deliveries.
 
     Raises:
         NotFound: the account has no such webhook.
@@ -168,10 +168,10 @@ def retry_now(principal: Principal, webhook_id: str) -> int:
         Delivery.webhook_id == webhook_id,
         Delivery.due_at > moment,
         Delivery.attempts > 0,
-        Delivery.claim.is_(None),  # or it is about to be tried
+        Delivery.claim.is_(None),  # else it is about to be tried
     )
-    some = waiting.order_by(Delivery.due_at).limit(TRIED_AT_ONCE)
-    deliveries = db.session.scalars(some.with_for_update(skip_locked=True)).all()
+    next_ones = waiting.order_by(Delivery.due_at).limit(TRIED_AT_ONCE)
+    deliveries = db.session.scalars(next_ones.with_for_update(skip_locked=True)).all()
     for delivery in deliveries:
         delivery.due_at = moment
     notify_after_commit(NEW_DELIVERIES)
@@ -179,7 +179,8 @@ def retry_now(principal: Principal, webhook_id: str) -> int:
 
 
 def send_test(principal: Principal, webhook_id: str) -> str:
-    """Queue a test event for a webhook, disabled or not. Returns its id. Raises NotFound."""
+    """Queue a test event for a webhook, even a disabled one. Returns the event's id. Raises
+    NotFound."""
     webhook = share_lock_webhook(principal, webhook_id)
     due_at = due_before_pending(webhook.account_id, webhook.id)
     write_entry("webhook.tested", webhook)
@@ -189,8 +190,8 @@ def send_test(principal: Principal, webhook_id: str) -> str:
 def rotate_secret(
     principal: Principal, webhook_id: str, *, overlap_hours: int = OVERLAP_HOURS_DEFAULT
 ) -> WithSecret:
-    """Give a webhook a new secret. The record has ``former_secret_until``: until then, deliveries
-    are also signed with the former one; None if they are not.
+    """Give a webhook a new secret. The record has ``former_secret_until``: the time until which
+    deliveries are also signed with the former secret, or None.
 
     Raises NotFound.
     """
@@ -199,19 +200,18 @@ def rotate_secret(
     _set_secret(webhook, secret, overlap=timedelta(hours=overlap_hours))
     write_entry("webhook.secret_rotated", webhook)
     until = clock.format_optional_time(webhook.former_secret_until)
-    shown = webhook_record(webhook) | {"former_secret_until": until}
-    return WithSecret(shown, secret)
+    return WithSecret(webhook_record(webhook) | {"former_secret_until": until}, secret)
 
 
 def _has_secret(webhook: Webhook, secret: str) -> bool:
     try:
         return bool(unseal(webhook.sealed_secret) == secret)
-    except ValueError:  # another SECRET_KEY sealed it, and is lost
+    except ValueError:  # sealed with another SECRET_KEY
         return False
 
 
 def _set_secret(webhook: Webhook, secret: str, *, overlap: timedelta = timedelta()) -> None:
-    """Give a webhook another secret; the former one signs too for ``overlap``."""
+    """Give a webhook another secret. The former one also signs for ``overlap``."""
     moment = clock.now()
     webhook.sealed_former_secret = webhook.sealed_secret if overlap else None
     webhook.former_secret_until = moment + overlap if overlap else None
@@ -221,7 +221,7 @@ def _set_secret(webhook: Webhook, secret: str, *, overlap: timedelta = timedelta
 
 
 def _without_secrets(changes: Changes) -> Changes:
-    """Mask secrets in URLs. If nothing else changed, ``from`` and ``to`` are the same."""
+    """Mask secrets in URLs. ``from`` and ``to`` are equal if only a secret changed."""
     if "url" not in changes:
         return changes
     urls = changes["url"]
@@ -236,7 +236,7 @@ def _forget_failures(webhook: Webhook) -> None:
 
 
 def _check_quota(account_id: str) -> None:
-    """Raise Forbidden when the account has as many webhooks as it may have."""
+    """Raise Forbidden if the account has the maximum of webhooks."""
     current = db.session.execute(_NUMBER, {"account_id": account_id}).scalar_one()
     if current >= WEBHOOKS_PER_ACCOUNT:
         raise Forbidden(

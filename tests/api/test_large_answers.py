@@ -105,7 +105,7 @@ def test_a_kept_answer_takes_less_room_than_it_has(app: Flask, client: Client) -
     path = f"/v1/projects/{make_project(client, geometry=polygon(1_000))['id']}"
     answer = client.put(path, json={}, headers={"Idempotency-Key": "large"})
     size = text("SELECT length(body) FROM idempotent_answers WHERE account_id = :account_id")
-    with app.app_context(), queries.connect() as connection:
+    with app.app_context(), queries.reading_connection() as connection:
         kept = connection.execute(size, {"account_id": client.account_id}).scalar_one()
     assert kept * 2 < len(answer.get_data())
 

@@ -14,7 +14,7 @@ from sqlalchemy import text
 from app.api import expensive
 from app.api.expensive import TURNS, answer_in_turn
 from app.db.extensions import db
-from app.db.queries import CompiledQuery, connect
+from app.db.queries import CompiledQuery, reading_connection
 from app.http.errors import BadRequest, ServiceUnavailable
 from app.lists import intersecting, scanning
 from app.policy.request_limits import EXPENSIVE_RETRY_SECONDS
@@ -92,7 +92,7 @@ def test_boundaries_are_compared_until_the_time_is_over(
 
 
 def _on_a_connection() -> None:
-    with connect() as connection:
+    with reading_connection() as connection:
         connection.execute(ENDLESS)
 
 
@@ -166,7 +166,7 @@ def test_outside_of_a_request_nothing_is_ended(app: Flask) -> None:
             "WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers "
             "WHERE n < 300000) SELECT count(*) FROM numbers"
         )
-        with connect() as connection:
+        with reading_connection() as connection:
             assert connection.execute(limited).scalar() == 300_000
 
 

@@ -74,7 +74,7 @@ def _fails_with(error: Exception) -> Callable[[Asked], None]:
         def fail(*_: Any) -> None:
             raise error
 
-        PATCH.setattr(queries, "engine", fail)
+        PATCH.setattr(queries, "reading_engine", fail)
 
     return make_fail
 

@@ -85,7 +85,7 @@ def test_a_kept_answer_is_kept_plain(client: Client, coding: str) -> None:
     body = {"name": "A", "geometry": polygon(100)}
     first = client.post("/v1/projects", json=body, headers=headers)
     query = text("SELECT headers FROM idempotent_answers WHERE account_id = :account_id")
-    with client.app.app_context(), queries.connect() as connection:
+    with client.app.app_context(), queries.reading_connection() as connection:
         kept = str(connection.execute(query, {"account_id": client.account_id}).scalar_one())
     assert coding not in kept
     assert "Encoding" not in kept

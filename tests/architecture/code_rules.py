@@ -16,6 +16,7 @@ COMMITTERS = (
     "app.cli",
     "app.cli.*",
     "app.demo.first_start",  # in the command that starts the service
+    "app.jobs.runs",  # each step of a job
     "app.db.transactions",  # for the modules above
     "app.pages.second_factor.step_up",  # within a view, before what that is for
     "app.api.blueprint",  # every change of /v1, with its event and its stored response

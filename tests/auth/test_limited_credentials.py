@@ -11,7 +11,7 @@ import pytest
 from app.api.openapi.operations import contract_of
 from app.auth.credentials import authenticate
 from app.auth.guard import ANY_CREDENTIAL
-from app.chat.tools import TOOLS, call
+from app.chat.tools import TOOLS, call_tool
 from app.policy.permissions import OF_PROJECTS
 from app.projects.listing import TABLE
 from tests.api.operations import Operation, absent_ids, addressed, bare_app, body, operations
@@ -163,15 +163,19 @@ def test_the_chat_reads_nothing_of_another_project(forest: Forest) -> None:
     with forest.owner.app.test_request_context():
         principal = authenticate(f"Bearer {forest.key.token}", "127.0.0.1")
         for name, tool in TOOLS.items():
-            required = [key for key, field in tool.takes().fields.items() if field.required]
+            required = [key for key, field in tool.arguments().fields.items() if field.required]
             for ids in (forest.own, forest.hidden):
-                said = call(principal, name, json.dumps({key: ids[key] for key in required}))
+                said = call_tool(principal, name, json.dumps({key: ids[key] for key in required}))
                 for each in (HIDDEN, *forest.hidden.values()):
                     assert each not in said.lower(), name
-                is_refused = not principal.may(tool.needs) or (required and ids is forest.hidden)
+                is_refused = not principal.may(tool.permission) or (
+                    required and ids is forest.hidden
+                )
                 assert ("error" in json.loads(said)) == bool(is_refused), said
-        assert json.loads(call(principal, "summarize_projects", "{}"))["active"]["projects"] == 1
-        assert json.loads(call(principal, "summarize_assets", "{}"))["assets"] == 1
+        assert (
+            json.loads(call_tool(principal, "summarize_projects", "{}"))["active"]["projects"] == 1
+        )
+        assert json.loads(call_tool(principal, "summarize_assets", "{}"))["assets"] == 1
 
 
 def test_what_another_key_was_answered_is_not_answered_again(forest: Forest) -> None:

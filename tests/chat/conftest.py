@@ -72,6 +72,6 @@ def called(caller: Client, name: str, arguments: str) -> Any:
     """What a tool gives, without a model in between."""
     with caller.app.test_request_context():
         principal = authenticate(f"Bearer {caller.token}", "127.0.0.1")
-        text = tools.call(principal, name, arguments)
+        text = tools.call_tool(principal, name, arguments)
     assert len(text.encode()) <= policy.RESULT_BYTES
     return json.loads(text)

@@ -189,7 +189,7 @@ def test_tools_have_no_time_past_the_deadline(
         return "{}"
 
     monkeypatch.setattr("app.policy.chat.SECONDS", 0.7)
-    monkeypatch.setattr("app.chat.tools.call", slow_tool)
+    monkeypatch.setattr("app.chat.tools.call_tool", slow_tool)
     model.plays(wants(*[("usage", {})] * 16))
     assert ask(caller).status_code == 503
     assert len(called) <= 3

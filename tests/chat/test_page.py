@@ -28,4 +28,4 @@ def test_the_page_gives_each_limit() -> None:
 
 def test_the_page_names_each_tool_with_its_permission() -> None:
     for name, tool in TOOLS.items():
-        assert f"| `{name}` | `{tool.needs}` |" in PAGE
+        assert f"| `{name}` | `{tool.permission}` |" in PAGE

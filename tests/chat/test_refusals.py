@@ -48,7 +48,7 @@ def test_a_tool_needs_the_permission_of_its_route(caller: Client, held: str) -> 
 
 
 def test_every_tool_is_tested_for_its_permission() -> None:
-    assert {name: tool.needs for name, tool in tools.TOOLS.items()} == NEEDS
+    assert {name: tool.permission for name, tool in tools.TOOLS.items()} == NEEDS
 
 
 def test_another_account_cannot_be_reached(caller: Client, stranger: Client) -> None:

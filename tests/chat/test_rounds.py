@@ -74,7 +74,7 @@ def test_a_model_that_never_replies_is_given_up(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     run = []
-    monkeypatch.setattr(tools, "call", lambda *_: run.append(1) or "{}")
+    monkeypatch.setattr(tools, "call_tool", lambda *_: run.append(1) or "{}")
     model.plays(wants(("usage", {})))
     response = ask(caller)
     assert response.status_code == 503
@@ -93,7 +93,7 @@ def test_so_many_calls_are_answered_in_one_round(
     answered: int,
 ) -> None:
     run = []
-    monkeypatch.setattr(tools, "call", lambda *_: run.append(1) or "{}")
+    monkeypatch.setattr(tools, "call_tool", lambda *_: run.append(1) or "{}")
     model.plays(wants(*[("usage", {})] * number), says("Yes."))
     assert reply(caller) == "Yes."
     assert len(run) == 16
@@ -138,7 +138,7 @@ def test_text_of_the_data_reaches_the_model_as_data_only(
 
 def test_no_tool_changes_anything() -> None:
     assert all(name.startswith(("list_", "read_", "summarize_", "usage")) for name in tools.TOOLS)
-    assert all(tool.needs.endswith(":read") for tool in tools.TOOLS.values())
+    assert all(tool.permission.endswith(":read") for tool in tools.TOOLS.values())
 
 
 def test_what_is_missing_is_told_with_its_permission(caller: Client, model: ModelServer) -> None:

@@ -78,7 +78,7 @@ def test_a_slot_is_given_back_whatever_happens(
         model.plays(closes)
         assert ask(caller).status_code == 503
     with monkeypatch.context() as patch:
-        patch.setattr("app.chat.tools.call", breaks)
+        patch.setattr("app.chat.tools.call_tool", breaks)
         for _ in range(4):
             model.plays(wants(("usage", {})))
             assert ask(caller).status_code == 500
@@ -96,7 +96,7 @@ def test_no_connection_of_the_database_waits_for_the_model(
     def counts(then: Step) -> Step:
         def step(*args: Any) -> None:
             with app.app_context():
-                for engine in (queries.engine(), db.engine):
+                for engine in (queries.reading_engine(), db.engine):
                     held.append(engine.pool.checkedout())  # type: ignore[attr-defined]
             then(*args)
 

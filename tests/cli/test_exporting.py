@@ -14,7 +14,7 @@ import pytest
 from flask import Flask
 
 from app.account.lookup import read_account
-from app.formats.writers import eudr
+from app.eudr import writer
 from config import ROOT
 from tests.cli.conftest import Run
 from tests.formats.writers.sources import read_layer
@@ -155,7 +155,7 @@ def test_a_file_for_the_eudr(
         _export(run, client, *words, *more)
         plots = json.loads(file.read_bytes())["features"]
         assert sorted(plot["geometry"]["type"] for plot in plots) == sorted(expected)
-    monkeypatch.setattr(eudr, "FILE_BYTES", 400)
+    monkeypatch.setattr(writer, "FILE_BYTES", 400)
     assert "divide=true" in _export(run, client, *words, code=1)
 
 

@@ -17,7 +17,7 @@ from app.db.connections import close_all
 from app.db.extensions import db
 from app.db.migrations import upgrade
 from app.factory import create_app
-from app.jobs.valkey import connect
+from app.jobs.valkey import connect_valkey
 from app.mail.leases import Contents
 from app.models import Mail, Webhook
 from app.processes.part_registry import Announcer, running_parts
@@ -127,9 +127,9 @@ def announced(app: Flask, name: str) -> Iterator[None]:
     """A part runs with the SECRET_KEY of ``app``."""
     settings = app.config["SETTINGS"]
     url, check = settings.redis_url, key_check(settings.secret_key)
-    announcer = Announcer(lambda: connect(url), name, check)
+    announcer = Announcer(lambda: connect_valkey(url), name, check)
     announcer.start()
-    with connect(url) as client:
+    with connect_valkey(url) as client:
         wait_for(lambda: any(part.name == name for part in running_parts(client)))
     yield
     announcer.stop()

@@ -98,7 +98,7 @@ def test_rows_that_are_not_taken_hold_nothing(client: Client) -> None:
     with client.app.app_context():
         chunks = statement.stream(2, account_id=client.account_id)
         assert len(next(chunks)) == 2
-        queries.release()
+        queries.release_connection()
         make_project(client)
         with closing(sqlite3.connect(make_url(database).database or "")) as other:
             busy, _, _ = other.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()

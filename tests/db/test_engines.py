@@ -27,7 +27,7 @@ def test_only_what_may_be_lost_does_not_wait_for_the_disk(app: Flask) -> None:
     with app.app_context():
         with without_waiting() as connection:
             assert connection.exec_driver_sql(setting).scalar() == does_not
-        with queries.connect() as connection:
+        with queries.reading_connection() as connection:
             assert connection.exec_driver_sql(setting).scalar() == waits
         assert db.session.execute(text(setting)).scalar() == waits
 
@@ -40,7 +40,11 @@ def test_a_failed_change_does_not_tell_what_was_written(app: Flask) -> None:
 
 def test_a_failed_reading_does_not_tell_what_was_asked(app: Flask) -> None:
     statement = text("SELECT * FROM bees WHERE name = :name")
-    with app.app_context(), pytest.raises(SQLAlchemyError) as raised, queries.connect() as opened:
+    with (
+        app.app_context(),
+        pytest.raises(SQLAlchemyError) as raised,
+        queries.reading_connection() as opened,
+    ):
         opened.execute(statement, {"name": SECRET})
     assert SECRET not in str(raised.value)
 

@@ -27,7 +27,7 @@ from sqlalchemy import (
 
 from app.db.extensions import db
 from app.db.revisions import FOLDER
-from app.db.snapshots import connect
+from app.db.snapshots import open_transaction
 from tests.db.later_version import folder_with_revisions
 
 ROWS = 3
@@ -119,10 +119,10 @@ def test_all_rows_are_kept_on_the_way_to_later_tables(
 ) -> None:
     with empty_app.app_context():
         run_upgrade(directory=FOLDER, revision=revision)
-        with connect(db.engine.url) as connection:
+        with open_transaction(db.engine.url) as connection:
             for table in tables(connection):
                 fill(connection, table)
-        with connect(db.engine.url) as connection:
+        with open_transaction(db.engine.url) as connection:
             columns = {
                 table.name: [column.name for column in table.columns]
                 for table in tables(connection)
@@ -130,7 +130,7 @@ def test_all_rows_are_kept_on_the_way_to_later_tables(
             before = rows_of(connection, columns)
         assert all(len(rows) == rows_in(name) for name, rows in before.items())
         run_upgrade(directory=folder_with_revisions(tmp_path, True))
-        with connect(db.engine.url) as connection:
+        with open_transaction(db.engine.url) as connection:
             assert rows_of(connection, columns) == before
 
 

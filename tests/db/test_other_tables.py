@@ -14,7 +14,7 @@ from sqlalchemy.exc import OperationalError
 from app.db.extensions import db
 from app.db.migrations import upgrade
 from app.db.revisions import newest_revision
-from app.db.snapshots import connect
+from app.db.snapshots import open_transaction
 from app.db.transactions import transaction
 from tests.db.later_version import folder_with_revisions
 from tests.make import make_account, make_project
@@ -44,7 +44,7 @@ def test_changes_are_refused_and_reading_goes_on(
     assert health.json["status"] == "degraded"
     (line,) = (each for each in caplog.records if "changes are refused" in each.message)
     assert "Install the version of Canopy that migrated it" in line.message
-    with connect(url) as connection:  # as a restore by this version does
+    with open_transaction(url) as connection:  # as a restore by this version does
         connection.execute(
             text("UPDATE alembic_version SET version_num = :own, oldest_code = :own"),
             {"own": newest_revision()},

@@ -73,7 +73,7 @@ def test_the_fields_are_those_of_a_line(client: Client, lines: list[str]) -> Non
 
 def test_the_statuses_are_those_of_the_web_server() -> None:
     title = "What the web server refuses"
-    others = (refusals.TOO_SLOW, refusals.NO_ROOM, *refusals.OF_PROGRESS.values())
+    others = (refusals.TOO_SLOW, refusals.NO_ROOM, *refusals.BY_PROGRESS.values())
     statuses = {status for _, status, _ in refusals.MALFORMED_REQUESTS}
     statuses |= {refusal.status for refusal in others}
     assert {int(word) for word in first_column(title)} == statuses

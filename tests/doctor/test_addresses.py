@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from app.doctor.checks import addresses
-from app.doctor.results import Result, Status
+from app.doctor.findings import Finding, Status
 from config import load_settings
 from tests.outbound.conftest import MakeReceiver, authority, certificate, make_receiver, stack
 from tests.outbound.receivers import Authority, PlainReceiver, answering
@@ -17,7 +17,7 @@ from tests.ports import free_port
 __all__ = ["authority", "certificate", "make_receiver", "stack"]
 
 
-def of_port(folder: Path, port: int) -> Result:
+def of_port(folder: Path, port: int) -> Finding:
     (found,) = addresses.port(load_settings({"INSTANCE_PATH": str(folder), "PORT": str(port)}))
     return found
 
@@ -47,7 +47,7 @@ def test_a_port_that_another_program_has(
             assert found.found.startswith(f"Port {port} is in use by something")
 
 
-def of_public_url(folder: Path, url: str) -> Result:
+def of_public_url(folder: Path, url: str) -> Finding:
     settings = load_settings({"INSTANCE_PATH": str(folder), "PUBLIC_URL": url})
     (found,) = addresses.public_url(settings)
     return found

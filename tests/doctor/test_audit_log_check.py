@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from app.doctor.checks import audit_log
-from app.doctor.results import Status
+from app.doctor.findings import Status
 from tests.audit.log.logs import sql, write
 from tests.conftest import DATABASES
 from tests.doctor.test_doctor import environ_of, findings_of
@@ -21,7 +21,7 @@ def customer(request: pytest.FixtureRequest, make_instance: MakeInstance) -> Cli
 
 
 def _said(client: Client) -> tuple[Status, str]:
-    found = findings_of(environ_of(client.app))["audit log"].result
+    found = findings_of(environ_of(client.app))["audit log"]
     return found.status, found.found
 
 

@@ -15,9 +15,9 @@ from rq import Worker
 
 from app.doctor.checks import host, valkey
 from app.doctor.checks.database import compare_clock
-from app.doctor.results import Status
+from app.doctor.findings import Status
 from app.jobs.queue import DELIVERIES, QUEUES, job_queue
-from app.jobs.valkey import connect
+from app.jobs.valkey import connect_valkey
 from app.limits.request_counts import CHANGED
 from app.processes.part_registry import RunningPart, _announce
 from app.security.sealing import key_check
@@ -73,7 +73,7 @@ def test_settings_that_are_not_wise_are_warned_of(
 @pytest.mark.slow
 def test_a_setting_of_former_versions_is_warned_of(make_instance: MakeInstance) -> None:
     environ = environ_of(make_instance("sqlite")) | {"DATABASE_REPLICA_URL": "postgresql://h/d"}
-    found = findings_of(environ)["settings"].result
+    found = findings_of(environ)["settings"]
     assert found.status is Status.WARNING
     assert found.found == "DATABASE_REPLICA_URL is set, and no longer used: reads go to the primary"
 
@@ -124,7 +124,7 @@ def test_the_file_of_plans(
     if text is not None:
         (tmp_path / "plans.toml").write_text(text)
         variables |= {"PLANS_FILE": str(tmp_path / "plans.toml")}
-    found = findings_of(variables)["plans"].result
+    found = findings_of(variables)["plans"]
     assert found.status is status
     assert words in found.found
 
@@ -144,7 +144,7 @@ def test_the_rights_of_the_instance_folder(
 ) -> None:
     app = make_instance("sqlite")
     (app.config["SETTINGS"].instance_path / name).chmod(mode)
-    found = findings_of(environ_of(app))["instance folder"].result
+    found = findings_of(environ_of(app))["instance folder"]
     assert found.status is status
     assert ("chmod" in found.advice) is (status is not Status.OK)
 
@@ -277,18 +277,18 @@ def test_values_that_another_key_encrypted_are_found(make_instance: MakeInstance
     app = make_instance("sqlite")
     make_webhook(make_account(app))
     environ = environ_of(app)
-    sound = findings_of(environ)["encrypted values"].result
+    sound = findings_of(environ)["encrypted values"]
     assert (sound.status, sound.found) == (
         Status.OK,
         "the current SECRET_KEY can decrypt all encrypted values (1)",
     )
     other = environ | {"SECRET_KEY": "another key, of more than 32 characters"}
-    lost = findings_of(other)["encrypted values"].result
+    lost = findings_of(other)["encrypted values"]
     assert lost.status is Status.PROBLEM
     assert "1 in webhooks" in lost.found
     assert "SECRET_KEY_FORMER" in lost.advice
     former = other | {"SECRET_KEY_FORMER": environ["SECRET_KEY"]}
-    left = findings_of(former)["encrypted values"].result
+    left = findings_of(former)["encrypted values"]
     assert left.status is Status.WARNING
     assert "Values still encrypted with SECRET_KEY_FORMER: 1" in left.found
     assert "secret-key finish" in left.advice
@@ -296,17 +296,17 @@ def test_values_that_another_key_encrypted_are_found(make_instance: MakeInstance
 
 def test_parts_with_another_key_are_found(make_instance: MakeInstance, valkey_url: str) -> None:
     environ = environ_of(make_instance("sqlite")) | {"REDIS_URL": f"{valkey_url}?db=6"}
-    assert findings_of(environ)["secret keys"].result.status is Status.OK
+    assert findings_of(environ)["secret keys"].status is Status.OK
     part = RunningPart("web server", "forest-1", 42, key_check(environ["SECRET_KEY"]))
-    with connect(environ["REDIS_URL"]) as client:
+    with connect_valkey(environ["REDIS_URL"]) as client:
         _announce(client, part)
-        sound = findings_of(environ)["secret keys"].result
+        sound = findings_of(environ)["secret keys"]
         assert (sound.status, sound.found) == (
             Status.OK,
             "1 running process has the current SECRET_KEY",
         )
         _announce(client, part._replace(key_check="00000"))
-        found = findings_of(environ)["secret keys"].result
+        found = findings_of(environ)["secret keys"]
         client.flushdb()
     assert found.status is Status.PROBLEM
     assert "web server, process 42 on forest-1" in found.found

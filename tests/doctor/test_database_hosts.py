@@ -10,7 +10,7 @@ import pytest
 from flask import Flask
 
 from app.doctor.doctor import run_checks
-from app.doctor.results import Result, Status
+from app.doctor.findings import Finding, Status
 from tests.db.postgresql.standby import Standby, standby_of
 from tests.doctor.test_doctor import environ_of, findings_of
 from tests.maintenance.conftest import MakeInstance
@@ -24,21 +24,21 @@ def standby(postgres: PostgresServer, scratch: Path) -> Iterator[Standby]:
         yield made
 
 
-def results(instance: Flask, *standbys: str) -> list[Result]:
+def results(instance: Flask, *standbys: str) -> list[Finding]:
     """Those about the instance's own host and these."""
     own = urlsplit(environ_of(instance)["DATABASE_URL"])
     (folder,) = parse_qs(own.query)["host"]
     return results_of(instance, f"{folder}:5432", *standbys)
 
 
-def results_of(instance: Flask, *places: str) -> list[Result]:
+def results_of(instance: Flask, *places: str) -> list[Finding]:
     environ = environ_of(instance)
     path, hosts = (
         urlsplit(environ["DATABASE_URL"]).path,
         "&".join(f"host={each}" for each in places),
     )
     environ["DATABASE_URL"] = f"postgresql://postgres@{path}?{hosts}"
-    return [each.result for each in run_checks(environ) if each.name == "database hosts"]
+    return [each for each in run_checks(environ) if each.check == "database hosts"]
 
 
 def place(standby: Standby) -> str:
@@ -46,7 +46,7 @@ def place(standby: Standby) -> str:
 
 
 def test_one_host(make_instance: MakeInstance) -> None:
-    found = findings_of(environ_of(make_instance("postgresql")))["database hosts"].result
+    found = findings_of(environ_of(make_instance("postgresql")))["database hosts"]
     assert (found.status, found.found) == (Status.OK, "DATABASE_URL names one")
 
 

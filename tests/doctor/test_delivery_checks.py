@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 from flask import Flask
 
-from app.doctor.results import Status
+from app.doctor.findings import Status
 from app.values import clock
 from tests.conftest import DATABASES
 from tests.doctor.test_doctor import environ_of, findings_of
@@ -22,7 +22,7 @@ def customer(request: pytest.FixtureRequest, make_instance: MakeInstance) -> Cli
 
 
 def said(app: Flask) -> tuple[Status, str]:
-    found = findings_of(environ_of(app))["deliveries"].result
+    found = findings_of(environ_of(app))["deliveries"]
     return found.status, found.found
 
 

@@ -22,10 +22,9 @@ from app.doctor.doctor import (
     OF_SETTINGS,
     OF_VALKEY,
     SKIPPED,
-    DoctorFinding,
     run_checks,
 )
-from app.doctor.results import Status
+from app.doctor.findings import Finding, Status
 from tests.maintenance.conftest import MakeInstance, close
 from tests.maintenance.contents import fill, url_of
 from tests.ports import free_port
@@ -47,24 +46,24 @@ def environ_of(app: Flask) -> dict[str, str]:
     }
 
 
-def findings_of(environ: Mapping[str, str]) -> dict[str, DoctorFinding]:
+def findings_of(environ: Mapping[str, str]) -> dict[str, Finding]:
     """What each check finds; of several results the worst."""
-    findings: dict[str, DoctorFinding] = {}
+    findings: dict[str, Finding] = {}
     skipped = 0
     for finding in run_checks(environ):
-        if finding.name == SKIPPED:
-            skipped += int(finding.result.found.split()[0])
+        if finding.check == SKIPPED:
+            skipped += int(finding.found.split()[0])
             continue
-        known = findings.get(finding.name)
-        if known is None or not (known.result.advice and not finding.is_problem):
-            findings[finding.name] = finding
+        known = findings.get(finding.check)
+        if known is None or not (known.advice and finding.status is not Status.PROBLEM):
+            findings[finding.check] = finding
     assert len(findings) + skipped == len(ALL_NAMES)
     assert findings.keys() <= ALL_NAMES
     return findings
 
 
-def problems(findings: Mapping[str, DoctorFinding]) -> set[str]:
-    return {name for name, finding in findings.items() if finding.is_problem}
+def problems(findings: Mapping[str, Finding]) -> set[str]:
+    return {name for name, finding in findings.items() if finding.status is Status.PROBLEM}
 
 
 def change(app: Flask, *statements: str) -> None:
@@ -79,7 +78,7 @@ def test_a_sound_instance_has_no_problems(instance: Flask) -> None:
     fill(instance)
     findings = findings_of(environ_of(instance))
     assert problems(findings) == set()
-    others = {name for name, found in findings.items() if found.result.status is not Status.OK}
+    others = {name for name, found in findings.items() if found.status is not Status.OK}
     assert others <= {"worker", "valkey"}, findings  # which is slow while other tests run
 
 
@@ -135,8 +134,8 @@ def test_a_planted_fault_is_found(make_instance: MakeInstance, kind: str, fault:
     found = findings_of(environ_of(app))
     assert name in problems(found)
     assert problems(found) <= {name, "counters"}
-    assert words in found[name].result.found
-    assert found[name].result.advice
+    assert words in found[name].found
+    assert found[name].advice
 
 
 PLANTED_IN_SQLITE: dict[str, tuple[str, str, str]] = {
@@ -170,7 +169,7 @@ def test_a_fault_planted_in_the_file_is_found(make_instance: MakeInstance, fault
     connection.close()
     found = findings_of(environ_of(app))
     assert problems(found) == {name}
-    assert words in found[name].result.found
+    assert words in found[name].found
 
 
 def test_a_damaged_file_of_sqlite_is_found(make_instance: MakeInstance) -> None:
@@ -186,7 +185,7 @@ def test_a_damaged_file_of_sqlite_is_found(make_instance: MakeInstance) -> None:
         file.write(os.urandom(4096))
     found = findings_of(environ_of(app))
     assert problems(found) == {"integrity"}
-    assert "quick_check" in found["integrity"].result.found
+    assert "quick_check" in found["integrity"].found
 
 
 def test_a_file_that_is_no_database_is_found(make_instance: MakeInstance) -> None:
@@ -196,7 +195,7 @@ def test_a_file_that_is_no_database_is_found(make_instance: MakeInstance) -> Non
         path.write_text("This is no database. " * 500)
     found = findings_of(environ_of(app))
     assert problems(found) == {"database"}
-    assert "not a database" in found["database"].result.found
+    assert "not a database" in found["database"].found
 
 
 def test_a_full_disk_is_told(make_instance: MakeInstance, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -213,8 +212,8 @@ def test_a_full_disk_is_told(make_instance: MakeInstance, monkeypatch: pytest.Mo
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
         signal.signal(signal.SIGXFSZ, kept)
     assert problems(found) == {"disk", "database"}
-    assert found["database"].result.found.endswith("cannot be used (its disk is full)")
-    assert found["database"].result.advice.startswith("Free some space")
+    assert found["database"].found.endswith("cannot be used (its disk is full)")
+    assert found["database"].advice.startswith("Free some space")
 
 
 def test_no_database_yet(make_instance: MakeInstance) -> None:
@@ -223,7 +222,7 @@ def test_no_database_yet(make_instance: MakeInstance) -> None:
     environ = environ_of(app) | {"DATABASE_URL": f"sqlite:///{app.instance_path}/other.sqlite3"}
     found = findings_of(environ)
     assert problems(found) == {"settings"}
-    assert "no database at" in found["settings"].result.found
+    assert "no database at" in found["settings"].found
     assert "counters" not in found
     assert not Path(app.instance_path, "other.sqlite3").exists()
 
@@ -233,30 +232,30 @@ def test_a_database_that_is_down(make_instance: MakeInstance) -> None:
     environ = environ_of(app) | {"DATABASE_URL": "postgresql://canopy:s3cret@127.0.0.1:9/canopy"}
     found = findings_of(environ)
     assert problems(found) == {"database"}
-    assert "refused" in found["database"].result.found
+    assert "refused" in found["database"].found
     assert "s3cret" not in str(found)
-    assert found["valkey"].result.status is Status.OK
+    assert found["valkey"].status is Status.OK
 
 
 def test_redis_that_is_down(make_instance: MakeInstance) -> None:
     app = make_instance("sqlite")
     found = findings_of(environ_of(app) | {"REDIS_URL": "redis://127.0.0.1:9/0"})
     assert problems(found) == {"valkey"}
-    assert "REDIS_URL does not respond" in found["valkey"].result.found
+    assert "REDIS_URL does not respond" in found["valkey"].found
 
 
 def test_an_embedded_store_that_does_not_run_is_not_started(make_instance: MakeInstance) -> None:
     app = make_instance("sqlite")
     found = findings_of(environ_of(app) | {"REDIS_URL": ""})
     assert problems(found) == set()
-    assert found["valkey"].result.status is Status.WARNING
+    assert found["valkey"].status is Status.WARNING
     assert not Path(app.instance_path, "valkey").exists()
 
 
 def test_all_wrong_settings_are_told_at_once(make_instance: MakeInstance) -> None:
     app = make_instance("sqlite")
     environ = environ_of(app) | {"PORT": "many", "DATABASE_URL": "mysql://x", "WEB_WORKERS": "0"}
-    told = [finding.result.found for finding in run_checks(environ) if finding.is_problem]
+    told = [finding.found for finding in run_checks(environ) if finding.status is Status.PROBLEM]
     names = [sentence.partition(" ")[0] for sentence in told]
     assert names == ["PORT", "DATABASE_URL", "WEB_WORKERS"]
     assert problems(findings_of(environ)) == {"settings"}
@@ -275,22 +274,22 @@ def test_an_address_that_cannot_be_read(
 ) -> None:
     found = findings_of(environ_of(make_instance("sqlite")) | {name: value})
     assert problems(found) == {check}
-    assert found[check].result.found.startswith(name)
+    assert found[check].found.startswith(name)
     assert "s3cret" not in str(found)
 
 
 def test_what_was_skipped_is_one_line(make_instance: MakeInstance) -> None:
     app = make_instance("sqlite")
     findings = list(run_checks(environ_of(app) | {"PORT": "many"}))
-    assert [finding.name for finding in findings] == [*OF_HOST, "settings", SKIPPED]
+    assert [finding.check for finding in findings] == [*OF_HOST, "settings", SKIPPED]
     number = len(ALL_NAMES) - len(OF_HOST) - 1
-    last = findings[-1].result
+    last = findings[-1]
     assert (last.found, last.advice) == (
         f"{number} checks were skipped: fix the settings first",
         "",
     )
     down = environ_of(app) | {"REDIS_URL": "redis://127.0.0.1:9/0"}
-    lines = [finding.result.found for finding in run_checks(down) if finding.name == SKIPPED]
+    lines = [finding.found for finding in run_checks(down) if finding.check == SKIPPED]
     number = len(OF_VALKEY) - 1
     assert lines == [f"{number} checks were skipped: fix the connection to Valkey first"]
 
@@ -298,4 +297,4 @@ def test_what_was_skipped_is_one_line(make_instance: MakeInstance) -> None:
 def test_a_secret_that_production_needs(make_instance: MakeInstance) -> None:
     app = make_instance("sqlite")
     environ = environ_of(app) | {"CANOPY_ENV": "production", "SECRET_KEY": ""}
-    assert "SECRET_KEY must be set" in findings_of(environ)["settings"].result.found
+    assert "SECRET_KEY must be set" in findings_of(environ)["settings"].found

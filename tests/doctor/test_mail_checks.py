@@ -11,7 +11,7 @@ from flask import Flask
 
 from app.db.extensions import db
 from app.doctor.checks import mail
-from app.doctor.results import Result, Status
+from app.doctor.findings import Finding, Status
 from app.models import Mail
 from app.values import clock
 from app.values.ids import new_id
@@ -24,7 +24,7 @@ from tests.ports import free_port
 _numbers = itertools.count(1)
 
 
-def server(app: Flask, **environ: str) -> list[Result]:
+def server(app: Flask, **environ: str) -> list[Finding]:
     return list(mail.server(load_settings(environ_of(app) | environ)))
 
 
@@ -48,7 +48,9 @@ def test_a_server_that_takes_mails(here: Flask) -> None:
         (found,) = server(
             here, MAIL_URL=f"smtp://127.0.0.1:{port}", MAIL_FROM="Canopy <canopy@forest.example>"
         )
-    assert found == Result(Status.OK, f"127.0.0.1:{port} accepts emails from canopy@forest.example")
+    assert found == Finding(
+        Status.OK, f"127.0.0.1:{port} accepts emails from canopy@forest.example"
+    )
     assert inbox.senders == []
 
 
@@ -115,7 +117,7 @@ def test_mails_that_were_sent_are_fine(instance: Flask) -> None:
     _add(instance, sent_at=clock.now())
     _add(instance)  # nobody was to get it
     _add(instance, due_at=clock.now())
-    found = findings_of(environ_of(instance))["mails"].result
+    found = findings_of(environ_of(instance))["mails"]
     assert found.status is Status.OK
     assert found.found == "emails waiting: 1; none failed for good in the last two days"
 
@@ -126,7 +128,7 @@ def test_mails_that_were_given_up(instance: Flask) -> None:
     _add(instance, error="the mail server refused the recipient (550)")
     _add(instance, error="the mail server refused the recipient (550)")
     _add(instance, error="encrypted with another SECRET_KEY")
-    found = findings_of(environ_of(instance))["mails"].result
+    found = findings_of(environ_of(instance))["mails"]
     assert found.status is Status.WARNING
     assert found.found == (
         "3 emails failed for good in the last two days: "
@@ -136,6 +138,6 @@ def test_mails_that_were_given_up(instance: Flask) -> None:
 
 def test_mails_that_wait_for_long(instance: Flask) -> None:
     _add(instance, timedelta(hours=1), due_at=clock.now())
-    found = findings_of(environ_of(instance))["mails"].result
+    found = findings_of(environ_of(instance))["mails"]
     assert found.status is Status.WARNING
     assert "Emails waiting: 1, the oldest since" in found.found

@@ -6,7 +6,7 @@ import pytest
 from flask import Flask
 
 from app.doctor.checks import single_sign_on
-from app.doctor.results import Result, Status
+from app.doctor.findings import Finding, Status
 from config import load_settings
 from tests.doctor.test_doctor import environ_of
 from tests.maintenance.conftest import MakeInstance
@@ -20,7 +20,7 @@ def here(make_instance: MakeInstance) -> Flask:
     return make_instance("sqlite")
 
 
-def findings(app: Flask, issuer: str, **environ: str) -> list[Result]:
+def findings(app: Flask, issuer: str, **environ: str) -> list[Finding]:
     own = {"OIDC_ISSUER": issuer, **SETTINGS, **environ} if issuer else {}
     return list(single_sign_on.provider(load_settings(environ_of(app) | own)))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.eudr_plots import Plots, differences, make_plots
+from tests.eudr.planted import Plots, differences, make_plots
 
 
 @pytest.fixture(scope="module")

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.eudr_plots import fill, make_plots
-from tests.eudr_validator import faults_of
+from tests.eudr.planted import fill, make_plots
+from tests.eudr.validator import faults_of
 from tests.imports.making import act, read, upload, work
 from tests.make import Client, make_account, make_project
 from tests.make.geometry import square_ring

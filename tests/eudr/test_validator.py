@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 import shapely
 
-from tests import eudr_validator
-from tests.eudr_rings import Micro, Positions, parts_codes, readings_of, ring_codes
-from tests.eudr_validator import FAULTS, NOTES, codes_of, faults_of
+from tests.eudr import validator
+from tests.eudr.rings import Micro, Positions, parts_codes, readings_of, ring_codes
+from tests.eudr.validator import FAULTS, NOTES, codes_of, faults_of
 
 SQUARE = [[-1.5, 6.5], [-1.49, 6.5], [-1.49, 6.51], [-1.5, 6.51], [-1.5, 6.5]]
 
@@ -238,7 +238,7 @@ def test_a_ring_with_six_decimals_that_only_binary_truncation_breaks() -> None:
 def test_numbers_are_read_by_their_text() -> None:
     texts = [("-0.0000005", "0.0000004"), ("-1.2345678", "7")]
     doubles = [(float(x), float(y)) for x, y in texts]
-    read = readings_of(Positions(texts, doubles), eudr_validator.READINGS)
+    read = readings_of(Positions(texts, doubles), validator.READINGS)
     assert read["written"] == [(-5, 4), (-12345678, 70000000)]
     assert read["truncated"] == [(0, 0), (-1234567, 7000000)]
     assert read["rounded"] == [(-1, 0), (-1234568, 7000000)]

@@ -14,9 +14,9 @@ import pyogrio
 import pytest
 
 from app.account.lookup import read_account
+from app.eudr import writer
 from app.exports import service
 from app.exports.service import FORMATS, Export
-from app.formats.writers import eudr
 from app.policy.files import FORMATS_OUT
 from tests.contract import decoded
 from tests.formats.writers.sources import read_layer
@@ -228,7 +228,7 @@ def test_a_file_that_is_too_large_is_rejected_before_anything_is_sent(
 ) -> None:
     for number in range(2):
         make_project(client, geometry=square(3 * number))
-    monkeypatch.setattr(eudr, "FILE_BYTES", 400)
+    monkeypatch.setattr(writer, "FILE_BYTES", 400)
     response = client.get(f"/v1/exports/projects?{EUDR}")
     assert "divide=true" in _details(response)["format"]
     assert response.content_type == "application/json"

@@ -24,7 +24,7 @@ def _few_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 def _connections(app: Flask) -> int:
     """Those that are in use."""
     with app.app_context():
-        pool: Any = queries.engine().pool
+        pool: Any = queries.reading_engine().pool
         return int(pool.checkedout())
 
 

@@ -69,7 +69,7 @@ def test_every_failure_gives_it_back(account: Client, monkeypatch: pytest.Monkey
 
     for module, name in (
         (service, "_source"),
-        (service, "scan_records"),
+        (service, "_scan_records"),
         (service, "export_filename"),
         (compression, "_encode"),
     ):

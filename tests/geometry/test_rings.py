@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from app.geometry import contains, stored_rings
+from app.geometry import contains_point, stored_rings
 from tests.make import multi_square, square
 from tests.processor_time import takes_at_most
 
@@ -32,16 +32,16 @@ def test_positions() -> None:
         (ACROSS, 0, 0.5, False),
         (ACROSS, -178.5, 0.5, False),
     ):
-        assert contains(stored_rings(json.dumps(boundary)), longitude, latitude) is is_within, (
-            boundary
-        )
+        assert (
+            contains_point(stored_rings(json.dumps(boundary)), longitude, latitude) is is_within
+        ), boundary
 
 
 @pytest.mark.slow
 def test_a_boundary_of_many_rings_takes_no_time() -> None:
     corners = [(0.001 * (number % 200), 0.001 * (number // 200)) for number in range(25_000)]
     rings = stored_rings(json.dumps(multi_square(*corners, size=0.0005)))
-    assert contains(rings, 0.1002, 0.0602)
-    assert not contains(rings, 0.1007, 0.0602)
+    assert contains_point(rings, 0.1002, 0.0602)
+    assert not contains_point(rings, 0.1007, 0.0602)
     one = replace(rings, starts=[0, len(rings.lon)], part_starts=[0, 1])
-    assert takes_at_most(20, lambda: contains(rings, 0, 0), lambda: contains(one, 0, 0))
+    assert takes_at_most(20, lambda: contains_point(rings, 0, 0), lambda: contains_point(one, 0, 0))

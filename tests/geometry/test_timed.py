@@ -81,15 +81,15 @@ def test_what_geos_cannot_do_has_no_answer() -> None:
 
 def test_a_function_of_the_application_is_called_there() -> None:
     """Of one that is called before, the time does not count."""
-    answer = timed.call(covers, SQUARE, 3.0, seconds=0.1, once=begin)
+    answer = timed.call_timed(covers, SQUARE, 3.0, seconds=0.1, before=begin)
     assert answer == [(12.0, running(), True)]
-    assert timed.call(nothing, SQUARE, seconds=1, once=begin) == [None]
+    assert timed.call_timed(nothing, SQUARE, seconds=1, before=begin) == [None]
 
 
 def test_a_function_that_takes_too_long_is_ended(minutes: Any) -> None:
-    assert timed.call(is_valid_there, minutes, seconds=0.1, once=begin) is None
-    assert timed.call(nothing, SQUARE, seconds=0, once=begin) is None
-    assert timed.call(nothing, SQUARE, seconds=-1, once=begin) is None
+    assert timed.call_timed(is_valid_there, minutes, seconds=0.1, before=begin) is None
+    assert timed.call_timed(nothing, SQUARE, seconds=0, before=begin) is None
+    assert timed.call_timed(nothing, SQUARE, seconds=-1, before=begin) is None
 
 
 @pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGTERM])
@@ -105,7 +105,7 @@ def test_a_process_that_does_not_answer_is_given_up(monkeypatch: pytest.MonkeyPa
     assert is_valid(SQUARE, 1)[0] is True
     os.kill(running(), signal.SIGSTOP)
     monkeypatch.setattr(timed, "_START_SECONDS", 0.1)
-    monkeypatch.setattr(timed, "_BUSY", 0.0)
+    monkeypatch.setattr(timed, "_PATIENCE", 0.0)
     monkeypatch.setattr(timed, "_TRIES", 1)
     assert is_valid(SQUARE, 1)[0] is None
     monkeypatch.undo()

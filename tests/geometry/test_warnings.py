@@ -12,7 +12,7 @@ from app.geometry import Problem, read_boundary
 from app.geometry.countries import has_world, load_world, location
 from app.geometry.problems import MAX_PROBLEMS
 from app.geometry.timed import processor_seconds
-from app.geometry.warnings import boundary_warnings, warned
+from app.geometry.warnings import boundary_warnings, indices_by_warning
 from app.values.processor_clock import ProcessorClock, running
 from tests.geometry.drawing import placed
 from tests.geometry.expensive_shapes import comb, slivers
@@ -181,7 +181,7 @@ def test_of_many_boundaries_at_once_the_same_have_warnings() -> None:
         rectangle(8.0, 47.0, 0.01, 0.01),
     ]
     boundaries = [read_boundary(each) for each in geometries]
-    found = warned(boundaries)
+    found = indices_by_warning(boundaries)
     for index, boundary in enumerate(boundaries):
         alone = {each.code for each in boundary_warnings(boundary)}
         assert {code for code, indices in found.items() if index in indices} == alone, index
@@ -206,7 +206,7 @@ def test_a_shape_that_takes_long_to_compare_with_countries_is_valid(
     assert is_within(processor_seconds() - began, 1.5)
     if shape is comb:
         assert "countries_not_checked" in found
-        assert warned([boundary])["countries_not_checked"] == {0}
+        assert indices_by_warning([boundary])["countries_not_checked"] == {0}
     assert "several_countries" not in found
 
 
@@ -224,7 +224,7 @@ def test_a_request_that_has_used_its_time_compares_nothing(monkeypatch: pytest.M
     assert (small.country, large.country) == ("DE", False)
     assert warning.code == "countries_not_checked"
     assert warning.message.startswith("`coordinates` is so complex that it would take too long")
-    assert warned([large])["in_the_sea"] == set()
+    assert indices_by_warning([large])["in_the_sea"] == set()
 
 
 @needs_countries

@@ -53,7 +53,7 @@ def sent(client: Client, content: bytes | str, name: str = "file", **form: Any) 
 def candidates(path: Path, kind: Literal["projects", "assets"] = "projects") -> list[Candidate]:
     """What the features of a file's first layer become, its columns read as they are guessed."""
     with closing(open_file(path)) as reader:
-        rows = list(reader.read(reader.layers[0]))
+        rows = list(reader.read_features(reader.layers[0]))
     scan = LayerScan()
     for row in rows:
         scan.add(row)

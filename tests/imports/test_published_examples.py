@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import pytest
 
-from tests.eudr_validator import faults_of
+from tests.eudr.validator import faults_of
 from tests.imports.making import (
     act,
     answered,

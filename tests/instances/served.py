@@ -11,7 +11,7 @@ from pathlib import Path
 
 from app.db.connections import close_all
 from app.factory import create_app
-from app.processes import embedded
+from app.processes import embedded_valkey
 from config import ROOT, load_settings
 from tests.instances.customers import OUTSIDE, Instance
 from tests.make.apps import CHEAP_PASSWORDS
@@ -70,7 +70,7 @@ def served(
         is_ready = process.stdout.readline().startswith("Canopy is at")
         assert is_ready, (elsewhere / "serve.log").read_text()
         app = create_app(load_settings(environ))
-        stack.callback(embedded.release, folder)
+        stack.callback(embedded_valkey.release_valkey, folder)
         stack.callback(_close, app)
         yield Served(folder, app, port, authority, stack, process, marked)
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from redis import Redis
 from redis.exceptions import RedisError
 
-from app.processes import embedded
+from app.processes import embedded_valkey
 from tests.ports import free_port
 
 
@@ -26,7 +26,7 @@ class Valkey:
         self.start()
 
     def start(self) -> None:
-        command = [str(embedded._binary()), "--bind", "127.0.0.1", "--port", str(self.port)]
+        command = [str(embedded_valkey._binary()), "--bind", "127.0.0.1", "--port", str(self.port)]
         command += ["--save", "", "--appendonly", "no", "--dir", str(self._folder)]
         with (self._folder / "valkey.log").open("ab") as log:
             self.process = subprocess.Popen(command, stdout=log, stderr=log)

@@ -13,7 +13,7 @@ from urllib.parse import quote
 from redis import Redis
 from redis.exceptions import RedisError
 
-from app.processes import embedded
+from app.processes import embedded_valkey
 from tests.ports import free_port
 from tests.waiting import PATIENCE, wait_for
 
@@ -42,7 +42,7 @@ class Server:
 
     def __init__(self, folder: Path, port: int, password: str | None, *options: str) -> None:
         self.port = port
-        self._command = [str(embedded._binary()), *options]
+        self._command = [str(embedded_valkey._binary()), *options]
         self._log = folder / f"{port}.log"
         self.control: Any = Redis(port=port, password=password, socket_timeout=PATIENCE)
         self.start()

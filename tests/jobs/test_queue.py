@@ -9,7 +9,7 @@ from rq.job import JobStatus
 
 from app.core import JOBS
 from app.jobs.queue import job_queue
-from app.jobs.registry import Job, RegisteredJob, register
+from app.jobs.registry import Job, RegisteredJob, register_jobs
 
 
 def _job(valkey_url: str, function: str) -> RegisteredJob:
@@ -61,9 +61,9 @@ def test_two_jobs_cannot_have_one_name() -> None:
     def deliver() -> None:
         pass
 
-    register(JOBS)
+    register_jobs(JOBS)
     with pytest.raises(AssertionError, match="two jobs are called deliver"):
-        register([Job(deliver)])
+        register_jobs([Job(deliver)])
 
 
 def test_a_job_has_no_callbacks(valkey_url: str) -> None:

@@ -15,20 +15,20 @@ from app.core import JOBS
 from app.db.migrations import upgrade
 from app.jobs import scheduler as scheduler_module
 from app.jobs.queue import DELIVERIES, GENERAL, job_queue
-from app.jobs.registry import Job, register
+from app.jobs.registry import Job, register_jobs
 from app.jobs.scheduler import Scheduler
 from app.jobs.valkey import valkey
 from app.jobs.wake_signals import WakeSignal
 from app.limits.request_counts import CHANGED
-from app.processes import embedded
+from app.processes import embedded_valkey
 
 
 @pytest.fixture(scope="module")
 def connection(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Redis]:
     folder = tmp_path_factory.mktemp("valkey")
-    with Redis.from_url(embedded.ensure(folder)) as client:
+    with Redis.from_url(embedded_valkey.ensure_valkey(folder)) as client:
         yield client
-    embedded.release(folder)
+    embedded_valkey.release_valkey(folder)
 
 
 @pytest.fixture
@@ -95,7 +95,7 @@ def test_a_scheduler_logs_an_outage_once(queue: Queue, caplog: pytest.LogCapture
     "job", [job for job in JOBS if job.every_seconds], ids=lambda job: job.name
 )
 def test_periodic_jobs_have_names_that_rq_takes(queue: Queue, job: Job) -> None:
-    register(JOBS)
+    register_jobs(JOBS)
     # Whether one is due may depend on what other tests left in the database.
     Scheduler(lambda: queue.connection, [replace(job, is_due=None)]).check()
     signal = job.signal

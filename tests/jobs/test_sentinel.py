@@ -14,9 +14,9 @@ from flask import Flask
 from redis.connection import SSLConnection
 
 from app.doctor.checks.valkey import reachable
-from app.doctor.results import Status
+from app.doctor.findings import Status
 from app.jobs import valkey, valkey_client
-from app.jobs.valkey import Script, Valkey, connect
+from app.jobs.valkey import Script, Valkey, connect_valkey
 from app.jobs.valkey_client import ASK_AGAIN, PrimaryPool, make_client
 from app.settings.valkey import sentinel_address
 from config import SettingsError
@@ -119,14 +119,14 @@ def test_without_sentinels_the_primary_is_used_on(
 def test_a_sentinel_that_is_gone_is_named_by_the_doctor(app: Flask, group: Group) -> None:
     with second_app(app, redis_url=group.url) as served:
         settings = served.config["SETTINGS"]
-        agreed, server = reachable(connect(group.url), settings)
+        agreed, server = reachable(connect_valkey(group.url), settings)
         assert (
             agreed.found
             == f"the Sentinels name 127.0.0.1:{group.primary_port} as the primary of forests"
         )
         assert server.found.startswith("Valkey")
         group.sentinels[1].kill()
-        gone, *_ = reachable(connect(group.url), settings)
+        gone, *_ = reachable(connect_valkey(group.url), settings)
         assert gone.status is Status.WARNING
         assert f"127.0.0.1:{group.sentinels[1].port}" in gone.found
 
@@ -134,7 +134,7 @@ def test_a_sentinel_that_is_gone_is_named_by_the_doctor(app: Flask, group: Group
 @pytest.mark.slow
 def test_passwords_are_for_whom_they_are_meant(tmp_path: Path) -> None:
     with sentinel_group(tmp_path, password="p@,1", sentinel_password="s/2") as group:
-        client = connect(group.url)
+        client = connect_valkey(group.url)
         assert client.incr("canopy:test") == 1
         assert group.primary.control.select(3)
         assert group.primary.control.get("canopy:test") == b"1"

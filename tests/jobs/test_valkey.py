@@ -13,7 +13,7 @@ import pytest
 from flask import Flask
 from redis import Redis
 
-from app.jobs.valkey import PROBE_INTERVAL, Script, Valkey, connect, log
+from app.jobs.valkey import PROBE_INTERVAL, Script, Valkey, connect_valkey, log
 from config import SettingsError
 from tests.make import make_account, second_app
 from tests.waiting import PATIENCE, wait_for
@@ -117,7 +117,7 @@ def test_a_second_outage_is_seen_as_the_first_was(url: str) -> None:
     addresses = iter([DEAD])
     valkey = Valkey(lambda: next(addresses, url))
     for number in (1, 2):
-        valkey._client = connect(DEAD)
+        valkey._client = connect_valkey(DEAD)
         assert valkey.attempt(Redis.ping) is None
         assert valkey.outages == number
         assert _back(valkey)
@@ -126,7 +126,7 @@ def test_a_second_outage_is_seen_as_the_first_was(url: str) -> None:
 def test_a_store_that_cannot_be_written_to_is_down_until_it_can(url: str) -> None:
     """It answers all the while."""
     valkey = Valkey(lambda: url)
-    server = connect(url)
+    server = connect_valkey(url)
     server.config_set("maxmemory", "1")
     try:
         assert valkey.run(INCREMENT, ("canopy:test",)) is None
@@ -149,7 +149,7 @@ def test_every_thread_has_a_new_connection_after_an_outage(url: str) -> None:
 def test_a_connection_that_was_closed_for_being_idle_is_no_outage(url: str) -> None:
     valkey = Valkey(lambda: url)
     before = _connection_id(valkey)
-    connect(url).client_kill_filter(_id=str(before))
+    connect_valkey(url).client_kill_filter(_id=str(before))
     assert _connection_id(valkey) != before
     assert valkey.outages == 0
 
@@ -201,7 +201,7 @@ def test_the_watch_ends_with_the_store(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.slow
 def test_connections_of_threads_that_are_gone_do_not_add_up(url: str) -> None:
-    valkey, server = Valkey(lambda: url), connect(url)
+    valkey, server = Valkey(lambda: url), connect_valkey(url)
     before = server.info("clients")["connected_clients"]  # of other tests too
     for _ in range(300):
         thread = threading.Thread(target=lambda: valkey.run(INCREMENT, ("canopy:test",)))
@@ -216,7 +216,7 @@ def test_a_script_that_the_store_has_forgotten_is_sent_again(url: str) -> None:
     valkey, script = Valkey(lambda: url), Script("return {KEYS[1], ARGV[1]}")
     for _ in range(2):
         assert valkey.run(script, ("a",), 5) == [b"a", b"5"]
-        connect(url).script_flush()
+        connect_valkey(url).script_flush()
     assert not valkey.is_down
 
 

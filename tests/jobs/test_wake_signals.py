@@ -18,7 +18,7 @@ from rq import Queue
 from app.events.outbox import NEW_DELIVERIES
 from app.jobs import wake_signals
 from app.jobs.queue import DELIVERIES, QUEUES, job_queue
-from app.jobs.valkey import connect
+from app.jobs.valkey import connect_valkey
 from app.jobs.wake_signals import WakeSignal
 from app.policy.deliveries import ATTEMPT_SECONDS, RUN_SECONDS
 from tests.waiting import PATIENCE, wait_for
@@ -36,7 +36,7 @@ def _nothing_expires(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def client(valkey_url: str) -> Iterator[Redis]:
     """A client with the timeouts of the service, in a database that nobody else uses."""
-    client = connect(f"{valkey_url}?db=11")
+    client = connect_valkey(f"{valkey_url}?db=11")
     client.flushdb()
     yield client
     client.flushdb()
@@ -161,7 +161,7 @@ def _is_connected(client: Redis) -> bool:
 def test_a_signal_ends_the_wait_which_may_be_longer_than_other_commands(
     client: Redis, valkey_url: str
 ) -> None:
-    waiting = connect(f"{valkey_url}?db=11", timeout=0.25)
+    waiting = connect_valkey(f"{valkey_url}?db=11", timeout=0.25)
     wait_for(lambda: _is_connected(waiting))
     timer = threading.Timer(0.6, SIGNAL.notify, [client])
     began = time.monotonic()
@@ -189,7 +189,7 @@ def test_one_of_those_who_wait_receives_a_signal(client: Redis) -> None:
 @pytest.mark.usefixtures("impatient")
 def test_a_valkey_that_does_not_answer_ends_the_wait() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
-        hanging = connect(f"redis://127.0.0.1:{server.getsockname()[1]}/0")
+        hanging = connect_valkey(f"redis://127.0.0.1:{server.getsockname()[1]}/0")
         with pytest.raises(RedisError):
             SIGNAL.wait(hanging, 0.2)
         hanging.close()

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from flask import Flask
 
-from app.mail.transport import find_problem
+from app.mail.transport import mail_server_problem
 from app.settings.mail import mail_server
 from tests.mail.conftest import Connected, only_row, queue, send
 from tests.mail.servers import PASSWORD, QUOTED, Authority
@@ -130,14 +130,14 @@ class TestLoggingIn:
 def test_checking_the_login_sends_nothing(connected: Connected, authority: Authority) -> None:
     options = f"?ca={authority.ca_path}"
     app, inbox = connected(options, QUOTED, starttls=authority.context, auth=True)
-    assert find_problem(app.config["SETTINGS"], within=5) is None
+    assert mail_server_problem(app.config["SETTINGS"], within=5) is None
     assert (inbox.senders, inbox.connections) == ([], 1)
 
 
 def test_checking_the_login_reports_the_reply(connected: Connected, authority: Authority) -> None:
     options = f"?ca={authority.ca_path}"
     app, _ = connected(options, f"canopy:not{PASSWORD[:4]}", starttls=authority.context, auth=True)
-    error = find_problem(app.config["SETTINGS"], within=5)
+    error = mail_server_problem(app.config["SETTINGS"], within=5)
     assert error is not None
     assert "535" in error.reason
     assert "invalid" in error.reply

@@ -52,7 +52,7 @@ def test_a_second_attempt_replaces_the_file(
     alone: Flask, advance_clock: AdvanceClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     queue(alone)
-    monkeypatch.setattr(jobs, "record_sent", lambda _: None)  # killed before it could
+    monkeypatch.setattr(jobs, "mark_sent", lambda _: None)  # killed before it could
     send(alone)
     monkeypatch.undo()
     assert only_row(alone).sent_at is None

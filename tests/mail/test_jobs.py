@@ -226,7 +226,7 @@ def test_a_sent_mail_is_recorded_when_the_database_is_back(
     outbox: Flask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(jobs, "SAVE_RETRY_AFTER", (0.0, 0.0))
-    real, tries = jobs.record_sent, []
+    real, tries = jobs.mark_sent, []
 
     def fail_twice(mail: Any) -> None:
         tries.append(mail)
@@ -234,7 +234,7 @@ def test_a_sent_mail_is_recorded_when_the_database_is_back(
             raise OperationalError("UPDATE", {}, Exception("gone"))
         real(mail)
 
-    monkeypatch.setattr(jobs, "record_sent", fail_twice)
+    monkeypatch.setattr(jobs, "mark_sent", fail_twice)
     queue(outbox)
     assert send(outbox) == 1
     assert len(tries) == 3
@@ -275,12 +275,12 @@ def test_a_worker_with_an_expired_lease_changes_nothing(
 ) -> None:
     queue(outbox)
     with outbox.app_context():
-        late = jobs.lease_next()
+        late = jobs.lease_mail()
         db.session.commit()
         advance_clock(LEASE)
         assert send_mails() == 1
         assert late is not None
-        jobs.record_failure(late, "late", clock.now())
+        jobs.mark_failed(late, "late", clock.now())
         db.session.commit()
     row = only_row(outbox)
     assert (row.due_at, row.error) == (None, None)
@@ -291,15 +291,15 @@ def test_a_mail_sent_after_its_lease_is_not_sent_again(
 ) -> None:
     queue(outbox)
     with outbox.app_context():
-        late = jobs.lease_next()
+        late = jobs.lease_mail()
         db.session.commit()
         advance_clock(LEASE)
-        other = jobs.lease_next()
+        other = jobs.lease_mail()
         db.session.commit()
         assert late is not None
         assert other is not None
-        jobs.record_sent(late)
-        jobs.record_failure(other, "not now", clock.now())
+        jobs.mark_sent(late)
+        jobs.mark_failed(other, "not now", clock.now())
         db.session.commit()
     row = only_row(outbox)
     assert (row.due_at, row.error) == (None, None)
@@ -312,7 +312,7 @@ def test_a_leased_mail_is_skipped_until_its_lease_ends(
 ) -> None:
     queue(outbox)
     with outbox.app_context():
-        assert jobs.lease_next() is not None
+        assert jobs.lease_mail() is not None
         db.session.commit()
     advance_clock(LEASE - timedelta(seconds=5))
     assert send(outbox) == 0

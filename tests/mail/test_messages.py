@@ -14,7 +14,7 @@ import pytest
 from jinja2 import UndefinedError
 
 from app.mail.errors import Undeliverable
-from app.mail.messages import SUBJECTS, Envelope, compose
+from app.mail.messages import SUBJECTS, Envelope, compose_message
 from app.mail.smtp import _SEVEN_BIT
 from app.people.second_factor.reporting import CHANGES
 from app.settings.mail import sender
@@ -58,7 +58,7 @@ def settings(tmp_path: Path) -> Settings:
 
 def composed(settings: Settings, kind: str, **values: Any) -> EmailMessage:
     envelope = Envelope(ID, "jo@example.org", MOMENT)
-    return compose(envelope, kind, VALUES[kind] | values, settings)
+    return compose_message(envelope, kind, VALUES[kind] | values, settings)
 
 
 def html_of(message: EmailMessage) -> str:
@@ -217,13 +217,13 @@ def test_a_long_name_is_truncated(settings: Settings) -> None:
 def test_a_missing_value_raises(settings: Settings) -> None:
     envelope = Envelope(ID, "jo@example.org", MOMENT)
     with pytest.raises(UndefinedError):
-        compose(envelope, "reset_password", {"name": "Jo"}, settings)
+        compose_message(envelope, "reset_password", {"name": "Jo"}, settings)
 
 
 def test_a_recipient_is_one_address(settings: Settings) -> None:
     for recipient in ("jo@x.org\r\nBcc: victim@example.org", "jo@example.org, b@example.org", ""):
         with pytest.raises(Undeliverable):
-            compose(Envelope(ID, recipient, MOMENT), "test", {}, settings)
+            compose_message(Envelope(ID, recipient, MOMENT), "test", {}, settings)
 
 
 def test_the_name_of_the_sender(settings: Settings) -> None:

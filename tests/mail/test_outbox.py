@@ -150,7 +150,7 @@ def _sending(app: Flask, *, stop_after_mail: bool) -> subprocess.Popen[bytes]:
     """A process that sends due mails; optionally it stops before recording the first one."""
     settings = app.config["SETTINGS"]
     server = settings.mail_url
-    stop = "import time\nfrom app.mail import jobs\njobs.record_sent = lambda _: time.sleep(600)\n"
+    stop = "import time\nfrom app.mail import jobs\njobs.mark_sent = lambda _: time.sleep(600)\n"
     environ = {
         "INSTANCE_PATH": str(settings.instance_path),
         "DATABASE_URL": settings.database_url,

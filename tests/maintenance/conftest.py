@@ -99,7 +99,7 @@ def close(app: Flask) -> None:
     """End the connections of an application."""
     with app.app_context():
         db.engine.dispose()
-        queries.engine().dispose()
+        queries.reading_engine().dispose()
 
 
 def _empty(app: Flask) -> None:

@@ -15,7 +15,7 @@ from sqlalchemy import text
 
 from app.db import migrations
 from app.db.extensions import db
-from app.db.snapshots import connect, exclusive_file, snapshot
+from app.db.snapshots import exclusive_file, open_transaction, snapshot
 from app.maintenance import MaintenanceError, copying
 from app.maintenance.copying import TableComparison, copy_database
 from app.maintenance.schema import is_half_copied, require_current
@@ -134,7 +134,7 @@ def test_a_target_with_tables_of_something_else_is_refused(
     make_instance: MakeInstance, kind: str
 ) -> None:
     source, target = make_instance("sqlite"), make_instance(kind, tables=False)
-    with connect(url_of(target)) as connection:
+    with open_transaction(url_of(target)) as connection:
         connection.execute(text("CREATE TABLE invoices (id integer)"))
     with pytest.raises(MaintenanceError, match="another program \\(invoices\\)"):
         copy(source, target)
@@ -152,7 +152,7 @@ def _somebody_on_postgresql(target: Flask) -> Any:
 
 
 def _somebody_on_sqlite(target: Flask) -> Any:
-    return connect(url_of(target))
+    return open_transaction(url_of(target))
 
 
 @pytest.mark.parametrize(

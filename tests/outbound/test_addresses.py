@@ -194,7 +194,7 @@ def _outcome(
             called.extend(map(str, addresses))
         raise EgressError(FailureReason.REFUSED)
 
-    monkeypatch.setattr(client, "connect", connect)
+    monkeypatch.setattr(client, "connect_to_any", connect)
     egress = Egress(**options)
     try:
         with pytest.raises(EgressError) as failed:

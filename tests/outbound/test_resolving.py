@@ -39,7 +39,7 @@ def server() -> Iterator[NameServer]:
 
 @pytest.fixture
 def lookups(server: NameServer) -> Iterator[Lookups]:
-    yield Lookups(server, most=3)
+    yield Lookups(server, max_threads=3)
     server.released.set()
 
 

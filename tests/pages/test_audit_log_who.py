@@ -37,7 +37,7 @@ def _show(browser: Browser, **fields: str) -> Page:
 @pytest.fixture
 def _many(monkeypatch: pytest.MonkeyPatch) -> None:
     """There are too many to choose from."""
-    monkeypatch.setattr("app.pages.audit_log.who.MOST_OFFERED", 0)
+    monkeypatch.setattr("app.pages.audit_log.filters.MOST_OFFERED", 0)
 
 
 def test_whoever_did_something_can_be_chosen(client: Client, owner: Browser) -> None:

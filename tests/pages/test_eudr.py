@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from app.pages.eudr import filling, views
-from app.pages.eudr.findings import SHOWN
+from app.pages.eudr.overview import GROUP_PLOTS
 from app.policy.request_limits import METADATA_BYTES
-from tests.eudr_plots import fill, make_plots
-from tests.eudr_validator import faults_of
+from tests.eudr.planted import fill, make_plots
+from tests.eudr.validator import faults_of
 from tests.make import (
     Browser,
     Client,
@@ -215,7 +215,7 @@ def test_what_somebody_changes_meanwhile_is_kept(
 ) -> None:
     made = plot(client)["id"]
     gone = plot(client, 1, name="Gone")["id"]
-    find = filling._found
+    find = filling._plots_of
 
     def found(*args: Any) -> Any:
         yield from list(find(*args))
@@ -223,7 +223,7 @@ def test_what_somebody_changes_meanwhile_is_kept(
         client.post(f"/v1/projects/{gone}/archive")
         client.delete(f"/v1/projects/{gone}")
 
-    monkeypatch.setattr(filling, "_found", found)
+    monkeypatch.setattr(filling, "_plots_of", found)
     page = send(browser, "producer_missing", which="all", value="Ama")
     assert "“Plot 0” was not changed. Somebody changed it meanwhile." in page.text
     assert "“Gone” was not changed. It was deleted meanwhile." in page.text
@@ -264,7 +264,7 @@ def test_the_broken_part_of_many_is_shown(client: Client, browser: Browser) -> N
     (shape,) = json.loads(unescape(text.partition('data-shapes="')[2].partition('"')[0]))
     assert shape["fault"] == [-0.5, 6.5]
     assert shape["outlines"][-1] == [[-0.5, 6.5]]
-    assert len(shape["outlines"]) <= SHOWN
+    assert len(shape["outlines"]) <= GROUP_PLOTS
 
 
 def test_one_producer_and_several(client: Client, browser: Browser) -> None:
@@ -314,7 +314,7 @@ def test_what_was_set_is_shown_and_changed(
     send(browser, "plots", named="selected", ids=ids[2])
     assert [metadata(client, each)[NAME] for each in ids] == ["Coop Aboisso"] * 2 + ["Plot 2"]
     monkeypatch.setattr(views, "_SECONDS", 0)
-    monkeypatch.setattr(views, "_TOGETHER", 1)
+    monkeypatch.setattr(views, "_TRANSACTION_PLOTS", 1)
     page = send(browser, "plots", field=COUNTRY, which="all", value="ci")
     while "Setting ProducerCountry" in page.text:
         path = next(form.action for form in page.forms if form.action.startswith("/eudr/fill"))

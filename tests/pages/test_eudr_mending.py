@@ -13,8 +13,8 @@ import shapely
 from shapely.geometry import mapping, shape
 
 from app.geometry import geodesic_area
-from tests.eudr_plots import Plot, Plots, fill, make_plots
-from tests.eudr_validator import faults_of
+from tests.eudr.planted import Plot, Plots, fill, make_plots
+from tests.eudr.validator import faults_of
 from tests.make import Browser, Client
 from tests.pages.support import metadata_of, post
 

@@ -10,7 +10,7 @@ from app.account.members.removal_preview import LostAccess
 from app.pages.members.words import (
     ROLE_TABLE,
     ROLE_WORDS,
-    changed_words,
+    conflict_words,
     lost_access_words,
     mail_words,
 )
@@ -63,9 +63,9 @@ def test_mail_that_is_not_known_is_not_mentioned() -> None:
 
 def test_who_changed_is_named_if_known() -> None:
     member = {"joined_at": "2026-01-31T14:05:00.000Z", "name": "Kim", "role": "editor"}
-    assert changed_words(member, {"who": "jo@example.org"}, True).startswith("jo@example.org has")
-    assert changed_words(member, None, True).startswith("Somebody has changed this role")
-    assert changed_words(member, None, False).startswith("Kim has joined")
+    assert conflict_words(member, {"who": "jo@example.org"}, True).startswith("jo@example.org has")
+    assert conflict_words(member, None, True).startswith("Somebody has changed this role")
+    assert conflict_words(member, None, False).startswith("Kim has joined")
 
 
 def test_every_role_is_explained() -> None:

@@ -27,7 +27,7 @@ def test_lines_end_in_line_feeds() -> None:
     (row,) = metadata_rows({"a": "one\rtwo\r\nthree\n"})
     assert row.has_lines
     fields = {"metadata_name": "a", "metadata_value": "one\r\ntwo\r\nthree\r\n"}
-    form = MultiDict(fields | {"metadata_was": row.was})
+    form = MultiDict(fields | {"metadata_was": row.former})
     assert read_metadata(sent_metadata(form))[0] == {"a": "one\ntwo\nthree\n"}
     assert read_metadata(sent_metadata(MultiDict(fields)))[0] == {"a": "one\ntwo\nthree\n"}
 

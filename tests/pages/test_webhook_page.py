@@ -9,7 +9,7 @@ import pytest
 
 from app.db.extensions import db
 from app.models import AttemptCount
-from app.pages.webhooks.explanations import explain
+from app.pages.webhooks.explanations import explain_attempt
 from app.policy.deliveries import RETRIES_LAST, FailureReason
 from app.values import clock
 from app.webhooks.deliveries.types import INTERNAL_ERROR
@@ -69,14 +69,16 @@ def test_what_to_do_after_410(client: Client, owner: Browser, webhook: dict[str,
 
 def test_every_reason_is_explained() -> None:
     explained = {
-        reason: explain({"status": "failed", "error": str(reason)})
+        reason: explain_attempt({"status": "failed", "error": str(reason)})
         for reason in (*FailureReason, INTERNAL_ERROR)
     }
     assert all(each.what and each.todo for each in explained.values())
     assert len({each.what for each in explained.values()}) == len(explained)
-    codes = [explain({"status": "failed", "response_code": code}) for code in range(100, 1000)]
+    codes = [
+        explain_attempt({"status": "failed", "response_code": code}) for code in range(100, 1000)
+    ]
     assert all(each.todo for each in codes)
-    assert explain({"status": "success", "response_code": 204}).todo == ""
+    assert explain_attempt({"status": "success", "response_code": 204}).todo == ""
 
 
 @pytest.mark.both

@@ -117,9 +117,9 @@ def test_validating_a_long_password_takes_no_longer_than_a_short_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """What may be very long is the time for one in which each character may stand for several."""
-    judged, score = [], passwords.score
+    judged, score = [], passwords.password_score
     monkeypatch.setattr(
-        passwords, "score", lambda text, known: judged.append(text) or score(text, known)
+        passwords, "password_score", lambda text, known: judged.append(text) or score(text, known)
     )
     hard = ("4@8({[<3691!|70$5+%2" * 7)[:128]
     assert password_problem(hard, ["a" * 200, "b c d " * 30]) is None

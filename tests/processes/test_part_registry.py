@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from redis import Redis
 
-from app.jobs.valkey import connect
+from app.jobs.valkey import connect_valkey
 from app.processes import part_registry
 from app.processes.part_registry import Announcer, running_parts
 from app.security.sealing import key_check
@@ -26,7 +26,7 @@ def url(valkey_url: str) -> str:
 
 @pytest.fixture
 def client(url: str) -> Iterator[Redis]:
-    with connect(url) as client:
+    with connect_valkey(url) as client:
         yield client
         client.flushdb()
 
@@ -52,7 +52,7 @@ def test_one_that_was_killed_is_forgotten(
     client: Redis, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(part_registry, "EXPIRES_AFTER", 600)
-    announcer = Announcer(lambda: connect(url), "web server", "abcde")
+    announcer = Announcer(lambda: connect_valkey(url), "web server", "abcde")
     announcer.start()
     (part,) = wait_for(lambda: running_parts(client))
     announcer._stopped.set()  # it ends without another word
@@ -66,7 +66,7 @@ def test_one_that_was_killed_is_forgotten(
 @pytest.mark.trial
 def test_valkey_may_be_gone_for_a_while(client: Redis, url: str) -> None:
     addresses = iter(["redis://127.0.0.1:9/0", url, url])
-    announcer = Announcer(lambda: connect(next(addresses)), "web server", "abcde")
+    announcer = Announcer(lambda: connect_valkey(next(addresses)), "web server", "abcde")
     announcer.start()
     wait_for(lambda: running_parts(client))
     announcer.stop()

@@ -14,7 +14,7 @@ import pytest
 from redis.exceptions import RedisError
 
 from app.jobs.queue import DELIVERIES
-from app.jobs.valkey import connect
+from app.jobs.valkey import connect_valkey
 from app.jobs.wake_signals import WakeSignal
 from tests.jobs.sentinel import Group, Server, sentinel_group
 from tests.processes.conftest import restore_constants
@@ -80,7 +80,7 @@ def test_jobs_go_on_soon_after_the_primary_is_gone(
 
     def go_on() -> bool:
         with contextlib.suppress(RedisError, OSError):
-            _SIGNAL.notify(connect(group.url))
+            _SIGNAL.notify(connect_valkey(group.url))
         return all(now > then for now, then in zip(_begun(instance), before, strict=True))
 
     wait_for(go_on)

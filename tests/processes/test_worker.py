@@ -18,8 +18,8 @@ from redis import Redis
 from redis.exceptions import RedisError
 
 from app.jobs.queue import DELIVERIES, GENERAL, QUEUES, job_queue
-from app.jobs.valkey import connect
-from app.processes import embedded
+from app.jobs.valkey import connect_valkey
+from app.processes import embedded_valkey
 from app.processes.parent_pipe import ParentPipe
 from app.processes.worker_registry import count_workers
 from tests.instances.valkey import valkey
@@ -105,9 +105,9 @@ def test_goes_on_after_an_outage(
     environment["REDIS_URL"] = f"unix://{address}"
 
     def start_server() -> subprocess.Popen[bytes]:
-        command = [str(embedded._binary()), "--port", "0", "--unixsocket", str(address)]
+        command = [str(embedded_valkey._binary()), "--port", "0", "--unixsocket", str(address)]
         server = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL)
-        wait_for(lambda: embedded._is_ready(str(address)))
+        wait_for(lambda: embedded_valkey._is_ready(str(address)))
         return server
 
     server = start_server()
@@ -134,7 +134,7 @@ def test_a_job_goes_on_while_valkey_hangs(
     with valkey(tmp_path) as server:
         environment["REDIS_URL"] = server.url
         start_worker()
-        job_queue(connect(server.url)).enqueue("sleep", 8)
+        job_queue(connect_valkey(server.url)).enqueue("sleep", 8)
         folder = Path(environment["INSTANCE_PATH"])
         wait_for((folder / "job.started").exists)
         server.send(signal.SIGSTOP)
@@ -226,7 +226,7 @@ def test_jobs_are_counted_by_how_they_end(
     with valkey(tmp_path) as server, second_app(app, redis_url=server.url) as other:
         environment["REDIS_URL"] = server.url
         start_worker("--queue", GENERAL)
-        queue = job_queue(connect(server.url))
+        queue = job_queue(connect_valkey(server.url))
         queue.enqueue("fail")
         queue.enqueue("sleep", 0)
         wait_for(lambda: metrics(other).get(_jobs("sleep", "succeeded")))

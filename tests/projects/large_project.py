@@ -10,7 +10,7 @@ import pytest
 from flask import Flask
 from sqlalchemy import func, select
 
-from app.db import batches
+from app.db import batched_deletion
 from app.db.extensions import db
 from app.db.transactions import transaction
 from app.doctor.counters import wrong_counters
@@ -35,9 +35,9 @@ _METADATA: Final = '{"maker": "Somebody"}'
 
 
 def make_batches_small(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (batches, deletion):
+    for module in (batched_deletion, deletion):
         monkeypatch.setattr(module, "BATCH_ROWS", 2)
-    monkeypatch.setattr(batches, "_MOST_ROWS", 2)
+    monkeypatch.setattr(batched_deletion, "_MAX_ROWS", 2)
 
 
 class LargeProject:

@@ -14,8 +14,8 @@ import pytest
 from flask import Flask
 from sqlalchemy import func, select
 
-from app.db import batches
-from app.db.batches import delete_batches
+from app.db import batched_deletion
+from app.db.batched_deletion import delete_batches
 from app.db.extensions import db
 from app.db.transactions import transaction
 from app.jobs import runs, shutdown
@@ -172,7 +172,7 @@ def _index_faults(app: Flask) -> list[str]:
 def test_batches_have_no_more_bytes_than_they_may(
     large: LargeProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(batches, "BATCH_BYTES", 1)
+    monkeypatch.setattr(batched_deletion, "BATCH_BYTES", 1)
     with large.client.app.app_context(), transaction():
         own = select(Asset).where(Asset.project_id == large.gone)
         steps = sum(1 for _ in delete_batches(Asset, own, func.length(Asset.name)))

@@ -17,7 +17,7 @@ from sqlalchemy import text
 
 from app.assets.listing import asset_query, list_assets
 from app.db.extensions import db
-from app.db.queries import engine
+from app.db.queries import reading_engine
 from app.geometry import Bounds
 from app.lists import scanning
 from app.models import Asset
@@ -123,13 +123,13 @@ def place(
         db.session.remove()
     with filled.app.app_context():
         db.engine.dispose()
-        engine().dispose()
+        reading_engine().dispose()
 
 
 def gather_statistics() -> None:
     """What autovacuum does by itself within a minute or so, and on SQLite somebody by hand."""
-    sqlite = engine().dialect.name == "sqlite"
-    with engine().connect() as connection:
+    sqlite = reading_engine().dialect.name == "sqlite"
+    with reading_engine().connect() as connection:
         connection.execute(text("ANALYZE" if sqlite else "VACUUM ANALYZE projects, assets"))
 
 

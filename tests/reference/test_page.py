@@ -16,7 +16,7 @@ from app.api.openapi.document import api_description
 from app.policy import deliveries, plans
 from app.policy.events import EVENTS
 from app.policy.permissions import PERMISSIONS, SCOPES
-from app.reference.document import Operation, groups
+from app.reference.document import Operation, operation_groups
 from app.values.text import slugify
 from tests.make import Client, second_app
 from tests.reference import commands
@@ -34,7 +34,11 @@ def page(app: Flask) -> str:
 def shown(app: Flask) -> dict[str, Operation]:
     """What the page shows of each operation."""
     with app.app_context():
-        return {each.id: each for group in groups(api_description()) for each in group.operations}
+        return {
+            each.id: each
+            for group in operation_groups(api_description())
+            for each in group.operations
+        }
 
 
 def _text(page: str) -> str:

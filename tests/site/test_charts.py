@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.site.charts import HEIGHT, WIDTH, Series, lines, stacked_bars
+from app.site.charts import HEIGHT, WIDTH, Series, line_chart, stacked_bars
 
 
 def _words(value: float) -> str:
@@ -45,7 +45,7 @@ def test_the_axis_ends_at_a_round_number() -> None:
 
 
 def test_a_line_is_broken_where_a_number_is_missing() -> None:
-    found = lines(["a", "b", "c", "d"], [Series("p50", "main", [1, 2, None, 1])], _words)
+    found = line_chart(["a", "b", "c", "d"], [Series("p50", "main", [1, 2, None, 1])], _words)
     ((look, pieces),) = found.lines
     assert look == "main"
     assert [len(piece.split()) for piece in pieces] == [2, 2]  # the second is a short dash
@@ -55,5 +55,5 @@ def test_a_line_is_broken_where_a_number_is_missing() -> None:
 
 def test_a_chart_without_numbers_is_empty() -> None:
     assert stacked_bars(["a"], [Series("", "main", [0])], _words).is_empty
-    assert lines(["a"], [Series("", "main", [None])], _words).is_empty
-    assert not lines(["a"], [Series("", "main", [1])], _words).is_empty
+    assert line_chart(["a"], [Series("", "main", [None])], _words).is_empty
+    assert not line_chart(["a"], [Series("", "main", [1])], _words).is_empty

@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any
 
-from app.site.svg_map import Outline, draw
+from app.site.svg_map import Outline, draw_svg_map
 from tests.make import multi_square, point, square
 
 
@@ -19,11 +19,11 @@ def corners(path: str) -> list[tuple[float, float]]:
 
 
 def test_nothing_has_no_map() -> None:
-    assert draw([]) is None
+    assert draw_svg_map([]) is None
 
 
 def test_north_is_at_the_top_and_east_at_the_right() -> None:
-    made = draw(outlines(square(10, 50), square(12, 52)))
+    made = draw_svg_map(outlines(square(10, 50), square(12, 52)))
     assert made is not None
     first, second = (corners(shape.path) for shape in made.shapes)
     assert max(x for x, _ in first) < min(x for x, _ in second)
@@ -34,14 +34,14 @@ def test_north_is_at_the_top_and_east_at_the_right() -> None:
 
 
 def test_a_point_is_a_dot_in_the_middle() -> None:
-    made = draw(outlines(point(10, 50)))
+    made = draw_svg_map(outlines(point(10, 50)))
     assert made is not None
     assert made.shapes[0].dot == (made.width / 2, made.height / 2)
     assert made.shapes[0].path == ""
 
 
 def test_parts_on_both_sides_of_the_antimeridian_are_beside_each_other() -> None:
-    made = draw(outlines(multi_square((179, 0), (-180, 0), size=1)))
+    made = draw_svg_map(outlines(multi_square((179, 0), (-180, 0), size=1)))
     assert made is not None
     found = corners(made.shapes[0].path)
     assert len(found) == 10
@@ -50,6 +50,6 @@ def test_parts_on_both_sides_of_the_antimeridian_are_beside_each_other() -> None
 
 def test_positions_that_cannot_be_told_apart_are_left_out() -> None:
     ring = [[10, 50], *([10 + n / 1e7, 50] for n in range(1, 500)), [11, 50], [11, 51], [10, 50]]
-    made = draw(outlines({"type": "Polygon", "coordinates": [ring]}))
+    made = draw_svg_map(outlines({"type": "Polygon", "coordinates": [ring]}))
     assert made is not None
     assert len(corners(made.shapes[0].path)) < 8

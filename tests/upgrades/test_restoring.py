@@ -14,7 +14,7 @@ from app.db.column_types import metadata
 from app.db.connections import close_all
 from app.db.migrations import upgrade
 from app.db.revisions import FIRST, newest_revision, of_another_version
-from app.db.snapshots import connect, database_url, exclusive_writer, snapshot
+from app.db.snapshots import database_url, exclusive_writer, open_transaction, snapshot
 from app.factory import create_app
 from app.maintenance import MaintenanceError
 from app.maintenance.backup import back_up
@@ -128,7 +128,7 @@ def test_tables_of_a_newer_version_are_replaced(
     with app.app_context():
         run_upgrade(directory=folder_with_revisions(tmp_path, False))
     url = database_url(app.config["SETTINGS"])
-    with connect(url) as connection:
+    with open_transaction(url) as connection:
         connection.execute(text("CREATE TABLE of_newer (note varchar(9))"))
     assert read_present(url).unknown == ["of_newer"]
     restore_into(app, tmp_path / "b.zip")
@@ -148,7 +148,7 @@ def test_tables_of_another_program_are_left_alone(
     app = make_app(target, filled=True)
     back_up_from(app, tmp_path / "b.zip")
     url = database_url(app.config["SETTINGS"])
-    with connect(url) as connection:
+    with open_transaction(url) as connection:
         connection.execute(text("CREATE TABLE of_others (note varchar(9))"))
     install(monkeypatch, folder_with_revisions(tmp_path, False))
     restore_into(app, tmp_path / "b.zip")
@@ -158,7 +158,7 @@ def test_tables_of_another_program_are_left_alone(
 
 def test_tables_of_before_1_0_are_not_replaced(make_app: MakeApp) -> None:
     app = make_app("sqlite", filled=True)
-    with connect(url := database_url(app.config["SETTINGS"])) as connection:
+    with open_transaction(url := database_url(app.config["SETTINGS"])) as connection:
         connection.execute(text("UPDATE alembic_version SET version_num = '0036'"))
     with pytest.raises(MaintenanceError, match="export its projects with that version"):
         read_present(url)

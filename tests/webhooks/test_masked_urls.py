@@ -7,7 +7,7 @@ import json
 import pytest
 
 from app.db.transactions import transaction
-from app.webhooks.deliveries.health import record_health
+from app.webhooks.deliveries.health import update_health
 from tests.make import Client, audit_entries, make_webhook
 from tests.pages.support import browser_of
 from tests.webhooks.deliveries.makers import claimed, outcome
@@ -50,6 +50,6 @@ def test_a_webhook_that_is_disabled_is_named_without_a_secret(client: Client) ->
     webhook = make_webhook(client, url=f"{URL}s3cret")
     sent = outcome(claimed(webhook["id"], account_id=client.account_id), error="gone")
     with client.app.app_context(), transaction():
-        record_health([sent._replace(url=webhook["url"], status=410)])
+        update_health([sent._replace(url=webhook["url"], status=410)])
     assert audit_entries(client)[-1]["action"] == "webhook.disabled"
     assert labels(client) == {MASKED}

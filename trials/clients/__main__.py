@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from app.processes import embedded
+from app.processes import embedded_valkey
 from trials.clients import installed, libraries
 from trials.clients.service import Layer, layer
 from trials.report import say
@@ -38,14 +38,14 @@ def main() -> int:
     wanted = [*CHECKS][:3] if is_short else [*CHECKS]
     with tempfile.TemporaryDirectory(prefix="canopy-clients-") as name:
         folder = Path(name)
-        valkey = embedded.ensure(folder / "valkey")
+        valkey = embedded_valkey.ensure_valkey(folder / "valkey")
         try:
             with layer(
                 folder, 120 if is_short else FEATURES, REDIS_URL=valkey, LOG_LEVEL="info"
             ) as served:
                 failed = [each for each in wanted if not _holds(each, served)]
         finally:
-            embedded.release(folder / "valkey")
+            embedded_valkey.release_valkey(folder / "valkey")
     return 1 if failed else 0
 
 

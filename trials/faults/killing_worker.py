@@ -96,8 +96,11 @@ def _have_faults(killer: Killer) -> None:
         killer.passes(SENT)
         return answer
 
-    jobs.transaction, leases.claim = transaction, recording(CLAIMED, leases.claim)
-    dispatcher.record_outcomes = recording(UNWRITTEN, dispatcher.record_outcomes)
+    jobs.transaction, leases.claim_deliveries = (
+        transaction,
+        recording(CLAIMED, leases.claim_deliveries),
+    )
+    dispatcher.save_outcomes = recording(UNWRITTEN, dispatcher.save_outcomes)
     Egress.post = post  # type: ignore[method-assign]
 
 

@@ -13,7 +13,7 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
-from app.processes import embedded
+from app.processes import embedded_valkey
 from tests.instances.served import END_SECONDS, Served, served
 from tests.postgres import PostgresServer
 from tests.waiting import wait_for
@@ -117,7 +117,7 @@ def _cause(instance: Served, number: int) -> dict[str, list[float]]:
 
 def _check_end(report: Report, instance: Served) -> None:
     report.check(instance.is_running, "bin/serve ended")
-    embedded.release(instance.folder)  # else it would go on for this process
+    embedded_valkey.release_valkey(instance.folder)  # else it would go on for this process
     instance.process.terminate()
     code = instance.process.wait(END_SECONDS)
     report.check(code == 0, f"exit code {code}")
@@ -135,8 +135,8 @@ def _all_parts(instance: Served, besides: int = 0) -> list[tuple[str, int]]:
 
 
 def _parts(instance: Served) -> Iterator[tuple[str, int]]:
-    valkey: Any = embedded.recorded(instance.folder)
-    if valkey is not None and embedded.is_running(instance.folder):
+    valkey: Any = embedded_valkey.read_server(instance.folder)
+    if valkey is not None and embedded_valkey.is_running(instance.folder):
         yield "Valkey", valkey.pid
         yield "watchdog", valkey.watchdog
     for application in children(instance.process.pid):

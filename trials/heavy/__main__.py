@@ -25,7 +25,7 @@ from typing import NamedTuple
 from sqlalchemy import text
 
 from app.db.connections import close_all
-from app.db.queries import connect
+from app.db.queries import reading_connection
 from tests.api.server import Server, gunicorn, web_processes
 from tests.instances.valkey import valkey
 from tests.make import Client, make_account
@@ -177,7 +177,7 @@ def _processes(server: Server, workers: Sequence[int]) -> list[int]:
     with app.app_context():
         if app.config["SETTINGS"].uses_sqlite:
             return found
-        with connect() as connection:
+        with reading_connection() as connection:
             rows = connection.execute(text("SELECT pid FROM pg_stat_activity")).scalars().all()
     return found + [pid for pid in rows if os.path.exists(f"/proc/{pid}")]
 

@@ -20,7 +20,7 @@ from typing import Any, Final
 from app.db.connections import close_all
 from app.db.migrations import upgrade
 from app.factory import create_app
-from app.processes import embedded
+from app.processes import embedded_valkey
 from config import load_settings
 from tests.imports.making import features_of, read, upload, work
 from tests.make import Client, make_account, make_project
@@ -129,7 +129,7 @@ class Importer:
 def _importer(folder: Path) -> Iterator[Importer]:
     """An instance in a folder, which ends with it."""
     folder.chmod(0o755)
-    valkey = embedded.ensure(folder / "valkey")
+    valkey = embedded_valkey.ensure_valkey(folder / "valkey")
     environ = {"INSTANCE_PATH": str(folder / "instance"), "LOG_LEVEL": "error"}
     environ |= {"RATE_LIMIT_DISABLED": "true", "REDIS_URL": valkey} | CHEAP_PASSWORDS
     app = create_app(load_settings(environ))
@@ -140,7 +140,7 @@ def _importer(folder: Path) -> Iterator[Importer]:
     finally:
         with app.app_context():
             close_all()
-        embedded.release(folder / "valkey")
+        embedded_valkey.release_valkey(folder / "valkey")
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from app.account.billing.message import PAYMENT_PROVIDER, BillingMessage, Invoice
 from app.policy.plans import BASE_PLAN
-from app.security.signatures import is_same, sign
+from app.security.signatures import is_same, sign_body
 
 SIGNATURE: Final = "Stripe-Signature"
 TOLERANCE_SECONDS: Final = 300
@@ -46,7 +46,7 @@ def is_signed(secret: str, body: bytes, header: str | None, now: datetime) -> bo
     seconds = now.timestamp()
     if not seconds - TOLERANCE_SECONDS <= signed_at <= seconds + TOLERANCE_SECONDS:
         return False
-    expected = sign(secret, b"%d.%b" % (signed_at, body))
+    expected = sign_body(secret, b"%d.%b" % (signed_at, body))
     return any(is_same(signature, expected) for signature in signatures)
 
 

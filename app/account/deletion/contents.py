@@ -18,7 +18,7 @@ from app.account.members.removal import purge_invited
 from app.audit.entries import write_entry
 from app.audit.guard import covered_by_other_entry
 from app.auth.tenant import columns_of, rows_of
-from app.db.batches import delete_batches
+from app.db.batched_deletion import delete_batches
 from app.db.column_types import Base, byte_length
 from app.db.extensions import db
 from app.db.queries import CompiledQuery

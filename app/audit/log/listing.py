@@ -22,7 +22,7 @@ from app.audit.log.filters import (
     filtered_entries,
 )
 from app.auth.tenant import columns_of
-from app.db.queries import CompiledQuery, engine
+from app.db.queries import CompiledQuery, reading_engine
 from app.db.search_index import page_of
 from app.lists.log_counts import count_entries
 from app.lists.logs import latest_rows
@@ -67,7 +67,7 @@ def _rows(query: EntryQuery, values: dict[str, Any]) -> tuple[Iterable[tuple[Any
         query.page,
         query.per_page,
         total,
-        lambda span: _page(engine().dialect.name, filters, backwards=span.backwards),
+        lambda span: _page(reading_engine().dialect.name, filters, backwards=span.backwards),
         values,
     )
     return page, total
@@ -94,7 +94,7 @@ def _total(values: dict[str, Any]) -> int:
 
 
 def _latest(filters: EntryStatementFilters) -> CompiledQuery:
-    return _page(engine().dialect.name, filters, backwards=False)
+    return _page(reading_engine().dialect.name, filters, backwards=False)
 
 
 @cache

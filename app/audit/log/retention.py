@@ -22,7 +22,7 @@ from app.audit.targets import audit_log_target
 from app.auth.tenant import select_of_all_accounts
 from app.db.column_types import byte_length
 from app.db.extensions import db
-from app.db.queries import connect
+from app.db.queries import reading_connection
 from app.maintenance.history_bytes import note_history
 from app.models import AuditCheckpoint, AuditEntry
 from app.values import clock
@@ -41,7 +41,7 @@ _SILENT: Final = {"synchronize_session": False}
 def accounts_with_expired() -> list[str]:
     """The accounts, and the instance, with expired batches, shuffled, as a run may not reach the
     last."""
-    with connect() as connection:
+    with reading_connection() as connection:
         account_ids = list(connection.scalars(_EXPIRED, {"before": _expired_before()}))
     shuffle(account_ids)
     return account_ids

@@ -21,7 +21,7 @@ from app.audit.proof import checkpoint as proof
 from app.audit.proof.checkpoint import Checkpoint
 from app.auth.tenant import columns_of, select_of_all_accounts
 from app.db.extensions import db
-from app.db.queries import CompiledQuery, connect
+from app.db.queries import CompiledQuery, reading_connection
 from app.db.search_index import fence, id_values, is_among_ids
 from app.db.transactions import insert_row
 from app.maintenance.history_bytes import note_history
@@ -143,7 +143,7 @@ def accounts_with_waiting() -> list[str]:
 
     They are shuffled, as a run may not come to the last.
     """
-    with connect() as connection:
+    with reading_connection() as connection:
         account_ids = list(connection.scalars(_ACCOUNTS))
     shuffle(account_ids)
     return account_ids

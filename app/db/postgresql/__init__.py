@@ -1,2 +1,2 @@
-"""Connections to PostgreSQL: how long they wait, which of several hosts they lead to, and what
-pgbouncer changes. Knows nothing of tables."""
+"""Connections to PostgreSQL: their time limits, failover, and pgbouncer. Knows nothing of
+tables."""

@@ -1,8 +1,7 @@
-"""Connections to PostgreSQL: where they lead, what their sessions have set, how long they wait.
+"""Connections to PostgreSQL: their host, their session settings, their time limits.
 
-PostgreSQL's own limits, such as ``statement_timeout``, are of no use when its host vanishes
-from the network, when it hangs, or when a commit waits for a standby that is gone. So this side has
-limits of its own.
+PostgreSQL's own limits, such as ``statement_timeout``, do not help when its host vanishes or hangs,
+or a commit waits for a standby that is gone. So the client has limits, too.
 """
 
 from __future__ import annotations
@@ -31,9 +30,9 @@ from config import Settings, SettingsError
 T = TypeVar("T")
 CheckTables = Callable[[Any], None]
 
-# Parameters of libpq (https://www.postgresql.org/docs/current/libpq-connect.html), unless the
-# address has others. A host that vanishes is noticed after 4 s when something was sent to it, and
-# after 7 s when a reply is awaited.
+# Parameters of libpq (https://www.postgresql.org/docs/current/libpq-connect.html), for those that
+# the URL does not set. A host that vanishes is noticed 4 s after something was sent to it, and
+# within 7 s while a reply is awaited.
 NETWORK_LIMITS: Final[dict[str, int]] = {
     "connect_timeout": 3,  # seconds, for each host of the address
     "tcp_user_timeout": 4000,  # milliseconds
@@ -41,16 +40,16 @@ NETWORK_LIMITS: Final[dict[str, int]] = {
     "keepalives_interval": 2,
     "keepalives_count": 2,
 }
-# Names its schema: the search_path of the role may lead to another function, and the clock decides
+# With its schema, as the role's search_path may lead to another function, and the clock decides
 # what is deleted by age.
 _CLOCK: Final = "SELECT extract(epoch FROM pg_catalog.clock_timestamp())::pg_catalog.float8"
-# What a change asks for at its beginning. On PostgreSQL it waits for a migration onto whose tables
-# the versions before cannot write, and such a migration for it.
+# Each change begins with this query. On PostgreSQL it waits for a migration to tables on which
+# earlier versions cannot write, and such a migration waits for changes.
 VERSION: Final = "SELECT version_num, oldest_code FROM alembic_version"
-_CLOCK_SECONDS: Final = 10.0  # after which the database's clock is read again
+_CLOCK_SECONDS: Final = 10.0  # between two readings of the database's clock
 _READ_ONLY: Final = "25006"  # read_only_sql_transaction
 _CANCEL_SECONDS: Final = 2.0
-_REPLY_MARGIN: Final = 1.0  # seconds beyond statement_timeout, in which PostgreSQL itself gives up
+_REPLY_MARGIN: Final = 1.0  # seconds after statement_timeout for PostgreSQL itself to give up
 
 
 class NoReply(psycopg.OperationalError):
@@ -65,17 +64,17 @@ class LimitedConnection(psycopg.Connection[Any]):
     """A connection that is closed when PostgreSQL does not reply in time."""
 
     reply_seconds: float | None = None  # None: no limit
-    is_reading = False  # it has no locks to wait for
-    commits: CircuitBreaker | None = None  # of its engine, if it is for changes
+    is_reading = False  # it waits for no locks
+    commits: CircuitBreaker | None = None  # None: it is for reading
     server: KnownServer | None = None
-    opened_at = 0.0  # of the monotonic clock
+    opened_at = 0.0  # monotonic
 
     def wait(self, gen: PQGen[T], interval: float = 0.1, timeout: float | None = None) -> T:
-        """The result of an exchange with PostgreSQL.
+        """Return the result of an exchange with PostgreSQL.
 
         Raises:
-            NoReply: it took too long, and the connection is closed. It is not canceled: a canceled
-                commit that waits for a standby would look like a success.
+            NoReply: it took too long, and the connection is closed. Nothing is canceled, as a
+                canceled commit that waits for a standby would look like a success.
         """
         if self.is_reading and (clock := processor_clock.current()) is not None:
             gen = _watched(self, gen, clock)
@@ -99,7 +98,7 @@ class LimitedConnection(psycopg.Connection[Any]):
         """Commit.
 
         Raises:
-            CommitOutcomeUnknown: the connection was lost meanwhile.
+            CommitOutcomeUnknown: the connection was lost during the commit.
         """
         is_changing = self.info.transaction_status == TransactionStatus.INTRANS
         commits = self.commits if is_changing else None
@@ -117,29 +116,30 @@ class LimitedConnection(psycopg.Connection[Any]):
             (commits.on_success if has_written else commits.on_failure)()
 
     def _has_written(self) -> bool:
-        """Return whether the commit of this transaction will have to be confirmed."""
-        found = self.execute("SELECT pg_current_xact_id_if_assigned() IS NOT NULL").fetchone()
-        return bool(found and found[0])
+        """True if the commit of this transaction has to be confirmed."""
+        row = self.execute("SELECT pg_current_xact_id_if_assigned() IS NOT NULL").fetchone()
+        return bool(row and row[0])
 
 
 def _watched(connection: LimitedConnection, gen: PQGen[T], clock: ProcessorClock) -> PQGen[T]:
-    """The exchange of a statement with PostgreSQL. It is canceled when its request may not go on.
+    """Wrap the exchange of a statement with PostgreSQL. It is canceled if its request may not go
+    on.
 
-    What the thread waits for longer than the driver's interval counts as the request's own time, if
-    PostgreSQL worked on it. It did not where it does not reply, and not even to the cancellation.
+    Waiting for longer than the driver's interval counts as processor time of the request, unless
+    PostgreSQL does not reply, not even to the cancellation.
     """
     began, is_long, is_canceled, has_replied = time.monotonic(), False, False, False
     try:
-        wanted = next(gen)
+        event_mask = next(gen)
         while True:
-            ready = yield wanted
+            ready = yield event_mask
             if not ready and not is_canceled:
                 is_long = True
                 if not clock.may_go_on(time.monotonic() - began):
                     is_canceled = True
-                    with suppress(psycopg.Error):  # else its own timeout ends it
+                    with suppress(psycopg.Error):  # then the statement's own timeout ends it
                         connection.cancel_safe(timeout=_CANCEL_SECONDS)
-            wanted = gen.send(ready)
+            event_mask = gen.send(ready)
     except StopIteration as end:
         has_replied = True
         result: T = end.value
@@ -155,15 +155,15 @@ def _watched(connection: LimitedConnection, gen: PQGen[T], clock: ProcessorClock
 
 
 def engine_options(settings: Settings) -> dict[str, Any]:
-    """Options of an engine.
+    """Return the options of an engine.
 
     Raises:
         config.SettingsError: DATABASE_URL is malformed, or has an option that libpq does not know,
             or a ``connect_timeout`` that is no number.
     """
-    given = _parameters(settings.database_url)
-    limits = {name: value for name, value in NETWORK_LIMITS.items() if name not in given}
-    # A prepared statement is one of the server's connection, which transactions share.
+    parameters = _parameters(settings.database_url)
+    limits = {name: value for name, value in NETWORK_LIMITS.items() if name not in parameters}
+    # Prepared statements belong to the server's connection, which transactions share.
     is_shared = settings.pgbouncer_pool_mode == "transaction"
     return {
         "hide_parameters": True,
@@ -175,7 +175,7 @@ def engine_options(settings: Settings) -> dict[str, Any]:
 
 
 def _parameters(url: str) -> Mapping[str, Any]:
-    """The parameters in an address, by libpq's names."""
+    """Return the parameters in a URL, by libpq's names."""
     try:
         dialect: Any = postgresql.psycopg.dialect
         parameters: dict[str, Any] = dialect().create_connect_args(make_url(url))[1]
@@ -195,17 +195,16 @@ def prepare(
     *,
     check_tables: CheckTables | None = None,
 ) -> None:
-    """Make the connections of ``engine`` limited ones, with the settings of our sessions.
+    """Let an engine make limited connections, with the settings of our sessions.
 
-    The address cannot have these: pgbouncer refuses ``options``. With pgbouncer in transaction
-    mode, each transaction sets them for itself. A statement outside a transaction then runs with
-    those of the role.
+    These are not in the URL, as pgbouncer refuses ``options``. With pgbouncer in transaction mode,
+    each transaction sets them; a statement outside a transaction has the settings of the role.
 
     Args:
-        server: what is known of the server; engines with the same address share it.
-        check_tables: given the row of ``VERSION`` at the beginning of each change, or None where
-            there is no such table. Without it the engine is for reading, where what failed is done
-            once more.
+        server: shared by engines with the same URL.
+        check_tables: called with the row of ``VERSION`` at the beginning of each change; with None
+            if there is no such table. Without it the engine is for reading, which is repeated when
+            it fails.
     """
     timeout = settings.database_timeout_ms
     is_shared = settings.pgbouncer_pool_mode == "transaction"
@@ -240,37 +239,37 @@ def _leave_read_only(context: ExceptionContext) -> None:
 
 
 def _begin(check_tables: CheckTables, connection: LimitedConnection, *_: object) -> None:
-    """Begin the transaction of a change, and check the tables, whose lock it keeps until its end.
-    Where its connection is dead, have the pool replace it. A reading is done again instead."""
+    """Begin the transaction of a change, and check the tables, which stay locked until its end. If
+    the connection is dead, let the pool replace it."""
     try:
-        found = connection.execute(VERSION).fetchone()
+        version = connection.execute(VERSION).fetchone()
     except (psycopg.errors.UndefinedTable, psycopg.errors.UndefinedColumn):
-        found = None
+        version = None
     except psycopg.OperationalError as error:
         if connection.closed:
             raise DisconnectionError(str(error)) from error
         raise
-    check_tables(found)
+    check_tables(version)
 
 
 def reply_seconds(settings: Settings) -> float:
-    """The seconds to wait for a reply: longer than PostgreSQL itself takes to give up."""
+    """Return the seconds to wait for a reply, in which PostgreSQL itself gives up."""
     return settings.database_timeout_ms / 1000 + _REPLY_MARGIN
 
 
 def _follow_clock(connection: LimitedConnection, *_: object) -> None:
-    """Read the database's clock now and then, on a connection that has no transaction."""
+    """Read the database's clock if that is due, on a connection without a transaction."""
     if clock.read_ago() < _CLOCK_SECONDS:
         return
-    asked = time.monotonic()
-    with suppress(psycopg.Error):  # what the connection is wanted for will find out, too
+    began = time.monotonic()
+    with suppress(psycopg.Error):  # the next statement will fail, too
         cursor = connection.execute(_CLOCK)
         ((seconds,),) = cursor.fetchall()
-        clock.follow_database_clock(seconds, took=time.monotonic() - asked)
+        clock.follow_database_clock(seconds, took=time.monotonic() - began)
 
 
 def session_values(timeout: int) -> dict[str, str]:
-    """The settings of our sessions, by the names of PostgreSQL's parameters.
+    """Return the settings of our sessions, by PostgreSQL's parameters.
 
     Args:
         timeout: for a lock or a statement, in milliseconds.
@@ -279,22 +278,22 @@ def session_values(timeout: int) -> dict[str, str]:
         "statement_timeout": f"{timeout}ms",
         "lock_timeout": f"{timeout}ms",
         "timezone": "UTC",
-        # No statement of ours takes as long as compiling it. An index of texts needs room to note
-        # down each row that it finds (docs/adr/0004-search.md).
+        # Compiling takes longer than our statements. The text index needs memory for each row that
+        # it finds (docs/adr/0004-search.md).
         "jit": "off",
         "work_mem": "32MB",
     }
 
 
 def set_statement(values: Mapping[str, str], is_local: bool) -> str:
-    """The statement that sets parameters for the session, or for the transaction only."""
+    """Return the statement that sets parameters for the session, or for the transaction only."""
     local = "true" if is_local else "false"
     calls = (f"set_config('{name}', '{value}', {local})" for name, value in values.items())
     return f"SELECT {', '.join(calls)}"
 
 
 def accepts_changes(connection: Connection) -> bool:
-    """Return whether the server of a connection is a primary; SQLite always is."""
+    """True if the server of a connection is a primary. SQLite always is."""
     if connection.dialect.name == "sqlite":
         return True
     return connection.exec_driver_sql("SHOW transaction_read_only").scalar() == "off"
@@ -302,7 +301,7 @@ def accepts_changes(connection: Connection) -> bool:
 
 @contextmanager
 def reply_limit(connection: Connection, seconds: float) -> Iterator[None]:
-    """Wait this long for each reply to a connection. SQLite has no such limit."""
+    """Limit the wait for each reply during the block; not on SQLite."""
     if connection.dialect.name == "sqlite":
         yield
         return
@@ -316,7 +315,7 @@ def reply_limit(connection: Connection, seconds: float) -> Iterator[None]:
 
 @contextmanager
 def without_waiting(connection: Connection) -> Iterator[Connection]:
-    """A transaction on a reading connection that waits for no lock and for no standby."""
+    """Open a transaction on a reading connection that waits for no lock and no standby."""
     changing = connection.execution_options(isolation_level="READ COMMITTED")
     changing.exec_driver_sql("SET LOCAL lock_timeout = 1")  # 0 is no limit
     changing.exec_driver_sql("SET LOCAL synchronous_commit = off")

@@ -1,5 +1,5 @@
-"""Remembering which of several PostgreSQL hosts responded, so that a process waits for one that
-vanished only once, and not for each connection."""
+"""Remembering which of several PostgreSQL hosts responded, so that a process waits only once for a
+host that has vanished."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Place = tuple[str, str]  # host and port
 
 
 def places_of(parameters: Mapping[str, Any]) -> list[Place]:
-    """The hosts that the parameters of a connection name, in their order."""
+    """Return the hosts in the parameters of a connection, in their order."""
     hosts = str(parameters.get("host", "")).split(",")
     ports = str(parameters.get("port", "")).split(",")
     if len(hosts) != len(ports):
@@ -21,37 +21,33 @@ def places_of(parameters: Mapping[str, Any]) -> list[Place]:
 
 
 class KnownServer:
-    """The server behind an address, as the engines find it that lead there."""
+    """The server behind a URL. Times are monotonic."""
 
     def __init__(self) -> None:
-        self._lost_opened_at = 0.0  # when the newest of the lost connections had been opened
-        self._place: Place | None = None  # that responded last
+        self._lost_opened_at = 0.0  # when the newest lost connection was opened
+        self._place: Place | None = None  # the one that responded last
 
     def on_opened(self, host: str, port: int) -> None:
-        """A connection was opened."""
+        """Note that a connection was opened."""
         self._place = (host, str(port))
 
     def on_lost(self, opened_at: float) -> None:
-        """A connection was lost.
-
-        Args:
-            opened_at: when it had been opened, on the monotonic clock.
-        """
+        """Note that a connection was lost, which had been opened then."""
         self._lost_opened_at = max(self._lost_opened_at, opened_at)
 
     def check(self, opened_at: float) -> None:
-        """Have the pool replace a connection that is as old as one that was lost: it may lead to
-        the same host, and would be waited for, too.
+        """Let the pool replace a connection that is as old as a lost one: it may lead to the same
+        host, and would also be waited for.
 
         Raises:
-            sqlalchemy.exc.DisconnectionError: it is.
+            sqlalchemy.exc.DisconnectionError: it is as old.
         """
         if opened_at <= self._lost_opened_at:
             raise DisconnectionError("as old as a connection that was lost")
 
     def last_first(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
-        """The parameters of a connection, with the host first that responded last: each one before
-        it that is gone would be waited for."""
+        """Return the parameters of a connection, beginning with the host that responded last: libpq
+        would wait for each one before it that is gone."""
         places = places_of(parameters)
         if self._place not in places:
             return dict(parameters)

@@ -1,7 +1,7 @@
-"""Detecting a pgbouncer that gives several clients a connection to PostgreSQL in turn.
+"""Detecting a pgbouncer in transaction mode, where clients use a connection to PostgreSQL in turn.
 
-The service has to know (``PGBOUNCER_POOL_MODE``): a prepared statement and a setting belong to the
-connection to PostgreSQL, so another client would run that statement and have that setting.
+``PGBOUNCER_POOL_MODE`` has to say so: prepared statements and settings belong to the connection to
+PostgreSQL, so another client would run that statement and have that setting.
 """
 
 from __future__ import annotations
@@ -19,8 +19,7 @@ _CONNECT_SECONDS = 3
 
 
 def require_pool_mode(settings: Settings) -> None:
-    """Reject ``session`` for a pgbouncer in transaction mode. Does nothing while the database is
-    unavailable.
+    """Reject ``session`` for a pgbouncer in transaction mode, if the database is available.
 
     Raises:
         config.SettingsError: PGBOUNCER_POOL_MODE is wrong.
@@ -36,7 +35,7 @@ def require_pool_mode(settings: Settings) -> None:
 
 
 def shares_connections(url: str) -> bool:
-    """Return whether two clients get the same connection to PostgreSQL in turn.
+    """True if two clients get the same connection to PostgreSQL in turn.
 
     Raises:
         sqlalchemy.exc.SQLAlchemyError: the database cannot be reached.
@@ -46,10 +45,10 @@ def shares_connections(url: str) -> bool:
     with engine.connect() as first, engine.connect() as second:
         first = first.execution_options(isolation_level="AUTOCOMMIT")
         before = _server_process(first)
-        during = _server_process(second)  # in a transaction that goes on
+        during = _server_process(second)  # its transaction stays open
         return before == during or _server_process(first) != before
 
 
 def _server_process(connection: Connection) -> int:
-    found: int = connection.exec_driver_sql("SELECT pg_backend_pid()").scalar_one()
-    return found
+    pid: int = connection.exec_driver_sql("SELECT pg_backend_pid()").scalar_one()
+    return pid

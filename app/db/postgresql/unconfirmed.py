@@ -19,14 +19,14 @@ _COMMIT_WAITS: Final = (
     "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
     " AND query_start < clock_timestamp() - interval '1 second')"
 )
-_IS_ATTEMPT: Final = "canopy_is_attempt"  # to find out whether commits are confirmed again
-_UNCONFIRMED_PAUSE: Final = 1.0  # seconds, after which one change finds out
+_IS_ATTEMPT: Final = "canopy_is_attempt"  # key of a connection that tries a commit again
+_UNCONFIRMED_PAUSE: Final = 1.0  # seconds until one change tries again
 
 
 def refuse_unconfirmed(engine: Engine, reading_engine: Engine, settings: Settings) -> None:
-    """Have transactions of ``engine`` fail at once while PostgreSQL does not confirm them, as when
-    its only synchronous standby is gone. Each would occupy a thread until it is given up, until
-    there were none left for reading. One now and then finds out whether that is over."""
+    """Let transactions of ``engine`` fail at once while PostgreSQL does not confirm them, as when
+    its only synchronous standby is gone: each would occupy a thread until it is given up, until
+    none is left for reading. Every second, one tries whether commits are confirmed again."""
     commits = CircuitBreaker(_UNCONFIRMED_PAUSE, longest=reply_seconds(settings))
 
     @event.listens_for(engine, "connect")
@@ -43,7 +43,7 @@ def refuse_unconfirmed(engine: Engine, reading_engine: Engine, settings: Setting
 
     @event.listens_for(engine, "handle_error")
     def handle_error(context: ExceptionContext) -> None:
-        """The lock that timed out may be held by a commit that is still unconfirmed."""
+        """Note a failure if a lock timed out that an unconfirmed commit may hold."""
         state = getattr(context.original_exception, "sqlstate", None)
         if state in _WAITED_TOO_LONG and _is_commit_waiting(reading_engine):
             commits.on_failure()
@@ -51,11 +51,11 @@ def refuse_unconfirmed(engine: Engine, reading_engine: Engine, settings: Setting
     @event.listens_for(engine, "rollback")
     def roll_back(connection: Connection) -> None:
         if not connection.invalidated and connection.info.pop(_IS_ATTEMPT, False):
-            commits.on_failure()  # it found nothing out
+            commits.on_failure()  # the attempt committed nothing
 
 
 def _is_commit_waiting(reading_engine: Engine) -> bool:
-    """Return whether a commit of ours has been waiting for a standby for some time."""
+    """True if one of our commits has been waiting for a standby for a second."""
     with suppress(SQLAlchemyError), reading_engine.connect() as connection:
         return bool(connection.exec_driver_sql(_COMMIT_WAITS).scalar())
     return False

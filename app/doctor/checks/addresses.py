@@ -1,4 +1,4 @@
-"""Checks of the port, and of the address that people use."""
+"""Checks of the port, and of the public address."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from contextlib import closing
 from email.message import Message
 from typing import Final
 
-from app.doctor.results import Result, ok, warning
+from app.doctor.findings import Finding, ok, warning
 from app.outbound import Attempt, Egress, EgressError
 from app.policy.deliveries import FailureReason
 from app.settings.values import default_url
@@ -15,11 +15,11 @@ from app.values.deadline import Deadline
 from config import Settings
 
 _SECONDS: Final = 5.0  # for a response
-_HTTPS_ONLY: Final = "Strict-Transport-Security"  # what the service sends to who came by https
+_HTTPS_ONLY: Final = "Strict-Transport-Security"  # in responses to requests by https
 
 
-def port(settings: Settings) -> Iterator[Result]:
-    """A service responds on the port, or nothing does."""
+def port(settings: Settings) -> Iterator[Finding]:
+    """Check that a service responds on the port, or nothing does."""
     url = default_url(settings.host, settings.port)
     try:
         status, _ = _health(url)
@@ -27,20 +27,20 @@ def port(settings: Settings) -> Iterator[Result]:
         if error.reason is FailureReason.REFUSED:
             yield ok(f"port {settings.port} is free: no service runs here")
             return
-        said = str(error)
+        answer = str(error)
     else:
         if status == 200:
             yield ok(f"a service responds at {url}")
             return
-        said = f"{url}/healthz responds with {status}"
+        answer = f"{url}/healthz responds with {status}"
     yield warning(
-        f"Port {settings.port} is in use by something that is not a service which works: {said}",
+        f"Port {settings.port} is in use by something that is not a service which works: {answer}",
         "If the service runs here, restart it. Else set PORT to a free one.",
     )
 
 
-def public_url(settings: Settings) -> Iterator[Result]:
-    """A service responds at PUBLIC_URL, and knows by which protocol it was reached."""
+def public_url(settings: Settings) -> Iterator[Finding]:
+    """Check that a service responds at PUBLIC_URL, and knows by which protocol."""
     url = settings.public_url
     if not settings.public_url_is_set:
         yield ok("PUBLIC_URL is unset: links lead to where each request came")
@@ -55,9 +55,9 @@ def public_url(settings: Settings) -> Iterator[Result]:
         )
         return
     if status != 200:
-        leads = f", and leads to {headers['Location']}" if "Location" in headers else ""
+        location = f", and leads to {headers['Location']}" if "Location" in headers else ""
         yield warning(
-            f"{url}/healthz responds with {status}{leads}",
+            f"{url}/healthz responds with {status}{location}",
             "Set PUBLIC_URL to the address that people use, and have the proxy pass on all paths.",
         )
     elif settings.is_https and _HTTPS_ONLY not in headers:
@@ -71,7 +71,7 @@ def public_url(settings: Settings) -> Iterator[Result]:
 
 
 def _health(url: str) -> tuple[int, Message]:
-    """The status and the headers of a service's /healthz. Raises EgressError."""
+    """Return the status and the headers of a service's /healthz. Raises EgressError."""
     attempt = Attempt(Deadline(_SECONDS))
     with (
         closing(Egress(for_operator=True)) as egress,

@@ -1,4 +1,4 @@
-"""Checks that the entries of the audit log are sealed."""
+"""The check that entries of the audit log are sealed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 
 from app.audit.log.bodies import BODY, read_body
 from app.auth.tenant import select_of_all_accounts
-from app.doctor.results import Result, ok, problem
+from app.doctor.findings import Finding, ok, problem
 from app.models import AuditEntry
 from app.values import clock
 from app.values.command_name import canopy_command
@@ -18,17 +18,18 @@ from app.values.ids import first_id
 
 _LATE: Final = timedelta(hours=1)
 _READ_AT_ONCE: Final = 500
-_LOOKED_AT: Final = 100_000  # entries
+_MAX_ENTRIES: Final = 100_000
 _SHOWN: Final = 3
 _WAITING: Final = (
     select_of_all_accounts(AuditEntry.id, AuditEntry.account_id, BODY)
     .where(AuditEntry.number.is_(None))
-    .limit(_LOOKED_AT)
+    .limit(_MAX_ENTRIES)
 )
 
 
-def sealed(connection: Connection) -> Iterator[Result]:
-    """Report entries that have waited for an hour, and unreadable ones, which are never sealed."""
+def sealed(connection: Connection) -> Iterator[Finding]:
+    """Report entries that have waited for an hour, and unreadable entries, which are never
+    sealed."""
     late_before = first_id("audit_entry", clock.now() - _LATE)
     waiting, late, unreadable = 0, 0, list[str]()
     options = {"yield_per": _READ_AT_ONCE}
@@ -40,9 +41,9 @@ def sealed(connection: Connection) -> Iterator[Result]:
             elif row.id < late_before:
                 late += 1
     if unreadable:
-        shown = ", ".join(unreadable[:_SHOWN])
+        ids = ", ".join(unreadable[:_SHOWN])
         yield problem(
-            f"Entries of the audit log that are unreadable: {len(unreadable):,}, such as {shown}",
+            f"Entries of the audit log that are unreadable: {len(unreadable):,}, such as {ids}",
             f"Somebody changed the database. {canopy_command()} audit verify --account ACCOUNT "
             "names all of them; they are never sealed.",
         )

@@ -1,4 +1,4 @@
-"""Checks of redundant values: counters and derived columns are right, encrypted values readable."""
+"""Checks of counters, derived columns and encrypted values."""
 
 from __future__ import annotations
 
@@ -10,32 +10,32 @@ from sqlalchemy import Connection
 
 from app.doctor.counters import WrongCounters, wrong_counters, wrong_histories
 from app.doctor.derived import wrong_rows
-from app.doctor.results import Result, ok, problem, warning
+from app.doctor.findings import Finding, ok, problem, warning
 from app.maintenance.sealed_values import sealed_values
 from app.security.sealing import is_sealed_by, sealer_of
 from app.values.command_name import canopy_command
 from app.values.text import pluralize
 from config import Settings
 
-SAMPLE: Final = 200  # rows of a table; all of them when there are no more
+SAMPLE: Final = 200  # rows of a table
 _SHOWN: Final = 3
 
 
-def counters(connection: Connection) -> Iterator[Result]:
-    """The counters of each account match its rows."""
+def counters(connection: Connection) -> Iterator[Finding]:
+    """Check that the counters of each account match its rows."""
     wrong = [*wrong_counters(connection), *wrong_histories(connection)]
     if not wrong:
         yield ok("the counters of all accounts agree with what they count")
         return
-    shown = "; ".join(_describe(each) for each in wrong[:_SHOWN])
+    examples = "; ".join(map(_describe, wrong[:_SHOWN]))
     yield problem(
-        f"The counters of {pluralize(len(wrong), 'account')} are wrong: {shown}",
+        f"The counters of {pluralize(len(wrong), 'account')} are wrong: {examples}",
         f"Run: {canopy_command()} doctor --repair",
     )
 
 
-def encrypted(connection: Connection, settings: Settings) -> Iterator[Result]:
-    """The current SECRET_KEY can decrypt all encrypted values."""
+def encrypted(connection: Connection, settings: Settings) -> Iterator[Finding]:
+    """Check that the current SECRET_KEY can decrypt all encrypted values."""
     current = sealer_of(settings.secret_key)
     former = sealer_of(settings.secret_key_former) if settings.secret_key_former else None
     readable, by_former, unreadable = 0, 0, Counter[str]()
@@ -47,9 +47,9 @@ def encrypted(connection: Connection, settings: Settings) -> Iterator[Result]:
         else:
             unreadable[table] += 1
     if unreadable:
-        shown = ", ".join(f"{number:,} in {table}" for table, number in unreadable.items())
+        numbers = ", ".join(f"{number:,} in {table}" for table, number in unreadable.items())
         yield problem(
-            f"Some values were encrypted with another SECRET_KEY and cannot be read: {shown}",
+            f"Some values were encrypted with another SECRET_KEY and cannot be read: {numbers}",
             f"Set SECRET_KEY_FORMER to that key and run {canopy_command()} secret-key finish. If "
             f"the key is lost, run {canopy_command()} webhook rotate-secret for each webhook, and "
             'see "If the key is lost" in /docs/guides/repair.',
@@ -63,16 +63,16 @@ def encrypted(connection: Connection, settings: Settings) -> Iterator[Result]:
         yield ok(f"the current SECRET_KEY can decrypt all encrypted values ({readable:,})")
 
 
-def derived(connection: Connection) -> Iterator[Result]:
-    """Area, bounds, search text, boundary history and map shapes of a sample of projects, and what
-    is derived of assets, match their other columns."""
+def derived(connection: Connection) -> Iterator[Finding]:
+    """Check a sample of projects and assets: area, bounds, search text, boundary history, map
+    shapes and other derived columns."""
     wrong = list(wrong_rows(connection, SAMPLE))
     if not wrong:
         yield ok(f"they are right in all projects and assets, or in {SAMPLE} of each")
         return
-    shown = "; ".join(f"{row.id} ({', '.join(row.wrong)})" for row in wrong[:_SHOWN])
+    examples = "; ".join(f"{row.id} ({', '.join(row.wrong)})" for row in wrong[:_SHOWN])
     yield problem(
-        f"What is derived from {pluralize(len(wrong), 'row')} of a sample is wrong: {shown}",
+        f"What is derived from {pluralize(len(wrong), 'row')} of a sample is wrong: {examples}",
         f"Run: {canopy_command()} doctor --repair. Somebody with SQL has changed these rows "
         "(/docs/guides/database-webhook).",
     )

@@ -1,4 +1,4 @@
-"""Checks that the database can be reached, has the schema of this version, and is intact."""
+"""Checks of the database: its server, schema, integrity and clock."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 
 from app.db.revisions import advice, is_supported_by, newest_revision, revision_of
 from app.db.snapshots import shown_url
-from app.doctor.results import Result, ok, problem, warning
+from app.doctor.findings import Finding, ok, problem, warning
 from app.maintenance.schema import is_half_copied
 from app.maintenance.sqlite_indexes import count_faults
 from app.values.command_name import canopy_command
@@ -20,21 +20,21 @@ _OLDEST_POSTGRESQL: Final = 13
 _FROM_BACKUP: Final = "Stop the service, check the disk for errors, and restore a backup."
 
 
-def reachable(connection: Connection) -> Iterator[Result]:
+def reachable(connection: Connection) -> Iterator[Finding]:
     """Report the server, its version and its encoding."""
-    found = shown_url(connection.engine.url)
+    url = shown_url(connection.engine.url)
     if connection.dialect.name == "sqlite":
         version = _one(connection, "SELECT sqlite_version()")
-        yield ok(f"SQLite {version}, {found}")
+        yield ok(f"SQLite {version}, {url}")
         return
     version = _one(connection, "SHOW server_version")
     number = int(_one(connection, "SHOW server_version_num")) // 10_000
     if number < _OLDEST_POSTGRESQL:
         yield problem(
-            f"PostgreSQL {version}, {found}", f"Use PostgreSQL {_OLDEST_POSTGRESQL} or newer."
+            f"PostgreSQL {version}, {url}", f"Use PostgreSQL {_OLDEST_POSTGRESQL} or newer."
         )
     else:
-        yield ok(f"PostgreSQL {version}, {found}")
+        yield ok(f"PostgreSQL {version}, {url}")
     encoding = _one(connection, "SHOW server_encoding")
     if encoding != "UTF8":
         yield problem(
@@ -44,22 +44,23 @@ def reachable(connection: Connection) -> Iterator[Result]:
         )
 
 
-def schema(connection: Connection) -> Iterator[Result]:
-    """The tables are those of this version, and no copy is unfinished."""
-    found, needed = revision_of(connection), newest_revision()
-    if found == needed:
-        yield ok(f"revision {found}, the newest")
-    elif found is None:
+def schema(connection: Connection) -> Iterator[Finding]:
+    """Check that the tables are those of this version, and no copy is unfinished."""
+    revision, needed = revision_of(connection), newest_revision()
+    if revision == needed:
+        yield ok(f"revision {revision}, the newest")
+    elif revision is None:
         yield problem("The database has no tables", f"Run: {canopy_command()} migrate")
     elif is_supported_by(connection):
         yield warning(
-            f"The tables are of revision {found}, those of a newer version; this one runs on them",
+            f"The tables are of revision {revision}, those of a newer version; this one runs on "
+            "them",
             "Install the newer version on this machine, too.",
         )
     else:
         yield problem(
-            f"The tables are of revision {found}; this version of Canopy needs {needed}",
-            advice(found),
+            f"The tables are of revision {revision}; this version of Canopy needs {needed}",
+            advice(revision),
         )
     if is_half_copied(connection):
         yield problem(
@@ -68,8 +69,8 @@ def schema(connection: Connection) -> Iterator[Result]:
         )
 
 
-def integrity(connection: Connection) -> Iterator[Result]:
-    """SQLite finds no damage in the whole file. PostgreSQL has its own tools."""
+def integrity(connection: Connection) -> Iterator[Finding]:
+    """Check a SQLite file for damage. PostgreSQL has its own tools."""
     if connection.dialect.name != "sqlite":
         yield ok("not checked; PostgreSQL has its own tools")
         return
@@ -91,8 +92,8 @@ def integrity(connection: Connection) -> Iterator[Result]:
         yield ok("journal_mode WAL, quick_check and foreign_key_check find nothing")
 
 
-def indexes(connection: Connection) -> Iterator[Result]:
-    """The search and box indexes of SQLite have as many rows as their tables."""
+def indexes(connection: Connection) -> Iterator[Finding]:
+    """Check that the search and box indexes of SQLite have as many rows as their tables."""
     faults = count_faults(connection) if connection.dialect.name == "sqlite" else []
     if faults:
         yield problem("; ".join(faults), f"Run: {canopy_command()} doctor --repair")
@@ -100,23 +101,23 @@ def indexes(connection: Connection) -> Iterator[Result]:
         yield ok("the search and box indexes match their tables")
 
 
-def clock(connection: Connection) -> Iterator[Result]:
-    """The clocks of the database and this machine agree. SQLite has no clock."""
+def clock(connection: Connection) -> Iterator[Finding]:
+    """Compare the clocks of the database and this machine. SQLite has no clock."""
     if connection.dialect.name == "sqlite":
         yield ok("SQLite uses the clock of this machine")
         return
-    theirs = float(_one(connection, "SELECT extract(epoch FROM pg_catalog.clock_timestamp())"))
-    yield compare_clock("the database", theirs)
+    seconds = float(_one(connection, "SELECT extract(epoch FROM pg_catalog.clock_timestamp())"))
+    yield compare_clock("the database", seconds)
 
 
-def compare_clock(owner: str, theirs: float) -> Result:
+def compare_clock(owner: str, seconds: float) -> Finding:
     """Compare a server's time, in seconds since 1970, with this machine's."""
-    difference = theirs - time.time()
+    difference = seconds - time.time()
     direction = "ahead" if difference > 0 else "behind"
-    found = f"{owner}'s clock is {abs(difference):.1f} s {direction}"
+    sentence = f"{owner}'s clock is {abs(difference):.1f} s {direction}"
     if abs(difference) > MAX_CLOCK_DIFFERENCE:
-        return warning(found, "Synchronize the clocks of both machines with NTP.")
-    return ok(found)
+        return warning(sentence, "Synchronize the clocks of both machines with NTP.")
+    return ok(sentence)
 
 
 def _one(connection: Connection, statement: str) -> Any:

@@ -1,4 +1,4 @@
-"""Checks that events are delivered to webhooks in time."""
+"""The check that events are delivered in time."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Final, cast
 from sqlalchemy import Connection, Table, func
 
 from app.auth.tenant import select_of_all_accounts
-from app.doctor.results import Result, ok, problem
+from app.doctor.findings import Finding, ok, problem
 from app.models import Delivery, Webhook
 from app.values import clock
 
@@ -18,13 +18,14 @@ _DELIVERIES: Final = cast("Table", Delivery.__table__)
 _WEBHOOKS: Final = cast("Table", Webhook.__table__)
 
 
-def overdue(connection: Connection) -> Iterator[Result]:
-    """Nothing is overdue for healthy receivers. Failing ones are for their owners to fix."""
+def overdue(connection: Connection) -> Iterator[Finding]:
+    """Check that no delivery to a healthy receiver is overdue. Failing ones are for their
+    owners."""
     now = clock.now()
-    of_healthy = _DELIVERIES.join(_WEBHOOKS, _WEBHOOKS.c.id == _DELIVERIES.c.webhook_id)
+    joined = _DELIVERIES.join(_WEBHOOKS, _WEBHOOKS.c.id == _DELIVERIES.c.webhook_id)
     late, oldest = connection.execute(
         select_of_all_accounts(func.count(), func.min(_DELIVERIES.c.due_at))
-        .select_from(of_healthy)
+        .select_from(joined)
         .where(
             _DELIVERIES.c.due_at <= now - _LATE,
             _WEBHOOKS.c.consecutive_failures == 0,

@@ -12,7 +12,7 @@ from ipaddress import ip_network
 from pathlib import Path
 from typing import Any, Final
 
-from app.doctor.results import Result, ok, problem, warning
+from app.doctor.findings import Finding, ok, problem, warning
 from app.limits.plan_file import plans_of
 from app.site.static_files import HOW_TO_MAKE, missing_files
 from app.values.command_name import canopy_command, has_scripts
@@ -22,7 +22,7 @@ LOCK_FILE: Final = ROOT / "requirements.txt"
 _OLDEST_PYTHON: Final = (3, 11)
 _LOCKED: Final = re.compile(r"^([A-Za-z0-9][\w.-]*)==([^\s;]+) *(;?)", re.MULTILINE | re.ASCII)
 
-# Addresses of this machine and its link, by the version of IP.
+# Networks of this machine and its link, by version of IP.
 _OWN: Final[dict[int, tuple[Any, ...]]] = {
     4: tuple(map(ip_network, ("0.0.0.0/32", "127.0.0.0/8", "169.254.0.0/16"))),
     6: tuple(map(ip_network, ("::/128", "::1/128", "fe80::/10"))),
@@ -32,27 +32,27 @@ _LITTLE_SPACE: Final = _GIGABYTE
 _NO_SPACE: Final = _GIGABYTE // 10
 
 
-def python_version() -> Iterator[Result]:
-    found = "Python " + ".".join(map(str, sys.version_info[:3]))
+def python_version() -> Iterator[Finding]:
+    name = "Python " + ".".join(map(str, sys.version_info[:3]))
     if sys.version_info[:2] < _OLDEST_PYTHON:
-        yield problem(found, "Put Python 3.11 or newer on PATH.")
+        yield problem(name, "Put Python 3.11 or newer on PATH.")
     else:
-        yield ok(found)
+        yield ok(name)
 
 
-def dependencies(lock_file: Path = LOCK_FILE) -> Iterator[Result]:
-    """Every package of the lock file is installed, in a version that it lists. It may list several
-    for different versions of Python, and packages for other systems only."""
+def dependencies(lock_file: Path = LOCK_FILE) -> Iterator[Finding]:
+    """Check that every package of the lock file is installed in a listed version. There may be
+    several for different versions of Python, and packages for other systems."""
     locked: dict[str, list[str]] = {}
     conditional: set[str] = set()
-    for name, wanted, condition in _LOCKED.findall(lock_file.read_text()):
-        locked.setdefault(name, []).append(wanted)
+    for name, pin, condition in _LOCKED.findall(lock_file.read_text()):
+        locked.setdefault(name, []).append(pin)
         if condition:
             conditional.add(name)
     faults = [
-        f"{name} is {found or 'missing'} instead of {' or '.join(wanted)}"
-        for name, wanted in locked.items()
-        if (found := _installed(name)) not in wanted and (found or name not in conditional)
+        f"{name} is {installed or 'missing'} instead of {' or '.join(pins)}"
+        for name, pins in locked.items()
+        if (installed := _installed(name)) not in pins and (installed or name not in conditional)
     ]
     if faults:
         yield problem(
@@ -65,14 +65,14 @@ def dependencies(lock_file: Path = LOCK_FILE) -> Iterator[Result]:
         yield ok(f"{len(locked)} packages in their locked versions")
 
 
-def made_files() -> Iterator[Result]:
-    """What set-up makes for the pages is there."""
+def made_files() -> Iterator[Finding]:
+    """Check for the files that set-up makes for the pages."""
     missing = missing_files()
     yield warning(missing, HOW_TO_MAKE) if missing else ok("the pages have maps and guides")
 
 
-def settings(settings: Settings) -> Iterator[Result]:
-    """Settings that are valid, but risky or useless together."""
+def settings(settings: Settings) -> Iterator[Finding]:
+    """Report settings that are valid, but risky or useless together."""
     yield ok(f"CANOPY_ENV={settings.canopy_env}, PUBLIC_URL={settings.public_url}")
     if settings.production and not settings.is_https:
         yield warning(
@@ -112,18 +112,18 @@ def settings(settings: Settings) -> Iterator[Result]:
         yield _allowed_networks(settings)
 
 
-def plans(settings: Settings) -> Iterator[Result]:
-    """The plans file can be read, and has the plan of new accounts."""
+def plans(settings: Settings) -> Iterator[Finding]:
+    """Check that the plans file can be read, and has the plan of new accounts."""
     try:
-        found = plans_of(settings)
+        names = plans_of(settings)
     except SettingsError as error:
         yield problem(str(error), "Correct it: until then, the service does not start.")
     else:
-        yield ok(f"{', '.join(found)}; new accounts are on {settings.default_plan}")
+        yield ok(f"{', '.join(names)}; new accounts are on {settings.default_plan}")
 
 
-def instance(settings: Settings) -> Iterator[Result]:
-    """Only their owner can open the instance folder and the key."""
+def instance(settings: Settings) -> Iterator[Finding]:
+    """Check that only their owner can open the instance folder and the key."""
     folder, key = settings.instance_path, settings.instance_path / SECRET_KEY_FILE
     mode = _mode(folder)
     faults = []
@@ -138,34 +138,34 @@ def instance(settings: Settings) -> Iterator[Result]:
     yield from faults or [ok(str(folder))]
 
 
-def disk(settings: Settings) -> Iterator[Result]:
+def disk(settings: Settings) -> Iterator[Finding]:
     free = shutil.disk_usage(settings.instance_path).free
-    found = f"{free / _GIGABYTE:,.1f} GB free in {settings.instance_path}"
+    space = f"{free / _GIGABYTE:,.1f} GB free in {settings.instance_path}"
     if free < _NO_SPACE:
-        yield problem(found, "Free some space at once: the database cannot grow.")
+        yield problem(space, "Free some space at once: the database cannot grow.")
     elif free < _LITTLE_SPACE:
-        yield warning(found, "Free some space.")
+        yield warning(space, "Free some space.")
     else:
-        yield ok(found)
+        yield ok(space)
 
 
-def _allowed_networks(settings: Settings) -> Result:
-    """Report the networks that webhooks reach besides public addresses."""
+def _allowed_networks(settings: Settings) -> Finding:
+    """Report the private networks that webhooks can reach."""
     networks = settings.webhook_allowed_networks
-    found = (
+    sentence = (
         f"WEBHOOK_ALLOWED_NETWORKS={','.join(map(str, networks))}: admins of every account can "
         "have requests sent to addresses in these networks"
     )
     if not settings.production:
-        return ok(found)
-    if any(own.overlaps(each) for each in networks for own in _OWN[each.version]):
+        return ok(sentence)
+    if any(own.overlaps(network) for network in networks for own in _OWN[network.version]):
         return problem(
-            f"{found}, which include this machine's own",
+            f"{sentence}, which include this machine's own",
             "Unset it, or name only networks of receivers that every account may reach.",
         )
     if settings.sign_up == "open":
-        return warning(found, "Set SIGN_UP=invited, so that not everybody can have an account.")
-    return ok(found)
+        return warning(sentence, "Set SIGN_UP=invited, so that not everybody can have an account.")
+    return ok(sentence)
 
 
 def _installed(name: str) -> str | None:

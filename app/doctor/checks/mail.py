@@ -1,4 +1,4 @@
-"""Checks that emails can be sent, and that none are late or failed."""
+"""Checks that emails can be sent, and are."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Final, cast
 
 from sqlalchemy import Connection, Table, func, select
 
-from app.doctor.results import Result, ok, problem, warning
-from app.mail.transport import find_problem
+from app.doctor.findings import Finding, ok, problem, warning
+from app.mail.transport import mail_server_problem
 from app.models import Mail
 from app.values import clock
 from config import Settings
@@ -19,7 +19,7 @@ _LATE: Final = timedelta(minutes=15)
 _RECENT: Final = timedelta(days=2)  # the last attempt is up to 15 hours after the first
 _MAILS: Final = cast("Table", Mail.__table__)
 
-# What to do, by a word of the reason.
+# Advice by a word in the reason.
 _ADVICE: Final = {
     "certificate": "Append ?ca= and the path of its authority's certificate to MAIL_URL. For a "
     "server on this machine, ?starttls=never is enough.",
@@ -31,12 +31,12 @@ _ADVICE: Final = {
 _OTHER_ADVICE: Final = "Correct the host and port in MAIL_URL, or start the server. Emails wait."
 
 
-def server(settings: Settings) -> Iterator[Result]:
-    """The mail server accepts connections and the password."""
+def server(settings: Settings) -> Iterator[Finding]:
+    """Check that the mail server accepts connections and the password."""
     if settings.mail_url is None:
         yield _without_server(settings)
         return
-    failure = find_problem(settings, within=_TIMEOUT)
+    failure = mail_server_problem(settings, within=_TIMEOUT)
     name = f"{settings.mail_url.host}:{settings.mail_url.port}"
     if failure is None:
         yield ok(f"{name} accepts emails from {settings.mail_from.address}")
@@ -51,8 +51,8 @@ def server(settings: Settings) -> Iterator[Result]:
         )
 
 
-def undelivered(connection: Connection) -> Iterator[Result]:
-    """No email waits for long, and none has failed for good."""
+def undelivered(connection: Connection) -> Iterator[Finding]:
+    """Check that no email waits for long or has failed for good."""
     now = clock.now()
     waiting, oldest = connection.execute(
         select(func.count(), func.min(_MAILS.c.created_at)).where(_MAILS.c.due_at.is_not(None))
@@ -75,19 +75,19 @@ def undelivered(connection: Connection) -> Iterator[Result]:
         )
     if reasons:
         number = sum(count for _, count in reasons)
-        shown = "; ".join(f"{error} ({count:,})" for error, count in reasons[:3])
+        causes = "; ".join(f"{error} ({count:,})" for error, count in reasons[:3])
         yield warning(
-            f"{number:,} emails failed for good in the last two days: {shown}",
+            f"{number:,} emails failed for good in the last two days: {causes}",
             "They are not retried. If somebody is waiting for a link, send them a new one.",
         )
     if not reasons and (oldest is None or oldest >= now - _LATE):
         yield ok(f"emails waiting: {waiting:,}; none failed for good in the last two days")
 
 
-def _without_server(settings: Settings) -> Result:
-    found = f"MAIL_URL is unset: emails are written to {settings.instance_path / 'mails'}"
+def _without_server(settings: Settings) -> Finding:
+    sentence = f"MAIL_URL is unset: emails are written to {settings.instance_path / 'mails'}"
     if not settings.production:
-        return ok(found)
+        return ok(sentence)
     return warning(
-        f"{found}, and reach nobody", "Set MAIL_URL, so that people can sign up and be invited."
+        f"{sentence}, and reach nobody", "Set MAIL_URL, so that people can sign up and be invited."
     )

@@ -1,4 +1,4 @@
-"""Checks of PostgreSQL when it is more than one server: pgbouncer, several hosts."""
+"""Checks of PostgreSQL with pgbouncer, or on several hosts."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from sqlalchemy import URL, Connection, make_url
 from app.db.postgresql.connection import session_values, set_statement
 from app.db.postgresql.failover import places_of
 from app.db.postgresql.pool_mode import shares_connections
-from app.db.snapshots import DATABASE_ERRORS, reason, snapshot
-from app.doctor.results import Result, ok, problem, warning
+from app.db.snapshots import DATABASE_ERRORS, error_reason, snapshot
+from app.doctor.findings import Finding, ok, problem, warning
 from config import Settings
 
 _OF_SEVERAL: Final = ("host", "port", "target_session_attrs", "load_balance_hosts")
 
 
-def pool_mode(connection: Connection, settings: Settings) -> Iterator[Result]:
-    """PGBOUNCER_POOL_MODE fits DATABASE_URL. In transaction mode, the role has the settings of the
-    service, as statements outside of a transaction have those of the role."""
+def pool_mode(connection: Connection, settings: Settings) -> Iterator[Finding]:
+    """Check that PGBOUNCER_POOL_MODE fits DATABASE_URL. In transaction mode, also check the
+    settings of the role, which statements outside of a transaction have."""
     if connection.dialect.name == "sqlite":
         yield ok("SQLite has no pgbouncer")
     elif settings.pgbouncer_pool_mode == "transaction":
@@ -34,12 +34,12 @@ def pool_mode(connection: Connection, settings: Settings) -> Iterator[Result]:
         yield ok("no pgbouncer in transaction mode")
 
 
-def _role_settings(connection: Connection, wanted: dict[str, str]) -> Result:
-    """Compare the settings that the role begins with and those that our transactions set."""
-    connection.exec_driver_sql(set_statement(wanted, is_local=True))
+def _role_settings(connection: Connection, needed: dict[str, str]) -> Finding:
+    """Compare the settings of the role with those that our transactions set."""
+    connection.exec_driver_sql(set_statement(needed, is_local=True))
     differing = connection.exec_driver_sql(
         "SELECT lower(name) FROM pg_settings WHERE lower(name) = ANY(%s) AND setting <> reset_val",
-        (list(wanted),),
+        (list(needed),),
     )
     names = set(differing.scalars())
     if not names:
@@ -47,26 +47,26 @@ def _role_settings(connection: Connection, wanted: dict[str, str]) -> Result:
     role = connection.exec_driver_sql("SELECT quote_ident(current_user)").scalar_one()
     statements = [
         f"ALTER ROLE {role} SET {name} = '{value}';"
-        for name, value in wanted.items()
+        for name, value in needed.items()
         if name in names
     ]
     return warning(
         "In transaction mode, reads have the settings of the role, which are others: "
-        + ", ".join(name for name in wanted if name in names),
+        + ", ".join(name for name in needed if name in names),
         f"Run on PostgreSQL: {' '.join(statements)} Then restart pgbouncer.",
     )
 
 
 class _Host(NamedTuple):
-    """The state of a host, as it reports it."""
+    """The state of a host."""
 
     name: str
     is_standby: bool
     synchronous: str  # its synchronous_standby_names
 
 
-def database_hosts(settings: Settings) -> Iterator[Result]:
-    """One of the hosts accepts changes, and all can take over with the same guarantees."""
+def database_hosts(settings: Settings) -> Iterator[Finding]:
+    """Check that one of the hosts accepts changes, and the others can take over like it."""
     if settings.uses_sqlite:
         yield ok("SQLite has none")
         return
@@ -74,19 +74,19 @@ def database_hosts(settings: Settings) -> Iterator[Result]:
     if len(urls) < 2:
         yield ok("DATABASE_URL names one")
         return
-    found = []
+    hosts = []
     for name, url in urls.items():
         try:
-            found.append(_ask(name, url))
+            hosts.append(_read_host(name, url))
         except DATABASE_ERRORS as error:
             yield warning(
-                f"{name} cannot be used ({reason(error)})",
+                f"{name} cannot be used ({error_reason(error)})",
                 "Start it, or take it out of DATABASE_URL: processes that start may wait for it.",
             )
-    yield from _judge_hosts(found)
+    yield from _judge_hosts(hosts)
 
 
-def _judge_hosts(hosts: list[_Host]) -> Iterator[Result]:
+def _judge_hosts(hosts: list[_Host]) -> Iterator[Finding]:
     primaries = [host.name for host in hosts if not host.is_standby]
     synchronous = {host.synchronous for host in hosts}
     if len(primaries) > 1:
@@ -111,7 +111,7 @@ def _judge_hosts(hosts: list[_Host]) -> Iterator[Result]:
         yield ok(", ".join(roles))
 
 
-def _ask(name: str, url: URL) -> _Host:
+def _read_host(name: str, url: URL) -> _Host:
     with snapshot(url) as connection:
         is_standby, synchronous = connection.exec_driver_sql(
             "SELECT pg_is_in_recovery(), current_setting('synchronous_standby_names')"
@@ -120,7 +120,7 @@ def _ask(name: str, url: URL) -> _Host:
 
 
 def _urls(url: URL) -> dict[str, URL]:
-    """The address of each host, by host and port."""
+    """Return the URL of each host, by host and port."""
     _, parameters = url.get_dialect()().create_connect_args(url)
     single = url.difference_update_query(_OF_SEVERAL)
     return {

@@ -1,17 +1,17 @@
-"""Checks of the OpenID Connect provider, and that people can sign in without it if it fails."""
+"""The check of the OpenID Connect provider."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from app.doctor.results import Result, ok, problem, warning
+from app.doctor.findings import Finding, ok, problem, warning
 from app.people.single_sign_on.interface import ProviderFailed
 from app.people.single_sign_on.provider import CALLBACK, OpenIDProvider
 from config import Settings
 
 
-def provider(settings: Settings) -> Iterator[Result]:
-    """The provider's metadata and keys can be read, and are those of the issuer."""
+def provider(settings: Settings) -> Iterator[Finding]:
+    """Check that the provider's metadata and keys can be read, and are those of the issuer."""
     if settings.oidc_issuer is None:
         yield ok("OIDC_ISSUER is unset: people sign in with passwords")
         return

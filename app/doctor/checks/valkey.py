@@ -1,4 +1,4 @@
-"""Checks that Valkey can be reached, and that its queues have workers."""
+"""Checks of Valkey, its queues and their workers."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from redis import Redis
 from redis.exceptions import RedisError
 
 from app.doctor.checks.database import compare_clock
-from app.doctor.results import Result, ok, problem, warning
+from app.doctor.findings import Finding, ok, problem, warning
 from app.jobs.queue import DELIVERIES, GENERAL, IMPORTS, MAILS, job_queue
 from app.jobs.valkey import TIMEOUT_SECONDS
 from app.jobs.valkey_client import sentinels_of
 from app.limits.request_counts import CHANGED
-from app.processes import embedded
+from app.processes import embedded_valkey
 from app.processes.part_registry import RunningPart, running_parts
 from app.processes.worker_registry import count_workers
 from app.security.sealing import key_check
@@ -24,7 +24,7 @@ from app.settings.valkey import SentinelAddress, sentinel_address
 from app.values import clock
 from config import Settings
 
-WAITS_SECONDS: Final = 2.0  # longer than the service, so that a slow server is told from none
+WAITS_SECONDS: Final = 2.0  # longer than the service does, to tell a slow server from none
 _MANY_JOBS: Final = 1000
 _WAITING: Final = {
     GENERAL: "request counts are not saved, and old rows are not deleted",
@@ -39,17 +39,17 @@ _START: Final = (
 
 
 def url_of(settings: Settings) -> str | None:
-    """The URL of Valkey, or None for an embedded one that does not run: a check does not start
+    """Return the URL of Valkey, or None if the embedded one does not run: a check does not start
     it."""
     if settings.redis_url is not None:
         return settings.redis_url
-    if embedded.is_running(settings.instance_path):
-        return embedded.redis_url(settings)
+    if embedded_valkey.is_running(settings.instance_path):
+        return embedded_valkey.redis_url(settings)
     return None
 
 
-def reachable(client: Redis, settings: Settings) -> Iterator[Result]:
-    """Report the server and how quickly it responds, and check its Sentinels, if there are any."""
+def reachable(client: Redis, settings: Settings) -> Iterator[Finding]:
+    """Report the server and its speed, and check its Sentinels, if there are any."""
     address = sentinel_address(settings.redis_url or "")
     if address is not None:
         yield from _sentinels(address)
@@ -67,8 +67,8 @@ def reachable(client: Redis, settings: Settings) -> Iterator[Result]:
         )
 
 
-def _sentinels(address: SentinelAddress) -> Iterator[Result]:
-    """All Sentinels name the same primary."""
+def _sentinels(address: SentinelAddress) -> Iterator[Finding]:
+    """Check that all Sentinels name the same primary."""
     primaries = set()
     for (host, port), client in zip(address.sentinels, sentinels_of(address), strict=True):
         try:
@@ -93,14 +93,14 @@ def _sentinels(address: SentinelAddress) -> Iterator[Result]:
         yield ok(f"the Sentinels name {primaries.pop()} as the primary of {address.service}")
 
 
-def not_running() -> Result:
+def not_running() -> Finding:
     return warning(
         "The embedded Valkey is not running: no jobs run, and requests are not limited",
         "Start the service, which starts it.",
     )
 
 
-def unreachable(settings: Settings, error: Exception) -> Result:
+def unreachable(settings: Settings, error: Exception) -> Finding:
     which = "Valkey at REDIS_URL" if settings.redis_url else "The embedded Valkey"
     return problem(
         f"{which} does not respond ({error}): no jobs run, requests are not limited, and "
@@ -110,13 +110,13 @@ def unreachable(settings: Settings, error: Exception) -> Result:
     )
 
 
-def worker(client: Redis) -> Iterator[Result]:
-    """Each queue has a worker, and few jobs wait."""
+def worker(client: Redis) -> Iterator[Finding]:
+    """Check that each queue has a worker, and few jobs wait."""
     for queue, alive in count_workers(client).items():
         waiting = job_queue(client, queue).count
         if not alive:
-            found = f"The queue {queue} has no worker: {_WAITING[queue]}"
-            yield warning(f"{found}; {waiting:,} jobs are waiting", _START)
+            missing = f"The queue {queue} has no worker: {_WAITING[queue]}"
+            yield warning(f"{missing}; {waiting:,} jobs are waiting", _START)
         elif waiting > _MANY_JOBS:
             yield warning(
                 f"{waiting:,} jobs are waiting in the queue {queue}",
@@ -126,14 +126,14 @@ def worker(client: Redis) -> Iterator[Result]:
             yield ok(f"{alive} for the queue {queue}, {waiting:,} jobs waiting")
 
 
-def secret_keys(client: Redis, settings: Settings) -> Iterator[Result]:
-    """All running parts have the SECRET_KEY of these settings."""
+def secret_keys(client: Redis, settings: Settings) -> Iterator[Finding]:
+    """Check that all running parts have the SECRET_KEY of these settings."""
     parts = running_parts(client)
     others = parts_with_another_key(parts, settings)
     if others:
-        shown = "; ".join(map(describe_part, others))
+        names = "; ".join(map(describe_part, others))
         yield problem(
-            f"Some processes run with a different SECRET_KEY than this command: {shown}. They "
+            f"Some processes run with a different SECRET_KEY than this command: {names}. They "
             "cannot read what the others encrypt",
             "Restart them with the current key. If this command has the wrong key, set SECRET_KEY "
             "for it.",
@@ -148,18 +148,18 @@ def secret_keys(client: Redis, settings: Settings) -> Iterator[Result]:
 
 
 def parts_with_another_key(parts: Iterable[RunningPart], settings: Settings) -> list[RunningPart]:
-    """The running parts that have another SECRET_KEY than these settings."""
+    """Return the running parts that have another SECRET_KEY than these settings."""
     check = key_check(settings.secret_key)
     return [part for part in parts if part.key_check != check]
 
 
 def describe_part(part: RunningPart) -> str:
-    """A part in words: ``web server, process 4242 on forest-1``."""
+    """Return a part in words: ``web server, process 4242 on forest-1``."""
     return f"{part.name}, process {part.pid} on {part.host}"
 
 
-def request_counts(client: Redis) -> Iterator[Result]:
-    """Request counts are copied to the database."""
+def request_counts(client: Redis) -> Iterator[Finding]:
+    """Check that request counts are copied to the database."""
     names = [cast("bytes", name).decode() for name in client.sscan_iter(CHANGED)]
     yesterday = clock.day_of(clock.now() - timedelta(days=1))
     late = [name for name in names if name.rpartition(" ")[2] < yesterday]
@@ -172,7 +172,7 @@ def request_counts(client: Redis) -> Iterator[Result]:
         yield ok(f"{len(names):,} request counts are waiting to be saved")
 
 
-def server_clock(client: Redis) -> Iterator[Result]:
-    """The clocks of Valkey and this machine agree."""
+def server_clock(client: Redis) -> Iterator[Finding]:
+    """Compare the clocks of Valkey and this machine."""
     seconds, microseconds = client.time()
     yield compare_clock("Valkey", seconds + microseconds / 1_000_000)

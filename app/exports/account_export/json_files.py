@@ -8,8 +8,7 @@ from typing import Any, NamedTuple, TypeVar
 import orjson
 from flask import Flask
 
-from app.exports.records import read_in_short_queries
-from app.lists.scanning import Reader
+from app.lists.scanning import Reader, in_short_queries
 from app.values.strict_json import dumps
 
 T = TypeVar("T")
@@ -65,7 +64,7 @@ def from_list(read: Callable[[str], Sequence[Any]]) -> Records:
 
 def from_scan(scan: Callable[[Reader, str], Iterable[list[Any]]]) -> Records:
     """The records of a list of any length."""
-    return lambda reader: read_in_short_queries(
+    return lambda reader: in_short_queries(
         reader.app, lambda read: scan(read, reader.account_id), reader.count
     )
 

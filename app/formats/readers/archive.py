@@ -1,4 +1,4 @@
-"""Reading zip files, within bounds of size, number and kind of their members."""
+"""Zip files, with limits on the size, number and kind of their members."""
 
 from __future__ import annotations
 
@@ -13,68 +13,69 @@ from typing import IO, BinaryIO, Final
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
 from app.formats.features import FileInvalid
-from app.formats.readers.bounds import shown
+from app.formats.readers.layer_limits import quoted
 from app.policy.files import ZIP_BYTES, ZIP_ENTRIES, ZIP_MEMBERS, ZIP_RATIO, ZIP_SMALL_BYTES
 
-# What zipfile raises for a file that is damaged, or made to look like one.
+# Errors of zipfile for a file that is damaged, or made to look like one.
 _BROKEN: Final = (
     BadZipFile, EOFError, LookupError, NotImplementedError, OSError, OverflowError, RuntimeError,
     ValueError, struct.error, zlib.error,
 )  # fmt: skip
 _DAMAGED: Final = "The zip file is damaged or incomplete. Pack it again, and send it again."
-_READ: Final = (".kml", ".shp", ".shx", ".dbf", ".prj", ".cpg")  # endings of what is ever unpacked
-_DIRECTORY_BYTES: Final = 2 * 1024 * 1024  # of the list of members, which zipfile has in memory
+_UNPACKED: Final = (".kml", ".shp", ".shx", ".dbf", ".prj", ".cpg")
+_DIRECTORY_BYTES: Final = 2 * 1024 * 1024  # for the list of members, which zipfile has in memory
 _LOCAL_HEADER: Final = 30  # bytes at least before the content of a member
 _ENCRYPTED: Final = 0x1 | 0x40  # flags of a member
-_NAME_BYTES: Final = 255  # of a file in a folder
+_NAME_BYTES: Final = 255
 
 
 class Archive:
-    """An open zip file. ``members`` are the names of its files, with their folders, in its order;
-    between folders is ``/``, also where Windows wrote a backslash.
+    """An open zip file. ``members`` are the names of its files, in its order and with their
+    folders, which end in ``/``, also where Windows wrote a backslash.
 
-    Folders, and what macOS adds, are left out. Only members with the endings ``_READ`` can be read.
+    Folders, and files that macOS adds, are left out. Only members that end as one of ``_UNPACKED``
+    can be read.
     """
 
     def __init__(self, path: Path) -> None:
-        """Open a zip file and check all that can be checked without unpacking it.
+        """Open a zip file and check everything that can be checked without unpacking it.
 
         Raises:
-            FileInvalid: it is damaged, exceeds a bound, or has a member that it should not have.
+            FileInvalid: it is damaged, exceeds a limit, or has a forbidden member.
         """
         self._file = _BoundedFile(path)
         try:
             self._zip = ZipFile(self._file)
-            found = [info for info in self._zip.infolist() if not _is_left_out(info)]
-            _check_members(found)
-            read = [info for info in found if _name(info).casefold().endswith(_READ)]
-            _check_read(read)
-            _check_sizes(read, packed=path.stat().st_size, directory=self._zip.start_dir)
+            members = [info for info in self._zip.infolist() if not _is_left_out(info)]
+            _check_members(members)
+            unpacked = [info for info in members if _name(info).casefold().endswith(_UNPACKED)]
+            _check_unpacked(unpacked)
+            _check_sizes(unpacked, packed=path.stat().st_size, directory=self._zip.start_dir)
         except FileInvalid:
             self.close()
             raise
         except _BROKEN:
             self.close()
             raise FileInvalid(_DAMAGED) from None
-        self._found = {_name(info): info for info in read}
-        self.members = tuple(map(_name, found))
+        self._unpacked = {_name(info): info for info in unpacked}
+        self.members = tuple(map(_name, members))
 
     def open(self, member: str) -> BinaryIO:
         """Open a member for reading. Reading it raises FileInvalid when it is damaged, or differs
         in size from the list of members."""
-        info = self._found[member]
+        info = self._unpacked[member]
         try:
             return io.BufferedReader(_Member(self._zip.open(info), info.file_size))
         except _BROKEN:
             raise FileInvalid(_DAMAGED) from None
 
     def close(self) -> None:
-        """Close the file. Members that are open cannot be read anymore."""
+        """Close the file. Open members can no longer be read."""
         self._file.close()
 
 
 class _BoundedFile(io.FileIO):
-    """A file that is never read in large parts, as zipfile would read the list of members."""
+    """A file that refuses to be read in large parts, as zipfile would read the list of members."""
 
     def read(self, size: int | None = -1, /) -> bytes:
         if size is None or size < 0:
@@ -84,10 +85,10 @@ class _BoundedFile(io.FileIO):
         return super().read(size) or b""
 
     def _rest(self) -> int:
-        here = self.tell()
+        position = self.tell()
         end = self.seek(0, io.SEEK_END)
-        self.seek(here)
-        return end - here
+        self.seek(position)
+        return end - position
 
 
 class _Member(io.RawIOBase):
@@ -113,7 +114,7 @@ class _Member(io.RawIOBase):
 
 
 def _name(info: ZipInfo) -> str:
-    """The name of a member as the zip file has it, with ``/`` between folders."""
+    """The name of a member in the zip file, with ``/`` after folders."""
     return info.orig_filename.replace("\\", "/")
 
 
@@ -123,31 +124,31 @@ def _is_left_out(info: ZipInfo) -> bool:
     return is_folder or path.parts[:1] == ("__MACOSX",) or path.name == ".DS_Store"
 
 
-def _check_members(found: list[ZipInfo]) -> None:
-    if len(found) > ZIP_ENTRIES:
+def _check_members(members: list[ZipInfo]) -> None:
+    if len(members) > ZIP_ENTRIES:
         raise FileInvalid(
-            f"The zip file has {len(found):,} files in it, and may have {ZIP_ENTRIES:,}. Leave out "
-            "those that do not belong to the layer."
+            f"The zip file has {len(members):,} files in it, and may have {ZIP_ENTRIES:,}. Leave "
+            "out those that do not belong to the layer."
         )
-    for info in found:
+    for info in members:
         if fault := _name_fault(_name(info)):
-            raise FileInvalid(f"The zip file has a member {shown(info.orig_filename)} {fault}.")
+            raise FileInvalid(f"The zip file has a member {quoted(info.orig_filename)} {fault}.")
 
 
-def _check_read(found: list[ZipInfo]) -> None:
+def _check_unpacked(members: list[ZipInfo]) -> None:
     """Check the members that may be unpacked."""
-    layers = {PurePosixPath(_name(info)).with_suffix("") for info in found}
+    layers = {PurePosixPath(_name(info)).with_suffix("") for info in members}
     if len(layers) > ZIP_MEMBERS:
         raise FileInvalid(
             f"The zip file has {len(layers):,} layers in it, and may have {ZIP_MEMBERS}. Leave out "
             "those that you do not need, or split it."
         )
-    for info in found:
+    for info in members:
         if fault := _content_fault(info):
-            raise FileInvalid(f"The zip file has a member {shown(info.orig_filename)} {fault}.")
-    ((name, times),) = Counter(map(_name, found)).most_common(1) or [("", 1)]
+            raise FileInvalid(f"The zip file has a member {quoted(info.orig_filename)} {fault}.")
+    ((name, times),) = Counter(map(_name, members)).most_common(1) or [("", 1)]
     if times > 1:
-        raise FileInvalid(f"The zip file has {times} files named {shown(name)}. Pack it again.")
+        raise FileInvalid(f"The zip file has {times} files named {quoted(name)}. Pack it again.")
 
 
 def _name_fault(name: str) -> str | None:
@@ -173,20 +174,20 @@ def _content_fault(info: ZipInfo) -> str | None:
     return None
 
 
-def _check_sizes(found: list[ZipInfo], *, packed: int, directory: int) -> None:
+def _check_sizes(members: list[ZipInfo], *, packed: int, directory: int) -> None:
     """Check the unpacked size of members, and that no two of them share their bytes.
 
     Args:
-        packed: bytes of the whole file.
+        packed: the bytes of the whole file.
         directory: the offset of the list of members, which follows all of them.
     """
-    most = min(ZIP_BYTES, max(ZIP_SMALL_BYTES, ZIP_RATIO * packed))
-    if sum(info.file_size for info in found) > most:
+    limit = min(ZIP_BYTES, max(ZIP_SMALL_BYTES, ZIP_RATIO * packed))
+    if sum(info.file_size for info in members) > limit:
         raise FileInvalid(
-            f"The zip file unpacks to more than {most // 2**20:,} MiB. Leave out what does not "
+            f"The zip file unpacks to more than {limit // 2**20:,} MiB. Leave out what does not "
             "belong to the layer, or split it."
         )
-    in_order = sorted(found, key=lambda info: info.header_offset)
+    in_order = sorted(members, key=lambda info: info.header_offset)
     ends = [info.header_offset + _LOCAL_HEADER + info.compress_size for info in in_order]
     starts = [*(info.header_offset for info in in_order[1:]), directory]
     if any(end > start for end, start in zip(ends, starts, strict=False)):

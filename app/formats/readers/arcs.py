@@ -13,16 +13,16 @@ ARCS_NOTE: Final = (
     "less than 0.1 %."
 )
 _STEP: Final = np.pi / 180
-_FEWEST: Final = 16  # lines of each half of an arc, so that also a flat one keeps its area
-_STRAIGHT: Final = 1e-9  # how far an arc leaves its chord, as a share of that
+_FEWEST_LINES: Final = 16  # in each half of an arc, so that a flat one keeps its area, too
+_STRAIGHT: Final = 1e-9  # the distance of an arc from its chord, as a share of the chord
 
 
 def straightened(positions: Points) -> Points:
-    """The positions of a line along some arcs, each of which goes from one position over the next
-    to the one after it. All given positions are kept.
+    """The positions of a line along arcs. Each arc goes from one position over the next to the one
+    after it. All of ``positions`` are kept.
 
     Args:
-        positions: an odd number of them; of others the last is joined by a straight line.
+        positions: an odd number of them; else the last one is joined by a straight line.
     """
     parts = [positions[:1]]
     for first in range(0, len(positions) - 2, 2):
@@ -33,8 +33,8 @@ def straightened(positions: Points) -> Points:
 
 
 def _arc(start: Points, middle: Points, end: Points) -> Points:
-    """The positions after the first of one arc. If it ends where it begins it is a circle, and its
-    middle is opposite."""
+    """The positions of an arc after its start. An arc that ends where it starts is a circle, and
+    its middle is opposite."""
     is_circle = bool((start == end).all())
     center = _center(start, middle, end) if not is_circle else (start + middle) / 2
     if center is None or (start == middle).all() or (middle == end).all():
@@ -61,7 +61,7 @@ def _half(center: Points, start: Points, end: Points, *, is_left: bool) -> Point
     angle = float(np.arctan2(a[1], a[0]))
     turn = float((np.arctan2(b[1], b[0]) - angle) % (2 * np.pi))
     turn = turn if is_left else turn - 2 * np.pi
-    lines = max(_FEWEST, int(np.ceil(abs(turn) / _STEP)))
+    lines = max(_FEWEST_LINES, int(np.ceil(abs(turn) / _STEP)))
     angles = angle + turn * np.arange(1, lines) / lines
     between = center + np.hypot(*a) * np.column_stack([np.cos(angles), np.sin(angles)])
     return np.concatenate([between, [end]])

@@ -7,7 +7,7 @@ import re
 from typing import Final, NamedTuple
 
 from app.formats.positions import Json, is_degrees, unreadable
-from app.formats.readers.bounds import shown
+from app.formats.readers.layer_limits import quoted
 from app.formats.readers.ordinates import Position, read_number, too_many_positions
 from app.geometry.problems import GeometryInvalid
 from app.policy.request_limits import GEOMETRY_POSITIONS
@@ -122,7 +122,7 @@ def read_survey(text: str) -> tuple[Json | None, int, bool]:
         numbers = [read_number(word) for word in words]
         latitude, longitude = (*numbers, None, None)[:2]
         if latitude is None or longitude is None or len(words) > 4:
-            message = f"{shown(point.strip())} is not a latitude and a longitude."
+            message = f"{quoted(point.strip())} is not a latitude and a longitude."
             raise GeometryInvalid([unreadable(message, "wrong_position")])
         has_altitudes = has_altitudes or len(words) > 2
         positions.append([longitude, latitude])

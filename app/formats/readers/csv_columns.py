@@ -6,13 +6,13 @@ import re
 from typing import Any, Final
 
 from app.formats.formulas import unguard
-from app.formats.readers.bounds import Columns, unique
 from app.formats.readers.csv_rows import Row
+from app.formats.readers.layer_limits import Columns, unique_name
 
 _NUMBER: Final = re.compile(
     r"-?(?:0|[1-9][0-9]*)(?:(?P<point>[.,])(?P<decimals>[0-9]+))?(?P<exponent>[eE][+-][0-9]{1,3})?"
 )
-_DIGITS: Final = 15  # that a float surely keeps
+_FLOAT_DIGITS: Final = 15  # a float keeps this many
 _BOOLEANS: Final = {"true": True, "false": False}
 
 
@@ -24,22 +24,24 @@ def column_names(header: Row) -> tuple[str, ...]:
     """
     columns = Columns()
     for number, field in enumerate(header, start=1):
-        columns.add(unique(" ".join(unguard(field).split()) or f"column {number}", columns.names()))
+        columns.add(
+            unique_name(" ".join(unguard(field).split()) or f"column {number}", columns.names())
+        )
     return columns.names()
 
 
 class ColumnType:
     """The type of the values of a column.
 
-    They are numbers when no two different texts would become the same number: neither 007 nor
-    1.10 beside 1.1 are. They are booleans when all are ``true`` or ``false``, else texts.
+    They are numbers if no two different texts would become the same number: not 007, and not 1.10
+    beside 1.1. They are booleans if all are ``true`` or ``false``, else texts.
     """
 
     def __init__(self, *, decimal_comma: bool) -> None:
         self._points = {None, ".", ","} if decimal_comma else {None, "."}
         self._is_number = self._is_boolean = True
-        self._seen: set[str | None] = set()  # decimal points
-        self._lengths: set[int] = set()  # of decimals
+        self._used_points: set[str | None] = set()
+        self._decimal_counts: set[int] = set()
         self._has_padding = self._has_whole = False  # such as 1.50, and 1.0
 
     def add(self, text: str) -> None:
@@ -47,23 +49,23 @@ class ColumnType:
         if not (self._is_number or self._is_boolean) or not text.strip():
             return
         self._is_boolean = self._is_boolean and text in _BOOLEANS
-        found = _NUMBER.fullmatch(text.strip())
-        self._is_number = self._is_number and found is not None and self._is_distinct(found)
+        number = _NUMBER.fullmatch(text.strip())
+        self._is_number = self._is_number and number is not None and self._is_distinct(number)
 
-    def _is_distinct(self, found: re.Match[str]) -> bool:
-        decimals = found["decimals"] or ""
-        self._seen.add(found["point"])
-        if not found["exponent"]:
-            self._lengths.add(len(decimals))
+    def _is_distinct(self, number: re.Match[str]) -> bool:
+        decimals = number["decimals"] or ""
+        self._used_points.add(number["point"])
+        if not number["exponent"]:
+            self._decimal_counts.add(len(decimals))
             self._has_whole = self._has_whole or decimals == "0"
             self._has_padding = self._has_padding or (decimals != "0" and decimals.endswith("0"))
         return (
-            self._seen <= self._points
-            and len(self._seen - {None}) < 2
-            and sum(map(str.isdigit, found[0])) <= _DIGITS
-            and found[0] != "-0"
-            and not (self._has_whole and 0 in self._lengths)
-            and not (self._has_padding and len(self._lengths) > 1)
+            self._used_points <= self._points
+            and len(self._used_points - {None}) < 2
+            and sum(map(str.isdigit, number[0])) <= _FLOAT_DIGITS
+            and number[0] != "-0"
+            and not (self._has_whole and 0 in self._decimal_counts)
+            and not (self._has_padding and len(self._decimal_counts) > 1)
         )
 
     def value(self, text: str) -> Any:
@@ -72,7 +74,7 @@ class ColumnType:
             return None
         if self._is_boolean:
             return _BOOLEANS.get(text, text)
-        if self._is_number and (found := _NUMBER.fullmatch(text.strip())):
-            is_integer = not (found["point"] or found["exponent"])
-            return int(found[0]) if is_integer else float(found[0].replace(",", "."))
+        if self._is_number and (number := _NUMBER.fullmatch(text.strip())):
+            is_integer = not (number["point"] or number["exponent"])
+            return int(number[0]) if is_integer else float(number[0].replace(",", "."))
         return unguard(text)

@@ -12,7 +12,6 @@ from app.formats.crs import Projection, chosen_projection, read_crs
 from app.formats.features import FileInvalid, FormatReader, Layer, SourceFeature
 from app.formats.positions import Json, first_position, is_degrees, unreadable
 from app.formats.readers.arcs import ARCS_NOTE
-from app.formats.readers.bounds import PositionCount, shown
 from app.formats.readers.csv_columns import ColumnType, column_names
 from app.formats.readers.csv_geometry import (
     LOOKED_AT,
@@ -24,11 +23,12 @@ from app.formats.readers.csv_geometry import (
 )
 from app.formats.readers.csv_rows import CsvRows, Row, are_cut_off
 from app.formats.readers.geometry_text import ReadGeometry
+from app.formats.readers.layer_limits import PositionCount, quoted
 from app.geometry.problems import GeometryInvalid, Problem
 from app.policy.files import FEATURES, VALUE_BYTES
 
-_GEOMETRY_SAMPLE: Final = 100  # rows by which columns with geometries are known
-_CRS_SAMPLE: Final = 20  # geometries by which it is known whether they can be degrees
+_GEOMETRY_SAMPLE: Final = 100  # rows, to find the columns with geometries
+_CRS_SAMPLE: Final = 20  # geometries, to find out if they can be in degrees
 _HEIGHTS: Final = "Heights and measures were left out."
 
 
@@ -48,10 +48,10 @@ class CsvReader(FormatReader):
         has_comma = self._rows.delimiter == ";"
         self._types = [ColumnType(decimal_comma=has_comma) for _ in self._names]
         self._name = path.stem
-        self._width = len(self._names)  # of a row, at least
+        self._least_width = len(self._names)
         self._number, self._sample = self._scan()
-        self._own: Projection | None = None  # that the file names
-        self._is_chosen = False  # whether a person has named one
+        self._own: Projection | None = None  # named in the file
+        self._is_chosen = False  # True if a person has named another one
         self._use(find_geometry(self._names, self._sample))
 
     def choose_geometry(self, columns: Mapping[str, str]) -> None:
@@ -66,39 +66,39 @@ class CsvReader(FormatReader):
         self._own = None
         crs, accuracy = self._find_crs()
         columns = tuple(name for _, name in self._columns())
-        own = tuple(self._names[column] for column in geometry.columns)
+        used = tuple(self._names[column] for column in geometry.columns)
         self.layers = (
-            Layer(self._name, self._number, columns, crs, accuracy, geometry_columns=own),
+            Layer(self._name, self._number, columns, crs, accuracy, geometry_columns=used),
         )
 
     def _scan(self) -> tuple[int, list[Row]]:
-        """Count the features, and learn the types of the columns.
+        """Count the features, and find the types of the columns.
 
         Returns:
-            the number of features, and the beginnings of the fields of the first ones, and of the
-            first field of each column that is empty in all of those.
+            The number of features, and a sample of rows with the beginnings of their fields: the
+            first ones, and for each column that is empty there, the first row that has it.
         """
         features, sample, widths = 0, list[Row](), set[int]()
-        unseen = {*range(len(self._names))}
+        empty = {*range(len(self._names))}
         for features, (_, row) in enumerate(self._features(), start=1):
             widths.add(len(row))
             if features <= FEATURES:  # no more are imported
                 for kind, text in zip(self._types, row, strict=False):
                     kind.add(text)
-                filled = {n for n in unseen if n < len(row) and row[n].strip()}
-                unseen -= filled
+                filled = {n for n in empty if n < len(row) and row[n].strip()}
+                empty -= filled
                 if features <= _GEOMETRY_SAMPLE:
                     sample.append([text[:LOOKED_AT] for text in row])
                 elif filled:
-                    late = (text if n in filled else "" for n, text in enumerate(row))
-                    sample.append([text[:LOOKED_AT] for text in late])
+                    fields = (text if n in filled else "" for n, text in enumerate(row))
+                    sample.append([text[:LOOKED_AT] for text in fields])
         if not features:
             raise FileInvalid("The CSV file has no rows below its header.")
         if features > 1 and are_cut_off(widths, len(self._names)):
-            (self._width,) = widths
+            (self._least_width,) = widths
             self.note(
-                f"All rows have {self._width} fields, and the header {len(self._names)}: the last "
-                "columns were read as empty."
+                f"All rows have {self._least_width} fields, and the header {len(self._names)}: "
+                "the last columns were read as empty."
             )
         return features, sample
 
@@ -106,7 +106,7 @@ class CsvReader(FormatReader):
         return islice(self._rows, 1, None)
 
     def _columns(self) -> Iterator[tuple[int, str]]:
-        """The columns without those of the geometry, with their numbers."""
+        """Yield the number and the name of each column but those of the geometry."""
         return (
             (column, name)
             for column, name in enumerate(self._names)
@@ -114,35 +114,35 @@ class CsvReader(FormatReader):
         )
 
     def _find_crs(self) -> tuple[str | None, float | None]:
-        """The coordinate reference system that the file names, or that its first geometries can
+        """The coordinate reference system that the file names, or that its first geometries may
         have, and the accuracy of its transformation."""
-        found = list(islice(self._readable(), _CRS_SAMPLE))
-        if srid := next((one.srid for one in found if one.srid), None):
+        sample = list(islice(self._readable(), _CRS_SAMPLE))
+        if srid := next((read.srid for read in sample if read.srid), None):
             try:
                 self._own = read_crs(f"EPSG:{srid}")
             except FileInvalid as error:
                 self.note(str(error))
                 return None, None
             return self._own.name, self._own.accuracy
-        positions = [first_position(one.geometry) for one in found]
+        positions = [first_position(read.geometry) for read in sample]
         in_degrees = sum(
             position is None or is_degrees(position) or is_degrees(position[::-1])
             for position in positions
         )
-        return ("EPSG:4326", 0) if 2 * in_degrees >= len(found) else (None, None)
+        return ("EPSG:4326", 0) if 2 * in_degrees >= len(sample) else (None, None)
 
     def _readable(self) -> Iterator[ReadGeometry]:
         """Yield the geometries of rows, skipping those that are empty or have problems."""
         for _, row in self._features():
             try:
-                found = self._read_geometry(row)
+                read = self._read_geometry(row)
             except GeometryInvalid:
                 continue
-            if found and found.geometry:
-                yield found
+            if read and read.geometry:
+                yield read
 
-    def read(self, layer: Layer, crs: str | None = None) -> Iterator[SourceFeature]:
-        """As ``FormatReader.read``."""
+    def read_features(self, layer: Layer, crs: str | None = None) -> Iterator[SourceFeature]:
+        """As ``FormatReader.read_features``."""
         projection = chosen_projection(self, self._own, crs)
         self._is_chosen = crs is not None or self.is_swapped
         positions = PositionCount()
@@ -151,37 +151,37 @@ class CsvReader(FormatReader):
         for number, (row_number, row) in enumerate(self._features(), start=1):
             geometry, problems = None, []
             try:
-                if found := self._read_geometry(row):
-                    positions.add(found.positions)
-                    geometry = self._in_degrees(found, projection)
+                if read := self._read_geometry(row):
+                    positions.add(read.positions)
+                    geometry = self._in_degrees(read, projection)
             except GeometryInvalid as invalid:
                 problems = [_in_row(row_number, problem) for problem in invalid.problems]
             properties = self._properties(row_number, row)
             yield SourceFeature(number, geometry, properties, tuple(problems))
 
     def _read_geometry(self, row: Row) -> ReadGeometry | None:
-        """The geometry of a row. Raises GeometryInvalid also when the row has fewer fields than the
-        header, or more."""
+        """The geometry of a row. Raises GeometryInvalid, also if the row has fewer or more fields
+        than the header."""
         width = len(self._names)
-        if len(row) < self._width or any(map(str.strip, row[width:])):
+        if len(row) < self._least_width or any(map(str.strip, row[width:])):
             message = (
                 f"The row has {len(row)} fields, and the header {width}. Perhaps a value with "
-                f"{shown(self._rows.delimiter)} or a line break in it lacks its quotes."
+                f"{quoted(self._rows.delimiter)} or a line break in it lacks its quotes."
             )
             raise GeometryInvalid([unreadable(message)])
         return self._geometry.read([*row, *[""] * (width - len(row))])
 
-    def _in_degrees(self, found: ReadGeometry, projection: Projection | None) -> Json | None:
-        if not found.is_flat:
+    def _in_degrees(self, read: ReadGeometry, projection: Projection | None) -> Json | None:
+        if not read.is_flat:
             self.note(_HEIGHTS)
-        if found.has_arcs:
+        if read.has_arcs:
             self.note(ARCS_NOTE)
-        if found.srid and not self._is_chosen:
-            projection = _projection(found.srid)
-        if found.geometry is None or projection is None or projection.is_wgs84:
-            return found.geometry
+        if read.srid and not self._is_chosen:
+            projection = _projection(read.srid)
+        if read.geometry is None or projection is None or projection.is_wgs84:
+            return read.geometry
         self.note(projection.note)
-        return projection.to_wgs84(found.geometry)
+        return projection.to_wgs84(read.geometry)
 
     def _properties(self, row_number: int, row: Row) -> Json:
         properties = {}
@@ -190,7 +190,7 @@ class CsvReader(FormatReader):
             if len(text) > VALUE_BYTES:
                 size = VALUE_BYTES // 2**20
                 raise FileInvalid(
-                    f"Row {row_number:,}: the value of {shown(name)} has more than {size} MiB."
+                    f"Row {row_number:,}: the value of {quoted(name)} has more than {size} MiB."
                 )
             properties[name] = self._types[column].value(text)
         return properties

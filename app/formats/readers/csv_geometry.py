@@ -10,7 +10,6 @@ from typing import Final
 
 from app.formats.features import FileInvalid
 from app.formats.positions import unreadable
-from app.formats.readers.bounds import shown
 from app.formats.readers.coordinate_text import (
     is_precise_pair,
     is_survey,
@@ -20,6 +19,7 @@ from app.formats.readers.coordinate_text import (
 )
 from app.formats.readers.csv_rows import Row
 from app.formats.readers.geometry_text import ReadGeometry, is_geometry, read_geometry_text
+from app.formats.readers.layer_limits import quoted
 from app.formats.readers.ordinates import read_number
 from app.geometry.problems import GeometryInvalid
 
@@ -98,7 +98,7 @@ class EitherColumns(GeometryColumns):
     def __init__(self, text: TextColumn, points: PointColumns, names: Sequence[str]) -> None:
         self._text, self._points = text, points
         self.columns = (*text.columns, *points.columns)
-        column, x, y = (shown(names[each]) for each in self.columns)
+        column, x, y = (quoted(names[each]) for each in self.columns)
         self.note = f"Where {column} is empty, the place is from {x} and {y}."
         self.assumption = points.assumption
 
@@ -111,7 +111,9 @@ class SurveyColumn(GeometryColumns):
 
     def __init__(self, column: int, name: str) -> None:
         self.columns = (column,)
-        self.note = f"{shown(name)} was read as ODK and Kobo write places, with the latitude first."
+        self.note = (
+            f"{quoted(name)} was read as ODK and Kobo write places, with the latitude first."
+        )
 
     def read(self, row: Row) -> ReadGeometry | None:
         text = row[self.columns[0]]
@@ -127,8 +129,8 @@ class PairColumn(GeometryColumns):
     def __init__(self, column: int, name: str) -> None:
         self.columns = (column,)
         self.note = (
-            f"{shown(name)} was read as latitude and longitude, in this order where no letters say "
-            "another one."
+            f"{quoted(name)} was read as latitude and longitude, in this order where no letters "
+            "say another one."
         )
 
     def read(self, row: Row) -> ReadGeometry | None:
@@ -137,7 +139,7 @@ class PairColumn(GeometryColumns):
             return None
         position = read_pair(text)
         if position is None:
-            message = f"{shown(text)} is not a latitude and a longitude."
+            message = f"{quoted(text)} is not a latitude and a longitude."
             raise GeometryInvalid([unreadable(message, "wrong_position")])
         return ReadGeometry({"type": "Point", "coordinates": position}, 4326, 1, is_flat=True)
 
@@ -154,11 +156,11 @@ class PointColumns(GeometryColumns):
         self._are_degrees = are_degrees
         self._zone = zone
         if zone is not None:
-            self.note = f"The UTM zones are from {shown(names[zone])}."
+            self.note = f"The UTM zones are from {quoted(names[zone])}."
         elif not are_degrees:
             self.assumption = (
-                f"{shown(names[x])} and {shown(names[y])} were taken for longitude and latitude in "
-                "degrees. If they are meters, say in which coordinate system."
+                f"{quoted(names[x])} and {quoted(names[y])} were taken for longitude and latitude "
+                "in degrees. If they are meters, say in which coordinate system."
             )
 
     def read(self, row: Row) -> ReadGeometry | None:
@@ -168,11 +170,11 @@ class PointColumns(GeometryColumns):
         position = []
         for name, text in zip(self._names, texts, strict=True):
             if not text:
-                message = f"{shown(name)} is empty, and the other number of the position is not."
+                message = f"{quoted(name)} is empty, and the other number of the position is not."
                 raise GeometryInvalid([unreadable(message, "wrong_position")])
             number = self._number(text.replace(",", ".") if text.count(",") == 1 else text)
             if number is None:
-                message = f"{shown(name)} is not a number: {shown(text)}."
+                message = f"{quoted(name)} is not a number: {quoted(text)}."
                 raise GeometryInvalid([unreadable(message, "not_a_number")])
             position.append(number)
         srid = _utm(row[self._zone]) if self._zone is not None else None
@@ -273,7 +275,7 @@ def chosen_geometry(
     if any(read_pair(text) for text in texts):
         return PairColumn(column, names[column])
     raise FileInvalid(
-        f"{shown(names[column])} has no geometries. They can be WKT, GeoJSON, places of ODK or "
+        f"{quoted(names[column])} has no geometries. They can be WKT, GeoJSON, places of ODK or "
         "Kobo, or latitude and longitude together."
     )
 
@@ -303,7 +305,7 @@ def _utm(zone: str) -> int:
     """The EPSG code of a UTM zone on WGS 84, such as "32N" or "32T". Raises GeometryInvalid."""
     found = _zone(zone)
     if found is None:
-        message = f"{shown(zone)} is not a UTM zone, such as 32N."
+        message = f"{quoted(zone)} is not a UTM zone, such as 32N."
         raise GeometryInvalid([unreadable(message, "wrong_crs")])
     letter = found[2].upper()
     is_north = letter >= _NORTH_OF and letter != "S"

@@ -12,19 +12,19 @@ from pathlib import Path
 from typing import Final, TextIO, TypeAlias
 
 from app.formats.features import FileInvalid
-from app.formats.readers.bounds import memory_of
+from app.formats.readers.layer_limits import memory_of
 from app.policy.files import GEOMETRY_BYTES
 
 Row: TypeAlias = list[str]
 
 _DELIMITERS: Final = (",", ";", "\t", "|")
-_SAMPLE_ROWS: Final = 50  # by which the delimiter is chosen, up to the first that is longer
+_SAMPLE_ROWS: Final = 50  # to choose the delimiter
 _SAMPLE_BYTES: Final = 1024 * 1024
 REGULAR: Final = 0.75  # the share of rows with as many fields as the header, for text to be CSV
-_CHUNK: Final = 1024 * 1024  # bytes of which the encoding is checked at once
+_CHUNK: Final = 1024 * 1024  # bytes whose encoding is checked at once
 _PIECE: Final = 1024 * 1024  # characters of a line that are read at once
-_DELIMITERS_IN_ROW: Final = 1_000_000  # most of them in a geometry; each field takes memory
-_WESTERN: Final = "cp1252"  # of most programs on Windows that do not write UTF-8
+_DELIMITERS_IN_ROW: Final = 1_000_000  # mostly of a geometry; each field takes memory
+_WESTERN: Final = "cp1252"  # most programs on Windows that do not write UTF-8 write this
 _SEPARATOR: Final = re.compile(r'"?sep=([,;\t|])"?\s*', re.IGNORECASE)  # a first line for Excel
 _WESTERN_NOTE: Final = (
     "The file is not UTF-8 and was read as Windows-1252 (Western European). If letters such as ö "
@@ -33,23 +33,24 @@ _WESTERN_NOTE: Final = (
 
 
 class CsvRows:
-    """A CSV file. ``delimiter`` and ``notes`` say how it is read; ``regularity`` is the share of
-    its first rows that have as many fields as the header."""
+    """A CSV file. ``notes`` are about its encoding; ``regularity`` is the share of its first rows
+    that have as many fields as the header."""
 
     def __init__(self, path: Path) -> None:
         """Raise FileInvalid when the file is not text."""
-        csv.field_size_limit(GEOMETRY_BYTES)  # of the whole process; 128 KiB otherwise
+        csv.field_size_limit(GEOMETRY_BYTES)  # for the whole process; 128 KiB by default
         self._path = path
         self._encoding = _encoding(path)
         self.notes = [_WESTERN_NOTE] if self._encoding == _WESTERN else []
         named = self._named_delimiter()
         self._first_line = 1 if named else 0
-        guesses = [self._guess(one) for one in ([named] if named else _DELIMITERS)]
+        delimiters = [named] if named else _DELIMITERS
+        guesses = [self._guess(delimiter) for delimiter in delimiters]
         _, self.regularity, _, self.delimiter = max(guesses, key=lambda guess: guess[:3])
 
     def __iter__(self) -> Iterator[tuple[int, Row]]:
-        """Yield the rows that are not empty, the header first, with the numbers that a spreadsheet
-        shows.
+        """Yield the rows that are not empty, with their numbers in a spreadsheet. The first is the
+        header.
 
         Raises:
             FileInvalid: a row cannot be read.
@@ -59,14 +60,14 @@ class CsvRows:
     def _named_delimiter(self) -> str | None:
         with self._open() as file:
             try:
-                found = _SEPARATOR.fullmatch(file.readline(20))
-            except UnicodeDecodeError:  # which whoever reads the rows is told
+                line = _SEPARATOR.fullmatch(file.readline(20))
+            except UnicodeDecodeError:  # reading the rows fails, too
                 return None
-        return found[1] if found else None
+        return line[1] if line else None
 
     def _guess(self, delimiter: str) -> tuple[bool, float, int, str]:
-        """How well a delimiter fits: (it separates the header, the share of rows with as many
-        fields, the number of fields, the delimiter)."""
+        """Try a delimiter. Returns (True if it separates the header, the share of rows with as
+        many fields, the number of fields, the delimiter)."""
         width, others, regular = 0, 0, 0
         widths = set[int]()
         with suppress(FileInvalid):
@@ -82,9 +83,9 @@ class CsvRows:
             share = REGULAR
         return width > 1, share, width, delimiter
 
-    def _rows(self, delimiter: str, most: int) -> Iterator[tuple[int, Row]]:
+    def _rows(self, delimiter: str, row_bytes: int) -> Iterator[tuple[int, Row]]:
         with self._open() as file:
-            lines = _Lines(file, most, delimiter)
+            lines = _Lines(file, row_bytes, delimiter)
             rows = csv.reader(lines, delimiter=delimiter, strict=True, skipinitialspace=True)
             number = 0
             while True:
@@ -105,30 +106,28 @@ class CsvRows:
 
 
 def are_cut_off(widths: set[int], header: int) -> bool:
-    """True if all rows have the same number of fields, somewhat fewer than the header: programs
-    leave out the last ones where they are empty.
+    """True if all rows have the same number of fields, somewhat fewer than the header: some
+    programs leave out the last ones if they are empty.
 
     Args:
-        widths: the numbers of fields that rows have.
+        widths: the numbers of fields of all rows.
     """
     return len(widths) == 1 and max(2, header / 2) <= min(widths) < header
 
 
 class _Lines:
-    """The lines of a file. The lines of one row take at most ``most`` bytes together."""
+    """The lines of a file. The lines of one row take at most ``row_bytes`` of memory together."""
 
-    def __init__(self, file: TextIO, most: int, delimiter: str) -> None:
+    def __init__(self, file: TextIO, row_bytes: int, delimiter: str) -> None:
         self._file = file
-        self._most = most
+        self._row_bytes = row_bytes
         self._delimiter = delimiter
-        self._delimiters = 0  # of the row
         self._number = 0
-        self._first = 1  # of the row
-        self._size = 0  # of the row, in bytes of memory
+        self.begin_row()
 
     def begin_row(self) -> None:
-        self._first = self._number + 1
-        self._size = self._delimiters = 0
+        self._first_line = self._number + 1
+        self._bytes = self._delimiters = 0
 
     def __iter__(self) -> Iterator[str]:
         return self
@@ -143,7 +142,7 @@ class _Lines:
         return "".join(pieces)
 
     def _read(self) -> str:
-        """Read to the end of the line, or of a piece of it."""
+        """Read the rest of the line, or a piece of it."""
         try:
             piece = self._file.readline(_PIECE)
         except UnicodeDecodeError:
@@ -152,10 +151,10 @@ class _Lines:
         return piece
 
     def _check(self, piece: str) -> None:
-        self._size += memory_of(piece)
+        self._bytes += memory_of(piece)
         self._delimiters += piece.count(self._delimiter)
-        if self._size > self._most:
-            size = self._most // 2**20
+        if self._bytes > self._row_bytes:
+            size = self._row_bytes // 2**20
             raise self.fault(f"is longer than {size} MiB. Perhaps a quote is not closed.")
         if self._delimiters > _DELIMITERS_IN_ROW:
             raise self.fault(f"has more than {_DELIMITERS_IN_ROW:,} fields or positions.")
@@ -163,7 +162,9 @@ class _Lines:
             raise self.fault("has a null character. Save the file as CSV in UTF-8.")
 
     def fault(self, message: str) -> FileInvalid:
-        return FileInvalid(f"The row that begins in line {self._first:,} of the file {message}")
+        return FileInvalid(
+            f"The row that begins in line {self._first_line:,} of the file {message}"
+        )
 
 
 def _reason(error: csv.Error) -> str:

@@ -1,6 +1,6 @@
 """dBase tables, the attributes of a shapefile: their columns and records.
 
-The types of dBase III are read (text, numbers, dates, logical values); columns of other types are
+The types of dBase III are read: text, numbers, dates, logical values. Columns of other types are
 left out.
 """
 
@@ -17,20 +17,20 @@ from math import isfinite
 from typing import Any, BinaryIO, Final
 
 from app.formats.features import FileInvalid
-from app.formats.readers.bounds import Columns, shown, unique
+from app.formats.readers.layer_limits import Columns, quoted, unique_name
 
 _HEADER: Final = struct.Struct("<4xIHH17xBxx")  # records, bytes of the header and of a record, code
 _FIELD: Final = struct.Struct("<11sc4xBB14x")
 _END_OF_FIELDS: Final = b"\r"
 _DELETED: Final = b"*"
-_READ: Final = frozenset("CNFDL")
-_BLOCK_BYTES: Final = 1024 * 1024  # of records that are scanned at once
-_BIGGEST: Final = 2**63  # beyond that an integer is kept as text
+_TYPES: Final = frozenset("CNFDL")
+_BLOCK_BYTES: Final = 1024 * 1024  # are scanned at once
+_BIGGEST: Final = 2**63  # larger integers are kept as text
 
 _INTEGER: Final = re.compile(r"[+-]?\d+", re.ASCII)
 _NUMBER: Final = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?", re.ASCII)
 
-# Code pages by the byte of the header that names them (the LDID), where it names one for sure.
+# Code pages by the byte of the header that names them (the LDID), if it is unambiguous.
 _CODE_PAGES: Final = {
     0x01: "cp437", 0x02: "cp850", 0x13: "cp932", 0x26: "cp866", 0x4D: "cp936", 0x4E: "cp949",
     0x4F: "cp950", 0x50: "cp874", 0x64: "cp852", 0x65: "cp866", 0x66: "cp865", 0x67: "cp861",
@@ -42,7 +42,7 @@ _ENCODINGS: Final = frozenset({
     "gbk", "gb2312", "gb18030", "big5", "shift_jis", "shift-jis", "sjis", "euc-jp", "euc-kr",
     "koi8-r", "koi8-u", "tis-620",
 })  # fmt: skip
-_GUESSES: Final = ("utf-8", "cp1252")  # every text can be read as the last one, if need be
+_GUESSES: Final = ("utf-8", "cp1252")  # every text can be read as the last one
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +64,8 @@ class _Column:
 
 
 class DbfTable:
-    """A table. ``columns`` are the names of those that are read, ``left_out`` of the others.
-    ``is_guessed``: nothing says the encoding of its texts, or something wrong does."""
+    """A table. ``columns`` are the names of the columns that are read, ``left_out`` those of the
+    others. ``is_guessed``: the encoding of its texts is declared nowhere, or wrongly."""
 
     def __init__(self, file: BinaryIO, name: str, code_page: str) -> None:
         """Read the header.
@@ -95,7 +95,7 @@ class DbfTable:
         self.left_out: tuple[str, ...] = ()
 
     def scan(self, records: int) -> None:
-        """Go through the first ``records``, to find deleted ones and the encoding of all texts.
+        """Find the deleted ones of the first ``records``, and the encoding of all texts.
 
         Raises:
             FileInvalid: the table has too many columns.
@@ -110,8 +110,8 @@ class DbfTable:
         self.encoding = candidates[0]
         self.is_guessed = has_letters and self.encoding != self._declared
         names = list(zip(self._fields, _names(self._fields, self.encoding), strict=True))
-        self.columns = tuple(name for field, name in names if field.kind in _READ)
-        self.left_out = tuple(name for field, name in names if field.kind not in _READ)
+        self.columns = tuple(name for field, name in names if field.kind in _TYPES)
+        self.left_out = tuple(name for field, name in names if field.kind not in _TYPES)
 
     @property
     def deleted(self) -> int:
@@ -122,16 +122,16 @@ class DbfTable:
         """True if a scanned record is marked as deleted."""
         return self._flags[record : record + 1] == _DELETED
 
-    def read(self, record: int) -> dict[str, Any]:
+    def read_record(self, record: int) -> dict[str, Any]:
         """The values of a record, by column name."""
         self._file.seek(self._start + record * self._size)
         content = self._file.read(self._size)
-        fields = [field for field in self._fields if field.kind in _READ]
+        fields = [field for field in self._fields if field.kind in _TYPES]
         values = (field.value(content, self.encoding) for field in fields)
         return dict(zip(self.columns, values, strict=True))
 
     def _read_fields(self) -> Iterator[_Column]:
-        """The descriptions of the columns, up to the mark that ends them."""
+        """Yield the columns, up to the mark that ends their descriptions."""
         start = 1  # after the mark of deleted records
         while self._file.tell() + _FIELD.size < self._start:
             content = self._file.read(_FIELD.size)
@@ -165,8 +165,8 @@ class DbfTable:
                     del candidates[0]
         return has_letters
 
-    def _damaged(self, how: str) -> FileInvalid:
-        return FileInvalid(f"The table {shown(self._name)} {how}. Export the shapefile again.")
+    def _damaged(self, fault: str) -> FileInvalid:
+        return FileInvalid(f"The table {quoted(self._name)} {fault}. Export the shapefile again.")
 
 
 def _names(fields: list[_Column], encoding: str) -> tuple[str, ...]:
@@ -178,21 +178,21 @@ def _names(fields: list[_Column], encoding: str) -> tuple[str, ...]:
     columns = Columns()
     for field in fields:
         name = _decoded(field.name, encoding, "replace").strip() or "column"
-        columns.add(unique(name, columns.names()))
+        columns.add(unique_name(name, columns.names()))
     return columns.names()
 
 
 def _encoding(code_page: str) -> str | None:
-    """The encoding that a ``.cpg`` file names, or None if it is not known."""
+    """The encoding that a ``.cpg`` file names, or None if it is unknown."""
     text = code_page.strip().lower()
-    if found := re.fullmatch(r"ldid/(\d{1,3})", text):
-        return _CODE_PAGES.get(int(found[1]))
+    if match := re.fullmatch(r"ldid/(\d{1,3})", text):
+        return _CODE_PAGES.get(int(match[1]))
     if re.fullmatch("utf-?8|65001", text):
         return "utf-8"
-    if found := re.fullmatch(r"(?:iso[-_ ]?)?8859[-_ ]?(\d{1,2})", text):
-        text = "cp1252" if found[1] == "1" else f"iso8859-{found[1]}"  # as browsers have it
-    elif found := re.fullmatch(r"(?:cp|ibm|(?:windows|ansi|oem)[-_ ]?)?(\d{3,4})", text):
-        text = f"cp{found[1]}"
+    if match := re.fullmatch(r"(?:iso[-_ ]?)?8859[-_ ]?(\d{1,2})", text):
+        text = "cp1252" if match[1] == "1" else f"iso8859-{match[1]}"  # as in browsers
+    elif match := re.fullmatch(r"(?:cp|ibm|(?:windows|ansi|oem)[-_ ]?)?(\d{3,4})", text):
+        text = f"cp{match[1]}"
     elif text not in _ENCODINGS:
         return None
     try:
@@ -202,7 +202,7 @@ def _encoding(code_page: str) -> str | None:
 
 
 def _decoded(raw: bytes, encoding: str, errors: str) -> str:
-    """A text, without a character that is cut at its end."""
+    """A text, without a partial character at its end."""
     decoder = codecs.getincrementaldecoder(encoding)(errors)
     return decoder.decode(raw.rstrip(b" \0"), final=False)
 
@@ -227,7 +227,7 @@ def _number(text: str, decimals: int) -> int | float | str | None:
 
 
 def _date(text: str) -> str | None:
-    """A date in ISO 8601; a text that is none stays as it is."""
+    """A date in ISO 8601; any other text unchanged."""
     if not text.strip("0"):
         return None
     if not re.fullmatch(r"\d{8}", text, re.ASCII):

@@ -1,7 +1,7 @@
 """GeoJSON (RFC 7946, and the `crs` of GeoJSON 2008) and sequences of it (RFC 8142).
 
-A file holds a FeatureCollection, or Features or geometries one after the other. It is read twice:
-``geojson_scan`` goes through all of it, and rejects a file that is incomplete or exceeds a bound;
+A file has a FeatureCollection, or Features or geometries one after the other. It is read twice:
+first ``geojson_scan`` reads all of it, and rejects a file that is incomplete or exceeds a limit;
 then the features are read one by one.
 """
 
@@ -17,9 +17,9 @@ import orjson
 from app.formats.crs import Projection, chosen_projection, read_crs
 from app.formats.features import FileInvalid, FormatReader, Layer, SourceFeature
 from app.formats.positions import has_heights, unreadable
-from app.formats.readers.bounds import shown, value_too_long
-from app.formats.readers.geojson_scan import COLLECTION, ID, ITEMS, Contents, scan
-from app.formats.readers.json_stream import values
+from app.formats.readers.geojson_scan import COLLECTION, ID, ITEMS, Contents, scan_geojson
+from app.formats.readers.json_stream import json_values
+from app.formats.readers.layer_limits import quoted, value_too_long
 from app.geometry import GeometryInvalid
 from app.geometry.problems import whole_problem
 from app.policy.files import VALUE_BYTES
@@ -28,23 +28,23 @@ _NO_GEOMETRIES: Final = (COLLECTION, "Feature")
 _MEMBERS: Final = frozenset({
     "type", "geometry", "properties", ID, "bbox", "crs", "geometry_name",
 })  # fmt: skip
-_SHOWN: Final = 5  # names in a note
+_NAMES_IN_NOTE: Final = 5
 _HEIGHTS: Final = "Heights were left out."
 
 
 class GeoJsonReader(FormatReader):
-    """One layer, named as in the file or like the file. Heights are kept where nothing is
-    transformed. A Feature's ``id`` is a property, unless it has one of that name."""
+    """One layer, with the name in the file or of the file. Heights are kept if nothing is
+    transformed. A Feature's ``id`` becomes a property, unless it has one of that name."""
 
     format: ClassVar[str] = "geojson"
 
     def __init__(self, path: Path) -> None:
         """Raise FileInvalid when the file is broken, has something other than features, or exceeds
-        a bound."""
+        a limit."""
         super().__init__()
         self._path = path
         with path.open("rb") as file:
-            self._contents = scan(file)
+            self._contents = scan_geojson(file)
         self._projection: Projection | None = None
         self._has_others = False
         name, columns = self._contents.name or path.stem, self._contents.columns
@@ -59,8 +59,8 @@ class GeoJsonReader(FormatReader):
             self.note(projection.note)
         self.layers = (layer,)
 
-    def read(self, layer: Layer, crs: str | None = None) -> Iterator[SourceFeature]:
-        """As ``FormatReader.read``. A file without ``crs`` is in degrees on WGS 84."""
+    def read_features(self, layer: Layer, crs: str | None = None) -> Iterator[SourceFeature]:
+        """As ``FormatReader.read_features``. A file without ``crs`` is in degrees on WGS 84."""
         chosen = chosen_projection(self, self._projection, crs)
         projection = None if chosen is None or chosen.is_wgs84 else chosen
         with self._path.open("rb") as file:
@@ -71,10 +71,11 @@ class GeoJsonReader(FormatReader):
 
     def _values(self, file: BinaryIO) -> Iterator[Any]:
         """Yield the features, also those of collections in the collection."""
-        for value in values(file, self._contents.path):
+        for value in json_values(file, self._contents.path):
             is_nested = self._contents.path == ITEMS and isinstance(value, dict)
             if is_nested and value.get("type") == COLLECTION:
-                yield from found if isinstance(found := value.get("features"), list) else ()
+                nested = value.get("features")
+                yield from nested if isinstance(nested, list) else ()
             else:
                 yield value
 
@@ -90,11 +91,13 @@ class GeoJsonReader(FormatReader):
         return SourceFeature(number, geometry, _properties(number, value))
 
     def _note_members(self, feature: dict[str, Any]) -> None:
-        """Note what a Feature has beside its properties, once for a file."""
-        others = [name for name in feature if name not in _MEMBERS]
-        if others and not self._has_others:
+        """Note the unknown members of a Feature, once for a file."""
+        names = [name for name in feature if name not in _MEMBERS]
+        if names and not self._has_others:
             self._has_others = True
-            self.note(f"What features have beside their properties was left out: {_few(others)}.")
+            text = ", ".join(map(quoted, names[:_NAMES_IN_NOTE]))
+            text += " and more" if len(names) > _NAMES_IN_NOTE else ""
+            self.note(f"What features have beside their properties was left out: {text}.")
 
     def _geometry(
         self, feature: dict[str, Any], projection: Projection | None
@@ -117,7 +120,7 @@ class GeoJsonReader(FormatReader):
 
 
 class GeoJsonSequenceReader(GeoJsonReader):
-    """The same reader for a file recognized as a sequence: either reads both."""
+    """The reader for a file recognized as a sequence. Either class reads both formats."""
 
     format: ClassVar[str] = "geojsonl"
 
@@ -128,8 +131,8 @@ def _properties(number: int, feature: dict[str, Any]) -> dict[str, Any]:
     Raises:
         FileInvalid: one is too large.
     """
-    found = feature.get("properties")
-    properties: dict[str, Any] = found if isinstance(found, dict) else {}
+    value = feature.get("properties")
+    properties: dict[str, Any] = value if isinstance(value, dict) else {}
     if isinstance(feature.get(ID), str | int | float) and ID not in properties:
         properties = {ID: feature[ID], **properties}
     for name, value in properties.items():
@@ -138,15 +141,11 @@ def _properties(number: int, feature: dict[str, Any]) -> dict[str, Any]:
     return properties
 
 
-def _few(names: list[str]) -> str:
-    return ", ".join(map(shown, names[:_SHOWN])) + (" and more" if len(names) > _SHOWN else "")
-
-
 def _projection(contents: Contents) -> Projection | None:
     """The coordinate reference system that a file names; None: degrees on WGS 84.
 
     Raises:
-        FileInvalid: it is not known.
+        FileInvalid: it is unknown.
     """
     if contents.crs_fault:
         raise FileInvalid(contents.crs_fault)

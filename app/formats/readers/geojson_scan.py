@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO, Final, TypeAlias
 
 from app.formats.features import FileInvalid
-from app.formats.readers.bounds import Columns, PositionCount, shown
-from app.formats.readers.json_stream import events
+from app.formats.readers.json_stream import json_events
+from app.formats.readers.layer_limits import Columns, PositionCount, quoted
 from app.policy.files import FEATURE_TOKENS, VALUE_BYTES
 
 ID: Final = "id"  # the member of a Feature, and the property that it becomes
@@ -20,12 +20,13 @@ _GEOMETRIES: Final = frozenset({
     "GeometryCollection",
 })  # fmt: skip
 ITEMS: Final = "features.item"
-_NESTED: Final = f"{ITEMS}.{ITEMS}"  # of a FeatureCollection in another one
-_ALONE: Final = ""  # the path of a value that is not in another one
-_ARRAY: Final = "item"  # of one in an array
+# Paths of values: in a FeatureCollection in another one, by themselves, and in an array.
+_NESTED: Final = f"{ITEMS}.{ITEMS}"
+_ALONE: Final = ""
+_ARRAY: Final = "item"
 _NAME_LENGTH: Final = 100
-_WANTED: Final = "a GeoJSON FeatureCollection, or Features one after the other"
-_WANTED_ALONE: Final = f"It must be {_WANTED}."
+_GEOJSON: Final = "a GeoJSON FeatureCollection, or Features one after the other"
+_MUST_BE_GEOJSON: Final = f"It must be {_GEOJSON}."
 
 _Handler: TypeAlias = Callable[[str, Any], None]
 
@@ -44,17 +45,17 @@ class Contents:
     has_bare_geometries: bool
 
 
-def scan(file: BinaryIO) -> Contents:
+def scan_geojson(file: BinaryIO) -> Contents:
     """Read a whole file.
 
     Raises:
-        FileInvalid: it is not JSON to its end, has no features or anything else, or exceeds a
-            bound.
+        FileInvalid: it is not JSON to its end, has no features or something else, or exceeds a
+            limit.
     """
-    found = _Scan()
-    for path, event, value in events(file):
-        found.add(path, event, value)
-    return found.contents()
+    scan = _Scan()
+    for path, event, value in json_events(file):
+        scan.add(path, event, value)
+    return scan.contents()
 
 
 class _Features:
@@ -86,7 +87,7 @@ class _Scan:
         self._name = ""
         self._crs = _Crs()
         self._positions = PositionCount()
-        self._tokens = 0  # of a feature
+        self._tokens = 0  # in the current feature
         self._last = ""  # event
         self._handlers: dict[str, _Handler] = {
             "type": self._add_type,
@@ -105,7 +106,7 @@ class _Scan:
         self._handlers |= {_ALONE: self._start}
 
     def add(self, path: str, event: str, value: Any) -> None:
-        """Take the next token; raises FileInvalid."""
+        """Process the next token. Raises FileInvalid."""
         self._tokens = 0 if path in self._features else self._tokens + 1
         if self._tokens > FEATURE_TOKENS:
             raise FileInvalid(
@@ -123,13 +124,15 @@ class _Scan:
     def contents(self) -> Contents:
         """The contents, at the end of the file. Raises FileInvalid."""
         if not self._types:
-            raise FileInvalid(f"The file is JSON, but not GeoJSON. {_WANTED_ALONE}")
+            raise FileInvalid(f"The file is JSON, but not GeoJSON. {_MUST_BE_GEOJSON}")
         if len(self._types) > 1:
             names = " and ".join(sorted(self._types))
-            raise FileInvalid(f"The file mixes {names}. It must be {_WANTED}.")
+            raise FileInvalid(f"The file mixes {names}. {_MUST_BE_GEOJSON}")
         is_collection = COLLECTION in self._types
         if self._is_array and (is_collection or self._features[_ALONE].count > 1):
-            raise FileInvalid(f"The file has an array that is not one of features. {_WANTED_ALONE}")
+            raise FileInvalid(
+                f"The file has an array that is not one of features. {_MUST_BE_GEOJSON}"
+            )
         path = _ARRAY if self._is_array else ITEMS if is_collection else _ALONE
         features = self._features[path]
         count = features.count - self._collections + self._features[_NESTED].count
@@ -162,9 +165,8 @@ class _Scan:
         elif value in (COLLECTION, _FEATURE):
             self._types.add(value)
         else:
-            found = shown(str(value))
             raise FileInvalid(
-                f"The file contains a value of the type {found}. It must be {_WANTED}."
+                f"The file contains a value of the type {quoted(str(value))}. {_MUST_BE_GEOJSON}"
             )
 
     def _add_name(self, event: str, value: Any) -> None:
@@ -178,8 +180,8 @@ class _Crs:
     def __init__(self) -> None:
         self.text: str | None = None
         self._fault: str | None = None
-        self._named = 0  # values with one
-        self._is_named = False  # the one that is being read
+        self._named = 0  # values with a crs
+        self._is_named = False  # the current value has one
         self.handlers: Mapping[str, _Handler] = {
             "crs": self._add,
             "crs.type": self._check_type,
@@ -188,8 +190,11 @@ class _Crs:
         }
 
     def fault(self, values: int) -> str | None:
-        """The reason why the coordinate reference system is not that of all values of a file, if
-        it is not."""
+        """The reason why the file has no single coordinate reference system, or None.
+
+        Args:
+            values: the number of values in the file.
+        """
         if not self._fault and self._named not in (0, values):
             return "Only some parts of the file name a coordinate system (crs)."
         return self._fault

@@ -12,7 +12,7 @@ import orjson
 import shapely
 
 from app.formats.positions import Json, unreadable
-from app.formats.readers.bounds import shown
+from app.formats.readers.layer_limits import quoted
 from app.formats.readers.ordinates import too_many_positions
 from app.formats.readers.wkb import check_wkb, needs_own_reader
 from app.formats.readers.wkb_curves import CurvesReader
@@ -116,7 +116,7 @@ def _check_wkt(text: str) -> None:
         message = f"The geometry is a {found[1].upper()}, not made of points, lines or polygons."
         raise GeometryInvalid([unreadable(message, "wrong_type")])
     if not (_WKT.match(text) or _CURVES_WKT.match(text)):
-        message = f"{shown(text)} is neither WKT, nor WKB in hexadecimal digits, nor GeoJSON."
+        message = f"{quoted(text)} is neither WKT, nor WKB in hexadecimal digits, nor GeoJSON."
         raise GeometryInvalid([unreadable(message)])
 
 
@@ -139,7 +139,7 @@ def _wkb_of(text: str) -> bytes:
 
 def _from_curves(data: bytes) -> ReadGeometry:
     reader = CurvesReader(data)
-    geometry = reader.read()
+    geometry = reader.read_geometry()
     return ReadGeometry(geometry, reader.srid, reader.positions, reader.is_flat, reader.has_arcs)
 
 
@@ -167,6 +167,6 @@ def _fault(reason: str) -> Problem:
     if "closed linestring" in reason:
         message = "A ring is not closed. Repeat its first position as the last."
         return unreadable(message, "not_closed")
-    detail = shown(reason.partition(": ")[2].strip() or reason)
+    detail = quoted(reason.partition(": ")[2].strip() or reason)
     advice = " Write numbers in WKT with a point." if "encountered ','" in reason else ""
     return unreadable(f"The geometry cannot be read: {detail}.{advice}")

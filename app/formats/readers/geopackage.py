@@ -1,4 +1,4 @@
-"""GeoPackages (OGC 12-128r19): the tables of features in them."""
+"""GeoPackages (OGC 12-128r19): their tables of features."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from app.formats.crs import Projection, chosen_projection, read_crs
 from app.formats.features import FileInvalid, FormatReader, Layer, SourceFeature
 from app.formats.positions import Json, unreadable
 from app.formats.readers.arcs import ARCS_NOTE
-from app.formats.readers.bounds import Columns, PositionCount, shown, value_too_long
 from app.formats.readers.geometry_text import read_wkb
+from app.formats.readers.layer_limits import Columns, PositionCount, quoted, value_too_long
 from app.formats.readers.sqlite_file import SqliteFile
 from app.geometry import GeometryInvalid
 from app.policy.files import LAYERS, VALUE_BYTES
@@ -26,8 +26,8 @@ _CATALOGS: Final = {
     _GEOMETRIES: ("table_name", "column_name", "srs_id"),
     _SYSTEMS: ("srs_id", "organization", "organization_coordsys_id", "definition"),
 }
-_UNDEFINED: Final = (-1, 0)  # systems of coordinates
-_KEYS: Final = frozenset({"fid", "ogc_fid"})  # numbers that programs give, which mean nothing
+_UNDEFINED_SYSTEMS: Final = (-1, 0)
+_ROW_NUMBERS: Final = frozenset({"fid", "ogc_fid"})
 
 # The header of a geometry: "GP", a version, flags, the system, and mostly a bounding box.
 _MAGIC: Final = b"GP"
@@ -52,8 +52,8 @@ _IN_USE_NOTE: Final = (
 
 @dataclass(frozen=True, slots=True)
 class _Table:
-    """A table of features. ``columns`` are those that are read, with the types that they declare;
-    ``notes`` are about the others. ``projection`` is None where the file does not say it."""
+    """A table of features. ``columns`` are those that are read, with their declared types;
+    ``notes`` are about the others. ``projection`` is None if the file does not say it."""
 
     name: str
     geometry: str
@@ -63,8 +63,8 @@ class _Table:
 
 
 class GeoPackageReader(FormatReader):
-    """A layer for each table that the contents list as features, without views. The row numbers of
-    programs (``fid``) are not a column."""
+    """A layer for each table that the contents list as features, without views. The row numbers
+    (``fid``) are not a column."""
 
     format: ClassVar[str] = "gpkg"
 
@@ -85,13 +85,13 @@ class GeoPackageReader(FormatReader):
         if self._file.is_in_use:
             self.note(_IN_USE_NOTE)
 
-    def read(self, layer: Layer, crs: str | None = None) -> Iterator[SourceFeature]:
-        """As ``FormatReader.read``."""
+    def read_features(self, layer: Layer, crs: str | None = None) -> Iterator[SourceFeature]:
+        """As ``FormatReader.read_features``."""
         table = self._tables[layer.name]
         chosen = chosen_projection(self, table.projection, crs)
         projection = chosen or read_crs("EPSG:4326")
         positions = PositionCount()
-        rows = self._file.read(table.name, (table.geometry, *table.columns))
+        rows = self._file.read_rows(table.name, (table.geometry, *table.columns))
         for number, (blob, *values) in enumerate(rows, start=1):
             properties = self._properties(number, table, values)
             try:
@@ -108,22 +108,22 @@ class GeoPackageReader(FormatReader):
         self._file.close()
 
     def _find_tables(self) -> Iterator[_Table]:
-        listed = self._listed()
-        wanted = {name.lower() for name in listed}
+        names = self._listed_names()
+        lowered = {name.lower() for name in names}
         geometries = {
             table.lower(): (str(column), system)
             for table, column, system in self._catalog(_GEOMETRIES)
-            if isinstance(table, str) and table.lower() in wanted
+            if isinstance(table, str) and table.lower() in lowered
         }
-        for name in listed:
-            table = self._file.table(name)
+        for name in names:
+            stored_name = self._file.allow_table(name)
             column, system = geometries.get(name.lower(), ("", None))
-            found = self._table(table, column, system) if table and column else None
-            if found:
-                yield found
+            table = self._table(stored_name, column, system) if stored_name and column else None
+            if table:
+                yield table
             else:
-                is_view = table is None and self._file.is_view(name)
-                self.note((_VIEW if is_view else _NO_TABLE).format(name=shown(name)))
+                is_view = stored_name is None and self._file.is_view(name)
+                self.note((_VIEW if is_view else _NO_TABLE).format(name=quoted(name)))
 
     def _catalog(self, table: str) -> Iterator[tuple[Any, ...]]:
         """The rows of one of the tables that describe the others.
@@ -131,13 +131,13 @@ class GeoPackageReader(FormatReader):
         Raises:
             FileInvalid: there is none.
         """
-        if self._file.table(table) is None:
+        if self._file.allow_table(table) is None:
             reason = _IN_USE_NOTE if self._file.is_in_use else ""
-            told = f"The file is not a GeoPackage: it has no table {table}. {reason}"
-            raise FileInvalid(told.rstrip())
-        return self._file.read(table, _CATALOGS[table])
+            message = f"The file is not a GeoPackage: it has no table {table}. {reason}"
+            raise FileInvalid(message.rstrip())
+        return self._file.read_rows(table, _CATALOGS[table])
 
-    def _listed(self) -> list[str]:
+    def _listed_names(self) -> list[str]:
         """The names of the tables that the contents list as features."""
         names: list[str] = []
         for name, kind in self._catalog(_CONTENTS):
@@ -148,28 +148,30 @@ class GeoPackageReader(FormatReader):
         return names
 
     def _table(self, name: str, geometry: str, system: Any) -> _Table | None:
-        """A table with its columns, or None if it has no such column with geometries.
+        """A table with its columns, or None if it has no column ``geometry``.
 
         Raises:
             FileInvalid: it has too many columns.
         """
-        columns, found, notes = Columns(), "", []
+        columns, geometry_column, notes = Columns(), "", []
         types: dict[str, str] = {}
         for column in self._file.columns(name):
             if column.is_computed:
                 notes.append(_COMPUTED_NOTE)
             elif column.name.lower() == geometry.lower():
-                found = column.name
+                geometry_column = column.name
             elif column.type.startswith("BLOB"):
                 notes.append(_BLOB_NOTE)
-            elif not (column.is_key and column.name.lower() in _KEYS):
+            elif not (column.is_key and column.name.lower() in _ROW_NUMBERS):
                 columns.add(column.name)
                 types[column.name] = column.type
-        return _Table(name, found, types, self._projection(system), tuple(notes)) if found else None
+        if not geometry_column:
+            return None
+        return _Table(name, geometry_column, types, self._projection(system), tuple(notes))
 
     def _projection(self, system: Any) -> Projection | None:
-        """The coordinate reference system with a number, or None if it is not known."""
-        if system in _UNDEFINED:
+        """The coordinate reference system with a number, or None if it is unknown."""
+        if system in _UNDEFINED_SYSTEMS:
             return None
         for number, organization, code, definition in self._catalog(_SYSTEMS):
             if number == system:
@@ -241,7 +243,7 @@ def _wkb(blob: Any) -> bytes | None:
 
 
 def _value(value: Any, kind: str) -> Any:
-    """A value as it is in JSON."""
+    """A value for JSON."""
     if kind == "BOOLEAN" and value in (0, 1):
         return bool(value)
     if isinstance(value, bytes) or (isinstance(value, float) and not isfinite(value)):

@@ -10,9 +10,9 @@ from typing import ClassVar, Final
 from app.formats.crs import chosen_projection, in_degrees, read_crs
 from app.formats.features import FileInvalid, FormatReader, Layer, SourceFeature
 from app.formats.positions import Json
-from app.formats.readers.bounds import Columns, PositionCount
+from app.formats.readers.layer_limits import Columns, PositionCount
 from app.formats.readers.ordinates import Position, read_number, read_position, too_many_positions
-from app.formats.readers.xml_elements import Element, Wanted, read_elements
+from app.formats.readers.xml_elements import Element, ElementFilter, read_elements
 from app.geometry.problems import GeometryInvalid, Place
 from app.policy.files import VALUE_BYTES
 from app.policy.request_limits import GEOMETRY_POSITIONS
@@ -31,16 +31,16 @@ _POINTS: Final = {
 }
 _ROOT: Final = frozenset({"gpx"})
 _TEXTS: Final = dict.fromkeys(_COLUMNS, VALUE_BYTES)
-_WITHOUT_POINTS: Final = Wanted(_DATA, _ROOT, frozenset(_LAYERS), _TEXTS)
-_WITH_POINTS: Final = Wanted(_DATA | _POINTS, _ROOT, frozenset(_LAYERS), _TEXTS)
+_WITHOUT_POINTS: Final = ElementFilter(_DATA, _ROOT, frozenset(_LAYERS), _TEXTS)
+_WITH_POINTS: Final = ElementFilter(_DATA | _POINTS, _ROOT, frozenset(_LAYERS), _TEXTS)
 
 _POINTS_NOTE: Final = "Heights and times of track points were ignored."
 _SHORT_NOTE: Final = "Segments of tracks with a single point were left out."
 
 
 class GpxReader(FormatReader):
-    """Waypoints as Points, routes as LineStrings, tracks as LineStrings, or as MultiLineStrings
-    where they have several segments."""
+    """Waypoints as Points, routes and tracks as LineStrings, tracks of several segments as
+    MultiLineStrings."""
 
     format: ClassVar[str] = "gpx"
 
@@ -62,16 +62,17 @@ class GpxReader(FormatReader):
         if not self.layers:
             raise FileInvalid("The GPX file has no waypoints, routes or tracks.")
 
-    def _elements(self, wanted: Wanted) -> Iterator[Element]:
+    def _elements(self, element_filter: ElementFilter) -> Iterator[Element]:
         with self._path.open("rb") as stream:
-            yield from read_elements(stream, wanted)
+            yield from read_elements(stream, element_filter)
 
-    def read(self, layer: Layer, crs: str | None = None) -> Iterator[SourceFeature]:
-        """As ``FormatReader.read``. GPX is in degrees on WGS 84."""
+    def read_features(self, layer: Layer, crs: str | None = None) -> Iterator[SourceFeature]:
+        """As ``FormatReader.read_features``. GPX is in degrees on WGS 84."""
         projection = chosen_projection(self, read_crs("EPSG:4326"), crs)
         positions = PositionCount()
-        elements = (one for one in self._elements(_WITH_POINTS) if _LAYERS[one.name] == layer.name)
-        for number, element in enumerate(elements, start=1):
+        elements = self._elements(_WITH_POINTS)
+        of_layer = (element for element in elements if _LAYERS[element.name] == layer.name)
+        for number, element in enumerate(of_layer, start=1):
             properties = _properties(element)
             try:
                 lines = _lines(element)
@@ -86,10 +87,10 @@ class GpxReader(FormatReader):
         if element.name == "wpt":
             return {"type": "Point", "coordinates": lines[0][0]}
         self.note(_POINTS_NOTE)
-        long = [line for line in lines if len(line) > 1]
-        if long and len(long) < len(lines):
+        long_lines = [line for line in lines if len(line) > 1]
+        if long_lines and len(long_lines) < len(lines):
             self.note(_SHORT_NOTE)
-        lines = long or lines
+        lines = long_lines or lines
         if len(lines) > 1:
             return {"type": "MultiLineString", "coordinates": lines}
         return {"type": "LineString", "coordinates": lines[0]} if lines else None
@@ -97,19 +98,19 @@ class GpxReader(FormatReader):
 
 def _properties(element: Element) -> Json:
     """The values of a waypoint, a route or a track, by column name."""
-    found: Json = {name: text for name in _COLUMNS if (text := element.text_of(name))}
-    if (height := read_number(found.get("ele", ""))) is not None:
-        found["ele"] = height
-    if re.fullmatch("[0-9]{1,15}", found.get("number", "")):
-        found["number"] = int(found["number"])
-    return found
+    properties: Json = {name: text for name in _COLUMNS if (text := element.text_of(name))}
+    if (height := read_number(properties.get("ele", ""))) is not None:
+        properties["ele"] = height
+    if re.fullmatch("[0-9]{1,15}", properties.get("number", "")):
+        properties["number"] = int(properties["number"])
+    return properties
 
 
 def _lines(element: Element) -> list[list[Position]]:
     """The positions of a waypoint, a route, or each segment of a track that has any.
 
     Raises:
-        GeometryInvalid: a point cannot be read (the first of them), or there are too many.
+        GeometryInvalid: a point cannot be read, or there are too many.
     """
     if element.name == "wpt":
         return [[_position(element, Place())]]

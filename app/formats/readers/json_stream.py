@@ -14,16 +14,16 @@ from app.policy.files import VALUE_BYTES
 _CHUNK: Final = 8192
 _MIDDLE_CHUNK: Final = 64 * 1024
 _LARGE_CHUNK: Final = 512 * 1024
-_LONGEST_TOKEN: Final = 6 * VALUE_BYTES  # of which each character can be written as \\u and digits
+_LONGEST_TOKEN: Final = 6 * VALUE_BYTES  # each character can be written as \\u and digits
 _DEEPEST: Final = 100
-_DEEPER_IN_CHUNK: Final = 500  # brackets that may be in texts, so they are not exact
+_DEEPER_IN_CHUNK: Final = 500  # more than _DEEPEST, as brackets in texts are counted, too
 _UTF_16: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, b"{\0", b"\0{")
 _RECORD_SEPARATOR: Final = b"\x1e"
 _OPTIONS: Final[dict[str, Any]] = {"use_float": True, "multiple_values": True}
 _DEEPER: Final = {"start_map": 1, "start_array": 1, "end_map": -1, "end_array": -1}
 
 
-def events(file: BinaryIO) -> Iterator[tuple[str, str, Any]]:
+def json_events(file: BinaryIO) -> Iterator[tuple[str, str, Any]]:
     """Yield the path, event and value of each token, as ``ijson.parse`` does.
 
     The file may have several values one after the other, or be a sequence (RFC 8142).
@@ -36,7 +36,7 @@ def events(file: BinaryIO) -> Iterator[tuple[str, str, Any]]:
     parser = ijson.parse_coro(tokens, **_OPTIONS)
     depth = waiting = 0
     try:
-        # The parser begins a token again with each chunk, until it has all of it.
+        # The parser starts an incomplete token again with each chunk.
         while chunk := source.read(_LARGE_CHUNK if waiting else _CHUNK):
             parser.send(chunk)
             waiting = 0 if tokens else waiting + len(chunk)
@@ -54,10 +54,10 @@ def events(file: BinaryIO) -> Iterator[tuple[str, str, Any]]:
         raise source.fault(error) from None
 
 
-def values(file: BinaryIO, path: str) -> Iterator[Any]:
+def json_values(file: BinaryIO, path: str) -> Iterator[Any]:
     """Yield each value at a path, such as "features.item"; one is in memory at a time.
 
-    For a file that ``events`` has read. Raises as ``events``.
+    For a file that ``json_events`` has read. Raises as ``json_events``.
     """
     source = _Source(file)
     try:
@@ -90,9 +90,9 @@ class _Source:
         return FileInvalid(f"The file is nested too deeply near byte {self._read:,}.")
 
     def too_long(self) -> FileInvalid:
-        most = VALUE_BYTES // 2**20
+        size = VALUE_BYTES // 2**20
         return FileInvalid(
-            f"A text near byte {self._read:,} is longer than {most} MiB. Shorten it."
+            f"A text near byte {self._read:,} is longer than {size} MiB. Shorten it."
         )
 
     def fault(self, error: ijson.JSONError) -> FileInvalid:

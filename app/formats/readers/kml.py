@@ -14,7 +14,6 @@ from urllib.parse import unquote
 from app.formats.crs import chosen_projection, in_degrees, read_crs
 from app.formats.features import FileInvalid, FormatReader, Layer, SourceFeature
 from app.formats.readers.archive import Archive
-from app.formats.readers.bounds import Columns, PositionCount, shown, unique
 from app.formats.readers.kml_data import (
     OVERLAYS,
     WITH_GEOMETRIES,
@@ -22,11 +21,12 @@ from app.formats.readers.kml_data import (
     PlacemarkData,
 )
 from app.formats.readers.kml_geometry import PlacemarkShape
-from app.formats.readers.xml_elements import Element, Wanted, read_elements
+from app.formats.readers.layer_limits import Columns, PositionCount, quoted, unique_name
+from app.formats.readers.xml_elements import Element, ElementFilter, read_elements
 from app.policy.files import LAYERS
 
 ALL_FOLDERS: Final = "All folders"
-_FOLDER: Final = "folder"  # the column of that layer that has the names of the folders
+_FOLDER: Final = "folder"  # a column of that layer, with the names of the folders
 _UNNAMED: Final = "Placemarks"
 _NAME_LENGTH: Final = 100
 
@@ -37,14 +37,14 @@ _LINKS: Final = (
     "save it as a separate file."
 )
 _OVERLAYS: Final = "Images on the map (overlays) were left out."
-_Key: TypeAlias = tuple[str, int]  # of a folder: the file that it is in, and its number there
+_FolderKey: TypeAlias = tuple[str, int]  # the file that a folder is in, and its number there
 
 _MANY: Final = f"The file has more than {LAYERS - 1} folders with placemarks, shown as one layer."
 
 
 @dataclass(slots=True)
 class _Folder:
-    """A Folder or Document that has placemarks; without an ``element``: all of them together."""
+    """A Folder or Document that has placemarks; all of them together, without an ``element``."""
 
     element: Element | None = None
     features: int = 0
@@ -66,29 +66,27 @@ class KmlReader(FormatReader):
         """Raise FileInvalid when the file is broken or has no placemarks."""
         super().__init__()
         self._path = path
-        self._data = {self._first(): PlacemarkData()}  # by the name of the file that is read
-        self._keys: dict[str, _Key | None] = {}  # of folders, by the name of the layer
+        self._data = {self._first_file(): PlacemarkData()}  # by the name of the file
+        self._keys: dict[str, _FolderKey | None] = {}  # by the name of the layer
         self._set_layers(*self._scan())
 
-    def _first(self) -> str:
-        """The name of the file that is read first; here of the only one, which needs none."""
+    def _first_file(self) -> str:
+        """The name of the file that is read first. A single file needs none."""
         return ""
 
     def _open(self, _: str) -> BinaryIO:
         return self._path.open("rb")
 
     def _linked(self, _: str, __: str) -> str | None:
-        """The name of the file to read for a link from another one, or None if it may not be
-        read."""
+        """The name of the file that a link in a file refers to, or None if it may not be read."""
         return None
 
-    def _scan(self) -> tuple[dict[_Key, _Folder], _Folder]:
-        """All folders with placemarks, at most one more than the bound; and all of them
-        together."""
-        folders: dict[_Key, _Folder] = {}
+    def _scan(self) -> tuple[dict[_FolderKey, _Folder], _Folder]:
+        """The folders with placemarks, at most LAYERS of them, and all of them together."""
+        folders: dict[_FolderKey, _Folder] = {}
         everything = _Folder()
         files = list(self._data)
-        for file in files:  # which grows
+        for file in files:  # links add to these
             for element in self._elements(file, WITHOUT_GEOMETRIES):
                 if element.name in OVERLAYS:
                     self.note(_OVERLAYS)
@@ -104,12 +102,12 @@ class KmlReader(FormatReader):
                         folders.setdefault(key, _Folder(parent)).add(columns)
         return folders, everything
 
-    def _elements(self, file: str, wanted: Wanted) -> Iterator[Element]:
+    def _elements(self, file: str, element_filter: ElementFilter) -> Iterator[Element]:
         with self._open(file) as stream:
-            yield from read_elements(stream, wanted)
+            yield from read_elements(stream, element_filter)
 
     def _new_link(self, file: str, link: Element) -> Iterator[str]:
-        """The file that a link refers to, unless it is known already or may not be read."""
+        """Yield the file that a link refers to, unless it is known or may not be read."""
         for target in link.named("Link", "Url"):
             linked = self._linked(file, target.text_of("href") or "")
             if linked is None:
@@ -118,43 +116,43 @@ class KmlReader(FormatReader):
                 self._data[linked] = PlacemarkData()
                 yield linked
 
-    def _set_layers(self, folders: dict[_Key, _Folder], everything: _Folder) -> None:
+    def _set_layers(self, folders: dict[_FolderKey, _Folder], everything: _Folder) -> None:
         if not everything.features:
             hint = self.notes[0] if self.notes else "Save the places themselves as KML."
             raise FileInvalid(f"The KML file has no placemarks. {hint}")
-        found: dict[_Key | None, _Folder] = dict(folders.items())
+        layers: dict[_FolderKey | None, _Folder] = dict(folders.items())
         if len(folders) > 1:
             everything.columns.add(_FOLDER)
-            found[None] = everything
-        if len(found) > LAYERS:
+            layers[None] = everything
+        if len(layers) > LAYERS:
             self.note(_MANY)
-            found = {None: everything}
-        names = _names(list(found.values()))
-        self._keys = dict(zip(names, found, strict=True))
+            layers = {None: everything}
+        names = _names(list(layers.values()))
+        self._keys = dict(zip(names, layers, strict=True))
         self.layers = tuple(
             Layer(name, folder.features, folder.columns.names())
-            for name, folder in zip(names, found.values(), strict=True)
+            for name, folder in zip(names, layers.values(), strict=True)
         )
 
-    def read(self, layer: Layer, crs: str | None = None) -> Iterator[SourceFeature]:
-        """As ``FormatReader.read``. KML is in degrees on WGS 84."""
+    def read_features(self, layer: Layer, crs: str | None = None) -> Iterator[SourceFeature]:
+        """As ``FormatReader.read_features``. KML is in degrees on WGS 84."""
         projection = chosen_projection(self, read_crs("EPSG:4326"), crs)
-        wanted = self._keys[layer.name]
+        folder = self._keys[layer.name]
         positions = PositionCount()
-        for number, (file, placemark) in enumerate(self._placemarks(wanted), start=1):
+        for number, (file, placemark) in enumerate(self._placemarks(folder), start=1):
             feature = self._feature(number, placemark, self._data[file], positions)
             feature = in_degrees(feature, projection)
-            if wanted is None and placemark.parent:
+            if folder is None and placemark.parent:
                 feature.properties.setdefault(_FOLDER, " / ".join(_path(placemark.parent)))
             yield feature
 
-    def _placemarks(self, wanted: _Key | None) -> Iterator[tuple[str, Element]]:
-        """The placemarks of a folder, or all of them, with the name of their file."""
-        for file in self._data if wanted is None else [wanted[0]]:
+    def _placemarks(self, folder: _FolderKey | None) -> Iterator[tuple[str, Element]]:
+        """Yield the placemarks of a folder, or all of them, with the name of their file."""
+        for file in self._data if folder is None else [folder[0]]:
             for element in self._elements(file, WITH_GEOMETRIES):
                 parent = element.parent
-                is_wanted = wanted is None or (parent and parent.number == wanted[1])
-                if element.name == "Placemark" and is_wanted:
+                is_in_folder = folder is None or (parent and parent.number == folder[1])
+                if element.name == "Placemark" and is_in_folder:
                     yield file, element
 
     def _feature(
@@ -171,7 +169,7 @@ class KmlReader(FormatReader):
 
 
 class KmzReader(KmlReader):
-    """A zip file with ``doc.kml``, or another KML file, and those in it that it links to."""
+    """A zip file with ``doc.kml``, or another KML file, and the KML files that it links to."""
 
     format: ClassVar[str] = "kmz"
 
@@ -184,12 +182,12 @@ class KmzReader(KmlReader):
             self.close()
             raise
         if unread := [name for name in self._members() if name not in self._data]:
-            self.note(f"{shown(unread[0])} in the KMZ file was not read: nothing refers to it.")
+            self.note(f"{quoted(unread[0])} in the KMZ file was not read: nothing refers to it.")
 
     def _members(self) -> list[str]:
         return [name for name in self._archive.members if name.lower().endswith(".kml")]
 
-    def _first(self) -> str:
+    def _first_file(self) -> str:
         members = sorted(self._members(), key=_precedence)
         if not members:
             raise FileInvalid("The zip file has no KML file in it.")
@@ -213,19 +211,24 @@ def _precedence(name: str) -> tuple[bool, int]:
 
 
 def _path(folder: Element) -> list[str]:
-    """The names of a Folder and the Folders around it, from the outermost; or of a Document."""
-    around = folder.parent
-    path = _path(around) if around and around.name == "Folder" else []
+    """The names of the Folders around a Folder, from the outermost, and its own; or of a
+    Document."""
+    parent = folder.parent
+    path = _path(parent) if parent and parent.name == "Folder" else []
     name = " ".join((folder.text_of("name") or "").split())[:_NAME_LENGTH]
     return [*path, name] if name else path
 
 
 def _names(folders: list[_Folder]) -> list[str]:
-    """A name for each layer: that of its folder, preceded by those around it where names repeat."""
-    paths = [_path(one.element) or [_UNNAMED] if one.element else [ALL_FOLDERS] for one in folders]
-    own = Counter(path[-1] for path in paths)
+    """A name for each layer: that of its folder, after those of the folders around it if it
+    repeats."""
+    paths = [
+        _path(folder.element) or [_UNNAMED] if folder.element else [ALL_FOLDERS]
+        for folder in folders
+    ]
+    counts = Counter(path[-1] for path in paths)
     names: list[str] = []
     for path in paths:
-        name = path[-1] if own[path[-1]] == 1 else " / ".join(path)
-        names.append(unique(name, names))
+        name = path[-1] if counts[path[-1]] == 1 else " / ".join(path)
+        names.append(unique_name(name, names))
     return names

@@ -6,10 +6,10 @@ import re
 from typing import Any, Final
 
 from app.formats.features import FileInvalid
-from app.formats.kml_text import SCHEMA, from_html, shown_text
+from app.formats.kml_text import SCHEMA, from_html, visible_text
 from app.formats.readers.kml_geometry import NESTED, SIMPLE
 from app.formats.readers.ordinates import read_number
-from app.formats.readers.xml_elements import Element, Wanted
+from app.formats.readers.xml_elements import Element, ElementFilter
 from app.policy.files import COLUMN_NAME_LENGTH, COLUMNS, GEOMETRY_BYTES, LAYERS, VALUE_BYTES
 
 _TEXTS: Final = ("name", "description", "address", "phoneNumber")
@@ -41,8 +41,8 @@ _GEOMETRIES: Final = {
 _VALUES: Final = dict.fromkeys(
     (*_TEXTS, "when", "begin", "end", "value", "SimpleData", "href"), VALUE_BYTES
 )
-WITHOUT_GEOMETRIES: Final = Wanted(_DATA, _CONTAINERS, _RECORDS, _VALUES)
-WITH_GEOMETRIES: Final = Wanted(
+WITHOUT_GEOMETRIES: Final = ElementFilter(_DATA, _CONTAINERS, _RECORDS, _VALUES)
+WITH_GEOMETRIES: Final = ElementFilter(
     _DATA | _GEOMETRIES,
     _CONTAINERS,
     _RECORDS,
@@ -57,57 +57,62 @@ class PlacemarkData:
     """Reads the properties of placemarks, with the types in the schemas of the file."""
 
     def __init__(self) -> None:
-        self._types: dict[tuple[str, str], str] = {}  # by the id of the schema and the field
+        self._types: dict[tuple[str, str], str] = {}  # by the id of a schema and a field
         self.pictures = 0  # in the descriptions that were read
 
     def add_schema(self, schema: Element) -> None:
-        """Raise FileInvalid when schemas have more fields than all layers could have."""
-        for one in schema.named("SimpleField"):
-            key = (schema.get("id") or schema.get("name") or "", one.get("name") or "")
+        """Add the types of a schema. Raises FileInvalid if schemas have more fields than all layers
+        could have columns."""
+        for field in schema.named("SimpleField"):
+            key = (schema.get("id") or schema.get("name") or "", field.get("name") or "")
             if max(map(len, key)) <= COLUMN_NAME_LENGTH:
-                self._types[key] = one.get("type") or "string"
+                self._types[key] = field.get("type") or "string"
         if len(self._types) > COLUMNS * LAYERS:
             raise FileInvalid("The schemas of the KML file have too many fields. Remove some.")
 
     def properties(self, placemark: Element) -> dict[str, Any]:
-        """The values of a placemark, by column name. Its own elements come before ExtendedData of
-        the same name. Its attribute ``id`` is left out: programs number placemarks with it."""
-        found: dict[str, Any] = {name: placemark.text_of(name) for name in _TEXTS}
-        if description := found["description"]:
-            if _is_ours(placemark):
-                found["description"] = from_html(description)
+        """The values of a placemark, by column name. An element of the placemark wins over
+        ExtendedData of the same name. The attribute ``id`` is left out: it is a number that
+        programs give to placemarks."""
+        values: dict[str, Any] = {name: placemark.text_of(name) for name in _TEXTS}
+        if description := values["description"]:
+            if _is_from_canopy(placemark):
+                values["description"] = from_html(description)
             else:
-                found["description"], pictures = shown_text(description)
+                values["description"], pictures = visible_text(description)
                 self.pictures += pictures
         for time in placemark.named(*_TIMES):
             for name, column in _TIMES[time.name].items():
-                found[column] = time.text_of(name)
-        found = {name: value for name, value in found.items() if value is not None}
-        for data in placemark.named("ExtendedData"):
-            for one in data.named("Data"):
-                found.setdefault(one.get("name") or "", one.text_of("value"))
-            for values in data.named("SchemaData"):
-                self._add_simple_data(values, found)
-        found.pop("", None)
-        return found
+                values[column] = time.text_of(name)
+        values = {name: value for name, value in values.items() if value is not None}
+        for extended in placemark.named("ExtendedData"):
+            for data in extended.named("Data"):
+                values.setdefault(data.get("name") or "", data.text_of("value"))
+            for schema_data in extended.named("SchemaData"):
+                self._add_simple_data(schema_data, values)
+        values.pop("", None)
+        return values
 
-    def _add_simple_data(self, values: Element, found: dict[str, Any]) -> None:
-        schema = _schema(values)
-        for one in values.named("SimpleData"):
-            name, text = one.get("name") or "", one.text.strip()
+    def _add_simple_data(self, schema_data: Element, values: dict[str, Any]) -> None:
+        schema = _schema(schema_data)
+        for data in schema_data.named("SimpleData"):
+            name, text = data.get("name") or "", data.text.strip()
             text = from_html(text) if schema.startswith(SCHEMA) else text
-            found.setdefault(name, _value(text, self._types.get((schema, name))))
+            values.setdefault(name, _value(text, self._types.get((schema, name))))
 
 
-def _schema(values: Element) -> str:
+def _schema(schema_data: Element) -> str:
     """The id of the schema of a SchemaData."""
-    return (values.get("schemaUrl") or "").rpartition("#")[2]
+    return (schema_data.get("schemaUrl") or "").rpartition("#")[2]
 
 
-def _is_ours(placemark: Element) -> bool:
-    """True for a placemark of our exports, whose description and data are HTML of texts."""
-    data = (each for one in placemark.named("ExtendedData") for each in one.named("SchemaData"))
-    return any(_schema(each).startswith(SCHEMA) for each in data)
+def _is_from_canopy(placemark: Element) -> bool:
+    """True if Canopy exported a placemark, so that its description and data are texts as HTML."""
+    return any(
+        _schema(schema_data).startswith(SCHEMA)
+        for extended in placemark.named("ExtendedData")
+        for schema_data in extended.named("SchemaData")
+    )
 
 
 def _value(text: str, kind: str | None) -> Any:

@@ -15,19 +15,19 @@ from app.policy.request_limits import GEOMETRY_POSITIONS
 SIMPLE: Final = frozenset({"Point", "LineString", "LinearRing", "Polygon", "Track"})
 NESTED: Final = frozenset({"MultiGeometry", "MultiTrack"})
 _MOST_COMMAS: Final = 3 * GEOMETRY_POSITIONS  # with heights, and commas between positions
-_MOST_WORDS: Final = 6 * GEOMETRY_POSITIONS  # each comma can be one
+_MOST_WORDS: Final = 6 * GEOMETRY_POSITIONS  # each comma can be a word
 _ZERO: Final = frozenset("+-0.")
 
 
 @dataclass(slots=True)
 class PlacemarkShape:
-    """The geometries of a placemark as one. ``geometry`` is None when there is none, or when there
-    are problems."""
+    """The geometries of a placemark as one. ``geometry`` is None if there is none, or there are
+    problems. ``has_heights``: it has heights other than 0, which are left out."""
 
     geometry: Json | None = None
     problems: list[Problem] = field(default_factory=list)
     positions: int = 0
-    has_heights: bool = False  # other than 0; they are left out
+    has_heights: bool = False
 
     def read(self, placemark: Element) -> None:
         """Read the geometries of a placemark.
@@ -45,7 +45,7 @@ class PlacemarkShape:
                 if self.positions > GEOMETRY_POSITIONS or len(self.problems) >= MAX_PROBLEMS:
                     break
         if not self.problems:
-            self.geometry = _together([geometry for geometry in geometries if geometry])
+            self.geometry = _collected([geometry for geometry in geometries if geometry])
 
     def _geometry(self, element: Element, place: Place) -> Json | None:
         """A geometry that contains no others, or None if it is empty."""
@@ -93,13 +93,13 @@ class PlacemarkShape:
         return positions
 
     def _track(self, track: Element, place: Place) -> list[Position]:
-        """The positions of a GPS track, of which some may be empty."""
-        split = [words for coord in track.named("coord") if (words := coord.text.split())]
+        """The positions of a GPS track; some may be empty."""
+        coords = [numbers for coord in track.named("coord") if (numbers := coord.text.split())]
         positions = [
-            read_position(words[0], words[1] if words[1:] else None, place.at(index))
-            for index, words in enumerate(split)
+            read_position(numbers[0], numbers[1] if numbers[1:] else None, place.at(index))
+            for index, numbers in enumerate(coords)
         ]
-        self._count(len(positions), any(is_height(words[2:]) for words in split))
+        self._count(len(positions), any(is_height(numbers[2:]) for numbers in coords))
         return positions
 
     def _count(self, positions: int, has_heights: bool) -> None:
@@ -118,7 +118,7 @@ def _simple(element: Element) -> Iterator[Element]:
             yield from _simple(child)
 
 
-def _together(simple: list[Json]) -> Json | None:
+def _collected(simple: list[Json]) -> Json | None:
     types = {geometry["type"] for geometry in simple}
     if len(simple) < 2:
         return simple[0] if simple else None
@@ -132,11 +132,11 @@ def read_coordinates(text: str, place: Place) -> tuple[list[Position], bool]:
     """The positions in the text of ``coordinates``, and True if any has a height other than 0.
 
     KML has "longitude,latitude[,height]", with white space between positions. As in Google Earth,
-    and as long as it is unambiguous, positions may end in a comma, commas may have white space
-    around them, and there may be only commas where every third number is a height of 0.
+    if it is unambiguous, positions may end in a comma, there may be white space around commas, and
+    only commas between positions if every third number is a height of 0.
 
     Raises:
-        GeometryInvalid: a position cannot be read (the first of them), or there are too many.
+        GeometryInvalid: a position cannot be read, or there are too many.
     """
     words = text.split(None, _MOST_WORDS)
     if text.count(",") > _MOST_COMMAS or len(words) > _MOST_WORDS:

@@ -1,4 +1,5 @@
-"""Opening a file by its content. Its name, which the sender chooses, is never looked at."""
+"""Opening a file of any format, which its content tells. Its name, which the sender chooses, is
+ignored."""
 
 from __future__ import annotations
 
@@ -48,10 +49,10 @@ def open_file(path: Path) -> FormatReader:
     Raises:
         FileInvalid: it is of another format, broken, or has no features.
     """
-    return _READERS[recognize(path)](path)
+    return _READERS[recognize_format(path)](path)
 
 
-def recognize(path: Path) -> str:
+def recognize_format(path: Path) -> str:
     """The format of a file, one of FORMATS_IN.
 
     Raises:
@@ -67,7 +68,7 @@ def recognize(path: Path) -> str:
         return "gpkg"
     for signature in SIGNATURES:
         if signature.start.match(start):
-            _refuse(signature.what, signature.advice)
+            _refuse(signature.kind, signature.advice)
     text = _text(start).lstrip("\ufeff \t\r\n")
     if text.startswith("<"):
         return _xml_format(path, text)
@@ -76,10 +77,10 @@ def recognize(path: Path) -> str:
     return _text_format(path, text)
 
 
-def _refuse(what: str, advice: str) -> NoReturn:
-    is_part = what.endswith(PART)
+def _refuse(kind: str, advice: str) -> NoReturn:
+    is_part = kind.endswith(PART)
     refusal = ", and cannot be imported by itself" if is_part else " and cannot be imported"
-    raise FileInvalid(f"The file is {what}{refusal}. {advice}")
+    raise FileInvalid(f"The file is {kind}{refusal}. {advice}")
 
 
 def _unknown() -> FileInvalid:
@@ -90,8 +91,8 @@ def _text(start: bytes) -> str:
     """The beginning of a file as text. Raises FileInvalid when it is not text."""
     if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return start.decode("utf-16", "replace")
-    for sign, encoding in ((b"<\0", "utf-16-le"), (b"\0<", "utf-16-be")):
-        if start.startswith(sign):
+    for first, encoding in ((b"<\0", "utf-16-le"), (b"\0<", "utf-16-be")):
+        if start.startswith(first):
             return start.decode(encoding, "replace")
     if b"\0" in start:
         raise _unknown()
@@ -105,9 +106,9 @@ def _zip_format(path: Path) -> str:
         return "shp"
     if any(name.endswith(".kml") for name in names):
         return "kmz"
-    for endings, what, advice in MEMBERS:
+    for endings, kind, advice in MEMBERS:
         if any(name.endswith(endings) for name in names):
-            _refuse(what, advice)
+            _refuse(kind, advice)
     raise FileInvalid("The zip file has neither a shapefile (.shp) nor a KML file in it.")
 
 

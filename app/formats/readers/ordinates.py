@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import isfinite
 
 from app.formats.positions import unreadable
-from app.formats.readers.bounds import shown
+from app.formats.readers.layer_limits import quoted
 from app.geometry.problems import GeometryInvalid, Place
 from app.policy.request_limits import GEOMETRY_POSITIONS
 
@@ -14,8 +14,7 @@ Position = list[float]
 
 
 def too_many_positions() -> GeometryInvalid:
-    """The error of a geometry with more positions than any boundary may have; the rest is not
-    read."""
+    """The error for a geometry with more positions than any boundary may have."""
     message = (
         f"The geometry has more than {GEOMETRY_POSITIONS:,} positions, which is what a boundary "
         "may have. Simplify it."
@@ -34,7 +33,7 @@ def read_position(longitude: str | None, latitude: str | None, place: Place) -> 
         if text is None:
             raise GeometryInvalid([place.problem("wrong_position", f"has no {name}.")])
         if (number := read_number(text)) is None:
-            message = f"has a {name} that is not a number: {shown(text)}."
+            message = f"has a {name} that is not a number: {quoted(text)}."
             raise GeometryInvalid([place.problem("not_a_number", message)])
         position.append(number)
     return position

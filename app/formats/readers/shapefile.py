@@ -19,20 +19,20 @@ from app.formats.crs import Projection, chosen_projection, read_crs
 from app.formats.features import FileInvalid, FormatReader, Layer, SourceFeature
 from app.formats.positions import unreadable
 from app.formats.readers.archive import Archive
-from app.formats.readers.bounds import shown
 from app.formats.readers.dbf import DbfTable
+from app.formats.readers.layer_limits import quoted
 from app.formats.readers.shp import Shapes
 from app.geometry import GeometryInvalid
 from app.policy.files import CRS_LENGTH
 
 _SHAPES: Final = ".shp"
 _CODE_PAGE_LENGTH: Final = 100
-_SHOWN: Final = 10  # columns in a note
-_BYTES_OF_CHARACTER: Final = 4
+_COLUMNS_IN_NOTE: Final = 10
+_CHARACTER_BYTES: Final = 4
 
 
 class ShapefileReader(FormatReader):
-    """A layer for each shapefile, named like it, with its folder where names repeat."""
+    """A layer for each shapefile, with its name, and its folder if names repeat."""
 
     format: ClassVar[str] = "shp"
 
@@ -52,11 +52,11 @@ class ShapefileReader(FormatReader):
             self.close()
             raise
 
-    def read(self, layer: Layer, crs: str | None = None) -> Iterator[SourceFeature]:
-        """As ``FormatReader.read``."""
+    def read_features(self, layer: Layer, crs: str | None = None) -> Iterator[SourceFeature]:
+        """As ``FormatReader.read_features``."""
         shapefile = self._shapefiles[layer.name]
-        own = self._projections[shapefile]
-        projection = chosen_projection(self, own, crs) or read_crs("EPSG:4326")
+        chosen = chosen_projection(self, self._projections[shapefile], crs)
+        projection = chosen or read_crs("EPSG:4326")
         with self._opened(shapefile) as (shapes, table):
             records = (n for n in range(len(shapes)) if not (table and table.is_deleted(n)))
             for number, record in enumerate(records, start=1):
@@ -95,23 +95,23 @@ class ShapefileReader(FormatReader):
                 yield shapes, None
                 return
             encoding = self._text(shapefile, ".cpg", _CODE_PAGE_LENGTH)
-            opened = DbfTable(self._copy(table, stack), table, encoding)
-            opened.scan(len(shapes))
-            yield shapes, opened
+            attributes = DbfTable(self._copy(table, stack), table, encoding)
+            attributes.scan(len(shapes))
+            yield shapes, attributes
 
     def _beside(self, shapefile: str, suffix: str) -> str | None:
-        """The file of the same name with another suffix, in any case."""
+        """The member of the same name with another suffix, in any case."""
         return self._members.get((shapefile[: -len(_SHAPES)] + suffix).casefold())
 
     def _text(self, shapefile: str, suffix: str, length: int) -> str:
-        """The beginning of a small file, or an empty text if it is missing."""
+        """The beginning of a small member, or an empty text if it is missing."""
         if (member := self._beside(shapefile, suffix)) is None:
             return ""
         with self._archive.open(member) as file:
-            return file.read(_BYTES_OF_CHARACTER * length).decode("utf-8-sig", "replace").strip()
+            return file.read(_CHARACTER_BYTES * length).decode("utf-8-sig", "replace").strip()
 
     def _copy(self, member: str, stack: ExitStack) -> BinaryIO:
-        """The content as a file with random access, which is gone once it is closed."""
+        """A copy of a member with random access, which is deleted when it is closed."""
         copy = stack.enter_context(TemporaryFile())  # noqa: SIM115 - the stack closes it
         with self._archive.open(member) as source:
             shutil.copyfileobj(source, copy)
@@ -119,12 +119,13 @@ class ShapefileReader(FormatReader):
         return copy
 
     def _read_projection(self, shapefile: str) -> Projection | None:
-        """The coordinate reference system in the ``.prj``, or None without one that is known."""
+        """The coordinate reference system in the ``.prj``; None: there is none, or an unknown
+        one."""
         text = self._text(shapefile, ".prj", CRS_LENGTH + 1)
         try:
             return read_crs(text) if text else None
         except FileInvalid as error:
-            self.note(f"The .prj of {shown(shapefile)} cannot be used: {error}")
+            self.note(f"The .prj of {quoted(shapefile)} cannot be used: {error}")
             return None
 
 
@@ -135,8 +136,8 @@ def _suffix(member: str) -> str:
 def _layer_names(shapefiles: list[str]) -> Iterator[str]:
     """The names of shapefiles without their folders, unless names repeat."""
     paths = [PurePosixPath(shapefile).with_suffix("") for shapefile in shapefiles]
-    times = Counter(path.name for path in paths)
-    names = [path.name if times[path.name] == 1 else str(path) for path in paths]
+    counts = Counter(path.name for path in paths)
+    names = [path.name if counts[path.name] == 1 else str(path) for path in paths]
     for name, shapefile in zip(names, shapefiles, strict=True):
         yield name if names.count(name) == 1 else shapefile
 
@@ -149,9 +150,9 @@ def _feature(
         if record >= table.records:
             problem = unreadable("The table of the shapefile has no record for this shape.")
             return SourceFeature(number, None, {}, (problem,))
-        properties = table.read(record)
+        properties = table.read_record(record)
     try:
-        geometry = shapes.read(record)
+        geometry = shapes.read_shape(record)
         if geometry and not projection.is_wgs84:
             geometry = projection.to_wgs84(geometry)
     except GeometryInvalid as error:
@@ -160,7 +161,7 @@ def _feature(
 
 
 def _notes(shapes: Shapes, table: DbfTable | None, projection: Projection) -> Iterator[str]:
-    """Sentences for the owner of a shapefile after all of it was read."""
+    """Yield notes about a shapefile after all of it was read."""
     if projection.note:
         yield projection.note
     yield from sorted(shapes.notes)
@@ -175,7 +176,7 @@ def _notes(shapes: Shapes, table: DbfTable | None, projection: Projection) -> It
             "one. Check letters with accents."
         )
     if table.left_out:
-        columns = ", ".join(map(shown, table.left_out[:_SHOWN]))
+        columns = ", ".join(map(quoted, table.left_out[:_COLUMNS_IN_NOTE]))
         yield f"Skipped columns of unsupported types: {columns}."
     if table.deleted:
         yield f"{table.deleted:,} features that are marked as deleted were left out."

@@ -16,9 +16,9 @@ import numpy as np
 
 from app.formats.features import FileInvalid
 from app.formats.positions import Json, Points, unreadable
-from app.formats.readers.bounds import PositionCount, shown
+from app.formats.readers.layer_limits import PositionCount, quoted
 from app.formats.readers.ordinates import too_many_positions
-from app.formats.readers.shp_rings import polygons
+from app.formats.readers.shp_rings import polygon_of_rings
 from app.geometry import GeometryInvalid
 from app.policy.files import GEOMETRY_BYTES
 from app.policy.request_limits import GEOMETRY_POSITIONS
@@ -31,7 +31,7 @@ _RECORD: Final = struct.Struct(">ii")  # its number, from 1, and words of its co
 _LENGTH_AT: Final = 24  # in the header
 _WORD: Final = 2  # bytes
 _SHORTEST: Final = 2  # words: the type of a shape
-_NUMBERED: Final = (0, 1)  # the first record, by the description 1
+_FIRST_NUMBERS: Final = (0, 1)  # the description says 1
 
 _NULL, _POINT, _LINE, _POLYGON, _MULTIPOINT = 0, 1, 3, 5, 8
 _MULTIPATCH: Final = 31
@@ -39,8 +39,8 @@ _NO_MULTIPATCH: Final = (
     "The shape is a MultiPatch, a surface in space. Make it an area: in ArcGIS with Multipatch "
     "Footprint, in QGIS with Export, Save Features As, and the geometry type Polygon."
 )
-_READ: Final = frozenset({_POINT, _LINE, _POLYGON, _MULTIPOINT})
-_DIMENSION: Final = 10  # is added to the type for heights, or twice for measures
+_SUPPORTED: Final = frozenset({_POINT, _LINE, _POLYGON, _MULTIPOINT})
+_DIMENSION: Final = 10  # added to the type for heights, or twice for measures
 _NOTES: Final = {0: "", 1: "Heights were left out.", 2: "Measures were left out."}
 _REVERSED: Final = "Polygons of which all rings are wound as holes were read as exterior rings."
 
@@ -51,8 +51,7 @@ _POINT_BYTES: Final = 16
 
 class Shapes:
     """The records with shapes, counted from 0. ``is_index_wrong``: the ``.shx`` does not fit, so
-    the records are those that follow each other in the file. ``notes`` are about those that were
-    read."""
+    the records are in the order of the file. ``notes`` are about those that were read."""
 
     def __init__(self, file: BinaryIO, index: BinaryIO | None, name: str) -> None:
         """Find all records.
@@ -70,7 +69,7 @@ class Shapes:
         file.seek(0)
         header = file.read(_HEADER_BYTES)
         if len(header) < _HEADER_BYTES or header[:4] != _CODE:
-            raise FileInvalid(f"{shown(name)} is not a shapefile, or incomplete. Export it again.")
+            raise FileInvalid(f"{quoted(name)} is not a shapefile, or incomplete. Export it again.")
         indexed = self._indexed(index) if index else None
         self.is_index_wrong = bool(index) and indexed is None
         self._offsets = self._following(header) if indexed is None else indexed
@@ -80,9 +79,9 @@ class Shapes:
     def __len__(self) -> int:
         return len(self._offsets)
 
-    def read(self, record: int) -> Json | None:
-        """The shape of a record as a GeoJSON geometry in the coordinate system of the file, or
-        None.
+    def read_shape(self, record: int) -> Json | None:
+        """The shape of a record as a GeoJSON geometry in the coordinate system of the file; None:
+        there is none.
 
         Raises:
             FileInvalid: all shapes together have too many positions.
@@ -114,20 +113,20 @@ class Shapes:
         while len(entry := index.read(_RECORD.size)) == _RECORD.size:
             (offset, _) = _RECORD.unpack(entry)
             number, size = self._record(offset * _WORD) if offset > 0 else (0, 0)
-            if not size or number - len(offsets) not in _NUMBERED:
+            if not size or number - len(offsets) not in _FIRST_NUMBERS:
                 return None
             offsets.append(offset)
         return offsets
 
     def _following(self, header: bytes) -> Offsets:
-        """The offsets of the records that follow each other, in words."""
+        """The offsets of the records in the order of the file, in words."""
         offsets = array("I")
         offset, end = _HEADER_BYTES, struct.unpack_from(">i", header, _LENGTH_AT)[0] * _WORD
         while offset + _RECORD.size <= self._length and offset != end:
             _, size = self._record(offset)
             if not size:
                 raise FileInvalid(
-                    f"{shown(self._name)} is damaged or incomplete after {len(offsets):,} shapes. "
+                    f"{quoted(self._name)} is damaged or incomplete after {len(offsets):,} shapes. "
                     "Export it again."
                 )
             offsets.append(offset // _WORD)
@@ -141,7 +140,7 @@ class Shapes:
         dimensions, kind = divmod(code, _DIMENSION)
         if code == _MULTIPATCH:
             raise GeometryInvalid([unreadable(_NO_MULTIPATCH, "wrong_type")])
-        if code < 0 or dimensions not in _NOTES or kind not in _READ:
+        if code < 0 or dimensions not in _NOTES or kind not in _SUPPORTED:
             message = "The shape is neither made of points, nor of lines, nor of polygons."
             raise GeometryInvalid([unreadable(message, "wrong_type")])
         geometry: Json | None
@@ -169,7 +168,7 @@ class Shapes:
             return None
         if kind == _LINE:
             return _lines(lines)
-        geometry, is_reversed = polygons(lines)
+        geometry, is_reversed = polygon_of_rings(lines)
         if is_reversed:
             self.notes.add(_REVERSED)
         return geometry

@@ -19,19 +19,19 @@ from app.geometry.problems import Place
 Floats: TypeAlias = npt.NDArray[np.float64]
 Integers: TypeAlias = npt.NDArray[np.int64]
 
-_MOST_PAIRS: Final = 2_000_000  # of a hole and an exterior ring around which it may lie
+_MOST_PAIRS: Final = 2_000_000  # holes with exterior rings that may contain them
 _BATCH: Final = 100  # holes
 _LARGER: Final = 1 + 1e-9
-_FEWEST: Final = 4  # positions of a ring that has an inside
+_FEWEST: Final = 4  # positions of a ring with an area
 
 
-@np.errstate(all="ignore")  # of numbers whose product no float holds
-def polygons(rings: list[Points]) -> tuple[Json, bool]:
-    """The Polygon or MultiPolygon of some rings, and True if all of them are wound as holes, so
-    that they were taken as exterior rings.
+@np.errstate(all="ignore")  # products can be too large for a float
+def polygon_of_rings(rings: list[Points]) -> tuple[Json, bool]:
+    """The Polygon or MultiPolygon of some rings, and True if all of them are wound as holes, and so
+    are read as exterior rings.
 
     Raises:
-        GeometryInvalid: a hole lies in no exterior ring, or there are too many to tell.
+        GeometryInvalid: a hole lies in no exterior ring, or there are too many to find out.
     """
     areas = np.array([_signed_area(ring) for ring in rings])
     is_hole = areas > 0
@@ -56,16 +56,17 @@ def _signed_area(ring: Points) -> float:
 
 
 def _owners(rings: list[Points], areas: Floats, exteriors: Integers, holes: Integers) -> list[int]:
-    """The smallest exterior ring around each hole. A single one owns all holes: whether they lie in
-    it is checked by the validation of the polygon."""
+    """The smallest exterior ring around each hole. A single one owns all holes: the validation of
+    the polygon checks that they lie in it."""
     if len(exteriors) == 1 or not len(holes):
         return [int(exteriors[0])] * len(holes)
-    shells = _insides([rings[exterior] for exterior in exteriors.tolist()])
-    inside: Any = shapely.point_on_surface(_insides([rings[hole] for hole in holes.tolist()]))
+    shells = _ring_polygons([rings[exterior] for exterior in exteriors.tolist()])
+    hole_polygons = _ring_polygons([rings[hole] for hole in holes.tolist()])
+    inside: Any = shapely.point_on_surface(hole_polygons)
     x, y = shapely.get_x(inside), shapely.get_y(inside)
     hole, shell = _near(shells, inside)
     shapely.prepare(shells)
-    # A hole may have an island in it, and the point on that.
+    # The point may lie on an island in the hole, which is smaller than the hole.
     is_larger = np.abs(areas[exteriors[shell]]) > areas[holes[hole]] * _LARGER
     is_in = is_larger & shapely.intersects_xy(shells[shell], x[hole], y[hole])
     hole, shell = hole[is_in], shell[is_in]
@@ -74,34 +75,35 @@ def _owners(rings: list[Points], areas: Floats, exteriors: Integers, holes: Inte
     owners[hole[order]] = exteriors[shell[order]]  # the smallest comes last, and stays
     if (orphans := holes[owners < 0]).size:
         raise GeometryInvalid(map(_orphan, orphans.tolist()))
-    owned: list[int] = owners.tolist()
-    return owned
+    owner_of_hole: list[int] = owners.tolist()
+    return owner_of_hole
 
 
-def _insides(rings: list[Points]) -> Any:
-    """The polygon of each ring alone; None for rings that make none."""
-    insides: Any = np.full(len(rings), None)
-    made = [number for number, ring in enumerate(rings) if len(ring) >= _FEWEST]
-    if made:
-        indices = np.repeat(made, [len(rings[number]) for number in made])
-        positions = np.concatenate([rings[number] for number in made])
-        shapely.linearrings(positions, indices=indices, out=insides)
-        insides = shapely.polygons(insides)
-    return insides
+def _ring_polygons(rings: list[Points]) -> Any:
+    """The polygon of each ring alone; None for rings without an area."""
+    polygons: Any = np.full(len(rings), None)
+    with_area = [number for number, ring in enumerate(rings) if len(ring) >= _FEWEST]
+    if with_area:
+        indices = np.repeat(with_area, [len(rings[number]) for number in with_area])
+        positions = np.concatenate([rings[number] for number in with_area])
+        shapely.linearrings(positions, indices=indices, out=polygons)
+        polygons = shapely.polygons(polygons)
+    return polygons
 
 
 def _near(shells: Any, points: Any) -> tuple[Integers, Integers]:
-    """Pairs of (point, shell whose bounding box contains it), by their numbers."""
+    """The numbers of points and shells, as pairs in which the bounding box of the shell contains
+    the point."""
     tree = shapely.STRtree(shells)
-    found: list[Any] = []
+    batches: list[Any] = []
     for first in range(0, len(points), _BATCH):
         pairs = tree.query(points[first : first + _BATCH])
         pairs[0] += first
-        found.append(pairs)
-        if sum(pairs.shape[1] for pairs in found) > _MOST_PAIRS:
+        batches.append(pairs)
+        if sum(pairs.shape[1] for pairs in batches) > _MOST_PAIRS:
             message = "The polygon has too many rings, one around the other. Split it."
             raise GeometryInvalid([unreadable(message, "too_complex")])
-    hole, shell = np.concatenate(found, axis=1)
+    hole, shell = np.concatenate(batches, axis=1)
     return hole, shell
 
 

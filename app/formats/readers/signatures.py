@@ -14,16 +14,16 @@ _NO_IMAGE: Final = "Boundaries and points are read from vector files only."
 
 
 class Signature(NamedTuple):
-    """The beginning of a kind of file: ``what`` it is, with an article, and ``advice``."""
+    """The beginning of a ``kind`` of file, which has an article, and ``advice``."""
 
     start: re.Pattern[bytes]
-    what: str
+    kind: str
     advice: str
 
 
 SIGNATURES: Final = tuple(
-    Signature(re.compile(start, re.DOTALL), what, advice)
-    for start, what, advice in (
+    Signature(re.compile(start, re.DOTALL), kind, advice)
+    for start, kind, advice in (
         (rb"\0\0\x27\x0a", f"a .shp or .shx file, {PART}", _ZIP),
         (
             rb"[\x03\x83\x8b\xf5].[\x01-\x0c][\x01-\x1f]",
@@ -63,7 +63,7 @@ SIGNATURES: Final = tuple(
     )
 )
 
-# The name of the root of an XML file: what it is, and what to do.
+# The kind of an XML file and the advice, by the name of its root.
 ROOTS: Final = {
     "html": (
         "an HTML page",
@@ -79,7 +79,7 @@ ROOTS: Final = {
     "Workbook": ("an Excel file", SAVE_AS_CSV),
 }
 
-# How the names of files in a zip file end.
+# The kind of a zip file and the advice, by the endings of the names in it.
 MEMBERS: Final = (
     (("xl/workbook.xml", "xl/workbook.bin"), "an Excel file", SAVE_AS_CSV),
     (("word/document.xml",), "a Word file", SAVE_AS_CSV),

@@ -1,8 +1,8 @@
-"""SQLite databases of strangers, of which only the stored rows of chosen tables are read.
+"""SQLite databases of strangers. Only the stored rows of plain tables are read.
 
-A schema can hold views, triggers, virtual tables and expressions, which run code and read other
-files. None of them is used: the authorizer permits only reading columns of tables that were chosen,
-and a table can be chosen only if its definition makes it a plain one.
+A schema can have views, triggers, virtual tables and expressions, which run code and read other
+files. None of them is used: the authorizer permits only reading columns of tables that were allowed
+before, and only a table whose definition is that of a plain one can be allowed.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from app.policy.files import DATABASE_STEPS, GEOMETRY_BYTES
 
 _MASTER: Final = "sqlite_master"
 _FUNCTIONS: Final = frozenset({"count", "length", "typeof"})
-_STEPS: Final = 10_000  # of the virtual machine, between two looks at their number
+_STEPS: Final = 10_000  # between two calls of the progress handler
 _SQL_BYTES: Final = 1024 * 1024  # also of each definition in the schema
 _LIMITS: Final = {
     sqlite3.SQLITE_LIMIT_LENGTH: GEOMETRY_BYTES,
@@ -35,8 +35,8 @@ _LIMITS: Final = {
 }
 _PRAGMAS: Final = ("trusted_schema = OFF", "query_only = ON", "cell_size_check = ON")
 _NO_CHARACTER: Final = "\ufffd"
-_VIRTUAL: Final = 2  # how SQLite marks a computed column
-_WRITE_AHEAD: Final = b"\x02\x02"  # the format that the header has for both, in this mode
+_COMPUTED: Final = 2  # SQLite's mark of a computed column
+_WRITE_AHEAD: Final = b"\x02\x02"  # the versions for writing and reading in the header
 
 # The name in the definition of a plain table, as SQLite stores it.
 _TABLE: Final = re.compile(
@@ -48,8 +48,8 @@ _TABLE: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class SqliteColumn:
-    """A column of a table, and the type that it declares, in capitals. ``is_computed``: it is not
-    stored, but computed whenever it is read."""
+    """A column of a table. ``type``: as declared, in capitals; ``is_computed``: it is not stored,
+    but computed when it is read."""
 
     name: str
     type: str
@@ -65,7 +65,7 @@ class SqliteFile:
         """Open a database.
 
         Raises:
-            FileInvalid: it is not one, or damaged.
+            FileInvalid: it is no database, or damaged.
         """
         with path.open("rb") as file:
             header = file.read(20)
@@ -73,7 +73,7 @@ class SqliteFile:
             raise FileInvalid("The file is not a GeoPackage: it is no SQLite database.")
         self.is_in_use = header[18:20] == _WRITE_AHEAD
         self._allowed = {_MASTER}
-        self._looks = 0
+        self._progress_calls = 0
         uri = f"{path.resolve().as_uri()}?mode=ro&immutable=1"
         self._connection = sqlite3.connect(uri, uri=True, isolation_level=None)
         try:
@@ -83,15 +83,15 @@ class SqliteFile:
             self.close()
             raise
 
-    def table(self, name: str) -> str | None:
-        """Allow reading a table. Returns its name as in the schema.
+    def allow_table(self, name: str) -> str | None:
+        """Allow reading a table. Returns its name in the schema.
 
         None: there is none of this name, or it is a view, a virtual table or one of SQLite's own.
         """
-        found = self._tables.get(_folded(name))
-        if found is not None:
-            self._allowed.add(found)
-        return found
+        table = self._tables.get(_folded(name))
+        if table is not None:
+            self._allowed.add(table)
+        return table
 
     def is_view(self, name: str) -> bool:
         """True if there is a view of this name."""
@@ -99,32 +99,33 @@ class SqliteFile:
         return any(isinstance(view, str) and _folded(view) == _folded(name) for (view,) in views)
 
     def columns(self, table: str) -> Iterator[SqliteColumn]:
-        """The columns of a table that ``table`` returned. Raises as ``read``."""
+        """Yield the columns of an allowed table. Raises as ``read_rows``."""
         for _, name, kind, _, _, key, hidden in self._rows(f"PRAGMA table_xinfo({_quoted(table)})"):
             if _NO_CHARACTER in name:  # the name is not UTF-8, so no query can have it
                 raise _damaged()
-            yield SqliteColumn(name, kind.upper(), key > 0, hidden == _VIRTUAL)
+            yield SqliteColumn(name, kind.upper(), key > 0, hidden == _COMPUTED)
 
     def count(self, table: str) -> int:
-        """The number of rows of a table. Raises as ``read``."""
-        # One by one: all at once is a single step for SQLite, which a damaged table makes endless.
+        """The number of rows of a table. Raises as ``read_rows``."""
+        # count(1), not count(*): that is a single step for SQLite, endless in a damaged table.
         sql = f"SELECT count(1) FROM {_quoted(table)} NOT INDEXED"  # noqa: S608 - it is quoted
         ((count,),) = self._rows(sql)
         return int(count)
 
-    def read(self, table: str, columns: Iterable[str]) -> Iterator[tuple[Any, ...]]:
+    def read_rows(self, table: str, columns: Iterable[str]) -> Iterator[tuple[Any, ...]]:
         """Yield the values of some columns in all rows of a table, one row at a time.
 
         Raises:
             FileInvalid: the database is damaged, a value is too large, it takes too long, or the
                 table has no such stored columns.
         """
-        wanted = tuple(columns)
-        # SQLite takes a name that is none as a text, and asks nobody before it computes a column.
+        # SQLite reads an unknown name as a text, and asks no authorizer before it computes a
+        # column.
+        columns = tuple(columns)
         stored = {column.name for column in self.columns(table) if not column.is_computed}
-        if not stored.issuperset(wanted):
+        if not stored.issuperset(columns):
             raise _damaged()
-        names = ", ".join(map(_quoted, wanted))
+        names = ", ".join(map(_quoted, columns))
         sql = f"SELECT {names} FROM {_quoted(table)} NOT INDEXED"  # noqa: S608 - they are quoted
         return self._rows(sql)
 
@@ -159,28 +160,28 @@ class SqliteFile:
         return sqlite3.SQLITE_OK if allowed else sqlite3.SQLITE_DENY
 
     def _is_too_long(self) -> int:
-        self._looks += 1
-        return self._looks > DATABASE_STEPS // _STEPS
+        self._progress_calls += 1
+        return self._progress_calls > DATABASE_STEPS // _STEPS
 
     def _plain_tables(self) -> Iterator[tuple[str, str]]:
-        """The names of the tables that store rows, by their lower-case names.
+        """Yield the lower-case name and the name of each table that stores rows.
 
-        The name and the type in the list of the schema need not be those in the definition, which
-        alone counts. SQLite rejects a schema that defines a name twice.
+        Only the name in the definition counts; the name and the type in the list of the schema may
+        differ. SQLite rejects a schema that defines a name twice.
         """
         for (definition,) in self._rows("SELECT sql FROM sqlite_master WHERE rootpage > 0"):
-            if isinstance(definition, str) and (found := _TABLE.match(definition)):
-                name = _unquoted(*found.groups())
+            if isinstance(definition, str) and (match := _TABLE.match(definition)):
+                name = _unquoted(*match.groups())
                 if not _folded(name).startswith("sqlite_") and "\0" not in name:
                     yield _folded(name), name
 
     def _rows(self, sql: str) -> Iterator[tuple[Any, ...]]:
-        """The rows of a query. Raises as ``read``."""
+        """Yield the rows of a query. Raises as ``read_rows``."""
         try:
             # Not "yield from": that closes the cursor, which fails once the database is closed.
             for row in self._connection.execute(sql):  # noqa: UP028
                 yield row
-        except (sqlite3.Error, UnicodeDecodeError) as error:  # the latter: of SQLite's own message
+        except (sqlite3.Error, UnicodeDecodeError) as error:  # the latter: SQLite's own message
             raise _fault(error) from None
 
 
@@ -216,4 +217,4 @@ def _unquoted(*groups: str | None) -> str:
 
 def _folded(name: str) -> str:
     """A name as SQLite compares it: only letters of ASCII have a case."""
-    return "".join(one.lower() if one.isascii() else one for one in name)
+    return "".join(letter.lower() if letter.isascii() else letter for letter in name)

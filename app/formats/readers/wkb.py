@@ -1,7 +1,7 @@
 """Checking that well-known binary (OGC 06-103r4, ISO 13249-3, and PostGIS's) is safe to parse.
 
-GEOS calls itself for each member of a geometry before it looks at its type. So bytes that claim
-often enough to contain each other end the process.
+GEOS recurses into each member of a geometry before it checks its type. So bytes that claim to be
+nested deeply enough end the process.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ POINT, LINE, POLYGON, MULTI_POINT, MULTI_LINE, MULTI_POLYGON, COLLECTION = range
 CIRCULAR_STRING, COMPOUND_CURVE, CURVE_POLYGON, MULTI_CURVE, MULTI_SURFACE = range(8, 13)
 _MEMBERS: Final = {MULTI_POINT: POINT, MULTI_LINE: LINE, MULTI_POLYGON: POLYGON}
 _SURFACES: Final = {15: "PolyhedralSurface", 16: "TIN", 17: "Triangle"}
-_Z, _M, SRID = 0x80000000, 0x40000000, 0x20000000  # how PostGIS marks a type
+_Z, _M, SRID = 0x80000000, 0x40000000, 0x20000000  # PostGIS's flags of a type
 DAMAGED: Final = "The WKB is incomplete or damaged."
 
 
@@ -38,7 +38,7 @@ def check_wkb(data: bytes) -> int | None:
         GeometryInvalid: it is another type, incomplete, or has too many positions.
     """
     try:
-        return _Walk(data).geometry()
+        return _Walk(data).check_geometry()
     except struct.error:
         raise GeometryInvalid([unreadable(DAMAGED)]) from None
 
@@ -50,9 +50,9 @@ class _Walk:
         self._data = data
         self._offset = 0
         self._order = "<"
-        self._count = 0  # of positions, rings and members
+        self._count = 0  # positions, rings and members
 
-    def geometry(self, expected: int | None = None) -> int | None:
+    def check_geometry(self, expected: int | None = None) -> int | None:
         self._order = "<" if self._number("B") else ">"
         code = self._number("I")
         srid = self._number("I") if code & SRID else 0
@@ -70,7 +70,7 @@ class _Walk:
                 if kind == POLYGON:
                     self._skip(self._number("I"), dimensions)
                 else:
-                    self.geometry(_MEMBERS[kind])
+                    self.check_geometry(_MEMBERS[kind])
         return srid or None
 
     def _number(self, kind: str) -> int:
@@ -94,13 +94,13 @@ def kind_and_dimensions(code: int) -> tuple[int, int]:
 
 
 def mixed() -> GeometryInvalid:
-    """The error of a geometry that has a part of a type that it cannot have."""
+    """The error for a geometry with a part of a wrong type."""
     message = "The geometry mixes geometry types, which is not supported. Split the feature."
     return GeometryInvalid([unreadable(message, "wrong_type")])
 
 
 def unsupported(kind: int) -> GeometryInvalid:
-    """The error of a geometry of a type that is not read."""
+    """The error for a geometry of a type that is not read."""
     message = "The geometry is of a type that is not supported."
     if kind in _SURFACES:
         message = (

@@ -32,7 +32,7 @@ from app.formats.readers.wkb import (
 from app.geometry.problems import GeometryInvalid
 from app.policy.request_limits import GEOMETRY_POSITIONS
 
-_DEEPEST: Final = 8  # geometries in one another
+_DEEPEST: Final = 8  # levels of nested geometries
 _LINES: Final = (LINE, CIRCULAR_STRING, COMPOUND_CURVE)
 _MEMBERS: Final = {
     MULTI_POINT: ("MultiPoint", (POINT,)),
@@ -44,9 +44,9 @@ _MEMBERS: Final = {
 
 
 class CurvesReader:
-    """Reads one geometry. Then ``positions`` is the number of its positions with those that arcs
-    became; the others say whether it had heights or measures, or arcs, and the number of its
-    coordinate reference system if PostGIS has included it."""
+    """Reads one geometry. The attributes then describe it: ``positions`` counts also those that
+    arcs became; ``is_flat``: it has no heights or measures; ``srid`` is the number of its
+    coordinate reference system, if PostGIS has included it."""
 
     def __init__(self, data: bytes) -> None:
         self._data = data
@@ -58,19 +58,19 @@ class CurvesReader:
         self.has_arcs = False
         self.srid: int | None = None
 
-    def read(self) -> Json | None:
+    def read_geometry(self) -> Json | None:
         """The geometry as GeoJSON, with straight lines instead of arcs; None if it is empty.
 
         Raises:
             GeometryInvalid: it is damaged, of another type, or has too many positions.
         """
         try:
-            _, found = self._geometry(0)
+            _, geometry = self._geometry(0)
         except struct.error:
             raise GeometryInvalid([unreadable(DAMAGED)]) from None
-        while len(members := found.get("geometries", ())) == 1:
-            (found,) = members
-        return found if _is_filled(found) else None
+        while len(members := geometry.get("geometries", ())) == 1:
+            (geometry,) = members
+        return geometry if _is_filled(geometry) else None
 
     def _geometry(self, depth: int, expected: tuple[int, ...] = ()) -> tuple[int, Json]:
         """The type of the next geometry, and the geometry."""
@@ -89,26 +89,27 @@ class CurvesReader:
         self.is_flat = self.is_flat and dimensions == 2
         if kind == COLLECTION:
             members = [self._geometry(depth + 1)[1] for _ in range(self._number("I"))]
-            members = [each for each in members if _is_filled(each)]
+            members = [member for member in members if _is_filled(member)]
             return kind, {"type": "GeometryCollection", "geometries": members}
         if kind in _MEMBERS:
             name, kinds = _MEMBERS[kind]
             members = [self._geometry(depth + 1, kinds)[1] for _ in range(self._number("I"))]
-            coordinates = [each["coordinates"] for each in members if each["coordinates"]]
+            coordinates = [member["coordinates"] for member in members if member["coordinates"]]
             return kind, {"type": name, "coordinates": coordinates}
         return kind, self._simple(kind, dimensions, depth)
 
     def _simple(self, kind: int, dimensions: int, depth: int) -> Json:
         if kind == POINT:
-            found = self._ordinates(1, dimensions)
-            is_empty = bool(np.isnan(found).all())
-            return {"type": "Point", "coordinates": [] if is_empty else _checked(found)[0].tolist()}
+            points = self._points(1, dimensions)
+            is_empty = bool(np.isnan(points).all())
+            position = [] if is_empty else _checked(points)[0].tolist()
+            return {"type": "Point", "coordinates": position}
         if kind in _LINES:
             line = self._line(kind, dimensions, depth)
             return {"type": "LineString", "coordinates": line.tolist()}
         if kind == POLYGON:
             rings = [
-                _checked(self._ordinates(self._number("I"), dimensions))
+                _checked(self._points(self._number("I"), dimensions))
                 for _ in range(self._number("I"))
             ]
         elif kind == CURVE_POLYGON:
@@ -124,7 +125,7 @@ class CurvesReader:
             # Each begins where the one before it ends.
             joined = [*parts[:1], *(part[1:] for part in parts[1:])]
             return np.concatenate(joined) if joined else np.empty((0, 2))
-        line = _checked(self._ordinates(self._number("I"), dimensions))
+        line = _checked(self._points(self._number("I"), dimensions))
         if kind == CIRCULAR_STRING and len(line):
             self.has_arcs = True
             line = straightened(line)
@@ -133,19 +134,17 @@ class CurvesReader:
 
     def _member_line(self, depth: int) -> Points:
         """A line, an arc or both, that is part of another geometry."""
-        _, found = self._geometry(depth + 1, _LINES)
-        return np.array(found["coordinates"], dtype=float).reshape(-1, 2)
+        _, geometry = self._geometry(depth + 1, _LINES)
+        return np.array(geometry["coordinates"], dtype=float).reshape(-1, 2)
 
-    def _ordinates(self, number: int, dimensions: int) -> Points:
+    def _points(self, number: int, dimensions: int) -> Points:
         """The next positions, without heights and measures."""
         self._count(number)
         if 8 * number * dimensions > len(self._data) - self._offset:
             raise GeometryInvalid([unreadable(DAMAGED)])
-        found = np.frombuffer(
-            self._data, f"{self._order}f8", number * dimensions, self._offset
-        ).reshape(-1, dimensions)
+        ordinates = np.frombuffer(self._data, f"{self._order}f8", number * dimensions, self._offset)
         self._offset += 8 * number * dimensions
-        return found[:, :2].astype(float)
+        return ordinates.reshape(-1, dimensions)[:, :2].astype(float)
 
     def _count(self, positions: int) -> None:
         self.positions += positions

@@ -1,8 +1,8 @@
-"""Streaming the elements of an XML file that a reader asks for.
+"""Streaming chosen elements of an XML file.
 
 expat alone reads the file. Nothing that it refers to is opened, and a document type declaration,
-where entities would be defined, is refused. Prefixes of names are left out, and their namespaces
-are ignored: many files declare none, or the wrong one.
+which could define entities, is refused. Prefixes of names are left out, and namespaces are ignored:
+many files declare none, or the wrong one.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from typing import BinaryIO, Final
 from xml.parsers import expat
 
 from app.formats.features import FileInvalid
-from app.formats.readers.bounds import memory_of
+from app.formats.readers.layer_limits import memory_of
 from app.policy.files import GEOMETRY_BYTES, VALUE_BYTES, XML_DEPTH
 
 _CHUNK: Final = 64 * 1024
-_NAMES: Final = 10_000  # that differ; expat has all of them in memory
+_NAMES: Final = 10_000  # different ones; expat has all of them in memory
 _NAME_LENGTH: Final = 1000
-_ELEMENT_SIZE: Final = 100  # bytes that an element counts as, without its texts
+_ELEMENT_SIZE: Final = 100  # bytes that an element counts for, without its texts
 _SPACE: Final = b" \t\r\n"
-# Some programs declare the encoding that their text had in memory, and write another one.
+# Some programs declare the encoding of their text in memory, and write another one.
 _FALSE_ENCODING: Final = re.compile(
     rb"<\?xml[^>]{1,200}?encoding\s*=\s*[\"'](utf-?16|ucs-?2|unicode)", re.IGNORECASE
 )
@@ -40,14 +40,15 @@ _HINTS: Final = {
 
 @dataclass(slots=True, eq=False)
 class Element:
-    """An element. ``name`` has no prefix; ``text`` includes that of elements within.
+    """An element. ``name`` has no prefix; ``attributes`` are names and values in turn; ``text``
+    includes that of elements within.
 
     A record and a container have a ``parent``, the container that they are in. ``number`` is the
-    number of containers that had begun when the element did, so it tells those of one file apart.
+    number of containers that had begun when the element did, and so identifies a container.
     """
 
     name: str
-    attributes: list[str]  # names and values in turn
+    attributes: list[str]
     parent: Element | None
     number: int
     text: str = ""
@@ -71,39 +72,39 @@ class Element:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """The elements of a file that are read.
+class ElementFilter:
+    """The elements of a file to read.
 
-    ``kept`` has the names of the children that are kept, by the name of their parent; the others
-    are skipped with everything in them. "" is the parent of the root. ``containers`` are not in
-    ``children``, and neither are ``records``, which are the result. ``texts`` has the number of
-    characters that the text of an element may have; the others have none. A record with everything
-    in it takes at most GEOMETRY_BYTES.
+    ``children`` has the names of the children to read, by the name of their parent; the others are
+    skipped with everything in them. "" is the parent of the root. ``records`` are the result; they
+    and ``containers`` are not among the children of an element. ``texts`` has the most characters
+    that the text of an element may have; other elements get no text. A record with everything in it
+    takes at most GEOMETRY_BYTES.
     """
 
-    kept: Mapping[str, frozenset[str]]
+    children: Mapping[str, frozenset[str]]
     containers: frozenset[str]
     records: frozenset[str]
     texts: Mapping[str, int]
 
 
-def read_elements(stream: BinaryIO, wanted: Wanted) -> Iterator[Element]:
+def read_elements(stream: BinaryIO, element_filter: ElementFilter) -> Iterator[Element]:
     """Yield the records of a file, each when it is complete.
 
     Raises:
-        FileInvalid: the file is broken, or exceeds a bound, with the number of the line.
+        FileInvalid: the file is broken, or exceeds a limit; with the number of the line.
     """
-    for records in _Document(stream, wanted).parts():
+    for records in _Document(stream, element_filter).parts():
         yield from records
 
 
 def root_name(stream: BinaryIO) -> str:
-    """The name of the root of a file, without its prefix; little more is read.
+    """The name of the root of a file, without its prefix. Little more is read.
 
     Raises:
         FileInvalid: the file is broken before it, or has a document type.
     """
-    document = _Document(stream, Wanted({}, frozenset(), frozenset(), {}))
+    document = _Document(stream, ElementFilter({}, frozenset(), frozenset(), {}))
     try:
         next(records for records in document.parts() if document.root)
     except FileInvalid:
@@ -119,30 +120,30 @@ class _Refused(Exception):
 class _Document:
     """A file that is being read."""
 
-    def __init__(self, stream: BinaryIO, wanted: Wanted) -> None:
+    def __init__(self, stream: BinaryIO, element_filter: ElementFilter) -> None:
         self.root = ""
         self._stream = stream
-        self._wanted = wanted
-        self._records: list[Element] = []  # complete, and not yet given away
+        self._filter = element_filter
+        self._records: list[Element] = []  # complete, but not yet returned
         self._open = [Element("", [], None, 0)]
         self._depth = 0
-        self._passed = 0  # the depth below the innermost open element
+        self._skipped_depth = 0  # below the innermost open element
         self._containers = 0
-        self._size = 0  # bytes of elements that are in memory
-        self._sizes_before: list[int] = []  # for each container or record that is open
-        self._pieces: list[str] = []  # of the text of the innermost open element
-        self._has_text = False  # whether that has text
+        self._size = 0  # bytes of elements in memory
+        self._sizes_before: list[int] = []  # one for each open container or record
+        self._text_pieces: list[str] = []  # for the innermost open element
+        self._has_text = False  # True if that element has a text
         self._room = 0  # characters that the text may still have
         self._bytes = 0
-        self._names: dict[str, str] = {}  # of elements and attributes; the parser fills it
+        self._names: dict[str, str] = {}  # interned names of elements and attributes
         first = stream.read(_CHUNK)
         self._first = first.lstrip(_SPACE)
         self._lines_before = first.count(b"\n", 0, len(first) - len(self._first))
         self._parser = expat.ParserCreate(_encoding(first), intern=self._names)
         self._parser.ordered_attributes = True
         self._parser.buffer_text = True
-        # From 2.6 on, Expat looks for the end of a token only when twice as much of it is there:
-        # one that has ended would look too long below. Older Pythons cannot turn that off.
+        # From 2.6 on, expat parses an incomplete token again only when twice as much of it is
+        # there, so a complete one could look too long below. Older Pythons cannot turn that off.
         if hasattr(self._parser, "SetReparseDeferralEnabled"):
             self._parser.SetReparseDeferralEnabled(False)
         self._parser.StartElementHandler = self._start
@@ -196,22 +197,20 @@ class _Document:
         parent = self._open[-1]
         name = name.rpartition(":")[2]
         self.root = self.root or name
-        if self._passed or self._has_text or not self._is_kept(name, parent):
-            self._passed += 1
+        is_skipped = self._skipped_depth or self._has_text
+        if is_skipped or name not in self._filter.children.get(parent.name, ()):
+            self._skipped_depth += 1
             return
         self._open.append(self._element(name, attributes, parent))
-        if (most := self._wanted.texts.get(name)) is not None:
-            self._has_text, self._room = True, most
+        if (length := self._filter.texts.get(name)) is not None:
+            self._has_text, self._room = True, length
             self._parser.CharacterDataHandler = self._add_text
-
-    def _is_kept(self, name: str, parent: Element) -> bool:
-        return name in self._wanted.kept.get(parent.name, ())
 
     def _element(self, name: str, attributes: list[str], parent: Element) -> Element:
         is_separate = self._is_separate(name)
         if is_separate:
             self._sizes_before.append(self._size)
-            self._containers += name in self._wanted.containers
+            self._containers += name in self._filter.containers
         self._add_size(_ELEMENT_SIZE + sum(map(memory_of, attributes)))
         return Element(name, attributes, parent if is_separate else None, self._containers)
 
@@ -223,30 +222,30 @@ class _Document:
             )
 
     def _is_separate(self, name: str) -> bool:
-        return name in self._wanted.containers or name in self._wanted.records
+        return name in self._filter.containers or name in self._filter.records
 
     def _add_text(self, text: str) -> None:
         self._add_size(memory_of(text))
         self._room -= len(text)
         if self._room < 0:
             raise _Refused(f"a value is longer than {VALUE_BYTES // 2**20} MiB. Shorten it.")
-        self._pieces.append(text)
+        self._text_pieces.append(text)
 
     def _end(self, _: str) -> None:
         self._depth -= 1
-        if self._passed:
-            self._passed -= 1
+        if self._skipped_depth:
+            self._skipped_depth -= 1
             return
         element = self._open.pop()
         if self._has_text:
-            element.text = "".join(self._pieces)
-            self._pieces.clear()
+            element.text = "".join(self._text_pieces)
+            self._text_pieces.clear()
             self._has_text, self._parser.CharacterDataHandler = False, None
         if not self._is_separate(element.name):
             self._open[-1].children.append(element)
             return
         self._size = self._sizes_before.pop()
-        if element.name in self._wanted.records:
+        if element.name in self._filter.records:
             self._records.append(element)
 
 

@@ -1,9 +1,9 @@
-"""The columns of tables: what the metadata of all records has together, and of which type.
+"""The columns of tables, and their types.
 
 Features can have any properties, and a table has the same columns in every row. So all metadata is
-read once before the rows, in constant memory: the number of columns is bounded, and what has no
-column of its own goes into one column of JSON, ``metadata``. So do values that do not fit the type
-of their column: somebody changed a record after its metadata was read.
+read once before the rows, in constant memory: the number of columns is limited, and the other keys
+go into one column of JSON, ``metadata``. So do values that do not fit the type of their column, as
+somebody changed a record after its metadata was read.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from app.policy.kinds import ColumnType
 from app.values.strict_json import dumps
 
 _EXACT: Final = 2**53  # up to which every integer is a float
-_CHARACTER_BYTES: Final = 4  # at most, in UTF-8
+_CHARACTER_BYTES: Final = 4  # in UTF-8, at most
 _TYPES: Final[dict[type, ColumnType]] = {
     str: "text",
     bool: "boolean",
@@ -38,8 +38,8 @@ class Column(NamedTuple):
     longest: int = 0
 
 
-class _Seen:
-    """What the values of a key of the metadata have been so far."""
+class _KeyValues:
+    """The types of the values of a key of the metadata, and the bytes of the longest text."""
 
     def __init__(self) -> None:
         self.types: set[ColumnType] = set()
@@ -61,76 +61,75 @@ class _Seen:
 class Table:
     """The columns of a source: its fields, the keys of its metadata, and ``metadata`` at the end.
 
-    ``rest`` is how long the longest text in that last one is, 0 if it is not needed.
+    ``rest`` is the length of the longest text in the last one; 0: no record needs it.
     """
 
     def __init__(self, source: FeatureSource) -> None:
-        seen, self.rest = _survey(source)
-        self._own = {name: each.type for name, each in seen.items()}
+        keys, self.rest = _survey(source)
+        self._key_types = {name: values.type for name, values in keys.items()}
         fields = [_column(field) for field in source.type.property_fields]
-        found = [Column(name, each.type, each.longest) for name, each in seen.items()]
+        key_columns = [Column(name, v.type, v.longest) for name, v in keys.items()]
         self._fields = [column.name for column in fields]
-        self.columns = [*fields, *found, Column(METADATA, "json", self.rest)]
+        self.columns = [*fields, *key_columns, Column(METADATA, "json", self.rest)]
 
     def row(self, feature: Feature) -> list[Any]:
         """The values of a feature, in the order of the columns: text where their type is text, time
         or JSON, and None where there is none."""
-        left = dict(feature.properties)
-        values = [left.pop(name, None) for name in self._fields]
-        for name, kind in self._own.items():
-            value = left.get(name)
+        properties = dict(feature.properties)
+        values = [properties.pop(name, None) for name in self._fields]
+        for name, kind in self._key_types.items():
+            value = properties.get(name)
             fitting = None if value is None else _fitted(value, kind)
             if fitting is not None:
-                del left[name]
+                del properties[name]
             values.append(fitting)
-        rest = {name: value for name, value in left.items() if value is not None}
+        rest = {name: value for name, value in properties.items() if value is not None}
         values.append(dumps(rest).decode() if rest else None)
         return values
 
 
 def as_text(value: Any) -> str:
-    """A value of the metadata as text: what is no text becomes JSON."""
+    """A value of the metadata as text; any other type becomes JSON."""
     return value if isinstance(value, str) else dumps(value).decode()
 
 
 def unique_names(names: Iterable[str], taken: Iterable[str] = ()) -> list[str]:
-    """The names, where those that differ in case only, or that are taken, end in a number."""
+    """The names, with a number at the end of those that are taken or differ in case only."""
     used, unique = {name.lower() for name in taken}, []
     for name in names:
-        made, number = name, 1
-        while made.lower() in used:
+        candidate, number = name, 1
+        while candidate.lower() in used:
             number += 1
-            made = f"{name}_{number}"
-        used.add(made.lower())
-        unique.append(made)
+            candidate = f"{name}_{number}"
+        used.add(candidate.lower())
+        unique.append(candidate)
     return unique
 
 
-def _survey(source: FeatureSource) -> tuple[dict[str, _Seen], int]:
-    """What the metadata of all records has: the keys that become columns, in the order in which
-    they come; and the bytes of the longest text of what is left of a record."""
-    seen: dict[str, _Seen] = {}
+def _survey(source: FeatureSource) -> tuple[dict[str, _KeyValues], int]:
+    """Read all metadata. Returns the keys that become columns, in the order in which they occur,
+    and the bytes of the longest text with the other keys of a record."""
+    keys: dict[str, _KeyValues] = {}
     longest = 0
     for text in source.metadata():
         rest = {}
         for name, value in source.type.metadata_properties(text).items():
-            if name not in seen and len(seen) < COLUMNS_OUT and _is_plain(name):
-                seen[name] = _Seen()
-            if name in seen:
-                seen[name].add(value)
+            if name not in keys and len(keys) < COLUMNS_OUT and _is_plain(name):
+                keys[name] = _KeyValues()
+            if name in keys:
+                keys[name].add(value)
             else:
                 rest[name] = value
         longest = max(longest, len(dumps(rest)) if rest else 0)
-    return seen, longest
+    return keys, longest
 
 
 def _is_plain(name: str) -> bool:
-    """Return whether a column can have this name, which is short, printable and on one line."""
+    """Return True if a name is short, printable and on one line, as that of a column is."""
     return len(name) <= COLUMN_KEY_LENGTH and name.isprintable() and name == name.strip()
 
 
 def _column(field: Field) -> Column:
-    """Return the column of a field."""
     longest = _CHARACTER_BYTES * field.longest or field.kind.column_bytes
     return Column(field.name, field.kind.column, longest)
 

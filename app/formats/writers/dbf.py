@@ -16,8 +16,8 @@ _HEADER: Final = struct.Struct("<4BIHH20x")
 _FIELD: Final = struct.Struct("<11sc4xBB14x")
 _VERSION: Final = 3
 _END: Final = b"\x1a"
-_NUMBER_BYTES: Final = 24  # of the longest float with all its digits
-_DECIMALS: Final = 15  # what GDAL writes; each number has as many as it needs
+_NUMBER_BYTES: Final = 24  # the longest float with all its digits
+_DECIMALS: Final = 15  # as GDAL writes; each number has as many as it needs
 
 
 class DbfColumn(NamedTuple):
@@ -30,8 +30,8 @@ class DbfColumn(NamedTuple):
 
 
 class DbfWriter:
-    """Writes rows to a file. ``cut`` counts the values of each column that did not fit: texts are
-    cut between two characters, numbers left out."""
+    """Writes rows to a file. ``cut`` has the number of values of each column that did not fit:
+    texts are cut between two characters, numbers left out."""
 
     def __init__(self, file: IO[bytes], columns: Sequence[DbfColumn]) -> None:
         self._file, self._columns = file, columns
@@ -47,8 +47,8 @@ class DbfWriter:
     def add(self, values: Sequence[Any]) -> None:
         """Write a row."""
         cells = [
-            self._cell(place, column, value)
-            for place, (column, value) in enumerate(zip(self._columns, values, strict=True))
+            self._cell(index, column, value)
+            for index, (column, value) in enumerate(zip(self._columns, values, strict=True))
         ]
         self._file.write(b" " + b"".join(cells))
         self._rows += 1
@@ -70,7 +70,7 @@ class DbfWriter:
             self._file.write(_FIELD.pack(name, column.type, column.width, column.decimals))
         self._file.write(b"\r")
 
-    def _cell(self, place: int, column: DbfColumn, value: Any) -> bytes:
+    def _cell(self, index: int, column: DbfColumn, value: Any) -> bytes:
         if column.type == b"L":
             return b"?" if value is None else (b"T" if value else b"F")
         if value is None:
@@ -81,7 +81,7 @@ class DbfWriter:
         else:
             whole = dumps(value)
             cell = whole if len(whole) <= column.width else b""
-        self.cut[place] += len(cell) < len(whole)
+        self.cut[index] += len(cell) < len(whole)
         return bytes(cell.ljust(column.width) if column.type == b"C" else cell.rjust(column.width))
 
 
@@ -92,19 +92,19 @@ def dbf_columns(columns: Sequence[Column]) -> list[DbfColumn]:
 
 
 def _short_names(names: Sequence[str]) -> list[str]:
-    """Names of at most ``NAME_BYTES``, unique regardless of case: cut at the end, and numbered
-    where they would repeat."""
+    """Names of at most ``NAME_BYTES``, unique regardless of case: cut at the end, and numbered if
+    they would repeat."""
     used: set[str] = set()
-    short = []
+    short_names = []
     for name in names:
-        number, made = 1, _cut_text(name.encode(), NAME_BYTES).decode().rstrip()
-        while made.lower() in used:
+        number, short = 1, _cut_text(name.encode(), NAME_BYTES).decode().rstrip()
+        while short.lower() in used:
             number += 1
             end = f"_{number}"
-            made = _cut_text(name.encode(), NAME_BYTES - len(end)).decode() + end
-        used.add(made.lower())
-        short.append(made)
-    return short
+            short = _cut_text(name.encode(), NAME_BYTES - len(end)).decode() + end
+        used.add(short.lower())
+        short_names.append(short)
+    return short_names
 
 
 def _cut_text(text: bytes, most: int) -> bytes:

@@ -15,7 +15,7 @@ from app.formats.writers.source import FeatureSource
 from app.values.strict_json import Fragment, dumps
 
 _WKT_NAMES: Final = {"Point": "POINT", "Polygon": "POLYGON", "MultiPolygon": "MULTIPOLYGON"}
-# Most texts, which need neither a guard nor quotes.
+# Texts without need of a guard or quotes, as most are.
 _PLAIN: Final = re.compile(r"\w(?:[\w:. -]*\w)?")
 _QUOTED: Final = re.compile(r'[",\r\n]|^\s|\s$|^$')
 
@@ -29,13 +29,13 @@ def write_csv(source: FeatureSource) -> Iterator[bytes]:
 
 
 def _geometry(feature: Feature) -> str:
-    """The cell with the geometry. It is long, and nothing in it begins a formula."""
+    """The cell with the geometry. It needs no guard, as it cannot begin a formula."""
     text = "" if feature.geometry is None else write_wkt(feature.geometry)
     return f'"{text}"' if "," in text else text
 
 
 def csv_line(values: Iterable[Any]) -> bytes:
-    """A row, in which no text can be evaluated as a formula. Numbers stay as they are."""
+    """A row in which no text can be evaluated as a formula; numbers are not changed."""
     return _line(map(_cell, values))
 
 

@@ -1,7 +1,7 @@
 """Records of projects and assets as features: a geometry, and flat properties.
 
-QGIS and GDAL make a column of each property, so the keys of ``metadata`` are properties of their
-own. Responses, exports and OGC API Features have them from here.
+QGIS and GDAL make a column of each property, so each key of ``metadata`` is a property. Responses,
+exports and OGC API Features use this module.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ METADATA: Final = "metadata"
 _GEOMETRIES: Final = (kinds.BOUNDARY, kinds.POINT)
 PREFIX: Final = "metadata_"
 _PREFIXES: Final = re.compile(rf"^(?:{PREFIX})+")
-_NOT_KEYS: Final = ("", "geometry")  # what files call none of their columns, and what they do
+_NO_COLUMNS: Final = ("", "geometry")  # names that no property can have in a file
 
 
 class Feature(NamedTuple):
@@ -36,7 +36,7 @@ class Feature(NamedTuple):
         return str(self.properties["id"])
 
     def as_geojson(self) -> dict[str, Any]:
-        """The GeoJSON Feature, which ``app.values.strict_json.dumps`` writes."""
+        """The GeoJSON Feature, for ``app.values.strict_json.dumps``."""
         return {
             "type": "Feature",
             "id": self.properties["id"],
@@ -46,11 +46,11 @@ class Feature(NamedTuple):
 
 
 class FeatureType:
-    """How the records of a table become features.
+    """Turns the records of a table into features.
 
     Args:
-        name: of a layer with them.
-        fields: of the records, in their order.
+        name: the name of their layer.
+        fields: the fields of the records, in order.
     """
 
     def __init__(self, name: str, fields: tuple[Field, ...]) -> None:
@@ -60,7 +60,7 @@ class FeatureType:
 
     @cached_property
     def property_fields(self) -> tuple[Field, ...]:
-        """The fields that are properties under their own names."""
+        """The fields that are properties."""
         return tuple(f for f in self.fields if f is not self.geometry and f.name != METADATA)
 
     @cached_property
@@ -68,12 +68,12 @@ class FeatureType:
         return tuple(field.name for field in self.fields if field.kind is kinds.TEXT)
 
     @cached_property
-    def _taken(self) -> frozenset[str]:
-        return frozenset((*_NOT_KEYS, *(field.name for field in self.fields)))
+    def _reserved_names(self) -> frozenset[str]:
+        return frozenset((*_NO_COLUMNS, *(field.name for field in self.fields)))
 
     def feature(self, record: Mapping[str, Any]) -> Feature:
         """A record, or some of its fields, as a feature: first the fields, then the keys of
-        ``metadata``. A feature without the field of the geometry has none."""
+        ``metadata``. Without the field of the geometry, the feature has none."""
         properties = dict(record)
         for name in self._texts:
             if (text := properties.get(name)) and not text.isprintable():
@@ -85,20 +85,20 @@ class FeatureType:
         return Feature(geometry, properties)
 
     def metadata_properties(self, text: str) -> dict[str, Any]:
-        """The properties that the JSON text of a metadata gives."""
+        """The properties for the JSON text of a metadata."""
         metadata = orjson.loads(text)
         if may_have_control(text):
             metadata = display_json(metadata)
         return {self.property_name(key): value for key, value in metadata.items()}
 
     def property_name(self, key: str) -> str:
-        """The name of the property for a key of the metadata: the key, or with a prefix where that
-        is the name of a field. No two keys get the same name."""
-        return PREFIX + key if _PREFIXES.sub("", key) in self._taken else key
+        """The name of the property for a key of the metadata: the key, with a prefix if it is the
+        name of a field. No two keys get the same name."""
+        return PREFIX + key if _PREFIXES.sub("", key) in self._reserved_names else key
 
     def metadata_key(self, property_name: str) -> str | None:
-        """The key of the metadata that a property is for: the inverse of ``property_name``. None if
-        it is for none, as it has the name of a field."""
+        """The key of the metadata that has a property name, the inverse of ``property_name``; None
+        for the name of a field."""
         key = property_name.removeprefix(PREFIX)
         for candidate in (property_name, key):
             if self.property_name(candidate) == property_name:

@@ -1,4 +1,4 @@
-"""The writer of each format of ``app.policy.files.FORMATS_OUT``."""
+"""The writer of each format of ``app.policy.files.FORMATS_OUT`` but ``eudr``."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ STREAMED: Final[dict[str, Callable[[FeatureSource], Iterator[bytes]]]] = {
     "gpx": write_gpx,
 }
 
-# Written as a whole, to a file in a folder; so is ``eudr``, which has options.
+# Written as a whole, to a file in a folder.
 WHOLE: Final[dict[str, Callable[[FeatureSource, Path], IO[bytes]]]] = {
     "gpkg": write_gpkg,
     "shp": write_shapefile,

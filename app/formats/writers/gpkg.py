@@ -16,7 +16,7 @@ from app.formats.writers.features import Feature, FeatureType
 from app.formats.writers.shapes import Ring, Shape, read_shape
 from app.formats.writers.source import FeatureSource
 from app.formats.writers.temporary import new_database
-from app.geometry import Bounds, around
+from app.geometry import Bounds, box_around
 from app.policy import kinds
 
 _TYPES: Final = {
@@ -40,7 +40,7 @@ class _Extent:
         self.has_heights = False
 
     def add(self, box: Bounds, has_heights: bool) -> None:
-        self.box = around(self.box, box)
+        self.box = box_around(self.box, box)
         self.has_heights |= has_heights
 
 
@@ -58,11 +58,11 @@ def write_gpkg(source: FeatureSource, folder: Path) -> IO[bytes]:
     """
     table, layer = Table(source), source.type
     with new_database(folder) as (connection, file):
-        gpkg_tables.create(connection, layer.name, _definitions(table.columns), _kind(layer))
+        gpkg_tables.create_tables(connection, layer.name, _definitions(table.columns), _kind(layer))
         connection.execute("BEGIN")
         extent = _insert(connection, layer, table, source.features())
         connection.execute("COMMIT")
-        gpkg_tables.finish(connection, layer.name, extent.box, extent.has_heights)
+        gpkg_tables.finish_tables(connection, layer.name, extent.box, extent.has_heights)
     file.seek(0)
     return file
 
@@ -84,7 +84,7 @@ def _insert(
     extent = _Extent()
     marks = ", ".join("?" * (2 + len(table.columns)))
     row = f'INSERT INTO "{layer.name}" VALUES ({marks})'  # noqa: S608 - one of two names
-    insert_box = gpkg_tables.insert_box(layer.name)
+    insert_box = gpkg_tables.insert_box_sql(layer.name)
     for number, feature in enumerate(features, 1):
         blob = None
         if feature.geometry is not None:
@@ -98,7 +98,7 @@ def _insert(
 
 
 def _blob(shape: Shape, box: Bounds) -> bytes:
-    """A geometry as in a GeoPackage: a header, then well-known binary."""
+    """The GeoPackage encoding of a geometry: a header, then well-known binary."""
     sides = box.west, box.east, box.south, box.north
     header = _HEADER.pack(b"GP", 0, _FLAGS, gpkg_tables.WGS84, *sides)
     pieces = _point(shape) if shape.type == "Point" else _multipolygon(shape)

@@ -54,7 +54,7 @@ _VALUES: Final = (
 )
 
 
-def create(
+def create_tables(
     connection: sqlite3.Connection, name: str, columns: Sequence[tuple[str, str]], kind: str
 ) -> None:
     """Create the tables of a GeoPackage, with one for features.
@@ -69,7 +69,7 @@ def create(
     for statement in _TABLES:
         connection.execute(statement)
     connection.executemany("INSERT INTO gpkg_spatial_ref_sys VALUES (?, ?, ?, ?, ?, ?)", _SYSTEMS)
-    others = "".join(f", {_quoted(column)} {of}" for column, of in columns)
+    others = "".join(f", {_quoted(column)} {column_type}" for column, column_type in columns)
     connection.execute(
         f'CREATE TABLE "{name}" (fid INTEGER PRIMARY KEY NOT NULL, geom {kind}{others})'
     )
@@ -88,20 +88,20 @@ def create(
     )
 
 
-def insert_box(name: str) -> str:
+def insert_box_sql(name: str) -> str:
     """The statement that adds a box to the index: fid, west, south, east, north."""
     columns = "id, minx, miny, maxx, maxy"
     return f'INSERT INTO "{_index(name)}" ({columns}) VALUES (?, ?, ?, ?, ?)'  # noqa: S608 - one of two names
 
 
-def finish(
+def finish_tables(
     connection: sqlite3.Connection,
     name: str,
     box: Bounds | None,
     has_heights: bool,
 ) -> None:
-    """Write the extent after all features, and create the triggers that keep the index up to date
-    when others change the file later."""
+    """Write the extent after all features, and create the triggers that update the index when a
+    program changes the file later."""
     if box is not None:
         connection.execute(
             "UPDATE gpkg_contents SET min_x = ?, min_y = ?, max_x = ?, max_y = ?", box

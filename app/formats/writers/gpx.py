@@ -40,7 +40,7 @@ def write_gpx(source: FeatureSource) -> Iterator[bytes]:
 
 
 def _waypoint(feature: Feature, geometry: Fragment, fields: list[str]) -> str:
-    """A waypoint, with its elements in the order that the schema of GPX demands."""
+    """A waypoint, with its elements in the order of the schema of GPX."""
     longitude, latitude, *height = read_shape(geometry).position
     properties = feature.properties
     elevation = element("ele", _decimal(height[0])) if height else ""
@@ -60,15 +60,15 @@ def _decimal(number: float) -> str:
 
 
 def _first_text(feature: Feature, names: tuple[str, ...]) -> str | None:
-    found = (feature.properties.get(name) for name in names)
-    return next((text for text in found if isinstance(text, str)), None)
+    values = (feature.properties.get(name) for name in names)
+    return next((value for value in values if isinstance(value, str)), None)
 
 
 def _extensions(feature: Feature, fields: list[str]) -> str:
     """An element for each field, and one with the JSON of the metadata."""
-    own = {name: feature.properties[name] for name in fields}
-    others = {name: value for name, value in feature.properties.items() if name not in own}
-    values = own | ({METADATA: others} if others else {})
+    values = {name: feature.properties[name] for name in fields}
+    metadata = {name: value for name, value in feature.properties.items() if name not in values}
+    values |= {METADATA: metadata} if metadata else {}
     return "".join(
         element(f"canopy:{name}", as_text(value))
         for name, value in values.items()

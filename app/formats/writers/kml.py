@@ -15,29 +15,29 @@ from app.formats.writers.source import FeatureSource
 from app.formats.writers.xml import element, escaped
 from app.values.strict_json import Fragment
 
-_INT_DIGITS: Final = 9  # that surely fit into the 32 bits of an int
-_DOUBLE_DIGITS: Final = 15  # that a double surely has
+_INT_DIGITS: Final = 9  # numbers of this length fit into the 32 bits of an int
+_DOUBLE_DIGITS: Final = 15  # and of this length into a double
 _HEAD: Final = (
     '<?xml version="1.0" encoding="UTF-8"?>\n<kml xmlns="http://www.opengis.net/kml/2.2">'
 )
-# Fields that are elements of a Placemark, and no data; and how each is written.
-_OWN: Final[dict[str, Callable[[str], str]]] = {"name": str, "description": as_html}
+# Fields that are elements of a Placemark instead of data, and how each is written.
+_ELEMENTS: Final[dict[str, Callable[[str], str]]] = {"name": str, "description": as_html}
 
 
 def write_kml(source: FeatureSource) -> Iterator[bytes]:
     """Yield a Document with a Schema of all columns."""
     table, name = Table(source), source.type.name
-    own = [field.name for field in source.type.property_fields if field.name in _OWN]
+    fields = [field.name for field in source.type.property_fields if field.name in _ELEMENTS]
     names = unique_names(column.name for column in table.columns)
-    data = [(place, each) for place, each in enumerate(names) if each not in own]
-    schema = "".join(_simple_field(each, table.columns[place]) for place, each in data)
+    data = [(index, column) for index, column in enumerate(names) if column not in fields]
+    schema = "".join(_simple_field(column, table.columns[index]) for index, column in data)
     head = f'{_HEAD}<Document id="{name}">{element("name", name)}'
     yield f'{head}<Schema name="{name}" id="{SCHEMA}{name}">{schema}</Schema>\n'.encode()
     for feature in source.features():
         elements = "".join(
-            element(name, _OWN[name](text))
-            for name in own
-            if (text := feature.properties.get(name)) is not None
+            element(field, _ELEMENTS[field](text))
+            for field in fields
+            if (text := feature.properties.get(field)) is not None
         )
         yield (
             f'<Placemark id="{escaped(feature.id)}">{elements}<ExtendedData>'
@@ -58,11 +58,11 @@ def _type(column: Column) -> str:
 
 
 def _data(row: list[Any], data: list[tuple[int, str]]) -> str:
-    """The values of a row; ``data`` has their places and names."""
+    """The values of a row; ``data`` has their indices and names."""
     return "".join(
-        f'<SimpleData name="{escaped(name)}">{_value(row[place])}</SimpleData>'
-        for place, name in data
-        if row[place] is not None
+        f'<SimpleData name="{escaped(name)}">{_value(row[index])}</SimpleData>'
+        for index, name in data
+        if row[index] is not None
     )
 
 

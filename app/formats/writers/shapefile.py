@@ -32,14 +32,20 @@ _TOO_LARGE: Final = (
     "The file would be larger than the 2 GB that a shapefile can have. "
     "Export fewer records, or choose another format, such as gpkg."
 )
-_LEVEL: Final = 3  # of compression, of 9; more is slower and hardly smaller
+_COMPRESSION_LEVEL: Final = 3  # a higher one is slower, and the file hardly smaller
 
 
 class _Loss(NamedTuple):
-    """The data of the features that the file lacks."""
+    """The data that the file lacks.
 
-    cut: list[int]  # values of each column
-    late: int  # features with metadata that came while the file was written
+    Args:
+        cut: the number of cut values of each column.
+        late: the number of features with metadata that were changed while the file was written.
+        heights: True if heights were left out.
+    """
+
+    cut: list[int]
+    late: int
     heights: bool
 
 
@@ -74,7 +80,7 @@ def write_shapefile(source: FeatureSource, folder: Path) -> IO[bytes]:
 
 
 def _zip(file: IO[bytes]) -> zipfile.ZipFile:
-    return zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=_LEVEL)
+    return zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=_COMPRESSION_LEVEL)
 
 
 def _write(

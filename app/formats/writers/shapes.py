@@ -44,8 +44,8 @@ class Shape(NamedTuple):
 
 
 def read_shape(geometry: Fragment) -> Shape:
-    """The shape of a stored Point, Polygon or MultiPolygon. Heights that only some of its positions
-    have are left out."""
+    """Read a stored Point, Polygon or MultiPolygon. Heights are left out if only some positions
+    have one."""
     value = orjson.loads(dumps(geometry))
     kind, coordinates = value["type"], value["coordinates"]
     if kind == "Point":
@@ -58,6 +58,6 @@ def read_shape(geometry: Fragment) -> Shape:
 
 
 def positions_text(ring: Ring) -> str:
-    """The positions of a ring as in JSON, without the outer brackets: ``10.0,50.0],[10.1,50.0``.
-    For formats with other separators."""
+    """The positions of a ring as JSON without the outer brackets, ``10.0,50.0],[10.1,50.0``, for
+    formats with other separators."""
     return dumps(ring).decode()[2:-2]

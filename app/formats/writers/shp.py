@@ -2,8 +2,8 @@
 
 https://www.esri.com/content/dam/esrisite/sitecore-archive/Files/Pdfs/library/whitepapers/pdfs/shapefile.pdf
 
-pyshp writes shapefiles too. But it passes over errors of a full disk, cuts numbers that are too
-long to other numbers, and keeps the name of every column that it has ever written in memory.
+pyshp writes shapefiles, too. But it ignores the errors of a full disk, cuts numbers that are too
+long to other numbers, and keeps the name of every column that it has written in memory.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from itertools import accumulate, chain
 from typing import IO, Final
 
 from app.formats.writers.shapes import Shape
-from app.geometry import Bounds, around
+from app.geometry import Bounds, box_around
 
 POINT: Final = 1
 POLYGON: Final = 5
@@ -47,7 +47,7 @@ class ShpWriter:
         content = struct.pack("<i", _NULL)
         if shape is not None:
             box = shape.box()
-            self._box = around(self._box, box)
+            self._box = box_around(self._box, box)
             content = _point(shape) if self._kind == POINT else _polygon(shape, box)
         self._number += 1
         words = len(content) // 2
@@ -76,5 +76,5 @@ def _polygon(shape: Shape, box: Bounds) -> bytes:
     starts = accumulate(sizes[:-1], initial=0)
     ordinates = chain.from_iterable(position[:2] for ring in rings for position in ring)
     head = struct.pack("<i4d2i", POLYGON, *box, len(rings), sum(sizes))
-    places = struct.pack(f"<{len(rings)}i", *starts)
-    return head + places + struct.pack(f"<{2 * sum(sizes)}d", *ordinates)
+    indices = struct.pack(f"<{len(rings)}i", *starts)
+    return head + indices + struct.pack(f"<{2 * sum(sizes)}d", *ordinates)

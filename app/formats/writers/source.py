@@ -1,10 +1,10 @@
-"""The records that a writer writes."""
+"""The records that are written to a file, and the bytes of it in blocks."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from app.formats.writers.features import Feature, FeatureType
 from app.values.batching import batched_by_bytes
@@ -12,39 +12,16 @@ from app.values.batching import batched_by_bytes
 BLOCK: Final = 64 * 1024  # bytes
 
 
-class Finding(NamedTuple):
-    """A problem or a warning, by a code of ``app.policy.eudr``. Those of a whole file have no ids
-    and no name."""
-
-    code: str
-    message: str
-    project_id: str | None = None
-    asset_id: str | None = None
-    name: str | None = None
-
-    @property
-    def record_id(self) -> str | None:
-        """The id of the record that it is about."""
-        return self.asset_id or self.project_id
-
-
 class CannotWrite(ValueError):
-    """The features cannot be written in this format. The message says why, and what to do.
-
-    ``problems``: those of single records.
-    """
-
-    def __init__(self, message: str, problems: Iterable[Finding] = ()) -> None:
-        super().__init__(message)
-        self.problems = tuple(problems)
+    """The features cannot be written in this format. The message says why, and what to do."""
 
 
 @dataclass(frozen=True)
 class FeatureSource:
-    """Records that are read again with every call. Others may change them between two calls.
+    """Records that are read again with every call; they may change between two calls.
 
     Args:
-        type: the type of the records, which determines the properties of their features.
+        type: determines the properties of their features.
         records: reads all of them; few are in memory at a time.
         metadata: reads the JSON text of the metadata of the records that have any.
     """
@@ -58,7 +35,7 @@ class FeatureSource:
 
 
 def blocks(pieces: Iterable[bytes]) -> Generator[bytes]:
-    """Yield the same bytes in fewer pieces, each of at most ``BLOCK`` bytes unless one of the given
-    pieces is larger."""
-    for some in batched_by_bytes(pieces, len, BLOCK):
-        yield b"".join(some)
+    """Yield the bytes of ``pieces`` in blocks of at most ``BLOCK`` bytes; a larger piece is a block
+    by itself."""
+    for batch in batched_by_bytes(pieces, len, BLOCK):
+        yield b"".join(batch)

@@ -1,5 +1,5 @@
-"""Files that exist only while they are open. They are unlinked before anything is written to them,
-so nothing is left of them however the process ends."""
+"""Files that exist only while they are open. They are unlinked before anything is written, so
+nothing is left of them however the process ends."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import IO, Final
 
-# What fails is not rolled back, but dropped with the file; a journal would need a name.
+# There is no journal, which would need a name: after an error, the file is dropped.
 _PRAGMAS: Final = (
     "journal_mode=OFF", "synchronous=OFF", "locking_mode=EXCLUSIVE", "temp_store=MEMORY",
 )  # fmt: skip
@@ -37,14 +37,14 @@ def new_database(folder: Path) -> Iterator[tuple[sqlite3.Connection, IO[bytes]]]
     Raises:
         OSError: it cannot be written.
     """
-    place = Path(tempfile.mkdtemp(dir=folder))  # mode 0700
+    parent = Path(tempfile.mkdtemp(dir=folder))  # mode 0700
     try:
-        file = (place / "database").open("w+b")
-        connection = sqlite3.connect(place / "database", isolation_level=None)
+        file = (parent / "database").open("w+b")
+        connection = sqlite3.connect(parent / "database", isolation_level=None)
         for pragma in _PRAGMAS:
             connection.execute(f"PRAGMA {pragma}")
     finally:
-        shutil.rmtree(place)
+        shutil.rmtree(parent)
     try:
         with closing(connection):
             yield connection, file

@@ -1,11 +1,11 @@
 """The countries of Natural Earth at 1:50 million, cut into pieces that are quick to look up.
 
-They are the file that pages draw the land of maps from, which set-up installs
-(``bin/_third_party.py``). They are read when they are needed first, or at the start by what forks
-the web server and the worker.
+They are in the file that maps on pages draw land from, which set-up installs
+(``bin/_third_party.py``). They are read when they are first needed, or at the start by the process
+that the web server and the worker are forked from.
 
-Everything is in Mercator's projection, with a degree of the equator as the unit: it keeps angles,
-so a distance is the same in all directions, and what is asked for can be within so many kilometers.
+Everything is in Mercator's projection, with a degree of the equator as the unit. It keeps angles,
+so a distance is the same in all directions, and pieces can be searched within some kilometers.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from app.policy.countries import CODES_BY_NAME, CODES_BY_NUMBER, NAMES
 
 _APP: Final = Path(__file__).parents[2]
 FILE: Final = _APP / "site" / "static" / "third_party" / "countries-50m.json"
-_POSITIONS: Final = 100  # of a piece
-_NARROW: Final = 1e-3  # degrees; narrower than this, nothing is cut
-_POLE: Final = 89.9  # degrees; what is beyond is drawn there
-_KM_PER_DEGREE: Final = 111.32  # of the equator
-_BESIDE: Final = 1.0  # degrees: pieces so close to the antimeridian are on both of its sides
+_PIECE_POSITIONS: Final = 100
+_NARROW: Final = 1e-3  # degrees; narrower polygons are not cut
+_POLE: Final = 89.9  # degrees; positions beyond are moved there
+_KM_PER_DEGREE: Final = 111.32  # at the equator
+_BESIDE: Final = 1.0  # degrees; pieces that close to the antimeridian are on both of its sides
 
 
 class World(NamedTuple):
@@ -45,17 +45,17 @@ class World(NamedTuple):
     tree: Any
 
     def code(self, piece: int) -> str:
-        """The code of the country that a piece is of."""
+        """The code of the country of a piece."""
         return self.codes[int(self.owner[piece])]
 
 
 def has_world() -> bool:
-    """Return whether the countries are installed, without reading them."""
+    """Return True if the countries are installed, without reading them."""
     return FILE.is_file()
 
 
 def installed_world() -> World:
-    """The countries, for what is only asked where they are installed."""
+    """The countries, for callers that know them to be installed."""
     world = load_world()
     assert world is not None
     return world
@@ -74,22 +74,22 @@ def load_world() -> World | None:
     for code, name, polygons in _countries(topology):
         names.setdefault(code, NAMES.get(code, name))
         for polygon in polygons:
-            cut = list(_cut(polygon))
-            pieces += cut
-            owners += [code] * len(cut)
+            polygon_pieces = list(_cut(polygon))
+            pieces += polygon_pieces
+            owners += [code] * len(polygon_pieces)
     codes, owner = np.unique(owners, return_inverse=True)
-    drawn = project_polygons(np.array(pieces))
-    west, _, east, _ = shapely.bounds(drawn).T
+    projected = project_polygons(np.array(pieces))
+    west, _, east, _ = shapely.bounds(projected).T
     in_east, in_west = east > 180 - _BESIDE, west < _BESIDE - 180
-    beyond = [_moved(drawn[in_east], -360), _moved(drawn[in_west], 360)]
-    drawn = np.concatenate([drawn, *beyond])
+    beyond = [_moved(projected[in_east], -360), _moved(projected[in_west], 360)]
+    projected = np.concatenate([projected, *beyond])
     owner = np.concatenate([owner, owner[in_east], owner[in_west]])
-    tree = shapely.STRtree(drawn)
-    tree.query(shapely.box(0, 0, 1, 1))  # which builds it
-    return World(drawn, owner, codes.tolist(), names, tree)
+    tree = shapely.STRtree(projected)
+    tree.query(shapely.box(0, 0, 1, 1))  # builds it
+    return World(projected, owner, codes.tolist(), names, tree)
 
 
-def projected(lon: Floats, lat: Floats) -> tuple[Floats, Floats]:
+def project_positions(lon: Floats, lat: Floats) -> tuple[Floats, Floats]:
     """Positions in degrees, projected."""
     latitude = np.radians(np.clip(lat, -_POLE, _POLE))
     return lon, np.degrees(np.arcsinh(np.tan(latitude)))
@@ -98,7 +98,8 @@ def projected(lon: Floats, lat: Floats) -> tuple[Floats, Floats]:
 def project_polygons(polygons: Any) -> Any:
     """Polygons in degrees, projected."""
     return shapely.transform(
-        polygons, lambda positions: np.column_stack(projected(positions[:, 0], positions[:, 1]))
+        polygons,
+        lambda positions: np.column_stack(project_positions(positions[:, 0], positions[:, 1])),
     )
 
 
@@ -108,13 +109,13 @@ def project_latitude(lat: float) -> float:
     return math.degrees(math.asinh(math.tan(latitude)))
 
 
-def length(km: float, lat: Any) -> Any:
-    """How long ``km`` at a latitude are in the projection. It takes an array, too."""
-    return km / kilometers(lat)
+def projected_length(km: float, lat: Any) -> Any:
+    """The length of ``km`` in the projection, at a latitude or an array of them."""
+    return km / unit_kilometers(lat)
 
 
-def kilometers(lat: Any) -> Any:
-    """How many kilometers the unit of the projection has at a latitude."""
+def unit_kilometers(lat: Any) -> Any:
+    """The kilometers in a unit of the projection, at a latitude or an array of them."""
     return _KM_PER_DEGREE * np.cos(np.radians(np.clip(lat, -_POLE, _POLE)))
 
 
@@ -129,8 +130,8 @@ def _countries(topology: Any) -> Iterator[tuple[str, str, list[Any]]]:
     arcs = [np.cumsum(arc, axis=0) * scale + origin for arc in topology["arcs"]]
 
     def ring(numbers: list[int]) -> Any:
-        """Each arc begins where the one before it ends; ~number is the arc turned round."""
-        lines = [arcs[each] if each >= 0 else arcs[~each][::-1] for each in numbers]
+        """Each arc begins where the one before it ends; ~number is the reversed arc."""
+        lines = [arcs[number] if number >= 0 else arcs[~number][::-1] for number in numbers]
         return _unwrapped(np.concatenate([lines[0], *(line[1:] for line in lines[1:])]))
 
     for country in topology["objects"]["countries"]["geometries"]:
@@ -139,8 +140,11 @@ def _countries(topology: Any) -> Iterator[tuple[str, str, list[Any]]]:
         if code is not None:
             is_multi = country["type"] == "MultiPolygon"
             parts = country["arcs"] if is_multi else [country["arcs"]]
-            drawn = [shapely.Polygon(*_shell_and_holes(map(ring, part))) for part in parts]
-            yield code, name, drawn
+            yield (
+                code,
+                name,
+                [shapely.Polygon(*_shell_and_holes(map(ring, part))) for part in parts],
+            )
 
 
 def _unwrapped(ring: Any) -> Any:
@@ -166,7 +170,7 @@ def _cut(polygon: Any) -> Iterator[Any]:
         return
     west, south, east, north = polygon.bounds
     is_narrow = max(east - west, north - south) < _NARROW
-    if is_narrow or shapely.get_num_coordinates(polygon) <= _POSITIONS:
+    if is_narrow or shapely.get_num_coordinates(polygon) <= _PIECE_POSITIONS:
         yield polygon
         return
     x, y = (west + east) / 2, (south + north) / 2

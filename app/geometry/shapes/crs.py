@@ -1,8 +1,8 @@
-"""Coordinate systems besides longitude and latitude in which programs draw maps.
+"""The coordinate systems in which programs draw maps.
 
-``CRS84`` is WGS 84 with the longitude first, in which everything is stored. ``EPSG:4326`` is the
-same with the latitude first, as the authority defines it. ``EPSG:3857`` is Web Mercator, in meters,
-which ends at some 85 degrees: whatever is nearer to a pole is moved there.
+``CRS84`` is WGS 84 with the longitude first; everything is stored in it. ``EPSG:4326`` is the same
+with the latitude first, as the authority defines it. ``EPSG:3857`` is Web Mercator, in meters. It
+ends at some 85 degrees: positions nearer to a pole are moved there.
 """
 
 from __future__ import annotations
@@ -14,16 +14,15 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-Positions: TypeAlias = NDArray[np.float64]  # of shape (n, 2)
+Positions: TypeAlias = NDArray[np.float64]  # shape (n, 2)
 
 _METERS: Final = 6378137.0 * np.pi / 180  # a degree of longitude in Web Mercator
 MAX_LATITUDE: Final = 85.0511287798066  # where the world is a square in Web Mercator
-_LONGEST: Final = 1e9  # meters; what is farther is no place
+_LONGEST: Final = 1e9  # meters; longer ordinates are cut to this
 
 
 class Crs(NamedTuple):
-    """A coordinate system. ``decimals``: to how many decimals its positions are rounded, if at
-    all."""
+    """A coordinate system. ``decimals``: those of its positions, if they are rounded."""
 
     uri: str
     from_degrees: Callable[[Positions], Positions]
@@ -56,11 +55,11 @@ EPSG_3857: Final = Crs(
     "http://www.opengis.net/def/crs/EPSG/0/3857", _from_degrees, _to_degrees, decimals=4
 )
 SYSTEMS: Final = (CRS84, EPSG_3857, EPSG_4326)
-_DEGREE_DECIMALS: Final = 9  # of what was sent in meters: a tenth of a millimeter
+_DEGREE_DECIMALS: Final = 9  # a tenth of a millimeter, for positions sent in meters
 
 
 def from_degrees(text: str, crs: Crs) -> str:
-    """The GeoJSON text of a stored geometry in another system; heights stay as they are."""
+    """The GeoJSON text of a stored geometry in another system; heights do not change."""
     return (
         text if crs is CRS84 else _transformed(orjson.loads(text), crs.from_degrees, crs.decimals)
     )
@@ -69,8 +68,7 @@ def from_degrees(text: str, crs: Crs) -> str:
 def to_degrees(geometry: Any, crs: Crs) -> Any:
     """A parsed geometry in longitude and latitude.
 
-    Anything that is no geometry is returned unchanged, for ``read_boundary`` or ``read_point`` to
-    say what is wrong with it.
+    Anything else is returned unchanged: ``read_boundary`` or ``read_point`` says what is wrong.
     """
     if crs is CRS84 or not isinstance(geometry, dict):
         return geometry

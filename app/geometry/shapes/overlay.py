@@ -23,8 +23,8 @@ from app.policy.request_limits import OVERLAP_METERS, OVERLAY_SECONDS
 _COMPARED: Final = 2_000_000  # pairs of edges, which are compared in 60 ms however they lie
 _SMALL: Final = 4_000  # pairs of edges; even if all cross, and GEOS tries again, it takes 0.5 s
 _LARGE: Final = 500  # positions of two boundaries; fewer are overlaid whole
-_MARGIN: Final = 1e-6  # degrees around what has changed
-# Odd numbers without a pattern, by which the bits of numbers are mixed.
+_MARGIN: Final = 1e-6  # degrees around the changed edges
+# Odd numbers without a pattern, to mix the bits of numbers.
 _MIXERS: Final = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F))
 
 
@@ -36,7 +36,7 @@ class Shape(NamedTuple):
 
 
 class AreaDifference(NamedTuple):
-    """Square meters that a boundary has gained and lost; None: too expensive to find out."""
+    """The square meters that a boundary has gained and lost; None: too expensive to find out."""
 
     added_m2: int | None
     removed_m2: int | None
@@ -58,10 +58,12 @@ def stored_shape(text: str) -> Shape:
 
 
 def common_area(one: Shape, other: Shape, seconds: float = OVERLAY_SECONDS) -> float | None:
-    """Return the square meters that two boundaries have in common: 0 where that is narrower than
-    OVERLAP_METERS on the average, as neighbors that were drawn apart have it. None if it takes
-    longer than twice ``seconds`` of processor time to find out. For several calls, keep ``one`` the
-    same."""
+    """Return the square meters that two boundaries have in common.
+
+    It is 0 if that area is narrower than OVERLAP_METERS on the average, as between neighbors that
+    were drawn separately, and None if it takes longer than twice ``seconds`` of processor time. To
+    compare one boundary with several, pass it as ``one``.
+    """
     pairs = len(one.rings.lon) * len(other.rings.lon)
     if pairs <= _COMPARED:
         if not shapely.intersects(one.polygons, other.polygons):
@@ -78,13 +80,13 @@ def common_area(one: Shape, other: Shape, seconds: float = OVERLAY_SECONDS) -> f
     common = timed.intersection(one.polygons, other.polygons, seconds)
     if common is not None:
         return _wide_area(common)
-    lost = difference(one, other, seconds).removed_m2  # little, where they are nearly the same
+    lost = area_difference(one, other, seconds).removed_m2  # quick, if they are nearly the same
     return None if lost is None else max(0.0, boundary_area(one.rings) - lost)
 
 
-def difference(old: Shape, new: Shape, seconds: float = OVERLAY_SECONDS) -> AreaDifference:
-    """Return the areas that the new boundary has gained and lost, or UNKNOWN if it takes longer
-    than ``seconds`` of processor time to find out.
+def area_difference(old: Shape, new: Shape, seconds: float = OVERLAY_SECONDS) -> AreaDifference:
+    """Return the areas that the new boundary has gained and lost, or UNKNOWN if that takes longer
+    than ``seconds`` of processor time.
 
     Of large boundaries only the box around the changed edges is overlaid. Finding it takes a
     microsecond for each position.
@@ -94,20 +96,20 @@ def difference(old: Shape, new: Shape, seconds: float = OVERLAY_SECONDS) -> Area
         box = _changed_box(old.rings, new.rings)
         if box is None:
             return AreaDifference(0, 0)
-    found: tuple[Any, Any] | None
+    differences: tuple[Any, Any] | None
     if len(old.rings.lon) * len(new.rings.lon) <= _SMALL:
         try:
-            found = (
+            differences = (
                 shapely.difference(new.polygons, old.polygons),
                 shapely.difference(old.polygons, new.polygons),
             )
         except shapely.errors.GEOSException:
-            found = None
+            differences = None
     else:
-        found = timed.differences(old.polygons, new.polygons, box, seconds)
-    if found is None:
+        differences = timed.differences(old.polygons, new.polygons, box, seconds)
+    if differences is None:
         return UNKNOWN
-    gained, lost = found
+    gained, lost = differences
     return AreaDifference(round(_area(gained)), round(_area(lost)))
 
 
@@ -116,8 +118,8 @@ def _area(polygons: Any) -> float:
 
 
 def _wide_area(polygons: Any) -> float:
-    """The area of polygons, or 0 where they are narrow: the mean width of something long is its
-    area by half its perimeter."""
+    """The area of polygons, or 0 if they are narrow: the mean width of something long is its area
+    by half its perimeter."""
     rings = polygon_rings(polygons)
     area = max(0.0, boundary_area(rings))
     return area if 2 * area >= OVERLAP_METERS * boundary_perimeter(rings) else 0.0
@@ -125,33 +127,35 @@ def _wide_area(polygons: Any) -> float:
 
 def _changed_box(old: Rings, new: Rings) -> Any:
     """The box around all edges that only one of two boundaries has, or None without any."""
-    numbers, others = _edge_numbers(old), _edge_numbers(new)
-    changed = [
-        np.flatnonzero(np.isin(one, other, invert=True))
-        for one, other in ((numbers, others), (others, numbers))
-    ]
+    old_edges, new_edges = _edge_numbers(old), _edge_numbers(new)
+    changed = (
+        np.flatnonzero(np.isin(old_edges, new_edges, invert=True)),
+        np.flatnonzero(np.isin(new_edges, old_edges, invert=True)),
+    )
     ends = [
         np.stack((rings.lon[index + end], rings.lat[index + end]))
         for rings, index in zip((old, new), changed, strict=True)
         for end in (0, 1)
     ]
-    places: Floats = np.concatenate(ends, axis=1)
-    if not places.size:
+    positions: Floats = np.concatenate(ends, axis=1)
+    if not positions.size:
         return None
-    (west, south), (east, north) = places.min(axis=1) - _MARGIN, places.max(axis=1) + _MARGIN
+    west, south = positions.min(axis=1) - _MARGIN
+    east, north = positions.max(axis=1) + _MARGIN
     return shapely.box(west, south, east, north)
 
 
 def _edge_numbers(rings: Rings) -> NDArray[np.uint64]:
     """A number for each edge, the same in both directions, and hardly ever that of another edge.
 
-    There is one more between two rings, whose edges count as changed where the rings' order does.
+    There is also one from each ring to the next; it changes where the order of the rings does.
     """
     first, second = _MIXERS
-    lon, lat = (np.ascontiguousarray(each + 0.0).view(np.uint64) for each in (rings.lon, rings.lat))
-    place = (lon * first) ^ (lat * second)
-    place ^= place >> np.uint64(29)
-    place *= first
-    place ^= place >> np.uint64(32)
-    numbers: NDArray[np.uint64] = place[:-1] * place[1:] + place[:-1] + place[1:]
-    return numbers
+    lon = np.ascontiguousarray(rings.lon + 0.0).view(np.uint64)
+    lat = np.ascontiguousarray(rings.lat + 0.0).view(np.uint64)
+    position = (lon * first) ^ (lat * second)
+    position ^= position >> np.uint64(29)
+    position *= first
+    position ^= position >> np.uint64(32)
+    edges: NDArray[np.uint64] = position[:-1] * position[1:] + position[:-1] + position[1:]
+    return edges

@@ -1,4 +1,4 @@
-"""The shapes of queries, which boundaries and locations may intersect."""
+"""The shapes that queries compare boundaries and locations with."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ import numpy as np
 import shapely
 from shapely.errors import GEOSException
 
-from app.geometry.bounds import Bounds
+from app.geometry.bounding_boxes import Bounds
 from app.geometry.shapes.crs import Crs
 
-_TURN: Final = 360.0  # the same place has longitudes a turn apart
+_TURN: Final = 360.0  # degrees
 _KINDS: Final = re.compile(
     r"(?:(?:MULTI)?(?:POINT|LINESTRING|POLYGON)|GEOMETRYCOLLECTION)\b", re.IGNORECASE
 )
@@ -29,10 +29,10 @@ class ShapeInvalid(ValueError):
 class QueryShape:
     """A geometry of a query, in degrees.
 
-    ``bounds`` is the unwrapped box around it; ``is_box`` says that it is nothing but this box.
-    ``copies`` are shapely's geometries of it: itself, and a turn to the west or to the east where
-    that reaches between -180 and 180 degrees, too. Each is prepared for being compared with many;
-    a collection of them would not be.
+    ``bounds`` is the unwrapped box around it; ``is_box`` is True if it is just this box. ``copies``
+    are shapely's geometries of it: the geometry, and those a turn to the west or to the east that
+    reach between -180 and 180 degrees, too. Each is prepared for many comparisons, as a collection
+    of them could not be.
     """
 
     bounds: Bounds
@@ -40,7 +40,7 @@ class QueryShape:
     copies: tuple[Any, ...]
 
     def intersects(self, texts: Sequence[str]) -> list[bool]:
-        """For each boundary, True if it has a point in common with this; one on the edge is enough.
+        """True for each boundary that has a point in common with it, if only on the edge.
 
         Args:
             texts: GeoJSON of valid boundaries.
@@ -50,17 +50,18 @@ class QueryShape:
     def intersects_points(
         self, longitudes: Sequence[float], latitudes: Sequence[float]
     ) -> list[bool]:
-        """For each point, True if it is in this or on its edge."""
+        """True for each point that is in it or on its edge."""
         return self._test(shapely.points(np.array(longitudes), np.array(latitudes)))
 
     def _test(self, geometries: Any) -> list[bool]:
         tests = [shapely.intersects(copy, geometries) for copy in self.copies]
-        found: list[bool] = np.any(tests, axis=0).tolist()
-        return found
+        is_intersecting: list[bool] = np.any(tests, axis=0).tolist()
+        return is_intersecting
 
 
 def read_box(numbers: Sequence[float], crs: Crs) -> QueryShape:
-    """The shape of a box of four numbers, the lower ones first; of six, heights are ignored.
+    """The shape of a box of four numbers, the lower ones first, or six with heights, which are
+    ignored.
 
     Longitudes beyond ±180 are wrapped. A western longitude past the eastern one means a box that
     crosses the antimeridian.
@@ -91,13 +92,12 @@ def read_box(numbers: Sequence[float], crs: Crs) -> QueryShape:
 
 
 def read_shape(text: str, crs: Crs) -> QueryShape:
-    """The shape of a geometry in WKT or GeoJSON; of a collection, the union of its parts.
+    """The shape of a geometry in WKT or GeoJSON; that of a collection is the union of its parts.
 
     Raises:
         ShapeInvalid: it cannot be read, is not valid, or is beyond ±180 or ±90 degrees.
     """
-    geometry = _read(text)
-    geometry = shapely.transform(geometry, crs.to_degrees)
+    geometry = shapely.transform(_parse(text), crs.to_degrees)
     if not shapely.is_valid(geometry):
         reason = str(shapely.is_valid_reason(geometry))
         raise ShapeInvalid(f"The geometry is not valid: {reason[:100]}.")
@@ -109,7 +109,7 @@ def read_shape(text: str, crs: Crs) -> QueryShape:
     return QueryShape(Bounds(west, south, east, north), False, _copies(geometry))
 
 
-def _read(text: str) -> Any:
+def _parse(text: str) -> Any:
     is_json = text.lstrip().startswith("{")
     try:
         if not is_json and not _KINDS.match(text.lstrip()):

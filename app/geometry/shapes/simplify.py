@@ -30,7 +30,7 @@ from app.policy.request_limits import MAP_LEAST_PIXELS, MAP_LEVELS, MAP_SHORT_BY
 from app.values.strict_json import dumps
 
 _TILE_PIXELS: Final = 256  # the side of the world at zoom 0
-_ROUNDING_STEPS: Final = 4  # of a pixel, at least: positions are rounded to decimals of a degree
+_ROUNDING_STEPS: Final = 4  # in a pixel, at least, when positions are rounded to decimals
 _TOLERANCE_PIXELS: Final = 0.5
 # GEOS divides a line at its farthest position, again and again. In the worst case that takes the
 # square of its positions and as many nested calls, so it gets pieces of at most this many segments.
@@ -85,31 +85,30 @@ def map_shape(text: str, level: int) -> str | None:
 def map_shapes(texts: Sequence[str], level: int | None = None) -> list[dict[int, str]]:
     """The shapes of boundaries for the zooms of MAP_LEVELS, as the texts of GeoJSON geometries.
 
-    Only those at which a boundary has MAP_LEAST_PIXELS or more, and none where it is short enough
-    to be shown whole (``is_shown_whole``). A shape is a Point where each part is smaller than a
-    pixel. Many at once take a fifth of the time that each takes alone.
+    There are shapes where a boundary has MAP_LEAST_PIXELS or more, but none where it is shown whole
+    (``is_shown_whole``). A shape is a Point if each part is smaller than a pixel. Many boundaries
+    at once take a fifth of the time that they take one by one.
 
     Args:
         texts: GeoJSON of valid boundaries. Anything else, written with SQL, has no shapes.
-        level: make the shapes for this one alone, of short boundaries too.
+        level: make only the shapes for this level, also of short boundaries.
 
     Returns:
         The shapes of each boundary by level.
     """
-    found: list[dict[int, str]] = [{} for _ in texts]
-    read = (_outline(number, text) for number, text in enumerate(texts))
-    outlines = [outline for outline in read if outline is not None]
-    for each in MAP_LEVELS if level is None else (level,):
-        chosen = [
+    shapes: list[dict[int, str]] = [{} for _ in texts]
+    outlines = list(filter(None, map(_outline, range(len(texts)), texts)))
+    for map_level in MAP_LEVELS if level is None else (level,):
+        large = [
             outline
             for outline in outlines
-            if (level is not None or not is_shown_whole(len(texts[outline.number]), each))
-            and pixels(outline.bounds, each) >= MAP_LEAST_PIXELS
+            if (level is not None or not is_shown_whole(len(texts[outline.number]), map_level))
+            and pixels(outline.bounds, map_level) >= MAP_LEAST_PIXELS
         ]
-        for outline, shape in zip(chosen, _shapes_at(chosen, each), strict=True):
+        for outline, shape in zip(large, _shapes_at(large, map_level), strict=True):
             if shape is not None:
-                found[outline.number][each] = shape
-    return found
+                shapes[outline.number][map_level] = shape
+    return shapes
 
 
 def levels_of(size: int, bounds: Bounds) -> list[int]:
@@ -123,15 +122,13 @@ def levels_of(size: int, bounds: Bounds) -> list[int]:
 
 
 def is_shown_whole(size: int, level: int | None) -> bool:
-    """True if a boundary of ``size`` bytes is shown as it is at this level.
-
-    Always without a level; at the largest one if it is short, as it would hardly lose a position.
-    """
+    """True if maps show a boundary of ``size`` bytes unchanged at this level: without a level, and
+    at the largest one if it is short, as it would hardly lose a position."""
     return level is None or (level == MAP_LEVELS[0] and size <= MAP_SHORT_BYTES)
 
 
 def _outline(number: int, text: str) -> _Outline | None:
-    """None: the text is no boundary."""
+    """The outline of a boundary; None: the text is none."""
     try:
         rings = stored_rings(text)
         sides = (rings.lon.min(), rings.lat.min(), rings.lon.max(), rings.lat.max())
@@ -149,10 +146,10 @@ def _shapes_at(outlines: Sequence[_Outline], level: int) -> list[str | None]:
     except (ValueError, TypeError, LookupError, GEOSException):
         if len(outlines) == 1:
             return [None]
-        return [shape for each in outlines for shape in _shapes_at([each], level)]
+        return [shape for outline in outlines for shape in _shapes_at([outline], level)]
     return [
-        _polygons_text(found) if found else point_shape(outline.bounds, level)
-        for outline, found in zip(outlines, polygons, strict=True)
+        _polygons_text(coordinates) if coordinates else point_shape(outline.bounds, level)
+        for outline, coordinates in zip(outlines, polygons, strict=True)
     ]
 
 
@@ -161,17 +158,17 @@ def _simplified(outlines: Sequence[_Outline], level: int) -> _FewerRings:
 
     All of them are simplified in one call of GEOS.
     """
-    many = [outline.rings for outline in outlines]
-    sizes = np.concatenate([np.diff(rings.starts) for rings in many])
-    rings_of_parts = np.concatenate([np.diff(rings.part_starts) for rings in many])
-    # Web Mercator stretches latitudes by 1 / cos(latitude). Here all of a boundary are stretched as
-    # those nearest to a pole, so that the tolerance is never too coarse.
+    boundaries = [outline.rings for outline in outlines]
+    sizes = np.concatenate([np.diff(rings.starts) for rings in boundaries])
+    rings_of_parts = np.concatenate([np.diff(rings.part_starts) for rings in boundaries])
+    # Web Mercator stretches latitudes by 1 / cos(latitude). Here the whole of a boundary is
+    # stretched as where it is nearest to a pole, so that the tolerance is never too coarse.
     north = [1 / math.cos(math.radians(_most_polar(outline.bounds))) for outline in outlines]
-    stretch = np.repeat(north, [len(rings.starts) - 1 for rings in many])  # of each ring
+    stretch = np.repeat(north, [len(rings.starts) - 1 for rings in boundaries])  # by ring
     index, piece, ring_of_piece = _pieces(sizes)
-    positions = np.column_stack(
-        [np.concatenate([getattr(rings, name) for rings in many]) for name in ("lon", "lat")]
-    )
+    lon = np.concatenate([rings.lon for rings in boundaries])
+    lat = np.concatenate([rings.lat for rings in boundaries])
+    positions = np.column_stack([lon, lat])
     positions[:, 1] *= np.repeat(stretch, sizes)
     lines: Any = shapely.linestrings(positions[index], indices=piece)
     tolerance = _TOLERANCE_PIXELS * _pixel_degrees(level)
@@ -195,8 +192,8 @@ def _pieces(sizes: Integers) -> tuple[Integers, Integers, Integers]:
         sizes: the number of positions of each ring.
 
     Returns:
-        The indices of the positions of all pieces, one piece after the other; the piece of each of
-        these; and the ring of each piece.
+        The indices of the positions of all pieces, in order; the piece of each of these; and the
+        ring of each piece.
     """
     numbers = np.arange(len(sizes))
     if sizes.max() <= _PIECE_SEGMENTS:  # each ring is one piece
@@ -216,34 +213,34 @@ def _without_collapsed(rings: _FewerRings) -> _FewerRings:
     """Leave out parts that have become one position, and holes without an area.
 
     An exterior ring that has become a line, there and back, gets the fourth position that GeoJSON
-    asks for.
+    requires.
     """
     points, ring, part, is_exterior = rings
     size = np.bincount(ring, minlength=len(part))
     if size.min() > _FLAT_RING:
         return rings
-    is_kept = np.where(is_exterior, size > 1, size > _FLAT_RING)
-    is_kept &= is_kept[np.flatnonzero(is_exterior)][part]  # a hole goes with its exterior ring
+    is_left = np.where(is_exterior, size > 1, size > _FLAT_RING)
+    is_left &= is_left[np.flatnonzero(is_exterior)][part]  # a hole goes with its exterior ring
     second = np.flatnonzero(_starts_ring(ring)) + 1
     repeated = second[(is_exterior & (size == _FLAT_RING))[ring[second - 1]]]
     points = np.insert(points, repeated, points[repeated], axis=0)
     ring = np.insert(ring, repeated, ring[repeated])
-    in_kept = is_kept[ring]
-    return rings._replace(points=points[in_kept], ring=ring[in_kept])
+    is_point_left = is_left[ring]
+    return rings._replace(points=points[is_point_left], ring=ring[is_point_left])
 
 
 def _polygons(rings: _FewerRings, outlines: Sequence[_Outline]) -> list[list[Any]]:
     """The polygons of each boundary, as GeoJSON ``coordinates``."""
     starts = np.flatnonzero(_starts_ring(rings.ring))
     parts = rings.part[rings.ring[starts]].tolist()
-    bounds = [*starts.tolist(), len(rings.points)]
+    ends = [*starts.tolist(), len(rings.points)]
     positions = rings.points.tolist()
     polygons: list[list[Any]] = [[] for _ in range(int(rings.part[-1]) + 1)]  # by part
-    for part, (begin, end) in zip(parts, pairwise(bounds), strict=True):
+    for part, (begin, end) in zip(parts, pairwise(ends), strict=True):
         polygons[part].append(positions[begin:end])
-    kept = iter(polygons)
+    rest = iter(polygons)
     counts = (len(outline.rings.part_starts) - 1 for outline in outlines)
-    return [[polygon for polygon in islice(kept, count) if polygon] for count in counts]
+    return [[polygon for polygon in islice(rest, count) if polygon] for count in counts]
 
 
 def _polygons_text(polygons: list[Any]) -> str:
@@ -254,7 +251,7 @@ def _polygons_text(polygons: list[Any]) -> str:
 
 
 def point_shape(bounds: Bounds, zoom: int) -> str:
-    """The middle of a box as GeoJSON of a Point, for a shape that is too small."""
+    """The middle of a box as GeoJSON of a Point, for a shape smaller than a pixel."""
     places, longitude = decimals(zoom), (bounds.west + bounds.east) / 2
     if longitude > 180:  # past the antimeridian
         longitude -= 360
@@ -263,7 +260,7 @@ def point_shape(bounds: Bounds, zoom: int) -> str:
 
 
 def _starts_ring(ring: Integers) -> Booleans:
-    """For each position, True if it is the first one of its ring."""
+    """True for each position that is the first of its ring."""
     starts: Booleans = np.ones(len(ring), bool)
     starts[1:] = ring[1:] != ring[:-1]
     return starts

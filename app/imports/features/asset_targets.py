@@ -19,7 +19,7 @@ from app.auth.principal import Principal
 from app.auth.tenant import columns_of
 from app.db.queries import CompiledQuery
 from app.geometry import SAME_WITHIN, Point, read_point
-from app.geometry.rings import Rings, contains, stored_rings
+from app.geometry.rings import Rings, contains_point, stored_rings
 from app.http.errors import NotFound
 from app.imports.features.candidates import Candidate
 from app.imports.features.external_ids import ExternalIds, has_another
@@ -105,7 +105,7 @@ class AssetMatcher:
     def _is_outside(self, location: Point | None) -> bool | None:
         if location is None or self._project_boundary is None:
             return None
-        return not contains(self._project_boundary, location.longitude, location.latitude)
+        return not contains_point(self._project_boundary, location.longitude, location.latitude)
 
     def _decide(self, candidate: Candidate) -> Decision:
         name = "" if candidate.is_numbered else fold(candidate.name)

@@ -26,10 +26,10 @@ class JoinedCorners(FormatReader):
         self.layers, self.notes = reader.layers, reader.notes
         self._reader, self._column = reader, column
 
-    def read(self, layer: Layer, crs: str | None = None) -> Iterator[SourceFeature]:
-        """As ``FormatReader.read``."""
+    def read_features(self, layer: Layer, crs: str | None = None) -> Iterator[SourceFeature]:
+        """As ``FormatReader.read_features``."""
         areas: dict[Any, _Area] = {}
-        for feature in self._reader.read(layer, crs):
+        for feature in self._reader.read_features(layer, crs):
             geometry = feature.geometry or {}
             points = points_of(geometry) or ([geometry] if geometry.get("type") == "Point" else [])
             if geometry and not points:

@@ -11,7 +11,7 @@ from typing import Any, Final, cast
 from sqlalchemy import Table, and_, bindparam
 
 from app.auth.tenant import columns_among, columns_of
-from app.db.queries import CompiledQuery, engine
+from app.db.queries import CompiledQuery, reading_engine
 from app.db.search_index import box_values, candidates, fence, overlaps_box
 from app.geometry import SAME_WITHIN, Bounds
 from app.models import Project
@@ -89,7 +89,7 @@ def with_box(account_id: str, bounds: Bounds, name: str) -> list[Any]:
     If SAME_BOX or more have it, only those of the name: a file of features with one box would take
     hours.
     """
-    dialect = engine().dialect.name
+    dialect = reading_engine().dialect.name
     west, south, east, north = bounds
     longitude, latitude = (west + east) / 2, (south + north) / 2
     # Boxes that agree but for rounding contain this one's middle.

@@ -190,7 +190,7 @@ def _geometry(reader: FormatReader, layer: Layer) -> str | None:
         return None
     notes, kind = list(reader.notes), None
     with suppress(FileInvalid):
-        features = islice(reader.read(layer), _SAMPLED_FEATURES)
+        features = islice(reader.read_features(layer), _SAMPLED_FEATURES)
         kind = next((kind_of(feature.geometry) for feature in features if feature.geometry), None)
     reader.notes[:] = notes  # the notes on features are complete when all are read
     return kind
@@ -205,7 +205,7 @@ def _scan(
     reader: FormatReader, layer: dict[str, Any], crs: str | None, max_features: int | None
 ) -> Iterator[Any]:
     scan = LayerScan()
-    for feature in reader.read(_layer(layer), crs):
+    for feature in reader.read_features(_layer(layer), crs):
         scan.add(feature)
         if max_features is not None and scan.features > max_features:
             raise FileInvalid(
@@ -226,7 +226,7 @@ def _repeated_names(
 ) -> Iterator[list[str]]:
     names = Counter(
         fold(cut_name(feature_name(feature.properties, column)))
-        for feature in reader.read(_layer(layer), crs)
+        for feature in reader.read_features(_layer(layer), crs)
         if of_points in (None, kind_of(feature.geometry or {}) == "points")
     )
     yield [name for name, number in names.items() if number > 1]
@@ -238,7 +238,9 @@ def _features(
     mapping = ColumnMapping(**sent_options["mapping"])
     options = ReadOptions(**{**sent_options, "mapping": mapping})
     producers, changes = ProducerCounts(), TextChanges()
-    features: Iterator[SourceFeature] = map(producers.counted, reader.read(_layer(layer), crs))
+    features: Iterator[SourceFeature] = map(
+        producers.counted, reader.read_features(_layer(layer), crs)
+    )
     if options.kind == "assets" or options.points_as_plots:
         features = _single_points(features, reader.note, is_mixed=options.points_as_plots)
     checked = (check_feature(feature, options, reader.note) for feature in features)

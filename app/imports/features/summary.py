@@ -8,10 +8,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
-from app.geometry import Boundary, Bounds, around, wrapped
+from app.geometry import Boundary, Bounds, box_around, wrapped_box
 from app.geometry.countries import country_at, country_name
 from app.geometry.plain_words import plain_message
-from app.geometry.warnings import WARNING_CODES, warned
+from app.geometry.warnings import WARNING_CODES, indices_by_warning
 from app.imports.features.candidates import Candidate, RejectedFeature
 from app.imports.overlaps import PlacedFeature
 from app.policy.imports import FAULTS
@@ -85,12 +85,12 @@ class FeatureSummary:
         if candidate.bounds is None:
             self._without_place += 1
             return
-        self._box = around(self._box, candidate.bounds)
+        self._box = box_around(self._box, candidate.bounds)
         if country := _country(candidate):
             self._countries[country] += 1
 
     def _add_warnings(self, written: Sequence[tuple[int, Boundary]]) -> None:
-        for code, indices in warned([boundary for _, boundary in written]).items():
+        for code, indices in indices_by_warning([boundary for _, boundary in written]).items():
             if indices:
                 counts = self._warnings.setdefault(code, [0, written[min(indices)][0]])
                 counts[0] += len(indices)
@@ -98,7 +98,7 @@ class FeatureSummary:
     def as_json(self) -> dict[str, Any]:
         """The summary as ``Import.counts`` has it."""
         return {
-            "bbox": self._box and list(wrapped(self._box)),
+            "bbox": self._box and list(wrapped_box(self._box)),
             "countries": [
                 {"code": code, "name": country_name(code), "features": features}
                 for code, features in self._countries.most_common()

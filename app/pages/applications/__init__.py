@@ -1,1 +1,1 @@
-"""The pages of OAuth applications: those that have access, and those that the account registers."""
+"""The pages of OAuth applications: applications with access, and those of the account."""

@@ -1,4 +1,4 @@
-"""What a developer begins with, filled in for one application."""
+"""The first steps of a developer with an application: addresses and a command."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ class FirstSteps(NamedTuple):
 
 
 def first_steps(application: Mapping[str, Any], secret: str | None = None) -> FirstSteps:
-    """For an application with this record.
+    """Return the first steps for an application with this record.
 
     Args:
-        secret: as it is shown once; without it, a variable of the shell stands for it.
+        secret: the client secret; without it, the command has a variable of the shell.
     """
-    known = server_metadata(issuer())
-    asked = {
+    server = server_metadata(issuer())
+    query = {
         "response_type": "code",
         "client_id": application["client_id"],
         "redirect_uri": application["redirect_uris"][0],
@@ -35,12 +35,12 @@ def first_steps(application: Mapping[str, Any], secret: str | None = None) -> Fi
         "state": "STATE",
     }
     if application["public"]:
-        asked |= {"code_challenge": "CHALLENGE", "code_challenge_method": "S256"}
+        query |= {"code_challenge": "CHALLENGE", "code_challenge_method": "S256"}
     return FirstSteps(
-        f"{known['authorization_endpoint']}?{urlencode(asked)}",
-        known["token_endpoint"],
+        f"{server['authorization_endpoint']}?{urlencode(query)}",
+        server["token_endpoint"],
         f"{issuer()}/.well-known/oauth-authorization-server",
-        " \\\n  ".join([f"curl {quote(known['token_endpoint'])}", *_fields(application, secret)]),
+        " \\\n  ".join([f"curl {quote(server['token_endpoint'])}", *_fields(application, secret)]),
     )
 
 

@@ -10,7 +10,7 @@ from werkzeug.datastructures import MultiDict
 
 from app.http.errors import ApiError
 from app.policy.deliveries import OVERLAP_HOURS_MAX
-from app.site.fields import FormSchema, WholeNumber
+from app.site.form_fields import FormSchema, WholeNumber
 from app.site.forms import Draft, sent_texts
 
 KINDS: Final = {
@@ -25,7 +25,7 @@ class ApplicationDraft(Draft):
 
     @classmethod
     def of(cls, record: Mapping[str, Any]) -> Self:
-        """Return the form of an application as it is."""
+        """Return the form of a saved application."""
         uris = "\n".join(record["redirect_uris"])
         return cls({"name": record["name"], "redirect_uris": uris, "scopes": record["scopes"]})
 
@@ -35,8 +35,8 @@ class ApplicationDraft(Draft):
         names = ("name", "redirect_uris", "kind", "end_access")
         return cls(sent_texts(form, names, lists=("scopes",)))
 
-    def given(self) -> dict[str, Any]:
-        """The arguments for ``create_application`` and ``update_application``."""
+    def arguments(self) -> dict[str, Any]:
+        """Return the arguments for ``create_application`` and ``update_application``."""
         lines = (line.strip() for line in self.texts["redirect_uris"].splitlines())
         uris = [line for line in lines if line]
         return {"name": self.texts["name"], "redirect_uris": uris, "scopes": self.texts["scopes"]}
@@ -51,4 +51,4 @@ class RotateSchema(FormSchema):
     overlap_hours = WholeNumber(
         0, OVERLAP_HOURS_MAX, f"Must be a whole number of hours from 0 to {OVERLAP_HOURS_MAX}."
     )
-    mark = fields.String(load_default="")  # of the secret that the page was about
+    mark = fields.String(load_default="")  # mark of the secret when the page was loaded

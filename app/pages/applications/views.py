@@ -1,5 +1,5 @@
-"""Applications that have access on behalf of the signed-in person, and those that the account
-registers, with their secrets and the people who use them."""
+"""Applications with access on behalf of the signed-in person, and applications of the account, with
+their secrets and the people who use them."""
 
 from __future__ import annotations
 
@@ -53,8 +53,8 @@ _ONE: Final = "/applications/<app_id>"
 @bp.get("/applications")
 @signed_in
 def applications(person: SignedIn) -> Response:
-    """List the applications that have access on behalf of the signed-in person, and to admins
-    those that the account has registered."""
+    """List the applications with access on behalf of the signed-in person, and for admins those of
+    the account."""
     values: dict[str, Any] = {"may_register": False}
     if person.account_id and not person.is_overdue and principal_of(person).may("admin"):
         values = {
@@ -91,7 +91,7 @@ def new_application(_: Principal) -> Response:
 @bp.post(_NEW)
 @of_account("admin")
 def register(principal: Principal) -> Response:
-    """Register an application, and show its secret once with what a developer begins with."""
+    """Register an application, and show its secret once with the first steps."""
     if (response := sent_before("rotate it")) is not None:
         return response
     draft = ApplicationDraft.sent(request.form)
@@ -102,10 +102,10 @@ def register(principal: Principal) -> Response:
         if (question := ask_again()) is not None:
             return question
         with transaction():
-            made, secret = create_application(
-                principal.account_id, **draft.given(), public=draft.texts["kind"] == "public"
+            row, secret = create_application(
+                principal.account_id, **draft.arguments(), public=draft.texts["kind"] == "public"
             )
-            record = application_record(made)
+            record = application_record(row)
     if draft.has_problem:
         return _new_page(draft)
     return show_once(
@@ -127,21 +127,22 @@ def application(principal: Principal, app_id: str) -> Response:
 @bp.post(_ONE)
 @of_account("admin")
 def save(principal: Principal, app_id: str) -> Response:
-    """Change an application. Before a scope is taken away, it is said whose access that ends.
+    """Change an application.
 
-    Whoever adds a redirect URI can receive the codes of others, so they are asked again whether it
-    is them."""
+    Removing a scope that people have granted needs an agreement, as it ends their access. Adding a
+    redirect URI or a scope needs a second factor, as the codes of others may go there.
+    """
     record = _find(principal, app_id)
     draft = ApplicationDraft.sent(request.form)
-    given = draft.given()
+    values = draft.arguments()
     with draft.refusals():
-        check_application(**given)
-        if (to_agree := _to_agree_on(principal, record, draft)) is not None:
-            return _page(principal, record, change=draft, ended=to_agree)
-        if _adds(record, given) and (question := ask_again()) is not None:
+        check_application(**values)
+        if (ended := _ended_access(principal, record, draft)) is not None:
+            return _page(principal, record, change=draft, ended=ended)
+        if _adds_access(record, values) and (question := ask_again()) is not None:
             return question
         with transaction():
-            updated = update_application(principal.account_id, app_id, **given)
+            updated = update_application(principal.account_id, app_id, **values)
     if draft.has_problem:
         return _page(principal, record, change=draft)
     if updated is None:
@@ -173,10 +174,12 @@ def rotate(principal: Principal, app_id: str) -> Response:
 @bp.post(f"{_ONE}/former-secret/end")
 @of_account("admin")
 def end_former(principal: Principal, app_id: str) -> Response:
-    """Have only the present secret of an application be accepted from now on."""
+    """Accept only the present secret of an application from now on."""
     with transaction():
-        worked = end_former_secret(principal.account_id, _find(principal, app_id)["client_id"])
-    message = "Only the present secret works now." if worked else "No former secret worked anymore."
+        has_ended = end_former_secret(principal.account_id, _find(principal, app_id)["client_id"])
+    message = (
+        "Only the present secret works now." if has_ended else "No former secret worked anymore."
+    )
     return redirect_to(f"/applications/{app_id}", message)
 
 
@@ -198,7 +201,7 @@ def _new_page(draft: ApplicationDraft) -> Response:
 
 
 def _find(principal: Principal, app_id: str) -> dict[str, Any]:
-    """The record of one of the account's applications. Raises NotFound."""
+    """Return the record of an application of the account. Raises NotFound."""
     record = find_application(principal.account_id, app_id)
     if record is None:
         raise _not_found()
@@ -209,22 +212,23 @@ def _not_found() -> NotFound:
     return NotFound("This application does not exist, or was deleted.")
 
 
-def _adds(record: dict[str, Any], given: dict[str, Any]) -> bool:
-    """Return whether a redirect URI or a scope is added."""
-    return any(set(given[name]) - set(record[name]) for name in ("redirect_uris", "scopes"))
+def _adds_access(record: dict[str, Any], values: dict[str, Any]) -> bool:
+    """Return True if a redirect URI or a scope is added."""
+    return any(set(values[name]) - set(record[name]) for name in ("redirect_uris", "scopes"))
 
 
-def _to_agree_on(
+def _ended_access(
     principal: Principal, record: dict[str, Any], draft: ApplicationDraft
 ) -> dict[str, Any] | None:
-    """The scopes that are taken away and the number of people who granted them; None if nobody
-    has, or if somebody has agreed to it."""
-    taken = [name for name in record["scopes"] if name not in draft.texts["scopes"]]
-    people = GrantedScopes(principal.account_id, record["client_id"]).people(taken)
-    if not people or draft.texts["end_access"] == " ".join(taken):
+    """Return the removed scopes and the number of people who granted them; None if nobody has, or
+    if the form agrees to the end of their access."""
+    removed = [name for name in record["scopes"] if name not in draft.texts["scopes"]]
+    scopes = " ".join(removed)
+    people = GrantedScopes(principal.account_id, record["client_id"]).people(removed)
+    if not people or draft.texts["end_access"] == scopes:
         return None
     draft.errors["end_access"] = ["Agree to the end of this access, or keep what was taken away."]
-    return {"scopes": " ".join(taken), "words": [SCOPES[name] for name in taken], "people": people}
+    return {"scopes": scopes, "words": [SCOPES[name] for name in removed], "people": people}
 
 
 def _page(
@@ -235,7 +239,7 @@ def _page(
     rotation: Draft | None = None,
     **values: Any,
 ) -> Response:
-    """The page with the form that was sent, or as the application is."""
+    """Return the page with the form that was sent, or that of the saved application."""
     client_id = record["client_id"]
     granted = GrantedScopes(principal.account_id, client_id)
     members, members_total = people_of_account(principal.account_id, client_id)

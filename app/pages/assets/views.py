@@ -19,7 +19,7 @@ from app.exports.service import export_of, log_export
 from app.http.errors import BadRequest
 from app.pages.assets.filters import CHANGED, PER_PAGE, SORTS, AssetFilters, read_filters
 from app.pages.export_formats import format_names
-from app.pages.filters import load_all, metadata_filters, refuse
+from app.pages.filters import load_filters, metadata_filters, refuse_problems
 from app.pages.project_choice import find_projects, projects_by_id
 from app.pages.projects.project.details import asset_place
 from app.site.pages import PageBlueprint, page, revalidated
@@ -38,7 +38,7 @@ def assets(principal: Principal) -> Response:
     """Assets of all projects on a map and in a list."""
     account_id = principal.account_id
     filters = read_filters(account_id, request.args)
-    records, total = _found(account_id, filters)
+    records, total = _list_assets(account_id, filters)
     values: dict[str, Any] = {
         "principal": principal,
         "filters": filters,
@@ -66,7 +66,7 @@ def assets(principal: Principal) -> Response:
 def assets_map(principal: Principal) -> Response:
     """The assets in a box, as GeoJSON for the map of the page."""
     filters = read_filters(principal.account_id, request.args)
-    refuse(filters.problems)
+    refuse_problems(filters.problems)
     rows, is_all = _places(principal.account_id, filters)
     features = [_feature(row) for row in rows]
     text = dumps({"type": "FeatureCollection", "features": features, "isAll": is_all})
@@ -76,10 +76,10 @@ def assets_map(principal: Principal) -> Response:
 @bp.get("/assets/projects")
 @of_account("assets:read")
 def project_options(principal: Principal) -> Response:
-    """The projects that match what is being typed, as the options of a list."""
+    """The projects that match a text, as the options of a field."""
     text = request.args.get("project", "").strip()
-    found, _, _ = find_projects(principal.account_id, text)
-    return page("assets/project_options.html", projects=found)
+    projects, _, _ = find_projects(principal.account_id, text)
+    return page("assets/project_options.html", projects=projects)
 
 
 @bp.route("/assets/export", methods=["GET", "POST"])
@@ -89,13 +89,13 @@ def export(principal: Principal) -> Response:
     """A file with the selected assets, or with all that the filters of the address leave."""
     values: dict[str, Any] = {"format": request.values.get("format", "geojson")}
     if ids := request.values.getlist("ids"):
-        loaded = load_all(AssetExportQuerySchema(), values | {"ids": ",".join(ids)})
+        loaded = load_filters(AssetExportQuerySchema(), values | {"ids": ",".join(ids)})
     else:
         filters = read_filters(principal.account_id, request.args)
         if filters.project.problem:
             raise BadRequest("This cannot be exported: it is not clear which project is meant.")
-        refuse(filters.problems)
-        loaded = load_all(
+        refuse_problems(filters.problems)
+        loaded = load_filters(
             AssetExportQuerySchema(),
             values
             | {name: filters.chosen[name] for name in _EXPORTED if name in filters.chosen}
@@ -103,15 +103,15 @@ def export(principal: Principal) -> Response:
         )
         if since := filters.values.get("updated_since"):
             loaded["updated_since"] = since
-    wanted = export_of("assets", principal.account_id, loaded)
-    response = export_response(wanted)
+    file = export_of("assets", principal.account_id, loaded)
+    response = export_response(file)
     with transaction():
-        log_export(wanted, principal.account_name)
+        log_export(file, principal.account_name)
     return response
 
 
-def _found(account_id: str, filters: AssetFilters) -> tuple[list[dict[str, Any]], int]:
-    """The assets of the page; none while it is not clear of which project."""
+def _list_assets(account_id: str, filters: AssetFilters) -> tuple[list[dict[str, Any]], int]:
+    """Return (assets of the page, total); none while the project is unclear."""
     if filters.project.problem:
         return [], 0
     records, total = list_assets(account_id, filters.project.id, _query(filters))
@@ -119,11 +119,11 @@ def _found(account_id: str, filters: AssetFilters) -> tuple[list[dict[str, Any]]
 
 
 def _places(account_id: str, filters: AssetFilters) -> tuple[list[Any], bool]:
-    """The assets on the map, likewise, and whether these are all."""
+    """Return (assets on the map, True if these are all); none while the project is unclear."""
     if filters.project.problem:
         return [], True
-    found = find_places(account_id, filters.project.id, _query(filters))
-    return list(found.rows), found.is_all
+    places = find_places(account_id, filters.project.id, _query(filters))
+    return list(places.rows), places.is_all
 
 
 def _query(filters: AssetFilters) -> Any:
@@ -131,7 +131,7 @@ def _query(filters: AssetFilters) -> Any:
 
 
 def _feature(row: Any) -> dict[str, Any]:
-    place = {"type": "Point", "coordinates": (row.longitude, row.latitude)}
+    geometry = {"type": "Point", "coordinates": (row.longitude, row.latitude)}
     names = ("name", "type", "status", "project_id")
     properties = {name: getattr(row, name) for name in names}
-    return {"type": "Feature", "id": row.id, "geometry": place, "properties": properties}
+    return {"type": "Feature", "id": row.id, "geometry": geometry, "properties": properties}

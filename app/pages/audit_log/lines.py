@@ -1,11 +1,11 @@
-"""An entry of the audit log as the page shows it: one line, and what opening it shows."""
+"""An entry of the audit log as the page shows it: one line, with its changes below."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-from app.pages.audit_log.sentences import Sentence, sentence
+from app.pages.audit_log.sentences import Sentence, entry_sentence
 from app.pages.audit_log.values import Value, parts_of, value_of
 from app.site.browsers import browser_name
 from app.values.ids import is_id
@@ -17,7 +17,7 @@ _MASKED: Final = Value("unset", "the same, except for what … hides")
 
 
 class Change(NamedTuple):
-    """A field in words, with what it was and what it is."""
+    """The label of a field, with its former and present value."""
 
     name: str
     before: Value
@@ -25,8 +25,8 @@ class Change(NamedTuple):
 
 
 class LoggedBoundary(NamedTuple):
-    """How a boundary changed, in hectares; None where that is not known. ``ids`` are those of its
-    kept boundaries, the former and the present one."""
+    """How a boundary changed, in hectares; None where that is unknown. ``ids`` are those of the
+    former and the present boundary in the history."""
 
     before: float | None
     after: float | None
@@ -37,34 +37,32 @@ class LoggedBoundary(NamedTuple):
 
 
 class Line(NamedTuple):
-    """An entry. ``is_new`` says that its fields are those of something new; ``way`` is by what it
-    came, in words."""
+    """An entry. ``client`` is the browser or the program that sent the request; ``is_new`` is True
+    if the fields are those of something new."""
 
     entry: Mapping[str, Any]
     sentence: Sentence
-    way: str
+    client: str
     changes: list[Change]
     boundary: LoggedBoundary | None
     is_new: bool
 
     @property
     def changed(self) -> str:
-        """The names of what changed, for the line; empty if all of it is new or nothing is told."""
+        """The labels of the fields that changed, separated by commas; empty if all is new."""
         if self.is_new:
             return ""
         names = ["Boundary"] if self.boundary else []
-        names += [each.name for each in self.changes if not each.name.startswith("Metadata: ")]
+        names += [
+            change.name for change in self.changes if not change.name.startswith("Metadata: ")
+        ]
         if len(names) - bool(self.boundary) < len(self.changes):
             names.append("Metadata")
         return ", ".join([names[0], *(lowered(name) for name in names[1:])]) if names else ""
 
 
 def line_of(entry: Mapping[str, Any]) -> Line:
-    """An entry's line.
-
-    Args:
-        entry: its body, read.
-    """
+    """Return the line for the parsed body of an entry."""
     changes = dict(entry["changes"] or {})
     boundary = boundary_of(changes)
     if boundary is not None:
@@ -73,12 +71,12 @@ def line_of(entry: Mapping[str, Any]) -> Line:
     pairs = {name: _pair(change) for name, change in changes.items()}
     return Line(
         entry,
-        sentence(entry),
-        _way(entry),
+        entry_sentence(entry),
+        _client(entry),
         [
-            Change(words, value_of(name, before), _after(name, before, after))
+            Change(label, value_of(name, before), _after(name, before, after))
             for name, pair in pairs.items()
-            for words, (before, after) in parts_of(name, *pair).items()
+            for label, (before, after) in parts_of(name, *pair).items()
         ],
         boundary,
         is_new=not entry["action"].endswith(_UPDATED)
@@ -87,23 +85,19 @@ def line_of(entry: Mapping[str, Any]) -> Line:
 
 
 def boundary_of(changes: Mapping[str, Any]) -> LoggedBoundary | None:
-    """How a boundary changed; None if it did not.
-
-    Args:
-        changes: of an entry.
-    """
+    """Return how a boundary changed, by the ``changes`` of an entry; None if it did not."""
     change = changes.get(_GEOMETRY)
     if not isinstance(change, Mapping):
         return None
     former, present = change.get("from"), change.get("to")
-    ids = (each.get("boundary_id") for each in (former, present) if isinstance(each, Mapping))
+    ids = (side.get("boundary_id") for side in (former, present) if isinstance(side, Mapping))
     before, after = _pair(changes.get(_AREA))
     return LoggedBoundary(
         _number(before),
         _number(after),
         _number(change.get("added_hectares")),
         _number(change.get("removed_hectares")),
-        tuple(each for each in ids if isinstance(each, str) and is_id("boundary", each)),
+        tuple(key for key in ids if isinstance(key, str) and is_id("boundary", key)),
         is_new=former is None and present is not None,
     )
 
@@ -113,20 +107,20 @@ def _number(value: Any) -> float | None:
 
 
 def _pair(change: Any) -> tuple[Any, Any]:
-    """What something was and is. A change of a later version may say it in another way."""
+    """Return (former value, present value). A later version may write changes in another way."""
     if isinstance(change, Mapping) and change.keys() <= {"from", "to"}:
         return change.get("from"), change.get("to")
     return None, change
 
 
 def _after(name: str, before: Any, after: Any) -> Value:
-    """What a field is now. It reads as before if only what is masked in it changed."""
+    """Return the present value of a field. It equals the former if only a masked part changed."""
     is_same = isinstance(before, str) and before == after
     return _MASKED if is_same else value_of(name, after)
 
 
-def _way(entry: Mapping[str, Any]) -> str:
-    """By what it came: a browser, a program, or a command."""
+def _client(entry: Mapping[str, Any]) -> str:
+    """Return the name of the browser, program or command that made an entry."""
     agent = entry["via"].get("user_agent")
     if not agent:
         return ""
@@ -134,5 +128,5 @@ def _way(entry: Mapping[str, Any]) -> str:
 
 
 def lowered(name: str) -> str:
-    """Return a field's name as it is written within a sentence: ``name``, but ``API key``."""
+    """Return a label as it is written within a sentence: ``name``, but ``API key``."""
     return name if name[:2].isupper() else name[0].lower() + name[1:]

@@ -1,4 +1,4 @@
-"""What proves the audit log: its newest checkpoint, and how much is not sealed yet."""
+"""The newest checkpoint of the audit log, and the number of entries that are not sealed yet."""
 
 from __future__ import annotations
 
@@ -21,15 +21,14 @@ _WAITING: Final = CompiledQuery(
 
 
 class Proof(NamedTuple):
-    """The newest checkpoint, None before the first, and how many entries wait for the next one, up
-    to ``MOST_COUNTED``."""
+    """The newest checkpoint, None before the first, and the number of entries that wait for the
+    next one, at most ``MOST_COUNTED``."""
 
     checkpoint: dict[str, Any] | None
     waiting: int
 
 
 def proof_of(account_id: str) -> Proof:
-    """What proves an account's log now."""
     newest, _ = list_checkpoints(account_id, 1, 1)
     waiting = _WAITING.tuples(account_id=account_id, most=MOST_COUNTED)
     return Proof(newest[0] if newest else None, len(waiting))

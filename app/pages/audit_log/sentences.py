@@ -19,8 +19,8 @@ _OF_PEOPLE: Final = {
     ),
     "Profiles": ("person.",),
 }
-# The groups of actions that the log of an account can have, with how those begin; an action is in
-# the first of which that is true.
+# Groups of actions in the log of an account, with the prefixes of their actions. The first match
+# counts.
 OF_ACCOUNT: Final[Mapping[str, tuple[str, ...]]] = {
     "Projects": ("project.",),
     "Assets": ("asset.",),
@@ -34,7 +34,7 @@ OF_ACCOUNT: Final[Mapping[str, tuple[str, ...]]] = {
     "The account": ("account.",),
     "The audit log": ("audit_log.",),
 }
-# Likewise of the log of the instance, which has what concerns no account.
+# Those in the log of the instance, about what belongs to no account.
 OF_INSTANCE: Final[Mapping[str, tuple[str, ...]]] = {
     "The instance": ("instance.",),
     "Operators": ("operator.",),
@@ -45,26 +45,23 @@ OF_INSTANCE: Final[Mapping[str, tuple[str, ...]]] = {
 
 
 class Sentence(NamedTuple):
-    """What was done, around what it was done to; ``names_target`` says whether that is named."""
+    """The text before and after the name of the target, which only some name."""
 
     before: str
     after: str
     names_target: bool
 
 
-class Group(NamedTuple):
-    """Actions on the same kind of thing: their names, and each with its words."""
+class ActionGroup(NamedTuple):
+    """Actions on one kind of target, each with its label."""
 
     name: str
     actions: list[tuple[str, str]]
 
 
-def sentence(entry: Mapping[str, Any]) -> Sentence:
-    """What an entry says after the name of whoever did it.
-
-    Args:
-        entry: its body. Its action may be one of a later version.
-    """
+def entry_sentence(entry: Mapping[str, Any]) -> Sentence:
+    """Return what the body of an entry says after the name of the actor. A later version may have
+    other actions."""
     text = ACTIONS.get(entry["action"])
     if text is None:
         return Sentence(f"{entry['action']}: ", "", True)
@@ -75,45 +72,45 @@ def sentence(entry: Mapping[str, Any]) -> Sentence:
 
 
 def without_target(action: str) -> str:
-    """Return what was done, without naming what it was done to."""
+    """Return the words of an action, without its target."""
     return _BEFORE_TARGET.sub("", ACTIONS.get(action, action))
 
 
-def action_groups(names: Mapping[str, tuple[str, ...]] = OF_ACCOUNT) -> list[Group]:
-    """All actions of some groups."""
-    groups = {name: Group(name, []) for name in names}
+def action_groups(prefixes: Mapping[str, tuple[str, ...]] = OF_ACCOUNT) -> list[ActionGroup]:
+    """Return all actions with these prefixes, in their groups."""
+    groups = {name: ActionGroup(name, []) for name in prefixes}
     for action, text in ACTIONS.items():
-        if name := _group(action, names):
-            groups[name].actions.append((action, _choice(text, is_one=name.startswith("The "))))
+        if name := _group_name(action, prefixes):
+            groups[name].actions.append((action, _label(text, is_one=name.startswith("The "))))
     return list(groups.values())
 
 
-def is_action(action: str, names: Mapping[str, tuple[str, ...]]) -> bool:
-    """Return whether an action is one of some groups."""
-    return action in ACTIONS and _group(action, names) is not None
+def is_action(action: str, prefixes: Mapping[str, tuple[str, ...]]) -> bool:
+    """Return True if an action exists and has one of these prefixes."""
+    return action in ACTIONS and _group_name(action, prefixes) is not None
 
 
-def _group(action: str, names: Mapping[str, tuple[str, ...]]) -> str | None:
-    return next((name for name, starts in names.items() if action.startswith(starts)), None)
+def _group_name(action: str, prefixes: Mapping[str, tuple[str, ...]]) -> str | None:
+    return next((name for name, begin in prefixes.items() if action.startswith(begin)), None)
 
 
-def _choice(text: str, *, is_one: bool) -> str:
-    """What an action is called, whatever its target.
+def _label(text: str, *, is_one: bool) -> str:
+    """Return the label of an action in the menu.
 
     Args:
-        is_one: whether there is but one such target.
+        is_one: True if there is only one such target, as the account.
     """
-    words = text if is_one else _NAMED.sub(_any, text)
-    words = _BEFORE_TARGET.sub(lambda found: "" if found[1] or is_one else " somebody", words)
+    words = text if is_one else _NAMED.sub(_with_article, text)
+    words = _BEFORE_TARGET.sub(lambda match: "" if match[1] or is_one else " somebody", words)
     return words[0].upper() + words[1:]
 
 
-def _any(found: re.Match[str]) -> str:
-    return f"{'an' if found[2] in 'aeioA' else 'a'} {found[1]}"
+def _with_article(match: re.Match[str]) -> str:
+    return f"{'an' if match[2] in 'aeioA' else 'a'} {match[1]}"
 
 
 def _is_about_themselves(entry: Mapping[str, Any]) -> bool:
-    """Return whether a person did it to themselves. Who is not registered has no id."""
+    """Return True if a person did it to themselves. People who are not registered have no id."""
     actor, target = entry["actor"], entry["target"]
     is_person = actor["type"] == "person" and target["type"] in ("person", "member")
     return is_person and (actor["id"], actor["label"]) == (target["id"], target["label"])

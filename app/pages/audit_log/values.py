@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-from app.pages.webhooks.event_groups import in_words
+from app.pages.webhooks.event_groups import subscription_words
 from app.policy.permissions import PERMISSIONS, SCOPES
 from app.values.strict_json import dumps
 from app.values.timestamps import TimestampInvalid, read_timestamp
 
 _LONGEST: Final = 3_000  # characters
-_LISTED: Final = 50
+_MOST_ITEMS: Final = 50
 
 _NAMES: Final = {
     "external_id": "External ID",
@@ -45,7 +45,7 @@ _UNSET: Final = {
 _IN_SENTENCES: Final = {"permissions": PERMISSIONS, "scopes": SCOPES}
 _TIMES: Final = ("since", "until")
 _OF_CREDENTIALS: Final = {"key_": "API key", "svc_": "service token"}
-_LONG: Final = {"beginning", "bytes", "sha256"}  # what an entry has of a long value
+_LONG: Final = {"beginning", "bytes", "sha256"}  # keys that stand for a long value
 _REMOVED: Final = "none any more: it is revoked"
 
 
@@ -60,7 +60,7 @@ class Value(NamedTuple):
 
 
 def field_name(name: str) -> str:
-    """A field in words. Where a role was lowered, fields are the keys that lost permissions."""
+    """Return the label of a field. After a role was lowered, fields are ids of credentials."""
     for prefix, words in _OF_CREDENTIALS.items():
         if name.startswith(prefix):
             return f"Permissions of the {words} {name}"
@@ -68,11 +68,7 @@ def field_name(name: str) -> str:
 
 
 def value_of(name: str, value: Any) -> Value:
-    """The value of a field.
-
-    Args:
-        value: as an entry has it. What is unknown is shown as it is.
-    """
+    """Return the value that an entry has of a field, as the page shows it."""
     if value is None or (value == [] and name in _UNSET):
         return Value("unset", _UNSET.get(name, "not set"))
     if isinstance(value, bool):
@@ -90,11 +86,12 @@ def value_of(name: str, value: Any) -> Value:
 
 
 def parts_of(name: str, before: Any, after: Any) -> dict[str, tuple[Any, Any]]:
-    """What differs within a field, by its name in words: metadata by their names."""
+    """Return {label: (former, present)}: one pair for a field, and one for each key of metadata
+    that differs."""
     if name != "metadata":
         return {field_name(name): (before, after)}
     former, present = before or {}, after or {}
-    if not all(isinstance(each, Mapping) and each.keys() != _LONG for each in (former, present)):
+    if not all(isinstance(value, Mapping) and value.keys() != _LONG for value in (former, present)):
         return {field_name(name): (before, after)}
     return {
         f"Metadata: {key}": (former.get(key), present.get(key))
@@ -104,7 +101,7 @@ def parts_of(name: str, before: Any, after: Any) -> dict[str, tuple[Any, Any]]:
 
 
 def shortened(text: str) -> str:
-    """A text with its length, where it is too long for a page."""
+    """Cut a text that is too long for the page, and add its length."""
     if len(text) <= _LONGEST:
         return text
     return f"{text[:_LONGEST]}… ({len(text):,} characters)"
@@ -117,13 +114,14 @@ def _plain(name: str, value: str) -> str:
 def _list(name: str, values: list[Any]) -> Value:
     if not values:
         return Value("unset", _REMOVED if name.startswith(tuple(_OF_CREDENTIALS)) else "none")
-    texts = [each if isinstance(each, str) else _json(each) for each in values]
+    texts = [_text(value) for value in values]
     if name in ("events", "event_types"):
-        texts = in_words(texts) or texts
+        texts = subscription_words(texts) or texts
     words = _IN_SENTENCES.get(name, {})
-    shown = [f"{words[each]} ({each})" if each in words else shortened(each) for each in texts]
-    left = len(shown) - _LISTED
-    return Value("list", items=(*shown[:_LISTED], *([f"and {left:,} more"] if left > 0 else [])))
+    items = [f"{words[text]} ({text})" if text in words else shortened(text) for text in texts]
+    if len(items) > _MOST_ITEMS:
+        items[_MOST_ITEMS:] = [f"and {len(items) - _MOST_ITEMS:,} more"]
+    return Value("list", items=tuple(items))
 
 
 def _mapping(value: Mapping[str, Any]) -> Value:
@@ -133,14 +131,8 @@ def _mapping(value: Mapping[str, Any]) -> Value:
     coordinates = value.get("coordinates")
     if value.get("type") == "Point" and isinstance(coordinates, list) and len(coordinates) >= 2:
         return Value("text", f"{coordinates[1]}, {coordinates[0]} (latitude, longitude)")
-    items = [
-        f"{key}: {each if isinstance(each, str) else _json(each)}" for key, each in value.items()
-    ]
-    return (
-        Value("list", items=tuple(map(shortened, items[:_LISTED])))
-        if items
-        else Value("unset", "empty")
-    )
+    items = [shortened(f"{key}: {_text(member)}") for key, member in value.items()]
+    return Value("list", items=tuple(items[:_MOST_ITEMS])) if items else Value("unset", "empty")
 
 
 def _is_timestamp(text: str) -> bool:
@@ -151,5 +143,5 @@ def _is_timestamp(text: str) -> bool:
     return True
 
 
-def _json(value: Any) -> str:
-    return dumps(value).decode()
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else dumps(value).decode()

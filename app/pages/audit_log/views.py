@@ -7,20 +7,18 @@ from typing import Final
 from flask import Response, request
 
 from app.audit.log.checkpoints import list_checkpoints
-from app.audit.log.files import FORMATS
 from app.audit.log.listing import list_latest
 from app.audit.log.responses import file_response
 from app.audit.log.service import read_entry, write_export_entry
 from app.auth.principal import Principal
 from app.db.transactions import transaction
-from app.http.errors import BadRequest, NotFound
+from app.http.errors import NotFound
 from app.lists.logs import LOOKED_THROUGH
-from app.pages.audit_log.existing import addresses_of
-from app.pages.audit_log.filters import read_filters
+from app.pages.audit_log.filters import read_export, read_filters
 from app.pages.audit_log.lines import Line, boundary_of, line_of
-from app.pages.audit_log.picture import picture
+from app.pages.audit_log.picture import draw_difference
 from app.pages.audit_log.proof import MOST_COUNTED, proof_of
-from app.pages.filters import refuse
+from app.pages.audit_log.target_addresses import addresses_of
 from app.projects.boundary_history.listing import find_entry, readable_boundary_ids
 from app.site.pages import PageBlueprint, page, revalidated
 from app.site.protection import own_site_only
@@ -30,7 +28,7 @@ from app.values.strict_json import dumps, loads_own
 bp = PageBlueprint("audit_log_page", __name__, section="/audit-log")
 
 _PER_PAGE: Final = 50
-_KEPT: Final = 100  # checkpoints in a file
+_CHECKPOINTS: Final = 100  # in a file
 _SVG: Final = "image/svg+xml"
 
 
@@ -40,16 +38,16 @@ def audit_log(principal: Principal) -> Response:
     """The entries that the filters leave, the newest first."""
     filters = read_filters(principal.account_id, request.args)
     query = filters.query(per_page=_PER_PAGE)
-    found = list_latest(principal.account_id, query, filters.before or None)
-    lines = list(map(line_of, found.entries))
+    listed = list_latest(principal.account_id, query, filters.before or None)
+    lines = list(map(line_of, listed.entries))
     return page(
         "audit_log/audit_log.html",
         filters=filters,
         lines=lines,
-        found=found,
+        listed=listed,
         looked_through=LOOKED_THROUGH,
-        pages=addresses_of(principal.account_id, found.entries),
-        drawn=_drawn(principal.account_id, lines),
+        pages=addresses_of(principal.account_id, listed.entries),
+        pictured=_pictured(principal.account_id, lines),
         proof=proof_of(principal.account_id),
         most_counted=MOST_COUNTED,
     )
@@ -59,18 +57,14 @@ def audit_log(principal: Principal) -> Response:
 @of_account("admin")
 def export(principal: Principal) -> Response:
     """A file with all that the filters leave."""
-    filters = read_filters(principal.account_id, request.form)
-    format_name = request.form.get("format", "")
-    refuse(filters.problems)
-    if format_name not in FORMATS:
-        raise BadRequest("Choose CSV or NDJSON.")
-    account_id, query = principal.account_id, filters.query()
+    account_id = principal.account_id
+    format_name, query = read_export(read_filters(account_id, request.form), request.form)
 
-    def record() -> None:
+    def log_export() -> None:
         with transaction():
             write_export_entry(account_id, format_name, query)
 
-    return file_response(account_id, format_name, query, record)
+    return file_response(account_id, format_name, query, log_export)
 
 
 @bp.get("/audit-log/checkpoints.json")
@@ -78,9 +72,9 @@ def export(principal: Principal) -> Response:
 @own_site_only
 def checkpoints(principal: Principal) -> Response:
     """The newest checkpoints, to be kept elsewhere. The last one would do: it covers all others."""
-    kept, _ = list_checkpoints(principal.account_id, 1, _KEPT)
-    response = Response(dumps({"data": kept}), content_type="application/json")
-    name = f"audit-log-checkpoint-{kept[0]['number'] if kept else 0}.json"
+    newest, _ = list_checkpoints(principal.account_id, 1, _CHECKPOINTS)
+    response = Response(dumps({"data": newest}), content_type="application/json")
+    name = f"audit-log-checkpoint-{newest[0]['number'] if newest else 0}.json"
     response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
     response.headers["Cache-Control"] = "no-store"
     return response
@@ -90,32 +84,32 @@ def checkpoints(principal: Principal) -> Response:
 @of_account("admin")
 @own_site_only
 def boundary(principal: Principal, audit_id: str) -> Response:
-    """The picture of how the boundary changed that an entry tells of."""
+    """The picture of the boundary's change in an entry."""
     entry = loads_own(dumps(read_entry(principal.account_id, audit_id)))
     change = boundary_of(entry["changes"] or {})
     if change is None:
         raise NotFound("There is no such picture.")
     texts = [
-        find_entry(principal.account_id, entry["target"]["id"], each).text for each in change.ids
+        find_entry(principal.account_id, entry["target"]["id"], boundary_id).text
+        for boundary_id in change.ids
     ]
     former, present = ([None, *texts] if change.is_new else [*texts, None])[:2]
-    drawn = picture(former, present)
-    if drawn is None:
+    svg = draw_difference(former, present)
+    if svg is None:
         raise NotFound("There is no such picture.")
-    return revalidated(drawn.encode(), _SVG)
+    return revalidated(svg.encode(), _SVG)
 
 
-def _drawn(account_id: str, lines: list[Line]) -> frozenset[str]:
-    """The entries with a picture: those whose boundaries are all still kept."""
-    named = {
+def _pictured(account_id: str, lines: list[Line]) -> frozenset[str]:
+    """Return the ids of the entries with a picture: the history still has their boundaries."""
+    boundaries = {
         line.entry["id"]: (line.entry["target"]["id"], line.boundary.ids)
         for line in lines
         if line.boundary and line.boundary.ids
     }
-    if not named:
+    if not boundaries:
         return frozenset()
-    project_ids = sorted({project_id for project_id, _ in named.values()})
-    kept = readable_boundary_ids(
-        account_id, project_ids, sorted({each for _, ids in named.values() for each in ids})
-    )
-    return frozenset(key for key, (_, ids) in named.items() if kept.issuperset(ids))
+    project_ids = sorted({project_id for project_id, _ in boundaries.values()})
+    boundary_ids = sorted({boundary_id for _, ids in boundaries.values() for boundary_id in ids})
+    existing = readable_boundary_ids(account_id, project_ids, boundary_ids)
+    return frozenset(key for key, (_, ids) in boundaries.items() if existing.issuperset(ids))

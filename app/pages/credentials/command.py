@@ -8,7 +8,7 @@ from app.http.urls import absolute_url
 
 
 def first_command(secret: str, permissions: Collection[str]) -> str:
-    """A command that works with these permissions."""
+    """Return a command that these permissions allow."""
     path = "/v1/auth/verify"
     if any(name.startswith("projects:") or name == "admin" for name in permissions):
         path = "/v1/projects?fields=name,area_hectares"

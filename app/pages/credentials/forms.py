@@ -30,7 +30,7 @@ _MISSING: Final[Mapping[str, str]] = {
 
 
 class CredentialDraft(Draft):
-    """What a new key or token is for, what it may do, and for how long."""
+    """The form of a new key or token."""
 
     @classmethod
     def sent(cls, form: MultiDict[str, str]) -> Self:
@@ -46,14 +46,15 @@ class CredentialDraft(Draft):
             draft.texts[name] = draft.texts[name] or text
         return draft
 
-    def given(self, *, expires: bool) -> dict[str, Any]:
-        """The arguments for ``create_credential``. Raises ValidationFailed, by these names."""
-        given = {name: self.texts[name] for name in ("name", "permissions")}
+    def arguments(self, *, expires: bool) -> dict[str, Any]:
+        """Return the arguments for ``create_credential``. Raises ValidationFailed with their
+        names."""
+        arguments: dict[str, Any] = {name: self.texts[name] for name in ("name", "permissions")}
         if self.texts["scope"] != "all":
-            given["project_ids"] = self.texts["project_ids"]
+            arguments["project_ids"] = self.texts["project_ids"]
         if expires:
-            return given | {"expires_at": self._end()}
-        return given | {"ip_allowlist": self.texts["ip_allowlist"].split()}
+            return arguments | {"expires_at": self._expiry()}
+        return arguments | {"ip_allowlist": self.texts["ip_allowlist"].split()}
 
     def show(self, error: ApiError, names: Mapping[str, str] | None = None) -> None:
         super().show(error, {"expires_at": "life"})
@@ -61,8 +62,8 @@ class CredentialDraft(Draft):
             if name in self.errors and not self.texts[name]:
                 self.errors[name] = [message]
 
-    def _end(self) -> datetime | None:
-        """When it expires, in UTC; None: never. Raises ValidationFailed."""
+    def _expiry(self) -> datetime | None:
+        """Return the time of expiry; None for never. Raises ValidationFailed."""
         life = self.texts["life"]
         if life == "never":
             return None

@@ -1,19 +1,19 @@
-"""The two kinds of credentials of programs, whose pages differ in their words and in one field."""
+"""The two kinds of credentials, whose pages differ in their texts and in one field."""
 
 from __future__ import annotations
 
 from typing import Final, NamedTuple
 
 
-class Kind(NamedTuple):
-    """One of the kinds.
+class CredentialKind(NamedTuple):
+    """A kind of credentials.
 
-    Args:
-        kind: in the database.
-        path: of its pages.
-        title: of one, in the middle of a sentence; ``article`` goes before it.
-        purpose: what it is for, on an empty page.
-        example: the name of one.
+    Attributes:
+        kind: the kind in the database.
+        path: the path of its pages.
+        title: its name within a sentence; ``article`` goes before it.
+        purpose: the text on a page without credentials.
+        example: an example of a name.
     """
 
     kind: str
@@ -25,16 +25,16 @@ class Kind(NamedTuple):
 
     @property
     def heading(self) -> str:
-        """Of the page, as ``API keys``."""
+        """The heading of the page, such as ``API keys``."""
         return f"{self.title[0].upper()}{self.title[1:]}s"
 
     @property
     def expires(self) -> bool:
-        """True if it can have an end; the other kind can have an allowlist."""
+        """True if it can expire; the other kind can have an allowlist."""
         return self.kind == "api_key"
 
 
-API_KEYS: Final = Kind(
+API_KEYS: Final = CredentialKind(
     "api_key",
     "/api-keys",
     "API key",
@@ -43,7 +43,7 @@ API_KEYS: Final = Kind(
     "program a key of its own, so that you can revoke one without the others.",
     "Ana’s QGIS",
 )
-SERVICE_TOKENS: Final = Kind(
+SERVICE_TOKENS: Final = CredentialKind(
     "service_token",
     "/service-tokens",
     "service token",

@@ -1,4 +1,4 @@
-"""What the pages show of keys and tokens."""
+"""The keys and tokens that pages list."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple
 
 from app.account.credentials.service import last_ended, valid_credentials
 from app.account.members.service import list_members
-from app.pages.credentials.kinds import Kind
+from app.pages.credentials.kinds import CredentialKind
 from app.pages.project_choice import projects_by_id
 from app.policy.request_limits import ENDED_KEYS_SHOWN, PAGE_KEYS, PROJECTS_OF_CREDENTIAL
 from app.usage.requests import last_days, read_requests
@@ -17,12 +17,15 @@ REQUEST_DAYS: Final = 7
 
 
 class Credentials(NamedTuple):
-    """The keys or tokens of an account: those in use, the newest first, and of those that have
-    ended the ENDED_KEYS_SHOWN that ended last.
+    """The keys or tokens of an account.
 
-    ``ended_total`` says how many have ended, ``projects`` has those that any in use is limited to,
-    by their ids, ``makers`` the names of members, and ``requests`` how many each made in the last
-    REQUEST_DAYS days.
+    Attributes:
+        used: those that are valid, the newest first.
+        ended: the last ENDED_KEYS_SHOWN that were revoked or have expired.
+        ended_total: how many were revoked or have expired.
+        projects: the projects to which valid ones are limited, by id.
+        makers: the names of members, by id.
+        requests: the requests of the last REQUEST_DAYS days, by id.
     """
 
     used: list[Record]
@@ -34,18 +37,18 @@ class Credentials(NamedTuple):
 
     @property
     def is_full(self) -> bool:
-        """True if there are as many as pages make."""
+        """True if pages make no more."""
         return len(self.used) >= PAGE_KEYS
 
 
-def credentials_of(account_id: str, kind: Kind) -> Credentials:
-    """All keys or tokens of an account."""
+def credentials_of(account_id: str, kind: CredentialKind) -> Credentials:
+    """Return the keys or tokens of an account."""
     used = valid_credentials(account_id, kind.kind)
     ended, ended_total = last_ended(account_id, kind.kind, ENDED_KEYS_SHOWN)
-    ids = dict.fromkeys(each for record in used for each in record["project_ids"] or ())
-    wanted, projects = list(ids), dict[str, Record]()
-    for start in range(0, len(wanted), PROJECTS_OF_CREDENTIAL):
-        projects |= projects_by_id(account_id, wanted[start : start + PROJECTS_OF_CREDENTIAL])
+    ids = list({project_id: None for record in used for project_id in record["project_ids"] or ()})
+    projects = dict[str, Record]()
+    for start in range(0, len(ids), PROJECTS_OF_CREDENTIAL):
+        projects |= projects_by_id(account_id, ids[start : start + PROJECTS_OF_CREDENTIAL])
     return Credentials(
         used,
         ended,
@@ -53,7 +56,7 @@ def credentials_of(account_id: str, kind: Kind) -> Credentials:
         projects,
         {member["id"]: member["name"] for member in list_members(account_id)},
         {
-            each.caller.id: each.total
-            for each in read_requests(account_id, last_days(REQUEST_DAYS)).callers
+            requests.caller.id: requests.total
+            for requests in read_requests(account_id, last_days(REQUEST_DAYS)).callers
         },
     )

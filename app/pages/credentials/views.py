@@ -16,7 +16,7 @@ from app.http.errors import NotFound
 from app.http.urls import absolute_url
 from app.pages.credentials.command import first_command
 from app.pages.credentials.forms import LIVES, SCOPES, CredentialDraft
-from app.pages.credentials.kinds import API_KEYS, SERVICE_TOKENS, Kind
+from app.pages.credentials.kinds import API_KEYS, SERVICE_TOKENS, CredentialKind
 from app.pages.credentials.listing import REQUEST_DAYS, credentials_of
 from app.pages.project_choice import find_projects, projects_by_id
 from app.pages.second_factor.step_up import ask_again
@@ -29,28 +29,31 @@ from app.site.signed_in import of_account
 
 View = Callable[..., Response]
 
-_OFFERED: Final = 50  # projects in the form, besides those that are chosen
-_NAMED: Final = 3  # projects of a key, on the page that shows it once
+_OTHER_PROJECTS: Final = 50  # in the form, besides the chosen ones
+_NAMED_PROJECTS: Final = 3  # on the page that shows the secret
 
 
-def list_page(principal: Principal, kind: Kind) -> Response:
+def list_page(principal: Principal, kind: CredentialKind) -> Response:
     """The keys or tokens of the account."""
-    found = credentials_of(principal.account_id, kind)
     return page(
-        "credentials/list.html", kind=kind, found=found, words=PERMISSIONS, days=REQUEST_DAYS
+        "credentials/list.html",
+        kind=kind,
+        credentials=credentials_of(principal.account_id, kind),
+        words=PERMISSIONS,
+        days=REQUEST_DAYS,
     )
 
 
-def new_page(principal: Principal, kind: Kind) -> Response:
+def new_page(principal: Principal, kind: CredentialKind) -> Response:
     """The form to create one; an address can fill it in."""
-    given = MultiDict(request.args)
-    if "project_id" in given:
-        given.setlist("project_ids", given.getlist("project_id"))
-        given.setdefault("scope", "some")
-    return _form_page(principal, kind, CredentialDraft.new(given))
+    fields = MultiDict(request.args)
+    if "project_id" in fields:
+        fields.setlist("project_ids", fields.getlist("project_id"))
+        fields.setdefault("scope", "some")
+    return _form_page(principal, kind, CredentialDraft.new(fields))
 
 
-def create(principal: Principal, kind: Kind) -> Response:
+def create(principal: Principal, kind: CredentialKind) -> Response:
     """Create one, and show its secret once."""
     if (response := sent_before("revoke it and create another")) is not None:
         return response
@@ -59,41 +62,43 @@ def create(principal: Principal, kind: Kind) -> Response:
         return _form_page(principal, kind, draft)
     with draft.refusals():
         count_post()
-        given = draft.given(expires=kind.expires)
+        arguments = draft.arguments(expires=kind.expires)
         if (question := ask_again()) is not None:
             return question
         with transaction():
-            made, secret = create_credential(
+            row, secret = create_credential(
                 principal.account_id,
                 kind=kind.kind,
                 created_by=principal.user_id,
                 most=PAGE_KEYS,
-                **given,
+                **arguments,
             )
             names = ("name", "permissions", "project_ids", "expires_at")
-            shown = {name: getattr(made, name) for name in names}
+            credential = {name: getattr(row, name) for name in names}
     if draft.has_problem:
         return _form_page(principal, kind, draft)
     return show_once(
         kind.path,
         "credentials/made.html",
         kind=kind,
-        made=shown,
-        projects=list(projects_by_id(principal.account_id, shown["project_ids"] or []).values()),
-        shown_projects=_NAMED,
+        made=credential,
+        projects=list(
+            projects_by_id(principal.account_id, credential["project_ids"] or []).values()
+        ),
+        shown_projects=_NAMED_PROJECTS,
         secret=secret,
         address=absolute_url(""),
-        curl=first_command(secret, shown["permissions"]),
+        curl=first_command(secret, credential["permissions"]),
         words=PERMISSIONS,
     )
 
 
-def project_choices(principal: Principal, kind: Kind) -> Response:
+def project_choices(principal: Principal, kind: CredentialKind) -> Response:
     """The projects that a search finds, for a script."""
     return page("credentials/projects.html", kind=kind, **_projects(principal, request.args))
 
 
-def revoke(principal: Principal, kind: Kind, credential_id: str) -> Response:
+def revoke(principal: Principal, kind: CredentialKind, credential_id: str) -> Response:
     """Revoke one at once."""
     with transaction():
         if not revoke_credential(principal.account_id, kind.kind, credential_id):
@@ -101,7 +106,7 @@ def revoke(principal: Principal, kind: Kind, credential_id: str) -> Response:
     return redirect_to(kind.path, "Revoked. Whatever used it no longer has access.")
 
 
-def _form_page(principal: Principal, kind: Kind, draft: CredentialDraft) -> Response:
+def _form_page(principal: Principal, kind: CredentialKind, draft: CredentialDraft) -> Response:
     return form_page(
         "credentials/new.html",
         draft,
@@ -118,18 +123,17 @@ def _form_page(principal: Principal, kind: Kind, draft: CredentialDraft) -> Resp
 def _projects(
     principal: Principal, values: Any, chosen_ids: list[str] | None = None
 ) -> dict[str, Any]:
-    """The projects that are chosen, and others that match what was searched for."""
+    """Return the chosen projects, and others that match the search, as variables of templates."""
     ids = values.getlist("project_ids") if chosen_ids is None else chosen_ids
     chosen = projects_by_id(principal.account_id, ids[:PROJECTS_OF_CREDENTIAL])
     search = values.get("search", "").strip()
-    found, total, problem = find_projects(principal.account_id, search, _OFFERED)
-    others = [each for each in found if each["id"] not in chosen]
-    more = total - len(found)
+    matches, total, problem = find_projects(principal.account_id, search, _OTHER_PROJECTS)
+    others = [project for project in matches if project["id"] not in chosen]
+    more = total - len(matches)
     return {"chosen": chosen, "others": others, "more": more, "search": search, "wrong": problem}
 
 
-def _pages_of(kind: Kind) -> PageBlueprint:
-    """The pages of a kind."""
+def _pages_of(kind: CredentialKind) -> PageBlueprint:
     bp = PageBlueprint(f"{kind.kind}_pages", __name__, section=kind.path)
 
     def add(path: str, method: str, view: View) -> None:

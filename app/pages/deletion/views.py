@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import marshmallow as ma
 from flask import Response, request
+from marshmallow import fields
 
 from app.account.billing.service import has_subscription
 from app.account.deletion.contents import count_contents, describe_contents
@@ -17,23 +19,40 @@ from app.auth.principal import Principal
 from app.auth.sessions import SignedIn, switch_account
 from app.db.transactions import transaction
 from app.http.errors import Conflict, NotFound
-from app.pages.deletion.forms import DeletionSchema
 from app.pages.second_factor.step_up import ask_again
 from app.people.deletion import delete_person
 from app.policy.deletion import DELETED_AFTER
 from app.policy.permissions import OWNER
+from app.site.form_fields import FormSchema
 from app.site.forms import Draft, form_page, sent_draft
 from app.site.pages import PageBlueprint, page, redirect_to
 from app.site.signed_in import of_account, sign_out, signed_in
 from app.values import clock
+from app.values.text import fold, normalization_problem
 
 bp = PageBlueprint("deletion", __name__, section="/settings")
 person_bp = PageBlueprint("deletion_of_person", __name__)
 
 
+class DeletionSchema(FormSchema):
+    """The slug of the account or the address of the person, typed in upper or lower case."""
+
+    confirmation = fields.String(required=True)
+
+    def __init__(self, expected: str) -> None:
+        super().__init__()
+        self._expected = expected
+
+    @ma.validates("confirmation")
+    def _check_confirmation(self, value: str, data_key: str) -> None:
+        typed = value.strip()
+        if normalization_problem(typed) or fold(typed) != fold(self._expected):
+            raise ma.ValidationError(f"That is not {self._expected}.")
+
+
 @bp.get("/settings/deletion")
 @of_account("admin", owners_only=True)
-def account(principal: Principal) -> Response:
+def account_deletion(principal: Principal) -> Response:
     """Delete the account, or cancel its scheduled deletion."""
     return _account_page(principal, Draft())
 
@@ -70,20 +89,18 @@ def cancel(principal: Principal) -> Response:
 @person_bp.route("/accounts/<slug>/deletion", methods=["GET", "POST"])
 @signed_in
 def of_any_account(person: SignedIn, slug: str) -> Response:
-    """Lead from the mail to the deletion of an account, which you may have to switch to first.
-
-    Only a POST switches, as any site may link to this page.
-    """
-    found = next((row for row in memberships_of(person.user_id) if row.slug == slug), None)
-    if found is None:
+    """Lead from the mail to the deletion of an account. Somebody who works in another account
+    switches to it first, by a POST, as any site may link to this page."""
+    account = next((row for row in memberships_of(person.user_id) if row.slug == slug), None)
+    if account is None:
         raise NotFound("You do not belong to this account. It may also have been deleted.")
     if request.method == "POST":
         with transaction():
-            switch_account(person.session_id, found.id)
-    elif found.id != person.account_id or found.role != OWNER:
-        scheduled = scheduled_deletion(found.id)
+            switch_account(person.session_id, account.id)
+    elif account.id != person.account_id or account.role != OWNER:
+        scheduled = scheduled_deletion(account.id)
         is_due = scheduled is not None and scheduled.deletes_at <= clock.now()
-        values = {"account": found, "scheduled": scheduled, "is_due": is_due}
+        values = {"account": account, "scheduled": scheduled, "is_due": is_due}
         return page("deletion/switch.html", **values)
     return redirect_to("/settings/deletion")
 

@@ -1,1 +1,1 @@
-"""The page of plots for the EUDR: what the file would be, and what is to be completed before."""
+"""The page of plots for the EUDR: what the file would hold, and what to complete before."""

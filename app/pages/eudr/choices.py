@@ -1,4 +1,4 @@
-"""What the file for the EUDR is to be, as the address of the page has it."""
+"""The choices of the page: the plots and the options of a file for the EUDR, from its address."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from app.auth.principal import Principal
 from app.exports.schemas import ProjectExportQuerySchema
 from app.exports.service import Export, export_of
 from app.geometry.countries import country_name
-from app.pages.filters import filtered, load_valid, metadata_filters, sentences
+from app.pages.filters import list_address, load_valid_filters, metadata_filters, problem_sentences
 from app.policy.request_limits import PROJECT_STATUSES
 
 ANY: Final = "any"  # in the address: projects of any status
@@ -29,26 +29,32 @@ STATUSES: Final = {name: name.capitalize() for name in PROJECT_STATUSES} | {ANY:
 
 
 class Choices(NamedTuple):
-    """The choices of one request, and what was wrong with them."""
+    """The choices of one request.
 
-    chosen: dict[str, str]  # as the address has them
-    values: dict[str, Any]  # as ``ProjectExportQuerySchema`` loads them
+    Args:
+        chosen: as the address has them.
+        values: as ``ProjectExportQuerySchema`` loads them.
+        problems: what is wrong with them.
+    """
+
+    chosen: dict[str, str]
+    values: dict[str, Any]
     problems: list[str]
 
     def address(self, path: str = "/eudr", **others: Any) -> str:
-        """The address of a page with these choices, but for those that are named."""
-        return filtered(path, {**self.chosen, **others}, _DEFAULT)
+        """The address of a page with these choices, and ``others`` in place of some."""
+        return list_address(path, {**self.chosen, **others}, _DEFAULT)
 
     @property
     def are_filters_default(self) -> bool:
-        """True if no plot is left out but those of projects that are not active."""
+        """True if only the plots of projects that are not active are left out."""
         is_narrowed = any(self.chosen.get(name) != _DEFAULT.get(name) for name in _FILTERS)
         is_part = any(self.chosen[name] != "true" for name in ("boundaries", "points"))
         return not (is_narrowed or is_part or self.values.get("metadata"))
 
     @property
     def are_default(self) -> bool:
-        """True if nothing was chosen, or only what the page proposes."""
+        """True if all choices but ``divide`` are those that the page proposes."""
         return self.address(divide=None) == "/eudr"
 
     def summary(self) -> str:
@@ -72,16 +78,16 @@ class Choices(NamedTuple):
 def read_choices(arguments: Mapping[str, str]) -> Choices:
     """The choices of an address. Invalid ones are left out and reported in ``problems``."""
     names = (*_DEFAULT, "country", "search")
-    sent = {name: arguments[name].strip() for name in names if name in arguments}
+    texts = {name: arguments[name].strip() for name in names if name in arguments}
     if FORM in arguments:
-        sent = dict.fromkeys(_ALWAYS_SHOWN, "false") | sent
-    chosen = _DEFAULT | {name: value for name, value in sent.items() if value}
+        texts = dict.fromkeys(_ALWAYS_SHOWN, "false") | texts
+    chosen = _DEFAULT | {name: text for name, text in texts.items() if text}
     chosen |= metadata_filters(arguments)
     values = {"format": "eudr", **chosen}
     if values["status"] == ANY:
         del values["status"]
-    loaded, wrong = load_valid(ProjectExportQuerySchema(), values)
-    meant = {name: value for name, value in _DEFAULT.items() if name in wrong}
-    chosen = meant | {name: value for name, value in chosen.items() if name not in wrong}
-    loaded = load_valid(ProjectExportQuerySchema(), meant)[0] | loaded
-    return Choices(chosen, loaded, sentences(wrong))
+    loaded, errors = load_valid_filters(ProjectExportQuerySchema(), values)
+    defaults = {name: value for name, value in _DEFAULT.items() if name in errors}
+    chosen = defaults | {name: value for name, value in chosen.items() if name not in errors}
+    loaded = load_valid_filters(ProjectExportQuerySchema(), defaults)[0] | loaded
+    return Choices(chosen, loaded, problem_sentences(errors))

@@ -1,5 +1,5 @@
-"""Filling in what plots lack: a property of the metadata of many projects and assets, a part of
-them in each request."""
+"""Filling in a property of many plots, in the metadata of projects and assets: a part of them in
+each request."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from app.api.expensive import expensive_work
 from app.assets.schemas import AssetUpdateSchema
 from app.assets.service import lock_asset, update_asset
 from app.auth.principal import Principal
+from app.eudr.plots import RecordPlots, country_error, country_of_plot, read_plots
 from app.exports.service import features_for_eudr
-from app.formats.writers.eudr_plots import Reading, country_error, country_of_plot, read_plots
 from app.formats.writers.features import Feature
 from app.http.errors import Detail, NotFound, ValidationFailed
 from app.models import Asset, Project
@@ -33,16 +33,16 @@ from app.values.strict_json import loads
 from app.values.text import line_problem
 
 
-class Wanted(NamedTuple):
-    """What is to be filled in.
+class Filling(NamedTuple):
+    """A property that is set or removed for plots of a group.
 
     Args:
-        code: of the group.
+        code: that of the group.
         field: the property.
-        value: of the property; None: remove it.
+        value: its value; None: remove it.
         is_named: the name of each plot is its value.
-        country: only of the plots that lie in it; empty: of all.
-        ids: of projects and assets; empty: of the whole group.
+        country: only for the plots that lie in it; empty: for all.
+        ids: of projects and assets; empty: the whole group.
         text: the value as it was typed.
     """
 
@@ -56,23 +56,23 @@ class Wanted(NamedTuple):
 
     @property
     def button(self) -> str:
-        """The name of the button that asks for it."""
+        """The name of the button that the form was sent with."""
         return "named" if self.is_named else "measure" if self.value is None else "which"
 
     def value_for(self, plot: Feature) -> str | float | None:
-        """The value of a plot."""
+        """The new value for a plot."""
         return plot.properties["name"] if self.is_named else self.value
 
 
 class Failure(NamedTuple):
-    """A plot that could not be filled, and why."""
+    """A plot that was not changed, and why."""
 
     id: str
     message: str
 
 
-def read_wanted(form: MultiDict[str, str]) -> Wanted:
-    """What a form of the page asks for. Raises ValidationFailed."""
+def read_filling(form: MultiDict[str, str]) -> Filling:
+    """Read a form of the page. Raises ValidationFailed."""
     code = form.get("code", "")
     field = FIELD_OF.get(code)
     if code == ALL_PLOTS:
@@ -82,19 +82,19 @@ def read_wanted(form: MultiDict[str, str]) -> Wanted:
     ids = frozenset(form.getlist("only") or form.getlist("ids"))
     country, is_named = form.get("set", ""), field == NAME and "named" in form
     is_measured = field == AREA and "measure" in form
-    which = form.get("named") or form.get("measure") or form.get("which")
-    which = "selected" if "only" in form else "all" if country else which
-    if which != "all" and not ids:
+    scope = form.get("named") or form.get("measure") or form.get("which")
+    scope = "selected" if "only" in form else "all" if country else scope
+    if scope != "all" and not ids:
         message = "Tick the plots first, or set it for all of them."
         raise ValidationFailed(details=[Detail("ids", message)])
     text = country if field == COUNTRY and country else form.get("value", "").strip()
     value = None if is_named or is_measured else _value(field, text)
-    ids = frozenset() if which == "all" else ids
-    return Wanted(code, field, value, is_named, country, ids, text)
+    ids = frozenset() if scope == "all" else ids
+    return Filling(code, field, value, is_named, country, ids, text)
 
 
 def _value(field: str, text: str) -> str | float:
-    """What was typed, as it is stored. Raises ValidationFailed."""
+    """The value to store for a typed text. Raises ValidationFailed."""
     problem = None
     if not text:
         verb = "Choose" if field == COUNTRY else "Type"
@@ -126,62 +126,62 @@ def _hectares(text: str) -> float:
 
 
 def find_plots(
-    principal: Principal, choices: Choices, wanted: Wanted, skipped: frozenset[str]
+    principal: Principal, choices: Choices, filling: Filling, skipped: frozenset[str]
 ) -> list[Feature]:
-    """The plots that are to be filled in, without their geometries: there may be many.
+    """The plots to fill in, without their geometries: there may be many.
 
     Args:
-        skipped: the ids of those that could not be before.
+        skipped: the ids of plots that could not be changed before.
     """
     with expensive_work():
-        found = [each for each in _found(principal, choices, wanted) if each.id not in skipped]
+        plots = [plot for plot in _plots_of(principal, choices, filling) if plot.id not in skipped]
     processor_clock.restart()
-    return found
+    return plots
 
 
-def fill_plots(principal: Principal, wanted: Wanted, plots: Iterable[Feature]) -> list[Failure]:
-    """Fill in some plots. Returns those that could not be.
+def fill_plots(principal: Principal, filling: Filling, plots: Iterable[Feature]) -> list[Failure]:
+    """Fill in some plots, and return those that were not changed.
 
     Raises:
         Forbidden: the account is full.
     """
-    tried = [(each, _fill_one(principal, wanted, each)) for each in plots]
+    reasons = [(plot, _fill_plot(principal, filling, plot)) for plot in plots]
     return [
-        Failure(each.id, f"“{each.properties['name']}” was not changed. {why}")
-        for each, why in tried
-        if why
+        Failure(plot.id, f"“{plot.properties['name']}” was not changed. {reason}")
+        for plot, reason in reasons
+        if reason
     ]
 
 
-def _found(principal: Principal, choices: Choices, wanted: Wanted) -> Iterator[Feature]:
-    """Yield the plots of a group that are to be filled."""
+def _plots_of(principal: Principal, choices: Choices, filling: Filling) -> Iterator[Feature]:
+    """Yield the plots to fill in."""
     export = choices.export(principal)
     app = current_app._get_current_object()  # type: ignore[attr-defined]
     features = features_for_eudr(export, app)
-    if wanted.field != AREA and wanted.code != ALL_PLOTS:  # what is drawn has no say in it
+    if filling.field != AREA and filling.code != ALL_PLOTS:  # no finding about the boundary
         features = map(_without_boundary, features)
-    for reading in read_plots(features, export.eudr):
-        if _is_meant(reading, wanted):
-            yield reading.feature._replace(geometry=None)
+    for record in read_plots(features, export.eudr):
+        if _is_filled(record, filling):
+            yield record.feature._replace(geometry=None)
 
 
 def _without_boundary(feature: Feature) -> Feature:
     return feature if is_id("asset", feature.id) else feature._replace(geometry=None)
 
 
-def _is_meant(reading: Reading, wanted: Wanted) -> bool:
-    if wanted.ids and reading.feature.id not in wanted.ids:
+def _is_filled(record: RecordPlots, filling: Filling) -> bool:
+    if filling.ids and record.feature.id not in filling.ids:
         return False
-    if wanted.code == ALL_PLOTS:
-        own = _value_in(reading.feature.properties, wanted.field)
-        return bool(reading.plots) and own != wanted.value_for(reading.feature)
-    if all(each.code != wanted.code for each in (*reading.problems, *reading.warnings)):
+    if filling.code == ALL_PLOTS:
+        value = _value_in(record.feature.properties, filling.field)
+        return bool(record.plots) and value != filling.value_for(record.feature)
+    if all(finding.code != filling.code for finding in (*record.problems, *record.warnings)):
         return False
-    return not wanted.country or country_of_plot(reading.feature) == wanted.country
+    return not filling.country or country_of_plot(record.feature) == filling.country
 
 
-def _fill_one(principal: Principal, wanted: Wanted, feature: Feature) -> str | None:
-    """Fill in one plot. Returns why it could not be."""
+def _fill_plot(principal: Principal, filling: Filling, feature: Feature) -> str | None:
+    """Fill in one plot. Returns the reason if it was not changed."""
     project_id = feature.properties["project_id"] if is_id("asset", feature.id) else None
     try:
         record: Project | Asset
@@ -192,22 +192,22 @@ def _fill_one(principal: Principal, wanted: Wanted, feature: Feature) -> str | N
     except NotFound:
         return "It was deleted meanwhile."
     metadata: dict[str, Any] = loads((record.metadata_json or "{}").encode())
-    if _value_in(metadata, wanted.field) != _value_in(feature.properties, wanted.field):
+    if _value_in(metadata, filling.field) != _value_in(feature.properties, filling.field):
         return "Somebody changed it meanwhile. Look at it again."
-    given = {"metadata": _filled(metadata, wanted.field, wanted.value_for(feature))}
+    change = {"metadata": _with_value(metadata, filling.field, filling.value_for(feature))}
     try:
         if project_id is None:
-            update_project(principal, feature.id, ProjectUpdateSchema().load(given))
+            update_project(principal, feature.id, ProjectUpdateSchema().load(change))
         else:
-            update_asset(principal, project_id, feature.id, AssetUpdateSchema().load(given))
+            update_asset(principal, project_id, feature.id, AssetUpdateSchema().load(change))
     except ma.ValidationError as error:
         messages = errors_by_field(error).get("metadata", [])
-        return f"Its metadata has no room for {wanted.field}: {' '.join(messages)}"
+        return f"Its metadata has no room for {filling.field}: {' '.join(messages)}"
     return None
 
 
 def _keys(metadata: Mapping[str, Any], field: str) -> list[str]:
-    """The keys of a metadata that are a property but for their case: the one that counts last."""
+    """The keys that are the name of a property in any case, the one that counts last."""
     keys = [key for key in metadata if key.lower() == field.lower() and key != field]
     return [*keys, field] if field in metadata else keys
 
@@ -217,10 +217,10 @@ def _value_in(metadata: Mapping[str, Any], field: str) -> Any:
     return metadata[keys[-1]] if keys else None
 
 
-def _filled(
+def _with_value(
     metadata: dict[str, Any], field: str, value: str | float | None
 ) -> dict[str, Any] | None:
-    """The metadata with the property; None: there is none left."""
+    """The metadata with a property set, or removed if its value is None; None: none is left."""
     keys = _keys(metadata, field)
     if value is not None:
         return metadata | {keys[-1] if keys else field: value}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import islice
 from time import monotonic
 from typing import Final, NamedTuple
 
@@ -15,15 +14,9 @@ from app.exports.service import log_export
 from app.http.errors import ApiError, BadRequest, ValidationFailed
 from app.pages.eudr import words
 from app.pages.eudr.choices import FORM, STATUSES, Choices, read_choices
-from app.pages.eudr.filling import (
-    Failure,
-    Wanted,
-    fill_plots,
-    find_plots,
-    read_wanted,
-)
-from app.pages.eudr.findings import look
-from app.pages.filters import refuse
+from app.pages.eudr.filling import Failure, Filling, fill_plots, find_plots, read_filling
+from app.pages.eudr.overview import make_overview
+from app.pages.filters import refuse_problems
 from app.policy.eudr import AREA, COUNTRY, NAME, PLACE
 from app.site.pages import PageBlueprint, page, redirect_to
 from app.site.protection import own_site_only
@@ -33,18 +26,18 @@ from app.values.text import pluralize
 bp = PageBlueprint("eudr_pages", __name__, section="/eudr")
 
 _SECONDS: Final = 1.5  # in which a request fills in plots
-_TOGETHER: Final = 50  # plots of one transaction
-_FAILURES: Final = 10  # plots that cannot be filled in, after which no more are tried
-_TOLD: Final = 3  # of these, in the message of the next page
+_TRANSACTION_PLOTS: Final = 50
+_FAILURES: Final = 10  # after which no more plots are tried
+_FAILURES_IN_MESSAGE: Final = 3
 
 
-class _Filled(NamedTuple):
-    """What a request has filled in.
+class _Progress(NamedTuple):
+    """The progress after a request.
 
     Args:
-        done: how many plots.
-        left: how many are left.
-        is_stopped: whether no more are to be tried.
+        done: the number of plots that were changed.
+        left: the number that are left.
+        is_stopped: True if no more are to be tried.
     """
 
     done: int
@@ -56,7 +49,7 @@ class _Filled(NamedTuple):
 @bp.get("/eudr")
 @of_account("projects:read")
 def eudr(principal: Principal) -> Response:
-    """What a file for the EUDR would hold, and what is to be completed before."""
+    """Show the content of a file for the EUDR, and what to complete before."""
     return _overview(principal)
 
 
@@ -64,9 +57,9 @@ def eudr(principal: Principal) -> Response:
 @of_account("projects:read")
 @own_site_only
 def download(principal: Principal) -> Response:
-    """The file."""
+    """Download the file."""
     choices = read_choices(request.args)
-    refuse(choices.problems)
+    refuse_problems(choices.problems)
     export = choices.export(principal)
     response = export_response(export)
     with transaction():
@@ -77,78 +70,79 @@ def download(principal: Principal) -> Response:
 @bp.post("/eudr/fill")
 @of_account("projects:write")
 def fill_in(principal: Principal) -> Response:
-    """Fill in a property of many plots; the page asks again until none is left."""
+    """Fill in a property of many plots. The page sends the form again until none is left."""
     choices = read_choices(request.args)
-    refuse(choices.problems)
+    refuse_problems(choices.problems)
     try:
-        wanted = read_wanted(request.form)
+        filling = read_filling(request.form)
     except ValidationFailed as error:
         return _overview(principal, error)
     skipped = frozenset(request.form.getlist("skipped"))
     before = request.form.get("before", 0, int)
-    filled = _fill(principal, choices, wanted, skipped)
-    messages = request.form.getlist("message") + [each.message for each in filled.failures]
-    total = before + filled.done
-    if not filled.left or filled.is_stopped:
-        told = " ".join([_done(wanted, total, filled), *_few(messages)])
-        return redirect_to(choices.address(), told)
+    progress = _fill(principal, choices, filling, skipped)
+    failures = progress.failures
+    messages = request.form.getlist("message") + [failure.message for failure in failures]
+    total = before + progress.done
+    if not progress.left or progress.is_stopped:
+        message = " ".join([_result(filling, total, progress), *_first(messages)])
+        return redirect_to(choices.address(), message)
     return page(
         "eudr/going_on.html" if is_from_script() else "eudr/filling.html",
         choices=choices,
-        wanted=wanted,
+        filling=filling,
         done=total,
-        total=total + filled.left,
-        skipped=[*skipped, *(each.id for each in filled.failures)],
+        total=total + progress.left,
+        skipped=[*skipped, *(failure.id for failure in failures)],
         messages=messages,
     )
 
 
 def _fill(
-    principal: Principal, choices: Choices, wanted: Wanted, skipped: frozenset[str]
-) -> _Filled:
-    """Fill in as many plots as one request can, in transactions of a few: others wait for each."""
-    found = find_plots(principal, choices, wanted, skipped)
-    end, gone, is_stopped = monotonic() + _SECONDS, 0, False
+    principal: Principal, choices: Choices, filling: Filling, skipped: frozenset[str]
+) -> _Progress:
+    """Fill in as many plots as one request can, in short transactions: others wait for each."""
+    plots = find_plots(principal, choices, filling, skipped)
+    end, tried, is_stopped = monotonic() + _SECONDS, 0, False
     failures: list[Failure] = []
-    plots = iter(found)
-    while not is_stopped and (some := list(islice(plots, _TOGETHER))):
+    while not is_stopped and (batch := plots[tried : tried + _TRANSACTION_PLOTS]):
         try:
             with transaction():
-                failed = fill_plots(principal, wanted, some)
+                failures_of_batch = fill_plots(principal, filling, batch)
         except ApiError as error:
-            name = some[0].properties["name"]
+            name = batch[0].properties["name"]
             message = f"“{name}” and the plots after it were not changed. {error.message}"
-            stop = Failure(some[0].id, message)
-            return _Filled(gone - len(failures), len(found) - gone, [*failures, stop], True)
-        failures += failed
-        gone += len(some)
+            stop = Failure(batch[0].id, message)
+            return _Progress(tried - len(failures), len(plots) - tried, [*failures, stop], True)
+        failures += failures_of_batch
+        tried += len(batch)
         is_stopped = len(skipped) + len(failures) >= _FAILURES
         if monotonic() > end:
             break
-    return _Filled(gone - len(failures), len(found) - gone, failures, is_stopped)
+    return _Progress(tried - len(failures), len(plots) - tried, failures, is_stopped)
 
 
-def _done(wanted: Wanted, number: int, filled: _Filled) -> str:
+def _result(filling: Filling, number: int, progress: _Progress) -> str:
     if not number:
-        return "Nothing was changed." if not filled.failures else ""
-    how = "removed from" if wanted.button == "measure" else "set for"
-    stopped = f" {pluralize(filled.left, 'plot')} left." if filled.left else ""
-    return f"{wanted.field} {how} {pluralize(number, 'plot')}.{stopped}"
+        return "Nothing was changed." if not progress.failures else ""
+    verb = "removed from" if filling.button == "measure" else "set for"
+    left = f" {pluralize(progress.left, 'plot')} left." if progress.left else ""
+    return f"{filling.field} {verb} {pluralize(number, 'plot')}.{left}"
 
 
-def _few(messages: list[str]) -> list[str]:
+def _first(messages: list[str]) -> list[str]:
     """The messages that a cookie has room for."""
-    more = len(messages) - _TOLD
-    return messages[:_TOLD] + ([f"And {pluralize(more, 'more plot')}."] if more > 0 else [])
+    more = len(messages) - _FAILURES_IN_MESSAGE
+    rest = [f"And {pluralize(more, 'more plot')}."] if more > 0 else []
+    return messages[:_FAILURES_IN_MESSAGE] + rest
 
 
 def _overview(principal: Principal, error: ValidationFailed | None = None) -> Response:
     choices = read_choices(request.args)
     problem, overview = None, None
     try:
-        overview = look(principal, choices)
-    except BadRequest as refused:
-        problem = refused.message
+        overview = make_overview(principal, choices)
+    except BadRequest as too_many:
+        problem = too_many.message
     return page(
         "eudr/eudr.html",
         error.status if error else 200,
@@ -156,7 +150,7 @@ def _overview(principal: Principal, error: ValidationFailed | None = None) -> Re
         choices=choices,
         overview=overview,
         problem=problem,
-        errors=[each.message for each in error.details] if error else [],
+        errors=[detail.message for detail in error.details] if error else [],
         sent_code=request.form.get("code"),
         sent_field=request.form.get("field"),
         sent_ids=request.form.getlist("ids"),

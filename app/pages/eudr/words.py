@@ -1,4 +1,4 @@
-"""What the page says of each code, in plain words."""
+"""The texts of the page for each code, in plain words."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Words(NamedTuple):
     to_do: str
 
 
-ALL_PLOTS: Final = "plots"  # the group of all plots, whatever was found
+ALL_PLOTS: Final = "plots"  # the group of all plots
 _CORRECT_AREA: Final = "Measure it, or type the hectares."
 WORDS: Final[dict[str, Words]] = {
     "producer_missing": Words(
@@ -94,12 +94,12 @@ WORDS: Final[dict[str, Words]] = {
     ),
     ALL_PLOTS: Words("All plots", "Each with its producer, country and place of production."),
 }
-# Codes of which the title says all that is to be known of each plot.
-SAID: Final = frozenset({
+# Codes whose title says everything about each plot.
+SELF_EXPLANATORY: Final = frozenset({
     "producer_missing", "country_missing", "place_missing", "no_place", "hole",
     "breaks_at_six_decimals",
 })  # fmt: skip
-# The field that is filled in for each code. It is chosen for ALL_PLOTS.
+# The field that is filled in for each code. For ALL_PLOTS, the form says which.
 FIELD_OF: Final[dict[str, str]] = {
     "producer_missing": NAME,
     "country_missing": COUNTRY,
@@ -120,7 +120,7 @@ LABELS: Final[dict[str, str]] = {
 
 
 def countries(codes: Iterable[str]) -> str:
-    """``Ghana and Côte d'Ivoire``; the first five, and how many more."""
+    """``Ghana and Côte d'Ivoire``: the first five countries, and the number of the rest."""
     names = [country_name(code) for code in codes]
     listed, more = names[:5], len(names) - 5
     if more > 0:
@@ -131,12 +131,12 @@ def countries(codes: Iterable[str]) -> str:
 
 def country_choices() -> list[tuple[str, str]]:
     """The codes of all countries, each with its name, by name."""
-    named = [(code, country_name(code)) for code in COUNTRY_CODES]
-    return sorted(named, key=lambda pair: pair[1])
+    choices = [(code, country_name(code)) for code in COUNTRY_CODES]
+    return sorted(choices, key=lambda choice: choice[1])
 
 
-def size(number: int) -> str:
-    """``51 kB``, ``3.2 MB``: as the Information System counts them."""
-    if number >= 10**6:
-        return f"{number / 10**6:,.1f} MB"
-    return f"{max(1, round(number / 1000)):,} kB"
+def size_text(size: int) -> str:
+    """``51 kB``, ``3.2 MB``: of 1,000 bytes, as the Information System counts them."""
+    if size >= 10**6:
+        return f"{size / 10**6:,.1f} MB"
+    return f"{max(1, round(size / 1000)):,} kB"

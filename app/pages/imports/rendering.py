@@ -11,7 +11,7 @@ from flask import Response, current_app, request
 from werkzeug.datastructures import MultiDict
 
 from app.auth.principal import Principal
-from app.formats.crs_search import Position, System, find_systems
+from app.formats.crs_search import Position, ProjectedSystem, find_systems
 from app.geometry.countries import country_at, country_name
 from app.http.errors import ApiError, Detail, ValidationFailed
 from app.imports import listing
@@ -19,15 +19,14 @@ from app.imports.available_actions import available_actions
 from app.imports.features.geometries import NO_POINT
 from app.imports.questions import project_places
 from app.imports.schemas import ImportCreateSchema
-from app.pages.filters import filtered
+from app.pages.filters import list_address
 from app.pages.imports import settings_form, words
 from app.pages.project_choice import find_projects, projects_by_id
 from app.policy.files import FEATURES, FORMATS_IN
 from app.policy.imports import IMPORT_DAYS, WORKING
 from app.policy.request_limits import PAGE_MAX
 from app.site.forms import Draft, errors_by_field, form_page, sent_texts
-from app.site.live import live_part
-from app.site.pages import page
+from app.site.pages import live_part, page
 from app.site.signed_in import is_from_script
 
 _PER_PAGE: Final = 50
@@ -61,7 +60,7 @@ class FeaturePage(NamedTuple):
 
     def query(self, **others: Any) -> str:
         """The query of an address that shows these features, with ``others`` replaced."""
-        return filtered("", {**self._asdict(), **others}, {"page": 1})
+        return list_address("", {**self._asdict(), **others}, {"page": 1})
 
 
 def feature_page() -> FeaturePage:
@@ -209,7 +208,7 @@ def _near(account_id: str) -> list[tuple[float, float]]:
     return [(round(x, 3), round(y, 3)) for x, y in project_places(account_id)]
 
 
-def _systems(account_id: str, record: Mapping[str, Any], text: str) -> list[System]:
+def _systems(account_id: str, record: Mapping[str, Any], text: str) -> list[ProjectedSystem]:
     """The coordinate systems that a search finds, the likeliest for the file first."""
     near = project_places(account_id) if text else []
     positions = (question.get("position") for question in record["questions"])

@@ -16,7 +16,7 @@ from app.imports.schemas import ImportUpdateSchema
 from app.pages.imports import rendering, settings_form, words
 from app.policy.files import FORM_BYTES
 from app.site.pages import PageBlueprint, page, redirect_to
-from app.site.protection import FormLimits, own_site_only, takes
+from app.site.protection import FormLimits, own_site_only, with_form_limits
 from app.site.signed_in import current_person, is_from_script, of_account
 
 bp = PageBlueprint("import_pages", __name__, section="/imports")
@@ -42,7 +42,7 @@ def new_import(principal: Principal) -> Response:
 
 
 @bp.post("/imports/new")
-@takes(FormLimits(FORM_BYTES, "file", "max_import_bytes", is_file=True))
+@with_form_limits(FormLimits(FORM_BYTES, "file", "max_import_bytes", is_file=True))
 @of_account(_NEEDS)
 def upload(principal: Principal) -> Response:
     """Store a file, and begin to read it."""

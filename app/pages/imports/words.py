@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from app.geometry.plain_words import DRAWN, plain_message
+from app.geometry.plain_words import MENDABLE, plain_message
 from app.imports.available_actions import AvailableActions
 from app.imports.features.mapping import ColumnMapping, ignored_among
 from app.imports.features.summary import without_numbers
@@ -231,7 +231,7 @@ def faults(problems: Iterable[Mapping[str, Any]]) -> list[FeatureFault]:
 def is_mendable(feature: Mapping[str, Any]) -> bool:
     """True if a feature was rejected only for its shape, which the editor can change."""
     problems = feature["problems"]
-    return bool(problems) and all(problem["code"] in DRAWN for problem in problems)
+    return bool(problems) and all(problem["code"] in MENDABLE for problem in problems)
 
 
 def changes(feature: Mapping[str, Any]) -> str:

@@ -18,7 +18,7 @@ from app.db.extensions import db
 from app.db.transactions import transaction
 from app.people.service import set_first_password
 from app.policy.people import INVITATION_LIFE
-from app.site.fields import NameSchema, NewPassword
+from app.site.form_fields import NameSchema, NewPassword
 from app.site.forms import count_post, form_page, sent_draft
 from app.site.pages import PageBlueprint, instance, page, redirect_to
 from app.site.second_step import begin_sign_in
@@ -35,39 +35,40 @@ class JoinSchema(NameSchema):
 
 
 @bp.route("/invitations/<token>", methods=["GET", "POST"])
-def invitation(token: str) -> Any:
+def join(token: str) -> Any:
     """Join an account, signed in or as a new person who sets a password."""
-    person, found = current_person(), find_invitation(token)
-    if found is None:
-        return page("invitations/dead_invitation.html", 404, life=INVITATION_LIFE)
-    if person is not None and person.user_id == found.user_id:
+    person, invitation = current_person(), find_invitation(token)
+    if invitation is None:
+        return _ended_page()
+    if person is not None and person.user_id == invitation.user_id:
         if request.method == "GET":
-            return page("invitations/join.html", invitation=found)
+            return page("invitations/join.html", invitation=invitation)
         count_post()
-        return _join(token, found, person.session_id)
-    if person is not None or found.is_registered or not instance().password_sign_in:
-        return page("invitations/sign_in_first.html", invitation=found, target=request.path)
+        return _join(token, invitation, person.session_id)
+    if person is not None or invitation.is_registered or not instance().password_sign_in:
+        return page("invitations/sign_in_first.html", invitation=invitation, target=request.path)
     schema = JoinSchema()
-    schema.known = (found.email, found.account_name)
+    schema.guessable = (invitation.email, invitation.account_name)
     draft = sent_draft(schema)
     if not draft.values:
-        return form_page("invitations/join_new.html", draft, invitation=found, path=request.path)
-    return _join_new(token, found, **draft.values)
+        values = {"invitation": invitation, "path": request.path}
+        return form_page("invitations/join_new.html", draft, **values)
+    return _join_new(token, invitation, **draft.values)
 
 
 @bp.get("/invitations")
 @signed_in
 def invitations(person: SignedIn) -> Response:
     """The invitations of a person whose address was verified."""
-    found = list_own_invitations(person.user_id) if person.is_verified else []
-    inviters = {row.id: inviter_of(row.id, person.user_id) for row in found}
-    return page("invitations/invitations.html", invitations=found, inviters=inviters)
+    rows = list_own_invitations(person.user_id) if person.is_verified else []
+    inviters = {row.id: inviter_of(row.id, person.user_id) for row in rows}
+    return page("invitations/invitations.html", invitations=rows, inviters=inviters)
 
 
 @bp.post("/invitations")
 @signed_in
 def accept(person: SignedIn) -> Response:
-    """Accept one of them."""
+    """Accept an invitation."""
     account_id = _chosen_account(person)
     joined = accept_own_invitation(person.user_id, account_id) if account_id else None
     if joined is None:
@@ -81,7 +82,7 @@ def accept(person: SignedIn) -> Response:
 @bp.post("/invitations/decline")
 @signed_in
 def decline(person: SignedIn) -> Response:
-    """Decline one of them."""
+    """Decline an invitation."""
     account_id = _chosen_account(person)
     with transaction():
         declined = bool(account_id) and decline_own_invitation(person.user_id, account_id)
@@ -89,30 +90,33 @@ def decline(person: SignedIn) -> Response:
 
 
 def _chosen_account(person: SignedIn) -> str:
-    """The account whose invitation a form is about; empty if there is none."""
+    """Return the id of the account in the form; empty if it is invalid."""
     account_id = request.form.get("account_id", "")
     return account_id if person.is_verified and is_id("account", account_id) else ""
 
 
-def _join(token: str, found: Any, session_id: str) -> Response:
+def _ended_page() -> Response:
+    db.session.rollback()
+    return page("invitations/dead_invitation.html", 404, life=INVITATION_LIFE)
+
+
+def _join(token: str, invitation: Any, session_id: str) -> Response:
     joined = accept_invitation(token)
     if joined is None:
-        db.session.rollback()
-        return page("invitations/dead_invitation.html", 404, life=INVITATION_LIFE)
+        return _ended_page()
     switch_account(session_id, joined.account_id)
     db.session.commit()
-    return redirect_to("/projects", f"You have joined {found.account_name}.")
+    return redirect_to("/projects", f"You have joined {invitation.account_name}.")
 
 
-def _join_new(token: str, found: Any, *, name: str, password: str) -> Response:
-    if not set_first_password(found.user_id, name, password):
-        db.session.rollback()  # they have just set one, and sign in with it
+def _join_new(token: str, invitation: Any, *, name: str, password: str) -> Response:
+    if not set_first_password(invitation.user_id, name, password):
+        db.session.rollback()  # they have just set a password, and can sign in
         return redirect_to(request.path)
     joined = accept_invitation(token)  # after the name is set, which the event includes
     if joined is None:
-        db.session.rollback()
-        return page("invitations/dead_invitation.html", 404, life=INVITATION_LIFE)
-    message = f"Welcome. You have joined {found.account_name}."
+        return _ended_page()
+    message = f"Welcome. You have joined {invitation.account_name}."
     response = begin_sign_in("/projects", joined.user_id, joined.account_id, message)
     db.session.commit()
     return response

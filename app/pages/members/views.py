@@ -27,7 +27,7 @@ from app.limits.plan_file import plan_of
 from app.pages.members.words import (
     ROLE_TABLE,
     ROLE_WORDS,
-    changed_words,
+    conflict_words,
     lost_access_words,
     mail_words,
 )
@@ -45,7 +45,7 @@ bp = PageBlueprint("member_pages", __name__, section="/members")
 
 _ONE: Final = "/members/<member_id>"
 _PER_PAGE: Final = 100  # invited people come first
-_ASKED_AGAIN: Final = (OWNER, "admin")  # who can make keys that may do everything
+_POWERFUL: Final = (OWNER, "admin")  # roles that can create keys for everything
 
 
 @bp.get("/members")
@@ -62,7 +62,7 @@ def invite(principal: Principal) -> Response:
     draft = sent_draft(InvitationSchema())
     if not draft.values:
         return _page(principal, draft)
-    if draft.values["role"] in _ASKED_AGAIN and (question := ask_again()) is not None:
+    if draft.values["role"] in _POWERFUL and (question := ask_again()) is not None:
         return question
     try:
         with transaction():
@@ -76,7 +76,7 @@ def invite(principal: Principal) -> Response:
 @bp.get(_ONE)
 @of_account("members:write")
 def member(principal: Principal, member_id: str) -> Response:
-    """A member: their role, what they have in the account, and what a change would end."""
+    """A member: their role, their access, and what a change would end."""
     return _member(principal, member_id)
 
 
@@ -87,32 +87,32 @@ def set_role(principal: Principal, member_id: str) -> Response:
     before, role = read_member(principal.account_id, member_id), request.form.get("role", "")
     if role not in ROLES:
         return _member(principal, member_id, 422, "Choose a role.")
-    is_asked = role in _ASKED_AGAIN or before["role"] == OWNER
-    if is_asked and (question := ask_again()) is not None:
+    is_powerful = role in _POWERFUL or before["role"] == OWNER
+    if is_powerful and (question := ask_again()) is not None:
         return question
     try:
         with transaction():
-            change_role(principal, member_id, role, _as_shown())
+            change_role(principal, member_id, role, _unchanged())
     except (Conflict, Forbidden, PreconditionFailed) as error:
         return _rejected(principal, member_id, error)
-    done = f"The role of {before['name']} is {role} now."
-    return redirect_to("/members", done if role != before["role"] else "Nothing was changed.")
+    message = f"The role of {before['name']} is {role} now."
+    return redirect_to("/members", message if role != before["role"] else "Nothing was changed.")
 
 
 @bp.post(f"{_ONE}/invite")
 @of_account("members:write")
 def invite_again(principal: Principal, member_id: str) -> Response:
-    """Email the invitation again, with a new link. The one before is not valid anymore."""
+    """Email the invitation again, with a new link. The former link becomes invalid."""
     count_post()
-    found = read_member(principal.account_id, member_id)
-    if found["role"] in _ASKED_AGAIN and (question := ask_again()) is not None:
+    invited = read_member(principal.account_id, member_id)
+    if invited["role"] in _POWERFUL and (question := ask_again()) is not None:
         return question
     try:
         with transaction():
-            invite_member(principal, email=found["email"], role=found["role"])
+            invite_member(principal, email=invited["email"], role=invited["role"])
     except (Conflict, Forbidden) as error:
         return _page(principal, _new_invitation(), error.status, _message(error))
-    return redirect_to("/members", f"A new invitation is on its way to {found['email']}.")
+    return redirect_to("/members", f"A new invitation is on its way to {invited['email']}.")
 
 
 @bp.post(f"{_ONE}/second-factor/reset")
@@ -141,7 +141,7 @@ def remove(principal: Principal, member_id: str) -> Response:
         return question
     try:
         with transaction():
-            remove_member(principal, member_id, _as_shown())
+            remove_member(principal, member_id, _unchanged())
     except (Conflict, Forbidden, PreconditionFailed) as error:
         return _rejected(principal, member_id, error)
     if before["joined_at"] is None:
@@ -151,24 +151,24 @@ def remove(principal: Principal, member_id: str) -> Response:
 
 @bp.errorhandler(NotFound)
 def not_a_member(_: NotFound) -> Response:
-    """The list, for whoever asks for somebody who is not in it, or not anymore."""
+    """The list, instead of the page of somebody who is no member, or no longer."""
     problem = "This person does not belong to the account, or no longer does. Nothing was changed."
     return _page(g.principal, _new_invitation(), 404, problem)
 
 
-def _as_shown() -> Unchanged:
-    """The precondition that role and membership are as the page showed them."""
+def _unchanged() -> Unchanged:
+    """Return the precondition that role and membership are as the page showed them."""
     role, joined_at = request.form.get("was_role"), request.form.get("was_joined_at")
     return Unchanged(role=role, joined_at=joined_at or None)
 
 
 def _rejected(principal: Principal, member_id: str, error: ApiError) -> Response:
-    """The page of the member as they are now, and why nothing was changed."""
+    """Return the page of the saved member, with the reason why nothing was changed."""
     if not isinstance(error, PreconditionFailed):
         return _member(principal, member_id, error.status, error.message)
-    now = read_member(principal.account_id, member_id)
-    who = last_change(principal.account_id, member_id, "member.updated")
-    problem = changed_words(now, who, bool(request.form.get("was_joined_at")))
+    saved = read_member(principal.account_id, member_id)
+    change = last_change(principal.account_id, member_id, "member.updated")
+    problem = conflict_words(saved, change, bool(request.form.get("was_joined_at")))
     return _member(principal, member_id, error.status, problem)
 
 
@@ -177,26 +177,26 @@ def _new_invitation() -> Draft:
 
 
 def _message(error: ApiError) -> str:
-    """What is wrong, from its details if it is about one field."""
+    """Return the message of an error, or of its details if it is about a field."""
     is_field = any(detail.field in ("email", "role") for detail in error.details)
     return " ".join(detail.message for detail in error.details) if is_field else error.message
 
 
 def _member(principal: Principal, member_id: str, status: int = 200, problem: str = "") -> Response:
-    found = read_member(principal.account_id, member_id)
+    record = read_member(principal.account_id, member_id)
     own = read_member(principal.account_id, str(principal.user_id))
     access = access_of(principal.account_id, member_id)
     invited = invitation_statuses(principal.account_id).get(member_id)
     ranks = list(ROLES)
-    lower = ranks[: ranks.index(found["role"])]
+    lower = ranks[: ranks.index(record["role"])]
     return page(
         "members/member.html",
         status,
-        member=found,
+        member=record,
         invited=invited,
         mail=mail_words(invited),
         is_self=member_id == principal.user_id,
-        allowed=allowed_actions(principal, own["role"], found),
+        allowed=allowed_actions(principal, own["role"], record),
         words=ROLE_WORDS,
         ends={role: lost_access_words(access.lost_with(role)) for role in lower},
         removal=lost_access_words(access.lost_with(None)),
@@ -206,7 +206,7 @@ def _member(principal: Principal, member_id: str, status: int = 200, problem: st
 
 
 def _second_factor(principal: Principal, own_role: str, member_id: str) -> dict[str, Any]:
-    """A member's second factor: if they have one, if the viewer may reset it, and if not, why."""
+    """Return variables about a member's second factor, and whether the viewer may reset it."""
     has_one = member_id in members_with_second_factor(principal.account_id)
     may_reset = has_one and own_role == OWNER and member_id != principal.user_id
     return {
@@ -219,24 +219,22 @@ def _second_factor(principal: Principal, own_role: str, member_id: str) -> dict[
 def _page(
     principal: Principal, draft: Draft, status: int | None = None, problem: str = ""
 ) -> Response:
-    everybody, invited = (
-        list_members(principal.account_id),
-        invitation_statuses(principal.account_id),
-    )
-    everybody.sort(key=lambda each: (each["joined_at"] is not None, fold(each["name"])))
-    pages = math.ceil(len(everybody) / _PER_PAGE)
+    members = list_members(principal.account_id)
+    members.sort(key=lambda member: (member["joined_at"] is not None, fold(member["name"])))
+    invited = invitation_statuses(principal.account_id)
+    pages = math.ceil(len(members) / _PER_PAGE)
     number = min(max(request.args.get("page", 1, int), 1), pages)
-    people = everybody[(number - 1) * _PER_PAGE : number * _PER_PAGE]
+    listed = members[(number - 1) * _PER_PAGE : number * _PER_PAGE]
     values: dict[str, Any] = {
-        "people": [each for each in people if each["joined_at"]],
+        "people": [member for member in listed if member["joined_at"]],
         "invited": [
-            (each, invited.get(each["id"]), mail_words(invited.get(each["id"])))
-            for each in people
-            if not each["joined_at"]
+            (member, invited.get(member["id"]), mail_words(invited.get(member["id"])))
+            for member in listed
+            if not member["joined_at"]
         ],
         "number": number,
         "pages": pages,
-        "taken": len(everybody),
+        "taken": len(members),
         "taken_by_invited": len(invited),
         "seats": plan_of(principal.plan).members,
         "plan": principal.plan,
@@ -250,7 +248,8 @@ def _page(
 
 
 def _having_second_factor(principal: Principal) -> frozenset[str] | None:
-    """Who has a second factor, for those who manage members; None for others."""
+    """Return the ids of members with a second factor, for those who manage members; None for
+    others."""
     if not principal.may("members:write"):
         return None
     return members_with_second_factor(principal.account_id)

@@ -1,4 +1,4 @@
-"""What the pages of members say: what each role may do, and what a change ends."""
+"""Texts about members: what each role may do, and what a change ends."""
 
 from __future__ import annotations
 
@@ -23,56 +23,59 @@ _MAY: Final = {
     "Manage API keys, service tokens, applications and webhooks": {"admin"},
     "Invite, change and remove viewers, editors and admins": {"members:write"},
 }
-# What each role may do: words, and whether each of ROLES may.
+# {action: [True if each of ROLES may do it]}
 ROLE_TABLE: Final = {
-    **{what: [needed <= held for held in ROLES.values()] for what, needed in _MAY.items()},
+    **{
+        action: [permissions <= role for role in ROLES.values()]
+        for action, permissions in _MAY.items()
+    },
     "Appoint, change and remove owners": [role == "owner" for role in ROLES],
 }
 _KINDS: Final = {"api_key": "API key", "service_token": "service token"}
-_NAMED: Final = 20
+_MOST_NAMES: Final = 20
 
 
 def lost_access_words(lost: LostAccess) -> list[str]:
-    """Sentences about the access that a change takes away; none if it takes none."""
+    """Return sentences about the access that a change ends; empty if it ends none."""
     sentences = []
     if lost.sessions:
         sentences.append(f"Signs them out here, in {pluralize(lost.sessions, 'browser')}.")
     if lost.applications:
         number = pluralize(len(lost.applications), "application")
         sentences.append(f"Ends the access of {number}: {_listed(lost.applications)}.")
-    for does, credentials in (
+    for effect, credentials in (
         ("Reduces {} to what the role may do", lost.reduced),
         ("Revokes {}", lost.revoked),
     ):
         if credentials:
             number = pluralize(len(credentials), "key or token", "keys and tokens")
-            names = _listed([_credential(each) for each in credentials])
-            sentences.append(f"{does.format(number)}: {names}.")
+            names = _listed([_credential(row) for row in credentials])
+            sentences.append(f"{effect.format(number)}: {names}.")
     return sentences
 
 
-def changed_words(
-    member: Mapping[str, Any], who: Mapping[str, Any] | None, had_joined: bool
+def conflict_words(
+    member: Mapping[str, Any], change: Mapping[str, Any] | None, had_joined: bool
 ) -> str:
-    """What somebody else has changed meanwhile.
+    """Return the message about a change that somebody else has saved.
 
     Args:
-        member: the record as it is now.
-        who: who changed it last, if that is known.
-        had_joined: whether they had joined when the page was loaded.
+        member: the saved record.
+        change: the last change, if known.
+        had_joined: True if they had joined when the page was loaded.
     """
     if member["joined_at"] and not had_joined:
-        what = f"{member['name']} has joined"
+        event = f"{member['name']} has joined"
     else:
-        what = f"{who['who'] if who else 'Somebody'} has changed this role"
+        event = f"{change['who'] if change else 'Somebody'} has changed this role"
     return (
-        f"{what} since you opened the page. The role is {member['role']} now. Nothing of yours is "
+        f"{event} since you opened the page. The role is {member['role']} now. Nothing of yours is "
         "saved: look below, and try again."
     )
 
 
 def mail_words(invited: InvitationStatus | None) -> tuple[str, str]:
-    """The delivery of an invitation's email in words, and the CSS look of its tag; both empty if
+    """Return (text, CSS class) of the tag for the delivery of an invitation's email; both empty if
     unknown."""
     if invited is None:
         return "", ""
@@ -91,6 +94,6 @@ def _credential(row: Any) -> str:
 
 
 def _listed(names: Sequence[str]) -> str:
-    """All names, or the first ones and how many there are besides."""
-    left = len(names) - _NAMED
-    return ", ".join(names[:_NAMED]) + (f" and {left:,} more" if left > 0 else "")
+    """Join names; after ``_MOST_NAMES`` follows the number of the others."""
+    left = len(names) - _MOST_NAMES
+    return ", ".join(names[:_MOST_NAMES]) + (f" and {left:,} more" if left > 0 else "")

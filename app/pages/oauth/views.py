@@ -50,7 +50,7 @@ def authorize() -> Response:
 def _show_consent(
     auth_request: AuthorizationRequest, person: SignedIn, accounts: list[Any]
 ) -> Response:
-    """The consent page, or an immediate redirect if no question is needed or allowed."""
+    """Return the consent page, or a redirect if no question is needed or allowed."""
     account_id = _account_with_consent(auth_request, person, accounts)
     if account_id is not None and not auth_request.requires_prompt:
         return _grant_access(auth_request, person, account_id, asked=False)
@@ -64,7 +64,7 @@ def _handle_decision(
 ) -> Response:
     """Handle the consent form. The authorization request itself is in the query string.
 
-    Tokens open the account as a key does, so whoever allows them is asked again whether it is them.
+    As tokens open the account, consent needs the second factor.
     """
     decision, account_id = request.form.get("decision"), request.form.get("account_id", "")
     if decision == "deny":
@@ -80,10 +80,10 @@ def _handle_decision(
 def _account_with_consent(
     auth_request: AuthorizationRequest, person: SignedIn, accounts: list[Any]
 ) -> str | None:
-    """The account in which the person has consented to all of this, if there is no doubt which.
+    """Return the account in which the person has consented to all of this, if it is clear.
 
-    None for a public client on the person's device: another program could impersonate it, so the
-    person is asked each time (RFC 8252, section 8.6).
+    Returns None for a public client on the person's device: another program could impersonate it,
+    so the person is asked each time (RFC 8252, section 8.6).
     """
     if auth_request.client.is_public and redirect_uris.is_on_this_device(auth_request.redirect_uri):
         return None
@@ -145,15 +145,15 @@ def _report(error: RedirectWithError, person: SignedIn | None) -> Response:
 
 
 def _by_role(scopes: Sequence[str], roles: Iterable[str]) -> dict[str, dict[str, str]]:
-    """What an application that asks for these scopes can do with any of a person's roles, and what
-    only a higher role would let it do: each in words, by name."""
-    held = expand_permissions(scopes) & frozenset[str]().union(*(ROLES[role] for role in roles))
-    held |= set(scopes) - PERMISSIONS.keys()
-    asked = held.intersection(scopes)
-    included = frozenset[str]().union(*(INCLUDES.get(name, ()) for name in asked))
+    """Return what an application with these scopes can do with any of a person's roles, and what
+    needs a higher role: both {scope: description}."""
+    granted = expand_permissions(scopes) & frozenset[str]().union(*(ROLES[role] for role in roles))
+    granted |= set(scopes) - PERMISSIONS.keys()
+    requested = granted.intersection(scopes)
+    included = frozenset[str]().union(*(INCLUDES.get(name, ()) for name in requested))
     return {
-        "can": {name: SCOPES[name] for name in SCOPES if name in asked | (held - included)},
-        "cannot": {name: SCOPES[name] for name in scopes if name not in held},
+        "can": {name: SCOPES[name] for name in SCOPES if name in requested | (granted - included)},
+        "cannot": {name: SCOPES[name] for name in scopes if name not in granted},
     }
 
 

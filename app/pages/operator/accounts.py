@@ -1,4 +1,4 @@
-"""The accounts of the instance: which there are, what each uses, and its plan."""
+"""The accounts of the instance, with their plans and their usage."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from app.audit.targets import Target
 from app.auth.tenant import columns_of
 from app.db.column_types import api_column
 from app.db.extensions import db
-from app.db.queries import CompiledQuery, engine
+from app.db.queries import CompiledQuery, reading_engine
 from app.db.search_index import id_values, is_among_ids, page_of
 from app.http.errors import Conflict, NotFound
 from app.models import Account, AccountUsage, Credential, Membership, OAuthAuthorization, User
@@ -27,7 +27,7 @@ from app.pages.operator.listing import (
     contains,
     contains_in_any_case,
     last_uses,
-    read_page,
+    read_list_page,
 )
 from app.policy.audit import INSTANCE
 from app.usage.counters import usage_summary
@@ -61,7 +61,7 @@ _ORDERS: Final[dict[str, tuple[ColumnElement[Any], ...]]] = {
     "projects": (func.coalesce(_PROJECTS, 0).desc(),),
     "members": (func.coalesce(AccountUsage.members, 0).desc(),),
 }
-# When something of an account was last used, by what.
+# Columns with the time of the last use of an account.
 _LAST_USES: Final[tuple[InstrumentedAttribute[Any], ...]] = (
     Membership.last_active_at,
     Credential.last_used_at,
@@ -80,7 +80,7 @@ _ONE: Final = CompiledQuery(
 
 
 class AccountDetails(NamedTuple):
-    """One account: its record, its owners, and whether a billing system sets its plan."""
+    """An account and its owners. ``is_billed`` is True if a billing system sets the plan."""
 
     record: dict[str, Any]
     owners: list[Any]
@@ -88,74 +88,77 @@ class AccountDetails(NamedTuple):
 
 
 def list_accounts(filters: ListFilters) -> Listed:
-    """The accounts of one page: ``id``, ``name``, ``slug``, ``plan``, ``usage``, ``created_at``,
-    ``invited``, how many of the members in ``usage`` have not joined, and ``last_used_at``, None
-    for one that nobody has used."""
-    return read_page(filters, _count, _page, _records)
+    """Return one page of accounts: ``id``, ``name``, ``slug``, ``plan``, ``usage``, ``created_at``,
+    ``invited`` and ``last_used_at``.
+
+    ``invited`` is the number of members in ``usage`` who have not joined. ``last_used_at`` is None
+    if nobody has used the account.
+    """
+    return read_list_page(filters, _count, _page, _records)
 
 
-def read_account(account_id: str) -> AccountDetails:
-    """An account. Raises NotFound."""
+def read_account_details(account_id: str) -> AccountDetails:
+    """Read an account. Raises NotFound."""
     row = _ONE.first(account_id=account_id) if is_id("account", account_id) else None
     if row is None:
         raise NotFound("This account does not exist.")
-    (found,) = _records([row])
-    found |= {"type": row.type, "deletes_at": row.deletes_at}
+    (record,) = _records([row])
+    record |= {"type": row.type, "deletes_at": row.deletes_at}
     owners = _OWNERS.all(account_id=account_id)
-    return AccountDetails(found, owners, has_subscription(account_id))
+    return AccountDetails(record, owners, has_subscription(account_id))
 
 
 def addresses_of(entries: Iterable[Mapping[str, Any]]) -> dict[str, str]:
-    """The paths of the pages of the accounts that entries are about, by their ids; without accounts
-    that were deleted since."""
+    """Return the paths of the pages of accounts that entries are about, by id, without those that
+    were deleted since."""
     targets = (entry["target"] for entry in entries)
     ids = {target["id"] for target in targets if target["type"] == "account" and target["id"]}
-    dialect = engine().dialect.name
-    found = _existing(dialect).tuples(ids=id_values(sorted(ids), dialect))
-    return {account_id: f"/operator/accounts/{account_id}" for (account_id,) in found}
+    dialect = reading_engine().dialect.name
+    rows = _existing(dialect).tuples(ids=id_values(sorted(ids), dialect))
+    return {account_id: f"/operator/accounts/{account_id}" for (account_id,) in rows}
 
 
-def change_plan(account_id: str, plan: str, shown: str) -> None:
+def change_plan(account_id: str, plan: str, former: str) -> None:
     """Put an account on another plan. The caller commits.
 
-    Both logs record it: that of the instance with the person who does it, that of the account
-    without, as its owners need not know who runs the instance.
+    Both logs get an entry: that of the instance names the person, that of the account does not, as
+    its owners need not know who runs the instance.
 
     Args:
-        shown: the plan that the page showed.
+        former: the plan that the page showed.
 
     Raises:
         Conflict: somebody has changed it since.
         NotFound: the account does not exist.
         ValidationFailed: the plan does not exist.
     """
-    known = is_id("account", account_id)
-    account = db.session.get(Account, account_id, with_for_update=True) if known else None
+    is_valid = is_id("account", account_id)
+    account = db.session.get(Account, account_id, with_for_update=True) if is_valid else None
     if account is None:
         raise NotFound("This account does not exist.")
-    if account.plan != shown:
+    if account.plan != former:
         raise Conflict(
             "changed_meanwhile",
             "account",
             f"Somebody has just changed the plan to {account.plan}. Choose again.",
         )
-    if plan == shown:
+    if plan == former:
         return
     with acting(OPERATOR, Via()):
         set_plan(account_id, plan)
     target = Target("account", account_id, account.name)
-    changes = {"plan": {"from": shown, "to": plan}}
+    changes = {"plan": {"from": former, "to": plan}}
     write_entry("account.updated", target, account_id=INSTANCE, changes=changes)
 
 
 def _records(rows: list[Any]) -> list[dict[str, Any]]:
     statements = (partial(_last_use, place) for place in range(len(_LAST_USES)))
     ids = [row.id for row in rows]
-    used, invited = last_uses(ids, statements), _invited_to(ids)
+    used_at, invited = last_uses(ids, statements), _invited_to(ids)
     names = ("id", "name", "slug", "plan", "created_at")
     return [
         {name: getattr(row, name) for name in names}
-        | {"usage": usage_summary(row), "last_used_at": used.get(row.id)}
+        | {"usage": usage_summary(row), "last_used_at": used_at.get(row.id)}
         | {"invited": invited.get(row.id, 0)}
         for row in rows
     ]
@@ -163,7 +166,7 @@ def _records(rows: list[Any]) -> list[dict[str, Any]]:
 
 def _invited_to(ids: list[str]) -> dict[str, int]:
     """The number of open invitations by account id; accounts without any are left out."""
-    dialect = engine().dialect.name
+    dialect = reading_engine().dialect.name
     return dict(_invited(dialect).tuples(ids=id_values(ids, dialect)))
 
 
@@ -177,8 +180,7 @@ def _page(dialect: str, is_search: bool, sort: str) -> CompiledQuery:
     rows = select(*map(api_column, _COLUMNS), *_COUNTERS).outerjoin(
         AccountUsage, AccountUsage.account_id == Account.id
     )
-    is_down = sort == "newest"
-    order = (*_ORDERS[sort], Account.id.desc() if is_down else Account.id)
+    order = (*_ORDERS[sort], Account.id.desc() if sort == "newest" else Account.id)
     return CompiledQuery(page_of(_searched(rows, dialect, is_search).order_by(*order)))
 
 
@@ -191,9 +193,9 @@ def _existing(dialect: str) -> CompiledQuery:
 def _last_use(place: int, dialect: str) -> CompiledQuery:
     column = _LAST_USES[place]
     table: Table = column.class_.__table__
-    own = select(table.c.account_id, func.max(column.expression).label("used_at"))
-    own = own.where(is_among_ids(table.c.account_id, dialect)).group_by(table.c.account_id)
-    return CompiledQuery(own)
+    rows = select(table.c.account_id, func.max(column.expression).label("used_at"))
+    rows = rows.where(is_among_ids(table.c.account_id, dialect)).group_by(table.c.account_id)
+    return CompiledQuery(rows)
 
 
 @cache

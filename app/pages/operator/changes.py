@@ -1,4 +1,4 @@
-"""What operators set for the whole instance: sign-up, and the message on all pages."""
+"""Changes of the whole instance by operators: sign-up, and the message on all pages."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from app.values.records import Record, set_columns
 
 
 def close_sign_up() -> bool:
-    """Let nobody sign up. False if it is closed already. The caller commits."""
+    """Close sign-up. Returns False if it was closed. The caller commits."""
     state = _locked_state()
     if state.sign_up_closed_at is not None:
         return False
@@ -25,8 +25,8 @@ def close_sign_up() -> bool:
 
 
 def open_sign_up() -> bool:
-    """Let people sign up again, as the setting SIGN_UP allows. False if it is not closed. The
-    caller commits."""
+    """Open sign-up again, as far as SIGN_UP allows. Returns False if it was open. The caller
+    commits."""
     state = _locked_state()
     if state.sign_up_closed_at is None:
         return False
@@ -36,7 +36,7 @@ def open_sign_up() -> bool:
 
 
 def show_message(text: str, kind: str, until: datetime | None) -> None:
-    """Show a message on all pages, in place of the one before. The caller commits.
+    """Show a message on all pages, in place of the former one. The caller commits.
 
     Args:
         kind: one of ``app.policy.instance.MESSAGE_KINDS``.
@@ -51,7 +51,7 @@ def show_message(text: str, kind: str, until: datetime | None) -> None:
 
 
 def remove_message() -> bool:
-    """Remove the message from all pages. False if there is none. The caller commits."""
+    """Remove the message from all pages. Returns False if there was none. The caller commits."""
     state = _locked_state()
     before = _message_of(state)
     if before["message"] is None:
@@ -62,7 +62,7 @@ def remove_message() -> bool:
 
 
 def _locked_state() -> InstanceState:
-    """The row, locked; created if there is none yet."""
+    """Lock the row, which is created if there is none."""
     row = insert_into(InstanceState).values(id=ROW).on_conflict_do_nothing()
     db.session.execute(row)
     return db.session.get_one(InstanceState, ROW, with_for_update=True)

@@ -10,20 +10,20 @@ from marshmallow import fields, validate
 
 from app.limits.plan_file import plans
 from app.policy.instance import MESSAGE_KINDS, MESSAGE_LENGTH
-from app.site.fields import FormSchema
-from app.site.moments import in_utc
+from app.site.form_fields import FormSchema
+from app.site.times import field_timestamp
 from app.values import clock
 from app.values.schemas import Text, Timestamp
 
 
 class FutureTime(Timestamp):
-    """A time to come, as a field of a browser has it in UTC."""
+    """A time in the future, as the field of a browser sends it."""
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> datetime:
-        found = super()._deserialize(in_utc(value.strip()), attr, data, **options)
-        if found <= clock.now():
+        moment = super()._deserialize(field_timestamp(value.strip()), attr, data, **options)
+        if moment <= clock.now():
             raise ma.ValidationError("Must be in the future.")
-        return found
+        return moment
 
 
 def _check_plan(name: str) -> None:
@@ -41,4 +41,4 @@ class MessageSchema(FormSchema):
 
 class PlanSchema(FormSchema):
     plan = fields.String(required=True, validate=_check_plan)
-    was_plan = fields.String(load_default="")  # that the page showed
+    was_plan = fields.String(load_default="")  # the plan that the page showed

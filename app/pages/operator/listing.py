@@ -1,4 +1,4 @@
-"""What the lists of accounts and of people share: a search, an order, pages."""
+"""The lists of accounts and of people: searching, sorting and paging."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any, Final, NamedTuple
 
 from sqlalchemy import ColumnElement, bindparam, func
 
-from app.db.queries import CompiledQuery, engine
+from app.db.queries import CompiledQuery, reading_engine
 from app.db.search_index import id_values
-from app.pages.filters import filtered
+from app.pages.filters import list_address
 from app.policy.instance import LISTED
 from app.policy.request_limits import PAGE_MAX, SEARCH_LENGTH
 from app.values.clock import format_optional_time
@@ -20,8 +20,8 @@ _NOTHING: Final = "\uffff"  # a noncharacter, which no slug has
 
 
 class ListFilters(NamedTuple):
-    """What an address asks of a list. ``sorts`` are its orders in words, by their names in the
-    address, the default first; ``sort`` is one of them."""
+    """The filters of a list. ``sorts`` are the labels of its orders, by their names in the address,
+    the default first; ``sort`` is one of these names."""
 
     path: str
     sorts: Mapping[str, str]
@@ -30,13 +30,13 @@ class ListFilters(NamedTuple):
     page: int
 
     def address(self, **others: Any) -> str:
-        """The address of another page or order of the list."""
+        """Return the address of the list with these filters, except for ``others``."""
         values = {"search": self.search, "sort": self.sort, "page": self.page} | others
-        return filtered(self.path, values, {"sort": next(iter(self.sorts)), "page": 1})
+        return list_address(self.path, values, {"sort": next(iter(self.sorts)), "page": 1})
 
     @property
     def parameters(self) -> dict[str, str]:
-        """The search text as parameters of statements; empty without a search."""
+        """The parameters of statements for the search; empty without one."""
         if not self.search:
             return {}
         return {
@@ -48,16 +48,16 @@ class ListFilters(NamedTuple):
 
 
 class Listed(NamedTuple):
-    """One page of a list. ``number`` is that of the page."""
+    """One page of a list."""
 
     records: list[dict[str, Any]]
     total: int
-    number: int
+    page: int
     pages: int
 
 
 def read_filters(path: str, sorts: Mapping[str, str], arguments: Mapping[str, str]) -> ListFilters:
-    """The filters of an address. What is not valid is as if it were left out."""
+    """Read the filters of an address, without those that are invalid."""
     search = arguments.get("search", "").strip()[:SEARCH_LENGTH]
     sort, page = arguments.get("sort", ""), arguments.get("page", "")
     is_number = page.isascii() and page.isdigit() and len(page) <= len(str(PAGE_MAX))
@@ -70,7 +70,7 @@ def read_filters(path: str, sorts: Mapping[str, str], arguments: Mapping[str, st
     )
 
 
-def read_page(
+def read_list_page(
     filters: ListFilters,
     count: Callable[[str, bool], CompiledQuery],
     page: Callable[[str, bool, str], CompiledQuery],
@@ -79,11 +79,11 @@ def read_page(
     """Read the requested page, or the last one if there are fewer.
 
     Args:
-        count: the statement that counts, for a dialect, with or without a search.
-        page: the statement of a page, likewise, in an order.
+        count: returns the statement that counts, for (dialect, is_search).
+        page: returns the statement of a page, for (dialect, is_search, sort).
         records: makes records from the rows of the page.
     """
-    dialect, is_search = engine().dialect.name, bool(filters.search)
+    dialect, is_search = reading_engine().dialect.name, bool(filters.search)
     total = int(count(dialect, is_search).scalar(**filters.parameters))
     pages = max(1, math.ceil(total / LISTED))
     number = min(filters.page, pages)
@@ -95,27 +95,27 @@ def read_page(
 def last_uses(
     ids: list[str], statements: Iterable[Callable[[str], CompiledQuery]]
 ) -> dict[str, str]:
-    """When accounts or people were last active, by their ids; without those that never were.
+    """Return when accounts or people were last active, by id, without those that never were.
 
     Args:
-        statements: by dialect; each selects ids with a time.
+        statements: functions of the dialect; each statement selects ids with a time.
     """
-    dialect, found = engine().dialect.name, dict[str, str]()
+    dialect, used_at = reading_engine().dialect.name, dict[str, str]()
     for statement in statements:
         for owner_id, moment in statement(dialect).tuples(ids=id_values(ids, dialect)):
-            found[owner_id] = max(found.get(owner_id, ""), format_optional_time(moment) or "")
-    return {owner_id: moment for owner_id, moment in found.items() if moment}
+            used_at[owner_id] = max(used_at.get(owner_id, ""), format_optional_time(moment) or "")
+    return {owner_id: moment for owner_id, moment in used_at.items() if moment}
 
 
 def contains_in_any_case(column: ColumnElement[str], dialect: str) -> ColumnElement[bool]:
-    """Whether a text contains what is searched for, in any case. SQLite knows only the case of
-    ASCII, so that other letters are found as they were typed."""
+    """Return the condition that a text contains the search, in any case. SQLite knows only the case
+    of ASCII, so that it finds other letters as they were typed."""
     lowered = contains(func.lower(column), "lowered", dialect)
     return lowered | contains(column, "typed", dialect)
 
 
 def contains(column: ColumnElement[str], parameter: str, dialect: str) -> ColumnElement[bool]:
-    """Whether a text contains the value of one of ``ListFilters.parameters``."""
+    """Return the condition that a text contains one of ``ListFilters.parameters``."""
     position = func.strpos if dialect == "postgresql" else func.instr
-    found: ColumnElement[bool] = position(column, bindparam(parameter)) > 0
-    return found
+    condition: ColumnElement[bool] = position(column, bindparam(parameter)) > 0
+    return condition

@@ -1,4 +1,4 @@
-"""What the first page of operators shows: numbers, queues, versions and settings."""
+"""The numbers, queues, versions and settings on the first page of operators."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sqlalchemy import and_, case, func, select
 
 from app.audit.log.filters import EntryQuery
 from app.audit.log.listing import list_latest
-from app.db.queries import CompiledQuery, connect
+from app.db.queries import CompiledQuery, reading_connection
 from app.db.revisions import current_revision, newest_revision
 from app.jobs.queue import DELIVERIES, GENERAL, IMPORTS, MAILS, job_queue
 from app.jobs.valkey import valkey
@@ -48,7 +48,7 @@ _MAILS: Final = CompiledQuery(
 
 
 class Numbers(NamedTuple):
-    """How much there is. Hectares are those of projects that are not archived."""
+    """Totals of the instance. Hectares are without archived projects."""
 
     accounts: int
     people: int
@@ -57,16 +57,16 @@ class Numbers(NamedTuple):
 
 
 class QueueState(NamedTuple):
-    """A queue of jobs: what it is for, its workers, and how many jobs wait or failed recently."""
+    """A queue of jobs: its purpose, its workers, and how many jobs wait or failed recently."""
 
-    words: str
+    purpose: str
     workers: int
     waiting: int
     failed: int
 
 
 class ValkeyState(NamedTuple):
-    """The server, which is Valkey or Redis, its version, and its queues of jobs."""
+    """The name of the server, Valkey or Redis, its version, and its queues of jobs."""
 
     name: str
     version: str
@@ -74,7 +74,7 @@ class ValkeyState(NamedTuple):
 
 
 class Versions(NamedTuple):
-    """What runs. ``revision`` is that of the tables, ``newest_revision`` that of this version."""
+    """Versions. ``revision`` is that of the database, ``newest_revision`` that of the code."""
 
     canopy: str
     python: str
@@ -84,7 +84,7 @@ class Versions(NamedTuple):
 
 
 def read_overview() -> dict[str, Any]:
-    """What the page shows, by name."""
+    """Return the variables of the page."""
     backups = list_latest(INSTANCE, EntryQuery(per_page=1, action="instance.backed_up")).entries
     return {
         "numbers": _numbers(),
@@ -99,9 +99,9 @@ def read_overview() -> dict[str, Any]:
 
 def _numbers() -> Numbers:
     row = _TOTALS.first()
-    used = usage_summary(row)
+    usage = usage_summary(row)
     people = int(_PEOPLE.scalar())
-    return Numbers(int(row.accounts), people, int(used["projects"]), float(used["hectares"]))
+    return Numbers(int(row.accounts), people, int(usage["projects"]), float(usage["hectares"]))
 
 
 def _valkey_state(client: Redis) -> ValkeyState:
@@ -110,21 +110,21 @@ def _valkey_state(client: Redis) -> ValkeyState:
     name = str(server.get("server_name", "redis")).capitalize()
     workers = count_workers(client)
     queues = []
-    for queue, words in _QUEUES.items():
+    for queue, purpose in _QUEUES.items():
         jobs = job_queue(client, queue)
         failed = jobs.failed_job_registry.get_job_count(cleanup=False)
-        queues.append(QueueState(words, workers[queue], jobs.count, failed))
+        queues.append(QueueState(purpose, workers[queue], jobs.count, failed))
     return ValkeyState(name, server.get("valkey_version", server["redis_version"]), queues)
 
 
 def _versions() -> Versions:
-    with connect() as connection:
-        if connection.dialect.name == "sqlite":
-            found = connection.exec_driver_sql("SELECT sqlite_version()").scalar_one()
-            database = f"SQLite {found}"
-        else:
-            found = connection.exec_driver_sql("SHOW server_version").scalar_one()
-            database = f"PostgreSQL {found}"
+    with reading_connection() as connection:
+        name, statement = (
+            ("SQLite", "SELECT sqlite_version()")
+            if connection.dialect.name == "sqlite"
+            else ("PostgreSQL", "SHOW server_version")
+        )
+        database = f"{name} {connection.exec_driver_sql(statement).scalar_one()}"
     return Versions(
         VERSION, platform.python_version(), database, current_revision(), newest_revision()
     )

@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, Select, Table, func, select
 
 from app.auth.people import IS_REGISTERED
 from app.db.column_types import api_column
-from app.db.queries import CompiledQuery, engine
+from app.db.queries import CompiledQuery, reading_engine
 from app.db.search_index import id_values, is_among_ids, page_of
 from app.models import Account, Membership, Session, User
 from app.pages.operator.listing import (
@@ -19,7 +19,7 @@ from app.pages.operator.listing import (
     contains,
     contains_in_any_case,
     last_uses,
-    read_page,
+    read_list_page,
 )
 
 # The orders of the list, by their names in the address.
@@ -40,28 +40,28 @@ _COLUMNS: Final = (
 
 
 def list_people(filters: ListFilters) -> Listed:
-    """The people of one page: ``id``, ``email``, ``name``, ``created_at``, the flags of ``_FLAGS``,
+    """Return one page of people: ``id``, ``email``, ``name``, ``created_at``, ``_FLAGS``,
     ``last_used_at``, and ``accounts``, with their ``id``, ``name``, ``role`` and ``joined_at``."""
-    return read_page(filters, _count, _page, _records)
+    return read_list_page(filters, _count, _page, _records)
 
 
 def _records(rows: list[Any]) -> list[dict[str, Any]]:
     ids = [row.id for row in rows]
-    accounts, used = _accounts_of(ids), last_uses(ids, (_last_session, _last_activity))
+    accounts, used_at = _accounts_of(ids), last_uses(ids, (_last_session, _last_activity))
     return [
         row._asdict()
         | {name: bool(getattr(row, name)) for name in _FLAGS}
-        | {"accounts": accounts[row.id], "last_used_at": used.get(row.id)}
+        | {"accounts": accounts[row.id], "last_used_at": used_at.get(row.id)}
         for row in rows
     ]
 
 
 def _accounts_of(ids: list[str]) -> defaultdict[str, list[Any]]:
-    """The accounts of each of these people, by name."""
-    dialect, found = engine().dialect.name, defaultdict[str, list[Any]](list)
+    """Return the accounts of people, sorted by name, by the id of the person."""
+    dialect, accounts = reading_engine().dialect.name, defaultdict[str, list[Any]](list)
     for row in _accounts(dialect).all(ids=id_values(ids, dialect)):
-        found[row.user_id].append(row)
-    return found
+        accounts[row.user_id].append(row)
+    return accounts
 
 
 @cache

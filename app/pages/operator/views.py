@@ -7,7 +7,6 @@ from typing import Any, Final
 from flask import Response, current_app, request
 from sqlalchemy.exc import NoResultFound
 
-from app.audit.log.files import FORMATS
 from app.audit.log.listing import list_latest
 from app.audit.log.responses import file_response
 from app.audit.log.service import write_export_entry
@@ -16,13 +15,11 @@ from app.doctor.doctor_runs import read_progress, request_doctor_run
 from app.http.errors import BadRequest, NotFound, ServiceUnavailable
 from app.limits.plan_file import plans
 from app.lists.logs import LOOKED_THROUGH
-from app.pages.audit_log.filters import LogFilters
+from app.pages.audit_log.filters import LogFilters, read_export
 from app.pages.audit_log.filters import read_filters as read_log_filters
 from app.pages.audit_log.lines import line_of
 from app.pages.audit_log.sentences import OF_INSTANCE
-from app.pages.filters import refuse
 from app.pages.operator import accounts, changes, people
-from app.pages.operator.access import of_operator
 from app.pages.operator.forms import MessageSchema, PlanSchema
 from app.pages.operator.listing import read_filters
 from app.pages.operator.overview import read_overview
@@ -33,14 +30,14 @@ from app.policy.audit import INSTANCE
 from app.policy.instance import ACCOUNTS_SHOWN, LISTED, MESSAGE_KINDS, MESSAGE_LENGTH, STATE_SECONDS
 from app.site.forms import Draft, form_page, sent_draft
 from app.site.instance_state import forget_state, read_state
-from app.site.live import live_part
-from app.site.pages import PageBlueprint, page, redirect_to
+from app.site.pages import PageBlueprint, live_part, page, redirect_to
+from app.site.signed_in import of_operator
 from app.values.command_name import canopy_command
 
 bp = PageBlueprint("operator", __name__, section="/operator")
 
 _LOG: Final = "/operator/log"
-# What each button does with sign-up, and the message after it.
+# The change of each button, and the message after it.
 _SIGN_UP: Final = {
     "yes": (changes.close_sign_up, "Sign-up is closed."),
     "no": (changes.open_sign_up, "Sign-up is open again."),
@@ -50,7 +47,7 @@ _SIGN_UP: Final = {
 @bp.get("/operator")
 @of_operator
 def overview() -> Response:
-    """The instance: what is on it, how it works, and what operators set."""
+    """The instance: its contents, its health, and the settings of operators."""
     return _overview(Draft({"kind": next(iter(MESSAGE_KINDS))}))
 
 
@@ -63,11 +60,11 @@ def set_sign_up() -> Response:
         raise BadRequest("Choose whether sign-up is closed or open.")
     if (question := ask_again(password=True)) is not None:
         return question
-    change, done = _SIGN_UP[closed]
+    change, message = _SIGN_UP[closed]
     with transaction():
         change()
     forget_state()
-    return redirect_to("/operator", done)
+    return redirect_to("/operator", message)
 
 
 @bp.post("/operator/message")
@@ -82,8 +79,8 @@ def show_message() -> Response:
     with transaction():
         changes.show_message(**draft.values)
     forget_state()
-    shown = f"The message will appear on all pages within {STATE_SECONDS:.0f} seconds."
-    return redirect_to("/operator#message", shown)
+    notice = f"The message will appear on all pages within {STATE_SECONDS:.0f} seconds."
+    return redirect_to("/operator#message", notice)
 
 
 @bp.post("/operator/message/remove")
@@ -101,7 +98,7 @@ def remove_message() -> Response:
 @bp.get("/operator/doctor")
 @of_operator
 def doctor() -> Response:
-    """What the last run of the doctor found, and whether another one is running."""
+    """The results of the last run of the doctor, and whether it is running now."""
     return live_part("operator/doctor.html", progress=read_progress())
 
 
@@ -129,7 +126,7 @@ def list_accounts() -> Response:
 @bp.get("/operator/accounts/<account_id>")
 @of_operator
 def show_account(account_id: str) -> Response:
-    """An account: its plan, what it uses, and who owns it."""
+    """An account: its plan, its usage, and its owners."""
     return _account(account_id, None)
 
 
@@ -142,9 +139,9 @@ def change_plan(account_id: str) -> Response:
         return _account(account_id, draft)
     if (question := ask_again(password=True)) is not None:
         return question
-    plan, was = draft.values["plan"], draft.values["was_plan"]
+    plan, former = draft.values["plan"], draft.values["was_plan"]
     with draft.refusals(), transaction():
-        accounts.change_plan(account_id, plan, was)
+        accounts.change_plan(account_id, plan, former)
     if draft.has_problem:
         return _account(account_id, draft)
     path = f"/operator/accounts/{account_id}"
@@ -167,15 +164,15 @@ def list_people() -> Response:
 def log() -> Response:
     """The log of the instance: what belongs to no account, and what operators do."""
     filters = _log_filters(request.args)
-    found = list_latest(INSTANCE, filters.query(per_page=LISTED), filters.before or None)
+    listed = list_latest(INSTANCE, filters.query(per_page=LISTED), filters.before or None)
     return page(
         "operator/log.html",
         filters=filters,
-        lines=list(map(line_of, found.entries)),
-        found=found,
+        lines=list(map(line_of, listed.entries)),
+        listed=listed,
         looked_through=LOOKED_THROUGH,
-        pages=accounts.addresses_of(found.entries),
-        drawn=frozenset(),
+        pages=accounts.addresses_of(listed.entries),
+        pictured=frozenset(),
     )
 
 
@@ -183,17 +180,13 @@ def log() -> Response:
 @of_operator
 def export_log() -> Response:
     """A file with all that the filters leave of the log of the instance."""
-    filters, format_name = _log_filters(request.form), request.form.get("format", "")
-    refuse(filters.problems)
-    if format_name not in FORMATS:
-        raise BadRequest("Choose CSV or NDJSON.")
-    query = filters.query()
+    format_name, query = read_export(_log_filters(request.form), request.form)
 
-    def record() -> None:
+    def log_export() -> None:
         with transaction():
             write_export_entry(INSTANCE, format_name, query)
 
-    return file_response(INSTANCE, format_name, query, record)
+    return file_response(INSTANCE, format_name, query, log_export)
 
 
 def _log_filters(arguments: Any) -> LogFilters:
@@ -216,19 +209,19 @@ def _overview(draft: Draft) -> Response:
 
 
 def _account(account_id: str, draft: Draft | None) -> Response:
-    """The page of an account, with the form that was sent, if it was rejected."""
-    found = accounts.read_account(account_id)
-    plan = found.record["plan"]
+    """Return the page of an account, with the form if it was rejected."""
+    account = accounts.read_account_details(account_id)
+    plan = account.record["plan"]
     try:
-        measured = meters(account_id, plan)
+        usage = meters(account_id, plan)
     except NoResultFound:  # it has just been deleted
         raise NotFound("This account does not exist.") from None
     return form_page(
         "operator/account.html",
         draft or Draft({"plan": plan}),
-        account=found.record,
-        owners=found.owners,
-        is_billed=found.is_billed,
+        account=account.record,
+        owners=account.owners,
+        is_billed=account.is_billed,
         plans=list(plans()),
-        meters=measured,
+        meters=usage,
     )

@@ -9,7 +9,7 @@ import marshmallow as ma
 from marshmallow import fields, validate
 
 from app.policy.dates import DATE_FORMATS
-from app.site.fields import FormSchema, NewPassword, Slug
+from app.site.form_fields import FormSchema, NewPassword, Slug
 from app.values.local_times import format_local_time, zones_by_region
 from app.values.schemas import Name
 
@@ -19,15 +19,15 @@ _UNKNOWN: Final = "Not a valid choice."
 
 
 def time_zones() -> dict[str, str | dict[str, str]]:
-    """The zones by region, each called after its place."""
-    found: dict[str, str | dict[str, str]] = {**_AUTOMATIC}
+    """Return the zones by region, with the name of the place as a label."""
+    zones: dict[str, str | dict[str, str]] = {**_AUTOMATIC}
     for region, names in zones_by_region().items():
-        found[region] = {name: name.removeprefix(f"{region}/").replace("_", " ") for name in names}
-    return found
+        zones[region] = {name: name.removeprefix(f"{region}/").replace("_", " ") for name in names}
+    return zones
 
 
 def date_formats() -> dict[str, str]:
-    """The ways of writing dates, each with an example."""
+    """Return the date formats, each with an example."""
     return _AUTOMATIC | {name: format_local_time(_EXAMPLE, name) for name in DATE_FORMATS}
 
 

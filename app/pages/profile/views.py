@@ -12,7 +12,7 @@ from app.account.members.service import remove_member
 from app.auth.memberships import memberships_of
 from app.auth.sessions import SignedIn, list_sessions, principal_of, switch_account
 from app.db.transactions import transaction
-from app.http.errors import Conflict, NotFound, RateLimited
+from app.http.errors import Conflict, NotFound
 from app.pages.profile.forms import (
     AccountSchema,
     PasswordSchema,
@@ -26,11 +26,10 @@ from app.people.single_sign_on.identities import list_identities
 from app.policy.people import TRIES
 from app.security.passwords import hash_password
 from app.site.browsers import browser_name
-from app.site.fields import NameSchema
+from app.site.form_fields import NameSchema
 from app.site.forms import Draft, count_post, form_page, sent_draft
 from app.site.pages import PageBlueprint, instance, redirect_to
-from app.site.passwords import with_passwords
-from app.site.signed_in import sign_in, sign_out, signed_in
+from app.site.signed_in import sign_in, sign_out, signed_in, with_passwords
 from app.values import clock
 
 bp = PageBlueprint("profile", __name__)
@@ -73,26 +72,24 @@ def change_times(person: SignedIn) -> Response:
 def change_password(person: SignedIn) -> Response:
     """Change the password; all other sessions end.
 
-    This one is replaced by a new one, so people are asked for their second factor: a stolen session
-    would never end. They enter the passwords after that, as no page carries passwords along."""
+    This session is replaced, so people give their second factor first: a stolen session would never
+    end. They enter the passwords afterwards, as no page carries passwords along.
+    """
     if (question := ask_again()) is not None:
         return question
     if "new_password" not in request.form:
         return redirect_to("/profile", "Now enter your current password and a new one.")
     schema = PasswordSchema()
-    schema.known = (person.name, person.email)
+    schema.guessable = (person.name, person.email)
     draft = sent_draft(schema)
     if draft.values:
-        try:
-            with transaction():
-                attempt = passwords.count_own_attempt(person.user_id)
-        except RateLimited as error:
-            draft.rejection = error
-        else:
-            hashed = hash_password(draft.values["new_password"])
-            if passwords.check_password(attempt, draft.values["password"]):
-                return _set_password(person, hashed)
-            draft.errors["password"] = ["That is not your current password."]
+        with draft.refusals(), transaction():
+            attempt = passwords.count_own_attempt(person.user_id)
+    if draft.values:
+        hashed = hash_password(draft.values["new_password"])
+        if passwords.check_password(attempt, draft.values["password"]):
+            return _set_password(person, hashed)
+        draft.errors["password"] = ["That is not your current password."]
     return _profile(person, password_draft=draft)
 
 
@@ -163,38 +160,40 @@ def open_account(person: SignedIn) -> Response:
 @signed_in
 def switch(person: SignedIn) -> Response:
     """Switch to another account."""
-    account_id = request.form.get("account_id", "")
-    memberships = {row.id: row for row in memberships_of(person.user_id)}
-    if account_id not in memberships:
-        raise NotFound("You do not belong to this account.")
+    account, _ = _chosen_account(person)
     with transaction():
-        switch_account(person.session_id, account_id)
-    return redirect_to("/accounts", f"Switched to {memberships[account_id].name}.")
+        switch_account(person.session_id, account.id)
+    return redirect_to("/accounts", f"Switched to {account.name}.")
 
 
 @bp.post("/accounts/leave")
 @signed_in
 def leave(person: SignedIn) -> Response:
     """Leave an account."""
-    account_id = request.form.get("account_id", "")
-    memberships = {row.id: row for row in memberships_of(person.user_id)}
-    if account_id not in memberships:
-        raise NotFound("You do not belong to this account.")
-    account = memberships[account_id]
-    # Who has no second factor may leave an account that requires one, and nothing else.
+    account, others = _chosen_account(person)
+    # People without a second factor may leave an account that requires one, and nothing else.
     member = replace(
         person,
-        account_id=account_id,
+        account_id=account.id,
         account_name=account.name,
         role=account.role,
         second_factor_due_at=None,
     )
-    others = [other_id for other_id in memberships if other_id != account_id]
     with transaction():
-        if person.account_id == account_id:  # keep this session, in another account
-            switch_account(person.session_id, others[0] if others else None)
+        if person.account_id == account.id:  # keep this session, in another account
+            switch_account(person.session_id, others[0].id if others else None)
         remove_member(principal_of(member), person.user_id)
     return redirect_to("/accounts", f"You have left {account.name}.")
+
+
+def _chosen_account(person: SignedIn) -> tuple[Any, list[Any]]:
+    """Return (the account that the form names, the person's other accounts). Raises NotFound."""
+    account_id = request.form.get("account_id", "")
+    accounts = memberships_of(person.user_id)
+    account = next((row for row in accounts if row.id == account_id), None)
+    if account is None:
+        raise NotFound("You do not belong to this account.")
+    return account, [row for row in accounts if row.id != account_id]
 
 
 def _mail_notice(person: SignedIn) -> str:
@@ -212,8 +211,8 @@ def _set_password(person: SignedIn, hashed: str) -> Response:
     return response
 
 
-def _profile(person: SignedIn, **sent: Draft) -> Response:
-    """The page with all forms, one of which may have been sent and is wrong."""
+def _profile(person: SignedIn, **rejected: Draft) -> Response:
+    """Return the page with all forms, one of which may have been rejected."""
     times = {"time_zone": person.time_zone or "", "date_format": person.date_format or ""}
     sessions = [(row, browser_name(row.browser)) for row in list_sessions(person.user_id)]
     values: dict[str, Any] = {
@@ -228,8 +227,8 @@ def _profile(person: SignedIn, **sent: Draft) -> Response:
         "asks_for_factor": asks_for_factor(person),
         "identities": list_identities(person.user_id) if instance().single_sign_on else [],
     }
-    draft = next(iter(sent.values()), Draft())
-    return form_page("profile/profile.html", draft, **values | sent)
+    draft = next(iter(rejected.values()), Draft())
+    return form_page("profile/profile.html", draft, **values | rejected)
 
 
 def _accounts(person: SignedIn, draft: Draft) -> Response:

@@ -1,20 +1,25 @@
-"""What the list and the map of projects show: the filters in the address of the page."""
+"""The filters of the list and the map of projects, in the address of the page."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
+from typing import Final
 
-from app.pages.filters import filtered, load_valid, metadata_filters, sentences
+from app.pages.filters import (
+    RecordFilters,
+    load_valid_filters,
+    metadata_filters,
+    problem_sentences,
+)
 from app.policy.request_limits import PROJECT_STATUSES
 from app.projects.listing import count_with_status
 from app.projects.schemas import ProjectQuerySchema
 from app.usage.counters import project_total, read_counters
 
 PER_PAGE: Final = 50
-ANY: Final = "any"  # in the address: projects of any status
+ANY: Final = "any"  # status in the address
 _DEFAULT: Final = {"status": "active", "sort": "name"}
-# How the list can be sorted: the words of the menu, by what stands in the address.
+# The orders of the list, by their names in the address: label, column, direction.
 SORTS: Final[dict[str, tuple[str, str, str]]] = {
     "name": ("Sort: name", "name", "asc"),
     "area": ("Sort: largest", "area_hectares", "desc"),
@@ -23,46 +28,26 @@ SORTS: Final[dict[str, tuple[str, str, str]]] = {
 }
 
 
-class ProjectFilters(NamedTuple):
-    """The filters of one request, and what was wrong with them."""
+class ProjectFilters(RecordFilters):
+    """The filters of the list and the map of projects."""
 
-    chosen: dict[str, str]  # as the address has them
-    values: dict[str, Any]  # as ``ProjectQuerySchema`` loads them
-    problems: list[str]
-
-    @property
-    def home(self) -> str:
-        """The address of the page without filters."""
-        return "/projects"
-
-    @property
-    def page(self) -> int:
-        return int(self.values["page"])
+    home = "/projects"
+    default = _DEFAULT
 
     @property
     def status(self) -> str | None:
-        """None: any."""
+        """The status; None for any."""
         return self.values.get("status")
 
     @property
-    def metadata(self) -> dict[str, str]:
-        """Values by the keys of the metadata."""
-        found: dict[str, str] = self.values.get("metadata", {})
-        return found
-
-    @property
     def are_default(self) -> bool:
-        """True if nothing is left out but what the page leaves out by itself."""
+        """True if nothing is left out except what the page leaves out by default."""
         names = {"search", "bbox", "metadata"}
         return not names & self.values.keys() and self.status == _DEFAULT["status"]
 
-    def address(self, path: str = "/projects", **others: Any) -> str:
-        """The address of a page with these filters, but for those that are named."""
-        return filtered(path, {**self.chosen, "page": None, **others}, _DEFAULT)
-
 
 def read_filters(arguments: Mapping[str, str]) -> ProjectFilters:
-    """The filters of an address. Invalid ones are left out and reported in ``problems``."""
+    """Read the filters of an address. Invalid ones are left out and reported in ``problems``."""
     names = ("search", "status", "sort", "bbox", "page")
     chosen = _DEFAULT | {name: arguments[name].strip() for name in names if name in arguments}
     chosen |= metadata_filters(arguments)
@@ -73,18 +58,18 @@ def read_filters(arguments: Mapping[str, str]) -> ProjectFilters:
     values = {**chosen, "sort": sort, "order": order, "per_page": str(PER_PAGE)}
     if values.get("status") == ANY:
         del values["status"]
-    loaded, wrong = load_valid(ProjectQuerySchema(), values)
-    chosen = {name: value for name, value in chosen.items() if name not in wrong}
-    if "status" in wrong:
+    loaded, problems = load_valid_filters(ProjectQuerySchema(), values)
+    chosen = {name: value for name, value in chosen.items() if name not in problems}
+    if "status" in problems:
         chosen["status"] = loaded["status"] = _DEFAULT["status"]
-    return ProjectFilters(chosen, loaded | {"per_page": PER_PAGE}, sentences(wrong))
+    return ProjectFilters(chosen, loaded | {"per_page": PER_PAGE}, problem_sentences(problems))
 
 
 def status_choices(account_id: str) -> list[tuple[str, str]]:
-    """The choices of the menu of statuses, each with the number of projects."""
-    counted = read_counters(account_id)
+    """Return the choices of the menu of statuses, each with the number of projects."""
+    counts = read_counters(account_id)
     choices = [
-        (name, f"{name.capitalize()} ({count_with_status(counted, name):,})")
+        (name, f"{name.capitalize()} ({count_with_status(counts, name):,})")
         for name in PROJECT_STATUSES
     ]
-    return [*choices, (ANY, f"Any status ({project_total(counted):,})")]
+    return [*choices, (ANY, f"Any status ({project_total(counts):,})")]

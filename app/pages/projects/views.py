@@ -18,7 +18,7 @@ from app.exports.service import export_of, log_export
 from app.http.errors import Conflict, NotFound
 from app.http.response_cache import cached_response
 from app.pages.export_formats import format_names
-from app.pages.filters import load_all, metadata_filters, refuse
+from app.pages.filters import load_filters, metadata_filters, refuse_problems
 from app.pages.projects.filters import PER_PAGE, SORTS, read_filters, status_choices
 from app.policy.request_limits import MAP_ZOOM
 from app.projects.listing import list_projects, project_query
@@ -66,16 +66,16 @@ def projects(principal: Principal) -> Response:
 def projects_map(principal: Principal) -> Response:
     """The shapes of the projects in a box, as GeoJSON for the map of the page."""
     filters = read_filters(request.args)
-    refuse(filters.problems)
+    refuse_problems(filters.problems)
     zoom = min(max(request.args.get("zoom", 0, int), 0), MAP_ZOOM)
     box, text = filters.values.get("bbox"), filters.values.get("search")
-    wanted = MapFilter(box, filters.status, text, filters.metadata)
-    tag = map_tag(principal.account_id, wanted, zoom)
+    selection = MapFilter(box, filters.status, text, filters.metadata)
+    tag = map_tag(principal.account_id, selection, zoom)
 
-    def make() -> Response:
-        return Response(draw_map(principal.account_id, wanted, zoom), content_type=GEOJSON)
+    def draw() -> Response:
+        return Response(draw_map(principal.account_id, selection, zoom), content_type=GEOJSON)
 
-    return cached_response(tag, GEOJSON, make)
+    return cached_response(tag, GEOJSON, draw)
 
 
 @bp.route("/projects/export", methods=["GET", "POST"])
@@ -83,54 +83,53 @@ def projects_map(principal: Principal) -> Response:
 @own_site_only
 def export(principal: Principal) -> Response:
     """A file with the selected projects, or with all that the filters of the address leave."""
-    sent = request.values
-    values = {"format": sent.get("format", "geojson")}
-    if ids := sent.getlist("ids"):
+    values = {"format": request.values.get("format", "geojson")}
+    if ids := request.values.getlist("ids"):
         values["ids"] = ",".join(ids)
     else:
         filters = read_filters(request.args)
-        refuse(filters.problems)
+        refuse_problems(filters.problems)
         values |= {name: filters.chosen[name] for name in _EXPORTED if name in filters.chosen}
         values |= metadata_filters(filters.chosen)
         if filters.status is None:
             values.pop("status", None)
-    loaded = load_all(ProjectExportQuerySchema(), values)
-    wanted = export_of("projects", principal.account_id, loaded)
-    response = export_response(wanted)
+    loaded = load_filters(ProjectExportQuerySchema(), values)
+    file = export_of("projects", principal.account_id, loaded)
+    response = export_response(file)
     with transaction():
-        log_export(wanted, principal.account_name)
+        log_export(file, principal.account_name)
     return response
 
 
 @bp.post("/projects/archive")
 @of_account("projects:write")
 def archive(principal: Principal) -> Response:
-    """Archive the selected projects; those that are archived already are left alone."""
-    return _change_selected(principal, archive_project, "archived", "Archived")
+    """Archive the selected projects, except for archived ones."""
+    return _change_selected(principal, archive_project, "archived")
 
 
 @bp.post("/projects/restore")
 @of_account("projects:write")
 def restore(principal: Principal) -> Response:
     """Restore the selected projects."""
-    return _change_selected(principal, restore_project, "restored", "Restored")
+    return _change_selected(principal, restore_project, "restored")
 
 
 def _change_selected(
-    principal: Principal, change: Callable[[Principal, str], object], done: str, title: str
+    principal: Principal, change: Callable[[Principal, str], object], participle: str
 ) -> Response:
-    """Change each of the selected projects in a transaction of its own: others wait for it."""
+    """Change each of the selected projects in its own transaction, as others wait for it."""
     ids = request.form.getlist("ids")[:PER_PAGE]
     back = local_path(request.form.get("back"))
     back = back if back.startswith("/projects") else "/projects"
     if not ids:
-        return redirect_to(back, f"Select the projects that are to be {done} first.")
+        return redirect_to(back, f"Select the projects that are to be {participle} first.")
     changed = 0
     for project_id in ids:
         with suppress(Conflict, NotFound), transaction():
             change(principal, project_id)
             changed += 1
-    message = f"{title} {pluralize(changed, 'project')}."
+    message = f"{participle.capitalize()} {pluralize(changed, 'project')}."
     if left := len(ids) - changed:
         message += f" {pluralize(left, 'project')} could not be: somebody else was quicker."
     return redirect_to(back, message)

@@ -35,22 +35,22 @@ _BLANK: Final = {
 
 
 def submitted_factor() -> Factor | None:
-    """The second factor in the current form, with an empty value if its field is blank; None if
-    the form has no field for one."""
-    sent = [
+    """Return the second factor in the current form, with an empty value if its field is blank; None
+    if the form has no field for it."""
+    factors = [
         Factor(kind, request.form[field].strip())
         for kind, field in FIELDS.items()
         if field in request.form
     ]
-    return next((factor for factor in sent if factor.value), next(iter(sent), None))
+    return next((factor for factor in factors if factor.value), next(iter(factors), None))
 
 
 def factor_draft(wrong: Factor | None = None, rejection: RateLimited | None = None) -> Draft:
     """Return the form for a second factor.
 
     Args:
-        wrong: what was submitted and is wrong or blank.
-        rejection: why nothing was compared.
+        wrong: the submitted factor, if it is wrong or blank.
+        rejection: the reason why it was not checked.
     """
     draft = Draft()
     draft.rejection = rejection
@@ -60,7 +60,7 @@ def factor_draft(wrong: Factor | None = None, rejection: RateLimited | None = No
 
 
 def ways_of(purpose: Purpose) -> dict[str, Any]:
-    """Return what the templates show of the ways in which a person can give their factor."""
+    """Return the variables of templates about the ways to give a second factor."""
     return {
         "fields": FIELDS,
         "has_app": authenticator_since(purpose.user_id) is not None,

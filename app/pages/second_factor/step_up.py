@@ -1,11 +1,11 @@
 """Asking a signed-in person again, before something that could hand over the account.
 
-A view asks after its form was found right and before it does what it is for::
+A view asks once its form is valid, before it changes anything::
 
     if (question := ask_again()) is not None:
         return question
 
-The question is a page of its own, which carries the fields of the form along. Answered rightly, it
+The question is another page, which carries the fields of the form along. With the right answer, it
 sends them to the same view, which goes on.
 """
 
@@ -37,12 +37,12 @@ _NOT_CARRIED: Final = frozenset(
 
 
 def ask_again(*, password: bool = False) -> Response | None:
-    """The page that asks the signed-in person for their second factor; None: they have given it in
-    this session within the last minutes, or have none.
+    """Return a page that asks the signed-in person for their second factor; None if they have given
+    it in this session within the last minutes, or have none.
 
     Args:
-        password: whether somebody without a second factor is asked for their password instead or,
-            having none that they can use, to sign in again.
+        password: ask people without a second factor for their password, or if they cannot use one,
+            to sign in again.
     """
     person = current_person()
     if person is None or _is_confirmed(person):
@@ -58,13 +58,13 @@ def ask_again(*, password: bool = False) -> Response | None:
 
 
 def asks_for_factor(person: SignedIn) -> bool:
-    """Return whether ``ask_again`` would ask a person for their second factor now."""
+    """Return True if ``ask_again`` would ask a person for their second factor now."""
     return person.has_second_factor and not _is_confirmed(person)
 
 
 def _is_confirmed(person: SignedIn) -> bool:
-    at = person.confirmed_at
-    return at is not None and clock.now() - at < CONFIRMED_FOR
+    moment = person.confirmed_at
+    return moment is not None and clock.now() - moment < CONFIRMED_FOR
 
 
 def _ask_for_factor(person: SignedIn) -> Response | None:
@@ -86,34 +86,31 @@ def _ask_for_factor(person: SignedIn) -> Response | None:
 
 
 def _ask_for_password(person: SignedIn) -> Response | None:
-    sent, draft = request.form.get(_PASSWORD), Draft()
-    if sent:
-        try:
+    password, draft = request.form.get(_PASSWORD), Draft()
+    if password:
+        with draft.refusals(), transaction():
+            attempt = count_own_attempt(person.user_id)
+        if not draft.has_problem:
             with transaction():
-                attempt = count_own_attempt(person.user_id)
-        except RateLimited as error:
-            draft.rejection = error
-        else:
-            with transaction():
-                is_right = check_password(attempt, sent)
+                is_right = check_password(attempt, password)
                 if is_right:
                     _confirm(person)
             if is_right:
                 return None
             draft.errors[_PASSWORD] = ["That is not your current password."]
-    elif sent is not None:
+    elif password is not None:
         draft.errors[_PASSWORD] = ["Enter your password."]
     return _page(draft, by_password=True, email=person.email)
 
 
 def _confirm(person: SignedIn) -> None:
-    """Note it for the session, and for the rest of this request."""
+    """Mark the session as confirmed, also for the rest of this request."""
     confirm_session(person.session_id)
     g.person = replace(person, confirmed_at=clock.now())
 
 
 def _page(draft: Draft, **values: Any) -> Response:
-    """The question, with the fields of the form that it is asked before."""
+    """Return the question, with the fields of the current form."""
     _refuse_scripts()
     fields = [pair for pair in request.form.items(multi=True) if pair[0] not in _NOT_CARRIED]
     values |= {"carried": fields, "action": _own_url(), "back": _page_before()}
@@ -121,13 +118,13 @@ def _page(draft: Draft, **values: Any) -> Response:
 
 
 def _page_before() -> str:
-    """The URL of the page that the form stands on; empty while signing in, which has none."""
+    """Return the URL of the page with the current form; empty while signing in."""
     path, rule = request.path, str(request.url_rule)
     if path.startswith("/login/"):
         return ""
-    # Rules are compared, as /members/invite is no page but looks like one, /members/<member_id>.
+    # Rules are compared, as /members/invite is no page but matches /members/<member_id>.
     pages = {
-        str(each) for each in current_app.url_map.iter_rules() if "GET" in (each.methods or ())
+        str(page) for page in current_app.url_map.iter_rules() if "GET" in (page.methods or ())
     }
     while path and rule not in pages:
         path, rule = path.rpartition("/")[0], rule.rpartition("/")[0]
@@ -135,11 +132,11 @@ def _page_before() -> str:
 
 
 def _own_url() -> str:
-    """The path and query of the current request, unchanged."""
+    """Return the path and query of the current request."""
     return request.full_path if request.query_string else request.path
 
 
 def _refuse_scripts() -> None:
-    """Raises Forbidden for a script, which cannot use a page."""
+    """Raise Forbidden for a script, which cannot use a page."""
     if is_from_script():
         raise Forbidden("Confirm that it is you: reload the page and send the form again.")

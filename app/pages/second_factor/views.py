@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from flask import Response, request
+from marshmallow import fields
 from sqlalchemy.exc import NoResultFound
 
 from app.auth.memberships import memberships_of
@@ -13,7 +14,6 @@ from app.auth.sessions import SignedIn, confirm_session
 from app.db.extensions import db
 from app.db.transactions import transaction
 from app.http.errors import Conflict, RateLimited
-from app.pages.second_factor.forms import AuthenticatorSchema, PasskeySchema
 from app.pages.second_factor.prompt import factor_draft, submitted_factor, ways_of
 from app.pages.second_factor.step_up import ask_again
 from app.people.second_factor import changes, totp
@@ -36,16 +36,27 @@ from app.people.second_factor.recovery_codes import codes_left_now, recovery_cod
 from app.people.second_factor.relying_party import BadResponse, is_possible
 from app.people.service import write_sign_in_entry
 from app.policy.second_factor import PASSKEY_NAME_LENGTH
+from app.site.form_fields import FormSchema
 from app.site.forms import Draft, count_post, form_page, sent_draft
 from app.site.pages import PageBlueprint, instance, omit_form_action, page, redirect_to
 from app.site.second_step import SECOND_STEP, end_second_step, pending_sign_in
 from app.site.sent_forms import sent_before, show_once
 from app.site.signed_in import known_browser, sign_in, signed_in, with_person
+from app.values.schemas import Line
 
 bp = PageBlueprint("second_factor", __name__)
 
 _OWN: Final = "/profile/second-factor"
 _CODES_AGAIN: Final = "make new ones"
+
+
+class AuthenticatorSchema(FormSchema):
+    code = fields.String(required=True)
+
+
+class PasskeySchema(FormSchema):
+    name = Line(shortest=1, longest=PASSKEY_NAME_LENGTH, required=True)
+    response = fields.String(load_default="")
 
 
 @bp.route(SECOND_STEP, methods=["GET", "POST"])
@@ -73,8 +84,8 @@ def second_step() -> Response:
 
 
 def _finish(pending: Any, factor: Factor, keys: tuple[str, ...]) -> Response:
-    """Sign in, if the factor is right. The transaction that starts the session uses up the factor
-    and the pending sign-in."""
+    """Sign in if the factor is right. The factor, the pending sign-in and the session change in one
+    transaction."""
     if not check_factor(_purpose_of(pending), factor, keys, request.remote_addr or ""):
         db.session.rollback()
         with transaction():
@@ -85,8 +96,9 @@ def _finish(pending: Any, factor: Factor, keys: tuple[str, ...]) -> Response:
         db.session.rollback()
         return _begin_again()
     accounts = [row.id for row in memberships_of(claimed.user_id)]
-    wanted = claimed.current_account_id
-    account_id = wanted if wanted in accounts else next(iter(accounts), None)
+    account_id: str | None = claimed.current_account_id
+    if account_id not in accounts:
+        account_id = next(iter(accounts), None)
     write_sign_in_entry(claimed.user_id)
     response = redirect_to(claimed.target, _codes_left(claimed.user_id, factor))
     sign_in(response, claimed.user_id, account_id, confirmed=True)
@@ -103,7 +115,7 @@ def _second_step(pending: Any, **problem: Any) -> Response:
 
 
 def _codes_left(user_id: str, factor: Factor) -> str:
-    """The message for somebody who has used a recovery code."""
+    """Return the message after a recovery code was used; empty for other factors."""
     if factor.kind != RECOVERY_CODE:
         return ""
     left = codes_left_now(user_id)
@@ -123,7 +135,7 @@ def _begin_again() -> Response:
 @bp.get(_OWN)
 @signed_in
 def own_page(person: SignedIn) -> Response:
-    """Your own second factor, and how to turn it on."""
+    """The person's own second factor, and how to turn it on."""
     return _own_page(person)
 
 
@@ -131,8 +143,8 @@ def own_page(person: SignedIn) -> Response:
 @signed_in
 def new_authenticator(person: SignedIn) -> Response:
     """Show a new secret for an authenticator app."""
-    if (asked := ask_again(password=True)) is not None:
-        return asked
+    if (question := ask_again(password=True)) is not None:
+        return question
     return _setup_page(person, Draft(), new_setup(person.user_id))
 
 
@@ -148,8 +160,8 @@ def confirm_authenticator(person: SignedIn) -> Response:
     draft = sent_draft(AuthenticatorSchema())
     if not draft.values:
         return _setup_page(person, draft, setup)
-    if (asked := ask_again(password=True)) is not None:
-        return asked
+    if (question := ask_again(password=True)) is not None:
+        return question
     try:
         with transaction():
             codes = changes.turn_on_authenticator(
@@ -176,8 +188,8 @@ def confirm_authenticator(person: SignedIn) -> Response:
 @signed_in
 def remove_authenticator(person: SignedIn) -> Response:
     """Remove the authenticator app."""
-    if (asked := ask_again()) is not None:
-        return asked
+    if (question := ask_again()) is not None:
+        return question
     with transaction():
         removed = changes.remove_authenticator(person.user_id, address=request.remote_addr or "")
     return redirect_to(_OWN, "App removed." if removed else "The app was already removed.")
@@ -187,8 +199,8 @@ def remove_authenticator(person: SignedIn) -> Response:
 @signed_in
 def new_passkey(person: SignedIn) -> Response:
     """Ask the browser to make a passkey."""
-    asked = ask_again(password=True)
-    return _passkey_page(person, Draft()) if asked is None else asked
+    question = ask_again(password=True)
+    return _passkey_page(person, Draft()) if question is None else question
 
 
 @bp.post(f"{_OWN}/passkeys")
@@ -200,8 +212,8 @@ def add_passkey(person: SignedIn) -> Response:
     draft = sent_draft(PasskeySchema())
     if not draft.values:
         return _passkey_page(person, draft)
-    if (asked := ask_again(password=True)) is not None:
-        return asked
+    if (question := ask_again(password=True)) is not None:
+        return question
     try:
         with transaction():
             codes = changes.turn_on_passkey(
@@ -227,8 +239,8 @@ def add_passkey(person: SignedIn) -> Response:
 @signed_in
 def remove_passkey(person: SignedIn, passkey_id: str) -> Response:
     """Remove a passkey."""
-    if (asked := ask_again()) is not None:
-        return asked
+    if (question := ask_again()) is not None:
+        return question
     with transaction():
         name = changes.remove_passkey(person.user_id, passkey_id, address=request.remote_addr or "")
     return redirect_to(_OWN, f"Passkey “{name}” removed." if name else "It was already removed.")
@@ -241,8 +253,8 @@ def new_recovery_codes(person: SignedIn) -> Response:
     if (response := sent_before(_CODES_AGAIN)) is not None:
         return response
     count_post()
-    if (asked := ask_again()) is not None:
-        return asked
+    if (question := ask_again()) is not None:
+        return question
     try:
         with transaction():
             codes = changes.new_recovery_codes(person.user_id, address=request.remote_addr or "")
@@ -255,15 +267,15 @@ def new_recovery_codes(person: SignedIn) -> Response:
 @signed_in
 def turn_off(person: SignedIn) -> Response:
     """Turn the second factor off."""
-    if (asked := ask_again()) is not None:
-        return asked
+    if (question := ask_again()) is not None:
+        return question
     with transaction():
         was_on = changes.turn_off(person.user_id, address=request.remote_addr or "")
     return redirect_to(_OWN, "Your second factor is off." if was_on else "It was already off.")
 
 
 def _turned_on(codes: list[str], done: str) -> Response:
-    """The recovery codes, if this was the first factor."""
+    """Show the recovery codes if this was the first factor."""
     if not codes:
         return redirect_to(_OWN, done)
     return show_once(_OWN, "second_factor/recovery_codes.html", codes=codes, done=done)

@@ -25,7 +25,7 @@ from app.people.second_factor.requirement import (
 from app.policy.deletion import DELETED_AFTER
 from app.policy.plans import Plan
 from app.policy.second_factor import DEFAULT_GRACE_DAYS, GRACE_DAYS
-from app.site.fields import FormSchema, NameSchema, WholeNumber
+from app.site.form_fields import FormSchema, NameSchema, WholeNumber
 from app.site.forms import Draft, Unchanged, form_page, sent_draft
 from app.site.pages import PageBlueprint, redirect_to
 from app.site.signed_in import current_person, of_account
@@ -54,10 +54,10 @@ def rename(principal: Principal) -> Response:
     draft = sent_draft(NameSchema())
     if not draft.values:
         return _page(principal, name_draft=draft)
-    shown = Unchanged(name=request.form.get("was_name"))
+    is_unchanged = Unchanged(name=request.form.get("was_name"))
     try:
         with transaction():
-            record = rename_account(principal, draft.values, shown)
+            record = rename_account(principal, draft.values, is_unchanged)
     except PreconditionFailed as error:
         draft.errors["name"] = [
             "Somebody has renamed the account since you opened the page. Nothing of yours is saved "
@@ -88,17 +88,17 @@ def require(principal: Principal) -> Response:
 @bp.post("/settings/export")
 @of_account("admin")
 def export(principal: Principal) -> Response:
-    """The archive with everything that the account has."""
+    """The archive with all data of the account."""
 
-    def record() -> None:
+    def log_export() -> None:
         with transaction():
             log_account_export(principal.account_id, principal.account_name)
 
-    return archive_response(principal.account_id, record)
+    return archive_response(principal.account_id, log_export)
 
 
 def _requirement_in_words(days: int | None) -> str:
-    """What is said after a change; None: no second factor is required."""
+    """Return the message after a change of the grace period; None if nothing is required."""
     if days is None:
         return "Members no longer need a second factor."
     if days == 0:
@@ -106,13 +106,8 @@ def _requirement_in_words(days: int | None) -> str:
     return f"Members have {pluralize(days, 'day')} to turn on a second factor."
 
 
-def _is_owner() -> bool:
-    person = current_person()
-    return person is not None and person.role == "owner"
-
-
-def _page(principal: Principal, status: int | None = None, **sent: Draft) -> Response:
-    """The page with both forms, one of which may have been sent and is wrong."""
+def _page(principal: Principal, status: int | None = None, **rejected: Draft) -> Response:
+    """Return the page with both forms, one of which may have been rejected."""
     account = read_account(principal.account_id)
     requirement = requirement_of(principal.account_id)
     days = DEFAULT_GRACE_DAYS if requirement.grace_days is None else requirement.grace_days
@@ -120,12 +115,12 @@ def _page(principal: Principal, status: int | None = None, **sent: Draft) -> Res
         "name_draft": Draft({"name": account["name"]}),
         "factor_draft": Draft({"grace_days": days}),
     }
-    draft = next(iter(sent.values()), Draft())
+    draft = next(iter(rejected.values()), Draft())
     return form_page(
         "settings/settings.html",
         draft,
         status,
-        **drafts | sent,
+        **drafts | rejected,
         lacks_own=isinstance(draft.rejection, Conflict),
         grace_days=GRACE_DAYS,
         account=account,
@@ -136,21 +131,22 @@ def _page(principal: Principal, status: int | None = None, **sent: Draft) -> Res
         ],
         requirement=requirement,
         deleted_after=DELETED_AFTER,
-        **_members(principal.account_id),
+        **_member_counts(principal.account_id),
     )
 
 
-def _members(account_id: str) -> dict[str, Any]:
-    """What owners see: how many members there are, and how many have no second factor."""
-    if not _is_owner():
+def _member_counts(account_id: str) -> dict[str, Any]:
+    """Return, for owners, the number of members, and of those without a second factor."""
+    person = current_person()
+    if person is None or person.role != "owner":
         return {"is_owner": False}
-    joined = {each["id"] for each in list_members(account_id) if each["joined_at"]}
-    having = members_with_second_factor(account_id)
-    return {"is_owner": True, "members": len(joined), "lacking": len(joined - having)}
+    joined = {member["id"] for member in list_members(account_id) if member["joined_at"]}
+    lacking = joined - members_with_second_factor(account_id)
+    return {"is_owner": True, "members": len(joined), "lacking": len(lacking)}
 
 
 def limits_in_words(plan: Plan) -> list[tuple[str, str]]:
-    """What is limited, and how: ``("Members", "25, including invitations")``."""
+    """Return the limits of a plan: ``("Members", "25, including invitations")``."""
     return [
         ("Members", _limit(plan.members, ", including invitations")),
         ("Area", _limit(plan.hectares, " ha in projects that are not archived")),

@@ -5,30 +5,49 @@ from __future__ import annotations
 from typing import Any
 
 from flask import Response, request
+from marshmallow import fields
 from sqlalchemy.exc import IntegrityError
 
 from app.auth.memberships import memberships_of
 from app.db.extensions import db
 from app.db.transactions import transaction
-from app.http.errors import RateLimited
 from app.limits.counting import count_sign_up
-from app.pages.sign_in.forms import (
-    ConfirmSchema,
-    ForgotSchema,
-    LoginSchema,
-    RegisterSchema,
-    ResetSchema,
-)
 from app.people import auditing, mailed_links, service, sign_up
 from app.people.passwords import check_password, count_sign_in_attempt, count_sign_up_attempt
 from app.policy.people import RESET_LIFE, SIGN_UP_LIFE, TRIES
+from app.site.form_fields import FormSchema, NewPassword, Slug
 from app.site.forms import Draft, count_post, form_page, sent_draft
 from app.site.pages import PageBlueprint, instance, local_path, omit_form_action, page, redirect_to
-from app.site.passwords import with_passwords
 from app.site.second_step import begin_sign_in, has_second_step
-from app.site.signed_in import current_person, known_browser, sign_out, with_person
+from app.site.signed_in import current_person, known_browser, sign_out, with_passwords, with_person
+from app.values.schemas import Email, Name
 
 bp = PageBlueprint("people", __name__)
+
+
+class RegisterSchema(FormSchema):
+    name = Name(required=True)
+    email = Email(required=True)
+    password = NewPassword("name", "email", "account_name")
+    account_name = Name(required=True)
+    account_slug = Slug()
+
+
+class ConfirmSchema(FormSchema):
+    password = fields.String(required=True)
+
+
+class LoginSchema(FormSchema):
+    email = Email(required=True)
+    password = fields.String(required=True)
+
+
+class ForgotSchema(FormSchema):
+    email = Email(required=True)
+
+
+class ResetSchema(FormSchema):
+    password = NewPassword()
 
 
 @bp.route("/register", methods=["GET", "POST"])
@@ -40,13 +59,11 @@ def register() -> Any:
     draft = sent_draft(RegisterSchema()) if instance().password_sign_in else Draft()
     if not draft.values:
         return form_page("sign_in/register.html", draft)
-    try:
+    with draft.refusals(), transaction():
         count_sign_up()
-    except RateLimited as error:
-        draft.rejection = error
-        return form_page("sign_in/register.html", draft)
-    with transaction():
         sign_up.request_sign_up(**draft.values)
+    if draft.has_problem:
+        return form_page("sign_in/register.html", draft)
     email = draft.values["email"]
     return page("sign_in/mailed.html", email=email, kind="sign_up", life=SIGN_UP_LIFE)
 
@@ -65,21 +82,18 @@ def confirm(token: str) -> Any:
     """Finish signing up, with the chosen password."""
     if not sign_up.is_open():
         return page("sign_in/no_sign_up.html", 403)
-    found = sign_up.find_sign_up(token)
-    if found is None:
+    pending = sign_up.find_sign_up(token)
+    if pending is None:
         return page("sign_in/dead_link.html", 404, kind="sign_up")
     draft = sent_draft(ConfirmSchema())
     if draft.values:
-        try:
-            with transaction():
-                attempt = count_sign_up_attempt(token, found.password_hash)
-        except RateLimited as error:
-            draft.rejection = error
-        else:
-            if check_password(attempt, draft.values["password"]):
-                return _finish_sign_up(token)
-            draft.errors["password"] = ["That is not the password you chose when signing up."]
-    return form_page("sign_in/confirm.html", draft, sign_up=found)
+        with draft.refusals(), transaction():
+            attempt = count_sign_up_attempt(token, pending.password_hash)
+    if draft.values:
+        if check_password(attempt, draft.values["password"]):
+            return _finish_sign_up(token)
+        draft.errors["password"] = ["That is not the password you chose when signing up."]
+    return form_page("sign_in/confirm.html", draft, sign_up=pending)
 
 
 @bp.route("/login", methods=["GET", "POST"])
@@ -92,21 +106,17 @@ def login() -> Any:
     omit_form_action(target)
     draft = sent_draft(LoginSchema()) if instance().password_sign_in else Draft()
     if draft.values:
-        email = draft.values["email"]
-        try:
-            with transaction():
-                attempt = count_sign_in_attempt(email, known_browser())
-        except RateLimited as error:
-            draft.rejection = error
-        else:
-            user_id = attempt.user_id
-            if check_password(attempt, draft.values["password"]) and user_id is not None:
-                if not has_second_step(user_id):
-                    service.write_sign_in_entry(user_id)
-                return _sign_in(target, user_id, _initial_account(user_id))
-            with transaction():
-                auditing.write_refused_sign_in(user_id, email)
-            draft.errors["password"] = ["Wrong email address or password."]
+        with draft.refusals(), transaction():
+            attempt = count_sign_in_attempt(draft.values["email"], known_browser())
+    if draft.values:
+        user_id = attempt.user_id
+        if check_password(attempt, draft.values["password"]) and user_id is not None:
+            if not has_second_step(user_id):
+                service.write_sign_in_entry(user_id)
+            return _sign_in(target, user_id, _initial_account(user_id))
+        with transaction():
+            auditing.write_refused_sign_in(user_id, draft.values["email"])
+        draft.errors["password"] = ["Wrong email address or password."]
     return form_page("sign_in/login.html", draft, target=target)
 
 
@@ -139,38 +149,38 @@ def forgot_password() -> Any:
 @with_person
 def reset_password(token: str) -> Any:
     """Set a new password, from an emailed link."""
-    found = mailed_links.find_link(mailed_links.RESET, token)
-    if found is None:
+    user = mailed_links.find_link(mailed_links.RESET, token)
+    if user is None:
         return page("sign_in/dead_link.html", 404, kind="reset")
-    if not (found.is_registered or sign_up.is_open()):  # the link is from before it was closed
+    if not (user.is_registered or sign_up.is_open()):  # sign-up was closed since
         return page("sign_in/no_sign_up.html", 403)
     schema = ResetSchema()
-    schema.known = (found.name, found.email)
+    schema.guessable = (user.name, user.email)
     draft = sent_draft(schema)
     if not draft.values:
-        return form_page("sign_in/reset.html", draft, email=found.email)
+        return form_page("sign_in/reset.html", draft, email=user.email)
     password = draft.values["password"]
-    if not service.reset_password(token, found, password, request.remote_addr or ""):
+    if not service.reset_password(token, user, password, request.remote_addr or ""):
         db.session.rollback()
         return page("sign_in/dead_link.html", 404, kind="reset")
     message = "Password changed. You are signed out everywhere else."
-    return _sign_in("/", found.id, _initial_account(found.id), message)
+    return _sign_in("/", user.id, _initial_account(user.id), message)
 
 
 @bp.route("/verify-email/<token>", methods=["GET", "POST"])
 @with_person
 def verify_email(token: str) -> Any:
     """Verify an address, from an emailed link. Needs a POST, so link scanners verify nothing."""
-    found = mailed_links.find_link(mailed_links.VERIFY, token)
-    if found is None:
+    user = mailed_links.find_link(mailed_links.VERIFY, token)
+    if user is None:
         return page("sign_in/dead_link.html", 404, kind="verify")
     if request.method == "GET":
-        return page("sign_in/verify.html", email=found.email)
+        return page("sign_in/verify.html", email=user.email)
     count_post()
     if mailed_links.claim_link(mailed_links.VERIFY, token) is None:
         db.session.rollback()
         return page("sign_in/dead_link.html", 404, kind="verify")
-    service.verify_address(found.id)
+    service.verify_address(user.id)
     db.session.commit()
     return redirect_to("/profile", "Your email address is confirmed.")
 
@@ -196,5 +206,5 @@ def _sign_in(target: str, user_id: str, account_id: str | None, message: str = "
 
 
 def _initial_account(user_id: str) -> str | None:
-    """The person's first account by name: the last one used is not stored."""
+    """Return the person's first account by name."""
     return next((row.id for row in memberships_of(user_id)), None)

@@ -13,7 +13,6 @@ from sqlalchemy.exc import IntegrityError, NoResultFound
 from app.auth.memberships import memberships_of
 from app.auth.sessions import SignedIn
 from app.db.transactions import transaction
-from app.http.errors import RateLimited
 from app.limits.counting import count_single_sign_on
 from app.pages.second_factor.step_up import ask_again
 from app.people.auditing import write_refused_sign_in
@@ -27,7 +26,7 @@ from app.policy.people import TRIES
 from app.policy.single_sign_on import ATTEMPT_LIFE, CONSENT_LIFE, RETRY_SECONDS
 from app.security import tokens
 from app.site.cookies import ATTEMPT, read_cookie, set_cookie
-from app.site.fields import FormSchema, NameSchema, Slug
+from app.site.form_fields import FormSchema, NameSchema, Slug
 from app.site.forms import Draft, count_post, form_page, sent_draft
 from app.site.pages import PageBlueprint, instance, local_path, omit_form_action, page, redirect_to
 from app.site.second_step import has_second_step
@@ -70,7 +69,7 @@ def begin_linking(person: SignedIn) -> Response:
 @bp.get("/login/single-sign-on/callback")
 @with_person
 def callback() -> Response:
-    """Where the provider sends the browser back to."""
+    """Continue where the provider sends the browser back to."""
     token = read_cookie(ATTEMPT)
     if not attempts.is_return(token, request.args.get("state", "")):
         return _refused("stale")
@@ -80,14 +79,14 @@ def callback() -> Response:
         return _refused("stale")
     if error := request.args.get("error"):
         _log.warning("the provider of single sign-on reports %r", error[:100])
-        return _enter_and_refuse("denied" if error == "access_denied" else "failed")
+        return _refuse_and_audit("denied" if error == "access_denied" else "failed")
     try:
         return _resolve(token, attempt)
     except ProviderFailed as failure:
         _log.warning("single sign-on failed: %s", failure)
-        return _enter_and_refuse("failed")
+        return _refuse_and_audit("failed")
     except SignInRefused as refusal:
-        return _enter_and_refuse(refusal.reason, refusal.email, refusal.user_id)
+        return _refuse_and_audit(refusal.reason, refusal.email, refusal.user_id)
 
 
 @bp.route("/login/single-sign-on/new", methods=["GET", "POST"])
@@ -153,13 +152,15 @@ def mail_link() -> Response:
 @bp.route("/login/single-sign-on/link/<token>", methods=["GET", "POST"])
 @with_person
 def mailed_link(token: str) -> Response:
-    """Consent with the emailed link, in the browser that requested it. Only a POST consents, as
-    some programs open the links in emails."""
+    """Consent with the emailed link, in the browser that requested it.
+
+    Only a POST consents, as some programs open links in emails.
+    """
     own = read_cookie(ATTEMPT)
     attempt = attempts.find_waiting(own)
-    sent = (attempt and attempt.link_hash) or ""
+    link_hash = (attempt and attempt.link_hash) or ""
     is_link = tokens.is_well_formed(token, tokens.LINK)
-    if not (is_link and hmac.compare_digest(tokens.hash_token(token), sent)):
+    if not (is_link and hmac.compare_digest(tokens.hash_token(token), link_hash)):
         return _refused("other_browser")
     owner = find_contact(attempt.user_id)
     if would_bypass_second_factor(owner):
@@ -196,12 +197,10 @@ def begin_again(_: NoResultFound) -> Response:
 
 
 def _is_password_of(owner: Any, draft: Draft) -> bool:
-    """Return whether the form has the password of a person. If not, it gets the reason."""
-    try:
-        with transaction():
-            attempt = count_sign_in_attempt(owner.email, known_browser())
-    except RateLimited as error:
-        draft.rejection = error
+    """Return True if the form has the password of a person. Otherwise, add the reason to it."""
+    with draft.refusals(), transaction():
+        attempt = count_sign_in_attempt(owner.email, known_browser())
+    if draft.has_problem:
         return False
     if check_password(attempt, draft.values["password"]) and attempt.user_id == owner.id:
         return True
@@ -227,7 +226,7 @@ def _go_to_provider(target: str, user_id: str | None) -> Response:
 
 
 def _resolve(token: str, attempt: Any) -> Response:
-    """Raises ProviderFailed or SignInRefused."""
+    """Sign in, or ask for consent. Raises ProviderFailed or SignInRefused."""
     identity = service.provider().identify(
         request.args.get("code", ""), request.args.get("iss"), attempts.secrets_of(token)
     )
@@ -242,16 +241,16 @@ def _resolve(token: str, attempt: Any) -> Response:
 def _sign_up(
     token: str, attempt: Any, name: str, account_name: str = "", account_slug: str = ""
 ) -> Response:
-    """Sign up with an account of one's own, or without one for somebody who is invited."""
+    """Sign up with a new account, or without one for somebody who is invited."""
     account = (account_name, account_slug or None) if account_name else None
     for _ in range(TRIES):
         try:
             with transaction():
-                begun = service.sign_up(token, attempt, name, account)
-                if begun is None:
+                signed_up = service.sign_up(token, attempt, name, account)
+                if signed_up is None:
                     break
                 target = _first_page(attempt.target, is_invited=account is None)
-                return _finish(redirect_to(target, "Welcome."), *begun)
+                return _finish(redirect_to(target, "Welcome."), *signed_up)
         except IntegrityError:  # the slug has just been taken, or the address, or the identity
             continue
     return _refused("stale")
@@ -264,7 +263,7 @@ def _first_page(target: str, *, is_invited: bool) -> str:
 
 
 def _link(token: str, attempt: Any, owner: Any) -> Response:
-    """Link, and sign in, together with what was proved in the open transaction."""
+    """Link the identity, and sign in."""
     try:
         with transaction():
             if not service.link_identity(token, attempt, owner):
@@ -285,8 +284,8 @@ def _finish(response: Response, user_id: str, account_id: str | None = None) -> 
     return response
 
 
-def _enter_and_refuse(reason: str, email: str = "", user_id: str | None = None) -> Response:
-    """Refuse somebody who comes back from the provider, and record that in the audit log."""
+def _refuse_and_audit(reason: str, email: str = "", user_id: str | None = None) -> Response:
+    """Refuse somebody who comes back from the provider, with an entry in the audit log."""
     with transaction():
         write_refused_sign_in(user_id, email or "somebody", reason)
     return _refused(reason, email)

@@ -1,4 +1,4 @@
-"""What the account uses of each limit, in words and numbers."""
+"""The usage of an account compared with the limits of its plan."""
 
 from __future__ import annotations
 
@@ -16,21 +16,30 @@ _UNITS: Final = (("GB", 1024**3), ("MB", 1024**2), ("KB", 1024))
 
 
 class Crossing(NamedTuple):
-    """A threshold that was reached this month, and when last."""
+    """A threshold that was reached this month, and the last time."""
 
     words: str
     at: str
 
 
 class Meter(NamedTuple):
-    """One limit. ``limit`` is None for no limit; ``current`` and ``limit`` have the same unit."""
+    """The usage of one limit.
+
+    Attributes:
+        current: the usage, in the unit of ``limit``.
+        limit: None for no limit.
+        words: formats a number with its unit.
+        at_limit: a sentence about what happens at the limit.
+        refuses: True if anything is refused at the limit.
+        more: another sentence.
+    """
 
     name: str
     current: float
     limit: float | None
     words: Callable[[float], str]
     at_limit: str
-    refuses: bool = False  # anything at the limit
+    refuses: bool = False
     more: str = ""
     crossings: tuple[Crossing, ...] = ()
 
@@ -42,19 +51,19 @@ class Meter(NamedTuple):
 
     @property
     def shown_percent(self) -> str:
-        """Not rounded up to a limit that is not reached."""
+        """The percentage as text, rounded down."""
         whole = int(self.percent)
         return "less than 1" if not whole and self.current else f"{whole:,}"
 
     @property
     def level(self) -> str:
-        """How near the limit it is: a class of ``css/usage.css``."""
-        reached = sum(self.percent >= each for each in USAGE_THRESHOLDS)
+        """How near the limit it is, as a class of ``css/usage.css``."""
+        reached = sum(self.percent >= threshold for threshold in USAGE_THRESHOLDS)
         return ("", "near", "near", "over" if self.refuses else "near")[reached]
 
     @property
     def state(self) -> str:
-        """The same in words; empty while there is room."""
+        """The level in words; empty while there is room."""
         if self.limit is None or not self.level:
             return ""
         if self.percent < USAGE_THRESHOLDS[-1]:
@@ -63,21 +72,20 @@ class Meter(NamedTuple):
 
 
 def meters(account_id: str, plan_name: str) -> list[Meter]:
-    """The meters of an account on a plan."""
-    found = usage_statistics(account_id, plan_name)
-    crossed = _crossings(account_id, found["period"]["start"])
+    """Return the meters of an account on a plan."""
+    usage = usage_statistics(account_id, plan_name)
+    crossings = _crossings(account_id, usage["period"]["start"])
     plan = plan_of(plan_name)
-    hectares, members = found["hectares"], found["members"]
+    hectares, members, projects = usage["hectares"], usage["members"], usage["projects"]
     month, stored, history = (
-        found[name] for name in ("api_requests", "stored_bytes", "history_bytes")
+        usage[name] for name in ("api_requests", "stored_bytes", "history_bytes")
     )
-    projects = found["projects"]
     drafts = projects["total"] - projects["active"] - projects["archived"]
     return [
         Meter(
             "Forest area", hectares["current"], hectares["limit"], _hectares,
             "Nothing is refused beyond the limit.",
-            more="Archived projects do not count.", crossings=crossed.get("hectares", ()),
+            more="Archived projects do not count.", crossings=crossings.get("hectares", ()),
         ),
         Meter(
             "Projects", projects["total"], None, _number, "",
@@ -87,7 +95,7 @@ def meters(account_id: str, plan_name: str) -> list[Meter]:
         Meter(
             "Members", members["current"], members["limit"], _number,
             "At the limit, nobody else can be invited.", refuses=True,
-            more="Open invitations count.", crossings=crossed.get("members", ()),
+            more="Open invitations count.", crossings=crossings.get("members", ()),
         ),
         Meter(
             "API requests today (UTC)", requests_today(account_id), plan.requests_per_day,
@@ -96,15 +104,15 @@ def meters(account_id: str, plan_name: str) -> list[Meter]:
         Meter(
             "API requests this month", month["current"], month["limit"], _number,
             "Nothing is refused: only the daily limit holds. This is the sum of all days.",
-            crossings=crossed.get("api_requests", ()),
+            crossings=crossings.get("api_requests", ()),
         ),
         Meter(
-            "Stored data", stored["current"], stored["limit"], size,
+            "Stored data", stored["current"], stored["limit"], format_size,
             "At the limit, no boundary or metadata can grow.", refuses=True,
             more="Counts boundaries, including earlier versions, and metadata.",
         ),
         Meter(
-            "History", history["current"], history["limit"], size,
+            "History", history["current"], history["limit"], format_size,
             "At the limit, projects and assets cannot be created, changed or imported.",
             refuses=True,
             more="Counts events, deliveries and the audit log, which go by themselves with time.",
@@ -112,8 +120,8 @@ def meters(account_id: str, plan_name: str) -> list[Meter]:
     ]  # fmt: skip
 
 
-def size(number: float) -> str:
-    """A number of bytes for people: ``1.5 MB``."""
+def format_size(number: float) -> str:
+    """Format a number of bytes as ``1.5 MB``."""
     for unit, step in _UNITS:
         if number >= step:
             return f"{number / step:,.3g} {unit}"
@@ -129,9 +137,9 @@ def _number(number: float) -> str:
 
 
 def _crossings(account_id: str, since: str) -> dict[str, tuple[Crossing, ...]]:
-    """The thresholds that were reached since then, by what is limited, the latest first; not those
-    after which usage passed _MOST_EVENTS others, up and down."""
-    found: dict[str, tuple[Crossing, ...]] = {}
+    """Return the thresholds that were reached since a time, the latest first, by metric. Looks
+    through the last ``_MOST_EVENTS`` events."""
+    crossings: dict[str, tuple[Crossing, ...]] = {}
     start = datetime.fromisoformat(since)
     for event in latest_events(account_id, account_id, _MOST_EVENTS):
         if not event["type"].startswith("usage.") or _time(event) < start:
@@ -139,10 +147,10 @@ def _crossings(account_id: str, since: str) -> dict[str, tuple[Crossing, ...]]:
         data = event["data"]
         exceeded = event["type"] == "usage.limit_exceeded"
         words = "Limit exceeded" if exceeded else f"{data['threshold']} % reached"
-        known = found.get(data["metric"], ())
-        if words not in (each.words for each in known):
-            found[data["metric"]] = (*known, Crossing(words, event["created_at"]))
-    return found
+        later = crossings.get(data["metric"], ())
+        if words not in (crossing.words for crossing in later):
+            crossings[data["metric"]] = (*later, Crossing(words, event["created_at"]))
+    return crossings
 
 
 def _time(event: dict[str, Any]) -> datetime:

@@ -1,4 +1,4 @@
-"""The types of events, in the groups in which people choose them."""
+"""The types of events, in groups to choose from."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from werkzeug.datastructures import MultiDict
 
 from app.policy.events import ALL_EVENTS, EVENTS
 
-# Of the first part of a type.
+# By the first part of a type.
 _GROUPS: Final = {
     "project": "Projects",
     "asset": "Assets",
@@ -22,38 +22,35 @@ _GROUPS: Final = {
 _BY_NAME: Final = tuple(name for name, kind in EVENTS.items() if kind.by_name)
 
 
-class Group(NamedTuple):
-    """A group: its name, and its types with their meanings.
-
-    ``by_name``: it is not among all events.
-    """
+class EventGroup(NamedTuple):
+    """A group of types with their meanings. ``by_name`` is True if "all events" does not include
+    it."""
 
     name: str
     types: list[tuple[str, str]]
     by_name: bool
 
 
-def event_groups() -> list[Group]:
-    """All types, in the order of the catalogue."""
-    groups = dict[str, Group]()
+def event_groups() -> list[EventGroup]:
+    """Return all types, in the order of the catalogue."""
+    groups = dict[str, EventGroup]()
     for name, kind in EVENTS.items():
         title = _GROUPS[name.partition(".")[0]]
-        group = groups.setdefault(title, Group(title, [], kind.by_name))
+        group = groups.setdefault(title, EventGroup(title, [], kind.by_name))
         group.types.append((name, kind.meaning))
     return list(groups.values())
 
 
 def chosen_types(form: MultiDict[str, str], field: str) -> list[str]:
-    """The types that a form asks for: ``*`` for all, and what is sent by name only besides."""
+    """Return the types that a form selects: ``*`` for all, and types that ``*`` leaves out."""
     names = form.getlist(field)
     if form.get("which") != "all":
         return names
     return [ALL_EVENTS, *(name for name in _BY_NAME if name in names)]
 
 
-def in_words(chosen: Sequence[str]) -> list[str]:
-    """What a webhook is subscribed to, a few words for each group: ``all of Projects``, or the
-    types."""
+def subscription_words(chosen: Sequence[str]) -> list[str]:
+    """Return what a webhook is subscribed to: for each group ``all of Projects``, or the types."""
     if ALL_EVENTS in chosen:
         missing = " and ".join(name for name in _BY_NAME if name not in chosen)
         return [f"all events except {missing}" if missing else "all events"]

@@ -1,4 +1,4 @@
-"""Why a webhook fails: what the result of an attempt means, and what to do about it."""
+"""Explanations of failed attempts of webhooks, and what to do."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from app.webhooks.logs.service import last_failure
 
 
 class Explanation(NamedTuple):
-    """What happened, as a sentence, and what to do; the second is empty where there is nothing."""
+    """A sentence about what happened, and one about what to do, or an empty string."""
 
     what: str
     todo: str = ""
 
 
-# Why there was no response.
-_NO_ANSWER: Final[dict[str, tuple[str, str]]] = {
+# Reasons for no response.
+_NO_RESPONSE: Final[dict[str, tuple[str, str]]] = {
     FailureReason.NOT_ALLOWED: (
         "The address of the URL is not public, so it was not called.",
         "Use a host name, or an address that is reachable from the internet.",
@@ -84,7 +84,7 @@ _NO_ANSWER: Final[dict[str, tuple[str, str]]] = {
     ),
     FailureReason.BAD_URL: ("The URL cannot be used.", "Edit the webhook and enter its URL again."),
 }
-_OURS: Final = Explanation(
+_INTERNAL_ERROR: Final = Explanation(
     "The service had an internal error. It does not count as a failure of your receiver.",
     "Ask the operator of this instance, who finds the reason in the service's log.",
 )
@@ -117,34 +117,35 @@ _BY_HUNDRED: Final = {
     4: f"Your receiver refused the request. {_LOOK}",
     5: f"Your receiver failed. {_LOOK}",
 }
-_ODD: Final = f"Only a status from 200 to 299 is a success. {_LOOK}"
+_OTHER_STATUS: Final = f"Only a status from 200 to 299 is a success. {_LOOK}"
 
 
 def failure_of(account_id: str, webhook: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The last failed attempt of a webhook that fails now, or that is gone; None for any other.
+    """Return the last failed attempt of a webhook that is failing or gone; None for any other.
 
     Args:
-        webhook: as ``app.webhooks.activity`` has it.
+        webhook: a record of ``app.webhooks.activity``.
     """
     if not webhook["consecutive_failures"] and webhook["disabled_reason"] != "gone":
         return None
     return last_failure(account_id, webhook["id"])
 
 
-def explain(entry: Mapping[str, Any]) -> Explanation:
-    """The explanation of an entry of the log."""
+def explain_attempt(entry: Mapping[str, Any]) -> Explanation:
+    """Return the explanation of an entry of the log."""
     code = entry.get("response_code")
     if code is None:
-        found = _NO_ANSWER.get(entry.get("error", ""))
-        return Explanation(*found) if found else _OURS
-    answered = f"Your receiver answered {status_words(code)}."
+        texts = _NO_RESPONSE.get(entry.get("error", ""))
+        return Explanation(*texts) if texts else _INTERNAL_ERROR
+    response = f"Your receiver answered {status_words(code)}."
     if entry["status"] == "success":
-        return Explanation(answered)
-    return Explanation(answered, _RESPONSES.get(code) or _BY_HUNDRED.get(code // 100, _ODD))
+        return Explanation(response)
+    todo = _RESPONSES.get(code) or _BY_HUNDRED.get(code // 100, _OTHER_STATUS)
+    return Explanation(response, todo)
 
 
 def status_words(code: int) -> str:
-    """A status with its name, if it has one: ``503 Service Unavailable``."""
+    """Return a status with its phrase, if it has one: ``503 Service Unavailable``."""
     try:
         return f"{code} {HTTPStatus(code).phrase}"
     except ValueError:

@@ -27,7 +27,7 @@ LIMITS: Final = {
     "description": DESCRIPTION_LENGTH,
     "secret": SECRET_LENGTHS,
 }
-# Of the form that rotates a secret: hours, and what is said of them.
+# Hours for which the former secret stays valid, and their labels.
 OVERLAPS: Final = {
     hours: f"for {describe_duration(timedelta(hours=hours))}"
     for hours in (OVERLAP_HOURS_DEFAULT, 2 * OVERLAP_HOURS_DEFAULT, OVERLAP_HOURS_MAX)
@@ -43,7 +43,7 @@ class WebhookDraft(Draft):
 
     @classmethod
     def of(cls, record: Mapping[str, Any]) -> Self:
-        """Return the form of a webhook as it is. Its ``version`` is when it was changed last."""
+        """Return the form of a saved webhook. Its ``version`` is the time of the last change."""
         texts = {name: record[name] or "" for name in ("url", "description")}
         texts["version"] = record["updated_at"]
         enabled = "true" if record["enabled"] else ""
@@ -56,24 +56,24 @@ class WebhookDraft(Draft):
         return cls(texts | {"events": chosen_types(form, "events")})
 
     def read(self, *, is_new: bool) -> None:
-        """Read the values to create a webhook with, or to update one."""
+        """Read the values to create or update a webhook."""
         texts = self.texts
-        given = {
+        values = {
             "url": texts["url"],
             "description": texts["description"].strip() or None,
             "events": texts["events"],
             "enabled": bool(texts["enabled"]),
         }
         if texts["secret"]:
-            given["secret"] = texts["secret"]
-        self.load(WebhookCreateSchema() if is_new else WebhookUpdateSchema(), given)
+            values["secret"] = texts["secret"]
+        self.load(WebhookCreateSchema() if is_new else WebhookUpdateSchema(), values)
         if self.errors and not texts["events"]:
             self.errors["events"] = ["Choose at least one type of event, or all events."]
         if self.errors and not texts["url"].strip():
             self.errors["url"] = ["Enter the address that events are posted to."]
 
     def compare(self, record: Mapping[str, Any]) -> None:
-        """Say what differs from a webhook that was changed meanwhile. Sent again, the form
+        """Name the fields that differ from a webhook that was changed since. Sent again, the form
         overwrites it."""
         saved = self.of(record).texts
         names = ("url", "description", "events", "enabled")

@@ -1,4 +1,4 @@
-"""The list of webhooks, making and editing one, its secret and its end."""
+"""The list of webhooks, and the forms to create, edit and delete one."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from app.auth.principal import Principal
 from app.db.transactions import transaction
 from app.http.errors import PreconditionFailed
 from app.pages.second_factor.step_up import ask_again
-from app.pages.webhooks.event_groups import event_groups, in_words
-from app.pages.webhooks.explanations import explain, failure_of
+from app.pages.webhooks.event_groups import event_groups, subscription_words
+from app.pages.webhooks.explanations import explain_attempt, failure_of
 from app.pages.webhooks.forms import LIMITS, OVERLAPS, WebhookDraft
 from app.policy.deliveries import ATTEMPTS, WEBHOOKS_PER_ACCOUNT
 from app.site.forms import Unchanged, count_post, form_page
@@ -37,15 +37,17 @@ _ONE: Final = "/webhooks/<webhook_id>"
 @of_account("admin")
 def webhooks(principal: Principal) -> Response:
     """All webhooks with their health."""
-    found = list_overviews(principal.account_id)
-    failures = {each["id"]: failure_of(principal.account_id, each) for each in found}
+    overviews = list_overviews(principal.account_id)
+    failures = {row["id"]: failure_of(principal.account_id, row) for row in overviews}
     return page(
         "webhooks/webhooks.html",
-        webhooks=found,
-        reasons={key: explain(failure).what for key, failure in failures.items() if failure},
+        webhooks=overviews,
+        reasons={
+            key: explain_attempt(failure).what for key, failure in failures.items() if failure
+        },
         most=WEBHOOKS_PER_ACCOUNT,
         tries=ATTEMPTS,
-        in_words=in_words,
+        subscription_words=subscription_words,
     )
 
 
@@ -69,10 +71,10 @@ def create(principal: Principal) -> Response:
     if (question := ask_again()) is not None:
         return question
     with draft.refusals(), transaction():
-        made = create_webhook(principal, **draft.values)
+        created = create_webhook(principal, **draft.values)
     if draft.has_problem:
         return _form(draft)
-    return _secret(made.record, made.secret)
+    return _secret_page(created.record, created.secret)
 
 
 @bp.get(f"{_ONE}/edit")
@@ -95,9 +97,9 @@ def save(principal: Principal, webhook_id: str) -> Response:
     is_dangerous = draft.values["url"] != record["url"] or "secret" in draft.values
     if is_dangerous and (question := ask_again()) is not None:
         return question
-    shown = Unchanged(updated_at=draft.texts["version"])
+    is_unchanged = Unchanged(updated_at=draft.texts["version"])
     with draft.refusals(), transaction():
-        update_webhook(principal, webhook_id, draft.values, shown)
+        update_webhook(principal, webhook_id, draft.values, is_unchanged)
     if isinstance(draft.rejection, PreconditionFailed):
         record = read_webhook(principal.account_id, webhook_id)
         draft.compare(record)
@@ -109,7 +111,7 @@ def save(principal: Principal, webhook_id: str) -> Response:
 @bp.post(f"{_ONE}/enable")
 @of_account("admin")
 def enable(principal: Principal, webhook_id: str) -> Response:
-    """Send events again from here on."""
+    """Enable a webhook. Events are sent from now on."""
     with transaction():
         update_webhook(principal, webhook_id, {"enabled": True})
     return redirect_to(
@@ -121,7 +123,7 @@ def enable(principal: Principal, webhook_id: str) -> Response:
 @bp.post(f"{_ONE}/disable")
 @of_account("admin")
 def disable(principal: Principal, webhook_id: str) -> Response:
-    """Send nothing anymore, and cancel what is pending."""
+    """Disable a webhook, and cancel its pending deliveries."""
     with transaction():
         update_webhook(principal, webhook_id, {"enabled": False})
     return redirect_to(f"/webhooks/{webhook_id}", "Webhook disabled. Nothing is sent to it.")
@@ -145,15 +147,15 @@ def rotate(principal: Principal, webhook_id: str) -> Response:
         return response
     count_post()
     typed = request.form.get("overlap_hours", "")
-    hours = next((each for each in OVERLAPS if str(each) == typed), None)
+    hours = next((number for number in OVERLAPS if str(number) == typed), None)
     if hours is None:
         problem = "Nothing was done. Choose how long the former secret is valid."
         return redirect_to(f"/webhooks/{webhook_id}", problem)
     if (question := ask_again()) is not None:
         return question
     with transaction():
-        made = rotate_secret(principal, webhook_id, overlap_hours=hours)
-    return _secret(made.record, made.secret, is_rotated=True)
+        rotated = rotate_secret(principal, webhook_id, overlap_hours=hours)
+    return _secret_page(rotated.record, rotated.secret, is_rotated=True)
 
 
 def _form(draft: WebhookDraft, record: dict[str, Any] | None = None) -> Response:
@@ -162,6 +164,6 @@ def _form(draft: WebhookDraft, record: dict[str, Any] | None = None) -> Response
     )
 
 
-def _secret(record: dict[str, Any], secret: str, **values: Any) -> Response:
+def _secret_page(record: dict[str, Any], secret: str, **values: Any) -> Response:
     path = f"/webhooks/{record['id']}"
     return show_once(path, "webhooks/secret.html", record=record, secret=secret, **values)

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
 from flask import Response
 
-from app.account.credentials.service import create_credential
+from app.account.credentials.service import create_credential, valid_credentials
+from app.account.members.service import list_members
 from app.auth.principal import Principal
 from app.db.transactions import transaction
 from app.http.urls import absolute_url
 from app.pages.credentials.command import first_command
 from app.pages.imports import words
 from app.pages.second_factor.step_up import ask_again
-from app.pages.welcome.steps import steps_of
 from app.policy.permissions import expand_permissions, role_permissions
 from app.policy.request_limits import PAGE_KEYS
 from app.site.forms import count_post
@@ -27,6 +27,18 @@ bp = PageBlueprint("start", __name__)
 _WELCOME: Final = "welcome/welcome.html"
 _KEY_NAME: Final = "First key"
 _KEY_PERMISSIONS: Final = ("projects:write", "assets:write")
+
+
+class Steps(NamedTuple):
+    """The first steps of an account, and which of them are done."""
+
+    has_projects: bool
+    has_keys: bool
+    has_colleagues: bool
+
+    @property
+    def number_done(self) -> int:
+        return sum(self)
 
 
 @bp.get("/")
@@ -46,7 +58,9 @@ def home() -> Response:
 @of_account("projects:read")
 def welcome(principal: Principal) -> Response:
     """The first steps: a project, a key, a colleague."""
-    return page(_WELCOME, principal=principal, steps=steps_of(principal), formats=words.formats())
+    return page(
+        _WELCOME, principal=principal, steps=_steps(principal.account_id), formats=words.formats()
+    )
 
 
 @bp.post("/welcome/key")
@@ -71,9 +85,17 @@ def make_key(principal: Principal) -> Response:
         "/api-keys",
         _WELCOME,
         principal=principal,
-        steps=steps_of(principal),
+        steps=_steps(principal.account_id),
         formats=words.formats(),
         secret=secret,
         address=absolute_url(""),
         curl=first_command(secret, _KEY_PERMISSIONS),
+    )
+
+
+def _steps(account_id: str) -> Steps:
+    return Steps(
+        project_total(read_counters(account_id)) > 0,
+        bool(valid_credentials(account_id, "api_key")),
+        len(list_members(account_id)) > 1,
     )

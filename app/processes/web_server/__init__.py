@@ -1,2 +1,2 @@
-"""Our worker for gunicorn: a request is collected before it takes a thread, a response is sent to a
-slow client without one, and malformed requests get the error envelope."""
+"""Our worker for gunicorn: slow clients, sending or reading, hold no thread, and malformed requests
+get the error envelope."""

@@ -1,26 +1,25 @@
-"""A worker of gunicorn's, whose threads never wait for a client.
+"""A gunicorn worker whose threads never wait for a client.
 
-* Slow and idle clients hold nothing up. A process has one thread more than answer requests. One of
-  them, the leader, waits for all connections, and collects their requests (``request_buffer``).
-  Once all of one is there, or it is certain to be refused, the leader answers it, and another
-  thread leads. Requests that are not complete in time get 408, requests that do not fit get 503.
-  The leader sends the part of a response that a client does not read at once
-  (``response_buffer``), and waits for the client to close; both for a limited time.
-* Those who send requests (``senders``) take turns where requests wait for a thread. Whoever sends
-  many at once leaves a thread to the others, and expensive requests have half of the threads.
-* Large requests have a few of the threads at most, and further ones get 503.
-* ``/healthz`` and ``/readyz`` have a thread each, so that only others of their kind can keep them
-  waiting.
-* A request so malformed that the application never sees it gets the service's error envelope.
-* The log says only what was wrong with such a request, not what was sent: that may hold a secret.
-* A process that holds more kept-alive connections than another closes some of them after a
-  response, so that they spread over the processes (``app.processes.web_server.connection_counts``).
+* A process has one thread more than answer requests. One of them, the leader, waits for all
+  connections and collects their requests (``request_buffer``). Once a request is complete, or
+  certain to be refused, the leader answers it, and another thread leads. Requests that are not
+  complete in time get 408, requests that do not fit get 503. The leader also sends what a client
+  does not read at once of a response (``response_buffer``), and waits for the client to close the
+  connection; both for a limited time.
+* When requests wait for a thread, senders take turns (``senders``). One sender leaves a thread to
+  the others, and expensive requests have at most half of the threads.
+* Large requests have a few of the threads; any more get 503.
+* ``/healthz`` and ``/readyz`` have a thread each, so that no other request delays them.
+* A request so malformed that the application never sees it gets the service's error envelope. The
+  log says what was wrong, but not what was sent, as that may hold a secret.
+* A process with more kept-alive connections than another closes some of them after a response
+  (``connection_counts``).
 
-Connections are plain HTTP/1.1: gunicorn's TLS, HTTP/2 and access log are not for this worker.
+Connections are plain HTTP/1.1, without gunicorn's TLS, HTTP/2 and access log.
 
-gunicorn documents that a worker can derive from its ``Worker``, but neither its parser nor its
-response. ``GUNICORN_VERSION`` is the version that they were read in; requirements.in pins it, and
-``tests/processes/test_library_internals.py`` compares the names.
+gunicorn documents its ``Worker`` as a base class, but neither its parser nor its response. Their
+names are those of ``GUNICORN_VERSION``, which requirements.in pins;
+``tests/processes/test_library_internals.py`` compares them.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ from gunicorn.workers.base import Worker  # type: ignore[import-untyped]
 
 from app.policy.request_limits import EXPENSIVE_WAITING
 from app.processes.web_server import refusals
-from app.processes.web_server.arriving import ArrivingRequests
+from app.processes.web_server.arriving_requests import ArrivingRequests
 from app.processes.web_server.connection_counts import (
     ConnectionCount,
     connections_within_open_files,
@@ -71,11 +70,11 @@ log = logging.getLogger(__name__)
 
 GUNICORN_VERSION: Final = "27.0.1"
 
-MAX_IN_MEMORY: Final = 32 * 1024 * 1024  # bytes of the large requests of a process
+MAX_IN_MEMORY: Final = 32 * 1024 * 1024  # bytes of a process's large requests
 MAX_IN_FILES: Final = 256 * 1024 * 1024
-_LAST_ANSWERS: Final = 2.0  # seconds of graceful_timeout in which no more requests are collected
-_LAST_REQUESTS: Final = 2.0  # seconds in which a process that is stopping waits for a request
-_TICK: Final = 1.0  # seconds between two looks at the deadlines
+_LAST_ANSWERS: Final = 2.0  # last seconds of graceful_timeout, in which no request is collected
+_LAST_REQUESTS: Final = 2.0  # seconds for which a stopping process waits for a request to begin
+_TICK: Final = 1.0  # seconds between two checks of the deadlines
 _PAUSE: Final = 0.05  # seconds
 _OUT_OF_FILES: Final = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 _CLIENT_IS_GONE: Final = (errno.EPIPE, errno.ECONNRESET, errno.ENOTCONN)
@@ -84,7 +83,7 @@ _CONTINUE: Final = b"HTTP/1.1 100 Continue\r\n\r\n"
 
 
 class BufferedResponse(wsgi.Response):  # type: ignore[misc]  # gunicorn has no types
-    """gunicorn's response, to a ``ResponseBuffer`` and without a ``Server`` header."""
+    """gunicorn's response, written to a ``ResponseBuffer`` and without a ``Server`` header."""
 
     def default_headers(self) -> list[str]:
         lines: list[str] = super().default_headers()
@@ -97,19 +96,19 @@ class BufferedResponse(wsgi.Response):  # type: ignore[misc]  # gunicorn has no 
 
 @dataclass(eq=False, slots=True)
 class Connection:
-    """A connection, with the request that arrives or has a thread, and the response to it."""
+    """A connection with its current request and response."""
 
     sock: socket.socket
-    client: Any  # its address
-    server: Any  # ours
+    client: Any  # address of the client
+    server: Any  # address of this socket
     request: RequestBuffer
-    pieces: Iterator[bytes] = iter(())  # of the request
-    ahead: bytes = b""  # what came behind the request
-    sender: str | None = None  # None: it is a health check
+    pieces: Iterator[bytes] = iter(())  # the request's bytes
+    ahead: bytes = b""  # bytes that came after the request
+    sender: str | None = None  # None: the request is a health check
     response: ResponseBuffer | None = None
-    is_watched: bool = False  # by the poller
+    is_watched: bool = False  # the poller has it
     is_at_work: bool = False  # its request has a thread, or waits for one
-    is_kept: bool = False  # for the next request
+    is_kept: bool = False  # kept alive for the next request
     is_closed: bool = False
 
 
@@ -118,30 +117,30 @@ class EnvelopeWorker(Worker):  # type: ignore[misc]  # gunicorn has no types
     (``_silent``), the rest of a request (``_collecting``), a thread (``_turns``), its client to
     read a response (``_reading``), its next request (``_idle``), or its end (``_lingering``).
 
-    All of that is changed with ``_lock`` only.
+    These are only changed while holding ``_lock``.
     """
 
     alive: bool
-    max_body_bytes = 16 * 1024 * 1024  # gunicorn.conf.py sets MAX_BODY_BYTES
-    max_upload_bytes = 0  # and what an upload of MAX_IMPORT_BYTES takes
+    max_body_bytes = 16 * 1024 * 1024  # gunicorn.conf.py sets these three
+    max_upload_bytes = 0
     trusted_proxies = 0
 
     def init_process(self) -> None:
         self._lock = threading.RLock()
-        self._leading = threading.Lock()  # of the thread that waits for connections
+        self._leading = threading.Lock()  # the leader holds it
         self._ended = threading.Event()
         self._poller = selectors.DefaultSelector()
-        self._silent: dict[Connection, float] = {}  # -> deadline
-        self._idle: dict[Connection, float] = {}
+        self._silent: dict[Connection, float] = {}  # values are deadlines
+        self._idle: dict[Connection, float] = {}  # values are deadlines
         self._collecting = ArrivingRequests()
         self._reading = SlowReaders(self._go_on, self._drop)
         self._lingering = LingeringClose()
-        self._large: set[Connection] = set()  # whose large request has a thread, or waits
+        self._large: set[Connection] = set()  # their large requests have a thread, or wait for one
         self._health_threads = {
             check: ThreadPoolExecutor(max_workers=1) for check in (b"healthz", b"readyz")
         }
         self._turns = SendersTurns(self.cfg.threads)
-        self._most_large = min(1 + EXPENSIVE_WAITING, max(1, self.cfg.threads - 1))
+        self._max_large = min(1 + EXPENSIVE_WAITING, max(1, self.cfg.threads - 1))
         self._connections = 0
         self._count = ConnectionCount(self.age)
         self._tick_at = 0.0
@@ -152,16 +151,17 @@ class EnvelopeWorker(Worker):  # type: ignore[misc]  # gunicorn has no types
         folder = self.cfg.tmp_upload_dir
         self._storage = Storage(folder, ByteBudget(MAX_IN_MEMORY), ByteBudget(MAX_IN_FILES))
         self._unread = UnreadMemory(folder)
-        wanted = int(self.cfg.worker_connections)
-        self._most_connections = connections_within_open_files(wanted, MAX_CLOSING)
-        # gunicorn reads eighteen settings for a request. As attributes they are found without a
-        # call of ``Config.__getattr__`` for each.
+        self._max_connections = connections_within_open_files(
+            int(self.cfg.worker_connections), MAX_CLOSING
+        )
+        # gunicorn reads eighteen settings for each request. As attributes they need no call of
+        # ``Config.__getattr__``.
         settings = self.cfg.settings.items()
         self.cfg.__dict__.update({name: setting.get() for name, setting in settings})
         super().init_process()
 
     def run(self) -> None:
-        """Serve requests until the process is to end."""
+        """Serve requests until the process has to end."""
         self._poller.register(self.PIPE[0], selectors.EVENT_READ, self._awake)
         for listener in self.sockets:
             listener.setblocking(False)
@@ -182,7 +182,7 @@ class EnvelopeWorker(Worker):  # type: ignore[misc]  # gunicorn has no types
     # Threads
 
     def _serve(self) -> None:
-        """Answer requests, and lead when there are none; until the process ends."""
+        """Answer requests, and lead when there are none, until the process ends."""
         try:
             conn = None
             while conn := conn or self._lead():
@@ -196,8 +196,8 @@ class EnvelopeWorker(Worker):  # type: ignore[misc]  # gunicorn has no types
             self._ended.set()
 
     def _lead(self) -> Connection | None:
-        """Once it is this thread's turn, wait for connections until there is a request to answer.
-        Returns None when the process ends."""
+        """Once it is this thread's turn to lead, wait for a request to answer. Returns None when
+        the process ends."""
         with self._leading:
             while not self._ended.is_set():
                 with self._lock:
@@ -218,11 +218,11 @@ class EnvelopeWorker(Worker):  # type: ignore[misc]  # gunicorn has no types
         """Return the request that this thread answers next, if one waits for a thread."""
         conn: Connection | None = self._turns.take()
         if conn is not None and self._turns.has_next:
-            self._wake_leader()  # for another thread, which waits to lead
+            self._wake_leader()  # it answers the other one
         return conn
 
     def _wake_leader(self) -> None:
-        with contextlib.suppress(BlockingIOError):  # the pipe is full: it wakes up anyway
+        with contextlib.suppress(BlockingIOError):  # the pipe is full: the leader wakes up anyway
             os.write(self.PIPE[1], b".")
 
     def _awake(self) -> None:
@@ -230,17 +230,17 @@ class EnvelopeWorker(Worker):  # type: ignore[misc]  # gunicorn has no types
             os.read(self.PIPE[0], 4096)
 
     def _answer(self, conn: Connection) -> bool:
-        """Run the application and send its response. Returns whether the connection is kept."""
+        """Run the application and send its response. Returns True if the connection is kept."""
         request = None
         try:
             parser = get_parser(self.cfg, conn.pieces, conn.client)
             request = next(parser)
-            # What the application has not read of the body is here.
+            # What the application has not read of the body is skipped here.
             if self._respond(conn, request) and parser.finish_body():
                 conn.ahead = parser.unreader.take_buffered() + b"".join(conn.pieces)
                 return True
         except errors.NoMoreData:
-            pass  # the client has sent a part only
+            pass  # the client has sent only a part
         except Exception as error:
             if conn.response is not None:
                 conn.response.close()
@@ -248,18 +248,18 @@ class EnvelopeWorker(Worker):  # type: ignore[misc]  # gunicorn has no types
         return False
 
     def _respond(self, conn: Connection, request: Any) -> bool:
-        """Returns whether the response says that the connection is kept.
+        """Run the application and send its response. Returns True if that keeps the connection.
 
         Raises:
             Exception: the response has not begun.
         """
         conn.response = ResponseBuffer(conn.sock, self._unread)
-        request._expected_100_continue = False  # that was sent, or is not needed anymore
+        request._expected_100_continue = False  # it was sent, or is no longer needed
         response, environ = wsgi.create(
             request, conn.response, conn.client, conn.server, self.cfg, BufferedResponse
         )
         environ["wsgi.multithread"] = True
-        environ["gunicorn.socket"] = conn.sock  # whose end ``app.api.expensive`` looks for
+        environ["gunicorn.socket"] = conn.sock  # ``app.api.expensive`` looks whether it is closed
         is_last = not self.alive or not conn.request.is_complete
         if is_last or self._count.should_close_one(self._connections_in_use()):
             response.force_close()
@@ -288,16 +288,15 @@ class EnvelopeWorker(Worker):  # type: ignore[misc]  # gunicorn has no types
             if error.errno not in _CLIENT_IS_GONE:
                 log.error("a response failed", exc_info=error)
         elif not refusals.is_malformed_request(error):
-            fields = refusals.send(conn.sock, refusals.FAILED)
+            fields = refusals.send_refusal(conn.sock, refusals.FAILED)
             log.error("the web server failed to answer", exc_info=error, extra={"fields": fields})
-        elif request is None:  # else it has its response; only what follows it is malformed
-            fields = refusals.send(conn.sock, refusals.refusal_of(error, self.cfg))
+        elif request is None:  # else it was answered, and only the next one is malformed
+            fields = refusals.send_refusal(conn.sock, refusals.refusal_of(error, self.cfg))
             log.warning("malformed request: %s", type(error).__name__, extra={"fields": fields})
 
     # Connections
 
     def _accept(self, listener: Any) -> None:
-        """Accept a connection."""
         try:
             sock, client = listener.accept()
         except (BlockingIOError, ConnectionAbortedError):
@@ -306,9 +305,9 @@ class EnvelopeWorker(Worker):  # type: ignore[misc]  # gunicorn has no types
             if error.errno not in _OUT_OF_FILES:
                 raise
             if not self._make_room():
-                time.sleep(_PAUSE)  # threads have them all, and give some back soon
+                time.sleep(_PAUSE)  # the threads have all files, and will close some soon
             return
-        if self._connections >= self._most_connections:
+        if self._connections >= self._max_connections:
             self._make_room()
         sock.setblocking(False)
         self._connections += 1
@@ -318,16 +317,16 @@ class EnvelopeWorker(Worker):  # type: ignore[misc]  # gunicorn has no types
         self._watch(conn)
 
     def _read(self, conn: Connection) -> None:
-        """Read the part of a request that has arrived. Reading is not done with the lock, as
-        Python's interpreter goes to another thread there, which may need the lock."""
+        """Read the part of a request that has arrived, without the lock: while reading, Python's
+        interpreter may switch to a thread that needs it."""
         with self._lock:
             if conn.is_closed:
-                return  # an event that came with the one for which it was closed
+                return  # by an event that came together with this one
             if conn.is_at_work:
                 self._unwatch(conn)  # its next request has to wait
                 return
         try:
-            data = conn.sock.recv(conn.request.wanted, socket.MSG_DONTWAIT)
+            data = conn.sock.recv(conn.request.read_size, socket.MSG_DONTWAIT)
         except BlockingIOError:
             pass
         except OSError:
@@ -336,7 +335,7 @@ class EnvelopeWorker(Worker):  # type: ignore[misc]  # gunicorn has no types
             self._add(conn, data)
 
     def _add(self, conn: Connection, data: bytes) -> None:
-        """Process the next bytes of a request; without any, the client has sent its last."""
+        """Process the next bytes of a request; empty if the client sends no more."""
         framer = conn.request.framer
         if not data and not framer.has_head:
             self._drop(conn)
@@ -346,22 +345,22 @@ class EnvelopeWorker(Worker):  # type: ignore[misc]  # gunicorn has no types
             if progress is RequestProgress.INCOMPLETE:
                 self._await_rest(conn)
                 return
-            peer = conn.client[0] if conn.client else ""  # none on a Unix socket
+            peer = conn.client[0] if conn.client else ""  # a Unix socket has none
             conn.sender = sender_of(framer.head, peer, self.trusted_proxies)
             pieces = conn.request.pieces()
         except OSError:
             self._refuse(conn, refusals.NO_ROOM)
             return
         with self._lock:
-            if progress in refusals.OF_PROGRESS:
-                self._refuse(conn, refusals.OF_PROGRESS[progress])
-            elif conn.request.is_large and not self._has_place_for(conn):
+            if progress in refusals.BY_PROGRESS:
+                self._refuse(conn, refusals.BY_PROGRESS[progress])
+            elif conn.request.is_large and not self._has_room_for_large(conn):
                 self._refuse(conn, refusals.TOO_MANY_LARGE)
             else:
                 self._hand_over(conn, pieces)
 
     def _hand_over(self, conn: Connection, pieces: Iterator[bytes]) -> None:
-        """Let a thread answer a request: gunicorn's parser reads these bytes, and then the end."""
+        """Let a thread answer a request, whose bytes are these."""
         self._stop_waiting(conn)
         conn.is_at_work = True
         conn.pieces = pieces
@@ -377,16 +376,15 @@ class EnvelopeWorker(Worker):  # type: ignore[misc]  # gunicorn has no types
         is_kept = self._answer(conn)
         with self._lock:
             self._finish(conn, is_kept=is_kept)
-            if self._turns.has_next:  # it came behind
+            if self._turns.has_next:  # a request came after it
                 self._wake_leader()
 
-    def _has_place_for(self, conn: Connection) -> bool:
-        """Return whether a thread may answer a large request: few of them at once, and all but one
-        of the same sender."""
-        senders = [each.sender for each in self._large]
-        own = senders.count(conn.sender)
-        most: int = self._most_large
-        return len(senders) < most and own < max(1, most - 1)
+    def _has_room_for_large(self, conn: Connection) -> bool:
+        """True if a thread may answer a large request now. One sender leaves one place to
+        others."""
+        senders = [large.sender for large in self._large]
+        limit: int = self._max_large
+        return len(senders) < limit and senders.count(conn.sender) < max(1, limit - 1)
 
     def _await_rest(self, conn: Connection) -> None:
         """Wait until more of a request can be read."""
@@ -403,7 +401,7 @@ class EnvelopeWorker(Worker):  # type: ignore[misc]  # gunicorn has no types
                 conn.sock.send(_CONTINUE, socket.MSG_DONTWAIT)
 
     def _finish(self, conn: Connection, *, is_kept: bool) -> None:
-        """Go on after a request, once the client has read the response."""
+        """Go on after a request once the client has read the response."""
         conn.is_kept = is_kept
         conn.request.close()
         self._large.discard(conn)
@@ -443,17 +441,17 @@ class EnvelopeWorker(Worker):  # type: ignore[misc]  # gunicorn has no types
             self._poller.unregister(conn.sock)
 
     def _stop_waiting(self, conn: Connection) -> None:
-        """Note that a connection is not waited for any more."""
+        """Stop waiting for a request of a connection."""
         self._silent.pop(conn, None)
         self._idle.pop(conn, None)
         self._collecting.remove(conn)
 
     def _drop(self, conn: Connection) -> None:
-        """Close a connection whose client is gone, or takes too long."""
+        """Close a connection whose client is gone or too slow."""
         self._close(conn, linger=False)
 
     def _close(self, conn: Connection, *, linger: bool = True) -> None:
-        """Close a connection, after a response once its client has closed it too."""
+        """Close a connection; with ``linger``, once its client has closed it, too."""
         with self._lock:
             self._stop_waiting(conn)
             self._unwatch(conn)
@@ -468,14 +466,14 @@ class EnvelopeWorker(Worker):  # type: ignore[misc]  # gunicorn has no types
                 util.close(conn.sock)
 
     def _refuse(self, conn: Connection, refusal: Refusal, *, linger: bool = True) -> None:
-        """Answer a request that got no thread, and close its connection."""
-        fields = refusals.send(conn.sock, refusal)
+        """Refuse a request without a thread, and close its connection."""
+        fields = refusals.send_refusal(conn.sock, refusal)
         log.info("request refused with %d", refusal.status, extra={"fields": fields})
         self._close(conn, linger=linger)
 
     def _make_room(self) -> bool:
-        """Close the connection that has been waited for longest, of the kind that has the most.
-        Returns False if none is waited for."""
+        """Close the connection that has waited longest, of the kind with the most. Returns False if
+        none waits."""
         kinds: tuple[Any, ...] = (self._collecting, self._reading, self._silent, self._idle)
         waiting = max(kinds, key=len)
         if not waiting:
@@ -489,26 +487,25 @@ class EnvelopeWorker(Worker):  # type: ignore[misc]  # gunicorn has no types
         return True
 
     def _connections_in_use(self) -> int:
-        """The number of connections that are in a thread, or kept alive between two requests."""
+        """Return the number of connections that have a thread or are idle between two requests."""
         waiting = len(self._collecting) + len(self._reading) + len(self._silent)
         return self._connections - waiting
 
     def _look_at_clock(self) -> None:
-        """End what is past its limits, at every tick, and this process once it is to stop."""
+        """End what is past its limits at every tick, and this process once it has to stop."""
         now = time.monotonic()
         if self.alive:
             self._count.write(self._connections_in_use())
         if now >= self._tick_at:
             self.notify()
             if self.ppid != os.getppid():
-                self.alive = False  # the parent is gone
+                self.alive = False  # the parent has died
             self._end_expired(now)
             self._tick_at = now + (_TICK if self.alive else _PAUSE)
         if not self.alive:
             self._stop(now)
 
     def _end_expired(self, now: float) -> None:
-        """End exchanges and connections past their limits."""
         latest = self._stopping_since + _LAST_REQUESTS
         for waiting in (self._silent, self._idle):
             while waiting:
@@ -524,7 +521,7 @@ class EnvelopeWorker(Worker):  # type: ignore[misc]  # gunicorn has no types
         self._lingering.end_expired(self._poller)
 
     def _stop(self, now: float) -> None:
-        """Stop accepting, and end once all connections have, or take too long."""
+        """Stop accepting, and end the process once all connections have ended or time is up."""
         if self._stopping_since > now:
             self._stopping_since = self._tick_at = now
             for listener in self.sockets:

@@ -1,4 +1,4 @@
-"""Closing connections without losing the end of a response, and without waiting for it."""
+"""Closing connections without losing the end of a response, and without blocking."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from functools import partial
 from typing import Final
 
 CLOSE_TIMEOUT: Final = 2.0  # seconds for a client to close after its response
-MAX_CLOSING: Final = 500  # connections; any more are closed at once
+MAX_CLOSING: Final = 500  # connections; more are closed at once
 _MAX_DRAINED: Final = 64 * 1024  # bytes
 
 
 class LingeringClose:
-    """Connections that this process has closed for writing, and reads until their clients have
-    closed them too: a response that is still on its way is lost when the connection is closed with
-    bytes unread (RFC 9112, section 9.6)."""
+    """Connections that this process has closed for writing, and reads until their clients close
+    them, too. Closing a connection with unread bytes loses a response that is on its way (RFC 9112,
+    section 9.6)."""
 
     def __init__(self) -> None:
-        self._closing: dict[socket.socket, tuple[float, int]] = {}  # -> deadline, bytes drained
+        self._closing: dict[socket.socket, tuple[float, int]] = {}  # deadline, bytes drained
 
     def begin(self, sock: socket.socket, poller: selectors.BaseSelector) -> None:
-        """Close a connection once its client has; at once if there are many already."""
+        """Close a connection once its client has, or at once if there are too many."""
         if len(self._closing) >= MAX_CLOSING:
             sock.close()
             return
@@ -36,7 +36,7 @@ class LingeringClose:
         self._closing[sock] = (time.monotonic() + CLOSE_TIMEOUT, 0)
 
     def end_expired(self, poller: selectors.BaseSelector) -> None:
-        """Close the connections whose clients take too long."""
+        """Close the connections whose clients are too slow."""
         now = time.monotonic()
         for sock, (deadline, _) in list(self._closing.items()):
             if now > deadline:

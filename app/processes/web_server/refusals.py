@@ -1,5 +1,4 @@
-"""The requests that the web server refuses before the application sees them, and their
-responses."""
+"""Responses to requests that the web server refuses before the application sees them."""
 
 from __future__ import annotations
 
@@ -20,13 +19,13 @@ MAX_HEAD: Final = 64 * 1024  # bytes
 
 
 class Refusal(NamedTuple):
-    """A status, and what the client can do about it."""
+    """A status, and a message that says what the client can do."""
 
     status: int
     message: str
 
 
-_CODES: Final = {500: "INTERNAL_ERROR", 503: "SERVICE_UNAVAILABLE"}  # any other: the client's fault
+_CODES: Final = {500: "INTERNAL_ERROR", 503: "SERVICE_UNAVAILABLE"}  # else the client's fault
 _RETRY_AFTER: Final = 2  # seconds
 
 FAILED: Final = Refusal(500, "The service failed to answer this request.")
@@ -36,7 +35,7 @@ TOO_MANY_LARGE: Final = Refusal(
     503, "Too many large requests are being processed. Try again shortly."
 )
 STOPPING: Final = Refusal(503, "The service is restarting. Try again shortly.")
-OF_PROGRESS: Final = {
+BY_PROGRESS: Final = {
     RequestProgress.HEAD_TOO_LARGE: Refusal(
         431, f"The header fields are longer than {MAX_HEAD:,} bytes."
     ),
@@ -44,7 +43,7 @@ OF_PROGRESS: Final = {
 }
 
 _OUR_FAULT: Final = (errors.InvalidResponseHeader, errors.InvalidResponseHeaderName)
-# The first class that matches decides; ``limits`` are the settings of the web server.
+# The first class that matches decides; ``limits`` is gunicorn's configuration.
 MALFORMED_REQUESTS: Final[tuple[tuple[type[Exception], int, str], ...]] = (
     (
         errors.LimitRequestLine,
@@ -73,19 +72,19 @@ MALFORMED_REQUESTS: Final[tuple[tuple[type[Exception], int, str], ...]] = (
 
 
 def is_malformed_request(exc: Exception) -> bool:
-    """True if a failure of the web server is the client's fault."""
+    """True if gunicorn's error is the client's fault."""
     return isinstance(exc, errors.ParseException) and not isinstance(exc, _OUR_FAULT)
 
 
 def refusal_of(exc: Exception, limits: Any) -> Refusal:
-    """The response to a malformed request."""
+    """Return the response to a malformed request."""
     status, message = next(row[1:] for row in MALFORMED_REQUESTS if isinstance(exc, row[0]))
     return Refusal(status, message.format(limits=limits))
 
 
-def send(sock: socket.socket, refusal: Refusal) -> dict[str, str]:
-    """Send a response without waiting; the connection is to be closed after it. Returns the fields
-    of its log line."""
+def send_refusal(sock: socket.socket, refusal: Refusal) -> dict[str, str]:
+    """Send a response without waiting. Returns fields for the log. Close the connection after
+    it."""
     request_id = new_id("request")
     with contextlib.suppress(OSError):  # the client is gone
         util.write_nonblock(sock, _response(refusal, request_id))
@@ -93,7 +92,7 @@ def send(sock: socket.socket, refusal: Refusal) -> dict[str, str]:
 
 
 def _response(refusal: Refusal, request_id: str) -> bytes:
-    """A whole HTTP response, head and body."""
+    """Compose a whole HTTP response, head and body."""
     status, message = refusal
     error = {"code": _CODES.get(status, "VALIDATION_ERROR"), "message": message, "details": []}
     body = dumps({"error": error, "meta": {"request_id": request_id}})

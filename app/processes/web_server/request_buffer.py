@@ -1,12 +1,12 @@
-"""One request as it arrives: its bytes, and whether it is complete.
+"""One request as it arrives.
 
-``RequestFramer`` finds the end of a request by the framing of RFC 9112, section 6, from the bytes
-alone. It validates nothing else: gunicorn's parser reads the same bytes afterwards and decides what
-they mean, including where the request ends. So the two may differ without harm: a request is handed
-to the parser too early, which then refuses it, or it is not complete in time.
+``RequestFramer`` finds the end of a request by the framing of RFC 9112, section 6. It validates
+nothing else: gunicorn's parser reads the same bytes afterwards and decides what they mean,
+including where the request ends. If the two differ, the parser refuses a request that it gets too
+early, or the request is not complete in time; neither does harm.
 
-``RequestBuffer`` keeps the bytes meanwhile: in memory and, when large requests use too much of
-that, in an unnamed file.
+``RequestBuffer`` keeps the bytes: in memory and, when large requests use too much of it, in an
+unnamed file.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from typing import IO, Final, NamedTuple
 
 from app.policy.request_limits import EXPENSIVE_BODY_BYTES
 
-SMALL: Final = 64 * 1024  # bytes of a request, for which there is always room
-_MAX_FRAMING: Final = 1024 * 1024  # bytes of a chunked body that are sizes and line ends
+SMALL: Final = 64 * 1024  # bytes of a request for which there is always room
+_MAX_FRAMING: Final = 1024 * 1024  # bytes of sizes and line ends in a chunked body
 _MIN_READ: Final = 64 * 1024  # bytes to read at once
 _MAX_READ: Final = 256 * 1024
 _FILE_READ: Final = 1024 * 1024
-_PIECE: Final = 8192  # bytes; the parser copies what is left of a piece for each chunk in it
+_PIECE: Final = 8192  # bytes; for each chunk, the parser copies the rest of the piece
 
 _END: Final = b"\r\n\r\n"
 _LENGTH: Final = re.compile(rb"\r\ncontent-length:[ \t]*([0-9]{1,18})[ \t]*\r\n")
@@ -36,41 +36,40 @@ _CHUNKED: Final = re.compile(rb"\r\ntransfer-encoding:[ \t]*chunked[ \t]*\r\n")
 _HEALTH_CHECK: Final = re.compile(rb"(?:GET|HEAD) /(healthz|readyz)[ ?]")
 _UPLOAD: Final = re.compile(rb"(?:\r\n)?post (?:/v1/imports|/imports/new)/?[ ?]")
 _CONTINUE: Final = re.compile(rb"\r\nexpect:[ \t]*100-continue[ \t]*\r\n")
-# Each size of a chunk comes after a line end: of the head, or of the chunk before.
+# A chunk's size comes after the line end of the head, or of the chunk before.
 _CHUNK: Final = re.compile(rb"\r\n([0-9A-Fa-f]+)(?:[ \t]*;[^\r\n]*)?\r\n")
 _PART_OF_CHUNK: Final = re.compile(rb"\r?|\r\n[0-9A-Fa-f]*|\r\n[0-9A-Fa-f]+[ \t]*(?:;[^\r\n]*)?\r?")
 
 
 class RequestProgress(Enum):
-    """The state of a request that arrives. No more bytes are needed unless it is incomplete."""
+    """The state of a request. More bytes are needed only while it is INCOMPLETE."""
 
     INCOMPLETE = auto()
     COMPLETE = auto()
-    MALFORMED = auto()  # it has no end that can be found: the parser or the application says why
-    BODY_TOO_LARGE = auto()  # announced or received; the application refuses it
+    MALFORMED = auto()  # its end cannot be found; the parser or the application says why
+    BODY_TOO_LARGE = auto()  # the application refuses it
     HEAD_TOO_LARGE = auto()
     CHUNKS_TOO_SMALL = auto()
 
 
 class RequestLimits(NamedTuple):
-    """The most bytes of a request: of its first line, its head or trailers, and its body;
-    ``upload``: of the body of a request with a file."""
+    """The most bytes of the parts of a request."""
 
-    line: int
-    head: int
+    line: int  # the first one
+    head: int  # also for trailers
     body: int
-    upload: int = 0
+    upload: int = 0  # for the body of a request with a file
 
 
 class ByteBudget:
-    """The bytes that all requests, or responses, of a process may take up together."""
+    """The bytes that all requests, or all responses, of a process may take together."""
 
     def __init__(self, limit: int) -> None:
         self._left = limit
         self._lock = threading.Lock()
 
     def take(self, size: int) -> bool:
-        """Take ``size`` bytes. Returns False if there is no room for them."""
+        """Take ``size`` bytes. Returns False if there is no room."""
         with self._lock:
             is_enough = size <= self._left
             self._left -= size if is_enough else 0
@@ -83,22 +82,21 @@ class ByteBudget:
 
 
 class Storage(NamedTuple):
-    """The places where a process keeps its requests. Without a folder, the system's folder for such
-    files."""
+    """Where a process keeps its requests."""
 
-    folder: str | None
-    memory: ByteBudget  # of what is past ``SMALL`` bytes of a request
+    folder: str | None  # for files; None: the system's temporary folder
+    memory: ByteBudget  # for bytes of a request past ``SMALL``
     files: ByteBudget
 
 
 class RequestFramer:
-    """Finds the end of one request, holding no more than its head or the line of a chunk."""
+    """Finds the end of one request, keeping at most its head, the line of a chunk, or trailers."""
 
     def __init__(self, limits: RequestLimits) -> None:
         self._limits = limits
-        self._held = bytearray()  # what begins a head, a line or trailers that have no end yet
-        self._searched = 0  # bytes of it in which there is no end
-        self._left = 0  # bytes of the body, or of the chunk, that are to come
+        self._buffer = bytearray()  # begins a head, a line or trailers without their end
+        self._searched = 0  # bytes of the buffer in which there is no end
+        self._left = 0  # bytes still to come of the body or chunk
         self._body = 0  # bytes of a chunked body, without its framing
         self._framing = 0
         self._step: Callable[[], RequestProgress] = self._head
@@ -109,39 +107,38 @@ class RequestFramer:
 
     @property
     def left(self) -> int:
-        """The number of bytes that are certain to come, as far as that is known."""
+        """The bytes that are known to come."""
         return self._left
 
     def feed(self, data: bytes) -> RequestProgress:
-        """Process the next bytes of the connection. Not to be called again once a request is no
-        longer incomplete."""
-        self._held += data
+        """Process the next bytes of the connection, while the request is incomplete."""
+        self._buffer += data
         return self._step()
 
     @property
-    def _most_body(self) -> int:
+    def _max_body(self) -> int:
         return max(self._limits.body, self._limits.upload if self.is_upload else 0)
 
     def _head(self) -> RequestProgress:
-        held = self._held
-        end = held.find(_END, self._searched)
-        if end < 0 and len(held) <= self._limits.head:
+        buffer = self._buffer
+        end = buffer.find(_END, self._searched)
+        if end < 0 and len(buffer) <= self._limits.head:
             return self._unfinished_head()
         if not 0 <= end <= self._limits.head:
             return RequestProgress.HEAD_TOO_LARGE
         self.has_head = True
-        self.head = bytes(held[: end + 2])
+        self.head = bytes(buffer[: end + 2])
         head = self.head.lower()
         self.is_upload = _UPLOAD.match(head) is not None
         return self._body_of(head, end)
 
     def _unfinished_head(self) -> RequestProgress:
-        held, line = self._held, self._limits.line
-        self._searched = max(0, len(held) - len(_END) + 1)
-        # An empty line may come before the first one. Without a limit, that of the head holds.
-        if line and len(held) > line + 4 and held.find(b"\r\n", 2, line + 4) < 0:
+        buffer, line = self._buffer, self._limits.line
+        self._searched = max(0, len(buffer) - len(_END) + 1)
+        # An empty line may come before the first one. A limit of 0 is none.
+        if line and len(buffer) > line + 4 and buffer.find(b"\r\n", 2, line + 4) < 0:
             return RequestProgress.MALFORMED
-        if held.count(b"\n") != held.count(b"\r\n"):  # such lines never end a head
+        if buffer.count(b"\n") != buffer.count(b"\r\n"):  # such a head never ends
             return RequestProgress.MALFORMED
         return RequestProgress.INCOMPLETE
 
@@ -150,7 +147,7 @@ class RequestFramer:
 
         Args:
             head: in lower case, with the end of its last line.
-            end: where that line ends.
+            end: position of that end in the buffer.
         """
         if b"\r\nexpect:" in head:
             if not _CONTINUE.search(head):
@@ -161,58 +158,59 @@ class RequestFramer:
         if not lengths + codings:
             return RequestProgress.COMPLETE
         if lengths + codings == 1:
-            if announced := _LENGTH.search(head):
-                return self._announced(int(announced[1]), end + len(_END))
+            if length := _LENGTH.search(head):
+                return self._body_of_length(int(length[1]), end + len(_END))
             if _CHUNKED.search(head):
-                del self._held[: end + 2]
+                del self._buffer[: end + 2]
                 self._step = self._chunks
                 return self._chunks()
         return RequestProgress.MALFORMED
 
-    def _announced(self, length: int, begin: int) -> RequestProgress:
-        if length > self._most_body:
+    def _body_of_length(self, length: int, begin: int) -> RequestProgress:
+        if length > self._max_body:
             return RequestProgress.BODY_TOO_LARGE
-        del self._held[:begin]
+        del self._buffer[:begin]
         self._left = length
         self._step = self._rest
         return self._rest()
 
     def _rest(self) -> RequestProgress:
-        self._left -= len(self._held)
-        self._held.clear()
+        self._left -= len(self._buffer)
+        self._buffer.clear()
         return RequestProgress.INCOMPLETE if self._left > 0 else RequestProgress.COMPLETE
 
     def _chunks(self) -> RequestProgress:
         at = self._skip_data(0)
-        while not self._left and (chunk := _CHUNK.match(self._held, at)):
+        while not self._left and (chunk := _CHUNK.match(self._buffer, at)):
             self._framing += chunk.end() - at
             self._left = int(chunk[1], 16)
             if not self._left:
-                del self._held[: chunk.end() - 2]
+                del self._buffer[: chunk.end() - 2]
                 self._step = self._trailers
                 return self._trailers()
             at = self._skip_data(chunk.end())
-        del self._held[:at]
+        del self._buffer[:at]
         return self._unfinished_chunks()
 
     def _skip_data(self, at: int) -> int:
-        """Skip data of the chunk. Returns where it ends, or where the held bytes do."""
-        skipped = min(self._left, len(self._held) - at)
+        """Skip data of the chunk. Returns where it or the buffer ends."""
+        skipped = min(self._left, len(self._buffer) - at)
         self._left -= skipped
         self._body += skipped
         return at + skipped
 
     def _unfinished_chunks(self) -> RequestProgress:
-        if self._body > self._most_body:
+        if self._body > self._max_body:
             return RequestProgress.BODY_TOO_LARGE
         if self._framing > _MAX_FRAMING:
             return RequestProgress.CHUNKS_TOO_SMALL
-        is_line = len(self._held) <= self._limits.line + 4 and _PART_OF_CHUNK.fullmatch(self._held)
+        buffer = self._buffer
+        is_line = len(buffer) <= self._limits.line + 4 and _PART_OF_CHUNK.fullmatch(buffer)
         return RequestProgress.INCOMPLETE if is_line else RequestProgress.MALFORMED
 
     def _trailers(self) -> RequestProgress:
-        end = self._held.find(_END)
-        if end < 0 and len(self._held) <= self._limits.head:
+        end = self._buffer.find(_END)
+        if end < 0 and len(self._buffer) <= self._limits.head:
             return RequestProgress.INCOMPLETE
         return (
             RequestProgress.COMPLETE if 0 <= end <= self._limits.head else RequestProgress.MALFORMED
@@ -220,20 +218,16 @@ class RequestFramer:
 
 
 class RequestBuffer:
-    """One request as far as it has arrived. Close it in the end."""
+    """The bytes of a request that have arrived. Close it in the end."""
 
     def __init__(self, limits: RequestLimits, storage: Storage) -> None:
         self.framer = RequestFramer(limits)
         self.is_complete = False
-        self._size = 0  # bytes that were added
+        self._size = 0  # bytes
         self._storage = storage
         self._memory = bytearray()
         self._file: IO[bytes] | None = None
-        self._taken = 0  # bytes of the budget of the memory, or of the files when there is one
-
-    @property
-    def is_empty(self) -> bool:
-        return not (self._memory or self._file)
+        self._taken = 0  # bytes from the budget for memory, or for files if there is a file
 
     @property
     def is_large(self) -> bool:
@@ -241,17 +235,17 @@ class RequestBuffer:
 
     @property
     def health_check(self) -> bytes | None:
-        """``healthz`` or ``readyz``, if it is a request for one of these."""
-        found = _HEALTH_CHECK.match(self._memory) if self._size <= _PIECE else None
-        return found and found[1]
+        """``healthz`` or ``readyz`` for a request for one of these, else None."""
+        check = _HEALTH_CHECK.match(self._memory) if self._size <= _PIECE else None
+        return check and check[1]
 
     @property
-    def wanted(self) -> int:
+    def read_size(self) -> int:
         """The number of bytes to read at once."""
         return min(max(self.framer.left, _MIN_READ), _MAX_READ)
 
     def add(self, data: bytes) -> RequestProgress:
-        """Keep the next bytes of the connection.
+        """Add the next bytes of the connection.
 
         Raises:
             OSError: there is no room for them.
@@ -266,7 +260,7 @@ class RequestBuffer:
         return progress
 
     def pieces(self) -> Iterator[bytes]:
-        """Yield everything that was added, in small pieces. Nothing is added afterwards.
+        """Yield all bytes in small pieces. Nothing is added afterwards.
 
         Raises:
             OSError: it could not be written.
@@ -277,12 +271,12 @@ class RequestBuffer:
         return self._read_file(self._file)
 
     def close(self) -> None:
-        """Forget the bytes."""
+        """Discard the bytes."""
         self._budget.give_back(self._taken)
         self._taken = 0
         self._memory = bytearray()
         if self._file is not None:
-            with contextlib.suppress(OSError):  # what was not written yet does not fit
+            with contextlib.suppress(OSError):  # buffered bytes do not fit on the disk
                 self._file.close()
 
     @property

@@ -1,5 +1,5 @@
-"""Responses that clients have not read yet. The leader of the threads sends them a piece at a time,
-so that no thread waits for a slow reader."""
+"""Responses that clients have not read yet. The leader sends them piece by piece, so that no thread
+waits for a slow reader."""
 
 from __future__ import annotations
 
@@ -19,65 +19,62 @@ from typing import IO, Any, Final
 
 from app.processes.web_server.request_buffer import SMALL, ByteBudget
 
-MAX_IN_MEMORY: Final = 32 * 1024 * 1024  # bytes of the large responses of a process; then files
-MAX_HELD: Final = 96 * 1024 * 1024  # bytes of one response; past that a thread waits for its client
+MAX_IN_MEMORY: Final = 32 * 1024 * 1024  # bytes of a process's large responses; then files
+MAX_HELD: Final = 96 * 1024 * 1024  # bytes of one response; beyond, its thread waits for the client
 MAX_UNREAD: Final = 192 * 1024 * 1024  # bytes of all responses that the leader sends
-SEND_TIMEOUT: Final = 20.0  # seconds until the client reads more of its response
-RESPONSE_TIMEOUT: Final = 300.0  # seconds until it has read all of it
+SEND_TIMEOUT: Final = 20.0  # seconds for the client to read more of its response
+RESPONSE_TIMEOUT: Final = 300.0  # seconds for the client to read all of it
 
 _PIECE: Final = 1024 * 1024  # bytes to send at once
-_JOINED: Final = 64 * 1024  # bytes of a body that is sent at once with its head
-_current: Final = threading.local()  # the buffer of the response that a thread works on
+_JOINED: Final = 64 * 1024  # bytes; a smaller body is sent together with its head
+_current: Final = threading.local()  # has the buffer of the thread's response
 
 
 class UnreadMemory:
     """Where a process keeps what its clients have not read: in memory, then in unnamed files.
 
     Args:
-        folder: of the files. Without one, the system's folder for such files.
+        folder: for the files. None: the system's temporary folder.
     """
 
     def __init__(self, folder: str | None) -> None:
         self.folder = folder
-        self.budget = ByteBudget(MAX_IN_MEMORY)  # of what is past ``SMALL`` bytes of a response
+        self.budget = ByteBudget(MAX_IN_MEMORY)  # for bytes of a response past ``SMALL``
 
 
 class ResponseBuffer:
-    """Replaces the socket that gunicorn writes a response to, and keeps what the socket does not
-    accept at once: in memory or, when large responses use too much of that, in a file. Made in the
-    thread that works on the response.
-
-    ``most`` bytes are kept; past that the thread waits for the client, which has ``longest``
-    seconds in all.
+    """Replaces the socket that gunicorn writes a response to. It keeps what the socket does not
+    accept at once, in memory or, when large responses use too much of it, in a file. To be made in
+    the thread that answers the request.
     """
 
-    def __init__(self, sock: socket.socket, kept: UnreadMemory) -> None:
+    def __init__(self, sock: socket.socket, memory: UnreadMemory) -> None:
         self._sock = sock
-        self._kept = kept
-        self._taken = 0  # bytes of the budget
+        self._memory = memory
+        self._taken = 0  # bytes from the budget
         self._head: bytes | None = None
         self._unsent: deque[memoryview] = deque()
-        self._file: IO[bytes] | None = None  # has what comes after that, from ``_sent`` on
+        self._file: IO[bytes] | None = None  # has what comes after ``_unsent``, from ``_sent`` on
         self._sent = 0
-        self._begun = self._progress = time.monotonic()
-        self.longest = RESPONSE_TIMEOUT
-        self.most = MAX_HELD
-        self.size = 0  # bytes that it keeps
+        self._begun_at = self._progress_at = time.monotonic()
+        self.max_seconds = RESPONSE_TIMEOUT  # for the client to read all of it
+        self.max_size = MAX_HELD  # bytes; beyond, the thread waits for the client
+        self.size = 0  # bytes that are not sent
         self.is_expensive = False
         _current.buffer = weakref.ref(self)
 
     @property
     def time_left(self) -> float:
         """The seconds that the client has to read more."""
-        deadline = min(self._progress + SEND_TIMEOUT, self._begun + self.longest)
+        deadline = min(self._progress_at + SEND_TIMEOUT, self._begun_at + self.max_seconds)
         return deadline - time.monotonic()
 
     def sendall(self, data: bytes) -> None:
-        """Send or keep data. The first is the head: it is sent with the next, or by ``flush``.
+        """Send or keep data. The first data is the head: it is sent with the next, or by ``flush``.
 
         Raises:
-            OSError: the client is gone, or reads too slowly a response that is too large to keep;
-                or a file for it could not be written.
+            OSError: the client is gone, or too slow for a response that is too large to keep; or a
+                file could not be written.
         """
         if self._head is None:
             self._head = data
@@ -90,7 +87,7 @@ class ResponseBuffer:
                 self._keep(head)
         self._keep(data)
         self._send_all()
-        while self.size > self.most:
+        while self.size > self.max_size:
             with selectors.DefaultSelector() as poller:
                 poller.register(self._sock, selectors.EVENT_WRITE)
                 if self.time_left < 0 or not poller.select(self.time_left):
@@ -98,7 +95,7 @@ class ResponseBuffer:
             self._send_all()
 
     def flush(self) -> None:
-        """Send or keep the head if it is all of the response; raises as ``sendall``."""
+        """Send or keep the head if the response is nothing else. Raises as ``sendall``."""
         if self._head:
             self.sendall(b"")
 
@@ -106,7 +103,7 @@ class ResponseBuffer:
         """Send a piece, or as much of it as the socket accepts now.
 
         Raises:
-            BlockingIOError: it accepts nothing now.
+            BlockingIOError: the socket accepts nothing now.
             OSError: the client is gone, or the file could not be read.
         """
         if not self._unsent and self._file is not None:
@@ -115,7 +112,7 @@ class ResponseBuffer:
             self._sent += len(self._unsent[0])
         data = self._unsent[0]
         sent = self._sock.send(data[:_PIECE], socket.MSG_DONTWAIT)
-        self._progress = time.monotonic()
+        self._progress_at = time.monotonic()
         self.size -= sent
         if sent == len(data):
             self._unsent.popleft()
@@ -123,13 +120,13 @@ class ResponseBuffer:
             self._unsent[0] = data[sent:]
 
     def close(self) -> None:
-        """Forget what was not sent."""
+        """Discard what was not sent."""
         self.size = 0
         self._head = b""
         self._unsent.clear()
         self._give_back()
         if self._file is not None:
-            with contextlib.suppress(OSError):  # what was not written yet does not fit
+            with contextlib.suppress(OSError):  # buffered bytes do not fit on the disk
                 self._file.close()
 
     def _send_all(self) -> None:
@@ -141,7 +138,7 @@ class ResponseBuffer:
 
     def _keep(self, data: bytes) -> None:
         if not self.size:
-            self._progress = time.monotonic()
+            self._progress_at = time.monotonic()
         self.size += len(data)
         if self._file is None:
             self._unsent.append(memoryview(data))
@@ -151,31 +148,31 @@ class ResponseBuffer:
 
     def _fits_in_memory(self) -> bool:
         more = max(0, self.size - self._taken)
-        is_enough = self._kept.budget.take(more)
+        is_enough = self._memory.budget.take(more)
         self._taken += more if is_enough else 0
         return is_enough
 
     def _move_to_file(self) -> None:
-        self._file = tempfile.TemporaryFile(dir=self._kept.folder)  # noqa: SIM115 - close() does
+        self._file = tempfile.TemporaryFile(dir=self._memory.folder)  # noqa: SIM115 - close() does
         self._file.writelines(self._unsent)
         self._unsent.clear()
         self._give_back()
 
     def _give_back(self) -> None:
-        self._kept.budget.give_back(self._taken)
+        self._memory.budget.give_back(self._taken)
         self._taken = 0
 
 
-def pace_response(most: int, longest: float) -> None:
-    """Have the response of this thread produced as fast as its client reads it, a piece at a time.
-    It may be larger than the memory.
+def pace_response(max_size: int, max_seconds: float) -> None:
+    """Produce the response of this thread no faster than its client reads it, so that it may be
+    larger than the memory.
 
     Args:
-        most: the bytes of it that are kept; past that the thread waits for the client.
-        longest: the seconds that the client has to read all of it.
+        max_size: bytes to keep; beyond, the thread waits for the client.
+        max_seconds: time for the client to read all of it.
     """
     if (buffer := _current_buffer()) is not None:
-        buffer.most, buffer.longest = most, longest
+        buffer.max_size, buffer.max_seconds = max_size, max_seconds
 
 
 def note_expensive() -> None:
@@ -185,19 +182,18 @@ def note_expensive() -> None:
 
 
 def _current_buffer() -> ResponseBuffer | None:
-    """None: this is no thread of the web server."""
+    """Return the buffer of this thread's response; None outside the web server's threads."""
     reference: weakref.ref[ResponseBuffer] | None = getattr(_current, "buffer", None)
     return None if reference is None else reference()
 
 
 class SlowReaders:
-    """The connections of a process whose clients are still reading their responses. Sends the rest,
-    and then passes a connection to ``finish``, or to ``drop`` when its client is gone or too
-    slow."""
+    """The connections whose clients are still reading their responses. Sends the rest of each, then
+    calls ``finish`` with the connection, or ``drop`` if the client is gone or too slow."""
 
     def __init__(self, finish: Callable[[Any], None], drop: Callable[[Any], None]) -> None:
         self._finish, self._drop = finish, drop
-        self._reading: dict[Any, None] = {}  # in the order in which they came
+        self._reading: dict[Any, None] = {}  # in order of arrival
 
     def __len__(self) -> int:
         return len(self._reading)
@@ -206,25 +202,25 @@ class SlowReaders:
         """Add a connection, whose ``response`` is a ``ResponseBuffer``."""
         poller.register(conn.sock, selectors.EVENT_WRITE, partial(self._send, conn, poller))
         self._reading[conn] = None
-        while sum(reader.response.size for reader in self._reading) > MAX_UNREAD:
+        while sum(other.response.size for other in self._reading) > MAX_UNREAD:
             self.drop_oldest(poller)
 
     def drop_oldest(self, poller: selectors.BaseSelector) -> None:
-        """Close the connection that came first, of the sender with the most unread bytes."""
+        """Close the oldest connection of the sender with the most unread bytes."""
         unread = Counter[str]()
         for conn in self._reading:
             unread[conn.sender] += conn.response.size
-        ((most, _),) = unread.most_common(1)
-        self._remove(next(conn for conn in self._reading if conn.sender == most), poller)
+        ((sender, _),) = unread.most_common(1)
+        self._remove(next(conn for conn in self._reading if conn.sender == sender), poller)
 
     def end_expired(self, poller: selectors.BaseSelector) -> None:
-        """Close the connections whose clients take too long."""
-        for conn in [reader for reader in self._reading if reader.response.time_left < 0]:
+        """Close the connections whose clients are too slow."""
+        for conn in [conn for conn in self._reading if conn.response.time_left < 0]:
             self._remove(conn, poller)
 
     def _send(self, conn: Any, poller: selectors.BaseSelector) -> None:
         if conn not in self._reading:
-            return  # an event that came with the one for which it was dropped
+            return  # dropped by an event that came together with this one
         try:
             with contextlib.suppress(BlockingIOError):
                 conn.response.send_piece()

@@ -1,7 +1,8 @@
-"""Who sent a request, as far as its head tells: senders take turns.
+"""The senders of requests, who take turns.
 
-It is the account of a token in the head, once the application has accepted that token, or else the
-address of the client: neither more keys nor made-up ones, cookies or headers are more senders.
+A sender is an account, if the head has a token that the application has accepted before, or else
+the client's address. So nobody becomes several senders by more keys, made-up tokens, cookies or
+headers.
 """
 
 from __future__ import annotations
@@ -21,23 +22,23 @@ from app.security.tokens import ANY_TOKEN, hash_token
 
 _BASIC: Final = re.compile(rb"\r\nauthorization:[ \t]*basic[ \t]+([^\r]*)", re.IGNORECASE)
 _FORWARDED: Final = re.compile(rb"\r\nx-forwarded-for:([^\r]*)", re.IGNORECASE)
-_MOST_TOKENS: Final = 3  # of a head that are looked up
-_EXPENSIVE_SECONDS: Final = 10.0  # after an expensive request, in which more of them are expected
+_MAX_TOKENS: Final = 3  # to look up in a head
+_EXPENSIVE_SECONDS: Final = 10.0  # for which a sender of an expensive request may send more
 
 
 def sender_of(head: bytes, peer: str, proxies: int) -> str:
-    """The id of an account, or an address.
+    """Return the id of an account, or an address.
 
     Args:
-        head: the request's, with the end of its last line.
-        peer: the address of the connection.
-        proxies: how many trusted ones are in front.
+        head: head of the request, with the end of its last line.
+        peer: address of the connection.
+        proxies: number of trusted proxies.
     """
     text = head
     if basic := _BASIC.search(head):
         with suppress(binascii.Error):
             text += b64decode(basic[1])
-    for token in islice(ANY_TOKEN.finditer(text), _MOST_TOKENS):
+    for token in islice(ANY_TOKEN.finditer(text), _MAX_TOKENS):
         if account_id := account_of(hash_token(token[0].decode())):
             return account_id
     if not proxies:
@@ -46,21 +47,21 @@ def sender_of(head: bytes, peer: str, proxies: int) -> str:
 
 
 class SendersTurns:
-    """The turns of senders where requests wait for a thread.
+    """The requests that wait for a thread, each as its connection; senders take turns.
 
-    One sender has all threads but one at most. Those whose requests were expensive have half of
-    them at most, all of these senders together: what a request takes is known only once it has a
-    thread, and more like it are expected from who sent it.
+    One sender has at most all threads but one. All senders of expensive requests together have at
+    most half of the threads: what a request takes is known only once it has a thread, so more like
+    it are expected from the same sender.
 
     Args:
-        threads: of this process. A request is given as its connection.
+        threads: number of threads of this process.
     """
 
     def __init__(self, threads: int) -> None:
         self._threads = threads
         self._at_work: set[Any] = set()
-        self._waiting: dict[str, deque[Any]] = {}  # by sender; whose turn is first comes first
-        self._expensive: dict[str, float] = {}  # senders, until when; who is first ends first
+        self._waiting: dict[str, deque[Any]] = {}  # by sender, in the order of turns
+        self._expensive: dict[str, float] = {}  # by sender, until when; in the order of these times
 
     def add(self, conn: Any) -> None:
         """Let a request wait."""
@@ -68,7 +69,7 @@ class SendersTurns:
 
     def take(self) -> Any:
         """Return the request that gets a thread now, or None."""
-        sender = self._following()
+        sender = self._next_sender()
         if sender is None:
             return None
         waiting = self._waiting.pop(sender)
@@ -79,7 +80,7 @@ class SendersTurns:
         return conn
 
     def remove(self, conn: Any) -> None:
-        """Note that a request needs its thread no more."""
+        """Note that a request no longer needs its thread."""
         self._at_work.remove(conn)
         if _is_expensive(conn):
             self._expensive.pop(conn.sender, None)
@@ -87,11 +88,11 @@ class SendersTurns:
 
     @property
     def has_next(self) -> bool:
-        """Whether ``take`` would return a request."""
-        return self._following() is not None
+        """True if ``take`` would return a request."""
+        return self._next_sender() is not None
 
-    def _following(self) -> str | None:
-        """Whose request gets a thread now."""
+    def _next_sender(self) -> str | None:
+        """Return the sender whose request gets a thread now."""
         if not self._waiting or len(self._at_work) >= self._threads:
             return None
         if not self._at_work:
@@ -100,8 +101,8 @@ class SendersTurns:
         expensive = self._expensive_senders()
         are_expensive = sum(at_work[sender] for sender in expensive)
         for sender in self._waiting:
-            has_place = sender not in expensive or are_expensive < max(1, self._threads // 2)
-            if has_place and at_work[sender] < max(1, self._threads - 1):
+            has_room = sender not in expensive or are_expensive < max(1, self._threads // 2)
+            if has_room and at_work[sender] < max(1, self._threads - 1):
                 return sender
         return None
 

@@ -18,10 +18,10 @@ from sqlalchemy import Table, and_, bindparam
 from app.api.expensive import expensive_work
 from app.auth.principal import Principal
 from app.auth.tenant import columns_among, columns_of
-from app.db.queries import CompiledQuery, engine
+from app.db.queries import CompiledQuery, reading_engine
 from app.db.search_index import box_values, candidates, fence, id_values, is_among_ids, overlaps_box
 from app.geometry import Boundary, Bounds
-from app.geometry.bounds import most_in_common
+from app.geometry.bounding_boxes import max_common_area
 from app.geometry.shapes import Shape, common_area, shape_of, stored_shape
 from app.models import Project
 from app.policy.request_limits import (
@@ -125,7 +125,7 @@ def _candidates(target: _Target) -> list[_Candidate]:
         target.account_id, target.bounds, most, besides=target.project_id, within=target.within
     )
     boxes = np.array([row[4:] for row in rows]).reshape(-1, 4)
-    common = most_in_common(np.array(target.bounds), boxes)
+    common = max_common_area(np.array(target.bounds), boxes)
     at_most = np.minimum(common, [row.area_m2 for row in rows])
     candidates = map(_Candidate, at_most.tolist(), rows)
     return sorted(candidates, key=lambda candidate: -candidate.at_most)
@@ -146,7 +146,7 @@ def projects_in_box(
         besides: the id of a project to leave out.
         within: ids of projects to search; None: all.
     """
-    dialect = engine().dialect.name
+    dialect = reading_engine().dialect.name
     values = box_values(box, account_id, dialect)
     values |= {"account_id": account_id, "besides": besides or "", "most": most}
     if within is not None:
@@ -205,7 +205,7 @@ def _stored_bytes(candidate: _Candidate) -> int:
 
 def boundary_texts(account_id: str, project_ids: Sequence[str]) -> dict[str, str]:
     """The boundaries of projects by their ids, without those that have none."""
-    dialect = engine().dialect.name
+    dialect = reading_engine().dialect.name
     values = {"account_id": account_id, "ids": id_values(project_ids, dialect)}
     return {key: text for key, text in _by_id(dialect).tuples(**values) if text}
 

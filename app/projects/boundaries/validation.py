@@ -7,7 +7,7 @@ from typing import Any
 
 from app.api.expensive import expensive_work
 from app.geometry import Boundary, GeometryInvalid, Problem, read_boundary
-from app.geometry.antimeridian import split_there
+from app.geometry.antimeridian import split_at_antimeridian
 from app.geometry.warnings import boundary_warnings
 
 Records = list[dict[str, Any]]
@@ -53,4 +53,4 @@ def _fix(value: Any, problems: list[Problem]) -> dict[str, Any] | None:
     if any(problem.code != "antimeridian" for problem in problems):
         return None
     with expensive_work():
-        return split_there(value)
+        return split_at_antimeridian(value)

@@ -11,7 +11,7 @@ from app.api.expensive import expensive_work
 from app.auth.tenant import columns_of
 from app.db.queries import CompiledQuery
 from app.geometry import Boundary
-from app.geometry.shapes import UNKNOWN, AreaDifference, difference, shape_of, stored_shape
+from app.geometry.shapes import UNKNOWN, AreaDifference, area_difference, shape_of, stored_shape
 from app.models import Project
 from app.policy.request_limits import EXPENSIVE_BODY_BYTES, OVERLAY_LOCKED_SECONDS
 
@@ -43,7 +43,7 @@ def compare_ahead(
     is_large = max(len(row.geometry), len(boundary.text)) > EXPENSIVE_BODY_BYTES
     with expensive_work() if is_large else nullcontext():
         old, new = stored_shape(row.geometry), shape_of(boundary.rings)
-        return BoundaryComparison(row.geometry, boundary.text, difference(old, new))
+        return BoundaryComparison(row.geometry, boundary.text, area_difference(old, new))
 
 
 def compare_now(old: str, new: str, ahead: BoundaryComparison | None) -> AreaDifference:
@@ -59,4 +59,4 @@ def compare_now(old: str, new: str, ahead: BoundaryComparison | None) -> AreaDif
         return ahead.difference
     if len(old) + len(new) > EXPENSIVE_BODY_BYTES:
         return UNKNOWN
-    return difference(stored_shape(old), stored_shape(new), OVERLAY_LOCKED_SECONDS)
+    return area_difference(stored_shape(old), stored_shape(new), OVERLAY_LOCKED_SECONDS)

@@ -10,7 +10,7 @@ from sqlalchemy import bindparam, func
 
 from app.auth.principal import Principal
 from app.auth.tenant import columns_of
-from app.db.queries import CompiledQuery, engine
+from app.db.queries import CompiledQuery, reading_engine
 from app.db.search_index import id_values, is_among_ids
 from app.http.errors import NotFound
 from app.lists.pages import newest_first, page_rows
@@ -80,7 +80,7 @@ def list_entries(
     """Return (records of a page without geometry, newest first, number on all pages)."""
     values: dict[str, Any] = {"account_id": account_id, "project_id": project_id}
     total = int(_COUNT.scalar(**values))
-    dialect = engine().dialect.name
+    dialect = reading_engine().dialect.name
     rows = page_rows(page, per_page, total, lambda span: _page(dialect, span.backwards), values)
     return [entry_record(*row) for row in rows], total
 
@@ -88,7 +88,7 @@ def list_entries(
 def scan_boundaries(read: Reader, account_id: str) -> Iterator[list[dict[str, Any]]]:
     """Yield the records of all boundaries with ``project_id`` and ``geometry`` in batches, sorted
     by project. The geometry of the present one, which is the project's, is None."""
-    dialect = read(engine).dialect.name
+    dialect = read(reading_engine).dialect.name
     for projects in _PROJECTS.batches(read, account_id=account_id):
         ids = id_values([project.id for project in projects], dialect)
         for rows in _scanned_rows(dialect).batches(read, account_id=account_id, project_ids=ids):
@@ -105,7 +105,7 @@ def readable_boundary_ids(
     account_id: str, project_ids: Sequence[str], boundary_ids: Sequence[str]
 ) -> frozenset[str]:
     """The ids of those boundaries of some projects that can be read."""
-    dialect = engine().dialect.name
+    dialect = reading_engine().dialect.name
     values = {
         "project_ids": id_values(project_ids, dialect),
         "boundary_ids": id_values(boundary_ids, dialect),

@@ -14,7 +14,7 @@ from sqlalchemy import Connection, bindparam, func, select, update
 
 from app.auth.tenant import select_of_all_accounts
 from app.db.extensions import db
-from app.db.queries import connect
+from app.db.queries import reading_connection
 from app.db.transactions import CompiledChange
 from app.geometry.shapes import map_shapes
 from app.models import BoundaryEntry, Project
@@ -83,7 +83,7 @@ class ShapeBacklog:
 
     def read(self) -> list[_Simplified]:
         """Return the next batch, simplified; empty at the end."""
-        with connect() as connection:
+        with reading_connection() as connection:
             if self._turns is None:
                 self._turns = deque((account_id, "") for account_id in _accounts(connection))
             rows: list[Any] = []

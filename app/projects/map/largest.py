@@ -14,7 +14,7 @@ from sqlalchemy import Select, and_, bindparam, func, select
 
 from app.auth.tenant import columns_among, columns_of
 from app.db.column_types import api_column
-from app.db.queries import CompiledQuery, engine
+from app.db.queries import CompiledQuery, reading_engine
 from app.db.search_index import among, box_values, candidates, fence, overlaps_box, page_of
 from app.geometry import Bounds
 from app.lists import totals
@@ -59,7 +59,7 @@ def find_largest(account_id: str, map_filter: MapFilter) -> Largest:
     """The MAP_FEATURES largest matching projects with a boundary."""
     if map_filter.search or map_filter.metadata or map_filter.within is not None:
         return _find_in_list(account_id, map_filter)
-    dialect = engine().dialect.name
+    dialect = reading_engine().dialect.name
     values: dict[str, Any] = {"account_id": account_id, "most": MAP_FEATURES}
     values |= {"size": MAP_SEARCHED, "skipped": 0}
     if map_filter.status:

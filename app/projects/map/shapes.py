@@ -12,7 +12,7 @@ from sqlalchemy import bindparam
 from app.api.expensive import answer_in_turn
 from app.auth.tenant import columns_among, columns_of
 from app.db.column_types import api_column
-from app.db.queries import CompiledQuery, engine
+from app.db.queries import CompiledQuery, reading_engine
 from app.db.search_index import fence, id_values, is_among_ids
 from app.geometry.shapes import is_shown_whole, map_shapes
 from app.models import BoundaryShape, Project
@@ -91,7 +91,7 @@ def _in_groups(
     account_id: str, model: Any, rows: Sequence[Any], **values: Any
 ) -> Iterator[tuple[Any, ...]]:
     """Yield the geometries of some projects from a table, read in groups."""
-    dialect = engine().dialect.name
+    dialect = reading_engine().dialect.name
     for start in range(0, len(rows), _GROUP):
         group = id_values([row.row for row in rows[start : start + _GROUP]], dialect)
         query = _shapes_of(dialect) if model is BoundaryShape else _boundaries_of(dialect)

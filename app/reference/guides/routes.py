@@ -1,7 +1,7 @@
 """The guides: as pages, as Markdown, and listed for language models.
 
-They are files in ``made``, read when they are asked for. The folder has one ``NAME.md`` and one
-``NAME.html`` for each guide, the pictures, and ``guides.json``, which lists what there is.
+The folder ``made`` has ``NAME.md`` and ``NAME.html`` for each guide, the pictures, and
+``guides.json``, which lists the guides. Each file is read at each request.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ bp = Blueprint("guides", __name__, template_folder="templates")
 
 _URL: Final = "/docs/guides"
 _MADE: Final = Path(__file__).parent / "made"
-_LIST: Final = "README"  # the page that lists the others
+_LIST: Final = "README"  # the page with the list
 _NOT_MADE: Final = (
     "This instance lacks the guides. Whoever runs it makes them with: python3 bin/_third_party.py"
 )
@@ -36,15 +36,15 @@ def all_guides() -> Response:
 
 
 @bp.get(f"{_URL}/<name>")
-def guide(name: str) -> Response:
-    """A guide, made from its document; it loads nothing from other hosts."""
+def guide_page(name: str) -> Response:
+    """A guide. The page loads nothing from other hosts."""
     return _page(_checked(name), f"{_URL}/{name}")
 
 
 @bp.get(f"{_URL}/<name>.md")
 def guide_text(name: str) -> Response:
     """A guide in Markdown."""
-    text = _read(f"{_checked(name)}.md").replace(ADDRESS, absolute_url(""))
+    text = _read_made(f"{_checked(name)}.md").replace(ADDRESS, absolute_url(""))
     return revalidated(text.encode(), "text/markdown; charset=utf-8", public=True)
 
 
@@ -56,7 +56,7 @@ def picture(name: str) -> Response:
 
 @bp.get("/llms.txt")
 def for_language_models() -> Response:
-    """What this instance is, with links to its guides in Markdown (llmstxt.org)."""
+    """A description of this instance with links to its guides in Markdown (llmstxt.org)."""
     index = _index()
     lines = [
         f"# {instance().name}\n",
@@ -67,16 +67,16 @@ def for_language_models() -> Response:
     ]
     for section in index["sections"]:
         lines += [f"\n## {section['title']}\n"]
-        for each in section["guides"]:
-            address = absolute_url(f"{_URL}/{each['name']}.md")
-            lines += [f"- [{each['title']}]({address}): {each['summary']}"]
+        for guide in section["guides"]:
+            address = absolute_url(f"{_URL}/{guide['name']}.md")
+            lines += [f"- [{guide['title']}]({address}): {guide['summary']}"]
     text = "\n".join(lines) + "\n"
     return revalidated(text.encode(), "text/plain; charset=utf-8", public=True)
 
 
 def _page(name: str, path: str) -> Response:
     index = _index()
-    body = _read(f"{name}.html").replace(ADDRESS, escape(absolute_url("")))
+    body = _read_made(f"{name}.html").replace(ADDRESS, escape(absolute_url("")))
     html = render_template(
         "guide.html",
         guide=index["pages"][name] | {"name": name, "path": path, "url": absolute_url(path)},
@@ -91,20 +91,20 @@ def _page(name: str, path: str) -> Response:
 
 
 def _checked(name: str) -> str:
-    """The name of a guide. Raises NotFound if there is none of this name."""
+    """Return the name if it is that of a guide. Raises NotFound."""
     if name == _LIST or name not in _index()["pages"]:
         raise NotFound
     return name
 
 
 def _index() -> dict[str, Any]:
-    """The sections with their guides, and of each page its title, summary and headings."""
-    index: dict[str, Any] = orjson.loads(_read("guides.json"))
+    """Read the sections with their guides, and the title, summary and headings of each page."""
+    index: dict[str, Any] = orjson.loads(_read_made("guides.json"))
     return index
 
 
-def _read(name: str) -> str:
-    """The text of a file. Raises NotFound, which says what to do, if the guides are not made."""
+def _read_made(name: str) -> str:
+    """Read a text file of ``made``. Raises NotFound if set-up has not made the guides."""
     try:
         return (_MADE / name).read_text("utf-8")
     except FileNotFoundError:

@@ -1,7 +1,7 @@
 """Writes the files that the pages load: ``python3 files.py INSTALLED FOLDER``.
 
-INSTALLED is a folder where npm has installed the packages of ``package.json``. Standard library
-only: ``bin/_third_party.py`` runs this before anything is installed.
+INSTALLED is the folder where npm has installed the packages of ``package.json``. Standard library
+only: ``bin/_third_party.py`` runs it before anything is installed.
 """
 
 import json
@@ -21,7 +21,7 @@ FILES = (
     "topojson-client/dist/topojson-client.min.js",
     "world-atlas/countries-50m.json",
 )
-IMAGES = "leaflet/dist/images"  # leaflet.css and leaflet.js load them from beside the former
+IMAGES = "leaflet/dist/images"  # loaded relative to leaflet.css
 # The icons of the pages, by their names in Lucide. icons.svg has a symbol for each.
 ICONS = (
     "archive", "archive-restore", "app-window", "bot", "check", "chevron-down", "chevron-right",
@@ -35,7 +35,7 @@ SYMBOL = (
     '<symbol id="{}" viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-width="2" '
     'stroke-linecap="round" stroke-linejoin="round">{}</symbol>\n'
 )
-# A browser with open developer tools would ask for a file that is not there.
+# Developer tools would ask for a missing file.
 SOURCE_MAP = re.compile(r"^(//|/\*)# sourceMappingURL=.*\n?", re.MULTILINE)
 
 
@@ -60,13 +60,13 @@ def symbol(name: str, path: Path) -> str:
 
 
 def licenses(work: Path) -> str:
-    """The licences of all packages; Leaflet-Geoman has others inside."""
+    """Return the licences of all packages; Leaflet-Geoman includes others."""
     packages = json.loads((work / "package-lock.json").read_text("utf-8"))["packages"]
     parts = []
     for path, package in sorted(packages.items()):
-        if path:  # else it is this application
+        if path:  # empty for this application
             title = f"{path.rsplit('node_modules/')[-1]} {package['version']}"
-            texts = [each.read_text("utf-8") for each in sorted((work / path).glob("LICEN[CS]E*"))]
+            texts = [file.read_text("utf-8") for file in sorted((work / path).glob("LICEN[CS]E*"))]
             parts.append("\n\n".join([title, *(text.strip() for text in texts)]))
     return f"\n\n{'-' * 72}\n\n".join(parts) + "\n"
 

@@ -1,9 +1,9 @@
 """Counts of attempts by hour, for the charts of webhooks.
 
-A webhook may have a million entries in its log, and a chart of 30 days would have to read them all,
-from an index too. So the transaction that writes the entries also adds them to counts: one row for
-each webhook, hour, outcome and rounded duration, some thousands in 30 days. They are exact, as both
-are committed together; only durations are rounded, which is enough for percentiles.
+A webhook may have a million entries in its log, all of which a chart of 30 days would have to read.
+So the transaction that writes the entries also updates counts: one row for each webhook, hour,
+outcome and rounded duration, some thousands in 30 days. The numbers are exact; durations are
+rounded, which is enough for percentiles.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ _KEY: Final = (
 )
 
 
-class Counted(NamedTuple):
-    """The key by which attempts are counted. Sorted by webhook, as the health of webhooks is, so
-    that two workers do not deadlock."""
+class CountKey(NamedTuple):
+    """The key by which attempts are counted. Rows are written in its order, which begins with the
+    webhook as elsewhere, so that two workers do not deadlock."""
 
     webhook_id: str
     account_id: str
@@ -43,32 +43,31 @@ class Counted(NamedTuple):
 
 def add_to_counts(outcomes: Iterable[Outcome]) -> None:
     """Count attempts in the current transaction."""
-    numbers = sorted(Counter(map(_counted, outcomes)).items())
+    numbers = sorted(Counter(map(_count_key, outcomes)).items())
     if not numbers:
         return
-    values = [{**counted._asdict(), "number": number} for counted, number in numbers]
-    _adding(db.engine.dialect.name).run_many(values)
+    values = [{**key._asdict(), "number": number} for key, number in numbers]
+    _upsert(db.engine.dialect.name).run_many(values)
 
 
 @cache
-def _adding(_dialect: str) -> CompiledChange:
-    row = insert_into(AttemptCount)
-    added = row.on_conflict_do_update(
-        index_elements=_KEY, set_={"number": AttemptCount.number + row.excluded.number}
+def _upsert(_dialect: str) -> CompiledChange:
+    insert = insert_into(AttemptCount)
+    upsert = insert.on_conflict_do_update(
+        index_elements=_KEY, set_={"number": AttemptCount.number + insert.excluded.number}
     )
-    return CompiledChange(added, [*Counted._fields, "number"])
+    return CompiledChange(upsert, [*CountKey._fields, "number"])
 
 
-def _counted(outcome: Outcome) -> Counted:
-    """The key of an attempt. A failure has no duration: that of a refused connection says
-    little."""
+def _count_key(outcome: Outcome) -> CountKey:
+    """Return the key of an attempt. Durations of failures are not kept, as they say little."""
     delivery, hour = outcome.delivery, outcome.ended_at.replace(minute=0, second=0, microsecond=0)
     if outcome.error is not None:
-        return Counted(delivery.webhook_id, delivery.account_id, hour, "failed", 0)
+        return CountKey(delivery.webhook_id, delivery.account_id, hour, "failed", 0)
     took_ms = round_up(round(outcome.seconds * 1000))
-    return Counted(delivery.webhook_id, delivery.account_id, hour, "success", took_ms)
+    return CountKey(delivery.webhook_id, delivery.account_id, hour, "success", took_ms)
 
 
 def round_up(milliseconds: int) -> int:
-    """A duration in milliseconds, rounded up to a step; the last step has all longer ones."""
+    """Round milliseconds up to a step of LATENCY_STEPS. The last step has all longer durations."""
     return LATENCY_STEPS[min(bisect_left(LATENCY_STEPS, milliseconds), len(LATENCY_STEPS) - 1)]

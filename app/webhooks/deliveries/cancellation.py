@@ -1,7 +1,7 @@
-"""Cancellation: pending deliveries of a disabled or deleted webhook are not sent.
+"""Canceling the pending deliveries of a disabled or deleted webhook.
 
-A webhook may have very many pending deliveries. So disabling it only notes the time, and the
-delivery job cancels the rows, some at a time.
+There may be very many. So disabling a webhook only stores the time, and the delivery job cancels
+the rows in batches.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ from app.webhooks.deliveries.types import ClaimedDelivery, PendingWebhook
 
 _DELIVERIES = cast("Table", Delivery.__table__)
 _WEBHOOKS = cast("Table", Webhook.__table__)
-_CANCELED_AT_ONCE: Final = 500  # deliveries
+_BATCH: Final = 500  # deliveries
 _PENDING_SINCE_BEFORE = select(_DELIVERIES.c.id).where(
     _DELIVERIES.c.webhook_id == bindparam("webhook"),
     _DELIVERIES.c.due_at.is_not(None),
     _DELIVERIES.c.created_at <= bindparam("moment", type_=Timestamp),
 )
-_CANCEL_SOME = (
+_CANCEL_BATCH = (
     update(_DELIVERIES)
     .where(
         _DELIVERIES.c.id.in_(
-            _PENDING_SINCE_BEFORE.where(_DELIVERIES.c.claim.is_(None)).limit(bindparam("most"))
+            _PENDING_SINCE_BEFORE.where(_DELIVERIES.c.claim.is_(None)).limit(bindparam("limit"))
         )
     )
     .values(state="canceled", due_at=None)
 )
-_ALL_CANCELED = (
+_CLEAR_CANCELED_AT = (
     update(_WEBHOOKS)
     .where(
         _WEBHOOKS.c.id == bindparam("webhook"),
@@ -56,7 +56,7 @@ _CANCEL_CLAIMED = (
 
 
 def cancel_pending(webhook: Webhook) -> None:
-    """Have the delivery job cancel the deliveries that are pending now."""
+    """Let the delivery job cancel the deliveries that are pending now."""
     webhook.canceled_at = clock.now()
     end_replays(webhook.account_id, webhook.id)
     notify_after_commit(NEW_DELIVERIES)
@@ -68,15 +68,14 @@ def end_replays(account_id: str, webhook_id: str) -> None:
     db.session.execute(own, execution_options={"synchronize_session": False})
 
 
-def cancel_some(webhook: PendingWebhook) -> bool:
-    """Cancel some deliveries that were pending for a webhook when it was disabled, due or not, and
-    clear ``canceled_at`` after the last. Returns True if more may be left."""
+def cancel_batch(webhook: PendingWebhook) -> bool:
+    """Cancel a batch of the deliveries that were pending when a webhook was disabled, and clear
+    ``canceled_at`` after the last. Returns True if more may be left."""
     values = {"webhook": webhook.webhook_id, "moment": webhook.canceled_at}
-    some = values | {"most": _CANCELED_AT_ONCE}
-    result: Any = db.session.connection().execute(_CANCEL_SOME, some)
-    if result.rowcount >= _CANCELED_AT_ONCE:
+    result: Any = db.session.connection().execute(_CANCEL_BATCH, values | {"limit": _BATCH})
+    if result.rowcount >= _BATCH:
         return True
-    db.session.connection().execute(_ALL_CANCELED, values)
+    db.session.connection().execute(_CLEAR_CANCELED_AT, values)
     return False
 
 

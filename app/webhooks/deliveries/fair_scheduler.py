@@ -1,8 +1,7 @@
-"""Choosing the next delivery: accounts take turns, and so do the webhooks of one.
+"""Choosing the next delivery: accounts take turns, and so do the webhooks of an account.
 
-The number of requests in flight is limited for each webhook, for each account, and for all
-receivers of one health. No receiver gets more than its share of the threads: they are divided
-among the accounts, and an account's part among its webhooks.
+Requests in flight are limited for each webhook, for each account, and for all receivers of one
+health. The threads are divided among the accounts, and an account's share among its webhooks.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ _LIMITS: Final = {
     ReceiverHealth.UNKNOWN: FOR_UNKNOWN,
     ReceiverHealth.FAILING: FOR_FAILING,
 }
-_REMEMBERED_SECONDS: Final = 60.0  # the health of a receiver without pending deliveries
+_REMEMBERED_SECONDS: Final = 60.0  # for which an idle receiver's health is known
 
 
 class FairScheduler:
@@ -33,38 +32,40 @@ class FairScheduler:
         self.queued = 0  # deliveries that wait for their turn
         self.in_flight = 0
         self._queues: dict[str, WebhookQueue] = {}
-        # Those with claimed deliveries, and some that had: few, however many webhooks there are.
+        # Queues with claimed deliveries, and some that had any: few, however many webhooks there
+        # are.
         self._active: dict[str, WebhookQueue] = {}
-        self._share_of_account = SENDERS  # threads, of each account whose receivers respond
-        self._shares: dict[str, int] = {}  # of each such receiver, by account
-        # Those whose webhook may begin another request, by health and account.
+        # Threads for each account with responding receivers, and for each such receiver by account.
+        self._share_of_account = SENDERS
+        self._shares: dict[str, int] = {}
+        # Queues that may begin another request, by health and account.
         self._turns: dict[ReceiverHealth, dict[str, deque[WebhookQueue]]] = {
             health: {} for health in ReceiverHealth
         }
-        self._has_turn: set[WebhookQueue] = set()  # those in one of these deques
+        self._has_turn: set[WebhookQueue] = set()  # queues in one of these deques
         self._in_flight_by_account: Counter[str] = Counter()
         self._in_flight_by_health: Counter[ReceiverHealth] = Counter()
         self._in_flight_by_both: Counter[tuple[str, ReceiverHealth]] = Counter()
         self._sent_as: dict[str, ReceiverHealth] = {}  # by delivery in flight
-        self._surplus: list[ClaimedDelivery] = []  # of receivers that turned out to fail
+        self._surplus: list[ClaimedDelivery] = []  # to release, as their receivers fail
 
     @property
     def active(self) -> Collection[WebhookQueue]:
-        """Every queue with claimed deliveries, and some that had any."""
+        """All queues with claimed deliveries, and some that had any."""
         return self._active.values()
 
     def share(self, queue: WebhookQueue) -> int:
-        """The threads for a webhook whose receiver responds; 0 when there are fewer than such
-        webhooks."""
+        """Return the threads for a webhook whose receiver responds; 0 if there are more of these
+        than threads."""
         return self._shares.get(queue.account_id, self._share_of_account)
 
     def get(self, webhook_id: str) -> WebhookQueue:
-        """The queue of a webhook. Raises KeyError."""
+        """Return the queue of a webhook. Raises KeyError."""
         return self._queues[webhook_id]
 
     def refresh(self, pending: PendingWebhook, now: datetime) -> WebhookQueue | None:
-        """Update a webhook from the database. Returns its queue, or None when nothing is due and
-        nothing claimed."""
+        """Update a webhook from the database. Returns its queue, or None if nothing is due or
+        claimed."""
         queue = self._queues.get(pending.webhook_id)
         if queue is None:
             if pending.due_at > now:
@@ -74,7 +75,7 @@ class FairScheduler:
         return queue
 
     def enqueue(self, deliveries: Iterable[ClaimedDelivery]) -> None:
-        """Add claimed deliveries; those of one webhook in the order in which they were due."""
+        """Add claimed deliveries, those of a webhook in the order of their due times."""
         changed = {}
         self._active = {key: queue for key, queue in self._active.items() if queue.is_active}
         for delivery in deliveries:
@@ -83,7 +84,9 @@ class FairScheduler:
             self.queued += 1
         self._active |= changed
         responding = Counter(
-            each.account_id for each in self.active if each.is_active and each.health.is_responding
+            queue.account_id
+            for queue in self.active
+            if queue.is_active and queue.health.is_responding
         )
         self._share_of_account = SENDERS // max(1, len(responding))
         self._shares = {
@@ -94,7 +97,7 @@ class FairScheduler:
             self._give_turn(queue)
 
     def begin_next(self) -> Iterator[tuple[WebhookQueue, ClaimedDelivery]]:
-        """Yield the deliveries to send now, in turns; they are in flight then."""
+        """Yield the deliveries to send now, in turns. From then on they are in flight."""
         kinds = [health for health, turns in self._turns.items() if turns]
         while kinds and self.in_flight < SENDERS:
             for health in tuple(kinds):
@@ -121,12 +124,12 @@ class FairScheduler:
         return removed
 
     def remove_unsent(self, *, claimed_before: float) -> list[ClaimedDelivery]:
-        """Remove deliveries that were claimed before a time, and those that a receiver that turned
-        out to fail cannot use. Returns them, to be released in the database."""
+        """Remove deliveries that were claimed before a time, and the surplus of receivers that
+        fail. Returns them, to be released in the database."""
         removed, self._surplus = self._surplus, []
         for queue in self.active:
             removed += queue.remove_expired(claimed_before)
-            self._give_turn(queue)  # what is left may begin, where the first of it was too old
+            self._give_turn(queue)  # the rest may begin, if only the first was too old
         self.queued -= len(removed)
         return removed
 
@@ -140,18 +143,19 @@ class FairScheduler:
         self._in_flight_by_both = +self._in_flight_by_both
 
     def _give_turn(self, queue: WebhookQueue) -> None:
-        """Give a webhook a turn if it can use one and has none."""
+        """Give a queue a turn if it can use one and has none."""
         if queue not in self._has_turn and queue.can_begin(self.share(queue)):
             self._has_turn.add(queue)
             self._turns[queue.health].setdefault(queue.account_id, deque()).append(queue)
 
     def _next_queue(self, health: ReceiverHealth) -> WebhookQueue | None:
-        """The webhook of this health whose turn it is, or None when none may begin a request. Its
-        account is the one with the fewest requests in flight to such receivers."""
+        """Return the queue of this health whose turn it is, or None if none may begin a request.
+        Its account has the fewest requests in flight to such receivers."""
         turns, in_flight = self._turns[health], self._in_flight_by_both
         while self._in_flight_by_health[health] < _LIMITS[health]:
-            free = (each for each in turns if self._in_flight_by_account[each] < PER_ACCOUNT)
-            account_id = min(free, key=lambda each: in_flight[each, health], default=None)
+            busy = self._in_flight_by_account
+            free = (account for account in turns if busy[account] < PER_ACCOUNT)
+            account_id = min(free, key=lambda account: in_flight[account, health], default=None)
             if account_id is None:
                 return None
             waiting = turns.pop(account_id)
@@ -163,7 +167,7 @@ class FairScheduler:
         return None
 
     def _next_of(self, waiting: deque[WebhookQueue], health: ReceiverHealth) -> WebhookQueue | None:
-        """Take the webhooks of an account until one may begin a request."""
+        """Take queues of an account until one may begin a request; None if there is none."""
         while waiting:
             queue = waiting.popleft()
             self._has_turn.discard(queue)

@@ -1,4 +1,4 @@
-"""The health of webhooks in the database: disabling those that fail, and the mails about that."""
+"""The health of webhooks in the database: disabling those that fail, with mails about it."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ _CHANGED_COLUMNS: Final = tuple(
 _SUCCESS_AT: Final = bindparam("success_at", type_=Timestamp)
 _FAILED_AT: Final = bindparam("failed_at", type_=Timestamp)
 _GIVEN_UP_AT: Final = bindparam("given_up_at", type_=Timestamp)
-# An attempt that ended before a 410 may be recorded after it.
+# An attempt that ended before a 410 may be saved after it.
 _CLEARS = and_(bindparam("has_success"), func.coalesce(_WEBHOOKS.c.disabled_reason, "") != "gone")
-_RECORD: Final = CompiledChange(
+_UPDATE: Final = CompiledChange(
     update(_WEBHOOKS)
     .prefix_with(ALL_ACCOUNTS)
     .where(_WEBHOOKS.c.id == bindparam("webhook"), _WEBHOOKS.c.url == bindparam("called"))
@@ -64,7 +64,7 @@ _RECORD: Final = CompiledChange(
     )
 )
 _URL_SHOWN: Final = 300  # characters; lines of a mail are limited
-_ADMIN_ROLES: Final = tuple(role for role, held in ROLES.items() if "admin" in held)
+_ADMIN_ROLES: Final = tuple(role for role, permissions in ROLES.items() if "admin" in permissions)
 
 CalledUrl = tuple[str, str]  # the id of a webhook, and the URL that was called
 
@@ -73,14 +73,14 @@ CalledUrl = tuple[str, str]  # the id of a webhook, and the URL that was called
 class Streak:
     """The effect of consecutive attempts on a webhook."""
 
-    success_at: datetime | None = None  # the last one
-    failures: int = 0  # after it
-    failed_at: datetime | None = None  # the first of them
-    given_up_at: datetime | None = None  # when the first delivery after it was given up
+    success_at: datetime | None = None  # the last success
+    failures: int = 0  # since then
+    failed_at: datetime | None = None  # the first failure since then
+    given_up_at: datetime | None = None  # when the first delivery since then was given up
     is_gone: bool = False
 
     def add(self, outcome: Outcome) -> None:
-        if self.is_gone:  # attempts that ended later may have begun before
+        if self.is_gone:  # the attempt may have begun before the 410
             return
         if outcome.error is None:
             self.success_at, self.failures = outcome.ended_at, 0
@@ -93,12 +93,9 @@ class Streak:
             self.is_gone = outcome.is_gone
 
 
-def record_health(outcomes: Iterable[Outcome]) -> bool:
+def update_health(outcomes: Iterable[Outcome]) -> bool:
     """Update webhooks after attempts, and disable those that have failed for long or are gone.
-    Attempts at a former URL of a webhook are ignored.
-
-    Returns True if any was disabled.
-    """
+    Attempts at a former URL are ignored. Returns True if a webhook was disabled."""
     streaks: defaultdict[CalledUrl, Streak] = defaultdict(Streak)
     for outcome in outcomes:
         streaks[outcome.delivery.webhook_id, outcome.url].add(outcome)
@@ -115,13 +112,14 @@ def record_health(outcomes: Iterable[Outcome]) -> bool:
         for (webhook_id, url), streak in sorted(streaks.items(), key=lambda item: item[0])
     ]  # in a fixed order, so that two workers do not deadlock
     if rows:
-        _RECORD.run_many(rows)
+        _UPDATE.run_many(rows)
     failing = {target: streak for target, streak in streaks.items() if streak.failed_at}
     return bool(failing) and _disable_or_warn(failing)
 
 
 def _disable_or_warn(failing: Mapping[CalledUrl, Streak]) -> bool:
-    """Disable webhooks that are gone or have failed for long; warn a day before."""
+    """Disable webhooks that are gone or have failed for long, and warn a day before. Returns True
+    if a webhook was disabled."""
     moment = max(streak.failed_at for streak in failing.values() if streak.failed_at)
     gone = [target for target, streak in failing.items() if streak.is_gone]
     long_ago = _WEBHOOKS.c.failing_since <= moment - DISABLED_AFTER
@@ -158,10 +156,10 @@ def _audit(row: Any) -> None:
 def _change(
     targets: Iterable[CalledUrl], condition: Any, values: Mapping[str, Any]
 ) -> Sequence[Any]:
-    """Change the webhooks that are enabled and meet the condition. Returns their rows."""
+    """Change the enabled webhooks that meet the condition. Returns their rows."""
     if not targets:
         return ()
-    changing = (
+    statement = (
         update(_WEBHOOKS)
         .where(
             tuple_(_WEBHOOKS.c.id, _WEBHOOKS.c.url).in_(sorted(targets)),
@@ -171,16 +169,16 @@ def _change(
         .values(values)
         .returning(*_CHANGED_COLUMNS)
     )
-    return db.session.connection().execute(changing).all()
+    return db.session.connection().execute(statement).all()
 
 
 def mail_admins(kind: str, row: Any) -> None:
-    """Queue a mail to everybody who may change the account's webhooks, in the current transaction.
-    Each person gets at most one mail of a kind about a webhook a day.
+    """Queue a mail to everybody who may change the account's webhooks, in the current transaction:
+    at most one a day of each kind for each webhook and person.
 
     Args:
         kind: ``webhook_failing`` or ``webhook_disabled``.
-        row: of the webhook, with ``_CHANGED_COLUMNS``.
+        row: the webhook's row of ``_CHANGED_COLUMNS``.
     """
     since: datetime = row.failing_since or clock.now()
     url: str = row.url
@@ -206,5 +204,5 @@ def mail_admins(kind: str, row: Any) -> None:
 
 
 def _disabled_at(since: datetime) -> datetime:
-    """When a webhook is disabled unless a delivery succeeds: in a day at the earliest."""
+    """Return when a webhook is disabled unless a delivery succeeds: in a day at the earliest."""
     return max(since + DISABLED_AFTER, clock.now() + (DISABLED_AFTER - WARNED_AFTER))

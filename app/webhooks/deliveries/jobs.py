@@ -12,9 +12,9 @@ from redis import Redis
 from redis.exceptions import RedisError
 
 from app.auth.tenant import select_of_all_accounts
+from app.db.due_times import shorten_waits
 from app.db.queries import has_rows
 from app.db.transactions import transaction
-from app.db.waiting import shorten_waits
 from app.events.outbox import NEW_DELIVERIES
 from app.jobs import shutdown
 from app.jobs.registry import Job
@@ -26,13 +26,13 @@ from app.values import clock
 from app.webhooks.deliveries.dispatcher import Dispatcher
 from config import Settings
 
-_SIGNAL_SECONDS: Final = 1.0  # that one wait for a signal lasts
+_SIGNAL_SECONDS: Final = 1.0  # for one wait for a signal
 _OUTAGE_SECONDS: Final = 1.0  # between two scans while Valkey is down
 
 
 def deliver() -> int:
-    """Send due deliveries, and those that become due meanwhile. Returns how many succeeded."""
-    valkey().attempt(NEW_DELIVERIES.begin)  # what is due is in the database, signal or not
+    """Send due deliveries, and those that become due meanwhile. Returns the number of successes."""
+    valkey().attempt(NEW_DELIVERIES.begin)
     with closing(open_egress(current_app.config["SETTINGS"])) as egress:
         dispatcher = Dispatcher(egress, transaction, shutdown.requested.is_set)
         with _forward_signals(dispatcher, valkey().client):
@@ -43,7 +43,7 @@ def deliver() -> int:
 
 
 def open_egress(settings: Settings) -> Egress:
-    """The HTTP client for receivers."""
+    """Make the HTTP client for receivers."""
     return Egress(
         allowed_networks=settings.webhook_allowed_networks,
         ca_bundle=settings.webhook_ca_bundle,
@@ -52,8 +52,7 @@ def open_egress(settings: Settings) -> Egress:
 
 @contextmanager
 def _forward_signals(dispatcher: Dispatcher, client: Redis) -> Iterator[None]:
-    """Run a thread that passes wake signals on to the dispatcher. It ends a moment after the
-    block."""
+    """Pass wake signals on to the dispatcher in a thread, which ends soon after the block."""
     ended = threading.Event()
     thread = threading.Thread(
         target=_listen, args=(dispatcher, client, ended), name="signals", daemon=True
@@ -66,7 +65,7 @@ def _forward_signals(dispatcher: Dispatcher, client: Redis) -> Iterator[None]:
 
 
 def _listen(dispatcher: Dispatcher, client: Redis, ended: threading.Event) -> None:
-    """Notify the dispatcher of each signal; while Valkey is down, every second."""
+    """Notify the dispatcher of each signal, or every second while Valkey is down."""
     while not ended.is_set():
         try:
             if NEW_DELIVERIES.wait(client, _SIGNAL_SECONDS):
@@ -77,20 +76,19 @@ def _listen(dispatcher: Dispatcher, client: Redis, ended: threading.Event) -> No
 
 
 def shorten_delivery_waits() -> int:
-    """Let no delivery wait longer than the schedule says, after the clock was set back. Returns the
-    number of deliveries that did."""
+    """Correct deliveries that would wait longer than the schedule says, as after the clock was set
+    back. Returns their number."""
     with transaction():
         return shorten_waits(Delivery, LONGEST_WAITS)
 
 
 def _has_due() -> bool:
     now = clock.now()
-    # The index has those that wait.
-    return has_rows(
-        select_of_all_accounts(Delivery.id).where(
-            Delivery.due_at.is_not(None), Delivery.due_at <= now
-        )
+    due = select_of_all_accounts(Delivery.id).where(
+        Delivery.due_at.is_not(None),  # to use the index of pending ones
+        Delivery.due_at <= now,
     )
+    return has_rows(due)
 
 
 JOBS: Final = (

@@ -1,10 +1,9 @@
 """Finding due deliveries, and leasing them to one worker.
 
-Claiming a delivery marks it with the run and moves its ``due_at`` on: other workers skip it, and
-when a worker dies, its deliveries are due again once their leases expire. So several workers share
-one database. Statements are about all accounts: this is the service's own work.
-
-Nothing here commits. Each function is one short transaction.
+A claim marks a delivery with the run and moves its ``due_at``: other workers skip it, and the
+deliveries of a dead worker are due again once their leases expire. Statements are about all
+accounts, as this is the service's own work. Nothing here commits; each function is one short
+transaction.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ from app.policy.deliveries import LEASE
 from app.webhooks.deliveries.types import ClaimedDelivery, PendingWebhook
 
 _DELIVERIES = cast("Table", Delivery.__table__)
-_WEBHOOKS_AT_ONCE: Final = 200  # that one scan finds, and one claim is about
+_WEBHOOKS_AT_ONCE: Final = 200  # webhooks of one scan
 
 # Steps from webhook to webhook along the index of pending deliveries, however many each has.
 _PENDING_WEBHOOKS: Final = CompiledQuery(
@@ -51,7 +50,7 @@ _PENDING_WEBHOOKS: Final = CompiledQuery(
         SELECT (SELECT webhook_id FROM deliveries
                 WHERE due_at IS NOT NULL AND webhook_id > pending.webhook_id
                 ORDER BY webhook_id LIMIT 1), step + 1
-        FROM pending WHERE webhook_id IS NOT NULL AND step < :most
+        FROM pending WHERE webhook_id IS NOT NULL AND step < :limit
     )
     SELECT /* of all accounts */ webhooks.id AS webhook_id, account_id, url, enabled, sealed_secret,
         sealed_former_secret, former_secret_until, last_success_at, consecutive_failures,
@@ -146,25 +145,24 @@ _RELEASE: Final = CompiledChange(
 
 
 def find_pending_webhooks(after: str = "") -> tuple[list[PendingWebhook], str]:
-    """Webhooks with pending deliveries, due or not, in the order of their ids.
+    """Return some webhooks with pending deliveries, due or not, in the order of their ids, and the
+    id after which to continue; "" after the last.
 
     Args:
-        after: the id after which to begin.
-
-    Returns:
-        some of them, and the id after which to continue; "" after the last.
+        after: id after which to begin.
     """
-    values = {"after": after, "most": _WEBHOOKS_AT_ONCE}
+    values = {"after": after, "limit": _WEBHOOKS_AT_ONCE}
     rows = [PendingWebhook(*row) for row in _PENDING_WEBHOOKS.tuples(**values)]
     return rows, rows[-1].webhook_id if len(rows) >= _WEBHOOKS_AT_ONCE else ""
 
 
-def claim(run_id: str, numbers: Mapping[str, int], now: datetime) -> list[ClaimedDelivery]:
-    """Claim due deliveries, the oldest of each webhook first. No other run claims them within
-    ``LEASE``.
+def claim_deliveries(
+    run_id: str, numbers: Mapping[str, int], now: datetime
+) -> list[ClaimedDelivery]:
+    """Claim due deliveries, the oldest of each webhook first, for ``LEASE``.
 
     Args:
-        numbers: the most deliveries to claim, by the id of the webhook.
+        numbers: limits by the id of the webhook.
     """
     if not numbers:
         return []
@@ -177,15 +175,15 @@ def claim(run_id: str, numbers: Mapping[str, int], now: datetime) -> list[Claime
     return [ClaimedDelivery(*row) for row in rows]
 
 
-def release(run_id: str, deliveries: Iterable[ClaimedDelivery]) -> None:
-    """End the leases of deliveries that were not begun, which are due as before."""
-    rows = [{"delivery": each.id, "run": run_id, "due": each.due_at} for each in deliveries]
+def release_deliveries(run_id: str, deliveries: Iterable[ClaimedDelivery]) -> None:
+    """End the leases of deliveries that were not sent. They are due as before."""
+    rows = [{"delivery": row.id, "run": run_id, "due": row.due_at} for row in deliveries]
     if rows:
         _RELEASE.run_many(rows)
 
 
 def _claim_on_sqlite(run_id: str, numbers: Mapping[str, int], now: datetime) -> list[Any]:
-    """Claim in several statements of one transaction, in which nobody else writes."""
+    """Claim with several statements in one transaction, during which nobody else writes."""
     rows = [
         row
         for webhook_id, number in numbers.items()

@@ -1,4 +1,4 @@
-"""The metrics of deliveries: attempts, which the worker counts, and the backlog in the database."""
+"""The metrics of deliveries: attempts, counted in Valkey, and the backlog in the database."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ class Backlog(NamedTuple):
     """The numbers of pending deliveries."""
 
     pending: int
-    due: int  # and not claimed
+    due: int  # and unclaimed
     claimed: int
-    oldest_due_seconds: float  # since the oldest unclaimed one became due
+    oldest_due_seconds: float  # since the first unclaimed one became due
 
 
-def record_metrics(outcomes: Iterable[Outcome]) -> None:
+def count_attempts(outcomes: Iterable[Outcome]) -> None:
     """Count attempts. Nothing is counted while Valkey is down."""
     additions = Additions()
     for outcome in outcomes:
@@ -49,9 +49,9 @@ def record_metrics(outcomes: Iterable[Outcome]) -> None:
 
 
 def read_backlog() -> Backlog:
-    """The deliveries that are pending now, in all accounts."""
+    """Return the numbers of pending deliveries in all accounts."""
     now = clock.now()
-    with queries.connect() as connection:
+    with queries.reading_connection() as connection:
         row = connection.execute(_BACKLOG, {"now": clock.format_time(now)}).one()
     oldest = (now - row.oldest).total_seconds() if row.oldest else 0.0
     return Backlog(row.pending, row.due or 0, row.claimed, max(0.0, oldest))

@@ -1,6 +1,6 @@
-"""Recording attempts: log entries, retries, and the health of webhooks, for many at once.
+"""Saving the outcomes of attempts in batches: log entries, retries, and the health of webhooks.
 
-Statements are about all accounts: this is the service's own work. Nothing here commits.
+Statements are about all accounts, as this is the service's own work. Nothing here commits.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from app.models import Delivery, DeliveryLog
 from app.policy.deliveries import RETRY_AFTER
 from app.values.ids import new_id
 from app.webhooks.deliveries.attempt_counts import add_to_counts
-from app.webhooks.deliveries.health import record_health
+from app.webhooks.deliveries.health import update_health
 from app.webhooks.deliveries.types import ClaimedDelivery, Outcome
 
 _DELIVERIES = cast("Table", Delivery.__table__)
@@ -30,12 +30,12 @@ _FAILED: Final = CompiledChange(
     .where(_DELIVERIES.c.id == bindparam("delivery"), _DELIVERIES.c.claim == bindparam("run"))
     .values(
         state=bindparam("new_state"),
-        attempts=bindparam("made"),
+        attempts=bindparam("attempt"),
         due_at=bindparam("due"),
         claim=None,
     )
 )
-# Waits for a commit that is pending, as when PostgreSQL waits for a standby.
+# Waits for a pending commit, as when PostgreSQL waits for a standby.
 _ATTEMPTS = (
     select(_DELIVERIES.c.id, _DELIVERIES.c.attempts)
     .where(_DELIVERIES.c.id.in_(bindparam("ids", expanding=True)))
@@ -45,59 +45,64 @@ _ATTEMPTS = (
 
 
 class Retry(NamedTuple):
-    """The consequence of a failed attempt for its delivery."""
+    """The new state of a delivery after a failed attempt."""
 
     delivery: ClaimedDelivery
     state: str
     due_at: datetime | None
 
 
-def record_outcomes(run_id: str, outcomes: Sequence[Outcome]) -> bool:
-    """Record attempts in the current transaction. Returns True if a webhook was disabled, so that
-    its pending deliveries have to be canceled."""
+def save_outcomes(run_id: str, outcomes: Sequence[Outcome]) -> bool:
+    """Save outcomes in the current transaction. Returns True if a webhook was disabled, so that its
+    pending deliveries have to be canceled."""
     if not outcomes:
         return False
-    retries = {each.delivery.id: retry_of(each) for each in outcomes if each.error is not None}
-    write_logs([_log_row(each, retries.get(each.delivery.id)) for each in outcomes])
-    record_delivered(each.delivery for each in outcomes if each.error is None)
-    record_failed(run_id, retries.values())
-    was_disabled = record_health(each for each in outcomes if not each.is_internal_error)
+    failures = (outcome for outcome in outcomes if outcome.error is not None)
+    retries = {outcome.delivery.id: retry_of(outcome) for outcome in failures}
+    write_logs([_log_row(outcome, retries.get(outcome.delivery.id)) for outcome in outcomes])
+    mark_succeeded(outcome.delivery for outcome in outcomes if outcome.error is None)
+    mark_failed(run_id, retries.values())
+    was_disabled = update_health(row for row in outcomes if not row.is_internal_error)
     add_to_counts(outcomes)
     return was_disabled
 
 
-def unrecorded(outcomes: Sequence[Outcome]) -> list[Outcome]:
-    """The attempts that are not recorded yet, after a commit whose result is unknown."""
+def unsaved(outcomes: Sequence[Outcome]) -> list[Outcome]:
+    """Return the outcomes that are not saved, after a commit whose result is unknown."""
     ids = [outcome.delivery.id for outcome in outcomes]
     rows = db.session.connection().execute(_ATTEMPTS, {"ids": ids})
-    recorded = {row.id: row.attempts for row in rows}
-    return [each for each in outcomes if recorded.get(each.delivery.id, 0) < each.delivery.attempt]
+    attempts = {row.id: row.attempts for row in rows}
+    return [
+        outcome
+        for outcome in outcomes
+        if attempts.get(outcome.delivery.id, 0) < outcome.delivery.attempt
+    ]
 
 
 def retry_of(outcome: Outcome) -> Retry:
-    """The retry of a failed attempt. A test, a redelivery, a sixth attempt and a 410 are not
-    retried."""
+    """Return the retry after a failed attempt. A test, a redelivery, a sixth attempt and a 410 are
+    not retried."""
     delivery = outcome.delivery
     if outcome.is_last:
         return Retry(delivery, "failed", None)
     return Retry(delivery, "pending", outcome.ended_at + RETRY_AFTER[delivery.attempt - 1])
 
 
-def record_delivered(deliveries: Iterable[ClaimedDelivery]) -> None:
+def mark_succeeded(deliveries: Iterable[ClaimedDelivery]) -> None:
     """Mark deliveries as succeeded, even if another run has claimed them since."""
     if ids := [delivery.id for delivery in deliveries]:
         dialect = db.engine.dialect.name
         _succeeded(dialect).run({"ids": id_values(ids, dialect)})
 
 
-def record_failed(run_id: str, retries: Iterable[Retry]) -> None:
+def mark_failed(run_id: str, retries: Iterable[Retry]) -> None:
     """Mark deliveries as failed or pending, unless another run has claimed them since."""
     rows = [
         {
             "delivery": delivery.id,
             "run": run_id,
             "new_state": state,
-            "made": delivery.attempt,
+            "attempt": delivery.attempt,
             "due": due_at,
         }
         for delivery, state, due_at in retries

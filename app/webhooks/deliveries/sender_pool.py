@@ -24,10 +24,10 @@ log = logging.getLogger(__name__)
 
 
 class SenderPool:
-    """A pool of as many threads as are needed, up to ``SENDERS``.
+    """A pool of up to ``SENDERS`` threads, started as needed.
 
     Args:
-        on_outcome: called in the thread that sent, after each attempt.
+        on_outcome: called after each attempt, in the thread that made it.
     """
 
     def __init__(self, egress: Egress, on_outcome: Callable[[Outcome], None]) -> None:
@@ -42,7 +42,7 @@ class SenderPool:
         """Send a delivery once, as soon as a thread is free.
 
         Args:
-            in_flight: requests that have begun and whose outcome is not known yet, with this one.
+            in_flight: number of requests in flight, with this one.
         """
         if self._threads < min(in_flight, SENDERS):
             self._threads += 1
@@ -56,11 +56,13 @@ class SenderPool:
 
     def _run(self) -> None:
         while (work := self._work.get()) is not None:
-            self._on_outcome(attempt(self._egress, *work))
+            self._on_outcome(attempt_delivery(self._egress, *work))
 
 
-def attempt(egress: Egress, delivery: ClaimedDelivery, destination: Destination | None) -> Outcome:
-    """Send a delivery once. Never raises: an error is part of the outcome."""
+def attempt_delivery(
+    egress: Egress, delivery: ClaimedDelivery, destination: Destination | None
+) -> Outcome:
+    """Send a delivery once. Returns errors in the outcome, and raises none."""
     sent_at, started_at = clock.now(), monotonic()
     status, timing, error = None, Timing(), None
     if destination is None:
@@ -81,7 +83,7 @@ def attempt(egress: Egress, delivery: ClaimedDelivery, destination: Destination 
 
 
 def status_error(status: int) -> str | None:
-    """The error for a response with this status; None for 2xx."""
+    """Return the error for a response with this status; None for 2xx."""
     if 200 <= status < 300:
         return None
     if 300 <= status < 400:

@@ -12,23 +12,23 @@ from app.policy.deliveries import RETRY_AFTER
 
 TRIED_ONCE: Final = ("test", "redelivery")  # causes
 GONE: Final = 410
-INTERNAL_ERROR: Final = "an internal error of the service"  # as the log shows it
+INTERNAL_ERROR: Final = "an internal error of the service"  # shown in the log
 
 
 class PendingWebhook(NamedTuple):
-    """A webhook with pending deliveries, as it is in the database now."""
+    """A webhook with pending deliveries, as read from the database."""
 
     webhook_id: str
     account_id: str
     url: str
     enabled: bool
-    sealed_secret: str  # "" once the webhook is deleted
+    sealed_secret: str  # "" if the webhook is deleted
     sealed_former_secret: str | None
     former_secret_until: datetime | None
     last_success_at: datetime | None
     consecutive_failures: int
     canceled_at: datetime | None
-    due_at: datetime  # of the delivery that is due first
+    due_at: datetime  # the first due time of its deliveries
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,8 +42,8 @@ class ClaimedDelivery:
     event_type: str
     body: str
     cause: str
-    attempt: int  # the number of the next attempt, from 1
-    due_at: datetime  # before it was claimed
+    attempt: int  # number of the next attempt, from 1
+    due_at: datetime  # before the claim
     created_at: datetime
     claimed_at: float = field(default_factory=monotonic)
 
@@ -56,7 +56,7 @@ class Destination(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """The result of one attempt. ``error`` is None when it was delivered."""
+    """The result of one attempt."""
 
     delivery: ClaimedDelivery
     url: str
@@ -64,8 +64,8 @@ class Outcome(NamedTuple):
     ended_at: datetime
     seconds: float
     timing: Timing
-    status: int | None  # of the response, if there was one
-    error: str | None
+    status: int | None  # None: there was no response
+    error: str | None  # None: it was delivered
 
     @property
     def is_gone(self) -> bool:
@@ -74,16 +74,16 @@ class Outcome(NamedTuple):
 
     @property
     def is_last(self) -> bool:
-        """True if the delivery is not tried again if this attempt failed: the schedule has ended, a
-        test or redelivery was sent, or the receiver answered 410."""
+        """True if there is no retry after this attempt: it was a test or redelivery, the last of
+        the schedule, or the receiver answered 410."""
         return self.delivery.cause in TRIED_ONCE or self.gives_up
 
     @property
     def gives_up(self) -> bool:
-        """True if all attempts that an event gets were made, or the receiver answered 410."""
+        """True if the schedule has ended, or the receiver answered 410."""
         return self.delivery.attempt > len(RETRY_AFTER) or self.is_gone
 
     @property
     def is_internal_error(self) -> bool:
-        """True if the attempt failed on our side, so that it says nothing about the receiver."""
+        """True if the service failed, so that the attempt says nothing about the receiver."""
         return self.error == INTERNAL_ERROR

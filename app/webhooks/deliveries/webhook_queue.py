@@ -1,9 +1,7 @@
-"""The run state of one webhook in this worker.
+"""The state of a webhook in this worker: its claimed deliveries, its requests in flight, and the
+health of its receiver. ``docs/adr/0012-deliveries.md`` has a diagram.
 
-``WebhookQueue`` owns all of it: the deliveries that were claimed and wait, the requests in flight,
-and the health of the receiver. Only its methods change that state; the scheduler and the scan for
-due deliveries call them and read its properties. A diagram of the states is in
-``docs/adr/0012-deliveries.md``.
+Only methods of ``WebhookQueue`` change the state. The scheduler and the scan call them.
 """
 
 from __future__ import annotations
@@ -21,25 +19,27 @@ from app.webhooks.deliveries.types import ClaimedDelivery, Destination, Outcome,
 
 log = logging.getLogger(__name__)
 
-_ROUNDS_CLAIMED: Final = 8  # of parallel requests to a receiver that responds
-_CLAIMED_AS_PROBES: Final = 2  # for a receiver that is not known to respond
+_ROUNDS_CLAIMED: Final = 8  # rounds of parallel requests to claim for a responding receiver
+_PROBES_CLAIMED: Final = 2  # deliveries to claim for a receiver that is not known to respond
 _STALLED_SECONDS: Final = 0.5
-_DECAY: Final = 0.9  # of the remembered duration of attempts, at each that is quicker
+_DECAY: Final = 0.9  # factor of the remembered duration at each quicker attempt
 
 
 class ReceiverHealth(IntEnum):
     """The health of a receiver, as far as this worker knows. Each kind may use a part of the sender
-    threads, and exists to protect others from one way of holding threads up:
+    threads:
 
     * HEALTHY: the last attempt succeeded quickly. May use all threads.
-    * SLOW: the last attempt succeeded after ``SLOW_SECONDS`` or more. A few dozen of these would
-      hold every thread and delay the healthy ones. They are sent to in parallel nevertheless: with
-      one request at a time, a receiver that needs three seconds would never catch up.
-    * UNKNOWN: no success yet, or one or two quick failures since. May turn out to hang, so there is
-      one request at a time. Apart from FAILING, since new webhooks and brief failures would
-      otherwise wait behind every dead receiver.
-    * FAILING: hung, or failed ``FAILING_AFTER`` times in a row. One request at a time, and nothing
-      else claimed: pending deliveries stay in the database.
+    * SLOW: the last attempt succeeded after ``SLOW_SECONDS`` or more. A few dozen such receivers
+      would occupy every thread. They still get parallel requests: with one at a time, a receiver
+      that needs three seconds would never catch up.
+    * UNKNOWN: no success yet, or one or two quick failures since. It may hang, so it gets one
+    request
+      at a time. It differs from FAILING, as new webhooks and brief failures would otherwise wait
+      behind all dead receivers.
+    * FAILING: hung, or failed ``FAILING_AFTER`` times in a row. Gets one request at a time; no
+    other
+      delivery is claimed.
     """
 
     HEALTHY = auto()
@@ -57,16 +57,16 @@ class WebhookQueue:
 
     def __init__(self, pending: PendingWebhook) -> None:
         self.pending = pending
-        self.destination: Destination | None = None  # None: no readable secret
-        self.has_more = True  # whether more may be due than was claimed
-        self.claimed_at = 0.0  # monotonic, like ``due_seen_at``
-        self.due_seen_at = 0.0  # when something was last due
+        self.destination: Destination | None = None  # None: there is no readable secret
+        self.has_more = True  # more may be due than was claimed
+        self.claimed_at = 0.0  # monotonic
+        self.due_seen_at = 0.0  # when a delivery was last due; monotonic
         self._sealed_destination: tuple[object, ...] = ()
         self._queued: deque[ClaimedDelivery] = deque()
-        self._in_flight: dict[str, float] = {}  # start of each request by delivery, oldest first
+        self._in_flight: dict[str, float] = {}  # start of the request by delivery, oldest first
         self._failures = pending.consecutive_failures
         self._was_slow = False
-        self._seconds = 0.0  # recent duration of an attempt
+        self._seconds = 0.0  # recent duration of attempts
         self.health = self._assess(has_succeeded=pending.last_success_at is not None)
 
     @property
@@ -75,7 +75,7 @@ class WebhookQueue:
 
     @property
     def queued(self) -> int:
-        """The number of claimed deliveries that wait for their turn."""
+        """The number of deliveries that wait for their turn."""
         return len(self._queued)
 
     @property
@@ -84,35 +84,35 @@ class WebhookQueue:
 
     @property
     def is_stalled(self) -> bool:
-        """True if a response is overdue, so that no further request should wait beside it."""
+        """True if a response is overdue, so that no further request should begin."""
         started_at = next(iter(self._in_flight.values()), None)
         return started_at is not None and monotonic() - started_at > _STALLED_SECONDS
 
     def limit(self, share: int) -> int:
-        """The most requests in flight, given each receiver's share of threads."""
+        """Return the most requests in flight, with this share of threads."""
         if not self.health.is_responding or self.is_stalled:
             return 1
         return max(1, min(PER_WEBHOOK, share))
 
     def can_begin(self, share: int) -> bool:
-        """True if another request may begin. The lease of a delivery that has waited for long might
-        expire during the attempt, and another worker would send it too."""
+        """True if another request may begin. If the delivery has waited too long, its lease could
+        expire during the attempt, and another worker would send it, too."""
         in_flight = len(self._in_flight)
         if not self._queued or (in_flight and in_flight >= self.limit(share)):
             return False
         return monotonic() - self._queued[0].claimed_at < QUEUED_SECONDS
 
     def claimable(self, share: int) -> int:
-        """The number of deliveries to claim now, on top: as many as the receiver takes in a second
-        or less."""
+        """Return the number of deliveries to claim now: what the receiver takes in a second, or in
+        ``_ROUNDS_CLAIMED`` rounds. It is 0 while more than half of that is queued."""
         if self.health.is_responding:
             rounds = min(_ROUNDS_CLAIMED, 1.0 / max(self._seconds, 0.001))
-            most = int(self.limit(share) * max(1.0, rounds))
-            missing = most - len(self._queued)
-            return missing if missing * 2 >= most else 0
+            target = int(self.limit(share) * max(1.0, rounds))
+            missing = target - len(self._queued)
+            return missing if missing * 2 >= target else 0
         if self.is_active:
             return 0
-        return 1 if self._was_slow else _CLAIMED_AS_PROBES
+        return 1 if self._was_slow else _PROBES_CLAIMED
 
     def is_canceled(self, delivery: ClaimedDelivery) -> bool:
         """True if the webhook was disabled or deleted after the delivery was created. Tests are
@@ -128,13 +128,13 @@ class WebhookQueue:
         if self.has_more:
             self.due_seen_at = monotonic()
         sealed = _sealed_secrets(pending, now)
-        if (pending.url, sealed) != self._sealed_destination:  # unsealing takes a while
+        if (pending.url, sealed) != self._sealed_destination:  # unsealing takes time
             self._sealed_destination = (pending.url, sealed)
             self.destination = _destination(pending, sealed)
 
-    def record_claim(self, wanted: int, claimed: int) -> None:
-        """Note a claim. If it returned as many as were wanted, there may be more."""
-        self.has_more = claimed >= wanted
+    def note_claim(self, limit: int, claimed: int) -> None:
+        """Note a claim. If it reached its limit, more may be due."""
+        self.has_more = claimed >= limit
         self.claimed_at = monotonic()
 
     def enqueue(self, delivery: ClaimedDelivery) -> None:
@@ -147,15 +147,15 @@ class WebhookQueue:
         return delivery
 
     def on_outcome(self, outcome: Outcome) -> list[ClaimedDelivery]:
-        """End an attempt and learn from it. Returns queued deliveries to release when the receiver
-        turned out to fail: all but one probe, and all when it is gone."""
+        """End an attempt and learn from it. If the receiver fails, returns queued deliveries to
+        release: all but one probe, or all if it is gone."""
         del self._in_flight[outcome.delivery.id]
         if not outcome.is_internal_error:
             self._learn(outcome)
         if self.health is not ReceiverHealth.FAILING:
             return []
-        kept = 0 if outcome.is_gone else 1
-        surplus = [self._queued.pop() for _ in range(len(self._queued) - kept)]
+        probes = 0 if outcome.is_gone else 1
+        surplus = [self._queued.pop() for _ in range(len(self._queued) - probes)]
         self.has_more |= bool(surplus)
         return surplus
 
@@ -163,8 +163,10 @@ class WebhookQueue:
         """Remove queued deliveries that are canceled, and return them."""
         if self.pending.enabled and not self.pending.canceled_at:
             return []
-        canceled = [each for each in self._queued if self.is_canceled(each)]
-        self._queued = deque(each for each in self._queued if not self.is_canceled(each))
+        queued, self._queued = self._queued, deque()
+        canceled: list[ClaimedDelivery] = []
+        for delivery in queued:
+            (canceled if self.is_canceled(delivery) else self._queued).append(delivery)
         return canceled
 
     def remove_expired(self, claimed_before: float) -> list[ClaimedDelivery]:
@@ -193,8 +195,8 @@ class WebhookQueue:
 
 
 def _sealed_secrets(pending: PendingWebhook, now: datetime) -> tuple[str, ...]:
-    """The secrets that sign now: the current one, and for a while after a rotation the former
-    one."""
+    """Return the secrets that sign now: the current one and, for a while after a rotation, the
+    former one."""
     former, until = pending.sealed_former_secret, pending.former_secret_until
     if former is None or until is None or now >= until:
         return (pending.sealed_secret,)

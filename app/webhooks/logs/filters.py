@@ -1,4 +1,4 @@
-"""The filters of all statements that count or list a webhook's log."""
+"""The filters of statements that count or list a webhook's log."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ from app.policy.deliveries import RUN_SECONDS
 from app.values import clock
 from app.values.ids import first_id
 
-# Between the end of an attempt and the time in the id of its entry, at most: an entry is written
-# in the run of the job that made the attempt, and clocks of hosts differ by less than an hour.
+# The longest time between the end of an attempt and the time in the id of its entry: the job that
+# made the attempt writes the entry in the same run, and clocks of hosts differ by less than an
+# hour.
 _LAG: Final = timedelta(seconds=RUN_SECONDS, hours=1)
 
 
@@ -27,13 +28,13 @@ class LogQuery(NamedTuple):
     per_page: int = 20
     status: str | None = None
     event_type: str | None = None
-    since: datetime | None = None  # of the attempt's end; both ends are included
+    since: datetime | None = None  # the end of the attempt; both limits are included
     until: datetime | None = None
-    before: str | None = None  # for ``list_latest``: the id of an entry; only older ones match
+    before: str | None = None  # for ``list_latest``: only entries older than the one with this id
 
 
 class LogStatementFilters(NamedTuple):
-    """The filters of a statement, whose values are parameters."""
+    """The kinds of filters in a statement. Their values are parameters."""
 
     status: bool = False
     event_type: bool = False
@@ -44,48 +45,48 @@ class LogStatementFilters(NamedTuple):
 
     @classmethod
     def of(cls, values: dict[str, Any]) -> LogStatementFilters:
-        """The filters for which there are parameters."""
+        """Return the filters for which there are parameters."""
         return cls(*(name in values for name in cls._fields))
 
 
 def parameters(account_id: str, webhook_id: str, query: LogQuery) -> dict[str, Any]:
-    """The parameters of ``filtered``."""
+    """Return the parameters of ``filtered``."""
     values: dict[str, Any] = {"account_id": account_id, "webhook_id": webhook_id}
-    given = {name: getattr(query, name) for name in ("status", "event_type", "before")}
-    values |= {name: value for name, value in given.items() if value}
-    for name, moment, by in (("since", query.since, -_LAG), ("until", query.until, _LAG)):
+    filters = {name: getattr(query, name) for name in ("status", "event_type", "before")}
+    values |= {name: value for name, value in filters.items() if value}
+    for name, moment, lag in (("since", query.since, -_LAG), ("until", query.until, _LAG)):
         if moment:
-            near = first_id("log", shifted_time(moment, by))
-            values |= {name: clock.to_millisecond(moment), f"{name}_id": near}
+            limit_id = first_id("log", shifted_time(moment, lag))
+            values |= {name: clock.to_millisecond(moment), f"{name}_id": limit_id}
     return values
 
 
-def filtered(what: ColumnElement[Any], filters: LogStatementFilters) -> Select[Any]:
-    """Select ``what`` of the webhook's entries that match the filters.
+def filtered(column: ColumnElement[Any], filters: LogStatementFilters) -> Select[Any]:
+    """Select ``column`` of the webhook's entries that match the filters.
 
-    The index has all filtered columns but not the account, so the webhook is checked to be the
-    account's. Ids begin with the time at which an entry was written: they say which part of the
-    index to read, and the time of the attempt's end, which is in the index too, is compared.
+    The index has all filtered columns but not the account, so a subquery checks that the webhook is
+    the account's. Ids begin with the time at which an entry was written, so they limit the part of
+    the index to read. The exact time, when the attempt ended, is also in the index.
     """
-    own = columns_of(Webhook, Webhook.id).where(Webhook.id == bindparam("webhook_id"))
-    conditions = [DeliveryLog.webhook_id == own.scalar_subquery()]
+    webhook = columns_of(Webhook, Webhook.id).where(Webhook.id == bindparam("webhook_id"))
+    conditions = [DeliveryLog.webhook_id == webhook.scalar_subquery()]
     if filters.status:
         conditions.append(DeliveryLog.status == bindparam("status"))
     if filters.event_type:
         conditions.append(DeliveryLog.event_type == bindparam("event_type"))
     if filters.since:
-        if not filters.lowest_id:  # the nearer end: SQLite might take the other one
+        if not filters.lowest_id:  # SQLite might use this limit instead of the nearer one
             conditions.append(DeliveryLog.id >= bindparam("since_id"))
         conditions.append(DeliveryLog.delivered_at >= bindparam("since", type_=Timestamp()))
     if filters.until:
-        if not filters.before:  # the nearer end, as above
+        if not filters.before:  # as above
             conditions.append(DeliveryLog.id <= bindparam("until_id"))
         conditions.append(DeliveryLog.delivered_at <= bindparam("until", type_=Timestamp()))
     if filters.lowest_id:
         conditions.append(DeliveryLog.id >= bindparam("lowest_id"))
     if filters.before:
         conditions.append(DeliveryLog.id < bindparam("before"))
-    return select(what).select_from(DeliveryLog).where(*conditions)
+    return select(column).select_from(DeliveryLog).where(*conditions)
 
 
 LOG: Final = Log(

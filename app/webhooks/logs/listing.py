@@ -1,8 +1,5 @@
-"""The log of attempts to reach a webhook, as a list.
-
-Counting and finding them uses an index with all filtered columns; only the rows of the page are
-read.
-"""
+"""Listing the log of attempts of a webhook. An index has all filtered columns, so that only the
+rows of the page are read."""
 
 from __future__ import annotations
 
@@ -13,7 +10,7 @@ from typing import Any, Final, NamedTuple
 from sqlalchemy import bindparam
 
 from app.auth.tenant import columns_of
-from app.db.queries import CompiledQuery, engine
+from app.db.queries import CompiledQuery, reading_engine
 from app.lists.log_counts import count_entries
 from app.lists.logs import latest_rows
 from app.lists.pages import newest_first, page_rows
@@ -35,7 +32,7 @@ _TESTED: Final = ("status", "event_type")
 
 
 class LatestEntries(NamedTuple):
-    """The records of a page; the rest as in ``app.lists.logs.LatestRows``."""
+    """The records of a page. The rest is as in ``app.lists.logs.LatestRows``."""
 
     records: list[dict[str, Any]]
     before: str | None
@@ -45,10 +42,10 @@ class LatestEntries(NamedTuple):
 def list_logs(
     account_id: str, webhook_id: str, query: LogQuery
 ) -> tuple[list[dict[str, Any]], int]:
-    """The entries of one page, the newest first, and how many there are on all pages."""
+    """Return the entries of a page, the newest first, and the total of all pages."""
     values = parameters(account_id, webhook_id, query)
     total, filters = count_entries(LOG, values), LogStatementFilters.of(values)
-    dialect = engine().dialect.name
+    dialect = reading_engine().dialect.name
     rows = page_rows(
         query.page,
         query.per_page,
@@ -60,23 +57,22 @@ def list_logs(
 
 
 def list_latest(account_id: str, webhook_id: str, query: LogQuery) -> LatestEntries:
-    """The newest entries that match a query, whatever its page, for people."""
-    values, dialect = parameters(account_id, webhook_id, query), engine().dialect.name
+    """Return the newest entries that match a query, whatever its page."""
+    values, dialect = parameters(account_id, webhook_id, query), reading_engine().dialect.name
 
     def statement(filters: LogStatementFilters) -> CompiledQuery:
         return _page(dialect, filters, backwards=False)
 
-    found = latest_rows(LOG, values, query.per_page, statement, tested=_TESTED)
-    return LatestEntries(list(map(row_record, found.rows)), found.before, found.is_cut)
+    latest = latest_rows(LOG, values, query.per_page, statement, tested=_TESTED)
+    return LatestEntries(list(map(row_record, latest.rows)), latest.before, latest.is_cut)
 
 
 def scan_logs(read: Reader, account_id: str) -> Iterator[list[dict[str, Any]]]:
-    """Yield the entries of the logs of all webhooks in batches, those of a webhook one after the
-    other: as ``read_log`` returns them, with ``webhook_id`` and without the event."""
+    """Yield the entries of all webhooks in batches, webhook by webhook: as ``read_log`` returns
+    them, with ``webhook_id`` and without the event."""
     for webhooks in _WEBHOOKS.batches(read, account_id=account_id):
         for webhook in webhooks:
-            own = {"account_id": account_id, "webhook_id": webhook.id}
-            for rows in _SCANNED.batches(read, **own):
+            for rows in _SCANNED.batches(read, account_id=account_id, webhook_id=webhook.id):
                 yield [{"webhook_id": webhook.id, **detailed_record(row, None)} for row in rows]
 
 

@@ -1,4 +1,4 @@
-"""The record of an attempt."""
+"""The record of a delivery attempt."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ DETAILS: Final = (DeliveryLog.sent_at, *_PHASES)
 
 
 def row_record(row: tuple[Any, ...]) -> dict[str, Any]:
-    """The fields of an entry from a row of ``COLUMNS``, without those that are NULL."""
+    """Return the record of an entry from a row of ``COLUMNS``, without fields that are NULL."""
     (id_, event_id, event_type, status, code, took_ms, error,
      delivered_at, next_retry_at, attempt, cause, delivery_id) = row  # fmt: skip
     record = {
@@ -77,11 +77,11 @@ def row_record(row: tuple[Any, ...]) -> dict[str, Any]:
 
 
 def detailed_record(row: Any, body: str | None) -> dict[str, Any]:
-    """An entry with its request and the duration of each phase.
+    """Return the record of an entry with its request and the duration of each phase.
 
     Args:
-        row: of ``COLUMNS`` and ``DETAILS``, with names.
-        body: the body of the event, or None when it was deleted.
+        row: named tuple of ``COLUMNS`` and ``DETAILS``.
+        body: body of the event, or None if it was deleted.
     """
     timing = {phase.key: getattr(row, phase.key) for phase in _PHASES}
     timing["total_ms"] = row.response_time_ms

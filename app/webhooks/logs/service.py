@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import bindparam, func
 
-from app.audit.entries import write_entry
+from app.audit.entries import changes_of_new, write_entry
 from app.auth.principal import Principal
 from app.auth.tenant import columns_of, rows_of
 from app.db.extensions import db
@@ -26,7 +26,7 @@ _ONE = CompiledQuery(
         DeliveryLog.id == bindparam("log_id"), DeliveryLog.webhook_id == bindparam("webhook_id")
     )
 )
-# Neither the webhook nor an order: for those, SQLite would read its whole log.
+# Without the webhook and an order, for which SQLite would read the whole log.
 _OF_DELIVERY = CompiledQuery(
     columns_of(DeliveryLog, *COLUMNS).where(DeliveryLog.delivery_id == bindparam("delivery_id"))
 )
@@ -43,27 +43,27 @@ _BODY = CompiledQuery(columns_of(Event, Event.body).where(Event.id == bindparam(
 
 
 def read_log(account_id: str, webhook_id: str, log_id: str) -> dict[str, Any]:
-    """An entry of a webhook's log, with the request and the event. Raises NotFound."""
+    """Return an entry of a webhook's log, with the request and the event. Raises NotFound."""
     row = _find(account_id, webhook_id, log_id)
     return detailed_record(row, read_body(account_id, row.event_id))
 
 
 def read_body(account_id: str, event_id: str) -> str | None:
-    """The body of the requests about an event, or None when it was deleted."""
+    """Return the body of the requests about an event, or None if it was deleted."""
     event = _BODY.first(account_id=account_id, event_id=event_id)
     return None if event is None else str(event.body)
 
 
 def last_failure(account_id: str, webhook_id: str) -> dict[str, Any] | None:
-    """The last entry of a webhook's log about a failed attempt, or None."""
+    """Return the last entry about a failed attempt, or None."""
     values = {"account_id": account_id, "webhook_id": webhook_id, "status": "failed"}
     rows = _LAST.tuples(**values)
     return row_record(rows[0]) if rows else None
 
 
 def read_delivery(account_id: str, delivery_id: str) -> dict[str, Any]:
-    """A delivery: its ``attempts`` in the log, the oldest first, its ``state``, and when it is
-    ``due_at``; both None when it was deleted with its event."""
+    """Return a delivery: its ``attempts`` in the log, the oldest first, and its ``state`` and
+    ``due_at``, which are None if it was deleted with its event."""
     entries = sorted(_OF_DELIVERY.tuples(account_id=account_id, delivery_id=delivery_id))
     row = _DELIVERY.first(account_id=account_id, delivery_id=delivery_id)
     return {
@@ -74,12 +74,12 @@ def read_delivery(account_id: str, delivery_id: str) -> dict[str, Any]:
 
 
 def check_log(principal: Principal, webhook_id: str, log_id: str) -> None:
-    """Raise NotFound when the account has no such webhook, or its log no such entry."""
+    """Raise NotFound if the account has no such webhook, or its log no such entry."""
     _find(principal.account_id, webhook_id, log_id)
 
 
 def redeliver(principal: Principal, webhook_id: str, log_id: str) -> dict[str, Any]:
-    """Queue the event of an attempt again, before everything else that is pending.
+    """Queue the event of an attempt again, before all pending deliveries of the webhook.
 
     Raises:
         NotFound: the account has no such webhook, or its log no such entry.
@@ -88,7 +88,7 @@ def redeliver(principal: Principal, webhook_id: str, log_id: str) -> dict[str, A
     row = _find(principal.account_id, webhook_id, log_id)
     webhook = share_lock_webhook(principal, webhook_id)
     check_enabled(webhook.enabled)
-    # Lock the event, so that it is not deleted before the delivery that refers to it is committed.
+    # Lock the event, so that it is not deleted before the new delivery is committed.
     event = rows_of(principal.account_id, Event).where(Event.id == row.event_id)
     lock = event.with_only_columns(Event.id).with_for_update(read=True, key_share=True)
     if db.session.scalars(lock).one_or_none() is None:
@@ -99,8 +99,7 @@ def redeliver(principal: Principal, webhook_id: str, log_id: str) -> dict[str, A
     (delivery_id,) = queue_deliveries(
         principal.account_id, row.event_id, [webhook_id], cause="redelivery", due_at=due_at
     )
-    event_of = {"event": {"from": None, "to": row.event_id}}
-    write_entry("webhook.redelivered", webhook, changes=event_of)
+    write_entry("webhook.redelivered", webhook, changes=changes_of_new({"event": row.event_id}))
     return {
         "delivery_id": delivery_id,
         "event_id": row.event_id,
@@ -111,9 +110,9 @@ def redeliver(principal: Principal, webhook_id: str, log_id: str) -> dict[str, A
 
 def _find(account_id: str, webhook_id: str, log_id: str) -> Any:
     read_webhook(account_id, webhook_id)
-    known = is_id("log", log_id)
+    is_valid = is_id("log", log_id)
     values = {"account_id": account_id, "webhook_id": webhook_id, "log_id": log_id}
-    row = _ONE.first(**values) if known else None
+    row = _ONE.first(**values) if is_valid else None
     if row is None:
         raise NotFound("This entry does not exist in the log of this webhook.")
     return row

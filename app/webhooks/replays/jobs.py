@@ -1,8 +1,8 @@
-"""The job that queues the deliveries of replays, some seconds' worth at a time.
+"""The job that queues the deliveries of replays, those for some seconds at a time.
 
-Their due times are spread, so that new events are sent between them; the running replays of an
-account share its pace. While the receiver is behind, or the account's history has no room for them,
-nothing is queued.
+Their due times are spread, so that new events are sent between them. The running replays of an
+account share one pace. Nothing is queued while the receiver is behind, or the account's history has
+no room.
 """
 
 from __future__ import annotations
@@ -38,10 +38,8 @@ _CHUNK: Final = REPLAYED_PER_SECOND * REPLAYED_AT_ONCE
 
 
 def queue_replays() -> int:
-    """Queue the next events of replays. Returns the number of events.
-
-    Stops after ``_RUN_SECONDS`` or when the worker is asked to stop; the next run continues.
-    """
+    """Queue the next events of replays, until ``_RUN_SECONDS`` are over or the worker is asked to
+    stop. Returns the number of events."""
     valkey().attempt(NEW_REPLAYS.begin)
     end, queued = time.monotonic() + _RUN_SECONDS, 0
     for replay_id in due_replays():
@@ -54,8 +52,8 @@ def queue_replays() -> int:
 
 
 def due_replays() -> Sequence[str]:
-    """The ids of the replays to continue before the next run of the job, accounts in turns and
-    what has waited longest first."""
+    """Return the ids of the replays to continue before the next run of the job. Accounts take
+    turns, and the replay that has waited longest comes first."""
     turn = func.row_number().over(partition_by=Replay.account_id, order_by=Replay.next_at)
     return db.session.scalars(_running().order_by(turn, Replay.next_at)).all()
 
@@ -68,9 +66,9 @@ def _running() -> Select[str]:
 
 
 def queue_next(replay_id: str) -> int:
-    """Queue the next events of a replay in the current transaction; after the last, it has ended.
-    Returns the number of events; 0 when another worker does it."""
-    # Lock the webhook first, as disabling it does.
+    """Queue the next events of a replay in the current transaction, and end it after the last.
+    Returns the number of events; 0 if another worker does it."""
+    # Lock the webhook first, in the same order as when it is disabled.
     webhook_id = select(Replay.webhook_id).where(Replay.id == replay_id).scalar_subquery()
     owner = select(Webhook).where(Webhook.id == webhook_id)
     webhook = db.session.scalars(owner.with_for_update(read=True, key_share=True)).one_or_none()
@@ -82,16 +80,16 @@ def queue_next(replay_id: str) -> int:
     if not webhook.enabled:
         db.session.delete(replay)
         return 0
-    running = _number_of_running(replay.account_id)
-    interval, most = _INTERVAL * running, max(_CHUNK // running, 1)
-    if _is_behind(replay.webhook_id) or not _has_room(replay, most):
+    running = _count_running(replay.account_id)
+    interval, limit = _INTERVAL * running, max(_CHUNK // running, 1)
+    if _is_behind(replay.webhook_id) or not _has_room(replay, limit):
         return 0
-    ids = db.session.scalars(select_events(replay).order_by(Event.id).limit(most)).all()
+    ids = db.session.scalars(select_events(replay).order_by(Event.id).limit(limit)).all()
     begin = max(moment, replay.next_at)
     times = [begin + number * interval for number in range(len(ids))]
     queue_replay(replay.account_id, replay.webhook_id, zip(ids, times, strict=True))
     replay.queued += len(ids)
-    if len(ids) < most:
+    if len(ids) < limit:
         replay.ended_at = moment
     else:
         replay.last_event_id = ids[-1]
@@ -99,17 +97,17 @@ def queue_next(replay_id: str) -> int:
     return len(ids)
 
 
-def _number_of_running(account_id: str) -> int:
-    webhooks = rows_of(account_id, Webhook).with_only_columns(Webhook.id)  # their index is used
+def _count_running(account_id: str) -> int:
+    webhooks = rows_of(account_id, Webhook).with_only_columns(Webhook.id)  # to use their index
     own = rows_of(account_id, Replay).where(
         Replay.webhook_id.in_(webhooks), Replay.ended_at.is_(None)
     )
     return db.session.scalar(own.with_only_columns(func.count())) or 1
 
 
-def _has_room(replay: Replay, most: int) -> bool:
+def _has_room(replay: Replay, number: int) -> bool:
     limit = history_limit()
-    size = min(most, max(replay.total - replay.queued, 0)) * 2 * HISTORY_ROW_BYTES
+    size = min(number, max(replay.total - replay.queued, 0)) * 2 * HISTORY_ROW_BYTES
     return limit is None or read_counters(replay.account_id).history_bytes + size <= limit
 
 

@@ -1,7 +1,7 @@
 """Replays: sending past events to a webhook again.
 
-A request counts the events and inserts a row; a job queues their deliveries, some at a time. Both
-select them with the same statement. The row of the last replay is kept, to show its progress.
+A request counts the events and inserts a row; a job queues their deliveries in batches. Both select
+the events with the same statement. The row of the last replay is kept to show its progress.
 """
 
 from __future__ import annotations
@@ -68,21 +68,16 @@ _PENDING: Final = CompiledQuery(
 
 
 class EventSelection(NamedTuple):
-    """The events to send again.
+    """The events to send again."""
 
-    ``since`` and ``until`` are both included; without ``until``, up to now. Without
-    ``event_types``, those that the webhook is subscribed to. ``only_failed`` leaves out events that
-    were delivered, or are pending.
-    """
-
-    since: datetime
-    until: datetime | None = None
-    event_types: Sequence[str] | None = None
-    only_failed: bool = False
+    since: datetime  # included
+    until: datetime | None = None  # included; None: now
+    event_types: Sequence[str] | None = None  # None: the webhook's subscriptions
+    only_failed: bool = False  # without events that were delivered or are pending
 
 
 def count_replay(principal: Principal, webhook_id: str, selection: EventSelection) -> int:
-    """The number of events that a replay would send now. Raises NotFound."""
+    """Return the number of events that a replay would send now. Raises NotFound."""
     webhook = read_webhook(principal.account_id, webhook_id)
     return _count(_replay_of(principal, webhook, selection))
 
@@ -90,7 +85,7 @@ def count_replay(principal: Principal, webhook_id: str, selection: EventSelectio
 def start_replay(
     principal: Principal, webhook_id: str, selection: EventSelection
 ) -> dict[str, Any]:
-    """Replay events to a webhook. Returns how many there are now, and the replay's id.
+    """Replay events to a webhook. Returns their current number, and the replay's id.
 
     Raises:
         NotFound: the account has no such webhook.
@@ -117,17 +112,17 @@ def start_replay(
 
 
 def read_replay(account_id: str, webhook_id: str, replay_id: str) -> dict[str, Any]:
-    """A replay and its progress. Raises NotFound, also when it was canceled, or another one was
-    begun since."""
-    found = last_replay(account_id, webhook_id)
-    if found is None or found["replay_id"] != replay_id:
+    """Return a replay and its progress. Raises NotFound, also if it was canceled, or another one
+    has begun since."""
+    replay = last_replay(account_id, webhook_id)
+    if replay is None or replay["replay_id"] != replay_id:
         raise NotFound("This replay does not exist. Only the last one to a webhook is kept.")
-    return found
+    return replay
 
 
 def last_replay(account_id: str, webhook_id: str) -> dict[str, Any] | None:
-    """The last replay to a webhook and its progress; None if there is none, or it was canceled.
-    Raises NotFound when the account has no such webhook."""
+    """Return the last replay to a webhook and its progress; None if there is none, or it was
+    canceled. Raises NotFound if the account has no such webhook."""
     read_webhook(account_id, webhook_id)
     row = _LAST.first(account_id=account_id, webhook_id=webhook_id)
     if row is None:
@@ -150,16 +145,16 @@ def last_replay(account_id: str, webhook_id: str) -> dict[str, Any] | None:
     }
 
 
-def _replay_of(principal: Principal, webhook: dict[str, Any], wanted: EventSelection) -> Replay:
+def _replay_of(principal: Principal, webhook: dict[str, Any], events: EventSelection) -> Replay:
     moment = clock.now()
     return Replay(
         id=new_id("replay"),
         account_id=principal.account_id,
         webhook_id=webhook["id"],
-        since=clock.to_millisecond(wanted.since),
-        until=clock.to_millisecond(wanted.until or moment),
-        event_types=_expand(wanted.event_types or webhook["events"]),
-        only_failed=wanted.only_failed,
+        since=clock.to_millisecond(events.since),
+        until=clock.to_millisecond(events.until or moment),
+        event_types=_expand(events.event_types or webhook["events"]),
+        only_failed=events.only_failed,
         last_event_id="",
         next_at=moment,
         created_at=moment,
@@ -178,8 +173,8 @@ def _check_no_other(account_id: str, webhook_id: str) -> None:
 
 
 def select_events(replay: Replay) -> Select[Any]:
-    """The statement that selects the ids of the events of a replay that are not queued yet, in no
-    order."""
+    """Return the statement that selects the ids of a replay's events that are not queued yet,
+    unordered."""
     matching = rows_of(replay.account_id, Event).where(
         Event.type.in_(replay.event_types),
         Event.id > max(first_id("event", replay.since), replay.last_event_id),
@@ -195,10 +190,10 @@ def select_events(replay: Replay) -> Select[Any]:
 
 
 def _count(replay: Replay) -> int:
-    """The number of events to send. Counted before the transaction of the change, which would keep
-    others from writing to SQLite meanwhile."""
-    queries.release()  # or a thread could wait for its own connection
-    with queries.connect() as connection:
+    """Return the number of events to send. They are counted before the transaction of the change,
+    which would block writers on SQLite."""
+    queries.release_connection()  # else a thread could wait for its own connection
+    with queries.reading_connection() as connection:
         return int(
             connection.execute(
                 select(func.count()).select_from(select_events(replay).subquery())
@@ -207,7 +202,7 @@ def _count(replay: Replay) -> int:
 
 
 def _expand(types: Sequence[str]) -> list[str]:
-    """The types without ``*``, in the order of the catalogue."""
+    """Return the types without ``*``, in the order of the catalogue."""
     return [name for name in EVENTS if includes_event(types, name)]
 
 

@@ -112,7 +112,7 @@ def years(app: Flask, call: Call, filled: Filled) -> Iterator[tuple[str, Any]]:
     exported = call("GET", f"/v1/exports/projects?format=csv&ids={made['id']}")
     (row,) = csv.DictReader(exported.text.splitlines())
     yield "year: CSV", row["planting_year"]
-    given = tools.call(filled.principals[0], "list_projects", '{"planting_year": 1960}')
+    given = tools.call_tool(filled.principals[0], "list_projects", '{"planting_year": 1960}')
     yield "year: chat", [each["planting_year"] for each in json.loads(given)["projects"]]
     yield from pages(app, filled, made["id"])
 
@@ -175,7 +175,7 @@ def report(call: Call, table: str, row_id: str) -> Any:
 
 def chat(filled: Filled) -> Iterator[tuple[str, Any]]:
     caller = filled.principals[0]
-    given = json.loads(tools.call(caller, "list_projects", '{"ecoregion": "North"}'))
+    given = json.loads(tools.call_tool(caller, "list_projects", '{"ecoregion": "North"}'))
     yield "chat", [(each["name"], each["ecoregion"]) for each in given["projects"]]
     parameters = {
         each["function"]["name"]: sorted(each["function"]["parameters"]["properties"])

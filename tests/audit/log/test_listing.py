@@ -13,7 +13,7 @@ from app.audit.log import filters
 from app.audit.log.filters import EntryQuery
 from app.audit.log.listing import list_entries, list_latest
 from app.audit.origin import Actor
-from app.db.queries import engine
+from app.db.queries import reading_engine
 from app.lists import log_counts
 from app.values import clock
 from tests.audit.log.logs import ANN, PATH, prune, seal, sealed_log, write
@@ -139,15 +139,15 @@ def test_what_several_filters_seldom_leave_is_looked_for_further_back(
 
 def test_counting_reads_only_an_index(app: Flask) -> None:
     with app.app_context():
-        if engine().dialect.name != "sqlite":
+        if reading_engine().dialect.name != "sqlite":
             pytest.skip("the plan of SQLite")
         for number in range(8):
             chosen = filters.EntryStatementFilters(*(bool(number & bit) for bit in (1, 2, 4)))
             statement = log_counts._count_until_query(filters.LOG, chosen).compiled_for(
-                engine().dialect
+                reading_engine().dialect
             )
             values = dict.fromkeys(("account_id", *filters.INDEXED, "upto"), "x")
-            with engine().connect() as connection:
+            with reading_engine().connect() as connection:
                 cursor = connection.connection.cursor()
                 cursor.execute(f"EXPLAIN QUERY PLAN {statement.text}", statement.bind(values))
                 plan = " ".join(str(row[3]) for row in cursor.fetchall())

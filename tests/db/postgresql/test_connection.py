@@ -183,7 +183,7 @@ def test_the_locks_of_an_unconfirmed_commit_are_waited_for_once(
 @pytest.mark.provokes(503)
 def test_a_server_that_hangs_is_not_waited_for(impatient: Client) -> None:
     with impatient.app.app_context():
-        pids = [_pid(db.engine.raw_connection()), _pid(queries.engine().raw_connection())]
+        pids = [_pid(db.engine.raw_connection()), _pid(queries.reading_engine().raw_connection())]
     impatient.get("/v1/projects")
     for pid in pids:
         os.kill(pid, signal.SIGSTOP)
@@ -205,7 +205,7 @@ def test_nobody_is_told_to_ask_for_less_of_a_server_that_hangs(
 ) -> None:
     monkeypatch.setattr(expensive, "REQUEST_SECONDS", 0.3)
     with impatient.app.app_context():
-        pids = [_pid(db.engine.raw_connection()), _pid(queries.engine().raw_connection())]
+        pids = [_pid(db.engine.raw_connection()), _pid(queries.reading_engine().raw_connection())]
     for pid in pids:
         os.kill(pid, signal.SIGSTOP)
     try:
@@ -223,7 +223,7 @@ def test_a_server_that_hangs_is_waited_for_once_in_a_request(
     """Connections that are as old as the one that was lost are not tried."""
     impatient.post("/v1/projects", json={"name": "A"})
     with impatient.app.app_context():
-        pids = [_pid(db.engine.raw_connection()), _pid(queries.engine().raw_connection())]
+        pids = [_pid(db.engine.raw_connection()), _pid(queries.reading_engine().raw_connection())]
     for pid in pids:
         os.kill(pid, signal.SIGSTOP)
     try:
@@ -248,7 +248,7 @@ def test_the_host_that_responded_is_asked_first(app: Flask) -> None:
         ports = f"port={silent.getsockname()[1]},5432&connect_timeout=2"
         url = f"postgresql+psycopg://{known['user']}:@/{known['dbname']}?{hosts}&{ports}"
         with second_app(app, database_url=url) as made, made.app_context():
-            for engine in (db.engine, queries.engine()):
+            for engine in (db.engine, queries.reading_engine()):
                 with engine.connect() as connection:
                     connection.exec_driver_sql("SELECT 1")
         silent.setblocking(False)
@@ -267,7 +267,7 @@ def _pid(connection: Any) -> int:
 def test_a_server_that_is_the_primary_no_more_is_left(impatient: Client) -> None:
     """As a pgbouncer leads to it that does not know."""
     with impatient.app.app_context():
-        for engine in (db.engine, queries.engine()):
+        for engine in (db.engine, queries.reading_engine()):
             with engine.connect() as connection:
                 connection.exec_driver_sql("SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY")
                 connection.commit()
@@ -279,7 +279,7 @@ def test_a_server_that_is_the_primary_no_more_is_left(impatient: Client) -> None
 
 def test_a_host_that_vanishes_is_noticed(impatient: Client) -> None:
     with impatient.app.app_context():
-        for engine in (db.engine, queries.engine()):
+        for engine in (db.engine, queries.reading_engine()):
             with engine.connect() as connection:
                 driver: Any = connection.connection.driver_connection
                 assert driver.info.get_parameters()["tcp_user_timeout"] == "4000"

@@ -134,7 +134,7 @@ def test_a_reading_has_that_of_the_role(behind: Behind) -> None:
     try:
         with (
             behind.app.app_context(),
-            queries.connect() as connection,
+            queries.reading_connection() as connection,
             pytest.raises(OperationalError, match="statement timeout"),
         ):
             connection.exec_driver_sql("SELECT pg_sleep(60)")

@@ -22,7 +22,9 @@ def features(
 ) -> list[SourceFeature]:
     """All features of a layer, by its number or its name."""
     found = {one.name: one for one in reader.layers}
-    return list(reader.read(found[layer] if isinstance(layer, str) else reader.layers[layer], crs))
+    return list(
+        reader.read_features(found[layer] if isinstance(layer, str) else reader.layers[layer], crs)
+    )
 
 
 def only_feature(open_file: Opener, path: Path) -> SourceFeature:
@@ -55,7 +57,7 @@ def refusal(open_file: Opener, path: Path) -> str:
 def _read_all(open_file: Opener, path: Path) -> None:
     with closing(open_file(path)) as reader:
         for layer in reader.layers:
-            for _ in reader.read(layer):
+            for _ in reader.read_features(layer):
                 pass
 
 
@@ -79,7 +81,7 @@ resource.setrlimit(resource.RLIMIT_AS, (here + memory, here + memory))
 resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
 try:
     reader = open_file(Path(sys.argv[1]))
-    print(sum(1 for layer in reader.layers for _ in reader.read(layer)))
+    print(sum(1 for layer in reader.layers for _ in reader.read_features(layer)))
 except FileInvalid as error:
     print(error)
 """

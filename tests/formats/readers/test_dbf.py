@@ -21,7 +21,7 @@ def table(content: bytes, code_page: str = "") -> DbfTable:
 
 
 def value(field: Field, text: bytes) -> Any:
-    (found,) = table(dbf([field], b" " + text.ljust(field[2]))).read(0).values()
+    (found,) = table(dbf([field], b" " + text.ljust(field[2]))).read_record(0).values()
     return found
 
 
@@ -66,7 +66,7 @@ def test_columns_of_other_types_are_left_out() -> None:
     fields = [(b"a", "C", 2, 0), (b"memo", "M", 10, 0), (b"when", "@", 8, 0), (b"b", "N", 2, 0)]
     opened = table(dbf(fields, b" x 0000000001\0\0\0\0\0\0\0\0 7"))
     assert (opened.columns, opened.left_out) == (("a", "b"), ("memo", "when"))
-    assert opened.read(0) == {"a": "x", "b": 7}
+    assert opened.read_record(0) == {"a": "x", "b": 7}
 
 
 def test_each_column_has_a_name_of_its_own() -> None:
@@ -77,7 +77,7 @@ def test_each_column_has_a_name_of_its_own() -> None:
         (b"a (2)", "C", 1, 0),
     ]
     opened = table(dbf(fields, b" 1234"))
-    assert opened.read(0) == {"a": "1", "a (2)": "2", "column": "3", "a (2) (2)": "4"}
+    assert opened.read_record(0) == {"a": "1", "a (2)": "2", "column": "3", "a (2) (2)": "4"}
 
 
 def test_half_a_character_at_the_end_of_a_column() -> None:
@@ -86,7 +86,7 @@ def test_half_a_character_at_the_end_of_a_column() -> None:
 
 def test_names_of_columns_have_the_encoding_of_the_table() -> None:
     content = dbf([("höhe".encode("cp1252"), "C", 2, 0)], b" \xe4x")
-    assert table(content).read(0) == {"höhe": "äx"}
+    assert table(content).read_record(0) == {"höhe": "äx"}
 
 
 def test_a_table_that_is_incomplete() -> None:

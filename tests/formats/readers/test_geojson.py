@@ -294,6 +294,6 @@ def test_a_feature_with_too_many_values(tmp_path: Path) -> None:
 
 
 def test_a_layer_with_too_many_positions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("app.formats.readers.bounds.POSITIONS", 10)
+    monkeypatch.setattr("app.formats.readers.layer_limits.POSITIONS", 10)
     assert reader(tmp_path, collection(*[feature(square())] * 2)).layers[0].features == 2
     assert "more than 10 positions" in refused(tmp_path, collection(*[feature(square())] * 3))

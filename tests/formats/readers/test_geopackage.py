@@ -203,7 +203,7 @@ def test_a_file_that_cannot_be_used(tmp_path: Path) -> None:
 
 def test_a_layer_with_too_many_positions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = saved(tmp_path, shapes=[SQUARE] * 3, columns={"n": range(3)})
-    monkeypatch.setattr("app.formats.readers.bounds.POSITIONS", 14)
+    monkeypatch.setattr("app.formats.readers.layer_limits.POSITIONS", 14)
     assert "more than 14 positions" in refusal(GeoPackageReader, path)
 
 
@@ -229,7 +229,7 @@ def test_damaged_bytes(tmp_path: Path) -> None:
         try:
             with closing(GeoPackageReader(path)) as reader:
                 for layer in reader.layers:
-                    outcomes |= {bool(one.problems) for one in reader.read(layer)}
+                    outcomes |= {bool(one.problems) for one in reader.read_features(layer)}
         except FileInvalid:
             outcomes.add("FileInvalid")
     assert outcomes == {True, False, "FileInvalid"}

@@ -52,7 +52,7 @@ def outcome(reader: Callable[[Path], FormatReader], path: Path) -> str:
     """All that is read of a file, or why it is not."""
     try:
         with closing(reader(path)) as opened:
-            found = [list(opened.read(layer, None)) for layer in opened.layers]
+            found = [list(opened.read_features(layer, None)) for layer in opened.layers]
             return repr((opened.layers, found, opened.notes))
     except FileInvalid as error:
         return f"refused: {error}"

@@ -106,7 +106,7 @@ def test_of_html_the_text_is_read(tmp_path: Path) -> None:
         "</Document></kml>"
     )
     reader = KmlReader(path)
-    one, other = (each.properties["description"] for each in reader.read(reader.layers[0]))
+    one, other = (each.properties["description"] for each in reader.read_features(reader.layers[0]))
     assert one == "planted 2010\nby hand\nArea 7.5 ha\nOak"
     assert other == "a < b & <c>"
     assert reader.notes == ["Pictures of descriptions were left out."]

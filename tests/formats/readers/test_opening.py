@@ -15,7 +15,7 @@ from app.formats.features import FileInvalid
 from app.formats.readers.csv_file import CsvReader
 from app.formats.readers.gpx import GpxReader
 from app.formats.readers.kml import KmlReader
-from app.formats.readers.opening import open_file, recognize
+from app.formats.readers.opening import open_file, recognize_format
 from app.policy.files import FORMATS_IN
 from tests.formats.readers.gdal import NAMES, write
 from tests.formats.readers.gdal import zipped as zipped_folder
@@ -88,7 +88,7 @@ def test_text_formats(tmp_path: Path) -> None:
         ("TIN,Triangle\n1,2\n", "csv"),
         ("activity.FIT,b\n1,2\n", "csv"),
     ):
-        assert recognize(written(tmp_path, content)) == expected, content
+        assert recognize_format(written(tmp_path, content)) == expected, content
         assert expected in FORMATS_IN, content
 
 
@@ -99,13 +99,13 @@ def test_zip_files(tmp_path: Path) -> None:
         (["a.shp", "a.dbf"], "shp"),
         (["x/A.SHP", "x/A.DBF", "notes.kml"], "shp"),
     ):
-        assert recognize(zipped(tmp_path, *names)) == expected, names
+        assert recognize_format(zipped(tmp_path, *names)) == expected, names
 
 
 def test_a_geopackage(tmp_path: Path) -> None:
     with closing(sqlite3.connect(tmp_path / "upload")) as database:
         database.execute("CREATE TABLE a (b)")
-    assert recognize(tmp_path / "upload") == "gpkg"
+    assert recognize_format(tmp_path / "upload") == "gpkg"
 
 
 def test_a_file_is_opened_whatever_its_name(tmp_path: Path) -> None:
@@ -179,7 +179,7 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
         (f"<!DOCTYPE kml>{KML}", "(DOCTYPE), which can define entities, is not accepted"),
     ):
         with pytest.raises(FileInvalid) as refused:
-            recognize(written(tmp_path, content))
+            recognize_format(written(tmp_path, content))
         assert message in str(refused.value), content
 
 
@@ -198,7 +198,7 @@ def test_other_zip_files_are_refused(tmp_path: Path) -> None:
         (["../a.shp"], "leads out of it"),
     ):
         with pytest.raises(FileInvalid) as refused:
-            recognize(zipped(tmp_path, *names))
+            recognize_format(zipped(tmp_path, *names))
         assert message in str(refused.value), names
 
 
@@ -215,10 +215,10 @@ def test_a_damaged_file_is_refused_or_read_whole(tmp_path: Path) -> None:
                 damaged[chosen.randrange(len(damaged))] = chosen.randrange(256)
             path.write_bytes(damaged)
             try:
-                format_in = recognize(path)
+                format_in = recognize_format(path)
                 if format_in in ("kml", "gpx", "csv"):
                     with closing(open_file(path)) as reader:
                         for layer in reader.layers:
-                            list(reader.read(layer))
+                            list(reader.read_features(layer))
             except FileInvalid:
                 continue

@@ -244,7 +244,7 @@ def test_a_zip_file_that_cannot_be_used(tmp_path: Path) -> None:
 
 
 def test_a_layer_with_too_many_positions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("app.formats.readers.bounds.POSITIONS", 10)
+    monkeypatch.setattr("app.formats.readers.layer_limits.POSITIONS", 10)
     assert len(read(packed(tmp_path, shp=shp(*[parts(SQUARE)] * 2)))[1]) == 2
     told = refusal(ShapefileReader, packed(tmp_path, shp=shp(*[parts(SQUARE)] * 3)))
     assert "more than 10 positions" in told

@@ -31,7 +31,7 @@ LARGE, LAKE, ISLAND, POND = (
 
 
 def shape(content: bytes) -> Any:
-    return Shapes(io.BytesIO(shp(content)), None, "forest.shp").read(0)
+    return Shapes(io.BytesIO(shp(content)), None, "forest.shp").read_shape(0)
 
 
 def problem(content: bytes) -> tuple[str, str]:
@@ -99,7 +99,7 @@ def test_a_hole_without_an_exterior_ring() -> None:
 def test_rings_that_are_all_wound_as_holes() -> None:
     far = moved(SQUARE, 200)
     shapes = Shapes(io.BytesIO(shp(parts(hole(SQUARE), hole(far)), parts(SQUARE))), None, "x")
-    found = shapes.read(0)
+    found = shapes.read_shape(0)
     assert found == {
         "type": "MultiPolygon",
         "coordinates": [listed(hole(SQUARE)), listed(hole(far))],
@@ -165,7 +165,7 @@ def test_damaged_bytes() -> None:
             damaged[chosen.randrange(100, len(good))] = chosen.choice((0, 1, 5, 127, 128, 255))
         try:
             shapes = Shapes(io.BytesIO(damaged), None, "x")
-            outcomes |= {bool(shapes.read(n)) for n in range(len(shapes))}
+            outcomes |= {bool(shapes.read_shape(n)) for n in range(len(shapes))}
         except ValueError as error:
             outcomes.add(type(error).__name__)
     assert outcomes == {True, False, "FileInvalid", "GeometryInvalid"}

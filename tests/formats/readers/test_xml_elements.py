@@ -10,11 +10,11 @@ from typing import BinaryIO
 import pytest
 
 from app.formats.features import FileInvalid
-from app.formats.readers.xml_elements import Element, Wanted, read_elements
+from app.formats.readers.xml_elements import Element, ElementFilter, read_elements
 from app.policy.files import VALUE_BYTES
 
-BOOKS = Wanted(
-    kept={
+BOOKS = ElementFilter(
+    children={
         "": frozenset({"shelf"}),
         "shelf": frozenset({"shelf", "book", "label"}),
         "book": frozenset({"title", "page"}),

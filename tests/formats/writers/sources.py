@@ -13,8 +13,6 @@ from fastkml import KML, Placemark, Schema
 from fastkml.utils import find_all
 from pyogrio import raw
 
-from app.formats.writers.eudr import write_eudr
-from app.formats.writers.eudr_plots import EudrOptions
 from app.formats.writers.features import ASSETS, PROJECTS, FeatureType
 from app.formats.writers.formats import STREAMED, WHOLE
 from app.formats.writers.source import FeatureSource
@@ -27,8 +25,6 @@ Record = dict[str, Any]
 _TIME = "2026-01-02T03:04:05.678Z"
 _PROJECT = [field.name for field in PROJECT]
 _ASSET = [field.name for field in ASSET]
-_PRODUCER = EudrOptions("Jo Oak", "DE")
-_ENDINGS = {"shp": "shp.zip", "eudr": "eudr.geojson"}
 
 
 def project(
@@ -91,16 +87,11 @@ def changing_source(
 
 def write(source: FeatureSource, format_name: str, folder: Path) -> Path:
     """The path of the file."""
-    ending = _ENDINGS.get(format_name, FORMATS_OUT[format_name][1])
-    path = folder / f"{source.type.name}.{ending}"
+    path = folder / f"{source.type.name}.{FORMATS_OUT[format_name][1]}"
     if format_name in STREAMED:
         path.write_bytes(b"".join(STREAMED[format_name](source)))
         return path
-    if format_name == "eudr":
-        written = write_eudr(source.features(), folder, _PRODUCER)
-    else:
-        written = WHOLE[format_name](source, folder)
-    with written as file:
+    with WHOLE[format_name](source, folder) as file:
         path.write_bytes(file.read())
     return path
 

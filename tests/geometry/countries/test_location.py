@@ -6,12 +6,12 @@ from typing import Any
 
 from app.geometry import read_boundary
 from app.geometry.countries import country_of_box
-from app.geometry.countries.location import Found, country_of_shape
+from app.geometry.countries.location import Country, country_of_shape
 from app.geometry.polygons import build_polygons
 from tests.make.geometry import multi_square, square
 
 
-def country(geometry: dict[str, Any]) -> Found:
+def country(geometry: dict[str, Any]) -> Country:
     return read_boundary(geometry).country
 
 

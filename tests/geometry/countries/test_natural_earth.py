@@ -8,7 +8,7 @@ import pytest
 import shapely
 
 from app.geometry.countries import natural_earth
-from app.geometry.countries.natural_earth import World, kilometers, load_world
+from app.geometry.countries.natural_earth import World, load_world, unit_kilometers
 from app.policy.countries import CODES_BY_NAME, CODES_BY_NUMBER, COUNTRY_CODES
 
 NOBODYS = {"Siachen Glacier"}
@@ -33,12 +33,12 @@ def test_countries_have_about_the_area_that_they_have(world: World) -> None:
         pieces = world.pieces[world.owner == world.codes.index(code)]
         middles = shapely.get_coordinates(shapely.centroid(pieces))[:, 1]
         latitudes = np.degrees(np.arctan(np.sinh(np.radians(middles))))
-        areas = shapely.area(pieces) * kilometers(latitudes) ** 2
+        areas = shapely.area(pieces) * unit_kilometers(latitudes) ** 2
         assert areas.sum() == pytest.approx(km2, rel=0.02)
 
 
 def test_no_piece_has_many_positions(world: World) -> None:
-    assert shapely.get_num_coordinates(world.pieces).max() <= 2 * natural_earth._POSITIONS
+    assert shapely.get_num_coordinates(world.pieces).max() <= 2 * natural_earth._PIECE_POSITIONS
     assert shapely.is_valid(world.pieces).mean() > 0.999
 
 

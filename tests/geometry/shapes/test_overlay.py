@@ -11,8 +11,8 @@ from app.geometry.shapes import (
     UNKNOWN,
     AreaDifference,
     Shape,
+    area_difference,
     common_area,
-    difference,
     shape_of,
     stored_shape,
 )
@@ -47,7 +47,7 @@ def blob(positions: int, seed: int = 1, **changed: float) -> Geometry:
 
 def test_a_strip_in_the_east_is_gained_and_one_in_the_west_lost() -> None:
     old, new = square(10, 50, 0.1), square(10.02, 50, 0.1)
-    found = difference(shape(old), shape(new))
+    found = area_difference(shape(old), shape(new))
     strip = area(polygon(box(10.1, 50, 10.12, 50.1)))
     assert found.added_m2 == pytest.approx(strip, rel=1e-6)
     assert found.removed_m2 == pytest.approx(strip, rel=1e-6)
@@ -57,7 +57,7 @@ def test_a_hole_and_a_part_count() -> None:
     old = polygon(box(10, 50, 10.1, 50.1), box(10.04, 50.04, 10.05, 50.05))
     new = multipolygon([box(10, 50, 10.1, 50.1)], [box(11, 50, 11.01, 50.01)])
     hole, part = box(10.04, 50.04, 10.05, 50.05), box(11, 50, 11.01, 50.01)
-    found = difference(shape(old), shape(new))
+    found = area_difference(shape(old), shape(new))
     assert found.added_m2 == pytest.approx(area(polygon(hole)) + area(polygon(part)), abs=2)
     assert found.removed_m2 == 0
 
@@ -68,7 +68,7 @@ def test_the_same_boundary_has_no_difference(positions: int) -> None:
     ring = old["coordinates"][0]
     begun_elsewhere = polygon([*ring[5:-1], *ring[:6]])
     for new in (old, begun_elsewhere, polygon(ring[::-1])):
-        assert difference(shape(old), shape(new)) == AreaDifference(0, 0)
+        assert area_difference(shape(old), shape(new)) == AreaDifference(0, 0)
 
 
 @pytest.mark.parametrize("by", [0.01, -0.01])
@@ -76,9 +76,9 @@ def test_of_a_large_boundary_only_what_has_changed_is_overlaid(
     by: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     old, new = shape(blob(5_000)), shape(blob(5_000, by=by))
-    found = difference(old, new)
+    found = area_difference(old, new)
     monkeypatch.setattr(module, "_LARGE", 1_000_000)
-    whole = difference(old, new, 60)
+    whole = area_difference(old, new, 60)
     assert found == whole
     assert (found.added_m2 or 0) > 10_000 if by > 0 else found.added_m2 == 0
 
@@ -86,7 +86,7 @@ def test_of_a_large_boundary_only_what_has_changed_is_overlaid(
 @pytest.mark.slow
 def test_a_small_change_of_the_largest_boundary_takes_a_moment() -> None:
     old, new = shape(blob(99_000)), shape(blob(99_000, by=0.001))
-    assert difference(old, new, 0.1).added_m2
+    assert area_difference(old, new, 0.1).added_m2
     whole = timed.differences(old.polygons, new.polygons, None, 0.1)
     assert whole is None, "it is not compared whole"
 
@@ -94,7 +94,7 @@ def test_a_small_change_of_the_largest_boundary_takes_a_moment() -> None:
 def test_both_sides_of_the_antimeridian() -> None:
     old = multipolygon([box(179, 0, 180, 1)], [box(-180, 0, -179, 1)])
     new = multipolygon([box(179, 0, 180, 1)], [box(-180, 0, -178.5, 1)])
-    found = difference(shape(old), shape(new))
+    found = area_difference(shape(old), shape(new))
     assert found.added_m2 == pytest.approx(area(polygon(box(-179, 0, -178.5, 1))), rel=1e-3)
     assert found.removed_m2 == 0
 
@@ -107,7 +107,7 @@ def test_what_takes_too_long_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None
     for name in ("intersection", "difference"):
         monkeypatch.setattr(shapely, name, None)
     began = processor_seconds()
-    assert difference(one, other) == UNKNOWN
+    assert area_difference(one, other) == UNKNOWN
     assert common_area(one, other) is None
     took = processor_seconds() - began
     assert took > OVERLAY_SECONDS

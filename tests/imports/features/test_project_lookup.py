@@ -33,7 +33,7 @@ def test_what_is_looked_up_has_no_plan_of_an_empty_table(client: Client) -> None
         for _ in range(10):
             project_lookup.has_slug(client.account_id, "alpine")
         if db.engine.dialect.name == "postgresql":
-            connection = queries.connection_to(queries.engine())
+            connection = queries.connection_to(queries.reading_engine())
             cursor = connection.cursor()
             cursor.execute("SELECT statement FROM pg_prepared_statements")
             own = "SELECT projects.id AS id \nFROM projects"  # others may look for a slug, too

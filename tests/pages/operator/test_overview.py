@@ -14,7 +14,8 @@ from app.audit.log.listing import LatestEntries
 from app.audit.targets import Target
 from app.db.extensions import db
 from app.doctor import doctor_runs, jobs
-from app.doctor.doctor_runs import Finding, read_progress, store_findings
+from app.doctor.doctor_runs import read_progress, store_findings
+from app.doctor.findings import ok, problem, warning
 from app.jobs import shutdown
 from app.jobs.queue import IMPORTS, job_queue
 from app.jobs.valkey import valkey
@@ -28,9 +29,9 @@ from tests.pages.operator.support import operator_browser
 from tests.pages.support import post
 
 FINDINGS = (
-    Finding("disk", "problem", "0.1 GB free", "Free some space at once."),
-    Finding("mails", "warning", "Emails waiting: 7", "Check that a worker is running."),
-    Finding("python", "ok", "3.11 <b>", ""),
+    problem("0.1 GB free", "Free some space at once.")._replace(check="disk"),
+    warning("Emails waiting: 7", "Check that a worker is running.")._replace(check="mails"),
+    ok("3.11 <b>")._replace(check="python"),
 )
 
 
@@ -39,7 +40,7 @@ def _no_findings(app: Flask) -> None:
     with app.app_context():
         client = valkey().client
         queue = job_queue(client, IMPORTS).key
-        client.delete(doctor_runs._FOUND, doctor_runs._REQUESTED, queue)
+        client.delete(doctor_runs._FINDINGS, doctor_runs._REQUESTED, queue)
         for key in client.keys("rq:job:periodic-run-doctor"):  # type: ignore[union-attr]
             client.delete(key)
 

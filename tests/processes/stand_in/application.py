@@ -13,14 +13,14 @@ from rq.serializers import JSONSerializer
 from app.http import logging, middleware
 from app.jobs import registry, valkey
 from app.jobs.queue import job_queue
-from app.processes.embedded import redis_url
+from app.processes.embedded_valkey import redis_url
 from config import Settings
 
 
 def create_app(settings: Settings) -> Flask:
     app = Flask(__name__, static_folder=None)
     app.config["SETTINGS"] = settings
-    registry.register(JOBS)
+    registry.register_jobs(JOBS)
     middleware.init_app(app)
     logging.init_app(app)
     valkey.init_app(app, settings, lambda: redis_url(settings))

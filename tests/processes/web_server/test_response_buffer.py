@@ -116,4 +116,4 @@ def test_pacing_is_of_the_response_of_the_thread() -> None:
         other = threading.Thread(target=pace_response, args=(1, 1))
         other.start()
         other.join()
-        assert response.most == MAX_HELD
+        assert response.max_size == MAX_HELD

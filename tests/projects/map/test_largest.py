@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from app.db.extensions import db
-from app.db.queries import engine
+from app.db.queries import reading_engine
 from app.geometry import Bounds
 from app.lists.query import ListQuery
 from app.projects.listing import list_projects
@@ -43,7 +43,7 @@ def account_id(
         db.session.remove()
     with filled.app.app_context():
         db.engine.dispose()
-        engine().dispose()
+        reading_engine().dispose()
 
 
 def expected(records: Iterable[dict[str, Any]], wanted: MapFilter) -> list[str]:

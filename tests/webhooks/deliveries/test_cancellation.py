@@ -75,7 +75,7 @@ def test_many_deliveries_are_canceled_in_several_steps(
     for _ in range(7):
         make_project(customer)
     customer.put(f"/v1/webhooks/{webhook['id']}", {"enabled": False})
-    monkeypatch.setattr(cancellation, "_CANCELED_AT_ONCE", 2)
+    monkeypatch.setattr(cancellation, "_BATCH", 2)
     deliver()
     assert states(customer, webhook) == ["canceled"] * 7
 

@@ -113,14 +113,14 @@ def test_an_outage_of_the_database_loses_nothing(
     webhook = make_webhook(customer, url=receiver.url(), events=["invoice.paid"])
     queue(customer, 20, webhook)
     failures = iter([True, True, False])
-    real = dispatcher.record_outcomes
+    real = dispatcher.save_outcomes
 
     def record(*arguments: Any) -> bool:
         if next(failures, False):
             raise OperationalError("INSERT", {}, Exception("gone"))
         return real(*arguments)
 
-    monkeypatch.setattr(dispatcher, "record_outcomes", record)
+    monkeypatch.setattr(dispatcher, "save_outcomes", record)
     assert deliver() == 20
     assert len(receiver.requests) == 20, "none is sent twice"
     assert states(customer) == ["succeeded"] * 20
@@ -159,7 +159,7 @@ def test_a_commit_whose_response_was_lost_is_not_recorded_again(
     """The database goes down just after it has committed."""
     webhook = make_webhook(customer, url=receiver.url(), events=["invoice.paid"])
     queue(customer, 20, webhook)
-    real, written, lost = dispatcher.record_outcomes, [], []
+    real, written, lost = dispatcher.save_outcomes, [], []
 
     def record(run: str, outcomes: Any) -> bool:
         written.extend(outcomes)
@@ -173,7 +173,7 @@ def test_a_commit_whose_response_was_lost_is_not_recorded_again(
             lost.extend(written)
             raise OperationalError("COMMIT", {}, Exception("gone"))
 
-    monkeypatch.setattr(dispatcher, "record_outcomes", record)
+    monkeypatch.setattr(dispatcher, "save_outcomes", record)
     with (
         delivering.app_context(),
         closing(jobs.open_egress(delivering.config["SETTINGS"])) as egress,

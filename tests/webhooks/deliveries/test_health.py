@@ -13,7 +13,7 @@ from app.db.transactions import transaction
 from app.models import Mail
 from app.policy.deliveries import DISABLED_AFTER, RETRY_AFTER, WARNED_AFTER
 from app.values import clock
-from app.webhooks.deliveries.health import record_health
+from app.webhooks.deliveries.health import update_health
 from tests.make import Client, make_member, make_project
 from tests.make.webhooks import deliveries, make_webhook, set_webhook, webhook_row
 from tests.outbound.receivers import Exchange, Receiver, answering, in_turn
@@ -166,7 +166,7 @@ def test_a_success_that_is_recorded_after_a_410_does_not_undo_it(
     deliver()
     before = outcome(claimed(webhook["id"], account_id=customer.account_id))
     with customer.app.app_context(), transaction():
-        record_health([before._replace(url=receiver.url())])
+        update_health([before._replace(url=receiver.url())])
     assert status(customer, webhook) == ("disabled", "gone")
     assert webhook_row(customer, webhook["id"])["failing_since"] is not None
 

@@ -25,7 +25,7 @@ pytestmark = pytest.mark.both
 
 def claim(app: Flask, run: str, numbers: dict[str, int]) -> list[ClaimedDelivery]:
     with app.app_context():
-        found = leases.claim(run, numbers, clock.now())
+        found = leases.claim_deliveries(run, numbers, clock.now())
         db.session.commit()
         return found
 
@@ -78,11 +78,11 @@ def test_a_released_delivery_is_due_as_before(delivering: Flask, customer: Clien
     before = deliveries(customer)
     claimed = claim(delivering, "one", {webhook["id"]: 2})
     with delivering.app_context():
-        leases.release("other", claimed)
+        leases.release_deliveries("other", claimed)
         db.session.commit()
     assert {row["claim"] for row in deliveries(customer)} == {"one"}, "claimed by another run"
     with delivering.app_context():
-        leases.release("one", claimed)
+        leases.release_deliveries("one", claimed)
         db.session.commit()
     assert deliveries(customer) == before
 
@@ -96,14 +96,14 @@ def test_a_run_whose_lease_expired_overwrites_nothing(
     later(LEASE)
     (delivery,) = claim(delivering, "next", {webhook["id"]: 1})
     with delivering.app_context():
-        outcomes.record_failed("late", [Retry(late, "pending", clock.now())])
+        outcomes.mark_failed("late", [Retry(late, "pending", clock.now())])
         cancellation.cancel_claimed("late", [late])
         db.session.commit()
         (row,) = deliveries(customer)
         assert (row["state"], row["attempts"], row["claim"]) == ("pending", 0, "next")
-        outcomes.record_delivered([late])
+        outcomes.mark_succeeded([late])
         db.session.commit()
-        outcomes.record_failed("next", [Retry(delivery, "pending", clock.now())])
+        outcomes.mark_failed("next", [Retry(delivery, "pending", clock.now())])
         db.session.commit()
     (row,) = deliveries(customer)
     assert (row["state"], row["due_at"]) == ("succeeded", None), (

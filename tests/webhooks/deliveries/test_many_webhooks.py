@@ -35,7 +35,7 @@ from app.values.ids import new_id
 from app.webhooks.deliveries import jobs, webhook_queue
 from app.webhooks.deliveries.due import DueScan
 from app.webhooks.deliveries.fair_scheduler import FairScheduler
-from app.webhooks.deliveries.outcomes import record_outcomes
+from app.webhooks.deliveries.outcomes import save_outcomes
 from tests.make import Client, make_project
 from tests.outbound.receivers import Receiver
 from tests.webhooks.conftest import Later
@@ -134,7 +134,7 @@ class Steps:
             return
         self.sent.update(each.delivery.id for each in begun)
         with transaction():
-            record_outcomes("a run", begun)
+            save_outcomes("a run", begun)
 
 
 @pytest.mark.both

@@ -14,7 +14,7 @@ import pytest
 from flask import Flask
 
 from app.db.transactions import transaction
-from app.jobs.valkey import connect, valkey
+from app.jobs.valkey import connect_valkey, valkey
 from app.policy.deliveries import LEASE
 from app.values import clock
 from app.webhooks.deliveries import dispatcher, jobs, webhook_queue
@@ -227,7 +227,7 @@ def test_outcomes_that_came_during_a_long_step_are_recorded_before_the_next(
     delivering: Flask, customer: Client, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A scan that takes long, as each statement does where processors are rare."""
-    steps, real = slow_down_scans(monkeypatch, 0.2), dispatcher.record_outcomes
+    steps, real = slow_down_scans(monkeypatch, 0.2), dispatcher.save_outcomes
     take = Dispatcher._on_outcome
 
     def taken(self: Dispatcher, outcome: Any) -> None:
@@ -243,7 +243,7 @@ def test_outcomes_that_came_during_a_long_step_are_recorded_before_the_next(
         steps.append("record")
         return real(run_id, outcomes)
 
-    monkeypatch.setattr(dispatcher, "record_outcomes", record)
+    monkeypatch.setattr(dispatcher, "save_outcomes", record)
     with running(delivering) as job:
         for _ in range(6):  # there is always something to look for
             time.sleep(0.1)
@@ -260,7 +260,10 @@ def test_a_job_delivers_while_valkey_does_not_answer(
     linger_for(0.1)
     webhook = make_webhook(customer, url=receiver.url(), events=["project.created"])
     make_project(customer)
-    with delivering.app_context(), connect(delivering.config["SETTINGS"].redis_url) as control:
+    with (
+        delivering.app_context(),
+        connect_valkey(delivering.config["SETTINGS"].redis_url) as control,
+    ):
         control.client_pause(3_600_000, all=False)  # commands that write
         try:
             assert jobs.deliver() == 1

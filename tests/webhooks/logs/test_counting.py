@@ -13,7 +13,7 @@ from flask import Flask
 
 from app.auth.tenant import rows_of
 from app.db.extensions import db
-from app.db.queries import engine
+from app.db.queries import reading_engine
 from app.lists import log_counts
 from app.models import DeliveryLog
 from app.values import clock
@@ -138,7 +138,7 @@ def test_counting_reads_only_the_index(app: Flask) -> None:
     webhook_id = make_webhook(client)["id"]
     with app.app_context():
         _fill(client, webhook_id)
-        if engine().dialect.name == "sqlite":
+        if reading_engine().dialect.name == "sqlite":
             assert "COVERING INDEX" in _plan(client, webhook_id)
     path = f"/v1/webhooks/{webhook_id}/logs"
     for query in ("", "?status=success", "?page=1500", "?page=700&status=failed"):
@@ -170,10 +170,10 @@ def _fill(client: Client, webhook_id: str) -> None:
 
 def _plan(client: Client, webhook_id: str) -> str:
     whole = log_counts._count_until_query(LOG, LogStatementFilters(True, True)).compiled_for(
-        engine().dialect
+        reading_engine().dialect
     )
     values = {"account_id": client.account_id, "webhook_id": webhook_id}
-    with engine().connect() as connection:
+    with reading_engine().connect() as connection:
         cursor = connection.connection.cursor()
         upto = first_id("log", clock.now())
         values |= {"status": "failed", "event_type": "asset.created", "upto": upto}

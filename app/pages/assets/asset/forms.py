@@ -10,16 +10,16 @@ from werkzeug.datastructures import MultiDict
 
 from app.assets.schemas import AssetCreateSchema, AssetUpdateSchema
 from app.pages.assets.asset.coordinates import Axis, read_degrees, split_both
+from app.pages.editable_fields import ASSET_FIELDS
 from app.pages.project_choice import ProjectChoice
 from app.pages.projects.project.details import asset_place
 from app.pages.record_draft import RecordDraft
-from app.pages.record_fields import ASSET_FIELDS
 
 _AXES: Final[tuple[Axis, Axis]] = ("longitude", "latitude")  # as GeoJSON has them
 
 
 class AssetDraft(RecordDraft):
-    """The form of an asset. A new one says in which project it is."""
+    """The form of an asset, and the project of a new one."""
 
     fields = ASSET_FIELDS
     others = ("name", "type", "status", "latitude", "longitude")
@@ -44,8 +44,8 @@ class AssetDraft(RecordDraft):
     def labelled(self) -> dict[str, str]:
         return {
             "Name": self.texts["name"],
-            "Type": _shown(self.texts["type"]).lower(),
-            "Status": _shown(self.texts["status"]).lower(),
+            "Type": _spaced(self.texts["type"]).lower(),
+            "Status": _spaced(self.texts["status"]).lower(),
             "Location": ", ".join(filter(None, (self.texts["latitude"], self.texts["longitude"]))),
         }
 
@@ -53,23 +53,23 @@ class AssetDraft(RecordDraft):
         """Read the values to create or update an asset with.
 
         Args:
-            before: the record of the asset as it is; None: a new one.
+            before: the saved record of the asset; None for a new one.
         """
-        was = self.other_texts(before) if before else dict.fromkeys(self.others, "")
-        given = {
+        former = self.other_texts(before) if before else dict.fromkeys(self.others, "")
+        values = {
             "name": self.texts["name"],
-            "type": _word(self.texts["type"], was["type"]),
-            "status": _word(self.texts["status"], was["status"]) or "active",
+            "type": _keyword(self.texts["type"], former["type"]),
+            "status": _keyword(self.texts["status"], former["status"]) or "active",
             **self.read_fields(),
         }
-        if any(self.texts[axis] != was[axis] for axis in _AXES):
-            given["location"] = self._location()
-        self.load(AssetUpdateSchema() if before else AssetCreateSchema(), given)
+        if any(self.texts[axis] != former[axis] for axis in _AXES):
+            values["location"] = self._location()
+        self.load(AssetUpdateSchema() if before else AssetCreateSchema(), values)
         if not self.texts["type"]:
             self.errors["type"] = ["Say what it is, such as equipment."]
 
     def _location(self) -> dict[str, Any] | None:
-        """The GeoJSON of the coordinates; None for none, and where they are wrong."""
+        """Return the coordinates as a GeoJSON Point; None if they are missing or invalid."""
         if not any(self.texts[axis] for axis in _AXES):
             return None
         degrees = []
@@ -83,16 +83,15 @@ class AssetDraft(RecordDraft):
         return {"type": "Point", "coordinates": degrees} if len(degrees) == 2 else None
 
 
-def _shown(word: str) -> str:
-    """A word as the field shows it."""
-    return word.replace("_", " ").strip()
+def _spaced(keyword: str) -> str:
+    """Return a keyword as the field shows it."""
+    return keyword.replace("_", " ").strip()
 
 
-def _word(text: str, was: str) -> str:
-    """Return the word of an open vocabulary that people write as a text: ``fire_tower`` for "Fire
-    tower".
+def _keyword(text: str, former: str) -> str:
+    """Return the keyword for a text: ``fire_tower`` for "Fire tower".
 
     Args:
-        was: the word as it is, which stays where the field still shows it.
+        former: the saved keyword, which stays if the field still shows it.
     """
-    return was if _shown(text) == _shown(was) else re.sub(r"\s+", "_", text.strip().lower())
+    return former if _spaced(text) == _spaced(former) else re.sub(r"\s+", "_", text.strip().lower())

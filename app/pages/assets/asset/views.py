@@ -12,21 +12,21 @@ from app.assets.service import check_asset, create_asset, delete_asset, read_ass
 from app.assets.words import known_words
 from app.auth.principal import Principal
 from app.db.transactions import transaction
-from app.geometry import contains, stored_rings
+from app.geometry import contains_point, stored_rings
 from app.http.errors import BadRequest, PreconditionFailed
 from app.http.etags import IfMatch
 from app.pages.assets.asset.forms import AssetDraft
+from app.pages.editable_fields import ASSET_FIELDS, field_facts
 from app.pages.metadata import linked_metadata
 from app.pages.project_choice import ProjectChoice, choose_project
-from app.pages.projects.project.details import asset_place, text_of
+from app.pages.projects.project.details import asset_place, geometry_text
 from app.pages.recent_changes import latest_changes
-from app.pages.record_fields import ASSET_FIELDS, facts
 from app.policy.forms import RECORD_FORM_BYTES
 from app.policy.request_limits import ASSET_STATUSES
 from app.projects.lookup import project_name, read_project
 from app.site.forms import form_page
 from app.site.pages import PageBlueprint, page, redirect_to
-from app.site.protection import FormLimits, takes
+from app.site.protection import FormLimits, with_form_limits
 from app.site.signed_in import of_account
 from app.usage.counters import project_total, read_counters
 
@@ -38,40 +38,40 @@ _ONE: Final = "/assets/<project_id>/<asset_id>"
 @bp.get("/assets/new")
 @of_account("assets:write")
 def new_asset(principal: Principal) -> Response:
-    """The form of a new asset, perhaps with a project, a type or a place already."""
+    """The form of a new asset. The address can fill in fields."""
     draft = AssetDraft.sent(request.args)
     draft.texts["status"] = draft.texts["status"] or "active"
-    draft.project = _chosen(principal, request.args)
+    draft.project = _chosen_project(principal, request.args)
     return _form(principal, draft)
 
 
 @bp.post("/assets/new")
-@takes(FormLimits(RECORD_FORM_BYTES))
+@with_form_limits(FormLimits(RECORD_FORM_BYTES))
 @of_account("assets:write")
 def create(principal: Principal) -> Response:
     """Create an asset from the form."""
     draft = AssetDraft.sent(request.form)
-    draft.project = _chosen(principal, request.form)
+    draft.project = _chosen_project(principal, request.form)
     draft.read()
     if not draft.project.id:
         draft.errors["project"] = [draft.project.problem or "Choose the project that it is in."]
     if not draft.values or draft.project.id is None:
         return _form(principal, draft)
     with draft.refusals(), transaction():
-        made = create_asset(principal, draft.project.id, **draft.values)
+        record = create_asset(principal, draft.project.id, **draft.values)
     if draft.has_problem:
         return _form(principal, draft)
-    done = f"{made['name']} created."
+    message = f"{record['name']} created."
     if request.form.get("then") == "another":
-        again = urlencode({"project_id": made["project_id"], "type": made["type"]})
-        return redirect_to(f"/assets/new?{again}", f"{done} Add the next one.")
-    return redirect_to(_path(made), done)
+        query = urlencode({"project_id": record["project_id"], "type": record["type"]})
+        return redirect_to(f"/assets/new?{query}", f"{message} Add the next one.")
+    return redirect_to(_path(record), message)
 
 
 @bp.get(_ONE)
 @of_account("assets:read")
 def asset(principal: Principal, project_id: str, asset_id: str) -> Response:
-    """An asset: where it is, what is known of it, and who changed it."""
+    """An asset: its location, its fields, and who changed it."""
     record = read_asset(principal.account_id, project_id, asset_id)
     project = read_project(principal.account_id, project_id)
     return page(
@@ -82,7 +82,7 @@ def asset(principal: Principal, project_id: str, asset_id: str) -> Response:
         place=asset_place(record),
         is_outside=_is_outside(record, project),
         metadata=linked_metadata(record["metadata"], "/assets"),
-        facts=facts(ASSET_FIELDS, record),
+        facts=field_facts(ASSET_FIELDS, record),
         changes=latest_changes(principal.account_id, asset_id),
         statuses=dict.fromkeys((*ASSET_STATUSES, record["status"])),
     )
@@ -97,7 +97,7 @@ def edit_asset(principal: Principal, project_id: str, asset_id: str) -> Response
 
 
 @bp.post(f"{_ONE}/edit")
-@takes(FormLimits(RECORD_FORM_BYTES))
+@with_form_limits(FormLimits(RECORD_FORM_BYTES))
 @of_account("assets:write")
 def save(principal: Principal, project_id: str, asset_id: str) -> Response:
     """Save an asset, unless somebody else has changed it since the form was loaded."""
@@ -106,9 +106,9 @@ def save(principal: Principal, project_id: str, asset_id: str) -> Response:
     draft.read(record)
     if not draft.values:
         return _form(principal, draft, record)
-    shown = IfMatch(draft.version or None)
+    is_unchanged = IfMatch(draft.version or None)
     with draft.refusals(), transaction():
-        update_asset(principal, project_id, asset_id, draft.values, shown)
+        update_asset(principal, project_id, asset_id, draft.values, is_unchanged)
     if isinstance(draft.rejection, PreconditionFailed):
         record = read_asset(principal.account_id, project_id, asset_id)
         draft.compare(principal.account_id, record)
@@ -141,16 +141,16 @@ def delete(principal: Principal, project_id: str, asset_id: str) -> Response:
 
 
 def _is_outside(asset: dict[str, Any], project: dict[str, Any]) -> bool:
-    """Return whether an asset has a location that is not within the boundary of its project."""
+    """Return True if the location of an asset is outside the boundary of its project."""
     place = asset_place(asset)
     if place is None or project["geometry"] is None:
         return False
     longitude, latitude = place["place"]
-    return not contains(stored_rings(text_of(project["geometry"])), longitude, latitude)
+    return not contains_point(stored_rings(geometry_text(project["geometry"])), longitude, latitude)
 
 
-def _chosen(principal: Principal, sent: MultiDict[str, str]) -> ProjectChoice:
-    return choose_project(principal.account_id, sent.get("project_id", ""), sent.get("project"))
+def _chosen_project(principal: Principal, fields: MultiDict[str, str]) -> ProjectChoice:
+    return choose_project(principal.account_id, fields.get("project_id", ""), fields.get("project"))
 
 
 def _path(record: dict[str, Any]) -> str:

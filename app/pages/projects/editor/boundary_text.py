@@ -1,4 +1,4 @@
-"""A boundary as people write or paste it: GeoJSON, also of whole features, or WKT."""
+"""Boundaries as text: WKT, or GeoJSON, also of whole features."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from app.projects.boundaries.validation import geometry_report
 _WGS84: Final = (None, 4326)
 
 
-class Checked(NamedTuple):
-    """A text: the boundary of a valid one with its warnings, the problems of any other, and the
-    GeoJSON geometry that it holds, valid or not."""
+class CheckedBoundary(NamedTuple):
+    """A checked text: the boundary, None if there are problems, and the GeoJSON geometry, which may
+    be invalid."""
 
     boundary: Boundary | None
     problems: list[dict[str, Any]]
@@ -24,30 +24,31 @@ class Checked(NamedTuple):
     warnings: list[dict[str, Any]]
 
 
-def check_boundary(text: str) -> Checked:
-    """Check a boundary as people write it; a blank text is none, and has no problems.
+def check_boundary(text: str) -> CheckedBoundary:
+    """Check a boundary in a text. A blank text has no boundary and no problems.
 
     Raises:
-        ServiceUnavailable: it is expensive to check, and too many others are before this request.
+        ServiceUnavailable: too many other boundaries are being checked.
     """
     try:
-        value = read_text(text)
+        geometry = read_boundary_text(text)
     except GeometryInvalid as error:
-        return Checked(None, [_for_people(asdict(each)) for each in error.problems], None, [])
-    if value is None:
-        return Checked(None, [], None, [])
-    report, boundary = geometry_report(value)
+        problems = [_for_people(asdict(problem)) for problem in error.problems]
+        return CheckedBoundary(None, problems, None, [])
+    if geometry is None:
+        return CheckedBoundary(None, [], None, [])
+    report, boundary = geometry_report(geometry)
     problems, warnings = (list(map(_for_people, report[name])) for name in ("problems", "warnings"))
-    return Checked(boundary, problems, value, warnings)
+    return CheckedBoundary(boundary, problems, geometry, warnings)
 
 
 def _for_people(problem: dict[str, Any]) -> dict[str, Any]:
-    """A problem as somebody who draws sees it."""
+    """Return a problem with a message in plain words."""
     return problem | {"message": plain_message(problem["code"], problem["message"])}
 
 
-def read_text(text: str) -> Any:
-    """The GeoJSON geometry of a text, not validated; None for a blank one.
+def read_boundary_text(text: str) -> Any:
+    """Read the GeoJSON geometry of a text without validating it; None for a blank text.
 
     The polygons of several features become one MultiPolygon.
 
@@ -56,10 +57,10 @@ def read_text(text: str) -> Any:
     """
     if not text.strip():
         return None
-    found = read_geometry_text(text)
-    if found.srid not in _WGS84:
+    written = read_geometry_text(text)
+    if written.srid not in _WGS84:
         raise _invalid("The coordinates must be longitude and latitude in WGS 84 (EPSG:4326).")
-    value: Any = found.geometry
+    value: Any = written.geometry
     if not isinstance(value, dict):
         return value
     if value.get("type") == "FeatureCollection":
@@ -68,14 +69,14 @@ def read_text(text: str) -> Any:
 
 
 def _combined(features: Any) -> Any:
-    whole = features if isinstance(features, list) else []
-    geometries = [each.get("geometry") for each in whole if isinstance(each, dict)]
+    listed = features if isinstance(features, list) else []
+    geometries = [feature.get("geometry") for feature in listed if isinstance(feature, dict)]
     if len(geometries) == 1:
         return geometries[0]
     parts: list[Any] = []
     for geometry in geometries:
-        known = geometry if isinstance(geometry, dict) else {}
-        kind, coordinates = known.get("type"), known.get("coordinates")
+        members = geometry if isinstance(geometry, dict) else {}
+        kind, coordinates = members.get("type"), members.get("coordinates")
         if kind == "Polygon":
             parts.append(coordinates)
         elif kind == "MultiPolygon" and isinstance(coordinates, list):

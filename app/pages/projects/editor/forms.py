@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from app.pages.editable_fields import PROJECT_FIELDS
 from app.pages.metadata import Row
 from app.pages.projects.editor.boundary_text import check_boundary
 from app.pages.record_draft import RecordDraft
-from app.pages.record_fields import PROJECT_FIELDS
 from app.projects.schemas import ProjectCreateSchema, ProjectUpdateSchema
 from app.values.strict_json import dumps
 
@@ -26,23 +26,23 @@ class ProjectDraft(RecordDraft):
         text = "" if geometry is None else dumps(geometry).decode()
         return {"name": record["name"], "status": record["status"], "geometry": text}
 
-    def labelled(self) -> dict[str, str]:  # the map compares boundaries
+    def labelled(self) -> dict[str, str]:  # without the boundary, which the map compares
         return {"Name": self.texts["name"], "Status": self.texts["status"]}
 
     def read(self, before: Mapping[str, Any] | None = None) -> None:
         """Read the values to create or update a project with.
 
         Args:
-            before: the record of the project as it is; None: a new one.
+            before: the saved record of the project; None for a new one.
         """
-        given = {"name": self.texts["name"], **self.read_fields()}
+        values = {"name": self.texts["name"], **self.read_fields()}
         if before is None:
-            self.load(ProjectCreateSchema(), given)
+            self.load(ProjectCreateSchema(), values)
         else:
             shows_status = before["status"] != "archived"
             status = (shows_status and self.texts["status"]) or before["status"]
             self.texts["status"] = status
-            self.load(ProjectUpdateSchema(), given | {"status": status})
+            self.load(ProjectUpdateSchema(), values | {"status": status})
         checked = check_boundary(self.texts["geometry"])
         self.loaded["geometry"] = checked.boundary
         self.problems = tuple(checked.problems)
@@ -50,8 +50,7 @@ class ProjectDraft(RecordDraft):
             self.errors["geometry"] = [problem["message"] for problem in checked.problems]
 
 
-# What a newcomer can begin with: a made-up shape beside the Brice Creek Trail in the Umpqua
-# National Forest, Oregon.
+# A made-up shape beside the Brice Creek Trail in the Umpqua National Forest, Oregon.
 EXAMPLE: Final = ProjectDraft(
     {
         "name": "Brice Creek example",

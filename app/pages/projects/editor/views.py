@@ -1,4 +1,4 @@
-"""New projects, and editing those that exist."""
+"""Creating and editing projects."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from app.projects.lookup import compare_boundaries, read_project
 from app.projects.service import create_project, update_project
 from app.site.forms import form_page
 from app.site.pages import PageBlueprint, redirect_to
-from app.site.protection import FormLimits, takes
+from app.site.protection import FormLimits, with_form_limits
 from app.site.signed_in import is_from_script, of_account
 from app.values.ids import is_id
 from app.values.strict_json import Fragment
@@ -29,13 +29,13 @@ bp = PageBlueprint("project_editor", __name__, section="/projects")
 
 _LIMITS: Final = FormLimits(RECORD_FORM_BYTES, "geometry", "max_body_bytes")
 _ONE: Final = "/projects/<project_id>/edit"
-_NAMES: Final = {"slug": "name"}  # of fields of a refusal, in the form
+_NAMES: Final = {"slug": "name"}  # fields of the service, and of the form
 
 
 @bp.get("/projects/new")
 @of_account("projects:write")
 def new_project(principal: Principal) -> Response:
-    """Draw a new project, or begin with the example, or with a feature of an import."""
+    """Draw a new project, or start from the example or from a feature of an import."""
     draft = EXAMPLE if request.args.get("from") == "example" else ProjectDraft()
     if import_id := request.args.get("import"):
         number = request.args.get("feature", 0, int)
@@ -45,7 +45,7 @@ def new_project(principal: Principal) -> Response:
 
 
 @bp.post("/projects/new")
-@takes(_LIMITS)
+@with_form_limits(_LIMITS)
 @of_account("projects:write")
 def create(principal: Principal) -> Response:
     """Create a project from the form."""
@@ -54,10 +54,10 @@ def create(principal: Principal) -> Response:
     if not draft.values:
         return _editor(principal, draft)
     with draft.refusals(_NAMES), transaction():
-        made = create_project(principal, may_share_name=True, **draft.values)
+        record = create_project(principal, may_share_name=True, **draft.values)
     if draft.has_problem:
         return _editor(principal, draft)
-    return redirect_to(f"/projects/{made['id']}?saved", f"{made['name']} created.")
+    return redirect_to(f"/projects/{record['id']}?saved", f"{record['name']} created.")
 
 
 @bp.get(_ONE)
@@ -69,7 +69,7 @@ def edit_project(principal: Principal, project_id: str) -> Response:
 
 
 @bp.post(_ONE)
-@takes(_LIMITS)
+@with_form_limits(_LIMITS)
 @of_account("projects:write")
 def save(principal: Principal, project_id: str) -> Response:
     """Save a project, unless somebody else has changed it since the form was loaded."""
@@ -78,10 +78,10 @@ def save(principal: Principal, project_id: str) -> Response:
     draft.read(record)
     if not draft.values:
         return _editor(principal, draft, record)
-    ahead = compare_boundaries(principal, draft.values, project_id)
-    shown = IfMatch(draft.version or None)
+    compared = compare_boundaries(principal, draft.values, project_id)
+    is_unchanged = IfMatch(draft.version or None)
     with draft.refusals(_NAMES), transaction():
-        update_project(principal, project_id, draft.values, shown, compared=ahead)
+        update_project(principal, project_id, draft.values, is_unchanged, compared=compared)
     if isinstance(draft.rejection, PreconditionFailed):
         record = read_project(principal.account_id, project_id)
         draft.compare(principal.account_id, record)
@@ -91,26 +91,26 @@ def save(principal: Principal, project_id: str) -> Response:
 
 
 @bp.post("/projects/check")
-@takes(_LIMITS)
+@with_form_limits(_LIMITS)
 @of_account("projects:read")
 def check(principal: Principal) -> Response:
     """Check a boundary while it is drawn: area, problems, warnings and overlaps.
 
-    The response has the geometry that a text holds, valid or not.
+    The response has the geometry of the text, also if it is invalid.
     """
     boundary, problems, geometry, warnings = check_boundary(request.form.get("geometry", ""))
-    own = request.form.get("project_id", "")
-    asked: dict[str, Any] = {"boundary": boundary, "overlaps": True, "seconds": 0.0}
-    asked["project_id"] = own if is_id("project", own) else None
-    found = find_overlaps(principal, asked)
+    project_id = request.form.get("project_id", "")
+    query: dict[str, Any] = {"boundary": boundary, "overlaps": True, "seconds": 0.0}
+    query["project_id"] = project_id if is_id("project", project_id) else None
+    overlaps = find_overlaps(principal, query)
     return json_response(
         {
             "area_hectares": None if boundary is None else boundary.area_m2 / 10_000,
             "geometry": geometry if boundary is None else Fragment(boundary.text),
             "problems": problems,
             "warnings": warnings,
-            "overlaps": [] if found is None else found.records,
-            "complete": found is None or found.is_complete,
+            "overlaps": [] if overlaps is None else overlaps.records,
+            "complete": overlaps is None or overlaps.is_complete,
         }
     )
 

@@ -1,4 +1,4 @@
-"""What the page of a project shows besides its record."""
+"""Values of the page of a project that its record does not have."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Final
 from app.geometry import boundary_perimeter, stored_rings
 from app.values.strict_json import dumps, loads
 
-# How a boundary came, in words.
+# Labels of the sources of boundaries.
 SOURCES: Final[dict[str, str]] = {
     "api": "API",
     "import": "import",
@@ -20,30 +20,30 @@ SOURCES: Final[dict[str, str]] = {
 
 
 def perimeter_km(geometry: object) -> float | None:
-    """The length of a boundary's edges in km, those of its holes included; None without one.
+    """Return the length of a boundary's edges in km, including its holes; None without a boundary.
 
     Args:
         geometry: as in the record of a project.
     """
     if geometry is None:
         return None
-    return boundary_perimeter(stored_rings(text_of(geometry))) / 1000
+    return boundary_perimeter(stored_rings(geometry_text(geometry))) / 1000
 
 
-def text_of(geometry: object) -> str:
-    """The GeoJSON text of a record's geometry; ``null`` without one."""
+def geometry_text(geometry: object) -> str:
+    """Return the geometry of a record as GeoJSON text; ``null`` without one."""
     return dumps(geometry).decode()
 
 
 def asset_place(asset: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Where an asset is, for the map: ``place`` is longitude and latitude; None: nowhere."""
+    """Return an asset for the map: ``id``, ``name``, ``url``, and ``place``, [longitude, latitude];
+    None without a location."""
     if asset["location"] is None:
         return None
     location = loads(dumps(asset["location"]))
-    url = f"/assets/{asset['project_id']}/{asset['id']}"
     return {
         "id": asset["id"],
         "name": asset["name"],
-        "url": url,
+        "url": f"/assets/{asset['project_id']}/{asset['id']}",
         "place": location["coordinates"][:2],
     }

@@ -11,11 +11,11 @@ from app.api.openapi.geojson import GEOJSON
 from app.assets.listing import asset_query, list_assets
 from app.auth.principal import Principal
 from app.db.transactions import transaction
+from app.pages.editable_fields import PROJECT_FIELDS, field_facts
 from app.pages.export_formats import format_names
 from app.pages.metadata import linked_metadata
 from app.pages.projects.project.details import SOURCES, asset_place, perimeter_km
 from app.pages.recent_changes import latest_changes
-from app.pages.record_fields import PROJECT_FIELDS, facts
 from app.projects.boundaries.overlaps import overlaps_of_project
 from app.projects.boundaries.restoring import read_boundary_to_restore, restore_boundary
 from app.projects.boundary_history.listing import list_entries, read_entry
@@ -42,21 +42,21 @@ def project(principal: Principal, project_id: str) -> Response:
     entries, total = list_entries(account_id, project_id, number, _BOUNDARIES)
     before, _ = list_entries(account_id, project_id, number * _BOUNDARIES + 1, 1)
     assets, asset_total = list_assets(account_id, project_id, asset_query(per_page=_ASSETS))
-    shown = list(assets)
+    listed_assets = list(assets)
     return page(
         "project/project.html",
         principal=principal,
         project=record,
         perimeter=perimeter_km(record["geometry"]),
         metadata=linked_metadata(record["metadata"], "/projects", status="any"),
-        facts=facts(PROJECT_FIELDS, record),
+        facts=field_facts(PROJECT_FIELDS, record),
         changes=latest_changes(account_id, project_id),
         entries=list(zip_longest(entries, [*entries[1:], *before])),
         page_number=number,
         pages=-(-total // _BOUNDARIES),
         sources=SOURCES,
-        assets=shown,
-        places=[place for asset in shown if (place := asset_place(asset))],
+        assets=listed_assets,
+        places=[place for asset in listed_assets if (place := asset_place(asset))],
         asset_total=asset_total,
         formats=format_names("projects"),
     )
@@ -85,8 +85,7 @@ def former_boundary(principal: Principal, project_id: str, boundary_id: str) -> 
 def overlaps(principal: Principal, project_id: str) -> Response:
     """The projects that overlap with a project: a part of its page."""
     check_project(principal, project_id)
-    found = overlaps_of_project(principal, project_id)
-    return page("project/overlaps.html", overlaps=found)
+    return page("project/overlaps.html", overlaps=overlaps_of_project(principal, project_id))
 
 
 @bp.post("/projects/<project_id>/boundaries/<boundary_id>/restore")

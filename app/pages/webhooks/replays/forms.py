@@ -1,4 +1,4 @@
-"""The form that chooses past events."""
+"""The form that selects past events."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from werkzeug.datastructures import MultiDict
 
 from app.pages.webhooks.event_groups import chosen_types
 from app.site.forms import Draft, sent_texts
-from app.site.moments import in_utc
+from app.site.times import field_timestamp
 from app.values import clock
 from app.webhooks.replays.schemas import ReplayInputSchema
 from app.webhooks.replays.service import EventSelection
 
 
 class ReplayDraft(Draft):
-    """The form that chooses past events, with times in UTC as browsers have them."""
+    """The form that selects past events, with times in UTC as browsers send them."""
 
     @classmethod
     def new(cls, webhook: Mapping[str, Any], days: int, *, only_failed: bool) -> Self:
@@ -29,18 +29,18 @@ class ReplayDraft(Draft):
 
     @classmethod
     def sent(cls, form: MultiDict[str, str]) -> Self:
-        """Return the form as it was sent, in an address or a body."""
+        """Return the form as it was sent, in a query or a body."""
         texts = sent_texts(form, ("since", "until", "only_failed"))
         times = {name: texts[name].strip().removesuffix("Z") for name in ("since", "until")}
         return cls(texts | times | {"event_types": chosen_types(form, "event_types")})
 
     def selection(self) -> EventSelection | None:
-        """Read which events it selects; None: ``errors`` say what is wrong."""
+        """Return the selected events; None if the form has errors."""
         texts = self.texts
-        times = {name: in_utc(texts[name]) for name in ("since", "until") if texts[name]}
+        times = {name: field_timestamp(texts[name]) for name in ("since", "until") if texts[name]}
         only_failed = texts["only_failed"] == "true"
-        given = {**times, "event_types": texts["event_types"], "only_failed": only_failed}
-        self.load(ReplayInputSchema(), given)
+        values = {**times, "event_types": texts["event_types"], "only_failed": only_failed}
+        self.load(ReplayInputSchema(), values)
         if self.errors and not texts["since"]:
             self.errors["since"] = ["Say from when."]
         if self.errors and not texts["event_types"]:

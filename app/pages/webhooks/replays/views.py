@@ -1,4 +1,4 @@
-"""Sending past events again: which, how many that are, and starting it."""
+"""Sending past events to a webhook again."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from flask import Response, request
 
 from app.auth.principal import Principal
 from app.db.transactions import transaction
-from app.pages.webhooks.event_groups import event_groups, in_words
-from app.pages.webhooks.explanations import explain, failure_of
+from app.pages.webhooks.event_groups import event_groups, subscription_words
+from app.pages.webhooks.explanations import explain_attempt, failure_of
 from app.pages.webhooks.replays.forms import ReplayDraft
 from app.policy.deliveries import REPLAYED_PER_SECOND
 from app.policy.request_limits import EVENT_DAYS
@@ -28,7 +28,7 @@ _PATH: Final = "/webhooks/<webhook_id>/replay"
 @bp.get(_PATH)
 @of_account("admin")
 def choose(principal: Principal, webhook_id: str) -> Response:
-    """A form that says which events; once it is sent, how many they are."""
+    """The form that selects events, and once it is sent, their number."""
     if "since" not in request.args:
         overview = read_overview(principal.account_id, webhook_id)
         only_failed = request.args.get("only_failed", "") == "true"
@@ -44,7 +44,7 @@ def choose(principal: Principal, webhook_id: str) -> Response:
 @bp.post(_PATH)
 @of_account("admin")
 def start(principal: Principal, webhook_id: str) -> Response:
-    """Begin to send them."""
+    """Start sending the selected events."""
     draft = ReplayDraft.sent(request.form)
     selection = draft.selection()
     if selection is None:
@@ -72,11 +72,11 @@ def _page(
         "webhook_replays/replay.html",
         draft,
         webhook=overview,
-        explanation=explain(failure) if failure else None,
+        explanation=explain_attempt(failure) if failure else None,
         selection=selection,
         number=number,
         groups=event_groups(),
-        in_words=in_words,
+        subscription_words=subscription_words,
         kept_days=EVENT_DAYS,
         chosen_days=days,
         periods=_PERIODS,

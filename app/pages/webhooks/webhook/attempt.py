@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-_WIDTH: Final = 1000.0  # of the drawing
+_WIDTH: Final = 1000.0  # width of the drawing
 _PHASES: Final = {
     "resolve_ms": "Looking up the name",
     "connect_ms": "Connecting",
@@ -22,8 +22,7 @@ _STATES: Final = {
 
 
 class Phase(NamedTuple):
-    """A step of an attempt: its bar, and its milliseconds; None where it was not reached or not
-    needed."""
+    """A phase of an attempt, with the place of its bar. ``milliseconds`` is None without it."""
 
     key: str
     name: str
@@ -33,24 +32,24 @@ class Phase(NamedTuple):
 
 
 def phases_of(timing: Mapping[str, int | None]) -> list[Phase]:
-    """The steps of an attempt, one after the other, on a bar as wide as all of it took."""
+    """Return the phases of an attempt, with their places on a bar of ``_WIDTH``."""
     total = max(timing["total_ms"] or 0, sum(timing[key] or 0 for key in _PHASES), 1)
-    found, x = [], 0.0
+    phases, x = [], 0.0
     for key, name in _PHASES.items():
         milliseconds = timing[key]
         width = (milliseconds or 0) / total * _WIDTH
-        found.append(
+        phases.append(
             Phase(key.removesuffix("_ms"), name, milliseconds, round(x, 1), round(width, 1))
         )
         x += width
-    return found
+    return phases
 
 
-def pretty(body: str) -> str:
-    """A JSON text with a line for each value."""
+def pretty_json(body: str) -> str:
+    """Return a JSON text with indents."""
     return json.dumps(json.loads(body), indent=2, ensure_ascii=False)
 
 
 def state_words(state: str | None) -> str:
-    """The state of a delivery in a few words."""
+    """Return the label for the state of a delivery."""
     return "no longer kept" if state is None else _STATES[state]

@@ -1,4 +1,4 @@
-"""The charts of a webhook: how many attempts succeeded and failed, and how long responses took."""
+"""The charts of a webhook: succeeded and failed attempts, and response times."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
-from app.site.charts import Chart, Series, lines, stacked_bars
+from app.site.charts import Chart, Series, line_chart, stacked_bars
 from app.values import clock
 from app.webhooks.activity import AttemptTotal, count_by_day, count_by_hour
 
 _COLUMN: Final = {1: timedelta(hours=1), 7: timedelta(hours=6), 30: timedelta(days=1)}
-_MEDIAN, _MOST = 0.5, 0.95
+_MEDIAN, _MOST = 0.5, 0.95  # shares of the successes
 
 
 class Charts(NamedTuple):
-    """Both charts, and the numbers beside them."""
+    """Both charts, and the total numbers of attempts."""
 
     attempts: Chart
     latency: Chart
@@ -27,11 +27,11 @@ class Charts(NamedTuple):
 class _Column(NamedTuple):
     begins: datetime
     failed: int
-    took: Counter[int]  # of successes, by their rounded milliseconds
+    successes: Counter[int]  # by rounded milliseconds
 
 
 def charts_of(account_id: str, webhook_id: str, days: int) -> Charts:
-    """The charts of this many days, one of ``_COLUMN``, up to now."""
+    """Return the charts of the last ``days``, a key of ``_COLUMN``."""
     width = _COLUMN[days]
     end = _end_of_column(clock.now(), width)
     begin = end - timedelta(days=days)
@@ -39,7 +39,7 @@ def charts_of(account_id: str, webhook_id: str, days: int) -> Charts:
     counts = count(account_id, webhook_id, begin - timedelta(hours=1))
     columns = list(_columns(counts, begin, width, timedelta(days=days) // width))
     names = [_name(column.begins, width) for column in columns]
-    succeeded = [column.took.total() for column in columns]
+    succeeded = [column.successes.total() for column in columns]
     failed = [column.failed for column in columns]
     return Charts(
         stacked_bars(
@@ -47,11 +47,11 @@ def charts_of(account_id: str, webhook_id: str, days: int) -> Charts:
             [Series("Succeeded", "good", succeeded), Series("Failed", "bad", failed)],
             lambda number: f"{number:,.0f}",
         ),
-        lines(
+        line_chart(
             names,
             [
-                Series("95 of 100 within", "other", [_share(each, _MOST) for each in columns]),
-                Series("Half within", "main", [_share(each, _MEDIAN) for each in columns]),
+                Series("95 of 100 within", "other", [_share(column, _MOST) for column in columns]),
+                Series("Half within", "main", [_share(column, _MEDIAN) for column in columns]),
             ],
             _milliseconds,
         ),
@@ -64,30 +64,31 @@ def _columns(
     counts: Iterable[AttemptTotal], begin: datetime, width: timedelta, number: int
 ) -> Iterator[_Column]:
     failed: Counter[int] = Counter()
-    took: list[Counter[int]] = [Counter() for _ in range(number)]
-    for begins, status, took_ms, many in counts:
+    successes: list[Counter[int]] = [Counter() for _ in range(number)]
+    for begins, status, milliseconds, total in counts:
         place = (clock.parse_time(begins) - begin) // width
         if 0 <= place < number:
             if status == "failed":
-                failed[place] += many
+                failed[place] += total
             else:
-                took[place][took_ms] += many
+                successes[place][milliseconds] += total
     for place in range(number):
-        yield _Column(begin + place * width, failed[place], took[place])
+        yield _Column(begin + place * width, failed[place], successes[place])
 
 
 def _share(column: _Column, share: float) -> float | None:
-    """Within how many milliseconds this share of the successes was answered; None without any."""
-    left = share * column.took.total()
-    for took_ms, number in sorted(column.took.items()):
+    """Return the milliseconds within which a share of the successes was answered; None without
+    any."""
+    left = share * column.successes.total()
+    for milliseconds, number in sorted(column.successes.items()):
         left -= number
         if left <= 0:
-            return took_ms
+            return milliseconds
     return None
 
 
 def _end_of_column(moment: datetime, width: timedelta) -> datetime:
-    """The end of the column that a moment is in; columns begin at midnight in UTC."""
+    """Return the end of the column with a moment; columns begin at midnight UTC."""
     midnight = moment.replace(hour=0, minute=0, second=0, microsecond=0)
     return midnight + ((moment - midnight) // width + 1) * width
 

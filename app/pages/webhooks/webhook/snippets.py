@@ -1,9 +1,9 @@
 """Programs that verify the signature of a webhook's requests, in several languages.
 
 They are in ``templates/webhook/snippets``. Each responds to signed requests at the path of the
-webhook's URL with 204, to others with 401. Those in JavaScript, Go and Java listen on PORT; that in
-Python is for a WSGI server, in Ruby for Rack, and in PHP a script of a web server. The secret comes
-from the environment and is never part of a page.
+webhook's URL with 204, to others with 401. The programs in JavaScript, Go and Java listen on PORT;
+the one in Python needs a WSGI server, Ruby needs Rack, PHP a web server. The secret comes from the
+environment and is never part of a page.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ LANGUAGES: Final = {
     "ruby": "Ruby",
     "java": "Java",
 }
-# What is the same within the quotes of all these languages, and needs no escape.
+# Needs no escape within the quotes of any of these languages.
 _PLAIN_PATH: Final = re.compile(r"/[A-Za-z0-9/._~!&()+,;=:@%-]*")
 _ANY_PATH: Final = "/webhook"
 
@@ -36,7 +36,7 @@ class Snippet(NamedTuple):
 
 
 def snippets_for(url: str) -> list[Snippet]:
-    """The programs for a webhook's URL."""
+    """Return the programs for a webhook's URL."""
     path = urlsplit(url).path or "/"
     if not _PLAIN_PATH.fullmatch(path):
         path = _ANY_PATH

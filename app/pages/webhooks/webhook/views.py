@@ -10,17 +10,16 @@ from flask import Response, request
 from app.auth.principal import Principal
 from app.db.transactions import transaction
 from app.lists.logs import LOOKED_THROUGH
-from app.pages.webhooks.event_groups import event_groups, in_words
-from app.pages.webhooks.explanations import explain, failure_of, status_words
+from app.pages.webhooks.event_groups import event_groups, subscription_words
+from app.pages.webhooks.explanations import explain_attempt, failure_of, status_words
 from app.pages.webhooks.forms import OVERLAPS
-from app.pages.webhooks.webhook.attempt import phases_of, pretty, state_words
+from app.pages.webhooks.webhook.attempt import phases_of, pretty_json, state_words
 from app.pages.webhooks.webhook.charts import charts_of
 from app.pages.webhooks.webhook.filters import PERIODS, LogFilters, read_filters
 from app.pages.webhooks.webhook.snippets import snippets_for
 from app.policy.deliveries import ATTEMPTS, DISABLED_AFTER, LOG_DAYS, RETRIES_LAST
 from app.policy.events import TEST_EVENT
-from app.site.live import live_part
-from app.site.pages import PageBlueprint, page, redirect_to
+from app.site.pages import PageBlueprint, live_part, page, redirect_to
 from app.site.signed_in import of_account
 from app.values import clock
 from app.values.clock import parse_time
@@ -40,10 +39,10 @@ _MOST_COUNTED: Final = 1_000  # deliveries that wait
 @bp.get(_ONE)
 @of_account("admin")
 def webhook(principal: Principal, webhook_id: str) -> Response:
-    """One webhook: how it is doing, its attempts, and what can be done."""
+    """One webhook: its health, its attempts, and its actions."""
     filters = read_filters(request.args)
     values = _health(principal, webhook_id)
-    found = values["webhook"]
+    overview = values["webhook"]
     return page(
         "webhook/webhook.html",
         **values | _log(principal, webhook_id, filters),
@@ -51,15 +50,15 @@ def webhook(principal: Principal, webhook_id: str) -> Response:
         groups=event_groups(),
         test_event=TEST_EVENT,
         overlaps=OVERLAPS,
-        subscribed=in_words(found["events"]),
-        snippets=snippets_for(found["url"]),
+        subscribed=subscription_words(overview["events"]),
+        snippets=snippets_for(overview["url"]),
     )
 
 
 @bp.get(f"{_ONE}/health")
 @of_account("admin")
 def health(principal: Principal, webhook_id: str) -> Response:
-    """How it is doing, for the script of the page."""
+    """The health, for the script of the page."""
     return live_part("webhook/health.html", **_health(principal, webhook_id))
 
 
@@ -97,20 +96,20 @@ def test(principal: Principal, webhook_id: str) -> Response:
 @bp.post(f"{_ONE}/retry")
 @of_account("admin")
 def retry(principal: Principal, webhook_id: str) -> Response:
-    """Try now what waits for its next try."""
+    """Retry at once all deliveries that wait for their next attempt."""
     with transaction():
         number = retry_now(principal, webhook_id)
-    said = "1 delivery is" if number == 1 else f"{number:,} deliveries are"
+    deliveries = "1 delivery is" if number == 1 else f"{number:,} deliveries are"
     return redirect_to(
         f"/webhooks/{webhook_id}",
-        f"{said} tried now. The results appear in the log." if number else "Nothing waited.",
+        f"{deliveries} tried now. The results appear in the log." if number else "Nothing waited.",
     )
 
 
 @bp.get(_LOG)
 @of_account("admin")
 def attempt(principal: Principal, webhook_id: str, log_id: str) -> Response:
-    """One attempt: what was sent, what came back, and the life of the delivery."""
+    """One attempt: the request, the response, and the state of the delivery."""
     entry = logs.read_log(principal.account_id, webhook_id, log_id)
     overview = read_overview(principal.account_id, webhook_id)
     body = logs.read_body(principal.account_id, entry["event_id"])
@@ -121,10 +120,10 @@ def attempt(principal: Principal, webhook_id: str, log_id: str) -> Response:
         host=urlsplit(overview["url"]).netloc,
         entry=entry,
         body=body,
-        pretty=None if body is None else pretty(body),
+        pretty=None if body is None else pretty_json(body),
         length=0 if body is None else len(body.encode()),
         phases=phases_of(entry["timing"]),
-        explanation=explain(entry),
+        explanation=explain_attempt(entry),
         status_words=status_words,
         delivery=delivery,
         state=state_words(delivery["state"]),
@@ -146,7 +145,7 @@ def redeliver(principal: Principal, webhook_id: str, log_id: str) -> Response:
 
 
 def _health(principal: Principal, webhook_id: str) -> dict[str, Any]:
-    """What the part with the health shows."""
+    """Return the variables of the part with the health."""
     overview = read_overview(principal.account_id, webhook_id)
     failure = failure_of(principal.account_id, overview)
     since = overview["failing_since"]
@@ -154,7 +153,7 @@ def _health(principal: Principal, webhook_id: str) -> dict[str, Any]:
         "webhook": overview,
         "host": urlsplit(overview["url"]).netloc,
         "failure": failure,
-        "explanation": explain(failure) if failure else None,
+        "explanation": explain_attempt(failure) if failure else None,
         "has_given_up": since is not None and clock.now() - parse_time(since) > RETRIES_LAST,
         "replay": last_replay(principal.account_id, webhook_id),
         "disabled_at": None if since is None else parse_time(since) + DISABLED_AFTER,
@@ -167,7 +166,7 @@ def _health(principal: Principal, webhook_id: str) -> dict[str, Any]:
 
 
 def _charts(principal: Principal, webhook_id: str, filters: LogFilters) -> dict[str, Any]:
-    """What the part with the charts shows."""
+    """Return the variables of the part with the charts."""
     return {
         "charts": charts_of(principal.account_id, webhook_id, filters.days),
         "periods": PERIODS,
@@ -175,12 +174,12 @@ def _charts(principal: Principal, webhook_id: str, filters: LogFilters) -> dict[
 
 
 def _log(principal: Principal, webhook_id: str, filters: LogFilters) -> dict[str, Any]:
-    """What the part with the log shows."""
-    found = list_latest(principal.account_id, webhook_id, filters.query)
+    """Return the variables of the part with the log."""
+    listed = list_latest(principal.account_id, webhook_id, filters.query)
     return {
         "filters": filters,
-        "found": found,
-        "entries": found.records,
+        "listed": listed,
+        "entries": listed.records,
         "looked_through": LOOKED_THROUGH,
         "most": ATTEMPTS,
         "days": LOG_DAYS,

@@ -1,6 +1,6 @@
 """GeoJSON as the Information System of Regulation (EU) 2023/1115 (EUDR) reads it: a Feature for
-each plot, in the order of producers. What the system takes is in ``app.policy.eudr``, and what is
-written of a record in ``app.formats.writers.eudr_plots``.
+each plot, in the order of producers. ``app.policy.eudr`` has what the system takes, ``plots`` what
+is written of a record.
 """
 
 from __future__ import annotations
@@ -13,19 +13,26 @@ from pathlib import Path
 from sqlite3 import Connection
 from typing import IO, Final
 
-from app.formats.writers.eudr_plots import EudrOptions, Plot, read_plots
+from app.eudr.plots import NO_OPTIONS, EudrOptions, Finding, Plot, read_plots
 from app.formats.writers.features import Feature
-from app.formats.writers.source import CannotWrite, Finding
+from app.formats.writers.source import CannotWrite
 from app.formats.writers.temporary import new_database, new_file
 from app.policy.eudr import FILE_BYTES, FILE_PRODUCERS, IN_ERROR
 
-NO_OPTIONS: Final = EudrOptions()
 _BEGINNING: Final = b'{"type":"FeatureCollection","features":[\n'
 _BETWEEN: Final = b",\n"
 _END: Final = b"\n]}\n"
 _IN_ORDER: Final = "SELECT {} FROM plots ORDER BY producer, country, place, is_point, id, part"
 _INVALID: Final = "The Information System would not take these plots as they are. See details."
 _NO_PLOTS: Final = "There are no plots to write. Draw a boundary, or choose other projects."
+
+
+class InvalidPlots(CannotWrite):
+    """The Information System would not take the plots: the first ``problems`` say why."""
+
+    def __init__(self, problems: list[Finding]) -> None:
+        super().__init__(_INVALID)
+        self.problems = problems
 
 
 def write_eudr(
@@ -41,21 +48,22 @@ def write_eudr(
         The file, at its beginning.
 
     Raises:
-        CannotWrite: there are no plots, or the system would not take them.
+        InvalidPlots: the system would not take them.
+        CannotWrite: there are no plots.
         OSError: there is no room for it.
     """
     problems: list[Finding] = []
     with plot_store(folder) as store:
-        for reading in read_plots(features, options):
-            problems += reading.problems[: IN_ERROR - len(problems)]
+        for record in read_plots(features, options):
+            problems += record.problems[: IN_ERROR - len(problems)]
             if len(problems) == IN_ERROR:
                 break
             if not problems:
-                store.add(reading.plots)
+                store.add(record.plots)
         if not problems:
             problems = file_problems(store.files(divide=options.divide))
         if problems:
-            raise CannotWrite(_INVALID, problems)
+            raise InvalidPlots(problems)
         if not store.features:
             raise CannotWrite(_NO_PLOTS)
         with new_file(folder) as file:
@@ -67,7 +75,7 @@ def write_eudr(
 
 
 class EudrFile:
-    """How many ``features``, ``producers`` and ``bytes`` a file has."""
+    """The number of ``features``, ``producers`` and ``bytes`` of a file."""
 
     def __init__(self) -> None:
         self.features = 0
@@ -76,7 +84,7 @@ class EudrFile:
         self._last: tuple[str, str] | None = None
 
     def takes(self, producer: tuple[str, str], size: int) -> bool:
-        """Return whether it has room for a plot."""
+        """Return True if it has room for a plot."""
         is_large = self.bytes + len(_BETWEEN) + size > FILE_BYTES
         is_new = producer != self._last
         return not self.features or not (is_large or (is_new and self.producers == FILE_PRODUCERS))
@@ -90,17 +98,17 @@ class EudrFile:
 
 
 def file_problems(files: list[EudrFile]) -> list[Finding]:
-    """What stands against files as a whole."""
-    found = []
-    how = "Add divide=true for several files, or filter the plots."
+    """The problems of files as a whole."""
+    problems = []
+    advice = "Add divide=true for several files, or filter the plots."
     for file in files:
         if file.producers > FILE_PRODUCERS:
             number = f"{file.producers:,} producers, and a file takes {FILE_PRODUCERS:,}"
-            found.append(Finding("too_many_producers", f"There are {number}. {how}"))
+            problems.append(Finding("too_many_producers", f"There are {number}. {advice}"))
         if file.bytes > FILE_BYTES:
             size = f"{file.bytes / 10**6:.1f} MB, and {FILE_BYTES // 10**6} are taken"
-            found.append(Finding("too_large", f"The file would have {size}. {how}"))
-    return found
+            problems.append(Finding("too_large", f"The file would have {size}. {advice}"))
+    return problems
 
 
 class PlotStore:
@@ -131,7 +139,7 @@ class PlotStore:
 
     def files(self, *, divide: bool) -> list[EudrFile]:
         """The file with the plots, or the files that they are divided into, each within the
-        bounds."""
+        limits."""
         rows = self._connection.execute(_IN_ORDER.format("producer, country, length(text)"))
         files: list[EudrFile] = []
         for producer, country, size in rows:
@@ -141,8 +149,8 @@ class PlotStore:
         return files
 
     def producers(self) -> int:
-        """The number of producers that are known, by name and country, or of countries if there are
-        more: a producer is of one country."""
+        """The number of producers by name and country, or of countries if there are more: a
+        producer is of one country."""
         rows = self._connection.execute(
             "SELECT max((SELECT count(*) FROM (SELECT DISTINCT producer, country FROM plots"
             " WHERE producer != '')), (SELECT count(DISTINCT country) FROM plots"
@@ -153,7 +161,7 @@ class PlotStore:
 
 @contextmanager
 def plot_store(folder: Path) -> Iterator[PlotStore]:
-    """A store in a folder, of which nothing is left when the block ends. Raises OSError."""
+    """A store in a folder, which is deleted when the block ends. Raises OSError."""
     with new_database(folder) as (connection, file), file:
         yield PlotStore(connection)
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from app.db import kept_copies, migrations
+from app.db import migration_copies, migrations
 from app.db.connections import close_all
 from app.db.migrations import CannotMigrate, upgrade
 from app.db.revisions import current_revision, newest_revision
@@ -73,7 +73,7 @@ def test_without_space_nothing_is_done(
     tmp_path: Path, former: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     usage: Any = shutil.disk_usage(tmp_path)._replace(free=1_000_000)
-    monkeypatch.setattr(kept_copies.shutil, "disk_usage", lambda _: usage)
+    monkeypatch.setattr(migration_copies.shutil, "disk_usage", lambda _: usage)
     with pytest.raises(CannotMigrate, match=r"1 MB are free in .*--without-copy"):
         upgrade()
     assert (current_revision(), copies(tmp_path)) == (former, [])

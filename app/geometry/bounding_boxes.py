@@ -17,8 +17,7 @@ class Bounds(NamedTuple):
 
     A box that crosses the antimeridian has ``east`` past 180: from 170°E to 170°W is west=170,
     east=190. The full circle is west=-180, east=180. Two boxes overlap if they have a point in
-    common, a shared edge or corner too, with one of them as it is or shifted by ±360 degrees of
-    longitude.
+    common, also on an edge, perhaps after one is shifted by ±360 degrees of longitude.
     """
 
     west: float
@@ -28,30 +27,30 @@ class Bounds(NamedTuple):
 
 
 WORLD: Final = Bounds(-180, -90, 180, 90)
-_RADIUS: Final = 6_400_000  # meters; that of the Earth is nowhere larger
-_BULGE: Final = 1.05  # by which an area can exceed its box, as its edges are geodesics
+_RADIUS: Final = 6_400_000  # meters; the Earth's is nowhere larger
+_BULGE: Final = 1.05  # an area can exceed its box by this, as its edges are geodesics
 
 
-def around(*boxes: Bounds | None) -> Bounds | None:
-    """The box around others, as they are unwrapped; None if there are none."""
-    given = [box for box in boxes if box is not None]
-    if not given:
+def box_around(*boxes: Bounds | None) -> Bounds | None:
+    """The box around unwrapped boxes; None if there are none."""
+    known_boxes = [box for box in boxes if box is not None]
+    if not known_boxes:
         return None
-    wests, souths, easts, norths = zip(*given, strict=True)
+    wests, souths, easts, norths = zip(*known_boxes, strict=True)
     return Bounds(min(wests), min(souths), max(easts), max(norths))
 
 
-def wrapped(box: Bounds) -> Bounds:
+def wrapped_box(box: Bounds) -> Bounds:
     """A box with longitudes within ±180: one across the antimeridian becomes the whole circle."""
     return box._replace(west=-180.0, east=180.0) if box.east > 180 else box
 
 
-def most_in_common(boxes: Floats, others: Floats) -> Floats:
-    """At least the square meters that areas in boxes can have in common with areas in others.
+def max_common_area(boxes: Floats, others: Floats) -> Floats:
+    """An upper bound of the square meters that areas in two boxes have in common.
 
     Args:
-        boxes: of shape (n, 4), the sides in the order of ``Bounds``; or one for all others.
-        others: likewise.
+        boxes, others: arrays of shape (n, 4), the sides in the order of ``Bounds``. Either may be a
+            single box, which is compared with each of the others.
     """
     west, south, east, north = boxes.T
     other_west, other_south, other_east, other_north = others.T
@@ -61,8 +60,8 @@ def most_in_common(boxes: Floats, others: Floats) -> Floats:
         width = width + np.maximum(common, 0)
     top, bottom = np.minimum(north, other_north), np.maximum(south, other_south)
     height = np.maximum(np.sin(np.radians(top)) - np.sin(np.radians(bottom)), 0)
-    found: Floats = _BULGE * _RADIUS**2 * np.radians(width) * height
-    return found
+    area: Floats = _BULGE * _RADIUS**2 * np.radians(width) * height
+    return area
 
 
 def read_bbox(text: str) -> Bounds:
@@ -71,15 +70,15 @@ def read_bbox(text: str) -> Bounds:
     A minLon past maxLon means a box that crosses the antimeridian (RFC 7946 section 5.2); it is
     returned unwrapped. Raises ValueError with one clear sentence.
     """
-    words = text.split(",")
-    if len(words) != 4:
+    numbers = text.split(",")
+    if len(numbers) != 4:
         raise ValueError('A bbox is four numbers, "minLon,minLat,maxLon,maxLat".')
-    for word in words:
-        if not _NUMBER.fullmatch(word):
+    for number in numbers:
+        if not _NUMBER.fullmatch(number):
             raise ValueError(
-                f'A bbox is four numbers separated by commas; "{word[:40]}" is not a number.'
+                f'A bbox is four numbers separated by commas; "{number[:40]}" is not a number.'
             )
-    west, south, east, north = map(float, words)
+    west, south, east, north = map(float, numbers)
     if max(abs(west), abs(east)) > 180:
         raise ValueError(
             "The first and third number of a bbox, its longitudes, must be within ±180."

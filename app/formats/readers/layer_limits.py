@@ -1,4 +1,4 @@
-"""Bounds of a layer that readers check while they read it, and names for columns."""
+"""The limits of a layer, which readers check while they read it, and names for columns."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from app.policy.files import COLUMN_NAME_LENGTH, COLUMNS, POSITIONS, VALUE_BYTES
 
 
 class Columns:
-    """The names of a layer's columns, each once, in the order in which they were found."""
+    """The names of a layer's columns, each once, in the order in which they occur."""
 
     def __init__(self) -> None:
         self._names: dict[str, None] = {}
@@ -26,7 +26,7 @@ class Columns:
         if len(name) > COLUMN_NAME_LENGTH:
             raise FileInvalid(
                 f"The name of a column has {len(name):,} characters, and may have "
-                f"{COLUMN_NAME_LENGTH:,}. Rename the column that begins with {shown(name)}."
+                f"{COLUMN_NAME_LENGTH:,}. Rename the column that begins with {quoted(name)}."
             )
         if len(self._names) >= COLUMNS:
             raise FileInvalid(f"A layer has more than {COLUMNS} columns. Leave some of them out.")
@@ -37,13 +37,13 @@ class Columns:
 
 
 class PositionCount:
-    """The number of positions that the features of a layer have had so far."""
+    """Counts the positions of the features of a layer."""
 
     def __init__(self) -> None:
         self._count = 0
 
     def add(self, positions: int) -> None:
-        """Raise FileInvalid if there are too many."""
+        """Count positions. Raises FileInvalid if there are too many."""
         self._count += positions
         if self._count > POSITIONS:
             raise FileInvalid(
@@ -53,9 +53,9 @@ class PositionCount:
 
 
 def value_too_long(name: str, number: int) -> FileInvalid:
-    """The error for a value of a column that is too long, in a feature with this number."""
+    """The error for a value of a column that is too long, in the feature with a number."""
     return FileInvalid(
-        f"The value of {shown(name)} in feature {number:,} is longer than "
+        f"The value of {quoted(name)} in feature {number:,} is longer than "
         f"{VALUE_BYTES // 2**20} MiB. Shorten it."
     )
 
@@ -65,13 +65,13 @@ def memory_of(text: str) -> int:
     return len(text) if text.isascii() else 4 * len(text)
 
 
-def unique(name: str, others: Container[str]) -> str:
+def unique_name(name: str, others: Container[str]) -> str:
     """The name, with a number after it if it is among ``others``: "A (2)"."""
     numbered = (f"{name} ({number})" for number in count(2))
-    return next(one for one in chain([name], numbered) if one not in others)
+    return next(candidate for candidate in chain([name], numbered) if candidate not in others)
 
 
-def shown(name: str) -> str:
+def quoted(name: str) -> str:
     """A name from a file for a message: quoted, printable, and short."""
     text = "".join(character if character.isprintable() else "?" for character in name[:81])
     return f'"{text[:80]}…"' if len(text) > 80 else f'"{text}"'

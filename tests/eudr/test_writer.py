@@ -1,5 +1,5 @@
 """Files for the Information System of the EUDR. What it would say of them is judged by
-``tests.eudr_validator``, which knows nothing of the writer."""
+``tests.eudr.validator``, which knows nothing of the writer."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 import shapely
 
-from app.formats.writers import eudr, eudr_plots
-from app.formats.writers.eudr import write_eudr
-from app.formats.writers.eudr_plots import EudrOptions, read_plots
-from app.formats.writers.source import CannotWrite, Finding
+from app.eudr import plots, writer
+from app.eudr.plots import EudrOptions, Finding, read_plots
+from app.eudr.writer import InvalidPlots, write_eudr
+from app.formats.writers.source import CannotWrite
 from app.geometry import geodesic_area
-from tests.eudr_validator import faults_of
+from tests.eudr.validator import faults_of
 from tests.formats.writers.sources import Record, asset, project, source
 from tests.make.geometry import multi_square, square, square_ring
 
@@ -50,9 +50,9 @@ def _plots(folder: Path, *records: Record, **options: Any) -> list[dict[str, Any
     return json.loads(_text(folder, *records, **options))["features"]
 
 
-def _problems(folder: Path, *records: Record, **options: Any) -> tuple[Finding, ...]:
+def _problems(folder: Path, *records: Record, **options: Any) -> list[Finding]:
     features = [each for record in records for each in source(record).features()]
-    with pytest.raises(CannotWrite) as raised:
+    with pytest.raises(InvalidPlots) as raised:
         write_eudr(features, folder, EudrOptions(**options))
     assert list(folder.iterdir()) == []
     return raised.value.problems
@@ -341,17 +341,17 @@ def test_all_problems_are_told_but_not_without_end(
 ) -> None:
     records = [_plot(n, ProducerCountry="XX") for n in range(5)]
     assert len(_problems(tmp_path, *records)) == 5
-    monkeypatch.setattr(eudr, "IN_ERROR", 3)
-    monkeypatch.setattr(eudr_plots, "_TOGETHER", 1)
+    monkeypatch.setattr(writer, "IN_ERROR", 3)
+    monkeypatch.setattr(plots, "_BATCH_RECORDS", 1)
     features = (each for record in records for each in source(record).features())
-    with pytest.raises(CannotWrite) as raised:
+    with pytest.raises(InvalidPlots) as raised:
         write_eudr(features, tmp_path)
     assert len(raised.value.problems) == 3
     assert len(list(features)) == 2  # those after them were not read
 
 
 def test_a_file_that_would_be_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(eudr, "FILE_BYTES", 1_000)
+    monkeypatch.setattr(writer, "FILE_BYTES", 1_000)
     records = [_plot(n, geometry=square(3 * n)) for n in range(10)]
     (problem,) = _problems(tmp_path, *records)
     assert (problem.code, problem.record_id) == ("too_large", None)
@@ -359,7 +359,7 @@ def test_a_file_that_would_be_too_large(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def test_too_many_producers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(eudr, "FILE_PRODUCERS", 4)
+    monkeypatch.setattr(writer, "FILE_PRODUCERS", 4)
     records = [_plot(n, geometry=square(3 * n), ProducerName=f"P{n}") for n in range(5)]
     assert _codes(tmp_path, *records) == ["too_many_producers"]
     assert len(_plots(tmp_path, *records[:4], variant=2)) == 4
@@ -369,7 +369,7 @@ def test_too_many_producers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 def test_a_division_keeps_the_bounds(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bound: str, most: int
 ) -> None:
-    monkeypatch.setattr(eudr, bound, most)
+    monkeypatch.setattr(writer, bound, most)
     records = [_plot(n, geometry=square(3 * n), ProducerName=f"P{n}") for n in range(10)]
     features = [each for record in records for each in source(record).features()]
     with write_eudr(features, tmp_path, EudrOptions(divide=True, variant=2)) as file:

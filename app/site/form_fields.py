@@ -1,4 +1,4 @@
-"""The fields of forms that no resource of the API has."""
+"""The schema of forms, and fields that no resource of the API has."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ class FormSchema(ma.Schema):
     """The fields of a form. An empty one counts as missing.
 
     Attributes:
-        known: facts about the person that others know, which a new password must not resemble.
+        guessable: texts about the person that a new password must not resemble.
     """
 
-    known: Sequence[str] = ()
+    guessable: Sequence[str] = ()
 
 
 class NameSchema(FormSchema):
@@ -29,7 +29,7 @@ class NameSchema(FormSchema):
 
 
 class Slug(fields.String):
-    """The slug of a new account; empty: one that is derived from its name."""
+    """The slug of a new account; if empty, it is derived from the name."""
 
     def __init__(self) -> None:
         super().__init__(load_default="")
@@ -46,29 +46,25 @@ class Slug(fields.String):
 
 
 class NewPassword(fields.String):
-    """A new password.
+    """A new password, which must not resemble the texts of other fields."""
 
-    Args:
-        about: other fields of the form, whose texts the password must not resemble either.
-    """
-
-    def __init__(self, *about: str) -> None:
+    def __init__(self, *others: str) -> None:
         super().__init__(required=True)
-        self._about = about
+        self._others = others
 
     def _deserialize(
         self, value: str, attr: Any, data: Mapping[str, str] | None, **options: Any
     ) -> str:
-        typed = [(data or {}).get(name, "") for name in self._about]
-        if problem := password_problem(value, [*typed, *getattr(self.parent, "known", ())]):
+        guessable = [(data or {}).get(name, "") for name in self._others]
+        guessable += getattr(self.parent, "guessable", ())
+        if problem := password_problem(value, guessable):
             raise ma.ValidationError(problem)
         return value
 
 
 class WholeNumber(fields.Integer):
-    """A whole number from ``low`` to ``high``; ``message`` says so of any other text."""
+    """A whole number from ``low`` to ``high``; ``message`` is the error for any other text."""
 
     def __init__(self, low: int, high: int, message: str) -> None:
-        bounds = validate.Range(low, high, error=message)
-        super().__init__(required=True, validate=bounds)
+        super().__init__(required=True, validate=validate.Range(low, high, error=message))
         self.error_messages |= dict.fromkeys(("required", "invalid", "too_large"), message)

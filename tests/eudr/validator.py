@@ -22,7 +22,7 @@ from functools import cache
 from importlib import resources
 from typing import Any, Final, NamedTuple
 
-from tests.eudr_rings import (
+from tests.eudr.rings import (
     READINGS,
     Positions,
     decimals,

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from app.cli.certificates import ensure_certificates
-from app.cli.listening import ReceivedDelivery, Receiver
+from app.cli.webhook_receiver import ReceivedDelivery, Receiver
 from app.security.webhook_signing import new_secret, request_headers, signatures
 
 BODY = b'{"type":"project.created"}'

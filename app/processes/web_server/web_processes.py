@@ -1,5 +1,5 @@
-"""The web processes of ``bin/serve``: gunicorn's workers without its own parent process, as the
-application's process is the parent of all parts."""
+"""The web processes of ``bin/serve``: gunicorn's workers without gunicorn's parent process, as the
+application is the parent of all parts."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from config import ROOT
 
 
 class WebServer:
-    """gunicorn with its settings and the application, and processes that are not yet forked.
+    """gunicorn with its settings, the application, and processes to be forked.
 
     Args:
-        listener: the descriptor of the listening socket, which is taken over.
+        listener: descriptor of the listening socket, which this object closes.
     """
 
     def __init__(self, listener: int) -> None:
@@ -47,12 +47,12 @@ class WebProcess:
         )  # fmt: skip
 
     def last_sign(self) -> float:
-        """When the process last showed that it lives; monotonic."""
-        found: float = self._worker.tmp.last_update()
-        return found
+        """Return when the process last showed that it is alive (monotonic)."""
+        updated_at: float = self._worker.tmp.last_update()
+        return updated_at
 
     def run(self) -> None:
-        """Serve requests until SIGTERM, in the process that was forked for it."""
+        """Serve requests until SIGTERM, in the forked process."""
         self._worker.pid = os.getpid()
         try:
             self._arbiter.cfg.post_fork(self._arbiter, self._worker)

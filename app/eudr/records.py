@@ -1,0 +1,86 @@
+"""The records that a file for the EUDR is written of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import Any, Final
+
+from flask import Flask
+from sqlalchemy import bindparam
+
+from app.assets.listing import asset_query, scan_assets
+from app.auth.tenant import columns_of
+from app.db.queries import CompiledQuery
+from app.eudr.plots import EudrOptions, country_of_plot
+from app.formats.writers.features import ASSETS, PROJECTS, Feature
+from app.lists.scanning import OnBatch, in_short_queries
+from app.models import Asset
+from app.policy.eudr import PLOT_TYPE
+from app.projects.listing import project_query, scan_projects
+
+_PROJECTS_WITH_PLOTS: Final = CompiledQuery(
+    columns_of(Asset, Asset.project_id).where(Asset.type == bindparam("type")).distinct()
+)
+_FEW: Final = 50  # projects whose plots are read one project after the other
+
+
+class PlotReader:
+    """Reads the projects and assets of an account that are plots.
+
+    Args:
+        app: provides a context for each query.
+        on_batch: called with the number of records of each batch.
+    """
+
+    def __init__(self, account_id: str, app: Flask, on_batch: OnBatch = lambda _: None) -> None:
+        self._account_id, self._app, self._on_batch = account_id, app, on_batch
+
+    def assets(self, filters: Mapping[str, Any]) -> Iterator[Feature]:
+        """Yield the plots kept as points, of the assets that filters leave."""
+        others = {**filters, "type": PLOT_TYPE}
+        project_id = others.pop("project_id", None)
+        query = asset_query(**others)
+        records = in_short_queries(
+            self._app,
+            lambda read: scan_assets(read, self._account_id, query, project_id=project_id),
+            self._on_batch,
+        )
+        return map(ASSETS.feature, records)
+
+    def projects(self, filters: Mapping[str, Any], options: EudrOptions) -> Iterator[Feature]:
+        """Yield the projects that filters leave, without those that have plots and no boundary,
+        and then their plots. With ``points``, ``country`` filters each project and each plot."""
+        others = dict(filters)
+        country = others.pop("country", None) if options.points else None
+        query = project_query(**others)
+        project_ids: list[str] = []
+        for record in in_short_queries(
+            self._app, lambda read: scan_projects(read, self._account_id, query), self._on_batch
+        ):
+            project_ids.append(record["id"])
+            is_in_country = country in (None, record["country"])
+            is_plot = record["geometry"] or record["id"] not in self._with_plots
+            if options.boundaries and is_in_country and is_plot:
+                yield PROJECTS.feature(record)
+        if options.points:
+            for plot in self._assets_of(project_ids, others):
+                if country in (None, country_of_plot(plot)):
+                    yield plot
+
+    def _assets_of(self, project_ids: list[str], filters: dict[str, Any]) -> Iterator[Feature]:
+        if len(project_ids) <= _FEW:
+            for project_id in project_ids:
+                yield from self.assets({"project_id": project_id})
+            return
+        among = frozenset(project_ids)
+        for plot in self.assets({"within": filters.get("within")}):
+            if plot.properties["project_id"] in among:
+                yield plot
+
+    @cached_property
+    def _with_plots(self) -> frozenset[str]:
+        """The ids of the projects that have plots."""
+        with self._app.app_context():
+            rows = _PROJECTS_WITH_PLOTS.tuples(account_id=self._account_id, type=PLOT_TYPE)
+            return frozenset(project_id for (project_id,) in rows)

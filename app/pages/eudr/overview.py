@@ -1,0 +1,256 @@
+"""The overview of the page: the content of the file, and its problems and warnings in groups."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import orjson
+import shapely
+from flask import current_app
+
+from app.api.expensive import client_check, expensive_work
+from app.auth.principal import Principal
+from app.eudr.grid import FEWEST_POSITIONS, Grid, cut_off, degrees
+from app.eudr.plots import Finding, RecordPlots, country_of_plot, finding_about
+from app.eudr.report import Report, make_report
+from app.exports.service import features_for_eudr
+from app.geometry import timed
+from app.geometry.complexity import SMALL
+from app.pages.eudr import words
+from app.pages.eudr.choices import Choices
+from app.policy.countries import COUNTRY_CODES
+from app.policy.eudr import DECIMALS, PROBLEMS, WARNINGS
+from app.policy.request_limits import VALIDATION_SECONDS
+from app.values.strict_json import dumps
+from app.values.text import pluralize
+
+GROUP_PLOTS: Final = 50  # plots of a group
+_CODES_WITH_MAP: Final = ("breaks_at_six_decimals", "hole")
+_OUTLINE_POSITIONS: Final = 200  # on a map
+_POSITIONS_NEAR_FAULT: Final = 40  # are added to these
+_SEARCHED_POSITIONS: Final = 5_000  # in a plot, to find its fault
+
+
+class Group(NamedTuple):
+    """All findings with one code.
+
+    Args:
+        number: the number of findings.
+        findings: the first of them.
+        others: the other plots, of overlaps.
+        proposals: countries, with the number of plots in each, the most first.
+        shapes: the first plots on a map, as JSON; empty: there is no map.
+    """
+
+    code: str
+    is_problem: bool
+    number: int
+    findings: list[Finding]
+    others: list[Finding]
+    proposals: list[tuple[str, int]]
+    shapes: str
+
+    @property
+    def words(self) -> words.Words:
+        return words.WORDS[self.code]
+
+    @property
+    def field(self) -> str | None:
+        """The property that can be set for all; None: there is none."""
+        return words.FIELD_OF.get(self.code)
+
+    @property
+    def is_of_plots(self) -> bool:
+        """False if it is about the file as a whole."""
+        return self.findings[0].record_id is not None
+
+    @property
+    def more(self) -> int:
+        return self.number - len(self.findings)
+
+
+class Overview(NamedTuple):
+    """A summary of a file, with groups of findings.
+
+    Args:
+        producers: the number of names of producers.
+        countries: of production, the most frequent first.
+        places: the number of plots that lie in each country.
+        plots: all of them; None: there is none.
+    """
+
+    report: Report
+    producers: int
+    countries: list[str]
+    places: Counter[str]
+    problems: list[Group]
+    warnings: list[Group]
+    plots: Group | None
+
+    @property
+    def headline(self) -> str:
+        """The content of the file, in a sentence."""
+        report = self.report
+        text = pluralize(report.features, "plot")
+        if self.producers:
+            text += f" of {pluralize(self.producers, 'producer')}"
+        elif report.features:
+            text += " without producers"
+        if self.countries:
+            text += f" in {words.countries(self.countries)}"
+        kinds = [f"{report.plots:,} with boundaries"] if report.plots else []
+        kinds += [f"{report.points:,} as points"] if report.points else []
+        files = f" in {report.files:,} files" if report.files > 1 else ""
+        return f"{text}, {' and '.join(kinds)}, {words.size_text(report.bytes)}{files}"
+
+    @property
+    def to_complete(self) -> int:
+        return sum(self.report.problem_counts.values())
+
+
+def make_overview(principal: Principal, choices: Choices) -> Overview:
+    """Report on the file with the chosen plots.
+
+    Raises:
+        BadRequest: there are too many plots.
+        ServiceUnavailable: others are before this request.
+    """
+    summary, check = _Summary(), client_check()
+    export = choices.export(principal)
+    app = current_app._get_current_object()  # type: ignore[attr-defined]
+    features = features_for_eudr(export, app, lambda _: check())
+    with expensive_work():
+        report = make_report(features, export.eudr, Path(app.instance_path), summary.add)
+    return Overview(
+        report,
+        len(summary.producers),
+        [code for code, _ in summary.countries.most_common()],
+        summary.places,
+        _groups(report, summary, is_problem=True),
+        _groups(report, summary, is_problem=False),
+        summary.all_plots(),
+    )
+
+
+class _Summary:
+    """Numbers and shapes for the page, collected while the report is made."""
+
+    def __init__(self) -> None:
+        self.producers: set[str] = set()
+        self.countries: Counter[str] = Counter()  # of production
+        self.places: Counter[str] = Counter()  # countries that plots lie in
+        self.proposals: dict[str, Counter[str]] = defaultdict(Counter)  # by code
+        self.shapes: dict[str, list[dict[str, Any]]] = defaultdict(list)  # by code
+        self.plots: list[Finding] = []  # the first, with what the file says of them
+        self.number_of_plots = 0
+
+    def all_plots(self) -> Group | None:
+        """The group of all plots."""
+        if not self.number_of_plots:
+            return None
+        return Group(words.ALL_PLOTS, False, self.number_of_plots, self.plots, [], [], "")
+
+    def add(self, record: RecordPlots) -> None:
+        if record.plots:
+            self.number_of_plots += 1
+            if len(self.plots) < GROUP_PLOTS:
+                plot = record.plots[0]
+                texts = (plot.producer or "No producer", plot.country or "no country", plot.place)
+                self.plots.append(finding_about(record.feature, words.ALL_PLOTS, " · ".join(texts)))
+        self.countries.update({plot.country for plot in record.plots} & COUNTRY_CODES)
+        self.producers |= {plot.producer for plot in record.plots if plot.producer}
+        if (place := country_of_plot(record.feature)) is not None:
+            self.places[place] += 1
+        for finding in (*record.problems, *record.warnings):
+            if finding.code in words.FIELD_OF and place is not None:
+                self.proposals[finding.code][place] += 1
+            if finding.code in _CODES_WITH_MAP and len(self.shapes[finding.code]) < GROUP_PLOTS:
+                self.shapes[finding.code].append(_shape(record, finding))
+
+
+def _groups(report: Report, summary: _Summary, *, is_problem: bool) -> list[Group]:
+    """Groups in the order of the policy."""
+    findings = report.problems if is_problem else report.warnings
+    counts = report.problem_counts if is_problem else report.warning_counts
+    by_code: dict[str, list[Finding]] = defaultdict(list)
+    for finding in findings:
+        if len(by_code[finding.code]) < GROUP_PLOTS:
+            by_code[finding.code].append(finding)
+    return [
+        Group(
+            code,
+            is_problem,
+            counts[code],
+            by_code[code],
+            report.others[:GROUP_PLOTS] if code == "overlap" else [],
+            summary.proposals[code].most_common(),
+            dumps(summary.shapes[code]).decode() if summary.shapes[code] else "",
+        )
+        for code in (PROBLEMS if is_problem else WARNINGS)
+        if code in counts
+    ]
+
+
+def _shape(record: RecordPlots, problem: Finding) -> dict[str, Any]:
+    """Outlines of a plot, and the place of its fault, for a map."""
+    outlines = [plot.outline for plot in record.plots]
+    part, fault = _first_fault(outlines) if problem.code != "hole" else (0, None)
+    around_fault = outlines[max(0, part - GROUP_PLOTS // 2) :][:GROUP_PLOTS]
+    return {
+        "id": problem.record_id,
+        "outlines": [_simplified(degrees(outline), fault) for outline in around_fault],
+        "holes": _holes(record) if problem.code == "hole" else [],
+        "fault": fault,
+    }
+
+
+def _first_fault(outlines: list[Grid]) -> tuple[int, list[float] | None]:
+    """The index of the first outline with a fault, and where it is. 0 and None if there is none,
+    or only beyond the positions that are searched."""
+    left = _SEARCHED_POSITIONS
+    for index, outline in enumerate(outlines):
+        if len(outline) > left:
+            continue
+        left -= len(outline)
+        if (fault := _fault(outline)) is not None:
+            return index, fault
+    return 0, None
+
+
+def _holes(record: RecordPlots) -> list[Any]:
+    """The holes of a boundary, simplified."""
+    geometry = orjson.loads(dumps(record.feature.geometry))
+    parts = geometry["coordinates"]
+    parts = [parts] if geometry["type"] == "Polygon" else parts
+    return [_simplified(np.array(ring), None) for part in parts for ring in part[1:]][:GROUP_PLOTS]
+
+
+def _simplified(ring: Any, fault: list[float] | None) -> Any:
+    """Every nth position of a ring, and those nearest to the fault."""
+    indexes = set(range(0, len(ring), 1 + len(ring) // _OUTLINE_POSITIONS)) | {len(ring) - 1}
+    if fault is not None:
+        distances = np.hypot(*(ring[:, :2] - fault).T)
+        indexes |= set(np.argsort(distances)[:_POSITIONS_NEAR_FAULT].tolist())
+    return np.round(ring[sorted(indexes), :2], DECIMALS).tolist()
+
+
+def _fault(outline: Grid) -> list[float] | None:
+    """The position where an outline crosses or touches itself; None: it does not."""
+    positions = degrees(outline)
+    if len(outline) < FEWEST_POSITIONS:
+        return [float(degree) for degree in positions[0]]
+    return _place(positions) or _place(degrees(cut_off(outline)))
+
+
+def _place(positions: Any) -> list[float] | None:
+    """The place in the reason why a polygon is invalid: ``Self-intersection[8.5 50.1]``."""
+    polygon = shapely.Polygon(positions)
+    if len(positions) <= SMALL:
+        reason = shapely.is_valid_reason(polygon)
+    else:
+        reason = timed.validity_reason(polygon, VALIDATION_SECONDS) or ""
+    place = reason.partition("[")[2]
+    return [float(degree) for degree in place.rstrip("]").split()[:2]] or None
