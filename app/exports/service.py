@@ -154,7 +154,7 @@ def _scan_records(export: Export, read: Reader, *, metadata_only: bool) -> Itera
 
 
 def log_export(export: Export, account_name: str) -> None:
-    """Record in the audit log that somebody exports a file, before it is sent."""
+    """Log an export in the audit log, before the file is sent."""
     values = {name: _as_json(value) for name, value in export.filters.items() if value is not None}
     write_read_entry(
         f"{export.kind.removesuffix('s')}.exported",
