@@ -20,7 +20,7 @@ from app.http import logging
 from app.jobs.queue import DELIVERIES, GENERAL, QUEUES
 from app.jobs.scheduler import CHECK_EVERY, Scheduler
 from app.jobs.valkey import connect_valkey
-from app.maintenance.sealed import require_usable_key
+from app.maintenance.sealed_values import require_usable_key
 from app.processes.embedded_valkey import EmbeddedError, redis_url
 from app.processes.job_worker import JobWorker
 from app.processes.part_registry import INTERVAL, Announcer

@@ -63,7 +63,7 @@ def _run(settings: Settings, options: argparse.Namespace) -> int:
     import worker  # noqa: PLC0415
     from app.db import connections  # noqa: PLC0415
     from app.demo.first_start import welcome  # noqa: PLC0415
-    from app.maintenance.sealed import require_usable_key  # noqa: PLC0415
+    from app.maintenance.sealed_values import require_usable_key  # noqa: PLC0415
     from app.processes.web_server.web_processes import WebProcess, WebServer  # noqa: PLC0415
     from wsgi import app  # noqa: PLC0415
 

@@ -18,9 +18,9 @@ from app.cli.failures import errors_as_messages
 from app.cli.output import examples, json_option, output_option, show_record
 from app.db.transactions import transaction
 from app.exports.account_export.contents import CONTENTS
-from app.exports.account_export.reading import ExportedAccount
-from app.exports.account_export.service import OnBatch, record_export, write_archive
-from app.maintenance.archive import new_file
+from app.exports.account_export.json_files import ExportedAccount
+from app.exports.account_export.service import OnBatch, log_account_export, write_archive
+from app.maintenance.backup_file import new_backup_file
 
 
 @click.command("export")
@@ -47,7 +47,7 @@ def export(account: str, path: Path, force: bool, as_json: bool) -> None:
     records = Counter[str]()
     with _output(path, overwrite=force) as file:
         with transaction():
-            record_export(row.id, row.name)
+            log_account_export(row.id, row.name)
         with _progress(records, quiet=as_json) as on_batch:
             _write(ExportedAccount(row.id, row.slug, instance), file, on_batch)
     if str(path) != "-":
@@ -61,7 +61,7 @@ def _output(path: Path, *, overwrite: bool) -> Iterator[IO[bytes]]:
     if str(path) == "-":
         yield sys.stdout.buffer
         return
-    with new_file(path, overwrite=overwrite) as file:
+    with new_backup_file(path, overwrite=overwrite) as file:
         yield file
 
 

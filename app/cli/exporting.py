@@ -27,7 +27,7 @@ from app.cli.output import (
 )
 from app.db.transactions import transaction
 from app.exports.schemas import AssetExportQuerySchema, ProjectExportQuerySchema
-from app.exports.service import Export, export_of, record_export, write_export
+from app.exports.service import Export, export_of, log_export, write_export
 from app.formats.writers.formats import READ_TWICE
 from app.http.errors import BadRequest
 from app.policy import eudr
@@ -114,7 +114,7 @@ def export(
     if project_id:
         summarize_project(row.id, project_id)  # raises an error if there is none
     with transaction():
-        record_export(request, row.name)
+        log_export(request, row.name)
     is_file = str(path) != "-"
     if is_file and path.is_dir():
         raise CommandError(f"{path} is a folder; name a file.")

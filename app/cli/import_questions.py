@@ -11,7 +11,7 @@ from typing import Any, Final
 import click
 
 from app.cli.output import CommandError, echo
-from app.imports.questions import must_answer
+from app.imports.questions import required_question
 
 Json = dict[str, Any]
 
@@ -35,7 +35,7 @@ def ask(question: Mapping[str, Any]) -> Json:
     options = [(_label(option), option["put"]) for option in question["options"]]
     if question["code"] == "crs":
         options.append(("Another system", {"crs": None}))
-    if must_answer([question]) is None:
+    if required_question([question]) is None:
         options.append(("Leave it as it is", {}))
     for number, (label, _) in enumerate(options, start=1):
         echo(f"  {number}  {label}", err=True)

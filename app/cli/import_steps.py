@@ -13,12 +13,12 @@ from app.auth.principal import Principal
 from app.cli.output import CommandError
 from app.db.transactions import transaction
 from app.imports import listing, service
-from app.imports.leases import Leased, LeaseLost, end_step
+from app.imports.leases import LeasedImport, LeaseLost, end_step
 from app.imports.progress import ImportProgress
 
 
 @contextmanager
-def own_step(owner: Principal, leased: Leased) -> Iterator[None]:
+def own_step(owner: Principal, leased: LeasedImport) -> Iterator[None]:
     """Run the current step of an import in this block. If the block raises, the import fails, so
     that the command can be repeated, unless a worker has taken the import over, as after this
     process was stopped for long.
@@ -45,7 +45,7 @@ def own_step(owner: Principal, leased: Leased) -> Iterator[None]:
 class ProgressBar(ImportProgress):
     """A progress bar on a terminal; elsewhere it shows nothing."""
 
-    stays = True
+    waits_in_place = True
 
     def __init__(self, label: str, *, quiet: bool) -> None:
         self._label = label

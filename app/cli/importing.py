@@ -23,11 +23,11 @@ from app.db.transactions import transaction
 from app.imports import listing, service
 from app.imports.applying import apply_features
 from app.imports.feature_rows import count_states, delete_features, feature_numbers
-from app.imports.features.mixed_targets import targets_of
-from app.imports.leases import Leased, lease
+from app.imports.features.mixed_targets import import_targets
+from app.imports.leases import LeasedImport, lease_import
 from app.imports.listing import all_features
-from app.imports.questions import must_answer
-from app.imports.reading import read_file
+from app.imports.preview import prepare_preview
+from app.imports.questions import required_question
 from app.policy.files import FORMATS_IN
 from app.policy.imports import FILENAME_LENGTH, WORKING
 from app.usage.statistics import usage_statistics
@@ -253,13 +253,13 @@ def _run_once(
     """
     with transaction():
         row = service.create_import(owner, upload_id=None, **choices)
-        import_id, leased = row.id, lease(row)
+        import_id, leased = row.id, lease_import(row)
     try:
         _read(owner, leased, path, quiet=quiet)
         record = listing.read_import(owner, import_id)
         if record["status"] == "failed":
             raise CommandError(record["message"])
-        question = must_answer(record["questions"])
+        question = required_question(record["questions"])
         if is_terminal() and not quiet:
             others = (other for other in record["questions"] if other["code"] not in answered)
             if question := question or next(others, None):
@@ -276,21 +276,20 @@ def _run_once(
         _delete_unwritten(owner, import_id)
 
 
-def _read(owner: Principal, leased: Leased, path: Path, *, quiet: bool) -> None:
+def _read(owner: Principal, leased: LeasedImport, path: Path, *, quiet: bool) -> None:
     with transaction():
-        targets = targets_of(service.lock_import(owner, leased.import_id))
+        targets = import_targets(service.lock_import(owner, leased.import_id))
     with own_step(owner, leased), ProgressBar("Reading  ", quiet=quiet) as bar:
-        read_file(leased, path, targets, transaction, most=None, progress=bar)
+        prepare_preview(leased, path, targets, transaction, max_features=None, progress=bar)
 
 
 def _apply(owner: Principal, import_id: str, record: dict[str, Any], *, quiet: bool) -> None:
     with transaction():
         row = service.apply_import(owner, import_id)
-        targets, leased = targets_of(row), lease(row)
+        targets, leased = import_targets(row), lease_import(row)
     with own_step(owner, leased), ProgressBar("Importing", quiet=quiet) as bar:
         bar.start(record["counts"]["new"] + record["counts"]["changed"])
-        match, most = record["match"], float("inf")
-        apply_features(leased, owner, targets, match, transaction, bar, most_seconds=most)
+        apply_features(leased, owner, targets, record["match"], transaction, bar)
 
 
 def _delete_unwritten(owner: Principal, import_id: str) -> None:

@@ -30,12 +30,12 @@ from app.db import queries, revisions
 from app.db.extensions import db
 from app.db.snapshots import database_url, shown_url
 from app.db.transactions import transaction
-from app.maintenance.archive import BackupReader, Manifest
 from app.maintenance.authenticity import is_authentic, require_authentic
 from app.maintenance.backup import NOT_INCLUDED, back_up
+from app.maintenance.backup_file import BackupReader, Manifest
 from app.maintenance.copying import TableComparison, copy_database
 from app.maintenance.dump import OnRows, no_progress
-from app.maintenance.restore import Present, check, present, restore
+from app.maintenance.restore import PresentData, check_backup, read_present, restore_backup
 from app.policy.deletion import DELETED_AFTER
 from app.security.sealing import key_check
 from app.values import clock
@@ -130,14 +130,14 @@ def restore_(path: Path, unverified: bool, yes: bool, as_json: bool) -> None:
             require_authentic(source, keys)
         with _bar("Checking ", quiet=as_json) as (start, advance):
             start(sum(source.manifest.rows().values()))
-            check(source, advance)
-        before, after = present(url), source.manifest.rows()
+            check_backup(source, advance)
+        before, after = read_present(url), source.manifest.rows()
         if not (yes and as_json):
             _show_changes(url, source.manifest, before, settings)
         confirm("Replace everything?", yes=yes, as_json=as_json)
         with _bar("Restoring", quiet=as_json) as (start, advance):
             start(sum(after.values()))
-            put_off = restore(source, url, advance)
+            put_off = restore_backup(source, url, advance)
     _audit("instance.restored", path)
     record: dict[str, Any] = {"database": shown_url(url), "from": _describe(source.manifest)}
     if as_json:
@@ -225,7 +225,7 @@ def _describe(manifest: Manifest) -> dict[str, Any]:
     }
 
 
-def _show_changes(url: URL, manifest: Manifest, present: Present, settings: Settings) -> None:
+def _show_changes(url: URL, manifest: Manifest, present: PresentData, settings: Settings) -> None:
     """Show on standard error what will be replaced."""
     before, after = present.rows, manifest.rows()
     echo(f"The backup of {manifest.made_at} will replace {shown_url(url)}:", err=True)
@@ -241,7 +241,7 @@ def _show_changes(url: URL, manifest: Manifest, present: Present, settings: Sett
         )
 
 
-def _show_revisions(revision: str, present: Present) -> None:
+def _show_revisions(revision: str, present: PresentData) -> None:
     """Show what happens to the tables, if anything."""
     newest = revisions.newest_revision()
     if revision != newest:

@@ -21,7 +21,7 @@ from app.db.extensions import db
 from app.db.transactions import transaction
 from app.doctor.checks.valkey import describe_part, parts_with_another_key, url_of
 from app.jobs.valkey import connect_valkey
-from app.maintenance.sealed import SEALED, batches_of
+from app.maintenance.sealed_values import SEALED, reseal_batches
 from app.processes.part_registry import EXPIRES_AFTER, running_parts, wait_for_entries
 from app.values.command_name import canopy_command
 from app.values.files import write_private_file
@@ -85,7 +85,7 @@ def finish(as_json: bool) -> None:
     sealed: Counter[str] = Counter()
     unreadable: Counter[str] = Counter()
     for column in SEALED:
-        for batch in batches_of(column):
+        for batch in reseal_batches(column):
             covered_by_other_entry("one entry at the end covers all of it")
             db.session.commit()
             sealed[batch.table] += batch.sealed

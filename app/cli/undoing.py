@@ -14,8 +14,8 @@ from app.cli.import_steps import ProgressBar, own_step
 from app.cli.output import account_option, echo, examples, json_option, show_json, show_table
 from app.db.transactions import transaction
 from app.imports import listing, service
-from app.imports.features.mixed_targets import targets_of
-from app.imports.leases import lease
+from app.imports.features.mixed_targets import import_targets
+from app.imports.leases import lease_import
 from app.imports.listing import all_features
 from app.imports.undoing import undo_features
 from app.values.text import pluralize
@@ -63,8 +63,8 @@ def _undo(owner: Principal, import_id: str, *, quiet: bool) -> dict[str, Any]:
     """Undo the import. Returns its record."""
     with transaction():
         row = service.undo_import(owner, import_id)
-        leased, total = lease(row), row.progress_total
-        targets = targets_of(row)
+        leased, total = lease_import(row), row.progress_total
+        targets = import_targets(row)
     with own_step(owner, leased), ProgressBar("Undoing  ", quiet=quiet) as bar:
         bar.start(total)
         undo_features(leased, owner, targets, transaction, bar)

@@ -15,7 +15,7 @@ from app.db.transactions import Transaction
 from app.doctor.counters import correct_counters
 from app.doctor.derived import FORMER, SHAPES, WrongRow, wrong_rows
 from app.http.errors import ValidationFailed
-from app.maintenance.indexes import rebuild_faulty
+from app.maintenance.sqlite_indexes import rebuild_faulty
 from app.models import Project
 from app.projects.boundary_history.entries import measure_former
 from app.projects.boundary_history.saving import renew_shapes

@@ -1,4 +1,4 @@
-"""An export as the response of a request, streamed."""
+"""Streaming an export as a response."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from app.exports.service import Export
 from app.formats.writers.formats import STREAMED
 
 
-def file_response(export: Export) -> Response:
+def export_response(export: Export) -> Response:
     """Stream the file of an export."""
     app = current_app._get_current_object()  # type: ignore[attr-defined]
     check = _client_check(export)
@@ -23,13 +23,13 @@ def file_response(export: Export) -> Response:
         return service.write_export(export, app, check, at_once=at_once)
 
     def name(slug: str) -> str:
-        return service.filename(slug, export)
+        return service.export_filename(slug, export)
 
     return stream_file(export.account_id, write, export.media_type, name)
 
 
 def _client_check(export: Export) -> Callable[[int], None]:
-    """A check that ends the writing of a whole file when its client has gone. Where each piece is
-    sent at once, sending fails then."""
+    """Return a check that ends the writing of a whole file when its client has gone. A streamed
+    file needs none: sending fails."""
     check = client_check()
     return (lambda _: None) if export.format in STREAMED else (lambda _: check())

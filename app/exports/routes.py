@@ -10,16 +10,16 @@ from app.api.blueprint import ApiBlueprint
 from app.auth.guard import require_permission
 from app.auth.principal import Principal
 from app.db.transactions import transaction
-from app.exports.responses import file_response
+from app.exports.responses import export_response
 from app.exports.schemas import AssetExportQuerySchema, ProjectExportQuerySchema
-from app.exports.service import FORMATS, export_of, record_export
+from app.exports.service import FORMATS, export_of, log_export
 from app.policy.files import FORMATS_OUT
 
 bp = ApiBlueprint(
     "exports", __name__, url_prefix="/v1", description="All projects or all assets as one file."
 )
 
-# The beginning of a file of each format, for the description of the API.
+# The first bytes of each format, as examples in the API description.
 _BEGINNINGS: Final[dict[str, str]] = {
     "geojson": '{"type":"FeatureCollection","features":[',
     "geojsonl": '{"type":"Feature","id":"proj_01k9zq3mgse2j7tbyw5c4r8nhd",',
@@ -31,7 +31,7 @@ _BEGINNINGS: Final[dict[str, str]] = {
 }
 
 
-def _files(kind: str) -> dict[str, str]:
+def _example_files(kind: str) -> dict[str, str]:
     return {FORMATS_OUT[name][0]: _BEGINNINGS[name] for name in FORMATS[kind] if name != "eudr"}
 
 
@@ -42,15 +42,15 @@ def _files(kind: str) -> dict[str, str]:
     of_some_projects=True,
     query=ProjectExportQuerySchema,
     gives=(200, None),
-    files=_files("projects"),
+    files=_example_files("projects"),
 )
 def export_projects(principal: Principal, values: dict[str, Any]) -> Response:
     """Export projects to a file.
 
-    The oldest comes first. A response that ends too early is a failed one, and its file is
-    incomplete. If another export is running, the response is 503.
+    The oldest comes first. A response that ends early has failed, and its file is incomplete. While
+    another export runs, the response is 503.
     """
-    return _file("projects", principal, values)
+    return _export("projects", principal, values)
 
 
 @bp.operation(
@@ -60,23 +60,23 @@ def export_projects(principal: Principal, values: dict[str, Any]) -> Response:
     of_some_projects=True,
     query=AssetExportQuerySchema,
     gives=(200, None),
-    files=_files("assets"),
+    files=_example_files("assets"),
 )
 def export_assets(principal: Principal, values: dict[str, Any]) -> Response:
     """Export assets to a file.
 
-    The oldest comes first. A response that ends too early is a failed one, and its file is
-    incomplete. If another export is running, the response is 503.
+    The oldest comes first. A response that ends early has failed, and its file is incomplete. While
+    another export runs, the response is 503.
     """
-    return _file("assets", principal, values)
+    return _export("assets", principal, values)
 
 
-def _file(kind: str, principal: Principal, values: dict[str, Any]) -> Response:
+def _export(kind: str, principal: Principal, values: dict[str, Any]) -> Response:
     if values.get("points"):
         require_permission(principal, "assets:read")
     values["within"] = principal.project_ids
     export = export_of(kind, principal.account_id, values)
-    response = file_response(export)
+    response = export_response(export)
     with transaction():
-        record_export(export, principal.account_name)
+        log_export(export, principal.account_name)
     return response

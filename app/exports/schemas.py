@@ -1,4 +1,4 @@
-"""The queries of exports: the filters of the lists, and the format of the file."""
+"""Queries of exports: the filters of the lists, the format, and options for the EUDR."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from app.policy.fields import ASSET, PROJECT
 
 
 class _FormatOf(validate.OneOf):
-    """One of the formats of a kind; the error says so if only the other kind has it."""
+    """One of the formats of a kind; the error says if only the other kind has it."""
 
     def _format_error(self, value: Any) -> str:
         for kind, formats in FORMATS.items():
@@ -34,7 +34,7 @@ def _format(kind: str) -> fields.String:
 
 
 class _ExportQuerySchema(FilterQuerySchema):
-    """Which records, and in which format."""
+    """Filters of records, and the format."""
 
     @ma.validates_schema
     def _check_format(self, data: dict[str, Any], **_: Any) -> None:
@@ -48,7 +48,7 @@ class _ExportQuerySchema(FilterQuerySchema):
 
 
 class ProjectExportQuerySchema(_ExportQuerySchema, EudrProjectsQuerySchema):
-    """Which projects, and in which format."""
+    """Filters of projects, and the format."""
 
     class Meta(FilterQuerySchema.Meta):
         include = filter_fields(PROJECT)
@@ -58,7 +58,7 @@ class ProjectExportQuerySchema(_ExportQuerySchema, EudrProjectsQuerySchema):
 
 
 class AssetExportQuerySchema(_ExportQuerySchema, EudrQuerySchema):
-    """Which assets, and in which format."""
+    """Filters of assets, and the format."""
 
     class Meta(FilterQuerySchema.Meta):
         include = filter_fields(ASSET)

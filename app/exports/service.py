@@ -1,4 +1,4 @@
-"""Exports: files with all projects or all assets that match the filters of a list."""
+"""Exports: files with the projects or assets that match the filters of a list."""
 
 from __future__ import annotations
 
@@ -59,11 +59,7 @@ class Export(NamedTuple):
 
 
 def export_of(kind: str, account_id: str, values: dict[str, Any]) -> Export:
-    """The export that a query asks for.
-
-    Args:
-        values: the query, as its schema loads it.
-    """
+    """The export for a query, as its schema loads it."""
     filters = dict(values)
     options = pop_options(filters)
     return Export(kind, filters.pop("format"), account_id, filters, options)
@@ -76,14 +72,14 @@ def write_export(
     *,
     at_once: bool = False,
 ) -> ExportedFile:
-    """The file of an export. Most formats are written while the pieces are read; the others are
-    written before this returns, to a file that nobody else sees.
+    """The file of an export. Most formats are written while their pieces are read; others are
+    written to an unnamed file before this returns.
 
     Args:
         app: provides a context for each query, so that the pieces need none.
-        on_batch: called with the number of records read since the last call. It can raise an error
-            to end the export.
-        at_once: write all formats before returning.
+        on_batch: called with the number of records of each batch; an error that it raises ends the
+            export.
+        at_once: write every format before returning.
 
     Raises:
         BadRequest: the records cannot be written in this format.
@@ -109,12 +105,12 @@ def features_for_eudr(
     return reader.projects(export.filters, export.eudr)
 
 
-def filename(slug: str, export: Export) -> str:
-    """The name of the file of an account, such as ``green-woods-projects-2026-11-22.geojson``."""
-    what = f"{export.kind}-eudr" if export.format == "eudr" else export.kind
-    if country := dict(export.filters).get("country"):
-        what += f"-{country.lower()}"
-    return f"{slugify(slug)}-{what}-{clock.now().date()}.{export.extension}"
+def export_filename(slug: str, export: Export) -> str:
+    """The name of a file, such as ``green-woods-projects-2026-11-22.geojson``."""
+    content = f"{export.kind}-eudr" if export.format == "eudr" else export.kind
+    if country := export.filters.get("country"):
+        content += f"-{country.lower()}"
+    return f"{slugify(slug)}-{content}-{clock.now().date()}.{export.extension}"
 
 
 def _whole_file(write: Callable[[Path], IO[bytes]], app: Flask) -> IO[bytes]:
@@ -157,9 +153,9 @@ def _scan_records(export: Export, read: Reader, *, metadata_only: bool) -> Itera
     )
 
 
-def record_export(export: Export, account_name: str) -> None:
-    """Record in the audit log that somebody exports a file, before it is sent."""
-    values = {name: _plain(value) for name, value in export.filters.items() if value is not None}
+def log_export(export: Export, account_name: str) -> None:
+    """Log an export in the audit log, before the file is sent."""
+    values = {name: _as_json(value) for name, value in export.filters.items() if value is not None}
     write_read_entry(
         f"{export.kind.removesuffix('s')}.exported",
         Target("account", export.account_id, account_name),
@@ -168,6 +164,5 @@ def record_export(export: Export, account_name: str) -> None:
     )
 
 
-def _plain(value: Any) -> Any:
-    """Return the value of a filter as it is in JSON."""
+def _as_json(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else format_value(value)

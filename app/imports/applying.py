@@ -1,4 +1,4 @@
-"""The second step of an import: its decisions are written, some features in each transaction.
+"""The second step of an import: write its features, some in each transaction.
 
 Each transaction marks the features that it writes. So an import whose worker dies continues after
 the last one that was committed, and no feature is written twice.
@@ -20,21 +20,27 @@ from app.db.queries import CompiledQuery
 from app.db.transactions import Transaction
 from app.geometry.problems import whole_problem
 from app.http.errors import ApiError, Conflict
+from app.imports.delivery_backlog import wait_for_deliveries
 from app.imports.feature_rows import count_features, update_features
-from app.imports.features.bounded import BoundedMatcher
 from app.imports.features.candidates import Candidate, stored_candidate
-from app.imports.features.mixed_targets import name_of_file, targets_of
+from app.imports.features.mixed_targets import import_targets, project_name_of
 from app.imports.features.project_targets import ProjectTargets
-from app.imports.features.targets import CannotImport, Decision, Match, Matcher, Targets, Written
-from app.imports.leases import Leased, end_step, locked, put_back
+from app.imports.features.targets import (
+    CannotImport,
+    Decision,
+    Match,
+    Matcher,
+    Targets,
+    WrittenTarget,
+)
+from app.imports.leases import LeasedImport, end_step, lock_leased, put_back
 from app.imports.progress import NO_PROGRESS, ImportProgress
 from app.imports.uploads import delete_upload
-from app.imports.waiting import wait_for_deliveries
 from app.models import Import, ImportFeature
-from app.policy.imports import BATCH_BYTES, BATCH_FEATURES, BATCH_SECONDS, DECIDE_SECONDS
+from app.policy.imports import BATCH_BYTES, BATCH_FEATURES, BATCH_SECONDS
 from app.values.batching import batched_by_bytes, batched_by_time
 
-_TRIES: Final = 5  # for a name that nobody else uses meanwhile
+_NAME_TRIES: Final = 5  # while others take the names that were free
 _TO_WRITE: Final = (
     ImportFeature.import_id == bindparam("import_id"),
     or_(ImportFeature.verdict == "new", ImportFeature.verdict == "changed"),
@@ -54,7 +60,7 @@ _ROWS: Final = CompiledQuery(
     .where(*_TO_WRITE, ImportFeature.number <= bindparam("last"))
     .order_by(ImportFeature.number)
 )
-# What the import has created, and what features are that change nothing.
+# Targets that features of this import are already.
 _TAKEN: Final = CompiledQuery(
     columns_of(ImportFeature, ImportFeature.target_id).where(
         ImportFeature.import_id == bindparam("import_id"),
@@ -64,14 +70,13 @@ _TAKEN: Final = CompiledQuery(
         ),
     )
 )
-_COUNTS: Final = CompiledQuery(
-    columns_of(Import, Import.counts).where(Import.id == bindparam("import_id"))
-)
-_SECONDS: Final = "deciding_seconds"  # its name in the counts of an import
+# A decision about a candidate: the candidate, the decision or its error, and what the target
+# prepared for the change.
+_Decided = tuple[Candidate, Decision | CannotImport, Any]
 
 
 def apply_features(
-    leased: Leased,
+    leased: LeasedImport,
     principal: Principal,
     targets: Targets,
     match: Match,
@@ -79,92 +84,76 @@ def apply_features(
     progress: ImportProgress = NO_PROGRESS,
     *,
     is_over: Callable[[], bool] = lambda: False,
-    most_seconds: float = DECIDE_SECONDS,
 ) -> None:
-    """Write the features of an import; it is ``applied`` then. Stops early, between two
-    transactions, when ``is_over``, or when the import has to wait: another turn goes on.
+    """Write the features of an import, which is ``applied`` then.
 
-    Args:
-        most_seconds: of processor time, to decide about all features, in all turns together.
+    Stops early, between two transactions, when ``is_over()`` or when the import has to wait:
+    another turn goes on.
 
     Raises:
         LeaseLost: another worker has the import, or it was deleted.
-        TooCostly: deciding about the features takes more than that.
     """
     ids = {"account_id": leased.account_id, "import_id": leased.import_id}
-    taken = {row.target_id for row in _TAKEN.all(**ids)}
-    matcher = BoundedMatcher(
-        targets.matcher(leased.account_id, match, (), taken),
-        most_seconds,
-        _COUNTS.scalar(**ids).get(_SECONDS, 0.0),
-    )
+    taken_ids = {row.target_id for row in _TAKEN.all(**ids)}
+    matcher = targets.matcher(leased.account_id, match, (), taken_ids)
     after = 0
-    while rows := _next(ids, after):
+    while rows := _next_rows(ids, after):
         if not wait_for_deliveries(leased, in_transaction, progress):
             return
-        decided = (
-            (row.number, *_decide(targets, matcher, leased.account_id, _candidate(row)))
-            for row in rows
-        )
-        for batch in batched_by_time(decided, BATCH_SECONDS):
+        decisions = (_decide(targets, matcher, leased.account_id, row) for row in rows)
+        for batch in batched_by_time(decisions, BATCH_SECONDS):
             with in_transaction():
-                found = locked(leased)
-                if found.points_as_plots and not found.project_id and any(map(_is_plot, batch)):
-                    _make_project(principal, matcher, found)
-                    targets = targets_of(found)
-                written = [
-                    (number, _write(principal, targets, matcher, match, *others))
-                    for number, *others in batch
+                import_ = lock_leased(leased)
+                if import_.points_as_plots and not import_.project_id and any(map(_is_plot, batch)):
+                    _create_plots_project(principal, matcher, import_)
+                    targets = import_targets(import_)
+                changes = [
+                    (decided[0].number, _write(principal, targets, matcher, match, *decided))
+                    for decided in batch
                 ]
-                update_features(**ids, changes=written)
-                taken |= {done["target_id"] for _, done in written if done["verdict"] == "new"}
-                found.progress_done += len(batch)
-                found.counts = found.counts | {_SECONDS: matcher.seconds}
-                found.tries, found.message = 1, None
+                update_features(**ids, changes=changes)
+                taken_ids |= {row["target_id"] for _, row in changes if row["verdict"] == "new"}
+                import_.progress_done += len(batch)
+                import_.tries, import_.message = 1, None
             progress.advance(len(batch))
-            after = batch[-1][0]
+            after = batch[-1][0].number
             if is_over():
                 with in_transaction():
-                    put_back(locked(leased))
+                    put_back(lock_leased(leased))
                 return
     with in_transaction():
-        _finish(locked(leased))
+        _finish(lock_leased(leased))
 
 
-def _is_plot(decided: tuple[int, Candidate, Decision | CannotImport, Any]) -> bool:
-    return decided[1].is_plot and isinstance(decided[2], Decision)
+def _is_plot(decided: _Decided) -> bool:
+    return decided[0].is_plot and isinstance(decided[1], Decision)
 
 
-def _make_project(principal: Principal, matcher: Matcher, found: Import) -> None:
-    """Make the project of an import's plots, named after its file."""
-    name = name_of_file(found.filename)
-    item = Candidate(0, name, {})
-    made = _create(principal, ProjectTargets(), matcher, item, matcher.free_name(name))
-    found.project_id, found.project_made_at = made.target_id, made.written_at
+def _create_plots_project(principal: Principal, matcher: Matcher, import_: Import) -> None:
+    """Create the project of an import's plots, named after its file."""
+    name = project_name_of(import_.filename)
+    project = Candidate(0, name, {})
+    written = _create(principal, ProjectTargets(), matcher, project, matcher.free_name(name))
+    import_.project_id, import_.project_made_at = written.target_id, written.written_at
 
 
-def _next(ids: dict[str, str], after: int) -> list[Any]:
-    """The features after a number that one transaction should write."""
+def _next_rows(ids: dict[str, str], after: int) -> list[Any]:
+    """The features after a number that fit into one transaction."""
     sizes = _SIZES.tuples(**ids, after=after)
     batch = next(batched_by_bytes(sizes, lambda row: row[1] or 0, BATCH_BYTES), None)
     return _ROWS.all(**ids, after=after, last=batch[-1][0]) if batch else []
 
 
-def _candidate(row: Any) -> Candidate:
-    """The feature of a row, as it was checked when the file was read."""
-    return stored_candidate(row.number, row.values, row.geometry)
-
-
-def _decide(
-    targets: Targets, matcher: Matcher, account_id: str, item: Candidate
-) -> tuple[Candidate, Decision | CannotImport, Any]:
+def _decide(targets: Targets, matcher: Matcher, account_id: str, row: Any) -> _Decided:
     """Decide again about a feature: others may have changed the account since it was read."""
+    candidate = stored_candidate(row.number, row.values, row.geometry)
     try:
-        decision = matcher.decide(item)
+        decision = matcher.decide(candidate)
     except CannotImport as error:
-        return item, error, None
-    is_changed = decision.verdict == "changed"
-    return item, decision, targets.prepare(account_id, item, decision) if is_changed else None
+        return candidate, error, None
+    if decision.verdict != "changed":
+        return candidate, decision, None
+    return candidate, decision, targets.prepare(account_id, candidate, decision)
 
 
 def _write(
@@ -172,21 +161,21 @@ def _write(
     targets: Targets,
     matcher: Matcher,
     match: Match,
-    item: Candidate,
+    candidate: Candidate,
     decision: Decision | CannotImport,
     prepared: Any,
 ) -> dict[str, Any]:
-    """Write a feature. Returns the columns of its row."""
+    """Write a feature. Returns the changes of its row."""
     if isinstance(decision, CannotImport):
         return _rejected(decision.message, decision.field)
     if decision.verdict == "same":
         return {"verdict": "same", "target_id": decision.target_id}
     try:
         if decision.verdict == "new":
-            written = _create(principal, targets, matcher, item, decision.name)
+            written = _create(principal, targets, matcher, candidate, decision.name)
         else:
             with db.session.begin_nested():
-                changed = targets.change(principal, item, decision, match, prepared)
+                changed = targets.change(principal, candidate, decision, match, prepared)
             if changed is None:
                 return {"verdict": "same", "target_id": decision.target_id}
             written = changed
@@ -206,17 +195,17 @@ def _write(
 
 
 def _create(
-    principal: Principal, targets: Targets, matcher: Matcher, item: Candidate, name: str
-) -> Written:
-    """Create a target. Raises ApiError, and leaves the rest of the transaction as it is."""
-    for tries_left in reversed(range(_TRIES)):
+    principal: Principal, targets: Targets, matcher: Matcher, candidate: Candidate, name: str
+) -> WrittenTarget:
+    """Create a target. If that raises ApiError, the rest of the transaction stays."""
+    for tries_left in reversed(range(_NAME_TRIES)):
         try:
             with db.session.begin_nested():
-                return targets.create(principal, item, name)
-        except Conflict as error:  # another request has used the slug or external id meanwhile
+                return targets.create(principal, candidate, name)
+        except Conflict as error:  # another request has taken the slug or external id
             if not tries_left or not error.details or error.details[0].field != "slug":
                 raise
-            name = matcher.free_name(item.name)
+            name = matcher.free_name(candidate.name)
     raise AssertionError("the last try returns or raises")
 
 
@@ -225,7 +214,7 @@ def _rejected(message: str, field: str) -> dict[str, Any]:
     return {"verdict": "rejected", "problems": [asdict(problem)], "values": {}, "geometry": None}
 
 
-def _finish(found: Import) -> None:
-    delete_upload(found)
-    found.counts = found.counts | count_features(found.account_id, found.id)
-    end_step(found, "applied")
+def _finish(import_: Import) -> None:
+    delete_upload(import_)
+    import_.counts = import_.counts | count_features(import_.account_id, import_.id)
+    end_step(import_, "applied")

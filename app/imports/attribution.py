@@ -12,10 +12,10 @@ from app.auth.principal import Principal
 def acted_as(principal: Principal) -> dict[str, Any]:
     """The origin of a step, to be stored with the import."""
     actor, via = current_origin(principal)
-    how = {"credential": via.credential, "application": via.application}
-    return {"actor": actor._asdict(), "via": how}
+    stored_via = {"credential": via.credential, "application": via.application}
+    return {"actor": actor._asdict(), "via": stored_via}
 
 
-def acting_for(import_id: str, kept: Any) -> AbstractContextManager[None]:
-    """Set the stored origin for audit entries."""
-    return acting(Actor(**kept["actor"]), Via(**kept["via"], import_id=import_id))
+def acting_for(import_id: str, origin: Any) -> AbstractContextManager[None]:
+    """Use a stored origin for audit entries."""
+    return acting(Actor(**origin["actor"]), Via(**origin["via"], import_id=import_id))

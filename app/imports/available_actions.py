@@ -36,10 +36,11 @@ _NAMESAKES: Final = CompiledQuery(
 
 
 class AvailableActions(NamedTuple):
-    """The actions on an import, and their extent. ``actions``: those of change, apply, cancel and
-    undo. ``created`` and ``changed``: the number of features that an undo would take back, of the
-    former ``created_plots`` are assets in an import of projects.
-    ``namesakes``: the number of new features whose name is in use."""
+    """The actions on an import (change, apply, cancel, undo), and numbers of features.
+
+    An undo would delete ``created`` targets, of which ``created_plots`` are plots, and restore
+    ``changed`` ones. ``namesakes`` are new features whose name is in use.
+    """
 
     actions: frozenset[str]
     created: int

@@ -1,4 +1,4 @@
-"""The conditions of imports: permission, project, choices, and how many are unfinished."""
+"""Checks of imports: permission, project, choices, and the number of unfinished ones."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from app.auth.principal import Principal
 from app.http.errors import Conflict, Detail, NotFound, ValidationFailed
 from app.imports.feature_rows import count_states, feature_numbers
 from app.imports.features.mapping import mapped_fields
-from app.imports.listing import that_gives_way
+from app.imports.listing import replaceable_import
 from app.models import Import
 from app.policy.imports import GEOMETRY_COLUMNS
 from app.projects.lookup import check_project
 
-_GEOMETRY_COLUMNS: Final[tuple[set[str], ...]] = (
+_GEOMETRY_COMBINATIONS: Final[tuple[set[str], ...]] = (
     set(),
     {"geometry"},
     {"latitude", "longitude"},
     {"easting", "northing"},
     {"easting", "northing", "zone"},
 )
-# With another of these, a file has other features.
-ENDS_LEFT_OUT: Final = frozenset({"layer", "kind", "corners_by", "points_as_plots"})
+# Choices that give the features other numbers.
+RENUMBERING_CHOICES: Final = frozenset({"layer", "kind", "corners_by", "points_as_plots"})
 _WRONG_COLUMNS: Final = (
     "Geometries are read from geometry alone, from latitude and longitude, or from easting and "
     "northing, perhaps with zone."
@@ -33,24 +33,24 @@ _WRONG_COLUMNS: Final = (
 def check_new_import(
     principal: Principal, *, kind: str, project_id: str | None = None, **choices: Any
 ) -> None:
-    """Raise the errors that ``create_import`` would raise."""
+    """Raise the errors of ``create_import``."""
     check_kind(principal, kind, project_id, points_as_plots=choices.get("points_as_plots"))
     check_choices(kind, choices)
-    that_gives_way(principal)
+    replaceable_import(principal)
 
 
 def check_kind(
     principal: Principal, kind: str, project_id: str | None, *, points_as_plots: bool | None = None
 ) -> None:
-    """Raise Forbidden if the credential may not write this kind, and ValidationFailed if the
-    project does not fit it."""
+    """Raise Forbidden if the credential may not write this kind, and ValidationFailed if the kind
+    and the project do not go together."""
     require_permission(principal, f"{kind}:write")
     if kind == "projects":
         require_project(principal, None)
         if points_as_plots:
             require_permission(principal, "assets:write")
     elif points_as_plots is not None:
-        message = "All points become assets already. Leave it out, or import projects."
+        message = "All points become assets. Leave points_as_plots out, or import projects."
         raise ValidationFailed(details=[Detail("points_as_plots", message)])
     _check_project(principal, kind, project_id, has_plots=bool(points_as_plots))
 
@@ -60,7 +60,7 @@ def _check_project(
 ) -> None:
     if kind == "projects":
         if project_id is not None and not has_plots:
-            message = "Only assets are imported into a project. Is points_as_plots true?"
+            message = "Only assets and plots have a project. For plots, set points_as_plots."
             raise ValidationFailed(details=[Detail("project_id", message)])
         if project_id is None:
             return
@@ -76,36 +76,35 @@ def _check_project(
 
 def check_choices(kind: str, choices: Mapping[str, Any]) -> None:
     """Raise ValidationFailed for choices that imports of this kind do not have."""
-    known = mapped_fields(kind)
+    fields = mapped_fields(kind)
     mapping = choices.get("mapping") or {}
     for name in mapping:
-        if name not in (*known, *GEOMETRY_COLUMNS, "metadata"):
-            message = f"{kind.capitalize()} have no {name}. Their fields are: {', '.join(known)}."
+        if name not in (*fields, *GEOMETRY_COLUMNS, "metadata"):
+            message = f"{kind.capitalize()} have no {name}. Their fields are: {', '.join(fields)}."
             raise ValidationFailed(details=[Detail("mapping", message)])
-    if {name for name in GEOMETRY_COLUMNS if mapping.get(name)} not in _GEOMETRY_COLUMNS:
+    if {name for name in GEOMETRY_COLUMNS if mapping.get(name)} not in _GEOMETRY_COMBINATIONS:
         raise ValidationFailed(details=[Detail("mapping", _WRONG_COLUMNS)])
     if kind == "assets" and choices.get("corners_by") is not None:
         message = "Only boundaries of projects have corners."
         raise ValidationFailed(details=[Detail("corners_by", message)])
 
 
-def check_left_out(found: Import, choices: Mapping[str, Any]) -> None:
-    """Raise ValidationFailed if features that are to be left out are not in the import, or are of
-    a reading that the other choices end."""
+def check_left_out(import_: Import, choices: Mapping[str, Any]) -> None:
+    """Raise ValidationFailed if features to leave out are not in the import, or the other choices
+    give them other numbers."""
     if not choices.get("left_out"):
         return
-    if ENDS_LEFT_OUT & choices.keys():
-        message = "The features are other ones then. Send left_out when the file was read again."
+    if RENUMBERING_CHOICES & choices.keys():
+        message = "These choices change the features. Send left_out after the file is read again."
         raise ValidationFailed(details=[Detail("left_out", message)])
-    if unknown := set(choices["left_out"]) - feature_numbers(found.account_id, found.id):
+    if unknown := set(choices["left_out"]) - feature_numbers(import_.account_id, import_.id):
         message = f"The import has no feature {min(unknown)}."
         raise ValidationFailed(details=[Detail("left_out", message)])
 
 
-def check_nothing_written(found: Import) -> None:
-    """Raise Conflict if the import has written features: what is needed to undo it would be
-    lost."""
-    if any(count_states(found.account_id, found.id).values()):
+def check_nothing_written(import_: Import) -> None:
+    """Raise Conflict if the import has written features: it could not be undone any more."""
+    if any(count_states(import_.account_id, import_.id).values()):
         raise Conflict(
             "features_written",
             "status",

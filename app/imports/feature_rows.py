@@ -17,7 +17,8 @@ from app.db.column_types import byte_length
 from app.db.queries import CompiledQuery
 from app.db.transactions import CompiledChange, Transaction, insert_rows
 from app.geometry import Problem
-from app.imports.features.candidates import Candidate, Rejected, stored_values
+from app.imports.features.candidates import Candidate, RejectedFeature, stored_values
+from app.imports.features.mapping import shorten
 from app.imports.features.targets import Decision
 from app.models import ImportFeature
 from app.policy.imports import (
@@ -57,23 +58,23 @@ _STATES: Final = CompiledQuery(
     .group_by(ImportFeature.state)
 )
 _WRITTEN: Final = ("new", "changed")
-_DELETED: Final = 250  # in one transaction; each takes some 20 µs
+_DELETED_AT_ONCE: Final = 250  # some 20 µs each
 _BYTES: Final = func.coalesce(byte_length(ImportFeature.geometry), 0) + func.coalesce(
     byte_length(as_type(ImportFeature.before, Text)), 0
 )
 
 
 def feature_row(
-    account_id: str, import_id: str, item: Candidate | Rejected, decision: Decision | None
+    account_id: str, import_id: str, feature: Candidate | RejectedFeature, decision: Decision | None
 ) -> dict[str, Any]:
-    """The row of a feature. Without a decision, it is rejected."""
+    """The row of a feature; without a decision, of a rejected one."""
     row: dict[str, Any] = {
         "import_id": import_id,
         "account_id": account_id,
-        "number": item.number,
-        "name": item.name,
+        "number": feature.number,
+        "name": feature.name,
         "verdict": "rejected",
-        "is_plot": item.is_plot,
+        "is_plot": feature.is_plot,
         "target_id": None,
         "area_m2": None,
         "previous_area_m2": None,
@@ -87,10 +88,10 @@ def feature_row(
         "values": {},
         "geometry": None,
     }
-    if isinstance(item, Rejected):
-        most = PROBLEMS if item.number <= SHOWN_FEATURES else LATER_PROBLEMS
-        row["problems"] = [_problem(each) for each in item.problems[:most]]
-        row["geometry"] = item.shape
+    if isinstance(feature, RejectedFeature):
+        limit = PROBLEMS if feature.number <= SHOWN_FEATURES else LATER_PROBLEMS
+        row["problems"] = list(map(_problem, feature.problems[:limit]))
+        row["geometry"] = feature.shape
         return row
     assert decision is not None
     row |= {
@@ -105,22 +106,18 @@ def feature_row(
         "outside": decision.outside,
     }
     if decision.verdict in _WRITTEN:
-        geometry = item.boundary or item.location
-        row["values"], row["geometry"] = stored_values(item), geometry.text if geometry else None
+        geometry = feature.boundary or feature.location
+        row["values"], row["geometry"] = stored_values(feature), geometry.text if geometry else None
     return row
 
 
 def _problem(problem: Problem) -> dict[str, Any]:
-    field = _cut(problem.field, PROBLEM_FIELD_LENGTH)
-    return asdict(problem) | {"field": field, "message": _cut(problem.message, PROBLEM_LENGTH)}
-
-
-def _cut(text: str, most: int) -> str:
-    return text if len(text) <= most else f"{text[: most - 1]}…"
+    field = shorten(problem.field, PROBLEM_FIELD_LENGTH)
+    return asdict(problem) | {"field": field, "message": shorten(problem.message, PROBLEM_LENGTH)}
 
 
 def insert_features(rows: Sequence[Mapping[str, Any]]) -> None:
-    """Insert the rows of features, in the current transaction."""
+    """Insert rows of features in the current transaction."""
     if rows:
         insert_rows(ImportFeature, rows)
 
@@ -128,15 +125,15 @@ def insert_features(rows: Sequence[Mapping[str, Any]]) -> None:
 def update_features(
     account_id: str, import_id: str, changes: Iterable[tuple[int, Mapping[str, Any]]]
 ) -> None:
-    """Change columns of features, in the current transaction.
+    """Change columns of features in the current transaction.
 
     Args:
-        changes: the number of each, and the values of its columns.
+        changes: (number of the feature, values by column).
     """
     by_columns: dict[tuple[str, ...], list[dict[str, Any]]] = defaultdict(list)
     for number, values in changes:
-        own = {"of_account": account_id, "of_import": import_id, "of_number": number}
-        by_columns[tuple(values)].append({**own, **values})
+        key = {"of_account": account_id, "of_import": import_id, "of_number": number}
+        by_columns[tuple(values)].append({**key, **values})
     for columns, rows in by_columns.items():
         _update(columns).run_many(rows)
 
@@ -147,11 +144,11 @@ def leave_out(
     """Leave out the features with these numbers, and no others, in the current transaction.
 
     Args:
-        before: the numbers of those that were left out.
+        before: the numbers that are left out now.
     """
-    wanted, former = set(numbers), set(before)
-    changes = [(number, {"left_out": True}) for number in sorted(wanted - former)]
-    changes += [(number, {"left_out": False}) for number in sorted(former - wanted)]
+    new, former = set(numbers), set(before)
+    changes = [(number, {"left_out": True}) for number in sorted(new - former)]
+    changes += [(number, {"left_out": False}) for number in sorted(former - new)]
     update_features(account_id, import_id, changes)
 
 
@@ -162,19 +159,19 @@ def feature_numbers(account_id: str, import_id: str) -> set[int]:
 
 @cache
 def _update(columns: tuple[str, ...]) -> CompiledChange:
-    own = (
+    key = (
         _TABLE.c.account_id == bindparam("of_account"),
         _TABLE.c.import_id == bindparam("of_import"),
         _TABLE.c.number == bindparam("of_number"),
     )
-    return CompiledChange(update(_TABLE).where(*own), columns)
+    return CompiledChange(update(_TABLE).where(*key), columns)
 
 
-def delete_some(account_id: str, import_id: str) -> bool:
-    """Delete features of an import, as many as others can wait for, in the current transaction.
-    Returns False when there are none left."""
-    own = rows_of(account_id, ImportFeature).where(ImportFeature.import_id == import_id)
-    for _ in delete_batches(ImportFeature, own, _BYTES, _DELETED):
+def delete_feature_batch(account_id: str, import_id: str) -> bool:
+    """Delete a batch of an import's features in the current transaction. Returns False if there
+    were none."""
+    rows = rows_of(account_id, ImportFeature).where(ImportFeature.import_id == import_id)
+    for _ in delete_batches(ImportFeature, rows, _BYTES, _DELETED_AT_ONCE):
         return True
     return False
 
@@ -185,22 +182,23 @@ def delete_features(
     in_transaction: Transaction,
     begin: Callable[[], object] = lambda: None,
 ) -> None:
-    """Delete the features of an import in short transactions, each of which begins with
-    ``begin``."""
+    """Delete the features of an import in short transactions, each beginning with ``begin()``."""
     are_left = True
     while are_left:
         with in_transaction():
             begin()
-            are_left = delete_some(account_id, import_id)
+            are_left = delete_feature_batch(account_id, import_id)
 
 
 def count_features(account_id: str, import_id: str) -> dict[str, Any]:
-    """The number of features by verdict, without those that are left out, and of those that
-    overlap; and the hectares of the projects that the import creates and changes, before and after
-    it, and of their overlaps with others. ``new_plots`` are those of the new ones that become
-    assets in an import of projects. ``left_out`` counts the other features,
-    ``left_out_without_place`` those of them that would be written without a geometry. It sees what
-    the current transaction has changed."""
+    """Count the features of an import, and sum up the hectares of its projects.
+
+    Features count by verdict and by overlaps; ``new_plots`` are the new ones that become assets in
+    an import of projects. ``left_out`` features count nowhere else, except that
+    ``left_out_without_place`` are those that would be written without a geometry. ``hectares`` are
+    those of new and changed projects ``before`` and ``after``, and of overlaps with others. Sees
+    the changes of the current transaction.
+    """
     names = (
         *(*VERDICTS, "new_plots", "left_out", "left_out_without_place"),
         *("overlapping", "overlapping_projects"),
@@ -228,5 +226,5 @@ def count_features(account_id: str, import_id: str) -> dict[str, Any]:
 
 def count_states(account_id: str, import_id: str) -> dict[str, int]:
     """The number of features that are applied, undone and kept."""
-    found = _STATES.all(account_id=account_id, import_id=import_id)
-    return {"undone": 0, "kept": 0} | {row.state: row.number for row in found}
+    rows = _STATES.all(account_id=account_id, import_id=import_id)
+    return {"undone": 0, "kept": 0} | {row.state: row.number for row in rows}

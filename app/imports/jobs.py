@@ -1,4 +1,4 @@
-"""The jobs of imports: one runs their steps, and one deletes them."""
+"""The jobs of imports: one runs their steps, one deletes them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from flask import Flask, current_app
 from sqlalchemy.exc import DBAPIError
 
 from app.db.transactions import transaction
-from app.imports.leases import NEW_WORK, Leased, LeaseLost, has_waiting, lease_next, pause
+from app.imports.leases import NEW_WORK, LeasedImport, LeaseLost, has_waiting, lease_next, pause
 from app.imports.uploads import delete_old_copies, has_copies
 from app.jobs import shutdown
 from app.jobs.registry import Job
@@ -22,26 +22,25 @@ from app.policy.imports import EVERY_SECONDS, RUN_SECONDS
 
 log = logging.getLogger(__name__)
 
-_at_work: Final[set[str]] = set()  # the accounts of the imports that threads of this process run
-_LOOK_SECONDS: Final = 0.5  # after which a second thread looks for imports of other accounts
+_running_accounts: Final[set[str]] = set()  # whose imports threads of this process run
+_LOOK_SECONDS: Final = 0.5  # between looks for brief turns
 
 
 def run_imports() -> int:
     """Run the steps that imports wait for, accounts in turns. Returns the number of steps.
 
-    While one takes long, a second thread gives brief turns to other accounts: so none waits for a
-    file of another one that takes long to be read.
+    While one step takes long, a second thread gives brief turns to other accounts.
     """
     valkey().attempt(NEW_WORK.begin)
     delete_old_copies()
     end, steps = time.monotonic() + RUN_SECONDS, 0
-    while ran := _run_until(end):
-        steps += ran
+    while number := _run_until(end):
+        steps += number
     return steps
 
 
 def _run_until(end: float) -> int:
-    """Run steps until there are no more. Returns their number."""
+    """Run steps until none is left. Returns their number."""
     leased = _lease(end)
     if leased is None:
         return 0
@@ -72,29 +71,29 @@ def _run_brief(app: Flask, end: float, is_over: threading.Event) -> int:
     return steps
 
 
-def _lease(end: float, *, is_brief: bool = False) -> Leased | None:
+def _lease(end: float, *, is_brief: bool = False) -> LeasedImport | None:
     if shutdown.requested.is_set() or time.monotonic() > end:
         return None
     with transaction():
-        return lease_next(is_brief=is_brief, beside=_at_work)
+        return lease_next(is_brief=is_brief, beside=_running_accounts)
 
 
-def _run(leased: Leased) -> None:
+def _run(leased: LeasedImport) -> None:
     from app.imports.steps import run_step  # noqa: PLC0415 - commands need no geometry
 
-    _at_work.add(leased.account_id)
+    _running_accounts.add(leased.account_id)
     try:
         run_step(leased, transaction)
-    except Exception:  # the others go on; this one is tried again, and fails in the end
+    except Exception:  # other imports go on; this one is tried again
         log.exception("import %s: a step failed", leased.import_id)
         with suppress(LeaseLost), transaction():
             pause(leased)
     finally:
-        _at_work.discard(leased.account_id)
+        _running_accounts.discard(leased.account_id)
 
 
 def delete_imports() -> int:
-    """Delete old imports, and the features of those that ended and wrote nothing. Returns the
+    """Delete old imports, and the features of imports that ended without writing. Returns the
     number of imports."""
     from app.imports.deletion import delete_ended  # noqa: PLC0415 - commands need no geometry
 

@@ -1,10 +1,10 @@
 """Leases of imports: which worker works on which.
 
-A worker leases an import for some seconds and renews that with each transaction. When it dies,
-another one goes on. Each transaction of a step begins with ``locked``: so no two workers write for
-one import, and none goes on with one that was canceled.
+A worker leases an import for some seconds, and renews the lease with each transaction. When the
+worker dies, another one goes on. Each transaction of a step begins with ``lock_leased``: so no two
+workers write one import, and none goes on with a canceled one.
 
-Accounts take turns: the next import is of the account whose last lease is the oldest, and one
+Accounts take turns: the next import is of the account whose last lease is the oldest. Only one
 import of an account is worked on at a time.
 """
 
@@ -30,8 +30,6 @@ from app.policy.imports import LEASE_SECONDS, MOST_TRIES, RUN_SECONDS, WORKING
 from app.values import clock
 
 NEW_WORK: Final = WakeSignal("imports", IMPORTS, job_timeout=int(RUN_SECONDS) + 240)
-
-
 _OTHER: Final = aliased(Import)
 
 
@@ -39,8 +37,8 @@ class LeaseLost(Exception):
     """Another worker has the import, or it was canceled or deleted."""
 
 
-class Leased(NamedTuple):
-    """An import that this worker works on. ``is_brief``: only for a brief turn."""
+class LeasedImport(NamedTuple):
+    """An import that this worker has leased. ``is_brief``: for a brief turn only."""
 
     account_id: str
     import_id: str
@@ -49,20 +47,20 @@ class Leased(NamedTuple):
     is_brief: bool = False
 
 
-def lease_next(*, is_brief: bool = False, beside: Collection[str] = ()) -> Leased | None:
-    """Lease the import that has waited longest, of the account whose turn it is, or return None.
+def lease_next(*, is_brief: bool = False, beside: Collection[str] = ()) -> LeasedImport | None:
+    """Lease the longest waiting import of the account whose turn it is, or return None.
 
-    One whose worker has died too often fails.
+    Imports whose workers died too often fail instead.
 
     Args:
-        is_brief: for a brief turn: leave out files for which one was too short.
-        beside: accounts that this process works for, even if a lease of theirs has ended.
+        is_brief: skip files for which a brief turn was too short.
+        beside: skip these accounts, which this process works for.
     """
     working = select(_OTHER.account_id).where(
         _OTHER.status.in_(WORKING),
         _OTHER.lease.is_not(None),
         _OTHER.leased_until >= clock.now(),
-        _OTHER.source != "cli",  # no worker's
+        _OTHER.source != "cli",  # commands do not count
     )
     waiting = _waiting().where(
         Import.account_id.not_in(working), Import.account_id.not_in(list(beside))
@@ -70,29 +68,29 @@ def lease_next(*, is_brief: bool = False, beside: Collection[str] = ()) -> Lease
     if is_brief:
         waiting = waiting.where(or_(Import.status != "reading", Import.is_long.is_(False)))
     in_turn = next_in_turn(waiting, Import.account_id, Import.updated_at)
-    found: Import | None = db.session.scalars(in_turn).one_or_none()
-    if found is None:
+    import_: Import | None = db.session.scalars(in_turn).one_or_none()
+    if import_ is None:
         return None
-    if found.tries >= MOST_TRIES:
+    if import_.tries >= MOST_TRIES:
         message = "The import ended unexpectedly several times."
-        if found.status == "reading":
-            end_costly(found, message)
+        if import_.status == "reading":
+            end_costly(import_, message)
         else:
-            end_step(found, "failed", message)
+            end_step(import_, "failed", message)
         return lease_next(is_brief=is_brief, beside=beside)
-    if found.status == "reading" and found.upload_id is None:  # a command read it, and was killed
-        end_step(found, "failed", "The import was interrupted.")
+    if import_.status == "reading" and import_.upload_id is None:  # a command was killed
+        end_step(import_, "failed", "The import was interrupted.")
         return lease_next(is_brief=is_brief, beside=beside)
-    return lease(found, is_brief=is_brief)
+    return lease_import(import_, is_brief=is_brief)
 
 
-def lease(found: Import, *, is_brief: bool = False) -> Leased:
-    """Lease an import that is locked by this transaction, or new."""
-    found.lease = token_hex(16)
-    found.leased_at = clock.now()
-    found.leased_until = found.leased_at + timedelta(seconds=LEASE_SECONDS)
-    found.tries += 1
-    return Leased(found.account_id, found.id, found.lease, found.status, is_brief)
+def lease_import(import_: Import, *, is_brief: bool = False) -> LeasedImport:
+    """Lease an import that this transaction has locked or created."""
+    import_.lease = token_hex(16)
+    import_.leased_at = clock.now()
+    import_.leased_until = import_.leased_at + timedelta(seconds=LEASE_SECONDS)
+    import_.tries += 1
+    return LeasedImport(import_.account_id, import_.id, import_.lease, import_.status, is_brief)
 
 
 def do_others_wait(account_id: str) -> bool:
@@ -105,50 +103,49 @@ def has_waiting() -> bool:
     return has_rows(_waiting())
 
 
-def pause(leased: Leased) -> None:
-    """Leave an import until its lease would end; others of the account go on. Raises LeaseLost."""
-    locked(leased).lease = None
+def pause(leased: LeasedImport) -> None:
+    """Give up a lease, and leave the import until it would have ended. Raises LeaseLost."""
+    lock_leased(leased).lease = None
 
 
-def put_back(found: Import) -> None:
-    """End a turn in the middle of a step, which another turn continues or repeats."""
-    found.lease = found.leased_until = None
-    found.tries = 0
+def put_back(import_: Import) -> None:
+    """End a turn in the middle of a step; another turn continues it."""
+    import_.lease = import_.leased_until = None
+    import_.tries = 0
 
 
-def locked(leased: Leased) -> Import:
-    """The leased import, locked until the end of the transaction, with its lease renewed.
+def lock_leased(leased: LeasedImport) -> Import:
+    """Lock a leased import until the end of the transaction, and renew its lease.
 
     Raises LeaseLost.
     """
-    own = select(Import).where(Import.id == leased.import_id).with_for_update()
-    found = db.session.scalars(own).one_or_none()
-    if found is None or found.lease != leased.lease or found.status != leased.status:
+    query = select(Import).where(Import.id == leased.import_id).with_for_update()
+    import_ = db.session.scalars(query).one_or_none()
+    if import_ is None or (import_.lease, import_.status) != (leased.lease, leased.status):
         raise LeaseLost
-    found.leased_until = clock.now() + timedelta(seconds=LEASE_SECONDS)
-    return found
+    import_.leased_until = clock.now() + timedelta(seconds=LEASE_SECONDS)
+    return import_
 
 
-def end_costly(found: Import, message: str) -> None:
-    """Let an import fail whose layer takes too much to be read, now and again."""
-    found.costly_layers = [*found.costly_layers, found.layer]
-    end_step(found, "failed", message)
+def end_costly(import_: Import, message: str) -> None:
+    """Fail an import whose layer is too costly to read; it is not read again."""
+    import_.costly_layers = [*import_.costly_layers, import_.layer]
+    end_step(import_, "failed", message)
 
 
-def end_step(found: Import, status: str, message: str | None = None) -> None:
-    """Set the status of an import after its step."""
+def end_step(import_: Import, status: str, message: str | None = None) -> None:
+    """End a step: set the status of the import, give up its lease, and measure the step."""
     additions = Additions()
-    seconds = (clock.now() - found.updated_at).total_seconds()
+    seconds = (clock.now() - import_.updated_at).total_seconds()
     name = "canopy_import_step_duration_seconds"
-    additions.observe(name, found.status, status, seconds=seconds)
-    call_after_commit(f"{name} {found.id}", additions.write)
-    found.status, found.message = status, message
-    found.lease = found.leased_until = None
-    found.tries = 0
-    found.updated_at = clock.now()
+    additions.observe(name, import_.status, status, seconds=seconds)
+    call_after_commit(f"{name} {import_.id}", additions.write)
+    import_.status, import_.message = status, message
+    put_back(import_)
+    import_.updated_at = clock.now()
 
 
 def _waiting() -> Select[Any]:
-    """Select the imports of all accounts that no worker works on, although one should."""
+    """Select the imports of all accounts that wait for a worker."""
     free = or_(Import.leased_until.is_(None), Import.leased_until < clock.now())
     return select(Import).where(Import.status.in_(WORKING), free)

@@ -27,13 +27,13 @@ from app.models import Import, ImportFeature
 from app.policy.imports import KINDS, UNFINISHED_IMPORTS, WORKING
 from app.values.ids import is_id
 
-_LISTED: Final = columns_of(Import, *(getattr(Import, name) for name in SUMMARY_COLUMNS))
+_SUMMARIES: Final = columns_of(Import, *(getattr(Import, name) for name in SUMMARY_COLUMNS))
 _ONE: Final = CompiledQuery(
     columns_of(Import, *(getattr(Import, name) for name in COLUMNS)).where(
         Import.id == bindparam("import_id")
     )
 )
-_SHOWN: Final = tuple(getattr(ImportFeature, name) for name in FEATURE_COLUMNS)
+_FEATURE_COLUMNS: Final = tuple(getattr(ImportFeature, name) for name in FEATURE_COLUMNS)
 _CONDITIONS: Final = {
     **{
         name: getattr(ImportFeature, name) == bindparam(name)
@@ -42,8 +42,8 @@ _CONDITIONS: Final = {
     "overlapping": ImportFeature.overlaps.is_not(null()),
     "not overlapping": ImportFeature.overlaps.is_(null()),
 }
-_FLAGS: Final = ("overlapping",)
-_BEFORE: Final = CompiledQuery(
+_FLAGS: Final = ("overlapping",)  # conditions without a value
+_COUNT_BEFORE: Final = CompiledQuery(
     columns_of(ImportFeature)
     .add_columns(func.count().label("features"))
     .where(
@@ -61,8 +61,7 @@ _UNFINISHED: Final = CompiledQuery(
         )
     )
 )
-
-_WAITING: Final = CompiledQuery(
+_REPLACEABLE: Final = CompiledQuery(
     columns_of(Import, Import.id, Import.kind, Import.project_id)
     .where(
         or_(
@@ -73,37 +72,44 @@ _WAITING: Final = CompiledQuery(
     .order_by(Import.status, Import.created_at, Import.id)  # "failed" before "ready"
 )
 
-_SCANNED: Final = KeyedRows(
+_SCAN: Final = KeyedRows(
     columns_of(Import, *(getattr(Import, name) for name in COLUMNS)), Import.created_at, Import.id
 )
-_SCANNED_AT_ONCE: Final = 20  # the names of layers and columns may have some 100 KB
-_KINDS: Final = KeyedRows(columns_of(Import, Import.id, Import.kind), Import.created_at, Import.id)
-_SCANNED_FEATURES: Final = KeyedRows(
-    columns_of(ImportFeature, *_SHOWN).where(ImportFeature.import_id == bindparam("import_id")),
+_SCANNED_AT_ONCE: Final = 20  # each may have 100 KB, mostly names of columns
+_SCAN_KINDS: Final = KeyedRows(
+    columns_of(Import, Import.id, Import.kind), Import.created_at, Import.id
+)
+_SCAN_FEATURES: Final = KeyedRows(
+    columns_of(ImportFeature, *_FEATURE_COLUMNS).where(
+        ImportFeature.import_id == bindparam("import_id")
+    ),
     ImportFeature.number,
 )
 
 
 def read_import(principal: Principal, import_id: str) -> dict[str, Any]:
-    """The record of an import. Raises NotFound, also for one of a kind that the principal may not
-    write."""
-    known = is_id("import", import_id)
-    row = _ONE.first(account_id=principal.account_id, import_id=import_id) if known else None
-    if row is None or not may_see(principal, row) or not principal.may(f"{row.kind}:write"):
+    """The record of an import. Raises NotFound, also if the principal may not write its kind."""
+    row = _find(principal, import_id)
+    if not principal.may(f"{row.kind}:write"):
         raise not_found()
     return import_record(row)
 
 
 def check_import(principal: Principal, import_id: str) -> None:
-    """Raise NotFound when there is no such import for the principal."""
-    known = is_id("import", import_id)
-    row = _ONE.first(account_id=principal.account_id, import_id=import_id) if known else None
+    """Raise NotFound if the principal sees no such import."""
+    _find(principal, import_id)
+
+
+def _find(principal: Principal, import_id: str) -> Any:
+    is_known = is_id("import", import_id)
+    row = _ONE.first(account_id=principal.account_id, import_id=import_id) if is_known else None
     if row is None or not may_see(principal, row):
         raise not_found()
+    return row
 
 
 def may_see(principal: Principal, row: Any) -> bool:
-    """True if the principal may see an import. One that is limited to some projects sees those of
+    """True if the principal may see an import. If limited to some projects, it sees imports of
     their assets."""
     return principal.project_ids is None or (
         row.kind == "assets" and principal.sees(row.project_id)
@@ -118,10 +124,9 @@ def list_imports(
     kind: str | None = None,
     status: str | None = None,
 ) -> tuple[list[dict[str, Any]], int]:
-    """The imports of one page, the newest first, and how many there are on all pages."""
-    kinds = [each for each in KINDS if kind in (None, each) and principal.may(f"{each}:write")]
-    if principal.project_ids is not None:
-        kinds = [each for each in kinds if each == "assets"]
+    """One page of imports, the newest first, and the number on all pages."""
+    visible = KINDS if principal.project_ids is None else ("assets",)
+    kinds = [name for name in visible if kind in (None, name) and principal.may(f"{name}:write")]
     if not kinds:
         return [], 0
     dialect = reading_engine().dialect.name
@@ -139,91 +144,89 @@ def list_imports(
 
 
 def list_features(
-    principal: Principal, import_id: str, *, page: int, per_page: int, **wanted: Any
+    principal: Principal, import_id: str, *, page: int, per_page: int, **filters: Any
 ) -> tuple[list[dict[str, Any]], int]:
-    """The features of one page, in the order of the file, and how many there are on all pages.
+    """One page of features, in the order of the file, and the number on all pages.
 
     Args:
-        wanted: ``verdict``, ``state``, ``left_out`` and ``overlapping``; without one all match.
+        filters: any of ``verdict``, ``state``, ``left_out`` and ``overlapping``.
 
     Raises:
         NotFound: there is no such import.
     """
     kind = read_import(principal, import_id)["kind"]
-    names, own = _conditions(wanted)
-    values = {"account_id": principal.account_id, "import_id": import_id, **own}
+    names, parameters = _conditions(filters)
+    values = {"account_id": principal.account_id, "import_id": import_id, **parameters}
     total = int(_count_features(*names).scalar(**values))
     rows = _features(*names).all(**values, size=per_page, skipped=(page - 1) * per_page)
     return [feature_record(kind, row) for row in rows], total
 
 
 def count_before(account_id: str, import_id: str, number: int) -> int:
-    """How many features of an import come before a number."""
-    return int(_BEFORE.scalar(account_id=account_id, import_id=import_id, number=number))
+    """The number of features of an import before a number."""
+    return int(_COUNT_BEFORE.scalar(account_id=account_id, import_id=import_id, number=number))
 
 
-def all_features(account_id: str, import_id: str, **wanted: Any) -> list[Any]:
+def all_features(account_id: str, import_id: str, **filters: Any) -> list[Any]:
     """The rows of all features of an import, in the order of the file, without geometries.
-
-    Args:
-        wanted: as in ``list_features``.
-    """
-    names, own = _conditions(wanted)
-    return _all_features(*names).all(account_id=account_id, import_id=import_id, **own)
+    ``filters`` are as in ``list_features``."""
+    names, parameters = _conditions(filters)
+    return _all_features(*names).all(account_id=account_id, import_id=import_id, **parameters)
 
 
 def scan_imports(read: Reader, account_id: str) -> Iterator[list[dict[str, Any]]]:
     """Yield the records of all imports, the oldest first, in batches."""
-    for rows in _SCANNED.batches(read, _SCANNED_AT_ONCE, account_id=account_id):
+    for rows in _SCAN.batches(read, _SCANNED_AT_ONCE, account_id=account_id):
         yield list(map(import_record, rows))
 
 
 def scan_features(read: Reader, account_id: str) -> Iterator[list[dict[str, Any]]]:
-    """Yield the records of the features of all imports with ``import_id``, without what they hold,
-    in batches: those of an import one after the other."""
-    for imports in _KINDS.batches(read, account_id=account_id):
-        for found in imports:
-            own = {"account_id": account_id, "import_id": found.id}
-            for rows in _SCANNED_FEATURES.batches(read, **own):
-                yield [{"import_id": found.id, **feature_record(found.kind, row)} for row in rows]
+    """Yield the records of the features of all imports with ``import_id``, without geometries, in
+    batches."""
+    for imports in _SCAN_KINDS.batches(read, account_id=account_id):
+        for import_ in imports:
+            ids = {"account_id": account_id, "import_id": import_.id}
+            for rows in _SCAN_FEATURES.batches(read, **ids):
+                yield [
+                    {"import_id": import_.id, **feature_record(import_.kind, row)} for row in rows
+                ]
 
 
 def count_unfinished(account_id: str) -> int:
-    """The number of imports of the account that are running or ready, or failed and still have a
-    file."""
+    """The number of imports that run or are ready, or have failed and still have their file."""
     return int(_UNFINISHED.scalar(account_id=account_id))
 
 
-def that_gives_way(principal: Principal) -> str | None:
-    """The id of the import that gives way to a new one; None: there is room for it. It is the
-    oldest one that failed and has its file, or else the oldest that nobody applied, of those that
-    the principal may cancel.
+def replaceable_import(principal: Principal) -> str | None:
+    """The id of the import that gives way to a new one, or None if there is room for both.
+
+    It is the oldest that has failed and still has its file, or else the oldest that is ready, of
+    those that the principal may cancel.
 
     Raises:
-        Conflict: none gives way.
+        Conflict: there is no such import.
     """
     if count_unfinished(principal.account_id) < UNFINISHED_IMPORTS:
         return None
-    for found in _WAITING.all(account_id=principal.account_id):
-        if may_see(principal, found) and principal.may(f"{found.kind}:write"):
-            return str(found.id)
-    raise Conflict(  # not how many there are: a limited credential sees only some of them
+    for row in _REPLACEABLE.all(account_id=principal.account_id):
+        if may_see(principal, row) and principal.may(f"{row.kind}:write"):
+            return str(row.id)
+    raise Conflict(  # without their number: a limited credential sees only some of them
         "limit_reached",
         "limit",
-        f"An account can have {UNFINISHED_IMPORTS} imports that are not finished, and none of them "
-        "gives way to this one. Wait for them, or cancel one.",
+        f"An account can have {UNFINISHED_IMPORTS} unfinished imports. Wait for one, or cancel it.",
     )
 
 
 @cache
 def _count(dialect: str, *filters: str) -> CompiledQuery:
-    found = columns_of(Import).add_columns(func.count().label("number"))
-    return CompiledQuery(_filtered(found, dialect, filters))
+    count = columns_of(Import).add_columns(func.count().label("number"))
+    return CompiledQuery(_filtered(count, dialect, filters))
 
 
 @cache
 def _page(dialect: str, *filters: str) -> CompiledQuery:
-    rows = _filtered(_LISTED, dialect, filters)
+    rows = _filtered(_SUMMARIES, dialect, filters)
     return CompiledQuery(page_of(rows.order_by(Import.created_at.desc(), Import.id.desc())))
 
 
@@ -237,30 +240,30 @@ def _filtered(rows: Any, dialect: str, filters: Sequence[str]) -> Any:
 
 
 @cache
-def _count_features(*wanted: str) -> CompiledQuery:
-    found = columns_of(ImportFeature).add_columns(func.count().label("number"))
-    return CompiledQuery(_of_import(found, wanted))
+def _count_features(*conditions: str) -> CompiledQuery:
+    count = columns_of(ImportFeature).add_columns(func.count().label("number"))
+    return CompiledQuery(_of_import(count, conditions))
 
 
 @cache
-def _all_features(*wanted: str) -> CompiledQuery:
-    rows = columns_of(ImportFeature, *_SHOWN, ImportFeature.is_namesake)
-    return CompiledQuery(_of_import(rows, wanted).order_by(ImportFeature.number))
+def _all_features(*conditions: str) -> CompiledQuery:
+    rows = columns_of(ImportFeature, *_FEATURE_COLUMNS, ImportFeature.is_namesake)
+    return CompiledQuery(_of_import(rows, conditions).order_by(ImportFeature.number))
 
 
 @cache
-def _features(*wanted: str) -> CompiledQuery:
-    rows = _of_import(columns_of(ImportFeature, *_SHOWN), wanted)
+def _features(*conditions: str) -> CompiledQuery:
+    rows = _of_import(columns_of(ImportFeature, *_FEATURE_COLUMNS), conditions)
     return CompiledQuery(page_of(rows.order_by(ImportFeature.number)))
 
 
-def _conditions(wanted: Mapping[str, Any]) -> tuple[list[str], dict[str, Any]]:
-    """The names of conditions, and the values of those that have one."""
-    names = [name for name in wanted if name not in _FLAGS]
-    flags = [name if wanted[name] else f"not {name}" for name in wanted if name in _FLAGS]
-    return names + flags, {name: wanted[name] for name in names}
+def _conditions(filters: Mapping[str, Any]) -> tuple[list[str], dict[str, Any]]:
+    """Return (names of conditions, parameters)."""
+    names = [name for name in filters if name not in _FLAGS]
+    flags = [name if filters[name] else f"not {name}" for name in filters if name in _FLAGS]
+    return names + flags, {name: filters[name] for name in names}
 
 
-def _of_import(rows: Any, wanted: Sequence[str]) -> Any:
-    names = ("import_id", *wanted)
+def _of_import(rows: Any, conditions: Sequence[str]) -> Any:
+    names = ("import_id", *conditions)
     return rows.where(*(_CONDITIONS[name] for name in names))

@@ -1,4 +1,4 @@
-"""What is asked about a file that can be read in several ways, with the answers to choose from."""
+"""Questions about a file that can be read in several ways, with answers to choose from."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from app.imports.features.mapping import (
     LayerScan,
     are_plots,
     plot_ids,
-    shortened,
+    shorten,
 )
 from app.models import Import, Project
 from app.policy.imports import MUST_BE_ANSWERED, OPTIONS, QUESTIONS, SAMPLED_COLUMNS
@@ -24,11 +24,11 @@ from app.policy.imports import MUST_BE_ANSWERED, OPTIONS, QUESTIONS, SAMPLED_COL
 Json = dict[str, Any]
 
 _DEGREES: Final = "EPSG:4326"
-_SAYS_CRS: Final = ("shp", "gpkg")  # others are in degrees where they do not say
-_FAR: Final = 10.0  # degrees from all projects of an account, where no project of it is expected
+_NAMES_CRS: Final = ("shp", "gpkg")  # formats that name it; others are in degrees by default
+_FAR: Final = 10.0  # degrees from all projects of the account
 _NEAR: Final = 2.0  # degrees from one of them
-_TURN: Final = 360.0  # degrees; a number beyond is a length
-_CORNERS: Final = 3  # rows at least of an area, on the average, with one value of a column
+_TURN: Final = 360.0  # degrees; larger numbers are lengths
+_AREA_CORNERS: Final = 3  # at least
 _PLACES: Final = CompiledQuery(
     columns_of(Project, Project.west, Project.south, Project.east, Project.north)
     .where(Project.west.is_not(None))
@@ -37,11 +37,11 @@ _PLACES: Final = CompiledQuery(
 )
 NO_SAMPLE: Final[Mapping[str, Sequence[str]]] = {}
 _LONGITUDE_FIRST: Final = "Longitude and latitude (WGS 84)"
-_WHICH: Final = "Which coordinate system is it in?"
+_WHICH_CRS: Final = "Which coordinate system is it in?"
 
 
 class Answers(NamedTuple):
-    """What a person has said about a file already."""
+    """The answers that a person has given about a file."""
 
     kind: str
     crs: str | None
@@ -52,16 +52,15 @@ class Answers(NamedTuple):
     points_as_plots: bool | None = None
 
     @classmethod
-    def of(cls, found: Import) -> Answers:
-        """The answers that an import has."""
+    def of(cls, import_: Import) -> Answers:
         return cls(
-            found.kind,
-            found.given_crs,
-            found.swap,
-            found.corners_by,
-            found.close_lines,
-            found.without_boundaries,
-            found.points_as_plots,
+            import_.kind,
+            import_.given_crs,
+            import_.swap,
+            import_.corners_by,
+            import_.close_lines,
+            import_.without_boundaries,
+            import_.points_as_plots,
         )
 
 
@@ -74,36 +73,40 @@ def questions_of(
     near: Sequence[Position],
     *,
     asks_name: bool,
-    name_of_project: str,
+    new_project_name: str,
 ) -> list[Json]:
     """The questions about a layer, the most important first.
 
     Args:
-        asks_name: nobody has said which column has the names.
-        near: where the account's projects are.
-        name_of_project: that of a new one for the points of the file.
+        near: positions of the account's projects.
+        asks_name: nobody has chosen the column of names.
+        new_project_name: the name of a new project for the points of the file.
     """
-    asked = [
+    questions: Iterable[Json | None] = (
         _which_crs(layer, scan, file_format, answers, near),
         _which_geometry(scan, file_format, answers),
-        _which_type(scan, answers, name_of_project),
+        _which_type(scan, answers, new_project_name),
         _is_swapped(scan, answers, near),
         _are_lines_open(scan, answers),
-    ]
-    found = sorted(filter(None, asked), key=lambda each: QUESTIONS.index(each["code"]))
-    # The answers to the first ones change the columns.
-    named = _which_name(scan, mapping) if asks_name and not must_answer(found) else None
-    return [*found, named] if named else found
+    )
+    ordered = sorted(filter(None, questions), key=_importance)
+    # Answers to required questions may change the columns, so the name is asked after them.
+    asks_name = asks_name and not required_question(ordered)
+    name_question = _which_name(scan, mapping) if asks_name else None
+    return [*ordered, name_question] if name_question else ordered
 
 
-def must_answer(questions: Sequence[Mapping[str, Any]]) -> Json | None:
-    """The first question that has to be answered before an import is applied; None: there is
-    none."""
-    return next((dict(each) for each in questions if each["required"]), None)
+def _importance(question: Json) -> int:
+    return QUESTIONS.index(question["code"])
+
+
+def required_question(questions: Sequence[Mapping[str, Any]]) -> Json | None:
+    """The first question that must be answered before an import is applied, or None."""
+    return next((dict(question) for question in questions if question["required"]), None)
 
 
 def project_places(account_id: str) -> list[Position]:
-    """The middles of the newest projects of an account, as longitudes and latitudes."""
+    """The middles of the newest projects of an account, as (longitude, latitude)."""
     return [
         (_middle(row.west, row.east), (row.south + row.north) / 2)
         for row in _PLACES.all(account_id=account_id)
@@ -124,8 +127,13 @@ def _question(
     position: Position | None = None,
     required: bool | None = None,
 ) -> Json:
-    """A question. ``bbox``: where the file is as it is read now. ``position``: its middle, in the
-    coordinate system that is asked for. ``required``: None: as all of its code are."""
+    """A question.
+
+    Args:
+        bbox: where the file is as read now.
+        position: its middle in the coordinate system that is asked for.
+        required: None: as MUST_BE_ANSWERED says.
+    """
     return {
         "code": code,
         "message": message,
@@ -144,8 +152,7 @@ def _option(
     sample: Mapping[str, Sequence[str]] = NO_SAMPLE,
     **put: Any,
 ) -> Json:
-    """An answer. ``bbox``: where it would put the file. ``sample``: some values of the columns that
-    it is about."""
+    """An answer. ``bbox``: where it would put the file. ``sample``: values of its columns."""
     box = bbox and list(bbox)
     return {"put": put, "label": label, "features": features, "bbox": box, "sample": sample}
 
@@ -156,52 +163,52 @@ def _which_crs(
     if answers.crs or scan.box is None:
         return None
     if scan.in_swapped_degrees == scan.not_degrees > 0:
-        return None  # that is asked
-    if layer.crs and file_format not in _SAYS_CRS and max(map(abs, scan.box)) <= _TURN:
-        return None  # what is beyond the range of degrees is a mistake in these features
+        return None  # ``_is_swapped`` asks
+    if layer.crs and file_format not in _NAMES_CRS and max(map(abs, scan.box)) <= _TURN:
+        return None  # positions out of range are mistakes of single features
     if scan.not_degrees > scan.in_degrees and scan.far is not None:
         x, y = scan.far
-        is_said = layer.crs is not None and file_format in _SAYS_CRS
-        says = f", though the file says {layer.crs}" if is_said else ""
+        is_named = layer.crs is not None and file_format in _NAMES_CRS
+        says = f", though the file says {layer.crs}" if is_named else ""
         message = f"Positions such as ({x:.10g}, {y:.10g}) look like meters, not degrees{says}."
         position = _middle_of(scan.box)
-        return _question("crs", f"{message} {_WHICH}", _systems(scan, near), position=position)
+        return _question("crs", f"{message} {_WHICH_CRS}", _systems(scan, near), position=position)
     if layer.crs is not None:
         return _which_of_degrees(layer.crs, scan)
     degrees = _option(_LONGITUDE_FIRST, scan.in_degrees, bbox=scan.upright, crs=_DEGREES)
     return _question(
         "crs",
-        f"The file does not say which coordinate system it uses. {_WHICH}",
+        f"The file does not say which coordinate system it uses. {_WHICH_CRS}",
         [degrees, *_systems(scan, near)] if scan.in_degrees else _systems(scan, near),
         position=_middle_of(scan.box),
     )
 
 
 def _which_of_degrees(crs: str, scan: LayerScan) -> Json | None:
-    """What to ask where the file says a system of meters, and has degrees."""
+    """Ask which system is right when a file names one in meters, but has degrees."""
     assert scan.box is not None
     try:
-        found = read_crs(crs).as_degrees(scan.box)
-    except FileInvalid:  # the file defines it, and it has no code
+        box = read_crs(crs).as_degrees(scan.box)
+    except FileInvalid:  # the file defines a system without a code
         return None
-    if found is None:
+    if box is None:
         return None
-    x, y = found[:2]
+    x, y = box[:2]
     message = f"Positions such as ({x:.8g}, {y:.8g}) look like degrees, though the file says {crs}."
     features = scan.areas + scan.lines + scan.points
     options = [
-        _option(_LONGITUDE_FIRST, features, bbox=found, crs=_DEGREES),
+        _option(_LONGITUDE_FIRST, features, bbox=box, crs=_DEGREES),
         _option(f"{crs}, as the file says", features, bbox=scan.box, crs=crs),
     ]
-    return _question("crs", f"{message} {_WHICH}", options)
+    return _question("crs", f"{message} {_WHICH_CRS}", options)
 
 
 def _systems(scan: LayerScan, near: Sequence[Position]) -> Iterator[Json]:
-    """Options for the systems that put the first positions next to projects of the account."""
+    """Yield options for the systems that put the file closest to the account's projects."""
     assert scan.box is not None
     features = scan.areas + scan.lines + scan.points
     for system in nearest_systems(_middle_of(scan.box), near, OPTIONS):
-        label = f"{system.name} ({shortened(system.area.rstrip('.'), 60)})"
+        label = f"{system.name} ({shorten(system.area.rstrip('.'), 60)})"
         bbox = bounds_in_degrees(system.code, scan.box)
         yield _option(label, features, bbox=bbox, crs=system.code)
 
@@ -216,10 +223,10 @@ def _samples(scan: LayerScan, *columns: str) -> dict[str, list[str]]:
 
 
 def _which_geometry(scan: LayerScan, file_format: str, answers: Answers) -> Json | None:
-    has_some = scan.areas + scan.lines + scan.points + scan.unreadable
-    if has_some or answers.without_boundaries or answers.corners_by:
+    has_geometries = scan.areas + scan.lines + scan.points + scan.unreadable
+    if has_geometries or answers.without_boundaries or answers.corners_by:
         return None
-    what = "boundary" if answers.kind == "projects" else "location"
+    singular = "boundary" if answers.kind == "projects" else "location"
     plural = "boundaries" if answers.kind == "projects" else "locations"
     options = []
     if file_format == "csv":
@@ -227,7 +234,7 @@ def _which_geometry(scan: LayerScan, file_format: str, answers: Answers) -> Json
         label = "Choose the column with the geometries"
         options = [_option(label, 0, sample=sample, mapping={"geometry": None})]
     without = _option(f"Import without {plural}", scan.features, without_boundaries=True)
-    return _question("geometry", f"No feature of the file has a {what}.", [*options, without])
+    return _question("geometry", f"No feature of the file has a {singular}.", [*options, without])
 
 
 def _which_type(scan: LayerScan, answers: Answers, name: str) -> Json | None:
@@ -237,7 +244,7 @@ def _which_type(scan: LayerScan, answers: Answers, name: str) -> Json | None:
         return None
     plots = [
         _option(
-            f"Plots kept as points, of a new project “{shortened(name)}”",
+            f"Plots kept as points, of a new project “{shorten(name)}”",
             points,
             points_as_plots=True,
         ),
@@ -263,10 +270,10 @@ def _which_type(scan: LayerScan, answers: Answers, name: str) -> Json | None:
             corners_by=name,
         )
         for name, use in scan.columns.items()
-        if use.varies and use.filled == scan.features and use.runs * _CORNERS <= use.filled
+        if use.varies and use.filled == scan.features and use.runs * _AREA_CORNERS <= use.filled
     ]
     joined = []
-    if scan.points >= _CORNERS:
+    if scan.points >= _AREA_CORNERS:
         joined = [_option("All are the corners of one boundary", scan.points, corners_by="")]
     message = "The file has points, and projects have areas as boundaries. What are the points?"
     first = plots if has_plots or plot_ids(scan) else []
@@ -303,8 +310,8 @@ def _is_swapped(scan: LayerScan, answers: Answers, near: Sequence[Position]) -> 
 
 
 class _Place(NamedTuple):
-    """Where a file may lie: in which country, how many degrees from the nearest project of the
-    account; ``is_at_home``: projects are in that country."""
+    """A place where a file may lie. ``degrees``: its distance from the nearest project of the
+    account. ``is_at_home``: projects are in the same country."""
 
     country: str | None
     degrees: float
@@ -330,9 +337,9 @@ def _swap(scan: LayerScan, bbox: Box | None) -> Json:
 def _are_lines_open(scan: LayerScan, answers: Answers) -> Json | None:
     if answers.kind != "projects" or answers.close_lines or not scan.nearly_closed:
         return None
-    one = scan.nearly_closed == 1
+    verb = "is a line" if scan.nearly_closed == 1 else "are lines"
     message = (
-        f"{_features(scan.nearly_closed)} {'is a line' if one else 'are lines'} whose ends nearly "
+        f"{_features(scan.nearly_closed)} {verb} whose ends nearly "
         "meet, as of a walk around a forest."
     )
     close = _option("Close lines, so that they become boundaries", scan.lines, close_lines=True)

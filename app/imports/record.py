@@ -27,7 +27,7 @@ _COUNTS: Final = (
     *VERDICTS, "new_plots", "left_out", "without_boundary", "overlapping", "overlapping_projects",
     "undone", "kept",
 )  # fmt: skip
-_COUNTRIES: Final = 5  # that are named
+_NAMED_COUNTRIES: Final = 5
 _NO_HECTARES: Final = {"before": 0.0, "after": 0.0, "overlapping": 0.0}
 
 
@@ -42,8 +42,8 @@ def import_record(row: Import | Any) -> dict[str, Any]:
 
 
 def import_summary(row: Import | Any) -> dict[str, Any]:
-    """The record of an import in a list, from a row of ``SUMMARY_COLUMNS``: without the names of
-    all layers and columns, which may be long."""
+    """The record of an import in a list, from a row of ``SUMMARY_COLUMNS``: without layers and
+    mapping, which may be long."""
     counts = dict(row.counts)
     hectares = _NO_HECTARES | counts.pop("hectares", {})
     if "without_boundary" in counts:
@@ -78,18 +78,17 @@ def import_summary(row: Import | Any) -> dict[str, Any]:
     }
 
 
-def overlap_words(found: Mapping[str, Any], area: Callable[[float], str]) -> list[str]:
-    """What an import has of overlaps: ``2 overlap with existing projects by 301.56 ha``.
+def overlap_words(record: Mapping[str, Any], area: Callable[[float], str]) -> list[str]:
+    """Phrases such as ``2 overlap with existing projects by 301.56 ha``.
 
     Args:
-        found: its record.
-        area: hectares in words.
+        area: formats hectares.
     """
-    counts, words = found["counts"], []
+    counts, words = record["counts"], []
     with_projects = counts["overlapping_projects"]
     if with_projects:
         verb = "overlaps" if with_projects == 1 else "overlap"
-        common = area(found["hectares"]["overlapping"])
+        common = area(record["hectares"]["overlapping"])
         words.append(f"{with_projects:,} {verb} with existing projects by {common}")
     if others := counts["overlapping"] - with_projects:
         verb = "overlaps" if others == 1 else "overlap"
@@ -97,21 +96,24 @@ def overlap_words(found: Mapping[str, Any], area: Callable[[float], str]) -> lis
     return words
 
 
-def country_words(found: Mapping[str, Any]) -> str | None:
+def country_words(record: Mapping[str, Any]) -> str | None:
     """Where the features of an import lie: ``In Romania (23) and Serbia (2)``; None: nowhere."""
-    countries = found["countries"]
+    countries = record["countries"]
     if len(countries) < 2:
         return f"In {countries[0]['name']}" if countries else None
-    names = [f"{each['name']} ({each['features']:,})" for each in countries]
-    if len(names) > _COUNTRIES:
-        names[_COUNTRIES - 1 :] = [f"{len(names) - _COUNTRIES + 1:,} other countries"]
+    names = [f"{country['name']} ({country['features']:,})" for country in countries]
+    if len(names) > _NAMED_COUNTRIES:
+        others = len(names) - _NAMED_COUNTRIES + 1
+        names[_NAMED_COUNTRIES - 1 :] = [f"{others:,} other countries"]
     return f"In {', '.join(names[:-1])} and {names[-1]}"
 
 
 def feature_record(kind: str, row: Any) -> dict[str, Any]:
-    """The record of a feature, from a row of ``FEATURE_COLUMNS``; ``kind``: that of its import."""
+    """The record of a feature of an import of this kind, from a row of ``FEATURE_COLUMNS``."""
     kind = "assets" if row.is_plot else kind
-    own = {"overlaps": row.overlaps or []} if kind == "projects" else {"outside": row.outside}
+    kind_fields = (
+        {"overlaps": row.overlaps or []} if kind == "projects" else {"outside": row.outside}
+    )
     return {
         "number": row.number,
         "name": row.name,
@@ -120,7 +122,7 @@ def feature_record(kind: str, row: Any) -> dict[str, Any]:
         "left_out": row.left_out,
         "state": row.state,
         "project_id" if kind == "projects" else "asset_id": row.target_id,
-        **own,
+        **kind_fields,
         "area_hectares": hectares(row.area_m2),
         "previous_area_hectares": hectares(row.previous_area_m2),
         "changes": row.changes,
@@ -130,5 +132,5 @@ def feature_record(kind: str, row: Any) -> dict[str, Any]:
 
 
 def not_found() -> NotFound:
-    """The error for an id that is not that of an import of the account."""
+    """The error for the id of no import of the account."""
     return NotFound("This import does not exist.")

@@ -42,7 +42,7 @@ _PAGE: Final = page_of(ImportSummarySchema)
 
 
 def _on_one(method: str, action: str = "", **contract: Any) -> Callable[[View], View]:
-    """A change of one import."""
+    """An operation that changes one import."""
     return _operation(
         method,
         f"{_ONE}{action}",
@@ -53,17 +53,17 @@ def _on_one(method: str, action: str = "", **contract: Any) -> Callable[[View], 
 
 
 def _store_file(principal: Principal, values: dict[str, Any]) -> dict[str, str]:
-    """Take the file out of ``values``, and store it piece by piece. Returns its name and id."""
+    """Move the file from ``values`` to the database. Returns its name and id."""
     file = values.pop("file")
     checks.check_new_import(principal, **values)
     upload_id = uploads.store_file(principal.account_id, file.stream, transaction)
     return {"filename": file.filename, "upload_id": upload_id}
 
 
-def _accepted(found: Import) -> Response:
-    """An import that a worker goes on with; its address says how far it is."""
-    location = f"/v1/imports/{found.id}"
-    return envelope.single(import_record(found), status=202, location=location)
+def _accepted(import_: Import) -> Response:
+    """The response for an import that a worker continues."""
+    location = f"/v1/imports/{import_.id}"
+    return envelope.single(import_record(import_), status=202, location=location)
 
 
 @_operation("GET", "", query=ImportQuerySchema, gives=(200, _PAGE))
@@ -86,9 +86,9 @@ def create_import(
 ) -> Response:
     """Import a file.
 
-    The response comes at once; the file is read in the background. Read the import until its
-    status is `ready`: then it says what would become of each feature, and nothing is written yet.
-    `assets:write` is enough for `kind=assets`; `kind=projects` needs `projects:write`.
+    The response comes at once; the file is read in the background. Poll the import until its
+    status is `ready`: it then says what would become of each feature, and nothing is written yet.
+    `kind=assets` needs only `assets:write`; `kind=projects` needs `projects:write`.
     """
     return _accepted(service.create_import(principal, **values, **prepared))
 
@@ -105,8 +105,8 @@ def update_import(principal: Principal, values: dict[str, Any], import_id: str) 
     features.
 
     Only for an import that is `ready`, or that failed to read its file. A layer that took too much
-    time or memory to be read is not read again: name another one, or import a simpler file. With
-    `left_out` alone the file is not read again, and the counts change at once.
+    time or memory is not read again: choose another layer, or import a simpler file. With
+    `left_out` alone, the file is not read again, and the counts change at once.
     """
     return envelope.single(import_record(service.change_import(principal, import_id, values)))
 
@@ -119,10 +119,7 @@ def update_import(principal: Principal, values: dict[str, Any], import_id: str) 
     gives=(200, page_of(ImportFeatureSchema)),
 )
 def list_import_features(principal: Principal, values: dict[str, Any], import_id: str) -> Response:
-    """List the features of an import, and what becomes of each.
-
-    They come in the order of the file.
-    """
+    """List the features of an import, and what becomes of each, in the order of the file."""
     records, total = listing.list_features(principal, import_id, **values)
     return envelope.page(records, total=total, number=values["page"], size=values["per_page"])
 
@@ -131,14 +128,14 @@ def list_import_features(principal: Principal, values: dict[str, Any], import_id
 def apply_import(principal: Principal, import_id: str) -> Response:
     """Apply an import: write its features.
 
-    Only for one that is `ready`. It is written in the background, some features at a time.
+    Only for an import that is `ready`. It is written in the background, some features at a time.
     """
     return _accepted(service.apply_import(principal, import_id))
 
 
 @_on_one("POST", "/cancel", gives=(200, _IMPORT))
 def cancel_import(principal: Principal, import_id: str) -> Response:
-    """Cancel an import that is not applied. Its file is deleted."""
+    """Cancel an import that is not applied, and delete its file."""
     return envelope.single(import_record(service.cancel_import(principal, import_id)))
 
 
@@ -146,7 +143,7 @@ def cancel_import(principal: Principal, import_id: str) -> Response:
 def undo_import(principal: Principal, import_id: str) -> Response:
     """Undo an applied import.
 
-    Projects and assets that it created are deleted, and those that it changed are as they were
-    before. What was changed since is kept: such features have the state `kept` and say why.
+    Projects and assets that it created are deleted, those that it changed are restored. What was
+    changed since is kept: such features have the state `kept` and the reason.
     """
     return _accepted(service.undo_import(principal, import_id))

@@ -1,4 +1,4 @@
-"""The bodies, queries and responses of the routes of imports."""
+"""Request bodies, queries and responses of imports."""
 
 from __future__ import annotations
 
@@ -55,33 +55,35 @@ _MATCH: Final = {
 _CRS: Final = {
     "description": (
         "The coordinate system, such as `EPSG:25832`; `EPSG:4326` for longitude and latitude. It "
-        "wins over that of the file. Null: that of the file."
+        "overrides the one that the file names. Null: the one of the file."
     )
 }
 _CLOSE_LINES: Final = {"description": "Close lines and tracks, so that they become boundaries."}
-_SWAP: Final = {"description": "The file has latitude or northing first: swap it in all of it."}
+_SWAP: Final = {
+    "description": "Swap the coordinates of the whole file: it has latitude or northing first."
+}
 _CORNERS_BY: Final = {
     "description": (
-        "Points are corners of boundaries: one for each value of this column, or one of all with "
-        "an empty text. Null: points are points."
+        "Points are corners of boundaries: one boundary for each value of this column; with an "
+        "empty text, one of all points. Null: points are points."
     )
 }
 _WITHOUT_BOUNDARIES: Final = {
-    "description": "Apply it although no feature has a boundary or, of assets, a location."
+    "description": "Apply the import although no feature has a boundary (for assets: a location)."
 }
 _POINTS_AS_PLOTS: Final = {
     "description": (
-        "Of projects: true: points become plots, assets of the type `plot` in the project "
-        "`project_id`; if that is null, in a new one without a boundary, named after the file. "
-        "False: points are rejected. Null: nobody has said it, which a file for the EUDR with "
-        "points asks."
+        "For `kind=projects`. True: points become plots, assets of the type `plot` in the project "
+        "`project_id` or, if that is null, in a new project without a boundary, named after the "
+        "file. False: points are rejected. Null: not chosen yet; a file for the EUDR with points "
+        "asks for it."
     )
 }
 _LEFT_OUT: Final = {
     "description": (
-        "The numbers of the features that are not to be written; null or an empty list: none. Sent "
-        "alone, it needs no reading of the file. It stays when the file is read again, but with "
-        "another `layer`, `kind`, `corners_by` or `points_as_plots`."
+        "The numbers of features not to write; null or an empty list: none. Sent alone, it does "
+        "not read the file again. When the file is read again, they stay left out, unless `layer`, "
+        "`kind`, `corners_by` or `points_as_plots` changes."
     )
 }
 _EXAMPLE_MAPPING: Final[dict[str, Any]] = {
@@ -91,17 +93,17 @@ _EXAMPLE_MAPPING: Final[dict[str, Any]] = {
 }
 _MAPPING_SHAPE: Final[dict[str, Any]] = {
     "description": (
-        "The column for each field. `metadata` lists the columns that become metadata; null: all "
-        "that no field is read from. Fields that you leave out are guessed; null reads a field "
-        "from no column. Where the geometries of a CSV file are not found, `geometry` names their "
-        "column; or `latitude` and `longitude`; or `easting` and `northing`, perhaps with `zone`."
+        "The column of each field. `metadata` lists the columns that become metadata; null: all "
+        "others. Fields that you leave out are guessed; null: the field has no column. If the "
+        "geometries of a CSV file are not found, name their columns: `geometry`; `latitude` and "
+        "`longitude`; or `easting` and `northing`, with `zone` if there is one."
     ),
     "type": "object",
 }
 
 
 class ColumnMappingField(fields.Field[Any]):
-    """A mapping of fields to columns: JSON, or in a form its text."""
+    """A mapping of fields to columns: JSON; in a form, JSON text."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(metadata=_MAPPING_SHAPE | {"examples": [_EXAMPLE_MAPPING]}, **options)
@@ -122,8 +124,8 @@ class ColumnMappingField(fields.Field[Any]):
 
 def _check_columns(name: str, column: Any) -> None:
     if name not in (*_FIELDS, *GEOMETRY_COLUMNS, "metadata"):
-        known = ", ".join((*_FIELDS, *GEOMETRY_COLUMNS, "metadata"))
-        raise ma.ValidationError(f"{name[:50]!r} is unknown. The fields are: {known}.")
+        fields_ = ", ".join((*_FIELDS, *GEOMETRY_COLUMNS, "metadata"))
+        raise ma.ValidationError(f"{name[:50]!r} is unknown. The fields are: {fields_}.")
     if name == "metadata":
         if not (column is None or (isinstance(column, list) and all(map(_is_column, column)))):
             raise ma.ValidationError("'metadata' must be a list of names of columns, or null.")
@@ -132,7 +134,7 @@ def _check_columns(name: str, column: Any) -> None:
 
 
 def _check_size(mapping: dict[str, Any]) -> None:
-    """Check that the mapping is not larger than a file could need."""
+    """Raise ValidationError if the mapping has more columns than a file can have."""
     metadata = mapping.get("metadata") or []
     if len(metadata) > COLUMNS:
         raise ma.ValidationError(f"'metadata' must have at most {COLUMNS} names of columns.")
@@ -152,7 +154,7 @@ def _is_column(value: Any) -> bool:
 
 
 class FormBoolean(StrictBoolean):
-    """true or false, which a form sends as text."""
+    """True or false, also as the text of a form."""
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> bool:
         value = {"true": True, "false": False}.get(value, value)
@@ -199,8 +201,8 @@ class ImportCreateSchema(InputSchema):
 
 
 class ImportUpdateSchema(InputSchema):
-    """What to read the file with anew, or which features to leave out. What is absent stays as it
-    is; with another layer, the mapping stays as far as that has its columns."""
+    """How to read the file again, or which features to leave out. Absent fields keep their values;
+    another layer keeps the mapping of the columns that it has too."""
 
     example: ClassVar = {"mapping": _EXAMPLE_MAPPING, "match": "external_id"}
 
@@ -209,7 +211,7 @@ class ImportUpdateSchema(InputSchema):
         allow_none=True,
         metadata={
             "description": "The project that assets, or plots, are imported into; null for "
-            "projects, and for plots of a new one."
+            "projects, and for plots of a new project."
         },
     )
     layer = Text(shortest=1, longest=COLUMN_NAME_LENGTH, metadata=_LAYER)
@@ -227,7 +229,7 @@ class ImportUpdateSchema(InputSchema):
 
 
 class ImportQuerySchema(PageQuerySchema):
-    """Which imports."""
+    """Filters of imports."""
 
     kind = Choice("ImportKind", KINDS, metadata={"description": "Only imports of this kind."})
     status = Choice(
@@ -236,7 +238,7 @@ class ImportQuerySchema(PageQuerySchema):
 
 
 class ImportFeatureQuerySchema(PageQuerySchema):
-    """Which features of an import."""
+    """Filters of the features of an import."""
 
     verdict = Choice(
         "ImportVerdict", VERDICTS, metadata={"description": "Only features with this verdict."}
@@ -253,7 +255,7 @@ class ImportFeatureQuerySchema(PageQuerySchema):
 
 
 class ImportLayerSchema(OutputSchema):
-    """A layer of a file. ``accuracy``: of the transformation to WGS 84, in meters."""
+    """A layer of a file. ``accuracy`` is that of the transformation to WGS 84, in meters."""
 
     name = fields.String(required=True)
     features = fields.Integer(required=True)
@@ -264,22 +266,24 @@ class ImportLayerSchema(OutputSchema):
         required=True,
         allow_none=True,
         metadata={
-            "description": "What its first features are, in a shapefile or GeoPackage of several "
-            "layers: areas, lines or points."
+            "description": "The geometries of its first features, in a shapefile or GeoPackage of "
+            "several layers: areas, lines or points."
         },
     )
     geometry_columns = fields.List(
         fields.String(),
         required=True,
-        metadata={"description": "The columns of a CSV file that have the geometries."},
+        metadata={"description": "The columns of a CSV file with the geometries."},
     )
 
 
 class ImportCountsSchema(OutputSchema):
-    """How many features have each verdict, without those that are left out; how many of the new
-    ones become plots, assets in an import of projects; how many are left out; how many that are not
-    rejected have no boundary or, of assets, no location; how many overlap with projects or with one
-    another, and how many of these with projects; after an undo, how many were undone and kept."""
+    """Numbers of features: by verdict, and how many were left out, which do not count elsewhere.
+
+    ``new_plots``: new ones that become assets in an import of projects. ``without_boundary``: those
+    without a boundary (assets: without a location), unless rejected. ``overlapping``: those that
+    overlap with projects or with one another; ``overlapping_projects``: with projects. ``undone``
+    and ``kept``: after an undo."""
 
     new = fields.Integer(required=True)
     changed = fields.Integer(required=True)
@@ -295,8 +299,8 @@ class ImportCountsSchema(OutputSchema):
 
 
 class ImportHectaresSchema(OutputSchema):
-    """The area of the projects that the import creates and changes, before and after it, and how
-    much of it they have in common with other projects."""
+    """The area of the projects that the import creates and changes, before and after, and the area
+    that overlaps with other projects."""
 
     before = fields.Float(required=True)
     after = fields.Float(required=True)
@@ -304,8 +308,7 @@ class ImportHectaresSchema(OutputSchema):
 
 
 class ImportCountrySchema(OutputSchema):
-    """A country that features lie in, by Natural Earth: its code, ISO 3166-1 alpha-2, and its name
-    in English."""
+    """A country of features, by Natural Earth: its ISO 3166-1 alpha-2 code and its English name."""
 
     code = fields.String(required=True)
     name = fields.String(required=True)
@@ -313,8 +316,8 @@ class ImportCountrySchema(OutputSchema):
 
 
 class ImportFaultSchema(OutputSchema):
-    """A fault that features were rejected for: ``message`` says it in plain words, as the editor of
-    boundaries does, for the ``first``, by its number; the others differ in numbers at most."""
+    """A fault for which features were rejected. ``message`` describes it in plain words for the
+    feature with the number ``first``; messages of the others differ only in numbers."""
 
     code = fields.String(required=True)
     message = fields.String(required=True)
@@ -323,8 +326,8 @@ class ImportFaultSchema(OutputSchema):
 
 
 class ImportWarningSchema(OutputSchema):
-    """What is odd about boundaries, and mostly not meant: how many features have it, and the number
-    of the first."""
+    """Something odd about boundaries that is mostly a mistake: how many features have it, and the
+    number of the first."""
 
     code = fields.String(
         required=True, metadata={"description": f"One of {', '.join(WARNING_CODES)}."}
@@ -335,10 +338,10 @@ class ImportWarningSchema(OutputSchema):
 
 
 class ImportOptionSchema(OutputSchema):
-    """An answer to a question. ``put``: the body that gives it when it is sent with PUT; a null in
-    it is for you to fill in. ``features``: how many it is about. ``bbox``: where it would put the
-    file, as west, south, east and north in degrees, of the first positions of the features; null if
-    it is not about that. ``sample``: some values of the columns that it is about."""
+    """An answer to a question. ``put``: the body of the PUT that gives the answer; fill in its
+    nulls. ``features``: how many it concerns. ``bbox``: where it would put the first positions of
+    the features, as west, south, east and north in degrees; null if it is not about places.
+    ``sample``: values of the columns that it is about."""
 
     put = fields.Dict(required=True)
     label = fields.String(required=True)
@@ -348,9 +351,9 @@ class ImportOptionSchema(OutputSchema):
 
 
 class ImportQuestionSchema(OutputSchema):
-    """A question about the file, with answers to choose from. ``bbox``: where the file is as it is
-    read now, if the question is about that. ``position``: the middle of the file in the coordinate
-    system that is asked for. ``required``: the import cannot be applied before it is answered."""
+    """A question about the file, with answers to choose from. ``bbox``: where the file is as
+    read now, if the question is about places. ``position``: the middle of the file in the
+    coordinate system that is asked for. ``required``: answer it before you apply the import."""
 
     code = fields.String(required=True, metadata={"description": f"One of {', '.join(QUESTIONS)}."})
     message = fields.String(required=True)
@@ -361,7 +364,7 @@ class ImportQuestionSchema(OutputSchema):
 
 
 class ImportProgressSchema(OutputSchema):
-    """How many features the current step has done."""
+    """The number of features that the current step has done, and of all."""
 
     done = fields.Integer(required=True)
     total = fields.Integer(required=True)
@@ -467,7 +470,7 @@ class ImportSummarySchema(OutputSchema):
         metadata={
             "description": (
                 "West, south, east and north of the features that are not rejected, in degrees. "
-                "If that is not where the forests are, the coordinate system is another one."
+                "If the forests are elsewhere, the coordinate system is wrong."
             )
         },
     )
@@ -479,12 +482,12 @@ class ImportSummarySchema(OutputSchema):
     faults = fields.List(
         fields.Nested(ImportFaultSchema),
         required=True,
-        metadata={"description": "What features were rejected for, the most frequent first."},
+        metadata={"description": "Why features were rejected, the most frequent reason first."},
     )
     warnings = fields.List(
         fields.Nested(ImportWarningSchema),
         required=True,
-        metadata={"description": "What is odd about boundaries that are written. It refuses none."},
+        metadata={"description": "Oddities of boundaries, which are written all the same."},
     )
     notes = fields.List(
         fields.String(),
@@ -525,8 +528,8 @@ class ImportSchema(ImportSummarySchema):
         required=True,
         metadata={
             "description": (
-                "What to say about the file, the most important first. Until those that are "
-                "`required` are answered, the import cannot be applied."
+                "Questions about the file, the most important first. Answer those that are "
+                "`required` before you apply the import."
             )
         },
     )
@@ -546,8 +549,8 @@ class ImportProblemSchema(OutputSchema):
 
 
 class ImportOverlapSchema(OutputSchema):
-    """A project whose area overlaps with that of a feature; or, by its ``number``, another feature
-    of the file. ``share``: of the feature's area, from 0 to 1."""
+    """An overlap of a feature with a project, or with another feature, by its ``number``.
+    ``share``: the part of the feature's area, from 0 to 1."""
 
     project_id = fields.String(required=True, allow_none=True)
     number = fields.Integer(required=True, allow_none=True)
@@ -591,11 +594,11 @@ class ImportFeatureSchema(OutputSchema):
         "ImportKind",
         KINDS,
         required=True,
-        metadata={"description": "What it becomes: a project, or an asset, as plots do."},
+        metadata={"description": "What it becomes: a project or an asset. Plots are assets."},
     )
     verdict = Choice("ImportVerdict", VERDICTS, required=True)
     left_out = fields.Boolean(
-        required=True, metadata={"description": "It is not written, by the choice of a person."}
+        required=True, metadata={"description": "A person has chosen not to write it."}
     )
     state = fields.String(
         required=True,
@@ -611,13 +614,13 @@ class ImportFeatureSchema(OutputSchema):
     outside = fields.Boolean(
         allow_none=True,
         metadata={
-            "description": "Of assets: it lies outside the boundary of their project. Null: one of "
-            "the two has no place."
+            "description": "For assets: it lies outside the boundary of its project. Null: the "
+            "asset has no location, or the project no boundary."
         },
     )
     overlaps = fields.List(
         fields.Nested(ImportOverlapSchema),
-        metadata={"description": f"Of projects: the overlaps, the {OVERLAPS} largest."},
+        metadata={"description": f"For projects: the {OVERLAPS} largest overlaps."},
     )
     area_hectares = fields.Float(required=True, allow_none=True)
     previous_area_hectares = fields.Float(required=True, allow_none=True)

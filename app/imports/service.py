@@ -13,7 +13,7 @@ from app.db.extensions import db
 from app.http.errors import Conflict, PreconditionFailed
 from app.imports.attribution import acted_as
 from app.imports.checks import (
-    ENDS_LEFT_OUT,
+    RENUMBERING_CHOICES,
     check_choices,
     check_kind,
     check_left_out,
@@ -23,9 +23,9 @@ from app.imports.checks import (
 from app.imports.feature_rows import count_features, count_states, leave_out
 from app.imports.features.mapping import mapped_fields
 from app.imports.leases import NEW_WORK
-from app.imports.listing import may_see, that_gives_way
-from app.imports.questions import must_answer
-from app.imports.reading import affordable_layers
+from app.imports.listing import may_see, replaceable_import
+from app.imports.preview import affordable_layers
+from app.imports.questions import required_question
 from app.imports.record import not_found
 from app.imports.uploads import delete_upload, plain_filename
 from app.jobs.after_commit import notify_after_commit
@@ -38,16 +38,15 @@ from app.values.ids import is_id, new_id
 
 _SOURCES: Final = {"session": "dashboard", "operator": "cli"}  # by kind of principal
 _TOO_COSTLY: Final = (
-    "Reading this file took too much, and would do so again. Import another file: a simpler one, "
-    "or parts of it."
+    "This file takes too much time or memory to read. Import a simpler file, or parts of it."
 )
-_NONE_CHOSEN: Final[dict[str, Any]] = {
+_DEFAULT_CHOICES: Final[dict[str, Any]] = {
     "close_lines": False,
     "swap": False,
     "without_boundaries": False,
     "left_out": [],
 }
-_CHANGED: Final = "The import was changed meanwhile. Review the new preview."
+_CHANGED: Final = "The import has changed since. Review the new preview."
 
 
 def create_import(
@@ -59,24 +58,24 @@ def create_import(
     project_id: str | None = None,
     **choices: Any,
 ) -> Import:
-    """Begin an import of an uploaded file. A worker reads it next. Where the account has as many
-    unfinished imports as it can, an older one gives way.
+    """Create an import of an uploaded file, which a worker reads next. An older import gives way if
+    the account has too many unfinished ones.
 
     Args:
-        upload_id: None: the caller has the file, and reads it.
+        upload_id: None: the caller reads the file itself.
         choices: any of ``layer``, ``mapping``, ``match``, ``crs``, ``close_lines``, ``swap``,
             ``corners_by``, ``without_boundaries``, ``points_as_plots`` and ``left_out``.
 
     Raises:
-        Forbidden: the credential may not write what is imported.
-        ValidationFailed: assets need a project, or the choices do not fit.
-        Conflict: the account has too many unfinished imports, and none gives way.
+        Forbidden: the credential may not write this kind.
+        ValidationFailed: assets need a project, or choices do not go together.
+        Conflict: too many unfinished imports, and none gives way.
     """
     check_new_import(principal, kind=kind, project_id=project_id, **choices)
-    if oldest := that_gives_way(principal):
+    if oldest := replaceable_import(principal):
         _give_way(principal, oldest)
     moment = clock.now()
-    made = Import(
+    import_ = Import(
         id=new_id("import"),
         account_id=principal.account_id,
         kind=kind,
@@ -96,68 +95,71 @@ def create_import(
         tries=0,
         created_at=moment,
         updated_at=moment,
-        **_columns(_NONE_CHOSEN | choices),
+        **_columns(_DEFAULT_CHOICES | choices),
     )
-    db.session.add(made)
+    db.session.add(import_)
     notify_after_commit(NEW_WORK)
-    write_entry("import.created", made, principal=principal)
-    return made
+    write_entry("import.created", import_, principal=principal)
+    return import_
 
 
 def change_import(principal: Principal, import_id: str, choices: Mapping[str, Any]) -> Import:
-    """Read the file again with other choices; ``kind`` and ``project_id`` may be among them. With
+    """Read the file again with other choices, also of ``kind`` and ``project_id``. With
     ``left_out`` alone, it is not read again.
 
     Raises:
-        Conflict: unless the import is ready or has failed, has its file, and has written nothing;
-            and for a layer that took too much to be read.
-        ValidationFailed: the choices do not fit, or a feature to leave out is not in the import.
+        Conflict: the import is neither ready nor failed, has written features, or has no file; or
+            the layer is too costly to read.
+        ValidationFailed: choices do not go together, or the import has no such feature.
     """
-    found = lock_import(principal, import_id)
+    import_ = lock_import(principal, import_id)
     if choices.keys() == {"left_out"}:
-        return _leave_out(principal, found, choices)
-    choices = _with_kind(principal, found, choices)
-    check_choices(choices.get("kind", found.kind), choices)
-    check_left_out(found, choices)
-    if found.status not in ("ready", "failed"):
-        raise _wrong_status(found, "a ready or failed import can be changed")
-    check_nothing_written(found)
-    if found.upload_id is None:
-        if found.costly_layers:
+        return _leave_out(principal, import_, choices)
+    choices = _with_kind(principal, import_, choices)
+    check_choices(choices.get("kind", import_.kind), choices)
+    check_left_out(import_, choices)
+    if import_.status not in ("ready", "failed"):
+        raise _wrong_status(import_, "a ready or failed import can be changed")
+    check_nothing_written(import_)
+    if import_.upload_id is None:
+        if import_.costly_layers:
             raise Conflict("too_costly", "file", _TOO_COSTLY)
         raise Conflict(
             "file_deleted", "file", "The file of this import was deleted. Import it again."
         )
     if not choices:
-        return found
-    if found.costly_layers and choices.get("layer", found.layer) not in affordable_layers(found):
+        return import_
+    layer = choices.get("layer", import_.layer)
+    if import_.costly_layers and layer not in affordable_layers(import_):
         raise Conflict("too_costly", "layer", f"{_TOO_COSTLY} Or choose another layer.")
-    for column, value in _columns(_with_others(found, choices)).items():
-        setattr(found, column, value)
-    _start(found, "reading")
-    found.counts, found.notes, found.questions, found.progress_total = {}, [], [], 0
-    write_entry("import.updated", found, principal=principal)
-    return found
+    for column, value in _columns(_with_others(import_, choices)).items():
+        setattr(import_, column, value)
+    _start(import_, "reading")
+    import_.counts, import_.notes, import_.questions, import_.progress_total = {}, [], [], 0
+    write_entry("import.updated", import_, principal=principal)
+    return import_
 
 
-def _leave_out(principal: Principal, found: Import, choices: Mapping[str, Any]) -> Import:
+def _leave_out(principal: Principal, import_: Import, choices: Mapping[str, Any]) -> Import:
     """Leave out features of an import that is ready."""
-    if found.status != "ready":
-        raise _wrong_status(found, "features of a ready import can be left out")
-    check_left_out(found, choices)
+    if import_.status != "ready":
+        raise _wrong_status(import_, "features of a ready import can be left out")
+    check_left_out(import_, choices)
     numbers = sorted(set(choices["left_out"] or ()))
-    leave_out(found.account_id, found.id, numbers, before=found.left_out)
-    found.left_out, found.updated_at = numbers, clock.now()
-    found.counts = found.counts | count_features(found.account_id, found.id)
-    write_entry("import.updated", found, principal=principal)
-    return found
+    leave_out(import_.account_id, import_.id, numbers, before=import_.left_out)
+    import_.left_out, import_.updated_at = numbers, clock.now()
+    import_.counts = import_.counts | count_features(import_.account_id, import_.id)
+    write_entry("import.updated", import_, principal=principal)
+    return import_
 
 
 def _with_kind(
-    principal: Principal, found: Import, choices: Mapping[str, Any]
+    principal: Principal, import_: Import, choices: Mapping[str, Any]
 ) -> Mapping[str, Any]:
-    """Choices whose ``project_id`` fits their ``kind``. Those for fields that another kind does not
-    have, and all where another layer is chosen too, are left out, and guessed again.
+    """Complete choices of ``kind``, ``project_id`` or ``points_as_plots``.
+
+    Another kind keeps the columns of fields that it has too. With another layer, all are guessed
+    again.
 
     Raises:
         Forbidden: the credential may not write this kind.
@@ -165,10 +167,11 @@ def _with_kind(
     """
     if not choices.keys() & {"kind", "project_id", "points_as_plots"}:
         return choices
-    kind = choices.get("kind", found.kind)
-    as_plots = choices.get("points_as_plots", found.points_as_plots if kind == found.kind else None)
+    kind = choices.get("kind", import_.kind)
+    former_as_plots = import_.points_as_plots if kind == import_.kind else None
+    as_plots = choices.get("points_as_plots", former_as_plots)
     has_project = kind == "assets" or as_plots
-    project_id = choices.get("project_id", found.project_id if has_project else None)
+    project_id = choices.get("project_id", import_.project_id if has_project else None)
     check_kind(principal, kind, project_id, points_as_plots=as_plots)
     changed: dict[str, Any] = {
         **choices,
@@ -176,153 +179,155 @@ def _with_kind(
         "project_id": project_id,
         "points_as_plots": as_plots,
     }
-    if kind == found.kind:
+    if kind == import_.kind:
         return changed
     fields = (*mapped_fields(kind), *GEOMETRY_COLUMNS, "metadata")
-    former = {} if "layer" in choices else found.mapping or {}
-    kept = {name: each for name, each in former.items() if name in fields}
-    return {"mapping": kept or None, "match": None, "corners_by": None, **changed}
+    former = {} if "layer" in choices else import_.mapping or {}
+    mapping = {name: column for name, column in former.items() if name in fields}
+    return {"mapping": mapping or None, "match": None, "corners_by": None, **changed}
 
 
-def apply_import(principal: Principal, import_id: str, *, looked_at: str | None = None) -> Import:
-    """Have an import written.
+def apply_import(principal: Principal, import_id: str, *, reviewed: str | None = None) -> Import:
+    """Start writing an import.
 
     Args:
-        looked_at: the ``updated_at`` of the preview that somebody has reviewed.
+        reviewed: the ``updated_at`` of the preview that a person has seen.
 
     Raises:
-        PreconditionFailed: the file was read again since, or features were left out.
-        Conflict: the import is not ready, or a question is open that must be answered.
+        PreconditionFailed: the preview has changed since.
+        Conflict: the import is not ready, or a required question is not answered.
         Forbidden: the account's history is full.
     """
-    found = lock_import(principal, import_id)
-    is_other = looked_at is not None and looked_at != clock.format_value(found.updated_at)
-    if is_other and found.status in ("reading", "ready"):
+    import_ = lock_import(principal, import_id)
+    is_outdated = reviewed is not None and reviewed != clock.format_value(import_.updated_at)
+    if is_outdated and import_.status in ("reading", "ready"):
         raise PreconditionFailed(_CHANGED)
-    if found.status != "ready":
-        raise _wrong_status(found, "an import that is ready can be applied")
-    if found.crs is None and found.given_crs is None:
-        message = found.message or "The coordinate system of the file is unknown. Set crs."
+    if import_.status != "ready":
+        raise _wrong_status(import_, "an import that is ready can be applied")
+    if import_.crs is None and import_.given_crs is None:
+        message = import_.message or "The coordinate system of the file is unknown. Set crs."
         raise Conflict("crs_unknown", "crs", message)
-    if question := must_answer(found.questions):
+    if question := required_question(import_.questions):
         raise Conflict("unanswered", question["code"], question["message"])
-    check_history(found.account_id, read_counters(found.account_id).history_bytes)
-    _start(found, "applying", principal)
-    found.progress_total = sum(found.counts.get(name, 0) for name in ("new", "changed"))
-    write_entry("import.applied", found, principal=principal, changes=changes_of_new(found.counts))
-    return found
+    check_history(import_.account_id, read_counters(import_.account_id).history_bytes)
+    _start(import_, "applying", principal)
+    import_.progress_total = sum(import_.counts.get(name, 0) for name in ("new", "changed"))
+    write_entry(
+        "import.applied", import_, principal=principal, changes=changes_of_new(import_.counts)
+    )
+    return import_
 
 
 def cancel_import(principal: Principal, import_id: str) -> Import:
-    """Cancel an import that has written nothing. A job deletes its features. Raises Conflict for
-    any other."""
-    found = lock_import(principal, import_id)
-    if found.status not in ("reading", "ready", "failed"):
-        raise _wrong_status(found, "an import that is not applied can be canceled")
-    check_nothing_written(found)
-    return _cancel(principal, found)
+    """Cancel an import; a job deletes its features. Raises Conflict if it has written features."""
+    import_ = lock_import(principal, import_id)
+    if import_.status not in ("reading", "ready", "failed"):
+        raise _wrong_status(import_, "an import that is not applied can be canceled")
+    check_nothing_written(import_)
+    return _cancel(principal, import_)
 
 
 def _give_way(principal: Principal, import_id: str) -> None:
-    """Cancel an import that nobody applied, or delete the file of one that failed."""
-    found = lock_import(principal, import_id)
-    if found.status == "ready":
-        _cancel(principal, found)
-    elif found.status == "failed":
-        delete_upload(found)
+    """Cancel an import that is ready, or delete the file of one that failed."""
+    import_ = lock_import(principal, import_id)
+    if import_.status == "ready":
+        _cancel(principal, import_)
+    elif import_.status == "failed":
+        delete_upload(import_)
 
 
-def _cancel(principal: Principal, found: Import) -> Import:
-    delete_upload(found)
-    found.status, found.message, found.lease = "canceled", None, None
-    found.updated_at = clock.now()
-    write_entry("import.canceled", found, principal=principal)
-    return found
+def _cancel(principal: Principal, import_: Import) -> Import:
+    delete_upload(import_)
+    import_.status, import_.message, import_.lease = "canceled", None, None
+    import_.updated_at = clock.now()
+    write_entry("import.canceled", import_, principal=principal)
+    return import_
 
 
 def undo_import(principal: Principal, import_id: str) -> Import:
-    """Have an import undone. Raises Conflict unless it has been applied, at least in part."""
-    found = lock_import(principal, import_id)
-    if found.status not in ("applied", "failed"):
-        raise _wrong_status(found, "an applied import can be undone")
-    states = count_states(found.account_id, found.id)
+    """Start undoing an import. Raises Conflict if it has written nothing."""
+    import_ = lock_import(principal, import_id)
+    if import_.status not in ("applied", "failed"):
+        raise _wrong_status(import_, "an applied import can be undone")
+    states = count_states(import_.account_id, import_.id)
     if not any(states.values()):
         raise Conflict(
             "nothing_written", "status", "This import wrote nothing, so there is nothing to undo."
         )
-    _start(found, "undoing", principal)
-    found.progress_total = states.get("applied", 0)
-    write_entry("import.undone", found, principal=principal)
-    return found
+    _start(import_, "undoing", principal)
+    import_.progress_total = states.get("applied", 0)
+    write_entry("import.undone", import_, principal=principal)
+    return import_
 
 
-def delete_import(found: Import) -> None:
+def delete_import(import_: Import) -> None:
     """Delete an import without features. The projects and assets that it wrote stay."""
-    db.session.delete(found)
+    db.session.delete(import_)
 
 
 def lock_import(principal: Principal, import_id: str) -> Import:
-    """The import, locked until the end of the transaction. Raises NotFound, Forbidden."""
-    known = is_id("import", import_id)
-    found = find_locked(principal.account_id, Import, import_id) if known else None
-    if found is None or not may_see(principal, found):
+    """Lock an import until the end of the transaction. Raises NotFound, Forbidden."""
+    is_known = is_id("import", import_id)
+    import_ = find_locked(principal.account_id, Import, import_id) if is_known else None
+    if import_ is None or not may_see(principal, import_):
         raise not_found()
-    require_permission(principal, f"{found.kind}:write")
-    if found.points_as_plots:
+    require_permission(principal, f"{import_.kind}:write")
+    if import_.points_as_plots:
         require_permission(principal, "assets:write")
-    return found
+    return import_
 
 
-def _with_others(found: Import, choices: Mapping[str, Any]) -> dict[str, Any]:
-    """Choices with what they change of the others."""
+def _with_others(import_: Import, choices: Mapping[str, Any]) -> dict[str, Any]:
+    """Add the other choices that these change."""
     others: dict[str, Any] = {}
     if "layer" in choices:
-        others = _kept_choices(found, choices["layer"])
+        others = _choices_for_layer(import_, choices["layer"])
     elif "corners_by" in choices:  # areas have fewer columns than their corners
-        others = {"mapping": _columns_of_geometry(found) or None, "match": None}
-    left_out = choices.get("left_out", found.left_out) or []
-    if ENDS_LEFT_OUT & choices.keys():
+        others = {"mapping": _geometry_columns(import_) or None, "match": None}
+    left_out = choices.get("left_out", import_.left_out) or []
+    if RENUMBERING_CHOICES & choices.keys():
         left_out = []
     return {**others, **choices, "left_out": left_out}
 
 
-def _kept_choices(found: Import, layer: str) -> dict[str, Any]:
-    """The mapping, as far as another layer has its columns, and the match, unless the column of its
-    ids is not among them."""
-    columns = next((each["columns"] for each in found.layers if each["name"] == layer), None)
-    if columns is None or found.mapping is None:  # the file could not be opened with that layer
+def _choices_for_layer(import_: Import, name: str) -> dict[str, Any]:
+    """The mapping as far as another layer has its columns. Without the column of external ids, the
+    match by them is reset too."""
+    columns = next((layer["columns"] for layer in import_.layers if layer["name"] == name), None)
+    if columns is None or import_.mapping is None:  # the file could not be opened
         return {}
-    fields = {name: each for name, each in found.mapping.items() if name != "metadata"}
-    kept: dict[str, Any] = {
-        name: each for name, each in fields.items() if each is None or each in columns
+    mapping: dict[str, Any] = {
+        field: column
+        for field, column in import_.mapping.items()
+        if field != "metadata" and (column is None or column in columns)
     }
-    if metadata := found.mapping.get("metadata"):
-        kept["metadata"] = [name for name in metadata if name in columns] or None
+    if metadata := import_.mapping.get("metadata"):
+        mapping["metadata"] = [column for column in metadata if column in columns] or None
     elif metadata is not None:
-        kept["metadata"] = metadata
-    has_lost_ids = found.match == "external_id" and "external_id" not in kept
-    return {"mapping": kept or None} | ({"match": None} if has_lost_ids else {})
+        mapping["metadata"] = metadata
+    has_lost_ids = import_.match == "external_id" and "external_id" not in mapping
+    return {"mapping": mapping or None} | ({"match": None} if has_lost_ids else {})
 
 
-def _columns_of_geometry(found: Import) -> dict[str, Any]:
-    mapping = found.mapping or {}
+def _geometry_columns(import_: Import) -> dict[str, Any]:
+    mapping = import_.mapping or {}
     return {name: mapping[name] for name in GEOMETRY_COLUMNS if name in mapping}
 
 
-def _start(found: Import, status: str, principal: Principal | None = None) -> None:
-    """Begin a step. ``principal``: in whose name it writes."""
+def _start(import_: Import, status: str, principal: Principal | None = None) -> None:
+    """Begin a step. ``principal``: who writes or undoes."""
     if principal is not None:
-        found.acted_by, found.acted_by_email = principal.user_id, principal.user_email
-        found.acted_as = acted_as(principal)
-    found.status, found.message = status, None
-    found.lease = found.leased_until = None
-    found.tries = found.progress_done = 0
-    found.updated_at = clock.now()
+        import_.acted_by, import_.acted_by_email = principal.user_id, principal.user_email
+        import_.acted_as = acted_as(principal)
+    import_.status, import_.message = status, None
+    import_.lease = import_.leased_until = None
+    import_.tries = import_.progress_done = 0
+    import_.updated_at = clock.now()
     notify_after_commit(NEW_WORK)
 
 
-def _wrong_status(found: Import, only: str) -> Conflict:
-    return Conflict("wrong_status", "status", f"Only {only}. This one is {found.status}.")
+def _wrong_status(import_: Import, rule: str) -> Conflict:
+    return Conflict("wrong_status", "status", f"Only {rule}. This one is {import_.status}.")
 
 
 def _columns(choices: Mapping[str, Any]) -> dict[str, Any]:

@@ -15,10 +15,9 @@ from app.db.queries import CompiledQuery
 from app.db.transactions import Transaction
 from app.imports.applying import apply_features
 from app.imports.attribution import acting_for
-from app.imports.features.mixed_targets import targets_of
-from app.imports.features.reader_process import TooCostly
-from app.imports.leases import Leased, LeaseLost, do_others_wait, end_step, locked
-from app.imports.reading import affordable_layers, read_file
+from app.imports.features.mixed_targets import import_targets
+from app.imports.leases import LeasedImport, LeaseLost, do_others_wait
+from app.imports.preview import affordable_layers, prepare_preview
 from app.imports.undoing import undo_features
 from app.imports.uploads import delete_upload, local_copy
 from app.jobs import shutdown
@@ -51,39 +50,36 @@ _ACCOUNT: Final = CompiledQuery(
 )
 
 
-def run_step(leased: Leased, in_transaction: Transaction) -> None:
+def run_step(leased: LeasedImport, in_transaction: Transaction) -> None:
     """Run the step that the status of an import names."""
-    found = _IMPORT.first(account_id=leased.account_id, import_id=leased.import_id)
-    if found is None:
+    row = _IMPORT.first(account_id=leased.account_id, import_id=leased.import_id)
+    if row is None:
         return
     try:
-        _run(leased, found, in_transaction)
-    except TooCostly as error:
-        with in_transaction():
-            end_step(locked(leased), "failed", str(error))
+        _run(leased, row, in_transaction)
     except LeaseLost:
         log.info("import %s: canceled, deleted, or continued by another worker", leased.import_id)
 
 
-def _run(leased: Leased, found: Any, in_transaction: Transaction) -> None:
-    targets = targets_of(found)
+def _run(leased: LeasedImport, row: Any, in_transaction: Transaction) -> None:
+    targets = import_targets(row)
     if leased.status == "reading":
-        with local_copy(leased.account_id, found.upload_id, found.filename) as path:
-            read_file(leased, path, targets, in_transaction)
+        with local_copy(leased.account_id, row.upload_id, row.filename) as path:
+            prepare_preview(leased, path, targets, in_transaction)
         with in_transaction():
             _delete_unreadable(leased)
         return
-    principal = _principal(leased, found)
-    with acting_for(leased.import_id, found.acted_as):
+    principal = _principal(leased, row)
+    with acting_for(leased.import_id, row.acted_as):
         is_over = _turn(leased.account_id)
         if leased.status == "applying":
-            apply_features(leased, principal, targets, found.match, in_transaction, is_over=is_over)
+            apply_features(leased, principal, targets, row.match, in_transaction, is_over=is_over)
         else:
             undo_features(leased, principal, targets, in_transaction, is_over=is_over)
 
 
 def _turn(account_id: str) -> Callable[[], bool]:
-    """A function that says whether the turn of an account, which begins now, is over."""
+    """Begin a turn of an account. Returns a function that is True once it is over."""
     end = time.monotonic() + TURN_SECONDS
 
     def is_over() -> bool:
@@ -93,20 +89,19 @@ def _turn(account_id: str) -> Callable[[], bool]:
     return is_over
 
 
-def _delete_unreadable(leased: Leased) -> None:
-    """Delete a file that could not be opened, or whose layers all take too much: no other choices
-    can read it. If a layer was chosen, that may have been the cause."""
-    found = find_locked(leased.account_id, Import, leased.import_id)
-    if found is None or found.status != "failed":
+def _delete_unreadable(leased: LeasedImport) -> None:
+    """Delete a file that no other choices can read: it cannot be opened, or each of its layers is
+    too costly. A file may not open only because of the layer that was chosen; it stays."""
+    import_ = find_locked(leased.account_id, Import, leased.import_id)
+    if import_ is None or import_.status != "failed":
         return
-    is_costly = found.costly_layers and not affordable_layers(found)
-    if is_costly or (found.format is None and found.layer is None):
-        delete_upload(found)
+    is_costly = import_.costly_layers and not affordable_layers(import_)
+    if is_costly or (import_.format is None and import_.layer is None):
+        delete_upload(import_)
 
 
-def _principal(leased: Leased, found: Any) -> Principal:
-    """The person who had the import applied or undone. Raises LeaseLost if the account was
-    deleted."""
+def _principal(leased: LeasedImport, row: Any) -> Principal:
+    """The person who applies or undoes the import. Raises LeaseLost if the account was deleted."""
     account = _ACCOUNT.first(account_id=leased.account_id)
     if account is None:
         raise LeaseLost
@@ -117,6 +112,6 @@ def _principal(leased: Leased, found: Any) -> Principal:
         account_name=account.name,
         plan=account.plan,
         permissions=expand_permissions(("assets:write", "projects:write")),
-        user_id=found.acted_by,
-        user_email=found.acted_by_email,
+        user_id=row.acted_by,
+        user_email=row.acted_by_email,
     )

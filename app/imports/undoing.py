@@ -1,7 +1,7 @@
 """Undoing an applied import, the last feature first.
 
-What it created is deleted, and what it changed is restored. What somebody has changed since is
-kept, with a reason.
+Targets that it created are deleted, those that it changed are restored. What somebody has changed
+since is kept, with a reason.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from app.db.queries import CompiledQuery
 from app.db.transactions import Transaction
 from app.geometry.problems import whole_problem
 from app.http.errors import ApiError
+from app.imports.delivery_backlog import wait_for_deliveries
 from app.imports.feature_rows import count_states, update_features
 from app.imports.features.project_targets import ProjectTargets
 from app.imports.features.targets import CannotUndo, Targets
-from app.imports.leases import Leased, end_step, locked, put_back
+from app.imports.leases import LeasedImport, end_step, lock_leased, put_back
 from app.imports.progress import NO_PROGRESS, ImportProgress
 from app.imports.uploads import delete_upload
-from app.imports.waiting import wait_for_deliveries
 from app.models import Import, ImportFeature, Project
 from app.policy.imports import BATCH_BYTES, BATCH_FEATURES
 from app.values.batching import batched_by_bytes
@@ -66,7 +66,7 @@ _ROWS: Final = CompiledQuery(
 
 
 def undo_features(
-    leased: Leased,
+    leased: LeasedImport,
     principal: Principal,
     targets: Targets,
     in_transaction: Transaction,
@@ -74,68 +74,70 @@ def undo_features(
     *,
     is_over: Callable[[], bool] = lambda: False,
 ) -> None:
-    """Undo what an import wrote; it is ``undone`` then. Stops early, between two transactions,
-    when ``is_over``, or when the import has to wait: another turn goes on.
+    """Undo what an import wrote; it is ``undone`` then.
+
+    Stops early, between two transactions, when ``is_over()`` or when the import has to wait:
+    another turn goes on.
 
     Raises LeaseLost.
     """
     ids = {"account_id": leased.account_id, "import_id": leased.import_id}
-    while rows := _next(ids):
+    while rows := _next_rows(ids):
         if not wait_for_deliveries(leased, in_transaction, progress):
             return
         prepared = [targets.prepare_undo(leased.account_id, row) for row in rows]
         with in_transaction():
-            found = locked(leased)
-            undone = [
+            import_ = lock_leased(leased)
+            changes = [
                 (row.number, _undo(principal, targets, row, former))
                 for row, former in zip(rows, prepared, strict=True)
             ]
-            update_features(**ids, changes=undone)
-            found.progress_done += len(rows)
-            found.tries, found.message = 1, None
+            update_features(**ids, changes=changes)
+            import_.progress_done += len(rows)
+            import_.tries, import_.message = 1, None
         progress.advance(len(rows))
         if is_over():
             with in_transaction():
-                put_back(locked(leased))
+                put_back(lock_leased(leased))
             return
     with in_transaction():
-        found = locked(leased)
-        delete_upload(found)  # of one that failed while it was applied
-        found.counts = found.counts | count_states(**ids)
-        _undo_project(principal, found)
-        end_step(found, "undone")
+        import_ = lock_leased(leased)
+        delete_upload(import_)  # it stays when applying fails
+        import_.counts = import_.counts | count_states(**ids)
+        _undo_plots_project(principal, import_)
+        end_step(import_, "undone")
 
 
-class _Made(NamedTuple):
-    """The project of an import's plots, as ``Targets.undo`` takes what a feature became."""
+class _PlotsProject(NamedTuple):
+    """The project of an import's plots, as the row that ``Targets.undo`` takes."""
 
     target_id: str
     written_at: str
     before: None = None
 
 
-def _undo_project(principal: Principal, found: Import) -> None:
-    """Delete the project that an import made for its plots; or say in a note why it was kept."""
-    if found.project_id is None or found.project_made_at is None:
+def _undo_plots_project(principal: Principal, import_: Import) -> None:
+    """Delete the project that an import created for its plots, or note why it was kept."""
+    if import_.project_id is None or import_.project_made_at is None:
         return
     try:
         with db.session.begin_nested():
-            made = _Made(found.project_id, format_time(found.project_made_at))
-            ProjectTargets().undo(principal, made)
+            row = _PlotsProject(import_.project_id, format_time(import_.project_made_at))
+            ProjectTargets().undo(principal, row)
     except (CannotUndo, ApiError) as error:
         message = error.message if isinstance(error, ApiError) else str(error)
-        note = f"The project of the plots, {found.project_id}, was kept: {message}"
-        found.notes = [*found.notes, note]
+        note = f"The project of the plots, {import_.project_id}, was kept: {message}"
+        import_.notes = [*import_.notes, note]
 
 
-def _next(ids: dict[str, str]) -> list[Any]:
-    """The last features that one transaction should undo."""
+def _next_rows(ids: dict[str, str]) -> list[Any]:
+    """The last features that fit into one transaction."""
     batch = next(batched_by_bytes(_SIZES.tuples(**ids), itemgetter(1), BATCH_BYTES), None)
     return _ROWS.all(**ids, first=batch[-1][0]) if batch else []
 
 
 def _undo(principal: Principal, targets: Targets, row: Any, prepared: Any) -> dict[str, Any]:
-    """Undo what a feature did. Returns the columns of its row."""
+    """Undo what was written of a feature. Returns the changes of its row."""
     try:
         with db.session.begin_nested():
             targets.undo(principal, row, prepared)

@@ -1,4 +1,4 @@
-"""Uploaded files, stored in the database: the worker that reads one may be on another host."""
+"""Uploaded files. They are stored in the database: their worker may be on another host."""
 
 from __future__ import annotations
 
@@ -36,22 +36,23 @@ _PIECE: Final = CompiledQuery(
 _USED: Final = CompiledQuery(
     columns_of(Import, Import.id).where(Import.upload_id == bindparam("upload_id"))
 )
-_FOLDER: Final = "imports"  # in the instance folder
+_COPIES_FOLDER: Final = "imports"  # in the instance folder
 _OLD_SECONDS: Final = 3600.0
 _UNSAFE: Final = re.compile(r"[/\\\x00-\x1f]")
-_NAME_LENGTH: Final = 50  # characters, so that it has no more bytes than a name can have
+_NAME_LENGTH: Final = 50  # characters, of up to 4 bytes: file systems allow 255
 
 
 def store_file(account_id: str, file: IO[bytes], in_transaction: Transaction) -> str:
-    """Store a file, one transaction for each piece. Returns the id of the upload. Unless an import
-    has it at the end of the request, the file is deleted then.
+    """Store a file, a transaction for each piece. Returns the id of the upload.
+
+    At the end of the request, the file is deleted if no import uses it.
 
     Raises:
         PayloadTooLarge: it is larger than ``MAX_IMPORT_BYTES``.
     """
-    most = current_app.config["SETTINGS"].max_import_bytes
-    if file.seek(0, SEEK_END) > most:
-        raise PayloadTooLarge(f"The file is larger than {most:,} bytes.")
+    limit = current_app.config["SETTINGS"].max_import_bytes
+    if file.seek(0, SEEK_END) > limit:
+        raise PayloadTooLarge(f"The file is larger than {limit:,} bytes.")
     file.seek(0)
     upload_id = new_id("upload")
     after_this_request(partial(_delete_unused, account_id, upload_id, in_transaction))
@@ -64,9 +65,9 @@ def store_file(account_id: str, file: IO[bytes], in_transaction: Transaction) ->
 def _delete_unused(
     account_id: str, upload_id: str, in_transaction: Transaction, response: Response
 ) -> Response:
-    """Delete a file that no import has. If that fails, or the process dies, a job does it."""
+    """Delete a file that no import uses. If that fails, a job does it later."""
     with suppress(SQLAlchemyError):
-        db.session.rollback()  # an unexpected error may have left something open
+        db.session.rollback()  # after an unexpected error
         if _USED.first(account_id=account_id, upload_id=upload_id) is None:
             with in_transaction():
                 _delete_pieces(account_id, upload_id)
@@ -82,7 +83,7 @@ def _delete_pieces(account_id: str, upload_id: str) -> None:
 
 
 def _add_piece(account_id: str, upload_id: str, number: int, data: bytes) -> None:
-    """Store the next piece of a file, in the current transaction: other writers wait for it."""
+    """Store a piece of a file in the current transaction."""
     row = {
         "upload_id": upload_id,
         "number": number,
@@ -93,24 +94,23 @@ def _add_piece(account_id: str, upload_id: str, number: int, data: bytes) -> Non
     insert_row(ImportFile, row)
 
 
-def plain_filename(sent: str) -> str:
-    """The last part of a path, without control characters, as the name of a file."""
-    name = re.split(r"[/\\]", sent)[-1]
+def plain_filename(path: str) -> str:
+    """The last part of a path, without control characters."""
+    name = re.split(r"[/\\]", path)[-1]
     return "".join(char for char in name if unicodedata.category(char) != "Cc") or "file"
 
 
 @contextmanager
 def local_copy(account_id: str, upload_id: str, filename: str) -> Iterator[Path]:
-    """The file on this host, in the instance folder; it is deleted at the end.
+    """Copy a file into the instance folder, and delete the copy at the end.
 
-    It has the name that its owner gave it, because a layer without a name is named after its file.
-
-    Raises OSError when there is no room for it.
+    It keeps its name: a layer without a name is named after its file. Raises OSError if there is
+    no room.
     """
     folder = _folder()
     folder.mkdir(mode=0o700, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder) as own:
-        path = Path(own) / (_UNSAFE.sub("_", filename)[-_NAME_LENGTH:].lstrip(".") or "file")
+    with tempfile.TemporaryDirectory(dir=folder) as temporary:
+        path = Path(temporary) / (_UNSAFE.sub("_", filename)[-_NAME_LENGTH:].lstrip(".") or "file")
         number = 0
         with path.open("wb") as file:
             while row := _PIECE.first(account_id=account_id, upload_id=upload_id, number=number):
@@ -119,26 +119,26 @@ def local_copy(account_id: str, upload_id: str, filename: str) -> Iterator[Path]
         yield path
 
 
-def delete_upload(found: Import) -> None:
+def delete_upload(import_: Import) -> None:
     """Delete the file of an import, if it still has one, in the current transaction."""
-    if found.upload_id is None:
+    if import_.upload_id is None:
         return
-    _delete_pieces(found.account_id, found.upload_id)
-    found.upload_id = None
+    _delete_pieces(import_.account_id, import_.upload_id)
+    import_.upload_id = None
 
 
 def delete_old_copies() -> None:
-    """Delete the files that killed workers have left on this host."""
+    """Delete copies that killed workers have left on this host."""
     for path in _folder().glob("*"):
-        with suppress(FileNotFoundError):  # another worker is done with it
+        with suppress(FileNotFoundError):  # another worker has deleted it
             if time.time() - path.stat().st_mtime > _OLD_SECONDS:
                 shutil.rmtree(path, ignore_errors=True)
 
 
 def has_copies() -> bool:
-    """True if there are files of a worker on this host, which may have been killed."""
+    """True if there are copies on this host, of workers that may have been killed."""
     return any(_folder().glob("*"))
 
 
 def _folder() -> Path:
-    return Path(current_app.instance_path) / _FOLDER
+    return Path(current_app.instance_path) / _COPIES_FOLDER

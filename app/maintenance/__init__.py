@@ -4,4 +4,4 @@ from __future__ import annotations
 
 
 class MaintenanceError(Exception):
-    """A command of maintenance is not possible. The message says why, and what to do."""
+    """A maintenance command is not possible; the message says why, and what to do."""

@@ -1,8 +1,7 @@
 """Verifying that an instance with this ``SECRET_KEY`` wrote a backup, and that it is unchanged.
 
-The manifest has the checksum of each table, so a signature of the manifest is one of the whole
-backup. Its key is derived from ``SECRET_KEY``: whoever has only the file can change it, but cannot
-sign it again.
+The manifest has the checksum of each table, so its signature covers the whole backup. The key is
+derived from ``SECRET_KEY``: without it, nobody can sign a changed file.
 """
 
 from __future__ import annotations
@@ -12,25 +11,25 @@ import hmac
 from collections.abc import Sequence
 
 from app.maintenance import MaintenanceError
-from app.maintenance.archive import BackupReader
+from app.maintenance.backup_file import BackupReader
 from app.security.sealing import key_check
 from app.security.signatures import is_same, sign_body
 
 
 def signature_of(manifest: bytes, secret_key: str) -> str:
-    """The HMAC-SHA256 of a manifest as it is in the file, in lower-case hexadecimal."""
+    """The HMAC-SHA256 of the bytes of a manifest, in lower-case hexadecimal."""
     derived = hmac.new(secret_key.encode(), b"canopy backup signature", hashlib.sha256)
     return sign_body(derived.hexdigest(), manifest)
 
 
 def is_authentic(backup: BackupReader, secret_keys: Sequence[str]) -> bool:
-    """True if it was signed with one of these keys, and not changed since."""
+    """True if a backup is signed with one of these keys, and unchanged."""
     signatures = [signature_of(backup.manifest_bytes, key) for key in secret_keys]
-    return any(is_same(backup.signature or "", each) for each in signatures)
+    return any(is_same(backup.signature or "", signature) for signature in signatures)
 
 
 def require_authentic(backup: BackupReader, secret_keys: Sequence[str]) -> None:
-    """Raise MaintenanceError, which says what can be done, unless the backup is authentic."""
+    """Raise MaintenanceError unless the backup is authentic."""
     if is_authentic(backup, secret_keys):
         return
     if backup.signature is None:

@@ -1,4 +1,4 @@
-"""Writing a backup: a snapshot of the whole database, while the service goes on."""
+"""Writing a backup: a snapshot of the whole database, while the service runs."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Final, NamedTuple
 from sqlalchemy import URL
 
 from app.db.snapshots import snapshot
-from app.maintenance.archive import FORMAT, BackupWriter, Manifest, new_file
 from app.maintenance.authenticity import signature_of
+from app.maintenance.backup_file import FORMAT, BackupWriter, Manifest, new_backup_file
 from app.maintenance.dump import OnRows, TableChecksum, count_rows, no_progress, read_lines
 from app.maintenance.schema import codecs_of, require_whole
 from app.security.sealing import key_check
@@ -23,7 +23,7 @@ NOT_INCLUDED: Final = (
 
 
 class Backup(NamedTuple):
-    """A backup that was written: its file, size in bytes, and manifest."""
+    """A backup that was written; ``size`` in bytes."""
 
     path: Path
     size: int
@@ -41,24 +41,22 @@ def back_up(
     progress: OnRows = no_progress,
     started: OnRows = no_progress,
 ) -> Backup:
-    """Write the database to a file, also when its tables are of another version.
+    """Write the database to a file, also if another version made its tables.
 
     Args:
-        url: the database.
         path: the file, which appears when it is complete.
-        secret_key: the current key, which signs it, and of which a few check bits are kept.
-        service_version: the version that the manifest names as its maker.
-        commit: the commit of that version, if it is known.
-        overwrite: whether an existing file is replaced.
+        secret_key: signs the backup; the manifest has a few check bits of it.
+        service_version, commit: of this service, for the manifest.
+        overwrite: replace an existing file.
         progress: called with the number of rows written since the last call.
-        started: called once, with the number of all rows.
+        started: called once with the number of all rows.
 
     Raises:
-        MaintenanceError: the file exists or cannot be written, or the database has no tables or
+        MaintenanceError: the file exists or cannot be written; or the database has no tables, or
             an unfinished copy.
         sqlalchemy.exc.SQLAlchemyError: the database cannot be read.
     """
-    with new_file(path, overwrite=overwrite) as file, snapshot(url) as connection:
+    with new_backup_file(path, overwrite=overwrite) as file, snapshot(url) as connection:
         made_at = clock.now()
         revision = require_whole(connection)
         codecs = codecs_of(connection)

@@ -1,8 +1,7 @@
 """Copying a database into another one, SQLite to PostgreSQL or back.
 
-A table in the target marks a copy that is not finished. It tells an interrupted copy from a
-database that is in use. The next copy starts again from the beginning, as the source may have
-changed.
+A table marks a target whose copy is not finished, and tells it from a database in use. The next
+copy starts from the beginning, as the source may have changed.
 """
 
 from __future__ import annotations
@@ -24,15 +23,15 @@ from app.maintenance import MaintenanceError
 from app.maintenance.dump import (
     OnRows,
     TableChecksum,
-    batches,
     checksum_of,
     count_rows,
+    line_batches,
     no_progress,
     read_lines,
 )
-from app.maintenance.load import clear, finish, insert
-from app.maintenance.rows import TableCodec, table_codecs
+from app.maintenance.load import clear_tables, finish_load, insert_rows
 from app.maintenance.schema import MARKER, is_half_copied, require_current, tables_of_others
+from app.maintenance.table_codec import TableCodec, table_codecs
 from app.values import clock
 
 
@@ -64,16 +63,16 @@ def copy_database(
     Args:
         source: a database with the newest schema; it may be in use.
         target: a database without rows, or one with an unfinished copy.
-        make_schema: gives the target the newest schema.
-        progress: called with the number of rows done since the last call; each row counts twice,
-            when it is written and when it is compared.
-        started: called once, with the total of these numbers.
+        make_schema: creates the newest schema in the target.
+        progress: called with the number of rows since the last call; each row counts twice, when
+            it is written and when it is compared.
+        started: called once with the total of these numbers.
 
     Returns:
-        The comparison of each table. When they differ, the target stays marked as unfinished.
+        The comparison of each table. If tables differ, the target stays marked as unfinished.
 
     Raises:
-        MaintenanceError: the target is in use, or the source is not of the newest schema.
+        MaintenanceError: the target is in use, or the source has another schema.
         sqlalchemy.exc.SQLAlchemyError, psycopg.Error: a database fails.
     """
     if source == target:
@@ -98,7 +97,7 @@ def copy_database(
 
 
 def _mark(target: URL, source: URL) -> None:
-    """Mark the target as an unfinished copy. Raises MaintenanceError when it is in use."""
+    """Mark the target as an unfinished copy. Raises MaintenanceError if it is in use."""
     with open_transaction(target) as connection:
         if is_half_copied(connection):
             return
@@ -123,16 +122,16 @@ def _mark(target: URL, source: URL) -> None:
 def _copy(
     reading: Connection, writing: Connection, codecs: list[TableCodec], progress: OnRows
 ) -> list[TableComparison]:
-    clear(writing, codecs)
+    clear_tables(writing, codecs)
     writing.commit()
-    read = [_copy_table(reading, writing, codec, progress) for codec in codecs]
-    finish(writing)
+    source_checksums = [_copy_table(reading, writing, codec, progress) for codec in codecs]
+    finish_load(writing)
     writing.commit()
-    found = [checksum_of(writing, codec, progress) for codec in codecs]
+    target_checksums = [checksum_of(writing, codec, progress) for codec in codecs]
     writing.rollback()
     return [
-        TableComparison(codec.name, one.rows, other.rows, one.sha256, other.sha256)
-        for codec, one, other in zip(codecs, read, found, strict=True)
+        TableComparison(codec.name, source.rows, target.rows, source.sha256, target.sha256)
+        for codec, source, target in zip(codecs, source_checksums, target_checksums, strict=True)
     ]
 
 
@@ -141,8 +140,8 @@ def _copy_table(
 ) -> TableChecksum:
     checksum = TableChecksum()
     with closing(read_lines(reading, codec, checksum)) as lines:
-        for batch in batches(lines):
-            insert(writing, codec, [codec.row(line) for line in batch])
+        for batch in line_batches(lines):
+            insert_rows(writing, codec, [codec.row(line) for line in batch])
             writing.commit()
             progress(len(batch))
     return checksum

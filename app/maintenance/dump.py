@@ -1,4 +1,4 @@
-"""Reading tables as streams of lines, with a checksum over each."""
+"""Reading tables as streams of lines, with a checksum of each."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, func, inspect, select
 
-from app.maintenance.rows import TableCodec
+from app.maintenance.table_codec import TableCodec
 from app.values.batching import batched_by_bytes
 
 OnRows = Callable[[int], None]  # called with the number of rows done since the last call
@@ -22,7 +22,7 @@ _BATCH_BYTES: Final = 8 * 1024 * 1024
 
 @dataclass(slots=True)
 class TableChecksum:
-    """The number of lines, and the SHA-256 over them."""
+    """The number of lines of a table, and the SHA-256 over them."""
 
     rows: int = 0
     _hash: Any = field(default_factory=hashlib.sha256)
@@ -47,9 +47,9 @@ def read_lines(
     checksum: TableChecksum,
     progress: OnRows = no_progress,
 ) -> Generator[bytes, None, None]:
-    """The lines of a table, a few of them in memory at a time; each is added to ``checksum``.
+    """Yield the lines of a table, and add each to ``checksum``.
 
-    Close it (``contextlib.closing``) while the connection is open: it has a cursor on the server.
+    Close the generator while the connection is open: it has a cursor on the server.
     """
     statement = codec.select(connection.dialect.name)
     options = {"yield_per": _ROWS_AT_ONCE}
@@ -72,8 +72,8 @@ def checksum_of(
     return checksum
 
 
-def batches(lines: Iterable[bytes]) -> Iterator[list[bytes]]:
-    """Yield the lines in lists that are short enough for one statement."""
+def line_batches(lines: Iterable[bytes]) -> Iterator[list[bytes]]:
+    """Yield lines in lists that fit into one statement."""
     return batched_by_bytes(lines, len, _BATCH_BYTES, _BATCH_ROWS)
 
 

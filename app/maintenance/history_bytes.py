@@ -1,9 +1,9 @@
-"""The bytes of an account's history: its events, entries of the audit log and deliveries, which no
-one can delete.
+"""The bytes of an account's history: its events, audit entries and deliveries, which nobody can
+delete.
 
-They are counted in the transaction that writes or prunes the rows: a change of a project or an
-asset adds them to the counters that it updates anyway, and any other transaction before its commit.
-Entries are counted when they are sealed: writing one, such as that of a sign-in, waits for nobody.
+They are counted in the transaction that writes or prunes the rows: with the counters that a change
+of a project or asset updates anyway, or else before the commit. Audit entries are counted when they
+are sealed, so that writing one locks no counters.
 """
 
 from __future__ import annotations
@@ -29,24 +29,24 @@ _ADD: Final = (
 
 @dataclass(frozen=True, order=True)
 class _Added:
-    """The key of a note: the bytes that the open transaction adds to an account's history."""
+    """The key of the note with the bytes that a transaction adds to an account's history."""
 
     account_id: str
 
 
 def note_history(account_id: str, rows: int, size: int = 0) -> None:
-    """Note rows that the open transaction writes; negative numbers are rows that it deletes.
+    """Note rows that the open transaction writes, or deletes (negative numbers).
 
     Args:
-        rows: their number; a delivery is two, as it gets an entry in the log of its webhook.
+        rows: their number; a delivery counts as two, with its entry in the log of its webhook.
         size: the bytes of their bodies.
     """
-    found, key = notes(), _Added(account_id)
-    found[key] = found.get(key, 0) + rows * HISTORY_ROW_BYTES + size
+    noted, key = notes(), _Added(account_id)
+    noted[key] = noted.get(key, 0) + rows * HISTORY_ROW_BYTES + size
 
 
 def take_history(account_id: str) -> int:
-    """Return the noted bytes of an account, for the caller to count, and forget the note."""
+    """Remove and return the noted bytes of an account; the caller counts them."""
     return int(notes().pop(_Added(account_id), 0))
 
 
@@ -54,10 +54,10 @@ def take_history(account_id: str) -> int:
 def _count_rest(session: Any) -> None:
     if session.in_nested_transaction():
         return
-    # Sorted, so that no two transactions wait for each other.
+    # Sorted to avoid deadlocks.
     keys = sorted(key for key in notes() if isinstance(key, _Added))
     if keys:
-        session.flush()  # the counters of a new account
+        session.flush()  # writes the counters of a new account
     for key in keys:
         added = take_history(key.account_id)
         if added and key.account_id != INSTANCE:

@@ -14,7 +14,7 @@ from app.db.extensions import db
 from app.db.transactions import transaction
 from app.jobs.registry import Job
 from app.maintenance.history_bytes import note_history
-from app.maintenance.pruning import Expired, has_expired, prune_tables
+from app.maintenance.pruning import ExpiredRows, has_expired, prune_tables
 from app.models import (
     AttemptCount,
     CredentialRequest,
@@ -54,87 +54,87 @@ _DELIVERY_NUMBERS: Final = select(Delivery.account_id, 2 * func.count()).group_b
     Delivery.account_id
 )
 _DELIVERY_SIZES: Final = _DELIVERY_NUMBERS.where(Delivery.id.in_(bindparam("ids", expanding=True)))
-_OF_WEBHOOKS: Final = _DELIVERY_NUMBERS.where(
+_WEBHOOK_DELIVERY_SIZES: Final = _DELIVERY_NUMBERS.where(
     Delivery.webhook_id.in_(bindparam("ids", expanding=True))
 )
 
 
 def _note_deleted(statements: Iterable[Any], ids: Sequence[str]) -> None:
-    """Note what is deleted with these ids in the history of its accounts."""
+    """Note the rows with these ids as deleted from the histories of their accounts."""
     for statement in statements:
-        for account_id, rows, *size in db.session.execute(statement, {"ids": ids}):
-            note_history(account_id, -rows, *(-int(each) for each in size))
+        for account_id, rows, *sizes in db.session.execute(statement, {"ids": ids}):
+            note_history(account_id, -rows, *(-int(size) for size in sizes))
 
 
 _FREQUENT: Final = (
-    Expired(IdempotentResponse, IdempotentResponse.created_at, timedelta(hours=IDEMPOTENCY_HOURS)),
+    ExpiredRows(
+        IdempotentResponse, IdempotentResponse.created_at, timedelta(hours=IDEMPOTENCY_HOURS)
+    ),
     # Identifiers sort by time of creation.
-    Expired(
+    ExpiredRows(
         DeliveryLog,
         DeliveryLog.id,
         timedelta(days=LOG_DAYS),
         to_column=partial(first_id, "log"),
     ),
-    # An event goes after its deliveries, of which replays can make very many, and stays while one
-    # is pending.
-    Expired(
+    # An event is deleted after its deliveries (replays can add very many), and stays while one is
+    # pending.
+    ExpiredRows(
         Delivery,
         Delivery.event_id,
         timedelta(days=EVENT_DAYS),
         Delivery.due_at.is_(None),
         to_column=partial(first_id, "event"),
-        before=partial(_note_deleted, (_DELIVERY_SIZES,)),
+        before_delete=partial(_note_deleted, (_DELIVERY_SIZES,)),
     ),
-    Expired(
+    ExpiredRows(
         Event,
         Event.id,
         timedelta(days=EVENT_DAYS),
         ~_HAS_DELIVERY,
         to_column=partial(first_id, "event"),
-        before=partial(_note_deleted, (_EVENT_SIZES,)),
+        before_delete=partial(_note_deleted, (_EVENT_SIZES,)),
     ),
 )
 _HAS_IMPORT: Final = exists().where(Import.upload_id == ImportFile.upload_id)
 _OTHERS: Final = (
-    Expired(ImportFile, ImportFile.created_at, timedelta(hours=UPLOAD_HOURS), ~_HAS_IMPORT),
-    Expired(AttemptCount, AttemptCount.hour, timedelta(days=LOG_DAYS, hours=1)),
-    Expired(
+    ExpiredRows(ImportFile, ImportFile.created_at, timedelta(hours=UPLOAD_HOURS), ~_HAS_IMPORT),
+    ExpiredRows(AttemptCount, AttemptCount.hour, timedelta(days=LOG_DAYS, hours=1)),
+    ExpiredRows(
         Webhook,
         Webhook.deleted_at,
-        timedelta(days=LOG_DAYS + 1),  # its log is gone by then
-        before=partial(_note_deleted, (_OF_WEBHOOKS,)),
+        timedelta(days=LOG_DAYS + 1),  # after its log
+        before_delete=partial(_note_deleted, (_WEBHOOK_DELIVERY_SIZES,)),
     ),
-    Expired(Mail, Mail.created_at, MAILS_KEPT_FOR, Mail.due_at.is_(None)),
-    Expired(SignUp, SignUp.expires_at, timedelta()),
-    Expired(MailedLink, MailedLink.expires_at, timedelta()),
-    Expired(SignInAttempt, SignInAttempt.expires_at, timedelta()),
-    Expired(SignInFailure, SignInFailure.began_at, timedelta(days=1)),
-    Expired(PendingSignIn, PendingSignIn.expires_at, timedelta()),
-    Expired(UsedChallenge, UsedChallenge.used_at, timedelta(days=1)),
-    Expired(Session, Session.last_used_at, SESSION_IDLE),
-    Expired(Session, Session.created_at, SESSION_LIFE),
-    # Used refresh tokens stay as long as their authorization: their reuse reveals a theft.
-    Expired(OAuthToken, OAuthToken.expires_at, timedelta(days=1), OAuthToken.kind == "access"),
-    Expired(OAuthAuthorization, OAuthAuthorization.ends_at, timedelta(days=1)),
-    Expired(
+    ExpiredRows(Mail, Mail.created_at, MAILS_KEPT_FOR, Mail.due_at.is_(None)),
+    ExpiredRows(SignUp, SignUp.expires_at, timedelta()),
+    ExpiredRows(MailedLink, MailedLink.expires_at, timedelta()),
+    ExpiredRows(SignInAttempt, SignInAttempt.expires_at, timedelta()),
+    ExpiredRows(SignInFailure, SignInFailure.began_at, timedelta(days=1)),
+    ExpiredRows(PendingSignIn, PendingSignIn.expires_at, timedelta()),
+    ExpiredRows(UsedChallenge, UsedChallenge.used_at, timedelta(days=1)),
+    ExpiredRows(Session, Session.last_used_at, SESSION_IDLE),
+    ExpiredRows(Session, Session.created_at, SESSION_LIFE),
+    # Used refresh tokens stay as long as their authorization: reuse reveals a theft.
+    ExpiredRows(OAuthToken, OAuthToken.expires_at, timedelta(days=1), OAuthToken.kind == "access"),
+    ExpiredRows(OAuthAuthorization, OAuthAuthorization.ends_at, timedelta(days=1)),
+    ExpiredRows(
         CredentialRequest, CredentialRequest.day, timedelta(days=REQUEST_DAYS), to_column=day_of
     ),
 )
 
 
 def prune_events() -> int:
-    """Delete old events, log entries and stored responses. Returns how many.
+    """Delete old events, log entries and stored responses. Returns the number of rows.
 
-    It runs often: they come at the rate of changes, and a run that has few to delete is short.
+    Runs often, as they come at the rate of changes; then each run is short.
     """
     return prune_tables(_FREQUENT, transaction)
 
 
 def prune() -> int:
-    """Delete old uploads, mails and request counts, and expired links, sessions and tokens.
-
-    Returns how many.
-    """
+    """Delete old uploads, mails and request counts, and expired links, sessions and tokens. Returns
+    the number of rows."""
     return prune_tables(_OTHERS, transaction)
 
 

@@ -1,5 +1,4 @@
-"""Filling the tables of a database, and updating what depends on their rows: SQLite's indexes,
-which triggers fill, and PostgreSQL's sequences."""
+"""Loading rows into tables, with SQLite's indexes and PostgreSQL's sequences."""
 
 from __future__ import annotations
 
@@ -9,8 +8,8 @@ from typing import Any, Final
 from sqlalchemy import Connection
 
 from app.maintenance import MaintenanceError
-from app.maintenance.indexes import count_faults, empty_indexes, text_faults
-from app.maintenance.rows import Row, TableCodec
+from app.maintenance.sqlite_indexes import count_faults, empty_indexes, text_faults
+from app.maintenance.table_codec import Row, TableCodec
 
 _SEQUENCES: Final = (
     "SELECT c.oid::regclass::text, a.attname,"
@@ -30,18 +29,18 @@ _FUNCTIONS: Final = (
 )
 
 
-def clear(connection: Connection, codecs: Sequence[TableCodec]) -> None:
-    """Delete all rows, in the current transaction."""
+def clear_tables(connection: Connection, codecs: Sequence[TableCodec]) -> None:
+    """Delete all rows in the current transaction."""
     if connection.dialect.name == "sqlite":
         _clear_sqlite(connection, codecs)
         return
     for codec in reversed(codecs):
-        # Not TRUNCATE: concurrent readers would see empty tables.
+        # TRUNCATE would show empty tables to concurrent readers.
         connection.execute(codec.table.delete())
 
 
-def insert(connection: Connection, codec: TableCodec, rows: Sequence[Row]) -> None:
-    """Add rows, in the current transaction.
+def insert_rows(connection: Connection, codec: TableCodec, rows: Sequence[Row]) -> None:
+    """Insert rows in the current transaction.
 
     Raises:
         sqlalchemy.exc.SQLAlchemyError, psycopg.Error: the database rejects one.
@@ -54,18 +53,18 @@ def insert(connection: Connection, codec: TableCodec, rows: Sequence[Row]) -> No
         connection.exec_driver_sql(f"INSERT INTO {target} VALUES ({marks})", list(rows))  # noqa: S608
         return
     if not connection.in_transaction():
-        connection.begin()  # else the statements of the driver would not be committed
+        connection.begin()  # or the COPY would not be committed
     driver: Any = connection.connection.driver_connection
     with driver.cursor() as cursor, cursor.copy(f"COPY {target} FROM STDIN") as copy:
         for row in rows:
             copy.write_row(row)
 
 
-def finish(connection: Connection) -> None:
-    """Update and check indexes and sequences, after all rows were written.
+def finish_load(connection: Connection) -> None:
+    """Update sequences and check indexes, after all rows are written.
 
     Raises:
-        MaintenanceError: a row refers to one that is missing, or an index differs from its table.
+        MaintenanceError: a row refers to a missing one, or an index differs from its table.
     """
     if connection.dialect.name == "postgresql":
         advance_sequences(connection)
@@ -79,8 +78,8 @@ def finish(connection: Connection) -> None:
 
 
 def _clear_sqlite(connection: Connection, codecs: Sequence[TableCodec]) -> None:
-    """Delete all rows without the triggers, which would update the indexes row by row, and fail
-    where an index differs from its table."""
+    """Delete all rows without triggers: they would update the indexes row by row, and fail if an
+    index differs from its table."""
     triggers = connection.exec_driver_sql(
         "SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'"
     ).all()
@@ -94,10 +93,8 @@ def _clear_sqlite(connection: Connection, codecs: Sequence[TableCodec]) -> None:
 
 
 def advance_sequences(connection: Connection) -> None:
-    """Set PostgreSQL's sequences past the numbers in use.
-
-    A rollback does not reset a sequence, so none is set back.
-    """
+    """Set PostgreSQL's sequences past the numbers in use, and never back: a rollback does not reset
+    them."""
     if connection.dialect.name != "postgresql":
         return
     for table, column, sequence in connection.exec_driver_sql(_SEQUENCES).all():
@@ -117,7 +114,7 @@ def drop_tables(connection: Connection, names: Collection[str]) -> None:
     """
     quote = connection.dialect.identifier_preparer.quote
     if connection.dialect.name == "sqlite":
-        # The indexes first: each has tables of its own, which only it can drop, and reads a view.
+        # Indexes first: they have tables that only they can drop, and read views.
         for kind, name in connection.exec_driver_sql(_INDEXES).all():
             connection.exec_driver_sql(f"DROP {kind} {quote(name)}")
         for name in names:

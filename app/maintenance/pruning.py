@@ -1,8 +1,7 @@
-"""Deletes expired rows batch by batch, with pauses in which other changes have their turn.
+"""Deleting expired rows in batches, with pauses for other writers.
 
-A batch is one transaction, which on SQLite blocks all other writers. How many rows it may have
-depends on the machine, the database and the table, so each table's batches become smaller or larger
-with the time that they take.
+A batch is one transaction, which on SQLite blocks all other writers. Its size adapts to the time
+that the last batch of the table took.
 """
 
 from __future__ import annotations
@@ -22,104 +21,110 @@ from app.db.transactions import Transaction
 from app.jobs.pauses import pause_after
 from app.values import clock
 
-RUN_SECONDS: Final = 10.0  # of a job; mails and all other jobs wait for it
-BATCH_SECONDS: Final = 0.005  # that a transaction should take
-LEAST_ROWS: Final = 100  # of a batch, and of the first of each table; a slow machine must keep up
-MOST_ROWS: Final = 500  # for more, PostgreSQL would rather read the whole of a middling table
+RUN_SECONDS: Final = 10.0  # other jobs wait
+BATCH_SECONDS: Final = 0.005  # the aim for a transaction
+LEAST_ROWS: Final = 100  # slow machines must keep up
+MOST_ROWS: Final = 500  # for more, PostgreSQL would scan whole tables
 
 
-class Expired(NamedTuple):
-    """The rows of a table whose time is more than ``age`` ago."""
+class ExpiredRows(NamedTuple):
+    """The rows of a table that expire after ``age``.
+
+    ``time`` is the column with their time; ``to_column`` turns a time into a value of it. Only rows
+    with ``condition`` expire. ``before_delete`` is called with the keys of rows that the open
+    transaction is about to delete.
+    """
 
     model: type[Base]
-    time: Any  # the column
+    time: Any
     age: timedelta
-    condition: ColumnElement[bool] = true()  # of the rows that can expire
-    to_column: Callable[[datetime], Any] = lambda time: time  # a time as a value of the column
-    # Called with the keys of rows that the open transaction is about to delete.
-    before: Callable[[Sequence[Any]], None] | None = None
+    condition: ColumnElement[bool] = true()
+    to_column: Callable[[datetime], Any] = lambda time: time
+    before_delete: Callable[[Sequence[Any]], None] | None = None
 
 
-class Batches:
+class TablePruner:
     """Deletes the rows of one table whose time is ``newest`` or before, the oldest first."""
 
-    def __init__(self, rows: Expired, newest: Any, transaction: Transaction) -> None:
-        self.rows = LEAST_ROWS  # of the next batch, at most
+    def __init__(self, expired: ExpiredRows, newest: Any, transaction: Transaction) -> None:
+        self.batch_rows = LEAST_ROWS
         self.is_done = False
-        self._expired = rows
+        self._expired = expired
         self._newest = newest
         self._transaction = transaction
-        self._last: Any = None  # the time of the last row deleted
+        self._last_time: Any = None
 
     def delete_next(self) -> tuple[int, float]:
-        """Delete a batch. Returns the number of rows deleted, and when the transaction began to
-        write, by ``time.monotonic``."""
+        """Delete a batch. Returns (rows deleted, ``time.monotonic`` when writing began)."""
         with self._transaction():
             db.session.connection()
             began = time.monotonic()
             times = db.session.scalars(self._deletion()).all()
-        self.is_done = len(times) < self.rows
-        self._last = max(times, default=None)
-        self.rows = next_rows(self.rows, time.monotonic() - began)
+        self.is_done = len(times) < self.batch_rows
+        self._last_time = max(times, default=None)
+        self.batch_rows = next_batch_rows(self.batch_rows, time.monotonic() - began)
         return len(times), began
 
     def _deletion(self) -> Executable:
         """The statement that deletes a batch and returns the times of its rows.
 
-        A batch begins where the last one ended, or PostgreSQL would pass over all the rows that
-        are deleted and not vacuumed yet. Rows that another transaction holds are left to the next
-        run.
+        It begins where the last batch ended, or PostgreSQL would pass over all deleted rows that
+        are not vacuumed yet. Rows that another transaction has locked are left to the next run.
         """
-        model, column, _, condition, _, before = self._expired
+        model, column, _, condition, _, before_delete = self._expired
         key = model.__mapper__.primary_key
         expired = select(*key).where(column <= self._newest, condition)
-        if self._last is not None:
-            expired = expired.where(column >= self._last)
-        batch = expired.order_by(column).limit(self.rows).with_for_update(skip_locked=True)
-        chosen: Any = select(*batch.cte("batch").c)
-        if before is not None:
-            chosen = [tuple(row) for row in db.session.execute(batch)]
-            before([row[0] for row in chosen])
-        statement = delete(model).where(tuple_(*key).in_(chosen)).returning(column)
+        if self._last_time is not None:
+            expired = expired.where(column >= self._last_time)
+        batch = expired.order_by(column).limit(self.batch_rows).with_for_update(skip_locked=True)
+        keys: Any = select(*batch.cte("batch").c)
+        if before_delete is not None:
+            keys = [tuple(row) for row in db.session.execute(batch)]
+            before_delete([row[0] for row in keys])
+        statement = delete(model).where(tuple_(*key).in_(keys)).returning(column)
         return statement.execution_options(synchronize_session=False)
 
 
-def next_rows(rows: int, seconds: float) -> int:
-    """The size of the next batch, after one of ``rows`` that took ``seconds``.
+def next_batch_rows(rows: int, seconds: float) -> int:
+    """The size of the batch after one of ``rows`` that took ``seconds``.
 
-    At most twice and at least half the last one, as any batch may have been held up.
+    It is at least half and at most twice that size, as a batch may have been held up.
     """
     fitting = rows * BATCH_SECONDS / max(seconds, 1e-6)
     fitting = min(max(fitting, rows / 2), rows * 2)
     return min(max(int(fitting), LEAST_ROWS), MOST_ROWS)
 
 
-def has_expired(tables: Iterable[Expired]) -> bool:
+def has_expired(tables: Iterable[ExpiredRows]) -> bool:
     """True if something in these tables has expired."""
     now = clock.now()
     return any(
         has_rows(
-            select(rows.time).where(rows.time <= rows.to_column(now - rows.age), rows.condition)
+            select(table.time).where(
+                table.time <= table.to_column(now - table.age), table.condition
+            )
         )
-        for rows in tables
+        for table in tables
     )
 
 
-def prune_tables(tables: Iterable[Expired], transaction: Transaction) -> int:
-    """Delete what has expired in some tables, in turns, so that none waits for another.
+def prune_tables(tables: Iterable[ExpiredRows], transaction: Transaction) -> int:
+    """Delete expired rows of several tables, a batch of each in turn.
 
-    Stops when its time is up, or the worker is asked to stop; the next run continues.
+    Stops when its time is up or the worker shuts down; the next run continues.
 
-    Returns the number of rows deleted, not counting those deleted by a cascade.
+    Returns the number of rows, without those deleted by a cascade.
     """
     end, now, deleted = time.monotonic() + RUN_SECONDS, clock.now(), 0
-    waiting = deque(Batches(rows, rows.to_column(now - rows.age), transaction) for rows in tables)
-    while waiting:
-        batches = waiting.popleft()
-        number, began = batches.delete_next()
+    pruners = deque(
+        TablePruner(table, table.to_column(now - table.age), transaction) for table in tables
+    )
+    while pruners:
+        pruner = pruners.popleft()
+        number, began = pruner.delete_next()
         deleted += number
-        if not batches.is_done:
-            waiting.append(batches)
+        if not pruner.is_done:
+            pruners.append(pruner)
         if pause_after(began) or time.monotonic() > end:
             break
     return deleted

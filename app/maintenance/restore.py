@@ -1,7 +1,7 @@
 """Restoring a backup: replacing the rows of a database by those of the file.
 
-Where database and backup have the tables of this version, the tables stay. Otherwise they are made
-anew, as the backup's version had them, and migrated once they are filled.
+If database and backup both have the tables of this version, the tables stay. Otherwise they are
+created as in the backup's version, filled, and then migrated.
 """
 
 from __future__ import annotations
@@ -15,45 +15,51 @@ from app.db.migrations import CannotMigrate, apply_revisions
 from app.db.revisions import FIRST, newest_revision, of_another_version, revision_of
 from app.db.snapshots import exclusive_writer, may_exist, refresh_statistics, snapshot
 from app.maintenance import MaintenanceError
-from app.maintenance.archive import BackupReader, Manifest
-from app.maintenance.dump import OnRows, TableChecksum, batches, count_rows, no_progress
-from app.maintenance.load import advance_sequences, clear, drop_tables, finish, insert
-from app.maintenance.rows import TableCodec, table_codecs
+from app.maintenance.backup_file import BackupReader, Manifest
+from app.maintenance.dump import OnRows, TableChecksum, count_rows, line_batches, no_progress
+from app.maintenance.load import (
+    advance_sequences,
+    clear_tables,
+    drop_tables,
+    finish_load,
+    insert_rows,
+)
 from app.maintenance.schema import codecs_at, require_whole, tables_to_drop
+from app.maintenance.table_codec import TableCodec, table_codecs
 from app.models import Account
 from app.policy.deletion import DELETED_AFTER
 from app.values import clock
 from app.values.version import describe_version
 
 
-def check(backup: BackupReader, progress: OnRows = no_progress) -> None:
+def check_backup(backup: BackupReader, progress: OnRows = no_progress) -> None:
     """Read the whole backup, and check that this version can restore it.
 
     Raises:
-        MaintenanceError: it is damaged, or of a newer version or one before 1.0.
+        MaintenanceError: it is damaged, of a newer version, or of one before 1.0.
     """
     for codec in _codecs(backup):
         for rows in backup.check_rows(codec):
             progress(rows)
 
 
-class Present(NamedTuple):
-    """What a restore replaces: the revision of the tables, None without any; the number of rows of
-    each that this version knows; and the others that it would drop."""
+class PresentData(NamedTuple):
+    """The present state of a database: its revision, None without tables; the rows of each known
+    table; and the names of unknown tables, which a restore would drop."""
 
     revision: str | None
     rows: dict[str, int]
     unknown: list[str]
 
 
-def present(url: URL) -> Present:
-    """What the database has.
+def read_present(url: URL) -> PresentData:
+    """Read what a restore would replace.
 
     Raises:
-        MaintenanceError: it is of a version before 1.0, or a copy into it was not finished.
+        MaintenanceError: the database is of a version before 1.0, or an unfinished copy.
     """
     if not may_exist(url):
-        return Present(None, {}, [])
+        return PresentData(None, {}, [])
     with snapshot(url) as connection:
         revision = require_whole(connection) if revision_of(connection) else None
         if revision is not None and revision < FIRST:
@@ -61,57 +67,57 @@ def present(url: URL) -> Present:
         rows = count_rows(connection, table_codecs())
         known = {*rows, "alembic_version"}
         unknown = [name for name in tables_to_drop(connection, ()) if name not in known]
-        return Present(revision, rows, unknown)
+        return PresentData(revision, rows, unknown)
 
 
-def restore(backup: BackupReader, url: URL, progress: OnRows = no_progress) -> list[str]:
+def restore_backup(backup: BackupReader, url: URL, progress: OnRows = no_progress) -> list[str]:
     """Replace all rows of the database, in one transaction.
 
-    Until it is committed, readers see the old rows and writers wait; on PostgreSQL readers wait,
-    too, where the tables are made anew. Deletions of accounts that were scheduled when the backup
-    was made are put off, as they may have been canceled since. Needs an app context.
+    Until the commit, readers see the old rows and writers wait; on PostgreSQL, readers wait too if
+    tables are created. Scheduled deletions of accounts are put off, as they may have been canceled
+    since the backup. Needs an app context.
 
-    Returns the slugs of these accounts.
+    Returns the slugs of the accounts whose deletions were put off.
 
     Raises:
-        CannotMigrate, MaintenanceError: the rows do not fit together; nothing was changed.
-        sqlalchemy.exc.SQLAlchemyError, psycopg.Error: the same, as the database says it.
+        CannotMigrate, MaintenanceError, sqlalchemy.exc.SQLAlchemyError, psycopg.Error: the rows do
+            not fit together; nothing was changed.
     """
     revision, codecs = backup.manifest.schema_revision, _codecs(backup)
-    is_current = present(url).revision == revision == newest_revision()
+    is_current = read_present(url).revision == revision == newest_revision()
     tables = [codec.name for codec in codecs] if is_current else []
     with exclusive_writer(url, tables, create=True) as connection:
         if is_current:
-            clear(connection, codecs)
+            clear_tables(connection, codecs)
         else:
             drop_tables(connection, tables_to_drop(connection, backup.manifest.rows()))
             apply_revisions(connection, revision)
         for codec in codecs:
-            for batch in batches(_checked_again(backup, codec)):
-                insert(connection, codec, [codec.row(line) for line in batch])
+            for batch in line_batches(_checked_again(backup, codec)):
+                insert_rows(connection, codec, [codec.row(line) for line in batch])
                 progress(len(batch))
         if revision != newest_revision():
             advance_sequences(connection)
             apply_revisions(connection)
         put_off = _put_off_deletions(connection)
-        finish(connection)
+        finish_load(connection)
     refresh_statistics(url)
     return put_off
 
 
 def _codecs(backup: BackupReader) -> list[TableCodec]:
-    """The codecs of the tables of a backup. Raises MaintenanceError as ``check`` does."""
+    """The codecs of the tables of a backup. Raises MaintenanceError as ``check_backup`` does."""
     manifest = backup.manifest
     try:
         codecs = codecs_at(manifest.schema_revision)
     except CannotMigrate:
-        raise MaintenanceError(_of_unknown_version(manifest)) from None
+        raise MaintenanceError(_unknown_version(manifest)) from None
     backup.check_columns(codecs)
     return [TableCodec(codec.table, manifest.table(codec.name).columns) for codec in codecs]
 
 
 def _put_off_deletions(connection: Connection) -> list[str]:
-    """Let owners cancel scheduled deletions for as long as if they were scheduled now."""
+    """Postpone scheduled deletions as if they were scheduled now. Returns the slugs."""
     accounts, earliest = cast("Table", Account.__table__), clock.now() + DELETED_AFTER
     is_sooner = accounts.c.deletes_at < earliest
     put_off = update(accounts).where(is_sooner).values(deletes_at=earliest)
@@ -119,7 +125,7 @@ def _put_off_deletions(connection: Connection) -> list[str]:
 
 
 def _checked_again(backup: BackupReader, codec: TableCodec) -> Iterator[bytes]:
-    """The lines of a table, compared with the manifest again: the file may have been replaced."""
+    """Yield the lines of a table, and compare their checksum again: the file may have changed."""
     checksum = TableChecksum()
     for line in backup.lines(codec.name):
         checksum.add(line)
@@ -130,7 +136,7 @@ def _checked_again(backup: BackupReader, codec: TableCodec) -> Iterator[bytes]:
         )
 
 
-def _of_unknown_version(manifest: Manifest) -> str:
+def _unknown_version(manifest: Manifest) -> str:
     maker = describe_version(manifest.service_version, manifest.commit)
     if manifest.schema_revision < FIRST:
         return f"The backup is of a version of Canopy before 1.0: restore it with {maker}."

@@ -1,4 +1,4 @@
-"""The revision of a database's schema, and the checks that this version can use it."""
+"""The revision and the tables of a database, and checks that this version can use it."""
 
 from __future__ import annotations
 
@@ -11,36 +11,30 @@ from app.db.migrations import apply_revisions
 from app.db.revisions import newest_revision, of_another_version, revision_of
 from app.db.snapshots import shown_url
 from app.maintenance import MaintenanceError
-from app.maintenance.indexes import INDEXES
-from app.maintenance.rows import TableCodec, table_codecs, table_codecs_found
+from app.maintenance.sqlite_indexes import INDEXES
+from app.maintenance.table_codec import TableCodec, table_codecs, table_codecs_found
 from app.values.command_name import canopy_command
 
 MARKER: Final = "canopy_copy"  # a table that marks a database with an unfinished copy
-_OF_EXTENSIONS: Final = (
+_EXTENSION_TABLES: Final = (
     "SELECT relname FROM pg_class JOIN pg_depend ON classid = 'pg_class'::regclass"
     " AND objid = pg_class.oid AND deptype = 'e'"
 )
 
 
 def require_current(connection: Connection) -> None:
-    """Check that the revision of the schema is the newest.
-
-    Raises:
-        MaintenanceError: it is another one, or a copy into this database was not finished.
-    """
-    found = require_whole(connection)
-    if found != newest_revision():
-        raise MaintenanceError(f"{of_another_version(found)} ({_name(connection)})")
+    """Raise MaintenanceError unless the revision is the newest, and the database no unfinished
+    copy."""
+    revision = require_whole(connection)
+    if revision != newest_revision():
+        raise MaintenanceError(f"{of_another_version(revision)} ({_name(connection)})")
 
 
 def require_whole(connection: Connection) -> str:
-    """The revision of the schema, newest or not.
-
-    Raises:
-        MaintenanceError: there is none, or a copy into this database was not finished.
-    """
-    found = revision_of(connection)
-    if found is None:
+    """The revision of the database. Raises MaintenanceError without tables, or for an unfinished
+    copy."""
+    revision = revision_of(connection)
+    if revision is None:
         raise MaintenanceError(
             f"The database {_name(connection)} has no tables yet; run "
             f"{canopy_command()} migrate first."
@@ -50,24 +44,21 @@ def require_whole(connection: Connection) -> str:
             f"A copy into the database {_name(connection)} was not finished; "
             f"run {canopy_command()} copy-database again."
         )
-    return found
+    return revision
 
 
 def codecs_of(connection: Connection) -> list[TableCodec]:
-    """The codecs of the database's tables, also when another version made them."""
+    """The codecs of the database's tables, also of another version."""
     if revision_of(connection) == newest_revision():
         return table_codecs()
     names = set(inspect(connection).get_table_names()) - {"alembic_version"}
-    return table_codecs_found(connection, sorted(names - set(_tables_of_indexes(names))))
+    return table_codecs_found(connection, sorted(names - set(_index_tables(names))))
 
 
 def codecs_at(revision: str) -> list[TableCodec]:
-    """The codecs of the tables as a revision leaves them. Needs an app context.
+    """The codecs of the tables of a revision, for lines of either database. Needs an app context.
 
-    They are those of SQLite, and read and insert lines of either database.
-
-    Raises:
-        CannotMigrate: this version does not know the revision.
+    Raises CannotMigrate if this version does not know the revision.
     """
     if revision == newest_revision():
         return table_codecs()
@@ -81,19 +72,19 @@ def codecs_at(revision: str) -> list[TableCodec]:
 
 
 def tables_to_drop(connection: Connection, others: Iterable[str]) -> list[str]:
-    """The names of all tables of Canopy, without those of indexes. Which tables a newer version has
-    is not known: where one has migrated the database, all others are taken for its own, but for
-    those of PostgreSQL's extensions.
+    """The names of all tables of Canopy, without those of indexes.
+
+    In a database of a newer version, whose tables are not known, they are all tables except those
+    of PostgreSQL's extensions.
 
     Args:
-        others: those that the tables to be made are called.
+        others: names of tables that will be created.
     """
-    found = set(inspect(connection).get_table_names())
-    ours = {codec.name for codec in table_codecs()} | {"alembic_version", *others}
-    names = found & ours
+    names = set(inspect(connection).get_table_names())
     if (revision_of(connection) or "") > newest_revision():
-        names = found - set(_tables_of_indexes(found)) - _of_extensions(connection)
-    return sorted(names)
+        return sorted(names - set(_index_tables(names)) - _extension_tables(connection))
+    ours = {codec.name for codec in table_codecs()} | {"alembic_version", *others}
+    return sorted(names & ours)
 
 
 def is_half_copied(connection: Connection) -> bool:
@@ -103,18 +94,18 @@ def is_half_copied(connection: Connection) -> bool:
 
 def tables_of_others(connection: Connection) -> list[str]:
     """The names of tables that do not belong to Canopy."""
-    found = set(inspect(connection).get_table_names())
+    names = set(inspect(connection).get_table_names())
     ours = {codec.name for codec in table_codecs()} | {MARKER, "alembic_version"}
-    return sorted(found - ours - set(_tables_of_indexes(found)))
+    return sorted(names - ours - set(_index_tables(names)))
 
 
-def _of_extensions(connection: Connection) -> set[str]:
+def _extension_tables(connection: Connection) -> set[str]:
     if connection.dialect.name != "postgresql":
         return set()
-    return set(connection.exec_driver_sql(_OF_EXTENSIONS).scalars())
+    return set(connection.exec_driver_sql(_EXTENSION_TABLES).scalars())
 
 
-def _tables_of_indexes(names: Iterable[str]) -> Iterator[str]:
+def _index_tables(names: Iterable[str]) -> Iterator[str]:
     """The tables in which SQLite stores its search and box indexes."""
     prefixes = tuple(f"{pair.name}_{kind}" for pair in INDEXES for kind in ("text", "box"))
     return (name for name in names if name.startswith(prefixes))

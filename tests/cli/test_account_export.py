@@ -82,7 +82,7 @@ def test_what_fails_leaves_nothing(
     def fail(_: Any) -> Any:
         raise RuntimeError("a defect")
 
-    monkeypatch.setitem(contents.CONTENTS, "usage.json", contents.document(fail))
+    monkeypatch.setitem(contents.CONTENTS, "usage.json", contents.json_object(fail))
     with pytest.raises(RuntimeError, match="a defect"):
         run("account", "export", client.account_id, "--output", str(tmp_path / "export.zip"))
     assert list(tmp_path.iterdir()) == []

@@ -10,7 +10,7 @@ import pytest
 
 from app.db.extensions import db
 from app.imports import applying
-from app.imports.features import existing, project_targets
+from app.imports.features import project_lookup, project_targets
 from tests.cli.conftest import Run
 from tests.cli.features import features_file, imported, projects
 from tests.make import Client, make_project, square
@@ -207,7 +207,7 @@ def test_a_slug_that_is_taken_in_between_gets_the_next_number(
         tmp_path, ({"name": "First"}, square(3, 3)), ({"name": "Alpine"}, square(2, 2))
     )
     make_project(client, name="Alpine", geometry=square(1, 1))
-    has_slug, looks = existing.has_slug, []
+    has_slug, looks = project_lookup.has_slug, []
 
     def blind_twice(account_id: str, slug: str) -> bool:
         """When the file is read, and when it is written."""
@@ -216,7 +216,7 @@ def test_a_slug_that_is_taken_in_between_gets_the_next_number(
             return False
         return has_slug(account_id, slug)
 
-    monkeypatch.setattr(existing, "has_slug", blind_twice)
+    monkeypatch.setattr(project_lookup, "has_slug", blind_twice)
     document = imported(run, client, path)
     assert [one["name"] for one in document["new"]] == ["First", "Alpine (2)"]
     assert set(projects(client)) == {"First", "Alpine", "Alpine (2)"}

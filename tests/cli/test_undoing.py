@@ -10,7 +10,7 @@ import pytest
 
 from app.cli import undoing
 from app.db.transactions import transaction
-from app.imports.leases import Leased, lease, locked
+from app.imports.leases import LeasedImport, lease_import, lock_leased
 from tests.cli.conftest import Run
 from tests.cli.features import features_file, imported, projects
 from tests.make import Client, make_project, square
@@ -86,9 +86,9 @@ def test_a_worker_that_took_the_import_over_goes_on(
     import_id = imported(run, client, path)["import_id"]
     undo_features = undoing.undo_features
 
-    def taken_over(leased: Leased, *others: Any) -> None:
+    def taken_over(leased: LeasedImport, *others: Any) -> None:
         with transaction():
-            taken = lease(locked(leased))
+            taken = lease_import(lock_leased(leased))
         undo_features(leased, *others)
         raise AssertionError(taken)
 

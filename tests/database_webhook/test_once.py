@@ -203,7 +203,7 @@ def test_a_change_after_the_row_was_read_is_not_overwritten(
     """Boundaries are validated before the row is locked."""
     row_id = _project(client)
     body = change(client, "projects", row_id, name="Early", geometry=boundary(0.02))
-    complete = ReportedTable.complete
+    complete = ReportedTable.stored_columns
 
     def disturbed(table: ReportedTable, written: dict[str, Any]) -> dict[str, Any]:
         columns = complete(table, written)
@@ -211,7 +211,7 @@ def test_a_change_after_the_row_was_read_is_not_overwritten(
             together(lambda: change(client, "projects", row_id, name="Late"))
         return columns
 
-    monkeypatch.setattr(ReportedTable, "complete", disturbed)
+    monkeypatch.setattr(ReportedTable, "stored_columns", disturbed)
     assert result(report(client, body)) == "applied"
     row = row_of(client, "projects", row_id)
     assert (row["name"], row["name_key"]) == ("Late", "late")

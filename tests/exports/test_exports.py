@@ -95,7 +95,7 @@ def test_the_name_of_the_file(client: Client) -> None:
 
 
 def test_no_slug_can_break_the_header() -> None:
-    name = service.filename(
+    name = service.export_filename(
         'a"\r\nSet-Cookie: x=1; filename="b/../é', Export("projects", "csv", "a")
     )
     assert re.fullmatch(r"[a-z0-9-]+\.csv", name)

@@ -70,7 +70,7 @@ def test_every_failure_gives_it_back(account: Client, monkeypatch: pytest.Monkey
     for module, name in (
         (service, "_source"),
         (service, "_scan_records"),
-        (service, "filename"),
+        (service, "export_filename"),
         (compression, "_encode"),
     ):
         with monkeypatch.context() as patched:

@@ -14,7 +14,7 @@ from sqlalchemy import func, select, update
 
 from app.db.extensions import db
 from app.db.transactions import transaction
-from app.imports import deletion, feature_rows, reading
+from app.imports import deletion, feature_rows, preview
 from app.imports.features.reader_process import ReaderProcess, TooCostly
 from app.imports.jobs import delete_imports
 from app.models import Import, ImportFeature
@@ -46,7 +46,7 @@ def delete(client: Client) -> None:
 def test_a_canceled_import_loses_its_features_some_in_each_transaction(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(feature_rows, "_DELETED", 2)
+    monkeypatch.setattr(feature_rows, "_DELETED_AT_ONCE", 2)
     record = ready(client, *FEATURES)
     kept = act(client, ready(client, *FEATURES), "apply")
     client.post(f"/v1/imports/{record['id']}/cancel")
@@ -61,7 +61,7 @@ def test_a_canceled_import_loses_its_features_some_in_each_transaction(
 def test_an_old_import_is_deleted_after_its_features(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(feature_rows, "_DELETED", 2)
+    monkeypatch.setattr(feature_rows, "_DELETED_AT_ONCE", 2)
     record = act(client, ready(client, *FEATURES), "apply")
     with client.app.app_context(), transaction():
         old = clock.now() - timedelta(days=IMPORT_DAYS, minutes=1)
@@ -99,7 +99,7 @@ def test_what_was_read_of_a_file_that_fails_is_deleted(
     monkeypatch.setattr(ReaderProcess, "notes", fail)
     work(client)  # what others have left: beside that, the file would have a brief turn first
     if is_killed:  # its worker
-        monkeypatch.setattr(reading, "delete_features", lambda *arguments: None)
+        monkeypatch.setattr(preview, "delete_features", lambda *arguments: None)
     record = upload(client, collection(*FEATURES)).json["data"]
     work(client)
     assert read(client, record["id"])["status"] == "failed"

@@ -15,7 +15,7 @@ import pytest
 from pyproj import CRS
 
 from app.formats.readers.opening import open_file
-from app.imports.features.candidates import Candidate, Choices, Rejected, prepare
+from app.imports.features.candidates import Candidate, ReadOptions, RejectedFeature, check_feature
 from app.imports.features.mapping import LayerScan, guess_mapping
 from tests.formats.readers.geopackages import blob, changed, one_square
 from tests.formats.readers.shapefiles import dbf, packed_as, parts, shp
@@ -57,9 +57,9 @@ def candidates(path: Path, kind: Literal["projects", "assets"] = "projects") -> 
     scan = LayerScan()
     for row in rows:
         scan.add(row)
-    choices = Choices(kind, guess_mapping(scan, kind, {}))
-    prepared = [prepare(row, choices, lambda _: None) for row in rows]
-    rejected = [each for each in prepared if isinstance(each, Rejected)]
+    choices = ReadOptions(kind, guess_mapping(scan, kind, {}))
+    prepared = [check_feature(row, choices, lambda _: None) for row in rows]
+    rejected = [each for each in prepared if isinstance(each, RejectedFeature)]
     assert rejected == []
     return [each for each in prepared if isinstance(each, Candidate)]
 

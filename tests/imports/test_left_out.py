@@ -87,7 +87,7 @@ def test_wrong_numbers_are_refused(client: Client) -> None:
     for body, message in (
         ({"left_out": [1, 4]}, "The import has no feature 4."),
         ({"left_out": [9_999], "match": "none"}, "The import has no feature 9999."),
-        ({"left_out": [1], "layer": "a"}, "The features are other ones then."),
+        ({"left_out": [1], "layer": "a"}, "These choices change the features."),
         ({"left_out": [0]}, "Must be from 1 to 10,000."),
         ({"left_out": [1.5]}, "integer"),
         ({"left_out": ["1"]}, "integer"),

@@ -127,7 +127,7 @@ def test_the_largest_are_kept_and_all_counted(client: Client) -> None:
 def test_a_file_says_what_there_was_no_time_for(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.imports.reading.IMPORT_OVERLAPS_SECONDS", 0.0)
+    monkeypatch.setattr("app.imports.preview.IMPORT_OVERLAPS_SECONDS", 0.0)
     make_project(client, geometry=square(10, 45, 0.01))
     record = ready(client, feature(square(10, 45, 0.02), name="A"))
     assert record["counts"]["overlapping"] == 0
@@ -148,8 +148,8 @@ def test_many_projects_are_looked_at_in_parts(
 
 
 def test_few_boundaries_are_in_memory(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(overlaps, "_KEPT_BYTES", 0)
-    monkeypatch.setattr(overlaps, "_TOGETHER", 2)
+    monkeypatch.setattr(overlaps, "_CACHED_BYTES", 0)
+    monkeypatch.setattr(overlaps, "_GROUP_SIZE", 2)
     make_project(client, geometry=square(10, 45, 1))
     shapes = [feature(square(10 + n / 100, 45, 0.02), name=f"F{n}") for n in range(6)]
     record = ready(client, *shapes)

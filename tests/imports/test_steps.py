@@ -13,7 +13,7 @@ from app.account.lookup import find_account
 from app.auth.operator import acting_for, first_owner
 from app.db.extensions import db
 from app.db.transactions import transaction
-from app.imports import applying, leases, reading
+from app.imports import applying, leases, preview
 from app.imports import steps as jobs_steps
 from app.imports.features.project_matching import ProjectMatcher
 from app.imports.features.project_targets import ProjectTargets
@@ -405,14 +405,14 @@ def test_a_step_that_fails_again_and_again_ends(
 ) -> None:
     content = collection(*(feature(square(n), name=f"P{n}") for n in range(BATCH_FEATURES + 1)))
     import_id = upload(client, content).json["data"]["id"]
-    feature_row = reading.feature_row
+    feature_row = preview.feature_row
 
     def fail_late(account_id: str, own_id: str, item: Any, decision: Any) -> Any:
         if item.number > BATCH_FEATURES:
             raise ZeroDivisionError
         return feature_row(account_id, own_id, item, decision)
 
-    monkeypatch.setattr(reading, "feature_row", fail_late)
+    monkeypatch.setattr(preview, "feature_row", fail_late)
     monkeypatch.setattr(leases, "LEASE_SECONDS", 0)
     work(client)
     record = read(client, import_id)

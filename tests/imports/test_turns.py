@@ -13,10 +13,10 @@ from sqlalchemy import update
 
 from app.db.extensions import db
 from app.db.transactions import transaction
-from app.imports import applying, jobs, leases, reading, steps
+from app.imports import applying, jobs, leases, preview, steps
 from app.imports.features.candidates import Candidate
 from app.imports.features.project_matching import ProjectMatcher
-from app.imports.features.reader_program import ReadBounds
+from app.imports.features.reader_program import ReadLimits
 from app.imports.features.targets import Decision
 from app.imports.leases import lease_next
 from app.models import Import
@@ -64,7 +64,7 @@ def turns(client: Client, number: int) -> list[str]:
             with transaction():
                 leased = lease_next()
                 assert leased is not None
-                leases.end_step(leases.locked(leased), "ready")
+                leases.end_step(leases.lock_leased(leased), "ready")
             found.append(leased.account_id)
     return found
 
@@ -138,7 +138,7 @@ def test_a_small_file_is_read_beside_the_slowest_ones(
     app: Flask, client: Client, other: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A brief turn for a file of the second account ends before its file is read."""
-    monkeypatch.setattr(reading, "_BRIEF", ReadBounds(1, 100 << 20, PATIENCE))
+    monkeypatch.setattr(preview, "_BRIEF_LIMITS", ReadLimits(1, 100 << 20, PATIENCE))
     monkeypatch.setattr(jobs, "_LOOK_SECONDS", 0.05)
     newcomer, content = make_account(app), slow_file()
     uploads = [(each, upload(each, content, crs="EPSG:4326")) for each in (client, other) * 2]
@@ -160,7 +160,7 @@ def test_a_small_file_is_read_beside_the_slowest_ones(
 def test_a_file_that_is_too_long_for_a_brief_turn_gets_another_one(
     client: Client, other: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reading, "_BRIEF", ReadBounds(1, 100 << 20, -1.0))
+    monkeypatch.setattr(preview, "_BRIEF_LIMITS", ReadLimits(1, 100 << 20, -1.0))
     import_id = upload(client, ONE).json["data"]["id"]
     with client.app.app_context():
         with transaction():

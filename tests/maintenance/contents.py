@@ -10,7 +10,7 @@ from sqlalchemy import URL, func, select, update
 from app.db.extensions import db
 from app.db.snapshots import database_url, snapshot
 from app.maintenance.dump import checksum_of
-from app.maintenance.rows import table_codecs
+from app.maintenance.table_codec import table_codecs
 from app.models import AccountUsage, IdempotentResponse, Project, RequestCount
 from app.projects.derived import search_columns
 from app.values import clock

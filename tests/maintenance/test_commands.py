@@ -12,7 +12,7 @@ from flask import Flask
 
 from app.db.snapshots import snapshot
 from app.doctor.counters import wrong_counters
-from app.maintenance.archive import BackupReader
+from app.maintenance.backup_file import BackupReader
 from app.models import Project
 from app.values.version import VERSION, describe_version, read_commit
 from tests.cli.conftest import runner

@@ -179,15 +179,15 @@ def test_a_difference_is_told_and_leaves_the_copy_unfinished(
 ) -> None:
     source = make_instance("sqlite")
     fill(source)
-    insert = copying.insert
+    insert_rows = copying.insert_rows
 
     def spoil(connection: Any, codec: Any, rows: list[Any]) -> None:
         if codec.name == "events":
             place = codec.columns.index("body")
             rows = [(*row[:place], row[place] + " ", *row[place + 1 :]) for row in rows]
-        insert(connection, codec, rows)
+        insert_rows(connection, codec, rows)
 
-    monkeypatch.setattr(copying, "insert", spoil)
+    monkeypatch.setattr(copying, "insert_rows", spoil)
     compared = copy(source, instance)
     assert [table.table for table in compared if not table.is_equal] == ["events"]
     with snapshot(url_of(instance)) as connection:

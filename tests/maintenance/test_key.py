@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from flask import Flask
 
-from app.maintenance.sealed import require_usable_key
+from app.maintenance.sealed_values import require_usable_key
 from config import ROOT, SettingsError
 from tests.make import make_account, second_app
 from tests.make.apps import bare_app

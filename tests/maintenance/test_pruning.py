@@ -206,7 +206,7 @@ def test_batches_are_smaller_where_the_database_is_slow(account_id: str) -> None
     ],
 )
 def test_the_next_batch_follows_the_last(rows: int, seconds: float, following: int) -> None:
-    assert pruning.next_rows(rows, seconds) == following
+    assert pruning.next_batch_rows(rows, seconds) == following
 
 
 def test_two_jobs_at_once_share_the_rows(account_id: str, instance: Flask) -> None:

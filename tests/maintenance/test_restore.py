@@ -16,10 +16,10 @@ from app.db.extensions import db
 from app.db.snapshots import DATABASE_ERRORS, exclusive_writer, snapshot
 from app.maintenance import MaintenanceError
 from app.maintenance import restore as restoring
-from app.maintenance.archive import BackupReader
+from app.maintenance.backup_file import BackupReader
 from app.maintenance.dump import TableChecksum
-from app.maintenance.indexes import count_faults, text_faults
-from app.maintenance.restore import check, restore
+from app.maintenance.restore import check_backup, restore_backup
+from app.maintenance.sqlite_indexes import count_faults, text_faults
 from app.models import RequestCount
 from app.usage.jobs import write_counts
 from tests.conftest import DATABASES
@@ -84,7 +84,7 @@ def test_a_file_that_changes_after_it_was_checked_changes_nothing(
         BackupReader(folder / "b.zip") as backup,
         pytest.raises(MaintenanceError, match="changed during the restore"),
     ):
-        restore(backup, url_of(instance))
+        restore_backup(backup, url_of(instance))
     assert checksums(instance) == before
 
 
@@ -154,7 +154,7 @@ def test_whoever_reads_meanwhile_sees_the_old_state_or_the_new_one(
         seen.append(client.get("/v1/projects?search=bulk").json["meta"]["total"])
 
     with BackupReader(folder / "b.zip") as backup:
-        restore(backup, url_of(instance), look)
+        restore_backup(backup, url_of(instance), look)
     assert set(seen) == {60}
     assert client.get("/v1/projects?search=bulk").json["meta"]["total"] == 30
 
@@ -179,7 +179,7 @@ def test_whoever_writes_meanwhile_waits_or_gets_503(instance: Flask, folder: Pat
             assert answers == []
 
     with BackupReader(folder / "b.zip") as backup:
-        restore(backup, url_of(instance), write)
+        restore_backup(backup, url_of(instance), write)
     writer.join()
     assert answers in ([201], [503])
     assert client.get("/v1/projects").json["meta"]["total"] == 1 + (answers == [201])
@@ -236,7 +236,7 @@ def test_a_reader_is_not_held_up_by_the_note_of_its_credential(
         BackupReader(folder / "b.zip") as backup,
     ):
         client = dataclasses.replace(client, app=made)
-        restore(backup, url_of(app), look)
+        restore_backup(backup, url_of(app), look)
     assert max(took) < 30
 
 
@@ -246,9 +246,9 @@ def test_the_check_counts_its_progress(instance: Flask, folder: Path) -> None:
     made = back_up_to(instance, folder / "b.zip")
     done: list[int] = []
     with BackupReader(folder / "b.zip") as backup:
-        check(backup, done.append)
+        check_backup(backup, done.append)
     assert sum(done) == sum(made.manifest.rows().values())
-    assert restoring.present(url_of(instance)).rows == made.manifest.rows()
+    assert restoring.read_present(url_of(instance)).rows == made.manifest.rows()
 
 
 @pytest.mark.slow

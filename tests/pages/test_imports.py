@@ -252,7 +252,7 @@ def test_what_nobody_looked_at_is_not_applied(browser: Browser, client: Client) 
     for status in ("reading", "ready"):
         page = browser.send(f"{path}/apply", **shown)
         assert page.status == 412, status
-        assert "The import was changed meanwhile." in page.text
+        assert "The import has changed since." in page.text
         work(browser)
     assert client.get("/v1/projects").json["data"] == []
     assert "Not shown" in page.text
@@ -287,11 +287,11 @@ def test_large_boundaries_are_simplified_for_the_map(
     page = ready(browser, feature(long, name="Long"), feature(square(11), name="Short"))
     path = f"{page.path}/shapes"
     assert len(browser.client.get(path).data) > 100_000
-    monkeypatch.setattr("app.imports.shapes.FEATURES_MAP_BYTES", 50_000)
+    monkeypatch.setattr("app.imports.feature_map.FEATURES_MAP_BYTES", 50_000)
     drawn = json.loads(browser.client.get(path).data)
     assert [each["properties"]["name"] for each in drawn["features"]] == ["Long", "Short"]
     assert len(drawn["features"][0]["geometry"]["coordinates"][0]) < 100
-    monkeypatch.setattr("app.imports.shapes.FEATURES_MAP_READ_BYTES", 50_000)
+    monkeypatch.setattr("app.imports.feature_map.FEATURES_MAP_READ_BYTES", 50_000)
     assert json.loads(browser.client.get(path).data)["left_out"] == 1
 
 

@@ -35,7 +35,7 @@ STOOD_IN = {
     "extensions.py": "app/db/extensions.py",
     "connections.py": "app/db/connections.py",
     "migrations.py": "app/db/migrations.py",
-    "maintenance.py": "app/maintenance/sealed.py",
+    "maintenance.py": "app/maintenance/sealed_values.py",
     "first_start.py": "app/demo/first_start.py",
     "jobs.py": "app/stand_in/jobs.py",
     "deliver.py": "app/stand_in/deliver.py",

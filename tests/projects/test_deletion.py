@@ -19,7 +19,7 @@ from app.db.batched_deletion import delete_batches
 from app.db.extensions import db
 from app.db.transactions import transaction
 from app.jobs import runs, shutdown
-from app.maintenance.indexes import count_faults, text_faults
+from app.maintenance.sqlite_indexes import count_faults, text_faults
 from app.models import Asset, Project
 from app.projects import deletion, jobs
 from app.usage.counters import recount_usage
@@ -198,12 +198,12 @@ def test_a_run_that_has_no_time_left_or_a_worker_that_ends_is_continued(
 
 
 WORKER: Final = """
-from app.db import batches
+from app.db import batched_deletion
 from app.factory import create_app
 from app.jobs import pauses
 from app.projects.jobs import delete_projects
 from config import load_settings
-batches.BATCH_ROWS, pauses.FACTOR = 1, 1e9
+batched_deletion.BATCH_ROWS, pauses.FACTOR = 1, 1e9
 with create_app(load_settings()).app_context():
     delete_projects()
 """

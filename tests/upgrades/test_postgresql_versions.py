@@ -8,7 +8,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from app.maintenance.archive import BackupReader
+from app.maintenance.backup_file import BackupReader
 from tests.architecture.sources import ROOT
 from tests.postgres import VERSIONS, PostgresServer
 from tests.upgrades.former import Caller, Former

@@ -17,13 +17,13 @@ from app.db.revisions import FIRST, newest_revision, of_another_version
 from app.db.snapshots import database_url, exclusive_writer, open_transaction, snapshot
 from app.factory import create_app
 from app.maintenance import MaintenanceError
-from app.maintenance.archive import BackupReader
 from app.maintenance.backup import back_up
+from app.maintenance.backup_file import BackupReader
 from app.maintenance.dump import checksum_of
-from app.maintenance.indexes import count_faults, text_faults
-from app.maintenance.restore import check, present, restore
-from app.maintenance.rows import table_codecs
+from app.maintenance.restore import check_backup, read_present, restore_backup
 from app.maintenance.schema import codecs_at
+from app.maintenance.sqlite_indexes import count_faults, text_faults
+from app.maintenance.table_codec import table_codecs
 from config import load_settings
 from tests.db.later_version import folder_with_revisions, install
 from tests.make import make_account, make_asset, make_project
@@ -84,8 +84,8 @@ def back_up_from(app: Flask, path: Path) -> None:
 
 def restore_into(app: Flask, path: Path) -> None:
     with BackupReader(path) as backup, app.app_context():
-        check(backup)
-        restore(backup, database_url(app.config["SETTINGS"]))
+        check_backup(backup)
+        restore_backup(backup, database_url(app.config["SETTINGS"]))
 
 
 @pytest.mark.slow
@@ -130,7 +130,7 @@ def test_tables_of_a_newer_version_are_replaced(
     url = database_url(app.config["SETTINGS"])
     with open_transaction(url) as connection:
         connection.execute(text("CREATE TABLE of_newer (note varchar(9))"))
-    assert present(url).unknown == ["of_newer"]
+    assert read_present(url).unknown == ["of_newer"]
     restore_into(app, tmp_path / "b.zip")
     with snapshot(url) as connection:
         found = {name for name in inspect(connection).get_table_names() if "_text" not in name}
@@ -161,7 +161,7 @@ def test_tables_of_before_1_0_are_not_replaced(make_app: MakeApp) -> None:
     with open_transaction(url := database_url(app.config["SETTINGS"])) as connection:
         connection.execute(text("UPDATE alembic_version SET version_num = '0036'"))
     with pytest.raises(MaintenanceError, match="export its projects with that version"):
-        present(url)
+        read_present(url)
 
 
 @pytest.mark.slow

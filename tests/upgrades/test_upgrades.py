@@ -96,7 +96,7 @@ def fits(meant: Meant, found: Difference) -> bool:
 
 def test_the_doctor_finds_nothing(upgraded: Upgraded) -> None:
     """Among what it looks at are the counters, which it compares with the rows."""
-    assert not [each for each in run_checks(upgraded.environ) if each.is_problem]
+    assert not [each for each in run_checks(upgraded.environ) if each.status == "problem"]
 
 
 def test_the_audit_log_verifies(upgraded: Upgraded, tmp_path: Path) -> None:

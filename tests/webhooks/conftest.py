@@ -7,16 +7,15 @@ from contextlib import ExitStack
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 from flask import Flask
 
 from app.values import clock
-from tests.make import Client, make_account
+from tests.make import Client, make_account, second_app
 from tests.outbound.conftest import LOOPBACK, NAMES
 from tests.outbound.receivers import Authority, Receiver, make_authority
-from tests.webhooks.job import deliver_due, delivering_app
+from tests.webhooks.job import deliver_due, forget_deliveries
 
 Later = Callable[[timedelta], None]
 Deliver = Callable[..., int]
@@ -33,19 +32,19 @@ def certificate(authority: Authority) -> Path:
     return authority.certificate_for(NAMES)
 
 
-@pytest.fixture
-def own_settings() -> dict[str, Any]:
-    """What ``delivering`` is set up with besides; for tests to override."""
-    return {}
-
-
-@pytest.fixture
-def delivering(app: Flask, authority: Authority, own_settings: dict[str, Any]) -> Iterator[Flask]:
-    """The application, which may reach this machine and trusts its receivers. What other tests left
-    undelivered is gone."""
+@pytest.fixture(scope="session")
+def delivering_app(app: Flask, authority: Authority) -> Iterator[Flask]:
+    """The application, which may reach this machine and trusts its receivers."""
     ways = {"webhook_allowed_networks": LOOPBACK, "webhook_ca_bundle": authority.ca_path}
-    with delivering_app(app, **ways, **own_settings) as made:
+    with second_app(app, **ways) as made:
         yield made
+
+
+@pytest.fixture
+def delivering(delivering_app: Flask) -> Flask:
+    """The same, with nothing to deliver that other tests left."""
+    forget_deliveries(delivering_app)
+    return delivering_app
 
 
 @pytest.fixture

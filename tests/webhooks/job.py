@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
-from typing import Any
+from collections.abc import Callable
+from contextlib import closing
 
 from flask import Flask
 from sqlalchemy import delete
@@ -14,16 +13,6 @@ from app.db.transactions import transaction
 from app.models import Delivery, Replay
 from app.webhooks.deliveries.dispatcher import Dispatcher
 from app.webhooks.deliveries.jobs import open_egress
-from tests.make import second_app
-
-
-@contextmanager
-def delivering_app(app: Flask, **settings: Any) -> Iterator[Flask]:
-    """Another application on the same database, with these settings. What other tests left
-    undelivered is gone."""
-    forget_deliveries(app)
-    with second_app(app, **settings) as made:
-        yield made
 
 
 def forget_deliveries(app: Flask) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from tests.make import (
     make_asset,
     make_project,
     point,
+    second_app,
     square,
 )
 from tests.make.browser import PASSWORD
@@ -33,12 +35,15 @@ from tests.make.members import new_email
 from tests.make.webhooks import make_webhook
 from tests.outbound.receivers import Receiver
 from tests.webhooks.conftest import Deliver
+from tests.webhooks.job import forget_deliveries
 
 
 @pytest.fixture
-def own_settings() -> dict[str, Any]:
-    """A billing system."""
-    return {"billing_webhook_secret": SECRET}
+def delivering(delivering_app: Flask) -> Iterator[Flask]:
+    """One with a billing system, and nothing to deliver."""
+    forget_deliveries(delivering_app)
+    with second_app(delivering_app, billing_webhook_secret=SECRET) as made:
+        yield made
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 from app.doctor.counters import WrongCounters, wrong_counters, wrong_histories
 from app.doctor.derived import wrong_rows
 from app.doctor.findings import Finding, ok, problem, warning
-from app.maintenance.sealed import sealed_values
+from app.maintenance.sealed_values import sealed_values
 from app.security.sealing import is_sealed_by, sealer_of
 from app.values.command_name import canopy_command
 from app.values.text import pluralize

@@ -11,8 +11,8 @@ from sqlalchemy import Connection
 from app.db.revisions import advice, is_supported_by, newest_revision, revision_of
 from app.db.snapshots import shown_url
 from app.doctor.findings import Finding, ok, problem, warning
-from app.maintenance.indexes import count_faults
 from app.maintenance.schema import is_half_copied
+from app.maintenance.sqlite_indexes import count_faults
 from app.values.command_name import canopy_command
 
 MAX_CLOCK_DIFFERENCE: Final = 1.0  # seconds

@@ -1,7 +1,7 @@
 """The content of each file of an archive, by its name in ``app.policy.account_export.FILES``.
 
-Everything that the API shows of an account is in one of them. The tests compare both, and list what
-each table leaves out, with the reason.
+The files have everything that the API shows of an account. The tests compare both, and list what
+is left out, with the reason.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from app.account.members.service import list_members
 from app.audit.log.files import write_file
 from app.audit.log.filters import EntryQuery
 from app.events.listing import scan_events
-from app.exports.account_export.reading import (
+from app.exports.account_export.json_files import (
     AccountReader,
-    Content,
-    array,
-    document,
-    lines,
-    listed,
-    scanned,
+    FileContent,
+    from_list,
+    from_scan,
+    json_array,
+    json_object,
+    ndjson,
 )
 from app.exports.service import Export, write_export
 from app.http.errors import NotFound
@@ -65,17 +65,19 @@ def _usage(account_id: str) -> dict[str, Any]:
 
 def _webhooks(account_id: str) -> list[dict[str, Any]]:
     webhooks = list_webhooks(account_id)
-    return [each | {"last_replay": _last_replay(account_id, each["id"])} for each in webhooks]
+    return [
+        webhook | {"last_replay": _last_replay(account_id, webhook["id"])} for webhook in webhooks
+    ]
 
 
 def _last_replay(account_id: str, webhook_id: str) -> dict[str, Any] | None:
     try:
         return last_replay(account_id, webhook_id)
-    except NotFound:  # the webhook was deleted meanwhile
+    except NotFound:  # the webhook was just deleted
         return None
 
 
-def _layer(kind: str) -> Content:
+def _layer(kind: str) -> FileContent:
     """The file of an export, which can be imported again."""
 
     def write(reader: AccountReader) -> Iterator[bytes]:
@@ -87,29 +89,28 @@ def _layer(kind: str) -> Content:
 
 
 def _audit_log(reader: AccountReader) -> Iterator[bytes]:
-    found = write_file(reader.app, reader.account_id, "ndjson", EntryQuery())
-    with closing(found) as pieces:
+    with closing(write_file(reader.app, reader.account_id, "ndjson", EntryQuery())) as pieces:
         for piece in pieces:
             reader.count(piece.count(b"\n"))
             yield piece
 
 
-CONTENTS: Final[dict[str, Content]] = {
-    "account.json": document(_account),
-    "members.json": array(listed(list_members)),
+CONTENTS: Final[dict[str, FileContent]] = {
+    "account.json": json_object(_account),
+    "members.json": json_array(from_list(list_members)),
     "projects.geojson": _layer("projects"),
     "assets.geojson": _layer("assets"),
-    "boundary-history.ndjson": lines(scanned(scan_boundaries)),
-    "imports.json": array(scanned(scan_imports)),
-    "import-features.ndjson": lines(scanned(scan_features)),
-    "api-keys.json": array(listed(partial(list_credentials, kind="api_key"))),
-    "service-tokens.json": array(listed(partial(list_credentials, kind="service_token"))),
-    "applications.json": array(listed(list_applications)),
-    "application-access.json": array(listed(consents_of_account)),
-    "webhooks.json": array(listed(_webhooks)),
-    "webhook-attempts.ndjson": lines(scanned(scan_logs)),
-    "events.ndjson": lines(scanned(scan_events)),
-    "usage.json": document(_usage),
-    "billing.json": document(read_billing),
+    "boundary-history.ndjson": ndjson(from_scan(scan_boundaries)),
+    "imports.json": json_array(from_scan(scan_imports)),
+    "import-features.ndjson": ndjson(from_scan(scan_features)),
+    "api-keys.json": json_array(from_list(partial(list_credentials, kind="api_key"))),
+    "service-tokens.json": json_array(from_list(partial(list_credentials, kind="service_token"))),
+    "applications.json": json_array(from_list(list_applications)),
+    "application-access.json": json_array(from_list(consents_of_account)),
+    "webhooks.json": json_array(from_list(_webhooks)),
+    "webhook-attempts.ndjson": ndjson(from_scan(scan_logs)),
+    "events.ndjson": ndjson(from_scan(scan_events)),
+    "usage.json": json_object(_usage),
+    "billing.json": json_object(read_billing),
     "audit-log.ndjson": _audit_log,
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from textwrap import fill
 from typing import Final
 
-from app.exports.account_export.reading import ExportedAccount
+from app.exports.account_export.json_files import ExportedAccount
 from app.policy.account_export import FILES
 from app.values.version import VERSION
 
@@ -66,9 +66,9 @@ proves that nobody has changed the audit log since it was sealed.
 
 def readme(account: ExportedAccount, made_at: str) -> str:
     """The text of README.txt, in lines of at most 78 characters."""
-    files = "\n".join(f"{name}\n{_indented(what)}" for name, what in FILES.items())
+    files = "\n".join(f"{name}\n{_indented(description)}" for name, description in FILES.items())
     return _TEXT.format(**account._asdict(), made_at=made_at, version=VERSION, files=files)
 
 
-def _indented(what: str) -> str:
-    return fill(what, _WIDTH, initial_indent="    ", subsequent_indent="    ")
+def _indented(text: str) -> str:
+    return fill(text, _WIDTH, initial_indent="    ", subsequent_indent="    ")

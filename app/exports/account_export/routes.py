@@ -9,8 +9,8 @@ from flask import Response
 from app.api.blueprint import ApiBlueprint
 from app.auth.principal import Principal
 from app.db.transactions import transaction
-from app.exports.account_export.responses import ARCHIVE, file_response
-from app.exports.account_export.service import record_export
+from app.exports.account_export.responses import ARCHIVE, archive_response
+from app.exports.account_export.service import log_account_export
 from app.values.schemas import QuerySchema
 
 bp = ApiBlueprint(
@@ -22,7 +22,7 @@ bp = ApiBlueprint(
 
 
 class AccountExportQuerySchema(QuerySchema):
-    """No parameters: one is rejected before the export is recorded in the audit log."""
+    """No parameters. Any is rejected before the export is logged."""
 
 
 @bp.operation(
@@ -36,14 +36,13 @@ class AccountExportQuerySchema(QuerySchema):
 def export_account(principal: Principal, _: dict[str, Any]) -> Response:
     """Export the account.
 
-    The response is a zip of files that other programs read: projects and assets as GeoJSON,
-    everything else as JSON. Its `README.txt` describes each of them. The audit log records the
-    export. An incomplete archive cannot be opened. If another export is running, the response is
-    503.
+    The response is a zip of files for other programs: projects and assets as GeoJSON, everything
+    else as JSON. Its `README.txt` describes each file. The export is in the audit log. An
+    incomplete archive cannot be opened. While another export runs, the response is 503.
     """
 
-    def record() -> None:
+    def log_export() -> None:
         with transaction():
-            record_export(principal.account_id, principal.account_name)
+            log_account_export(principal.account_id, principal.account_name)
 
-    return file_response(principal.account_id, record)
+    return archive_response(principal.account_id, log_export)

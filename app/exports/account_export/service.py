@@ -14,7 +14,7 @@ from app.audit.entries import write_read_entry
 from app.audit.targets import Target
 from app.downloads.files import ExportedFile, whole_file
 from app.exports.account_export.contents import CONTENTS
-from app.exports.account_export.reading import AccountReader, ExportedAccount
+from app.exports.account_export.json_files import AccountReader, ExportedAccount
 from app.exports.account_export.readme import readme
 from app.exports.account_export.zip_stream import WrittenFile, ZipStream
 from app.formats.writers.source import blocks
@@ -27,8 +27,8 @@ from app.values.version import VERSION
 OnBatch = Callable[[str, int], None]
 
 
-def record_export(account_id: str, account_name: str) -> None:
-    """Record in the current transaction that somebody exports all data of an account."""
+def log_account_export(account_id: str, account_name: str) -> None:
+    """Log the export of an account in the audit log, in the current transaction."""
     target = Target("account", account_id, account_name)
     write_read_entry("account.exported", target, account_id=account_id)
 
@@ -40,23 +40,23 @@ def write_archive(
     *,
     at_once: bool = False,
 ) -> ExportedFile:
-    """Everything in an account, as a zip that is written while its pieces are read.
+    """The archive of an account, a zip that is written while its pieces are read.
 
     Args:
         app: provides a context for each query, so that the pieces need none.
-        on_batch: called with the name of a file and the number of its records after each batch, and
-            with 0 when the file begins. It can raise an error to end the export.
-        at_once: write the whole archive to an unnamed file before returning.
+        on_batch: called with the name of a file and the number of records of each batch, and with 0
+            when the file begins; an error that it raises ends the export.
+        at_once: write the archive to an unnamed file before returning.
 
     Raises:
-        ServiceUnavailable: there is no room for that file.
+        ServiceUnavailable: there is no room for the file.
     """
     pieces = blocks(_archive(account, app, on_batch))
     return whole_file(pieces, app) if at_once else ExportedFile(pieces, None)
 
 
-def filename(slug: str) -> str:
-    """The name of the archive of an account, such as ``green-woods-2026-11-23.zip``."""
+def archive_filename(slug: str) -> str:
+    """The name of an archive, such as ``green-woods-2026-11-23.zip``."""
     return f"{slugify(slug)}-{clock.now().date()}.zip"
 
 
@@ -64,23 +64,23 @@ def _archive(account: ExportedAccount, app: Flask, on_batch: OnBatch) -> Iterato
     moment = clock.now()
     made_at, archive = clock.format_time(moment), ZipStream(moment)
     text = readme(account, made_at).encode()
-    files = [_described((yield from archive.add(README, [text])), None)]
+    files = [_manifest_entry((yield from archive.add(README, [text])), None)]
     for name, content in CONTENTS.items():
         on_batch(name, 0)
-        _check_is_there(account, app)
+        _check_exists(account, app)
         reader = AccountReader(app, account.id, partial(on_batch, name))
         written = yield from archive.add(name, blocks(content(reader)))
-        files.append(_described(written, reader.records))
-    _check_is_there(account, app)
+        files.append(_manifest_entry(written, reader.records))
+    _check_exists(account, app)
     manifest = orjson.dumps(_manifest(account, made_at, files), option=orjson.OPT_INDENT_2)
     yield from archive.add(MANIFEST, [manifest, b"\n"])
     yield archive.end()
 
 
-def _check_is_there(account: ExportedAccount, app: Flask) -> None:
-    """Raise Conflict once the account's deletion has begun: the archive must not look complete."""
+def _check_exists(account: ExportedAccount, app: Flask) -> None:
+    """Raise Conflict once the deletion of the account has begun: its data may be incomplete."""
     with app.app_context():
-        if not list_members(account.id):  # they are the first to be deleted
+        if not list_members(account.id):  # deleted first
             raise Conflict(
                 "account_being_deleted",
                 "account",
@@ -88,7 +88,7 @@ def _check_is_there(account: ExportedAccount, app: Flask) -> None:
             )
 
 
-def _described(written: WrittenFile, records: int | None) -> dict[str, Any]:
+def _manifest_entry(written: WrittenFile, records: int | None) -> dict[str, Any]:
     return {
         "name": written.name,
         "records": records,

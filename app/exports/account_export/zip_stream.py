@@ -1,7 +1,6 @@
-"""A zip file that is sent while it is written, with at most one piece of it in memory.
+"""A zip file that is sent while it is written, with one piece of it in memory.
 
-Its directory comes last, and nobody can open a zip without it. If writing fails in the middle, the
-directory never comes, so that an incomplete zip does not look like a complete one.
+Its directory comes last. If writing fails before, the zip has no directory and cannot be opened.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ class ZipStream:
     def add(self, name: str, content: Iterable[bytes]) -> Generator[bytes, None, WrittenFile]:
         """Add a file. Yields the pieces of the zip."""
         size, digest = 0, hashlib.sha256()
-        # Its size is not known yet, and cannot be written later: ZIP64 has room for any.
+        # The size is not known yet, so it gets the room of ZIP64.
         with self._zip.open(self._info(name), "w", force_zip64=True) as file:
             for piece in content:
                 size += len(piece)
@@ -61,8 +60,7 @@ class ZipStream:
 
 
 class _Unsent(io.RawIOBase):
-    """The part of the zip that has not been sent yet. ``zipfile`` notices that it cannot seek in
-    it."""
+    """The part of the zip that is not sent yet. ``zipfile`` cannot seek in it."""
 
     def __init__(self) -> None:
         self._pieces: list[bytes] = []
@@ -76,6 +74,6 @@ class _Unsent(io.RawIOBase):
         return len(piece)
 
     def take(self) -> bytes:
-        """Everything that was written since the last call."""
-        taken, self._pieces = b"".join(self._pieces), []
-        return taken
+        """Return everything that was written since the last call."""
+        unsent, self._pieces = b"".join(self._pieces), []
+        return unsent

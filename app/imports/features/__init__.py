@@ -2,14 +2,14 @@
 
 ``reader_process`` reads a file in a separate process (``reader_program``); ``mapping`` maps columns
 to fields, and ``candidates`` checks the values. ``project_matching`` or, for assets,
-``asset_targets`` decides about each feature, by its external id first (``external_ids``), for as
-long as ``bounded`` lets it; ``project_targets`` and ``asset_targets`` write it, and undo it.
-``faults``, ``sums`` and ``text_changes`` count over the features.
+``asset_targets`` decides about each feature, by its external id first (``external_ids``).
+``project_targets`` and ``asset_targets`` write a feature, and undo it. ``summary`` and
+``layer_notes`` count over all features.
 
-* feature: a geometry and its properties, as they are in the file;
-* candidate: a feature whose values were checked and can be stored; otherwise it is rejected;
+* feature: a geometry and its properties, as in the file;
+* candidate: a feature whose values were checked and can be stored; others are rejected;
 * target: the project or asset that a candidate becomes or changes;
-* decision: what happens to a candidate, and which target and fields that concerns;
+* decision: what happens to a candidate, its target, and the fields that change;
 * verdict: the decision in a word: new, changed, same or rejected;
-* state: what was done with it since: applied, undone, or kept as somebody had changed it.
+* state: what was done since: applied, undone, or kept because somebody had changed it.
 """

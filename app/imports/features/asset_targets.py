@@ -1,7 +1,7 @@
-"""Assets as targets of features, all in one project.
+"""Assets of one project as targets of features.
 
-A feature matches the asset of its external id, the one that was exported as it, or the one of its
-name and location; with the match "name" it changes the asset of its name.
+A feature matches the asset with its external id, the asset that was exported as this feature, or
+the asset with its name and location; with the match "name", the asset with its name.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from app.imports.features.targets import (
     CannotUndo,
     Decision,
     Match,
-    Written,
+    WrittenTarget,
     changed_columns,
     field_names,
     metadata_keys,
@@ -38,17 +38,17 @@ from app.values.clock import parse_time
 from app.values.text import fold
 
 DEFAULT_TYPE: Final = "point_of_interest"
-_COMPARED: Final = 20  # assets of a name and place that are compared with a feature
-_FOUND_BY: Final = (Asset.id, Asset.external_id, Asset.name, Asset.longitude, Asset.latitude)
+_COMPARED: Final = 20  # assets of the same name and place
+_KEY_COLUMNS: Final = (Asset.id, Asset.external_id, Asset.name, Asset.longitude, Asset.latitude)
 _IN_PROJECT: Final = Asset.project_id == bindparam("project_id")
 _BOUNDARY: Final = CompiledQuery(
     columns_of(Project, Project.geometry).where(Project.id == bindparam("project_id"))
 )
-_ALL: Final = CompiledQuery(columns_of(Asset, *_FOUND_BY).where(_IN_PROJECT).order_by(Asset.id))
+_ALL: Final = CompiledQuery(columns_of(Asset, *_KEY_COLUMNS).where(_IN_PROJECT).order_by(Asset.id))
 _ONE: Final = CompiledQuery(
     columns_of(
         Asset,
-        *_FOUND_BY,
+        *_KEY_COLUMNS,
         Asset.type,
         Asset.status,
         Asset.location,
@@ -57,7 +57,7 @@ _ONE: Final = CompiledQuery(
     ).where(_IN_PROJECT, Asset.id == bindparam("asset_id"))
 )
 
-# A name, and the cell of a grid of ``SAME_WITHIN`` around a location, or no location.
+# A folded name, and column and row of a grid of ``SAME_WITHIN``, None without a location.
 _Cell = tuple[str, int | None, int | None]
 
 
@@ -65,21 +65,21 @@ _Cell = tuple[str, int | None, int | None]
 class AssetMatcher:
     """Decides about the features of one layer.
 
-    The external ids, names and locations of the project's assets are read once, the rest of an
-    asset when a feature is compared to it.
+    The external ids, names and locations of all assets are read once, other columns of an asset
+    when it is compared.
     """
 
     account_id: str
     project_id: str
     match: Match
     repeated_names: Collection[str] = ()
-    taken: Container[str] = ()
+    taken_ids: Container[str] = ()
     _by_name: dict[str, list[Any]] = field(default_factory=dict)
     _by_id: dict[str, Any] = field(default_factory=dict)
     _by_cell: dict[_Cell, list[Any]] = field(default_factory=dict)
     _seen: set[tuple[str, str, str]] = field(default_factory=set)
-    _own: set[str] = field(default_factory=set)  # assets that features decided here are
-    _boundary: Rings | None = None  # of the project
+    _matched: set[str] = field(default_factory=set)  # ids of assets
+    _project_boundary: Rings | None = None
     _by_external_id: dict[str, str] = field(default_factory=dict)
     _external_ids: ExternalIds = field(init=False)
 
@@ -88,72 +88,71 @@ class AssetMatcher:
         for row in _ALL.all(account_id=self.account_id, project_id=self.project_id):
             if row.external_id is not None:
                 self._by_external_id[row.external_id] = row.id
-            if row.id not in self.taken:
+            if row.id not in self.taken_ids:
                 name = fold(row.name)
                 self._by_name.setdefault(name, []).append(row)
                 self._by_id[row.id] = row
                 self._by_cell.setdefault(_cell(name, row), []).append(row)
 
-        found = _BOUNDARY.first(account_id=self.account_id, project_id=self.project_id)
-        text = found and found.geometry  # plots may be of a project that is not made yet
-        self._boundary = None if text is None else stored_rings(text)
+        project = _BOUNDARY.first(account_id=self.account_id, project_id=self.project_id)
+        text = project and project.geometry  # no project: the import creates it
+        self._project_boundary = None if text is None else stored_rings(text)
 
-    def decide(self, item: Candidate) -> Decision:
+    def decide(self, candidate: Candidate) -> Decision:
         """Decide about a feature. Raises CannotImport."""
-        return replace(self._decide(item), outside=self._is_outside(item.location))
+        return replace(self._decide(candidate), outside=self._is_outside(candidate.location))
 
     def _is_outside(self, location: Point | None) -> bool | None:
-        if location is None or self._boundary is None:
+        if location is None or self._project_boundary is None:
             return None
-        return not contains_point(self._boundary, location.longitude, location.latitude)
+        return not contains_point(self._project_boundary, location.longitude, location.latitude)
 
-    def _decide(self, item: Candidate) -> Decision:
-        name = "" if item.is_numbered else fold(item.name)
-        location = item.location.text if item.location else ""
-        identity = name, location, repr(sorted(item.values.items()))
+    def _decide(self, candidate: Candidate) -> Decision:
+        name = "" if candidate.is_numbered else fold(candidate.name)
+        location = candidate.location.text if candidate.location else ""
+        identity = name, location, repr(sorted(candidate.values.items()))
         if identity in self._seen:
-            return Decision("same", item.name)
-        target = self._external_ids.target(item, self._found)
+            return Decision("same", candidate.name)
+        target = self._external_ids.target(candidate, self._find_target)
         self._seen.add(identity)
-        self._external_ids.add(item)
+        self._external_ids.add(candidate)
         if target is None:
-            namesakes = fold(item.name) in self._by_name
-            return Decision("new", item.name, is_namesake=namesakes)
-        self._own.add(target.id)
-        changes = _asset_changes(target, item)
+            namesakes = fold(candidate.name) in self._by_name
+            return Decision("new", candidate.name, is_namesake=namesakes)
+        self._matched.add(target.id)
+        changes = _asset_changes(target, candidate)
         names, keys = field_names(changes), metadata_keys(target, changes)
         is_changed = bool(changes) and self.match != "none"
         if not is_changed:
             return Decision("same", target.name, target.id, changes=names, metadata_changes=keys)
-        return Decision("changed", item.name, target.id, changes=names, metadata_changes=keys)
+        return Decision("changed", candidate.name, target.id, changes=names, metadata_changes=keys)
 
     def free_name(self, name: str) -> str:
         return name
 
-    def _found(self, item: Candidate) -> Any:
-        """The asset that a feature changes or already is, whatever its external id; None for a new
-        one."""
-        name = fold(item.name)
-        exported = self._by_id.get(item.own_id or "")
+    def _find_target(self, candidate: Candidate) -> Any:
+        """The asset that a feature changes or already is, regardless of external ids, or None."""
+        name = fold(candidate.name)
+        exported = self._by_id.get(candidate.own_id or "")
         if exported is not None and (self.match != "none" or fold(exported.name) == name):
             return self._find(exported.id)
-        if there := self._at(name, item):
-            found = [self._find(asset_id) for asset_id in there[:_COMPARED]]
-            alike = (each for each in found if each and not changed_columns(each, item))
-            return next(alike, found[0])
+        if ids := self._at(name, candidate):
+            assets = [self._find(asset_id) for asset_id in ids[:_COMPARED]]
+            same = (asset for asset in assets if asset and not changed_columns(asset, candidate))
+            return next(same, assets[0])
         named = self._by_name.get(name, [])
-        if self.match != "name" or item.is_numbered or not named:
+        if self.match != "name" or candidate.is_numbered or not named:
             return None
         if len(named) > 1 or name in self.repeated_names:
             raise CannotImport("Several assets or features have this name.", "name")
         return self._find(named[0].id)
 
-    def _at(self, name: str, item: Candidate) -> list[str]:
-        """The ids of the assets of a feature's name and location that no other feature is."""
-        cells = (self._by_cell.get(cell, ()) for cell in _cells(name, item.location))
-        rows = (row for cell in cells for row in cell if row.id not in self._own)
-        there = (row for row in rows if _is_at(row, item.location))
-        return sorted(row.id for row in there if not has_another(row, item))
+    def _at(self, name: str, candidate: Candidate) -> list[str]:
+        """The ids of the unmatched assets with a feature's name and location."""
+        cells = (self._by_cell.get(cell, ()) for cell in _cells(name, candidate.location))
+        rows = (row for cell in cells for row in cell if row.id not in self._matched)
+        near = (row for row in rows if _is_at(row, candidate.location))
+        return sorted(row.id for row in near if not has_another(row, candidate))
 
     def _with_external_id(self, external_id: str) -> Any:
         asset_id = self._by_external_id.get(external_id)
@@ -165,8 +164,7 @@ class AssetMatcher:
 
 @dataclass(frozen=True, slots=True)
 class AssetTargets:
-    """The assets of a project, as ``Targets``. ``default_type``: that of a new one that says
-    none."""
+    """The assets of a project, as ``Targets``. ``default_type``: of new assets without a type."""
 
     project_id: str
     default_type: str = DEFAULT_TYPE
@@ -176,47 +174,47 @@ class AssetTargets:
         account_id: str,
         match: Match,
         repeated_names: Collection[str] = (),
-        taken: Container[str] = (),
+        taken_ids: Container[str] = (),
     ) -> AssetMatcher:
-        return AssetMatcher(account_id, self.project_id, match, repeated_names, taken)
+        return AssetMatcher(account_id, self.project_id, match, repeated_names, taken_ids)
 
-    def create(self, principal: Principal, item: Candidate, name: str) -> Written:
-        values = {"type": self.default_type, **item.values, "name": name}
-        made = create_asset(principal, self.project_id, location=item.location, **values)
-        return Written(made["id"], name, parse_time(made["updated_at"]), None)
+    def create(self, principal: Principal, candidate: Candidate, name: str) -> WrittenTarget:
+        values = {"type": self.default_type, **candidate.values, "name": name}
+        asset = create_asset(principal, self.project_id, location=candidate.location, **values)
+        return WrittenTarget(asset["id"], name, parse_time(asset["updated_at"]), None)
 
-    def prepare(self, account_id: str, item: Candidate, decision: Decision) -> None:
+    def prepare(self, account_id: str, candidate: Candidate, decision: Decision) -> None:
         """Prepare nothing."""
 
     def change(
         self,
         principal: Principal,
-        item: Candidate,
+        candidate: Candidate,
         decision: Decision,
         match: Match,
         prepared: Any = None,
-    ) -> Written | None:
-        """Change an asset. Returns None if there is nothing left to change."""
-        found = _find(principal.account_id, self.project_id, decision.target_id or "")
-        if found is None:
+    ) -> WrittenTarget | None:
+        """Change an asset. Returns None if nothing is left to change."""
+        row = _find(principal.account_id, self.project_id, decision.target_id or "")
+        if row is None:
             raise NotFound
-        values = _asset_changes(found, item)
+        values = _asset_changes(row, candidate)
         if not values:
             return None
-        before = {name: getattr(found, name) for name in values}
-        asset = update_asset(principal, self.project_id, found.id, values)
-        return Written(found.id, asset.name, asset.updated_at, before)
+        before = {name: getattr(row, name) for name in values}
+        asset = update_asset(principal, self.project_id, row.id, values)
+        return WrittenTarget(row.id, asset.name, asset.updated_at, before)
 
     def prepare_undo(self, account_id: str, row: Any) -> None:
         """Prepare nothing."""
 
     def undo(self, principal: Principal, row: Any, prepared: Any = None) -> None:
-        found = _find(principal.account_id, self.project_id, row.target_id)
-        if found is None:
+        asset = _find(principal.account_id, self.project_id, row.target_id)
+        if asset is None:
             if row.before is None:
                 return
             raise CannotUndo("The asset was deleted after the import.")
-        if found.updated_at != row.written_at:
+        if asset.updated_at != row.written_at:
             raise CannotUndo("The asset was changed after the import.")
         if row.before is None:
             delete_asset(principal, self.project_id, row.target_id)
@@ -227,23 +225,23 @@ class AssetTargets:
         update_asset(principal, self.project_id, row.target_id, before, is_bounded=False)
 
 
-def _asset_changes(target: Any, item: Candidate) -> dict[str, Any]:
-    """The columns of an asset that its feature changes. Fields that the feature lacks stay."""
+def _asset_changes(target: Any, candidate: Candidate) -> dict[str, Any]:
+    """The columns of an asset that its feature changes. What the feature lacks stays."""
     changes: dict[str, Any] = {}
-    if target.name != item.name and not item.is_numbered:
-        changes["name"] = item.name
-    if item.location is not None and not _is_at(target, item.location):
-        changes["location"] = item.location
-    return changes | changed_columns(target, item)
+    if target.name != candidate.name and not candidate.is_numbered:
+        changes["name"] = candidate.name
+    if candidate.location is not None and not _is_at(target, candidate.location):
+        changes["location"] = candidate.location
+    return changes | changed_columns(target, candidate)
 
 
-def _is_feature(target: Any, item: Candidate) -> bool:
+def _is_feature(target: Any, candidate: Candidate) -> bool:
     """True if an asset has the feature's name and location."""
-    return fold(target.name) == fold(item.name) and _is_at(target, item.location)
+    return fold(target.name) == fold(candidate.name) and _is_at(target, candidate.location)
 
 
 def _find(account_id: str, project_id: str, asset_id: str) -> Any:
-    """An asset with everything that a feature is compared to, or None."""
+    """The columns of an asset that are compared with a feature, or None."""
     return _ONE.first(account_id=account_id, project_id=project_id, asset_id=asset_id)
 
 
@@ -254,8 +252,7 @@ def _cell(name: str, place: Any) -> _Cell:
 
 
 def _cells(name: str, location: Point | None) -> Iterator[_Cell]:
-    """The cells of the assets of a name that may be at a location: its own and the eight around
-    it."""
+    """Yield the cells of assets near a location: its own and the eight around it."""
     _, column, row = cell = _cell(name, location)
     if column is None or row is None:
         yield cell
@@ -267,5 +264,5 @@ def _cells(name: str, location: Point | None) -> Iterator[_Cell]:
 def _is_at(asset: Any, location: Point | None) -> bool:
     if location is None or asset.longitude is None:
         return location is None and asset.longitude is None
-    differences = asset.longitude - location.longitude, asset.latitude - location.latitude
-    return all(abs(each) <= SAME_WITHIN for each in differences)
+    east, north = asset.longitude - location.longitude, asset.latitude - location.latitude
+    return bool(abs(east) <= SAME_WITHIN and abs(north) <= SAME_WITHIN)

@@ -1,4 +1,4 @@
-"""Checks the features of a file that become projects or assets, without a database."""
+"""Checking features of a file that become projects or assets, without a database."""
 
 from __future__ import annotations
 
@@ -12,26 +12,20 @@ from marshmallow import ValidationError
 
 from app.formats.features import SourceFeature
 from app.formats.writers.features import FEATURE_TYPES, FeatureType
-from app.geometry import (
-    Boundary,
-    Bounds,
-    GeometryInvalid,
-    Point,
-    Problem,
-)
+from app.geometry import Boundary, Bounds, GeometryInvalid, Point, Problem
 from app.geometry.countries import country_of
 from app.geometry.problems import whole_problem
 from app.geometry.rings import stored_rings
 from app.imports.features.geometries import (
     Note,
     boundary_of,
-    closed,
+    closed_lines,
     is_empty,
     kind_of,
     location_of,
+    outline,
 )
 from app.imports.features.mapping import ColumnMapping, mapped_fields
-from app.imports.features.outlines import outline
 from app.policy.fields import ASSET, PROJECT, Field
 from app.policy.kinds import KEYWORD
 from app.policy.request_limits import NAME_LENGTH, VOCABULARY_PATTERN
@@ -45,19 +39,19 @@ _FIELDS: Final = {
     "assets": {field.name: field for field in ASSET},
 }
 _LINE_BREAKS: Final = re.compile(r"[ \t]*[\t\n\v\f\r\x85\u2028\u2029]\s*")
-_CUT: Final = "…"  # at the end of a name
-_NAMELESS: Final = "Feature"  # in a layer without a name
+_ELLIPSIS: Final = "…"
+_DEFAULT_PREFIX: Final = "Feature"
 
 
 @dataclass(frozen=True, slots=True)
-class Choices:
-    """How the features of a layer are read.
+class ReadOptions:
+    """How to read the features of a layer.
 
-    ``default_name`` is the name of features that have none, with a number behind it.
-    ``ignored`` are columns that become nothing. ``is_export``: the file was exported from here.
-    ``close_lines``: closed lines and tracks become boundaries. ``project_id`` is that of the
-    project that assets are imported into. ``points_as_plots``: points become assets, and all else
-    projects; ``is_of_plots``: these are the choices for such points.
+    ``default_name`` followed by a number is the name of a feature without one. ``ignored`` columns
+    become nothing. ``is_export``: the file was exported from here. ``close_lines``: lines and
+    tracks become boundaries. ``project_id``: the project that assets are imported into.
+    ``points_as_plots``: points become assets, and all else projects; ``is_plot``: these options are
+    for such points.
     """
 
     kind: str
@@ -68,17 +62,17 @@ class Choices:
     close_lines: bool = False
     project_id: str | None = None
     points_as_plots: bool = False
-    is_of_plots: bool = False
+    is_plot: bool = False
 
-    def of(self, feature: SourceFeature) -> Choices:
-        """How a feature is read."""
+    def for_feature(self, feature: SourceFeature) -> ReadOptions:
+        """Return the options for one feature, which may be a plot."""
         geometry = feature.geometry or {}
         if not self.points_as_plots or kind_of(geometry) != "points" or is_empty(geometry):
             return self
-        mapping = self.mapping.of_plots()
-        return replace(self, kind="assets", mapping=mapping, is_of_plots=True)
+        mapping = self.mapping.for_plots()
+        return replace(self, kind="assets", mapping=mapping, is_plot=True)
 
-    def has(self, column: str) -> bool:
+    def imports(self, column: str) -> bool:
         """True if a column becomes the value of a field, or metadata."""
         metadata = self.mapping.metadata
         return column in self.mapping.fields.values() or (
@@ -90,12 +84,13 @@ class Choices:
 class Candidate:
     """A feature that can be imported; ``number`` is its position in the layer, from 1.
 
-    ``values`` are those of fields other than the name, by their columns. ``own_id`` is that of the
-    project or asset that was exported as this feature. ``is_numbered``: it has no name of its own,
-    and ``name`` is that of its layer with its number. ``is_cut``: its name was too long, and
-    ``is_kept``: it is whole in the metadata. ``cleaned`` are the columns whose texts had characters
-    that cannot be stored. A stored one has none of these three. ``is_plot``: it becomes an asset,
-    in a file of projects.
+    ``values`` are the database columns of its fields, without the name. ``own_id`` is the id of the
+    project or asset that was exported as this feature. ``is_numbered``: the feature has no name, so
+    ``name`` is that of its layer with a number. ``is_plot``: it becomes an asset in an import of
+    projects.
+
+    Not stored: ``is_cut``: the name was too long, and ``is_kept_whole``: the metadata has all of
+    it. ``cleaned`` are the columns whose texts had characters that cannot be stored.
     """
 
     number: int
@@ -106,13 +101,13 @@ class Candidate:
     own_id: str | None = None
     is_numbered: bool = False
     is_cut: bool = False
-    is_kept: bool = False
+    is_kept_whole: bool = False
     cleaned: tuple[str, ...] = ()
     is_plot: bool = False
 
     @property
     def bounds(self) -> Bounds | None:
-        """The box around its boundary or location; None if it has neither."""
+        """The box around the boundary or location; None without either."""
         if self.location is not None:
             longitude, latitude = self.location.longitude, self.location.latitude
             return Bounds(longitude, latitude, longitude, latitude)
@@ -120,14 +115,14 @@ class Candidate:
 
     @property
     def external_id(self) -> str | None:
-        found: str | None = self.values.get("external_id")
-        return found
+        external_id: str | None = self.values.get("external_id")
+        return external_id
 
 
 @dataclass(frozen=True, slots=True)
-class Rejected:
-    """A feature that cannot be imported, with all its problems. ``shape`` is its geometry as a map
-    can draw it, the text of GeoJSON; None: it cannot."""
+class RejectedFeature:
+    """A feature that cannot be imported, with all its problems. ``shape`` is GeoJSON text for a
+    map; None: its geometry cannot be drawn."""
 
     number: int
     name: str
@@ -136,58 +131,63 @@ class Rejected:
     is_plot: bool = False
 
 
-def prepare(feature: SourceFeature, choices: Choices, note: Note) -> Candidate | Rejected:
-    """Check a feature. One whose geometry is null or empty becomes a project without a boundary, or
-    an asset without a location. No name and no character of a text make it invalid."""
-    choices = choices.of(feature)
-    cleaned = tuple(filter(choices.has, _with_controls(feature.properties)))
+def check_feature(
+    feature: SourceFeature, options: ReadOptions, note: Note
+) -> Candidate | RejectedFeature:
+    """Check a feature.
+
+    A null or empty geometry makes a project without a boundary, or an asset without a location. A
+    missing name or control characters do not reject a feature.
+    """
+    options = options.for_feature(feature)
+    cleaned = tuple(filter(options.imports, _with_controls(feature.properties)))
     properties = feature.properties | {
         column: without_controls(feature.properties[column]) for column in cleaned
     }
-    whole_name = feature_name(properties, choices.mapping.name, feature.part)
-    name = cut_off(whole_name) or f"{default_start(choices)} {feature.number}"
+    whole_name = feature_name(properties, options.mapping.name, feature.part)
+    name = cut_name(whole_name) or f"{default_prefix(options)} {feature.number}"
     problems = [*feature.problems]
-    values = _values(properties, choices, problems)
-    is_kept = len(whole_name) > NAME_LENGTH and _keep_name(whole_name, values, choices)
-    problems += _project_problems(feature, choices)
+    values = _values(properties, options, problems)
+    is_cut = len(whole_name) > NAME_LENGTH
+    is_kept_whole = is_cut and _keep_name(whole_name, values, options)
+    problems += _project_problems(feature, options)
     geometry: Boundary | Point | None = None
     try:
-        geometry = _geometry(feature, choices, note)
+        geometry = _geometry(feature, options, note)
     except GeometryInvalid as error:
         problems += error.problems
     if problems:
-        read = feature.geometry or {}
-        shape = outline(closed(read) if choices.close_lines else read)
-        return Rejected(feature.number, name, tuple(problems), shape, choices.is_of_plots)
+        source = feature.geometry or {}
+        shape = outline(closed_lines(source) if options.close_lines else source)
+        return RejectedFeature(feature.number, name, tuple(problems), shape, options.is_plot)
     return Candidate(
         feature.number,
         name,
         values,
         boundary=geometry if isinstance(geometry, Boundary) else None,
         location=geometry if isinstance(geometry, Point) else None,
-        own_id=_own_id(feature, choices),
+        own_id=_own_id(feature, options),
         is_numbered=not whole_name,
-        is_cut=len(whole_name) > NAME_LENGTH,
-        is_kept=is_kept,
+        is_cut=is_cut,
+        is_kept_whole=is_kept_whole,
         cleaned=cleaned,
-        is_plot=choices.is_of_plots,
+        is_plot=options.is_plot,
     )
 
 
-def stored_values(item: Candidate) -> dict[str, Any]:
-    """The JSON object that ``stored_candidate`` makes the feature of, with its number and the text
-    of its geometry."""
+def stored_values(candidate: Candidate) -> dict[str, Any]:
+    """A JSON object for ``stored_candidate``, which also needs the number and the geometry."""
     values: dict[str, Any] = {
-        "name": item.name,
-        "is_numbered": item.is_numbered,
-        "is_plot": item.is_plot,
-        "own_id": item.own_id,
-        "columns": item.values,
+        "name": candidate.name,
+        "is_numbered": candidate.is_numbered,
+        "is_plot": candidate.is_plot,
+        "own_id": candidate.own_id,
+        "columns": candidate.values,
     }
-    if item.location is not None:
-        values["location"] = [item.location.longitude, item.location.latitude]
-    if item.boundary is not None:
-        boundary = item.boundary
+    if candidate.location is not None:
+        values["location"] = [candidate.location.longitude, candidate.location.latitude]
+    if candidate.boundary is not None:
+        boundary = candidate.boundary
         values["boundary"] = {
             "type": boundary.type,
             "area_m2": boundary.area_m2,
@@ -198,23 +198,29 @@ def stored_values(item: Candidate) -> dict[str, Any]:
 
 
 def stored_candidate(number: int, values: Mapping[str, Any], text: str | None) -> Candidate:
-    """The feature that has these ``stored_values``; ``text`` is its geometry. Raises KeyError,
-    TypeError or ValueError for others."""
+    """Return the candidate with these ``stored_values``.
+
+    Args:
+        text: its geometry.
+
+    Raises:
+        KeyError, TypeError, ValueError: the values are malformed.
+    """
     boundary: Boundary | None = None
     location: Point | None = None
-    if found := values.get("boundary"):
-        rings, bounds = stored_rings(text or ""), Bounds(*map(float, found["bounds"]))
+    if facts := values.get("boundary"):
+        rings, bounds = stored_rings(text or ""), Bounds(*map(float, facts["bounds"]))
         boundary = Boundary(
-            type=found["type"],
+            type=facts["type"],
             text=text or "",
-            area_m2=int(found["area_m2"]),
+            area_m2=int(facts["area_m2"]),
             bounds=bounds,
-            positions=int(found["positions"]),
+            positions=int(facts["positions"]),
             rings=rings,
             country=country_of(rings, bounds),
         )
-    if found := values.get("location"):
-        location = Point(text or "", *map(float, found))
+    if position := values.get("location"):
+        location = Point(text or "", *map(float, position))
     return Candidate(
         number,
         values["name"],
@@ -233,21 +239,26 @@ def imported_columns(kind: str) -> frozenset[str]:
     return frozenset(fields[name].stored_as for name in (*mapped_fields(kind), "metadata"))
 
 
-def _project_problems(feature: SourceFeature, choices: Choices) -> list[Problem]:
-    """An asset that was exported is imported into its own project alone, where it changes."""
-    found = feature.properties.get("project_id")
-    if not (choices.is_export and choices.project_id) or found in (None, "", choices.project_id):
+def _project_problems(feature: SourceFeature, options: ReadOptions) -> list[Problem]:
+    """An exported asset can only be imported into its own project, where it changes."""
+    project_id = feature.properties.get("project_id")
+    if not (options.is_export and options.project_id):
+        return []
+    if project_id in (None, "", options.project_id):
         return []
     message = (
-        f"This asset belongs to the project {found}. Import it into that one or, to have another "
-        "like it here, leave out the column project_id."
+        f"This asset belongs to the project {project_id}. Import it into that one or, to have "
+        "another like it here, leave out the column project_id."
     )
     return [whole_problem("conflict", message, "properties.project_id")]
 
 
 def feature_name(properties: Mapping[str, Any], column: str | None, part: int | None = None) -> str:
-    """The name of a feature in one line, however long; empty when it has none that can be seen.
-    Numbers are spelled out. ``part``: the number behind it, of one point of several."""
+    """The name of a feature in one line, of any length; empty without a visible name.
+
+    Args:
+        part: the number to append, for one point of several.
+    """
     value = properties.get(column) if column else None
     if value is None or isinstance(value, bool | dict | list):
         return ""
@@ -255,26 +266,26 @@ def feature_name(properties: Mapping[str, Any], column: str | None, part: int | 
     return f"{name} {part}" if name and part else name
 
 
-def cut_off(name: str) -> str:
-    """A name that is not too long."""
+def cut_name(name: str) -> str:
+    """Shorten a name to NAME_LENGTH characters."""
     if len(name) <= NAME_LENGTH:
         return name
-    return name[: NAME_LENGTH - len(_CUT)].rstrip() + _CUT
+    return name[: NAME_LENGTH - len(_ELLIPSIS)].rstrip() + _ELLIPSIS
 
 
 def one_line(text: str) -> str:
-    """A text in one line; empty when nothing of it can be seen."""
+    """Join the lines of a text; empty if no character is visible."""
     text = without_controls(_LINE_BREAKS.sub(" ", text.strip())).strip()
     return text if has_visible(text) else ""
 
 
-def default_start(choices: Choices) -> str:
-    """What the number of a feature without a name is put behind."""
-    return one_line(choices.default_name)[: NAME_LENGTH - 10].rstrip() or _NAMELESS
+def default_prefix(options: ReadOptions) -> str:
+    """The name of nameless features, without their numbers."""
+    return one_line(options.default_name)[: NAME_LENGTH - 10].rstrip() or _DEFAULT_PREFIX
 
 
 def _with_controls(properties: Mapping[str, Any]) -> list[str]:
-    """The columns whose texts hold characters that cannot be stored."""
+    """The columns whose names or texts have control characters."""
     return [
         column
         for column, value in properties.items()
@@ -286,73 +297,76 @@ def _with_line_feeds(value: object) -> object:
     return with_line_feeds(value) if isinstance(value, str) else value
 
 
-def _keep_name(name: str, values: dict[str, Any], choices: Choices) -> bool:
-    """Add a name that was cut off to the metadata, if there is room, and nobody has chosen what
-    they are. Returns whether it was added."""
-    column = choices.mapping.name
-    if column is None or choices.mapping.metadata is not None:
+def _keep_name(name: str, values: dict[str, Any], options: ReadOptions) -> bool:
+    """Add a whole name to the metadata, unless their columns were chosen or they are full. Returns
+    True if the metadata has it."""
+    column = options.mapping.name
+    if column is None or options.mapping.metadata is not None:
         return False
     metadata = loads((values.get("metadata_json") or "{}").encode())
     if (key := without_controls(column)) in metadata:
         return True
     metadata[key] = name
     with suppress(ValidationError):
-        field = value_field(_FIELDS[choices.kind]["metadata"])
+        field = value_field(_FIELDS[options.kind]["metadata"])
         values["metadata_json"] = field.deserialize(metadata)
         return True
     return False
 
 
-def _own_id(feature: SourceFeature, choices: Choices) -> str | None:
-    kind = choices.kind.removesuffix("s")
-    found = feature.properties.get("id")
-    return found if choices.is_export and isinstance(found, str) and is_id(kind, found) else None
+def _own_id(feature: SourceFeature, options: ReadOptions) -> str | None:
+    if not options.is_export:
+        return None
+    own_id = feature.properties.get("id")
+    kind = options.kind.removesuffix("s")
+    return own_id if isinstance(own_id, str) and is_id(kind, own_id) else None
 
 
-def _geometry(feature: SourceFeature, choices: Choices, note: Note) -> Boundary | Point | None:
+def _geometry(feature: SourceFeature, options: ReadOptions, note: Note) -> Boundary | Point | None:
     geometry = feature.geometry
     if geometry is None or feature.problems or is_empty(geometry):
         return None
-    if choices.kind == "assets":
+    if options.kind == "assets":
         return location_of(geometry)
-    return boundary_of(geometry, note, close_lines=choices.close_lines)
+    return boundary_of(geometry, note, close_lines=options.close_lines)
 
 
 def _values(
-    properties: Mapping[str, Any], choices: Choices, problems: list[Problem]
+    properties: Mapping[str, Any], options: ReadOptions, problems: list[Problem]
 ) -> dict[str, Any]:
-    """The values of the fields that are read from columns; what is wrong is added to
-    ``problems``."""
-    fields, values = _FIELDS[choices.kind], dict[str, Any]()
-    for name, column in choices.mapping.fields.items():
-        found = properties.get(column)
-        if name != "name" and found not in (None, ""):
+    """Read the mapped columns and the metadata; add what is wrong to ``problems``."""
+    fields, values = _FIELDS[options.kind], dict[str, Any]()
+    for name, column in options.mapping.fields.items():
+        value = properties.get(column)
+        if name != "name" and value not in (None, ""):
             field = fields[name]
-            found = _keyword(found) if field.kind is KEYWORD else found
-            values[field.stored_as] = _value(field, column, found, problems)
-    if metadata := _metadata(properties, choices):
+            value = _keyword(value) if field.kind is KEYWORD else value
+            values[field.stored_as] = _value(field, column, value, problems)
+    if metadata := _metadata(properties, options):
         values["metadata_json"] = _stored_metadata(fields["metadata"], metadata, problems)
     return values
 
 
-def _metadata(properties: Mapping[str, Any], choices: Choices) -> dict[str, Any]:
-    of_fields = choices.mapping.used
-    found = {
+def _metadata(properties: Mapping[str, Any], options: ReadOptions) -> dict[str, Any]:
+    used = options.mapping.used
+    metadata = {
         without_controls(name): _with_line_feeds(value)
         for name, value in properties.items()
-        if name not in of_fields and choices.has(name)
+        if name not in used and options.imports(name)
     }
-    return _before_export(found, FEATURE_TYPES[choices.kind]) if choices.is_export else found
+    return _before_export(metadata, FEATURE_TYPES[options.kind]) if options.is_export else metadata
 
 
-def _before_export(found: dict[str, Any], type_: FeatureType) -> dict[str, Any]:
-    """Metadata as they were before they were exported: keys called like a field had a prefix, those
-    that were no columns are together in the column ``metadata``, and a table has a column for the
-    keys of all its rows."""
-    others = found.pop("metadata", None) or None
+def _before_export(exported: dict[str, Any], type_: FeatureType) -> dict[str, Any]:
+    """Restore metadata as they were before an export.
+
+    The export prefixes keys called like a field, writes keys that are no columns to the column
+    ``metadata``, and gives a row the columns of all rows.
+    """
+    others = exported.pop("metadata", None) or None
     metadata = {
         type_.metadata_key(name) or name: value
-        for name, value in found.items()
+        for name, value in exported.items()
         if value is not None
     }
     try:
@@ -363,7 +377,7 @@ def _before_export(found: dict[str, Any], type_: FeatureType) -> dict[str, Any]:
 
 
 def _value(field: Field, column: str, value: Any, problems: list[Problem]) -> Any:
-    """Return the value of a field from a cell; None if it is not valid, which ``problems`` says."""
+    """Return the value of a field from a cell; None, and a problem, if it is not valid."""
     assert field.kind.read is not None
     try:
         return value_field(field).deserialize(field.kind.read(value))
@@ -371,18 +385,20 @@ def _value(field: Field, column: str, value: Any, problems: list[Problem]) -> An
         messages = list(map(str, error.messages))
     except ValueError as error:
         messages = [str(error)]
-    problems += [whole_problem("not_valid", each, f"properties.{column}") for each in messages]
+    problems += [
+        whole_problem("not_valid", message, f"properties.{column}") for message in messages
+    ]
     return None
 
 
 def _keyword(value: object) -> object:
-    """A word such as "Weather Station" in the form of a type: weather_station."""
+    """Turn a text such as "Weather Station" into a keyword, weather_station, if it can be one."""
     word = re.sub(r"[^a-z0-9-]+", "_", str(value).casefold()).strip("_")
     return word if re.fullmatch(VOCABULARY_PATTERN, word) else value
 
 
 def _stored_metadata(field: Field, value: dict[str, Any], problems: list[Problem]) -> Any:
-    """Attributes as metadata, with their values as they are."""
+    """Return columns as stored metadata; None, and problems, if they are not valid."""
     try:
         return value_field(field).deserialize(value)
     except ValidationError as error:

@@ -1,4 +1,4 @@
-"""Points that are the corners of areas, as GPS devices and surveyors' tables deliver parcels."""
+"""Joining points to areas: GPS devices and surveyors' tables list the corners of parcels."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ _OTHERS: Final = "Lines and areas beside the points were left out."
 class JoinedCorners(FormatReader):
     """A file whose points are the corners of areas.
 
-    A feature is the area of all points with one value of a column, in the order of the file; with
-    "" as the column all points are one area. It has the columns that are the same in all of its
+    All points with the same value of a column become one feature, in the order of the file; with
+    the column "", all points of the file. It has the columns whose values are the same in all its
     points.
     """
 
     def __init__(self, reader: FormatReader, column: str) -> None:
         super().__init__()
-        self.format = reader.format  # type: ignore[misc]  # that of the file
+        self.format = reader.format  # type: ignore[misc]
         self.layers, self.notes = reader.layers, reader.notes
         self._reader, self._column = reader, column
 

@@ -16,51 +16,50 @@ class ExternalIds:
 
     Args:
         kind: "project" or "asset", for messages.
-        match: as in a matcher.
-        find: returns the project or asset that has an external id, or None.
-        is_feature: returns whether a project or asset is a feature, whatever ids they have.
+        find: returns the project or asset with an external id, or None.
+        is_feature: returns True if a project or asset agrees with a feature, except for ids.
     """
 
     kind: str
     match: Match
     find: Callable[[str], Any]
     is_feature: Callable[[Any, Candidate], bool]
-    _numbers: dict[str, int] = field(default_factory=dict)  # of the features that have them
+    _feature_numbers: dict[str, int] = field(default_factory=dict)  # by external id
 
-    def target(self, item: Candidate, find_otherwise: Callable[[Candidate], Any]) -> Any:
+    def target(self, candidate: Candidate, find_otherwise: Callable[[Candidate], Any]) -> Any:
         """The project or asset that a feature changes or already is; None for a new one.
 
         Args:
-            find_otherwise: looks for it by all else.
+            find_otherwise: finds it without external ids.
 
         Raises:
-            CannotImport: another one, or another feature, has the external id of the feature.
+            CannotImport: another target or feature has the feature's external id.
         """
-        owner = self._owner(item)
-        if owner and (self.match == "external_id" or self.is_feature(owner, item)):
+        owner = self._owner(candidate)
+        if owner and (self.match == "external_id" or self.is_feature(owner, candidate)):
             return owner
-        found = find_otherwise(item)
-        if owner and (found is None or found.id != owner.id):
+        target = find_otherwise(candidate)
+        if owner and (target is None or target.id != owner.id):
             hint = " To change it, match by external_id." if self.match == "none" else ""
             raise CannotImport(
                 f"The {self.kind} {owner.id} ({owner.name}) already has this external id.{hint}",
                 "external_id",
             )
-        return found
+        return target
 
-    def add(self, item: Candidate) -> None:
-        """Note a feature about which was decided."""
-        if item.external_id is not None:
-            self._numbers[item.external_id] = item.number
+    def add(self, candidate: Candidate) -> None:
+        """Remember the external id of a feature that was decided."""
+        if candidate.external_id is not None:
+            self._feature_numbers[candidate.external_id] = candidate.number
 
-    def _owner(self, item: Candidate) -> Any:
-        if item.external_id is None:
+    def _owner(self, candidate: Candidate) -> Any:
+        if candidate.external_id is None:
             return None
-        if other := self._numbers.get(item.external_id):
+        if other := self._feature_numbers.get(candidate.external_id):
             raise CannotImport(f"Feature {other} has the same external id.", "external_id")
-        return self.find(item.external_id)
+        return self.find(candidate.external_id)
 
 
-def has_another(target: Any, item: Candidate) -> bool:
-    """Return whether a project or asset has another external id than a feature, which has one."""
-    return bool(item.external_id) and target.external_id not in (None, item.external_id)
+def has_another(target: Any, candidate: Candidate) -> bool:
+    """True if a target and a feature have different external ids."""
+    return bool(candidate.external_id) and target.external_id not in (None, candidate.external_id)

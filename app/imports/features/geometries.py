@@ -1,4 +1,4 @@
-"""The geometry of a feature of a file as the boundary of a project, or the location of an asset."""
+"""Turning the geometry of a feature into a boundary, a location, or an outline for a map."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ from typing import Any, Final, TypeGuard
 
 from app.geometry import Boundary, GeometryInvalid, Point, Problem, read_boundary, read_point
 from app.geometry.problems import whole_problem
+from app.policy.imports import OUTLINE_POSITIONS
+from app.values.strict_json import dumps
 
 Json = Mapping[str, Any]
-Note = Callable[[str], None]  # is told what was left out
+Note = Callable[[str], None]  # called with sentences about what was left out
 
 IS_LINE: Final = "The feature is a line, and a boundary is an area."
 _IS_POINT: Final = "The feature is a point, and a boundary is an area."
@@ -27,7 +29,15 @@ _LINES: Final = ("LineString", "MultiLineString")
 _COLLECTION: Final = "GeometryCollection"
 _OTHERS_LEFT_OUT: Final = "Points and lines beside the areas of a feature were left out."
 _DEEPEST: Final = 4  # collections in one another
-_NEARLY: Final = 0.1  # of the length of a line, between its ends
+_NEARLY_CLOSED: Final = 0.1  # distance of the ends, as a share of the length
+# How deep the positions are nested in the coordinates of each type that has an outline.
+_DEPTHS: Final = {
+    "Point": 0,
+    "LineString": 1,
+    "Polygon": 2,
+    "MultiLineString": 2,
+    "MultiPolygon": 3,
+}
 _KINDS: Final = {
     "Polygon": "areas", "MultiPolygon": "areas", "GeometryCollection": "areas",
     "LineString": "lines", "MultiLineString": "lines",
@@ -36,34 +46,34 @@ _KINDS: Final = {
 
 
 def kind_of(geometry: Json) -> str | None:
-    """What a geometry that nobody has validated is: ``areas``, ``lines`` or ``points``. Collections
-    count as areas, as those are what is read of them."""
+    """Return ``areas``, ``lines`` or ``points`` for a geometry, which need not be valid.
+    Collections are ``areas``: only areas are read from them."""
     return _KINDS.get(str(geometry.get("type")))
 
 
 def has_points(geometry: Json) -> bool:
-    """True if a collection that nobody has validated has points."""
+    """True if a geometry, which need not be valid, is a collection with points."""
     is_collection = geometry.get("type") == _COLLECTION
-    return is_collection and any(kind_of(each) == "points" for each in _members(geometry))
+    return is_collection and any(kind_of(member) == "points" for member in _members(geometry))
 
 
-def by_kind(geometry: Json) -> tuple[Json | None, list[dict[str, Any]]]:
-    """What a geometry has besides points, None if that is nothing, and its points."""
+def split_points(geometry: Json) -> tuple[Json | None, list[dict[str, Any]]]:
+    """Return (the geometry without its points or None, its points)."""
     if geometry.get("type") != _COLLECTION:
         points = points_of(geometry)
         return (None if points else geometry), points
     others, points = [], []
-    for each in _members(geometry):
-        if kind_of(each) == "points":
-            points += points_of(each) or [dict(each)]
+    for member in _members(geometry):
+        if kind_of(member) == "points":
+            points += points_of(member) or [dict(member)]
         else:
-            others.append(each)
+            others.append(member)
     return ({"type": _COLLECTION, "geometries": others} if others else None), points
 
 
 def is_nearly_closed(geometry: Json) -> bool:
-    """True if closing the lines of a geometry hardly makes them longer, as those that surround an
-    area do; of a geometry that nobody has validated."""
+    """True if the ends of each line nearly meet, as around an area. The geometry need not be
+    valid."""
     coordinates = geometry.get("coordinates")
     lines = coordinates if geometry.get("type") == "MultiLineString" else [coordinates]
     return isinstance(lines, list) and bool(lines) and all(map(_surrounds, lines))
@@ -75,19 +85,19 @@ def _surrounds(line: Any) -> bool:
     except (TypeError, ValueError, OverflowError):
         return False
     length = sum(map(dist, positions, positions[1:]))
-    return len(positions) > 3 and dist(positions[0], positions[-1]) <= _NEARLY * length
+    return len(positions) > 3 and dist(positions[0], positions[-1]) <= _NEARLY_CLOSED * length
 
 
 def is_empty(geometry: Json) -> bool:
-    """True if a geometry has no positions, as programs write where there is none."""
+    """True if a geometry has no positions, which some programs write instead of null."""
     return geometry.get("coordinates") == [] or geometry.get("geometries") == []
 
 
 def boundary_of(geometry: Json, note: Note, *, close_lines: bool) -> Boundary:
-    """The boundary that a geometry is. Of a collection it has the areas.
+    """Return a geometry, or the areas of a collection, as a boundary.
 
     Args:
-        close_lines: lines become the areas that they surround.
+        close_lines: turn lines into the areas that they surround.
 
     Raises:
         GeometryInvalid: it has no area, or is not valid.
@@ -96,16 +106,15 @@ def boundary_of(geometry: Json, note: Note, *, close_lines: bool) -> Boundary:
         geometry = _areas_of(geometry, note)
     if geometry.get("type") in _LINES and not close_lines:
         raise GeometryInvalid([whole_problem("wrong_type", IS_LINE, "geometry.type")])
-    geometry = closed(geometry)
+    geometry = closed_lines(geometry)
     if reason := _NO_AREA.get(geometry.get("type")):
         raise GeometryInvalid([whole_problem("wrong_type", reason, "geometry.type")])
     with _in_plain_words():
         return read_boundary(geometry, locate=False)  # the reader has no countries loaded
 
 
-def closed(geometry: Json) -> Json:
-    """A line as the area that it surrounds, each of its lines as a ring that ends where it begins;
-    another geometry, or one that is malformed, as it is."""
+def closed_lines(geometry: Json) -> Json:
+    """Turn lines into areas, each line into a ring. Other and malformed geometries stay."""
     is_multi = geometry.get("type") == "MultiLineString"
     lines = geometry.get("coordinates") if is_multi else [geometry.get("coordinates")]
     if geometry.get("type") not in _LINES or not _are_lines(lines):
@@ -121,10 +130,10 @@ def _are_lines(value: Any) -> TypeGuard[list[list[Any]]]:
 
 
 def location_of(geometry: Json) -> Point:
-    """The point that a geometry is; one of a single position is a point whatever its type.
+    """Return a Point, or a MultiPoint of one position, as a location.
 
     Raises:
-        GeometryInvalid: it is none.
+        GeometryInvalid: the geometry is no point, or not valid.
     """
     points = points_of(geometry)
     if geometry.get("type") in (*_AREAS, *_LINES, _COLLECTION):
@@ -135,7 +144,7 @@ def location_of(geometry: Json) -> Point:
 
 @contextmanager
 def _in_plain_words() -> Iterator[None]:
-    """Let problems speak of the geometry to somebody who sees no JSON."""
+    """Reword problems for people who see no JSON."""
     try:
         yield
     except GeometryInvalid as error:
@@ -148,7 +157,7 @@ def _plain(problem: Problem) -> Problem:
 
 
 def points_of(geometry: Json) -> list[dict[str, Any]]:
-    """The points of a MultiPoint; of other geometries none."""
+    """The points of a MultiPoint; none of other geometries."""
     positions = geometry.get("coordinates")
     if geometry.get("type") != "MultiPoint" or not isinstance(positions, list):
         return []
@@ -158,7 +167,7 @@ def points_of(geometry: Json) -> list[dict[str, Any]]:
 def _areas_of(collection: Json, note: Note) -> Json:
     """The areas of a collection as one geometry; the collection itself if it has none."""
     members = list(_members(collection))
-    areas = [each for each in members if each.get("type") in _AREAS]
+    areas = [member for member in members if member.get("type") in _AREAS]
     if not areas:
         return collection
     if len(areas) < len(members):
@@ -184,3 +193,41 @@ def _members(geometry: Any, depth: int = 0) -> Iterator[Json]:
         return
     for member in members:
         yield from _members(member, depth + 1)
+
+
+class _NotDrawable(Exception):
+    """The geometry cannot be drawn on a map, or is very large."""
+
+
+def outline(geometry: Mapping[str, Any] | None) -> str | None:
+    """Return the geometry of a rejected feature, without heights, as GeoJSON text for a map.
+
+    None: it cannot be drawn, or has more than OUTLINE_POSITIONS positions.
+    """
+    if geometry is None or geometry.get("type") not in _DEPTHS:
+        return None
+    kind = geometry["type"]
+    try:
+        coordinates = _drawable(geometry.get("coordinates"), _DEPTHS[kind], [OUTLINE_POSITIONS])
+    except _NotDrawable:
+        return None
+    return dumps({"type": kind, "coordinates": coordinates}).decode()
+
+
+def _drawable(value: Any, depth: int, left: list[int]) -> list[Any]:
+    """Copy nested positions. ``left[0]`` counts down how many more there may be."""
+    if not isinstance(value, list | tuple) or not value:
+        raise _NotDrawable
+    if depth:
+        return [_drawable(part, depth - 1, left) for part in value]
+    left[0] -= 1
+    position = list(value[:2])
+    if left[0] < 0 or len(position) < 2 or not all(map(_is_degrees, position)):
+        raise _NotDrawable
+    if abs(position[1]) > 90:
+        raise _NotDrawable
+    return position
+
+
+def _is_degrees(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and -180 <= value <= 180

@@ -1,4 +1,4 @@
-"""Which columns of a layer are read as which fields."""
+"""Mapping the columns of a layer to fields."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from app.policy.fields import ASSET, PROJECT, Field
 from app.policy.imports import GEOMETRY_COLUMNS, SAMPLE_LENGTH, SAMPLES
 from app.policy.request_limits import METADATA_KEYS
 
-# What the column with the name is usually called, the likeliest first; in any case, and with
-# "name" behind it or a number ("DISTRICTNAME", "Name_1").
+# Usual headings of the column of names, the likeliest first; in any case, also followed by "name"
+# or a number ("DISTRICTNAME", "Name_1").
 NAME_WORDS: Final = (
     "name", "title", "label",
     "nombre", "nom", "nome", "naam", "navn", "namn", "nimi", "nazwa", "nazev", "nazov", "naziv",
@@ -29,7 +29,7 @@ NAME_WORDS: Final = (
     "forest", "wood", "region",
 )  # fmt: skip
 
-_MEANS_NAME: Final = NAME_WORDS.index("project")  # the words before it mean nothing else
+_ONLY_NAMES: Final = NAME_WORDS.index("project")  # words before it mean nothing but names
 _UNITS: Final = (
     r"(?:sq\.? ?)?(?:km|m|mi|ft|cm|mm)(?:2|3|²|³)?|sqm|sqkm|ha|hectares?|hectareas?|hektar|acres?"
     r"|ac|%|°|t|kg"
@@ -43,31 +43,33 @@ _Box = tuple[float, float, float, float]
 
 _FIELDS: Final = {"projects": PROJECT, "assets": ASSET}
 _WKT: Final = re.compile(r"(MULTI)?(POINT|POLYGON) ?Z? ?\(")
-_OF_PLOTS: Final = re.compile(  # of a file for the EUDR, and of Whisp's results
+_PLOT_COLUMN: Final = re.compile(  # in files for the EUDR and Whisp's results
     r"producer|productionplace$|area$|country$|risk_|ind_|.*_(before|after)_2020$", re.IGNORECASE
 )
-_ONLY_OF_PLOTS: Final = frozenset({
+_ONLY_PLOT_COLUMNS: Final = frozenset({
     "producername", "producercountry", "productionplace",
     "risk_pcrop", "risk_acrop", "risk_livestock", "risk_timber",
 })  # fmt: skip
 _PLACE: Final = "productionplace"
-_NEVER: Final = frozenset({"producername"})  # it has the names of people
+_NEVER_NAMES: Final = frozenset({"producername"})  # names of people, not of plots
 _PLOT_IDS: Final = ("external_id", "plotid", "plot_id")
-# What GDAL's driver LIBKML makes of any KML file; ``id2`` is a second ``id``.
-_ALWAYS_OF_KML: Final = frozenset({"tessellate", "extrude", "visibility"})
-_OF_KML: Final = _ALWAYS_OF_KML | {
+# Columns that GDAL's driver LIBKML adds to any KML file; ``id2`` is a second ``id``.
+_ALWAYS_FROM_KML: Final = frozenset({"tessellate", "extrude", "visibility"})
+_FROM_KML: Final = _ALWAYS_FROM_KML | {
     *("timestamp", "begin", "end", "altitudemode", "altitudemo", "draworder", "icon", "snippet"),
     "id2",
 }
-_OF_EXPORT: Final = {"created_at", "updated_at"}  # columns that the files of an export have
+_EXPORT_COLUMNS: Final = {"created_at", "updated_at"}  # in all files of an export
 
 
 @dataclass(slots=True)
 class ColumnUse:
-    """How a column is used over all features: in how many it has a value, and whether the values
-    differ at all; how many are whole numbers, and how many others, or numbers with a unit; how
-    often the value is another one than in the feature before; and the first different ones, as
-    texts."""
+    """How a column is used over all features.
+
+    ``filled`` counts values, ``whole`` the whole numbers among them, ``measured`` other numbers and
+    those with a unit, ``runs`` how often a value differs from the one before. ``varies``: not all
+    values are the same. ``samples`` are the first different values, as texts.
+    """
 
     filled: int = 0
     first: object = None
@@ -86,7 +88,7 @@ class ColumnUse:
         elif value != self.first:
             self.varies = True
         self.filled += 1
-        if len(self.samples) < SAMPLES and (text := shortened(value)) not in self.samples:
+        if len(self.samples) < SAMPLES and (text := shorten(value)) not in self.samples:
             self.samples.append(text)
         self.runs += value != self.last
         self.last = value
@@ -95,23 +97,24 @@ class ColumnUse:
         self.measured += is_number and not is_whole
 
 
-def shortened(value: object, most: int = SAMPLE_LENGTH) -> str:
-    """A value as a text of some characters."""
+def shorten(value: object, length: int = SAMPLE_LENGTH) -> str:
+    """Shorten the text of a value to ``length`` characters."""
     text = str(value)
-    return text if len(text) <= most else f"{text[: most - 1]}…"
+    return text if len(text) <= length else f"{text[: length - 1]}…"
 
 
 @dataclass(slots=True)
 class LayerScan:
     """How the columns of a layer are used, and where its features are.
 
-    ``unreadable`` counts features with problems. ``areas``, ``lines`` and ``points`` count
-    geometries, ``collected_points`` the collections that have points, which count as areas; and
-    ``nearly_closed`` the lines whose ends nearly meet. ``in_degrees`` and
-    ``not_degrees`` count those whose first position can be in degrees and cannot,
-    ``in_swapped_degrees`` those of the latter that can the other way round. ``far`` is the first
-    position that cannot be in degrees; ``box`` is around all first positions, ``upright`` around
-    those that can be in degrees, ``turned`` around those that can the other way round only, turned.
+    ``unreadable`` counts features with problems; ``areas``, ``lines`` and ``points`` count
+    geometries; ``collected_points`` counts collections with points, which are areas too;
+    ``nearly_closed`` counts lines whose ends nearly meet.
+
+    Of each geometry, the first position is looked at: ``in_degrees`` and ``not_degrees`` count
+    those that can and cannot be degrees, ``in_swapped_degrees`` those that only can if x and y
+    change places. ``far`` is the first that cannot be degrees. ``box`` is around all positions,
+    ``upright`` around those in degrees, ``turned`` around those in swapped degrees, swapped.
     """
 
     features: int = 0
@@ -165,9 +168,8 @@ def _around(box: _Box | None, x: float, y: float) -> _Box:
 
 @dataclass(frozen=True, slots=True)
 class ColumnMapping:
-    """``fields``: the column that each field is read from. ``metadata``: the columns that become
-    metadata; None: all others. ``geometry``: the columns with the geometries, where a person has
-    named them."""
+    """The column of each field. ``metadata``: the columns that become metadata; None: all others.
+    ``geometry``: the columns with the geometries, if a person has named them."""
 
     fields: Mapping[str, str]
     metadata: tuple[str, ...] | None = None
@@ -184,27 +186,29 @@ class ColumnMapping:
 
     @property
     def used(self) -> frozenset[str]:
-        """The columns of fields, which are no metadata. ``ProductionPlace`` is both."""
+        """The columns of fields, which do not become metadata. ``ProductionPlace`` is both a name
+        and metadata."""
         return frozenset(
             column
             for name, column in self.fields.items()
             if name != "name" or column.casefold() != _PLACE
         )
 
-    def of_plots(self) -> ColumnMapping:
-        """That of the points which become assets, where others become projects."""
-        known = mapped_fields("assets")
-        return replace(self, fields={n: each for n, each in self.fields.items() if n in known})
+    def for_plots(self) -> ColumnMapping:
+        """Return the mapping for points that become plots in an import of projects."""
+        names = mapped_fields("assets")
+        fields = {name: column for name, column in self.fields.items() if name in names}
+        return replace(self, fields=fields)
 
     def as_json(self) -> dict[str, Any]:
-        """As the API shows it, and the database keeps it."""
+        """The mapping as the API shows it and the database stores it."""
         metadata = None if self.metadata is None else list(self.metadata)
         return {**self.fields, **self.geometry, "metadata": metadata}
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> ColumnMapping:
-        """The mapping that ``as_json`` wrote; a null field is read from no column."""
-        columns = {name: each for name, each in value.items() if name != "metadata" and each}
+        """Read what ``as_json`` returns; fields may be null."""
+        columns = {name: column for name, column in value.items() if name != "metadata" and column}
         geometry: dict[str, str] = {
             name: columns.pop(name) for name in GEOMETRY_COLUMNS if name in columns
         }
@@ -213,7 +217,7 @@ class ColumnMapping:
 
 
 def mapped_fields(kind: str) -> tuple[str, ...]:
-    """The fields that can be read from a column each, for "projects" or "assets"."""
+    """The fields of "projects" or "assets" that can be read from a column."""
     return tuple(
         field.name
         for field in _FIELDS[kind]
@@ -221,27 +225,26 @@ def mapped_fields(kind: str) -> tuple[str, ...]:
     )
 
 
-def guess_mapping(scan: LayerScan, kind: str, given: Mapping[str, Any]) -> ColumnMapping:
-    """The mapping that is most likely meant.
+def guess_mapping(scan: LayerScan, kind: str, partial_mapping: Mapping[str, Any]) -> ColumnMapping:
+    """Complete a mapping with the likeliest columns.
 
     Args:
-        given: what is known already, as in ``ColumnMapping.as_json``.
+        partial_mapping: the fields that have a column already, as in ``ColumnMapping.as_json``.
     """
     columns = [name for name, use in scan.columns.items() if use.filled]
-    fields = {} if "name" in given else {"name": guess_name_column(scan)}
-    for each in _FIELDS[kind]:
-        if each.name in mapped_fields(kind) and each.name != "name":
-            fields[each.name] = _usual_column(each, columns)
-    return ColumnMapping.from_json(fields | dict(given))
+    mapping = {} if "name" in partial_mapping else {"name": guess_name_column(scan)}
+    for kind_field in _FIELDS[kind]:
+        if kind_field.name in mapped_fields(kind) and kind_field.name != "name":
+            mapping[kind_field.name] = _usual_column(kind_field, columns)
+    return ColumnMapping.from_json(mapping | dict(partial_mapping))
 
 
 def guess_name_column(scan: LayerScan) -> str | None:
-    """The column that most likely holds the names, or None when none looks like it.
+    """The column that most likely holds the names, or None.
 
-    It has a usual word for its name, and its values are not numbers; whole ones are names if the
-    word means nothing else. Of several the likeliest word wins, where it is filled in at least half
-    of the features and does not say the same in all of them. Plots that have no other name have
-    their ids.
+    Its heading is a usual word, and its values are not numbers; whole numbers are names if the word
+    means nothing else. The likeliest word wins; columns that are mostly empty, or have one value,
+    come last. Without such a column, the ids of plots are their names.
     """
     likely = [name for name, use in scan.columns.items() if use.filled and _has_names(name, use)]
 
@@ -251,19 +254,21 @@ def guess_name_column(scan: LayerScan) -> str | None:
         constant = use.filled > 1 and not use.varies
         return rare, constant, _rank(name), -use.filled
 
-    found = min(likely, key=unlikeliness, default=None)
-    return plot_ids(scan) if found is None else found
+    likeliest = min(likely, key=unlikeliness, default=None)
+    return plot_ids(scan) if likeliest is None else likeliest
 
 
 def are_plots(columns: Iterable[str]) -> bool:
-    """True if the columns are those of a file for the EUDR, or of Whisp's results."""
-    return any(name.casefold() in _ONLY_OF_PLOTS for name in columns)
+    """True for the columns of a file for the EUDR, or of Whisp's results."""
+    return any(name.casefold() in _ONLY_PLOT_COLUMNS for name in columns)
 
 
 def plot_ids(scan: LayerScan) -> str | None:
-    """The first column with ids of plots that at least half of the features have. In files that are
-    neither for the EUDR nor of Whisp, it is none of ``external_id``, nor a column that several rows
-    in a row have the same value of, such as those of the trees of a plot."""
+    """The first column with ids of plots, filled in at least half of the features; None without.
+
+    Outside files for the EUDR and of Whisp, ``external_id`` is no such column, nor is one with the
+    same value in consecutive rows, such as the trees of a plot.
+    """
     is_known = are_plots(scan.columns)
     names = {name.casefold(): name for name in scan.columns}
     for word in _PLOT_IDS if is_known else _PLOT_IDS[1:]:
@@ -273,71 +278,75 @@ def plot_ids(scan: LayerScan) -> str | None:
     return None
 
 
-def within_bound(
+def within_key_limit(
     mapping: ColumnMapping, scan: LayerScan, ignored: Collection[str]
 ) -> tuple[ColumnMapping, list[str]]:
-    """The mapping with as many columns for metadata as there may be, where none were chosen, and
-    the columns that are left out: those with values, first of all those of the EUDR and of Whisp,
-    then in their order. Columns without values are none of either."""
+    """Limit the metadata to METADATA_KEYS columns, unless a person has chosen them.
+
+    Columns for the EUDR and of Whisp come first, then the others in their order; empty ones are
+    dropped. Returns the mapping, and the columns with values that are left out.
+    """
     used = {*mapping.used, *ignored}
     others = [name for name in scan.columns if name not in used]
     if len(others) <= METADATA_KEYS:
         return mapping, []
     filled = [name for name in others if scan.columns[name].filled]
-    in_order = sorted(filled, key=lambda name: _OF_PLOTS.match(name) is None)
-    kept, left_out = tuple(in_order[:METADATA_KEYS]), in_order[METADATA_KEYS:]
-    if mapping.metadata not in (None, kept):  # kept: when the file is read again
+    in_order = sorted(filled, key=lambda name: _PLOT_COLUMN.match(name) is None)
+    first, left_out = tuple(in_order[:METADATA_KEYS]), in_order[METADATA_KEYS:]
+    if mapping.metadata not in (None, first):  # None the first time, ``first`` when read again
         return mapping, []
-    return replace(mapping, metadata=kept), left_out
+    return replace(mapping, metadata=first), left_out
 
 
 def is_export(scan: LayerScan) -> bool:
-    """Return whether the file was exported from here, by its columns."""
-    return {column.casefold() for column in scan.columns} >= _OF_EXPORT
+    """True if the file has the columns of an export from here."""
+    return {column.casefold() for column in scan.columns} >= _EXPORT_COLUMNS
 
 
 def ignored_columns(scan: LayerScan, kind: str) -> frozenset[str]:
-    """The columns that become nothing: those that GDAL adds to what it reads from KML, and of a
-    file that was exported from here those which say what nobody can set, such as the area, or have
-    the geometry once more, as GDAL keeps it."""
+    """The columns that become nothing.
+
+    GDAL adds some to what it reads from KML. In an export, they are the fields that cannot be set,
+    such as the area, and a second geometry, as GDAL writes it.
+    """
     names = {column.casefold(): column for column in scan.columns}
-    of_kml = _OF_KML if names.keys() >= _ALWAYS_OF_KML else frozenset()
-    found = of_kml | (_of_export(scan, kind) if is_export(scan) else frozenset())
-    return frozenset(column for name, column in names.items() if name in found)
+    ignored = _FROM_KML if names.keys() >= _ALWAYS_FROM_KML else frozenset()
+    if is_export(scan):
+        ignored |= _ignored_in_export(scan, kind)
+    return frozenset(column for name, column in names.items() if name in ignored)
 
 
 def ignored_among(columns: Sequence[str], kind: str) -> frozenset[str]:
-    """``ignored_columns`` as far as their names alone tell."""
+    """``ignored_columns``, judged by names alone."""
     return ignored_columns(LayerScan(columns={name: ColumnUse() for name in columns}), kind)
 
 
-def _of_export(scan: LayerScan, kind: str) -> frozenset[str]:
+def _ignored_in_export(scan: LayerScan, kind: str) -> frozenset[str]:
     fixed = [field.name for field in _FIELDS[kind] if field.writable != "always"]
-    found = {short for name in fixed for short in (name, name[:NAME_BYTES])}
-    found |= {name.casefold() for name, use in scan.columns.items() if _WKT.match(str(use.first))}
-    return frozenset(found)
+    names = {short for name in fixed for short in (name, name[:NAME_BYTES])}
+    names |= {name.casefold() for name, use in scan.columns.items() if _WKT.match(str(use.first))}
+    return frozenset(names)
 
 
 def _usual_column(field: Field, columns: Sequence[str]) -> str | None:
-    """The first column with a usual name of a field, which a shapefile cuts off."""
+    """The first column that is called like a field; a shapefile cuts names off."""
     usual = {*field.properties, field.name, field.name[:NAME_BYTES]}
     return next((name for name in columns if name.casefold() in usual), None)
 
 
 def _has_names(name: str, use: ColumnUse) -> bool:
     rank, numbers = _rank(name), use.whole + use.measured
-    if name.casefold() in _NEVER or (name.casefold() == "area" and 2 * numbers > use.filled):
+    if name.casefold() in _NEVER_NAMES or (name.casefold() == "area" and 2 * numbers > use.filled):
         return False
     if not use.varies and _UNIT.fullmatch(str(use.first)):
         return False
     if use.whole + use.measured == use.filled:
-        return 0 <= rank < _MEANS_NAME and not use.measured
+        return 0 <= rank < _ONLY_NAMES and not use.measured
     return rank >= 0
 
 
 def _number(value: object) -> tuple[bool, bool]:
-    """Whether a value is a number, also as a text or with a unit; and whether it is a whole one,
-    without a unit."""
+    """Return (is a number, also as text or with a unit; is a whole number without a unit)."""
     if isinstance(value, bool):
         return False, False
     if isinstance(value, int | float):

@@ -1,7 +1,7 @@
 """Comparing the columns of a feature with the metadata of its target.
 
 A file has fewer types than JSON, and a shapefile truncates the names of its columns. Equivalent
-values are no change, so that a file that was exported and imported again changes nothing.
+values are no change: importing an export again changes nothing.
 """
 
 from __future__ import annotations
@@ -19,40 +19,39 @@ from app.values.strict_json import dumps
 _NUMBER: Final = re.compile(r"-?[0-9]{1,17}(\.[0-9]{0,17})?([eE][-+]?[0-9]{1,3})?", re.ASCII)
 
 
-def changed_metadata(known: str | None, wanted: str) -> str | None:
-    """The metadata updated with those of its feature, or None if that changes nothing."""
-    before = orjson.loads(known or "{}")
-    after = before | _in_known_form(before, orjson.loads(wanted))
+def changed_metadata(stored: str | None, imported: str) -> str | None:
+    """Update metadata with those of a feature. Returns JSON, or None if nothing changes."""
+    before = orjson.loads(stored or "{}")
+    after = before | _in_stored_form(before, orjson.loads(imported))
     return None if after == before else dumps(after).decode()
 
 
 def changed_keys(before: str | None, after: str | None) -> tuple[str, ...]:
-    """The keys of metadata that ``changed_metadata`` has changed or added; none if it is None."""
+    """The keys that ``changed_metadata`` has added or changed."""
     if after is None:
         return ()
-    known = orjson.loads(before or "{}")
-    found = orjson.loads(after).items()
-    return tuple(key for key, value in found if key not in known or known[key] != value)
+    old = orjson.loads(before or "{}")
+    new = orjson.loads(after)
+    return tuple(key for key, value in new.items() if key not in old or old[key] != value)
 
 
-def _in_known_form(known: dict[str, Any], wanted: dict[str, Any]) -> dict[str, Any]:
-    """Values in the form that they had before they went through a file with other types, or with
-    truncated names; equivalent values keep their form."""
-    found: dict[str, Any] = {}
-    for name, value in wanted.items():
-        key = name if name in known else _cut_off(name, known) or name
-        same = key in known and _text(known[key]) == _text(value)
-        if key in known or value not in (None, ""):
-            found[key] = known[key] if same else value
-    return found
+def _in_stored_form(stored: dict[str, Any], imported: dict[str, Any]) -> dict[str, Any]:
+    """Imported metadata with the keys, and equivalent values, as they are stored."""
+    metadata: dict[str, Any] = {}
+    for name, value in imported.items():
+        key = name if name in stored else _whole_key(name, stored) or name
+        is_same = key in stored and _text(stored[key]) == _text(value)
+        if key in stored or value not in (None, ""):
+            metadata[key] = stored[key] if is_same else value
+    return metadata
 
 
-def _cut_off(name: str, known: Collection[str]) -> str | None:
-    """The one key that a shapefile, whose names have ten bytes, truncates to this name. Keys called
-    like a field have a prefix there."""
+def _whole_key(name: str, keys: Collection[str]) -> str | None:
+    """The key that a shapefile has truncated to this name; None without, or if there are several.
+    A shapefile prefixes keys called like a field."""
     if len(name.encode()) != NAME_BYTES:
         return None
-    longer = [key for key in known if any(each.startswith(name) for each in _columns(key))]
+    longer = [key for key in keys if any(column.startswith(name) for column in _columns(key))]
     return longer[0] if len(longer) == 1 else None
 
 
@@ -61,8 +60,8 @@ def _columns(key: str) -> Iterator[str]:
 
 
 def _text(value: Any) -> str:
-    """A value as in a file of texts: 6, 6.0 and "6" are the same, and so are true and 1, and a
-    missing value and an empty one. GDAL writes 15 digits of a number."""
+    """A value as text that is the same for 6, 6.0 and "6", for true and 1, for null and "". GDAL
+    writes 15 digits of a number."""
     value = value.strip() if isinstance(value, str) else value
     if isinstance(value, bool) or value in ("true", "false"):
         return "1.0" if value in (True, "true") else "0.0"

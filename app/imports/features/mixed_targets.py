@@ -1,4 +1,4 @@
-"""Targets of a file whose areas become projects, and whose points become plots: assets of one
+"""Targets of a file whose areas become projects and whose points become plots, assets of one
 project."""
 
 from __future__ import annotations
@@ -10,27 +10,29 @@ from typing import Any, Final, NamedTuple
 
 from app.auth.principal import Principal
 from app.imports.features.asset_targets import DEFAULT_TYPE, AssetMatcher, AssetTargets
-from app.imports.features.candidates import Candidate, cut_off, one_line
+from app.imports.features.candidates import Candidate, cut_name, one_line
 from app.imports.features.mapping import are_plots
 from app.imports.features.project_matching import ProjectMatcher
 from app.imports.features.project_targets import ProjectTargets
-from app.imports.features.targets import Decision, Match, Targets, Written
+from app.imports.features.targets import Decision, Match, Targets, WrittenTarget
 from app.policy.eudr import PLOT_TYPE
 from app.values.ids import is_id
 
-_NAMELESS: Final = "Plots"
+_DEFAULT_NAME: Final = "Plots"
 _PROJECTS: Final = ProjectTargets()
 
 
 class MixedMatcher(NamedTuple):
-    """Decides about areas and points, each among its own."""
+    """Matches areas with projects, and points with plots."""
 
     projects: ProjectMatcher
     plots: AssetMatcher
 
-    def decide(self, item: Candidate) -> Decision:
+    def decide(self, candidate: Candidate) -> Decision:
         """Decide about a feature. Raises CannotImport."""
-        return self.plots.decide(item) if item.is_plot else self.projects.decide(item)
+        return (
+            self.plots.decide(candidate) if candidate.is_plot else self.projects.decide(candidate)
+        )
 
     def free_name(self, name: str) -> str:
         return self.projects.free_name(name)
@@ -38,8 +40,10 @@ class MixedMatcher(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class MixedTargets:
-    """The projects of an account and the assets of one, as ``Targets``. ``repeated_plots`` are the
-    names that several points have; those given to ``matcher`` are of areas."""
+    """The projects of an account and the assets of one project, as ``Targets``.
+
+    ``repeated_plots``: names of several points; ``matcher`` gets those of areas.
+    """
 
     plots: AssetTargets
     repeated_plots: Collection[str] = ()
@@ -49,55 +53,59 @@ class MixedTargets:
         account_id: str,
         match: Match,
         repeated_names: Collection[str] = (),
-        taken: Container[str] = (),
+        taken_ids: Container[str] = (),
     ) -> MixedMatcher:
         return MixedMatcher(
-            _PROJECTS.matcher(account_id, match, repeated_names, taken),
-            self.plots.matcher(account_id, match, self.repeated_plots, taken),
+            _PROJECTS.matcher(account_id, match, repeated_names, taken_ids),
+            self.plots.matcher(account_id, match, self.repeated_plots, taken_ids),
         )
 
-    def create(self, principal: Principal, item: Candidate, name: str) -> Written:
-        return self._of(item).create(principal, item, name)
+    def create(self, principal: Principal, candidate: Candidate, name: str) -> WrittenTarget:
+        return self._for(candidate).create(principal, candidate, name)
 
-    def prepare(self, account_id: str, item: Candidate, decision: Decision) -> Any:
-        return self._of(item).prepare(account_id, item, decision)
+    def prepare(self, account_id: str, candidate: Candidate, decision: Decision) -> Any:
+        return self._for(candidate).prepare(account_id, candidate, decision)
 
     def change(
         self,
         principal: Principal,
-        item: Candidate,
+        candidate: Candidate,
         decision: Decision,
         match: Match,
         prepared: Any = None,
-    ) -> Written | None:
-        return self._of(item).change(principal, item, decision, match, prepared)
+    ) -> WrittenTarget | None:
+        return self._for(candidate).change(principal, candidate, decision, match, prepared)
 
     def prepare_undo(self, account_id: str, row: Any) -> Any:
-        return self._of_row(row).prepare_undo(account_id, row)
+        return self._for_row(row).prepare_undo(account_id, row)
 
     def undo(self, principal: Principal, row: Any, prepared: Any = None) -> None:
-        self._of_row(row).undo(principal, row, prepared)
+        self._for_row(row).undo(principal, row, prepared)
 
-    def _of(self, item: Candidate) -> Targets:
-        return self.plots if item.is_plot else _PROJECTS
+    def _for(self, candidate: Candidate) -> Targets:
+        return self.plots if candidate.is_plot else _PROJECTS
 
-    def _of_row(self, row: Any) -> Targets:
+    def _for_row(self, row: Any) -> Targets:
         return self.plots if is_id("asset", row.target_id) else _PROJECTS
 
 
-def targets_of(found: Any) -> Targets:
-    """The targets of the features of an import: of its row, or of what it has of ``kind``,
-    ``project_id``, ``points_as_plots``, ``layers`` and ``layer``."""
-    project_id = found.project_id or ""
-    if found.kind == "assets":
-        columns = [each["columns"] for each in found.layers if each["name"] == found.layer]
+def import_targets(row: Any) -> Targets:
+    """The targets of an import's features.
+
+    Args:
+        row: an import, or a row with its ``kind``, ``project_id``, ``points_as_plots``, ``layers``
+            and ``layer``.
+    """
+    project_id = row.project_id or ""
+    if row.kind == "assets":
+        columns = [layer["columns"] for layer in row.layers if layer["name"] == row.layer]
         has_plots = bool(columns) and are_plots(columns[0])
         return AssetTargets(project_id, PLOT_TYPE if has_plots else DEFAULT_TYPE)
-    if found.points_as_plots:
+    if row.points_as_plots:
         return MixedTargets(AssetTargets(project_id, PLOT_TYPE))
     return _PROJECTS
 
 
-def name_of_file(filename: str) -> str:
-    """The name of a project after a file: without its ending."""
-    return cut_off(one_line(PurePath(filename).stem)) or _NAMELESS
+def project_name_of(filename: str) -> str:
+    """The name of a new project for the plots of a file: its name without the ending."""
+    return cut_name(one_line(PurePath(filename).stem)) or _DEFAULT_NAME

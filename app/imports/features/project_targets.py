@@ -13,10 +13,10 @@ from app.auth.tenant import columns_of
 from app.db.queries import CompiledQuery
 from app.geometry import Boundary, measured_boundary
 from app.http.errors import Conflict, NotFound
-from app.imports.features import existing
+from app.imports.features import project_lookup
 from app.imports.features.candidates import Candidate
 from app.imports.features.project_matching import ProjectMatcher
-from app.imports.features.targets import CannotUndo, Decision, Match, Written
+from app.imports.features.targets import CannotUndo, Decision, Match, WrittenTarget
 from app.models import Asset
 from app.projects.boundary_history.comparing import BoundaryComparison, compare_ahead
 from app.projects.lookup import lock_project
@@ -30,11 +30,11 @@ _SOURCE: Final = "import"
 _CHANGED_SINCE: Final = "The project was changed after the import."
 
 
-class Former(NamedTuple):
-    """A boundary that an undo restores, and what the project gains and loses by it."""
+class FormerBoundary(NamedTuple):
+    """A boundary that an undo restores, and its comparison with the present one."""
 
     boundary: Boundary
-    compared: BoundaryComparison | None
+    comparison: BoundaryComparison | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,51 +46,51 @@ class ProjectTargets:
         account_id: str,
         match: Match,
         repeated_names: Collection[str] = (),
-        taken: Container[str] = (),
+        taken_ids: Container[str] = (),
     ) -> ProjectMatcher:
-        return ProjectMatcher(account_id, match, repeated_names, taken)
+        return ProjectMatcher(account_id, match, repeated_names, taken_ids)
 
-    def create(self, principal: Principal, item: Candidate, name: str) -> Written:
-        values = {**item.values, "name": name, "geometry": item.boundary}
-        made = create_project(principal, source=_SOURCE, **values)
-        return Written(made["id"], name, parse_time(made["updated_at"]), None)
+    def create(self, principal: Principal, candidate: Candidate, name: str) -> WrittenTarget:
+        values = {**candidate.values, "name": name, "geometry": candidate.boundary}
+        project = create_project(principal, source=_SOURCE, **values)
+        return WrittenTarget(project["id"], name, parse_time(project["updated_at"]), None)
 
     def prepare(
-        self, account_id: str, item: Candidate, decision: Decision
+        self, account_id: str, candidate: Candidate, decision: Decision
     ) -> BoundaryComparison | None:
         """Compare the old and the new boundary."""
-        if decision.target_id is None or item.boundary is None:
+        if decision.target_id is None or candidate.boundary is None:
             return None
-        return compare_ahead(account_id, decision.target_id, item.boundary)
+        return compare_ahead(account_id, decision.target_id, candidate.boundary)
 
     def change(
         self,
         principal: Principal,
-        item: Candidate,
+        candidate: Candidate,
         decision: Decision,
         match: Match,
         prepared: BoundaryComparison | None = None,
-    ) -> Written | None:
-        """Change a project. Returns None if there is nothing left to change."""
-        found = existing.with_id(principal.account_id, decision.target_id or "")
-        if found is None:
+    ) -> WrittenTarget | None:
+        """Change a project. Returns None if nothing is left to change."""
+        row = project_lookup.with_id(principal.account_id, decision.target_id or "")
+        if row is None:
             raise NotFound
-        values = ProjectMatcher(principal.account_id, match).changes(found, item)
+        values = ProjectMatcher(principal.account_id, match).changes(row, candidate)
         if not values:
             return None
-        before = {name: getattr(found, name) for name in values}
-        project = update_project(principal, found.id, values, source=_SOURCE, compared=prepared)
-        return Written(found.id, project.name, project.updated_at, before)
+        before = {name: getattr(row, name) for name in values}
+        project = update_project(principal, row.id, values, source=_SOURCE, compared=prepared)
+        return WrittenTarget(row.id, project.name, project.updated_at, before)
 
-    def prepare_undo(self, account_id: str, row: Any) -> Former | None:
-        """Read the former boundary, if it was replaced, and compare it with the present one."""
+    def prepare_undo(self, account_id: str, row: Any) -> FormerBoundary | None:
+        """Compare the replaced boundary, if any, with the present one."""
         text = (row.before or {}).get("geometry")
         if text is None:
             return None
         boundary = measured_boundary(text)
-        return Former(boundary, compare_ahead(account_id, row.target_id, boundary))
+        return FormerBoundary(boundary, compare_ahead(account_id, row.target_id, boundary))
 
-    def undo(self, principal: Principal, row: Any, prepared: Former | None = None) -> None:
+    def undo(self, principal: Principal, row: Any, prepared: FormerBoundary | None = None) -> None:
         try:
             project = lock_project(principal.account_id, row.target_id)
         except NotFound:
@@ -110,7 +110,7 @@ class ProjectTargets:
                 project.id,
                 row.before if prepared is None else row.before | {"geometry": prepared.boundary},
                 source=_SOURCE,
-                compared=None if prepared is None else prepared.compared,
+                compared=None if prepared is None else prepared.comparison,
                 is_bounded=False,
             )
         except Conflict as error:

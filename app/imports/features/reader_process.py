@@ -1,7 +1,7 @@
-"""Reading a file in a separate process (``reader_program``), with bounds of memory, processor time
-and wall clock. It is asked for one thing after the other, and killed at the end.
+"""Reading a file in a separate process (``reader_program``), with limits of memory, processor time
+and wall clock. It answers questions one by one, and is killed at the end.
 
-What it answers is checked as if a stranger had sent it.
+Its answers are checked as if a stranger had sent them.
 """
 
 from __future__ import annotations
@@ -19,34 +19,34 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, is_dataclass
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Final, TypeVar
+from types import NoneType, TracebackType
+from typing import Any, Final, TypeVar, get_args, get_origin, get_type_hints
 
 import orjson
 
 from app.formats.features import FileInvalid, Layer
 from app.geometry import read_point
-from app.geometry.problems import Problem
 from app.geometry.timed_program import write_message
 from app.imports.features.candidates import (
     Candidate,
-    Choices,
-    Rejected,
+    ReadOptions,
+    RejectedFeature,
     imported_columns,
     stored_candidate,
 )
-from app.imports.features.mapping import ColumnUse, LayerScan
+from app.imports.features.mapping import LayerScan
 from app.imports.features.reader_program import (
-    AS_IT_IS,
-    BOUNDS,
+    LIMITS,
+    NO_OPTIONS,
     NUMBER,
     TOO_LARGE,
     TOO_SLOW,
-    ReadBounds,
-    ReadWays,
+    OpenOptions,
+    ReadLimits,
 )
 from app.policy.files import (
     ANSWER_BYTES,
@@ -66,7 +66,7 @@ T = TypeVar("T")
 
 _POLL_SECONDS: Final = 2.0
 _PIECE_BYTES: Final = 1024 * 1024
-_LONGEST_ANSWER: Final = 128 * 1024 * 1024  # bytes, of a file of the operator
+_OPERATOR_ANSWER_BYTES: Final = 128 * 1024 * 1024
 _MESSAGE_LENGTH: Final = 2000
 _NOTES: Final = 100
 _END_SECONDS: Final = 5.0
@@ -81,21 +81,17 @@ _START: Final = (
     " from app.imports.features.reader_program import answer_questions, fork_readers;"
     " fork_readers(answer_questions)"
 )
-_SCANNED: Final = (
-    *("features", "unreadable", "areas", "lines", "points", "nearly_closed"),
-    *("collected_points", "in_degrees", "not_degrees", "in_swapped_degrees"),
-)
 _ENVIRONMENT: Final = {"OPENBLAS_NUM_THREADS": "1"}
 
-Batch = list[Candidate | Rejected]
+Batch = list[Candidate | RejectedFeature]
 
 
 class TooCostly(FileInvalid):
-    """Reading the file takes more time or memory than it may."""
+    """Reading the file exceeds its limits of time or memory."""
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
+class OpenedFile:
     """The format and the layers of a file."""
 
     format: str
@@ -103,8 +99,8 @@ class Opened:
 
 
 class _Parent:
-    """The process that readers are forked from. It starts when the first file is read, and ends
-    with the last process that has its socket."""
+    """The process that forks readers. It starts with the first file, and ends with the last process
+    that has its socket."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -112,9 +108,9 @@ class _Parent:
         self._requests: socket.socket | None = None
         self._owner = 0
 
-    def fork(self, bounds: ReadBounds | None, *descriptors: int) -> None:
-        """Fork a reader with these descriptors (``fork_readers``)."""
-        message = BOUNDS.pack(*((0, 0) if bounds is None else bounds[:2]))
+    def fork(self, limits: ReadLimits | None, *descriptors: int) -> None:
+        """Fork a reader with the descriptors that ``fork_readers`` expects."""
+        message = LIMITS.pack(*((0, 0) if limits is None else limits[:2]))
         with self._lock:
             if self._requests is not None:
                 with suppress(OSError):  # it was killed
@@ -125,19 +121,19 @@ class _Parent:
             socket.send_fds(self._requests, [message], descriptors)
 
     def _start(self) -> socket.socket:
-        ours, its = socket.socketpair()
-        with its:
+        requests, standard_input = socket.socketpair()
+        with standard_input:
             self._process = subprocess.Popen(  # noqa: S603 - our own program
                 [sys.executable, "-I", "-c", _START, str(_ROOT)],
-                stdin=its.fileno(),
+                stdin=standard_input.fileno(),
                 stdout=subprocess.DEVNULL,
                 env=_ENVIRONMENT,
             )
         self._owner = os.getpid()
-        return ours
+        return requests
 
     def end(self) -> None:
-        """End it, if it runs and this process started it."""
+        """End the process if this one started it."""
         if self._requests is not None:
             self._requests.close()
             self._requests = None
@@ -153,31 +149,31 @@ atexit.register(_parent.end)
 
 class ReaderProcess:
     """The process that reads one file. Every method raises FileInvalid if the file cannot be read,
-    and TooCostly if reading it takes too much."""
+    and TooCostly if reading it exceeds the limits."""
 
-    def __init__(self, path: Path, on_wait: Callable[[], None], bounds: ReadBounds | None) -> None:
+    def __init__(self, path: Path, on_wait: Callable[[], None], limits: ReadLimits | None) -> None:
         """Start the process.
 
         Args:
-            on_wait: called again and again while an answer takes long.
-            bounds: None for a file of the operator, which may take anything.
+            on_wait: called repeatedly while an answer takes long.
+            limits: None for a file of the operator.
         """
         self._path = path
         self._on_wait = on_wait
         endless = float("inf")
-        self._seconds = endless if bounds is None else bounds.wait_seconds
-        self._longest = _LONGEST_ANSWER if bounds is None else ANSWER_BYTES
-        self._most = endless if bounds is None else FEATURES
-        # What is left for all answers together.
-        self._left_seconds = endless if bounds is None else TOTAL_WAIT_SECONDS
-        self._left_bytes = endless if bounds is None else ANSWERS_BYTES
+        self._max_seconds = endless if limits is None else limits.wait_seconds
+        self._max_bytes = _OPERATOR_ANSWER_BYTES if limits is None else ANSWER_BYTES
+        self._max_features = endless if limits is None else FEATURES
+        # For all answers together.
+        self._left_seconds = endless if limits is None else TOTAL_WAIT_SECONDS
+        self._left_bytes = endless if limits is None else ANSWERS_BYTES
         source, questions = os.pipe()
         answers, target = os.pipe()
         self._questions, self._answers = questions, answers
         self._control, control = socket.socketpair()
         self._pid: int | None = None
         self._code: int | None = None
-        _parent.fork(bounds, source, target, control.fileno())
+        _parent.fork(limits, source, target, control.fileno())
         for descriptor in (source, target, control.detach()):
             os.close(descriptor)
 
@@ -191,64 +187,62 @@ class ReaderProcess:
         for descriptor in (self._questions, self._answers):
             os.close(descriptor)
         with self._control, suppress(ProcessLookupError):
-            # One that is not there yet ends when it finds no question.
+            # A process that has not started yet ends by itself: it finds no question.
             if self._exit_code(0.0) is None and self._pid is not None:
                 os.kill(self._pid, signal.SIGKILL)
                 self._exit_code(_END_SECONDS)
 
     def _exit_code(self, seconds: float) -> int | None:
-        """Its exit code, negative for a signal; None: it has not ended within so many seconds."""
+        """The exit code, negative for a signal; None: the process has not ended in time."""
         if self._pid is None:
-            self._pid = self._number(seconds)
+            self._pid = self._receive_number(seconds)
         if self._code is None:
-            self._code = self._number(seconds)
+            self._code = self._receive_number(seconds)
         return self._code
 
-    def _number(self, seconds: float) -> int | None:
+    def _receive_number(self, seconds: float) -> int | None:
         self._control.settimeout(seconds)
         with suppress(OSError):  # nothing was sent
             if message := self._control.recv(NUMBER.size):
                 return int(NUMBER.unpack(message)[0])
         return None
 
-    def open(self, ways: ReadWays = AS_IT_IS) -> Opened:
-        """Recognize the file, and find its layers."""
-        return self._ask(_opened, "open", str(self._path.absolute()), ways._asdict())
+    def open(self, options: OpenOptions = NO_OPTIONS) -> OpenedFile:
+        """Recognize the format, and find the layers."""
+        return self._ask(_opened, "open", str(self._path.absolute()), options._asdict())
 
-    def scan(self, layer: Layer, crs: str | None, most: int | None) -> LayerScan:
-        """Scan how the columns of a layer are used.
-
-        Args:
-            most: the most features that it may have; None: any number.
-        """
-        return self._ask(_scan, "scan", asdict(layer), crs, most)
+    def scan(self, layer: Layer, crs: str | None, max_features: int | None) -> LayerScan:
+        """Scan how the columns of a layer are used. ``max_features``: None: any number."""
+        return self._ask(_scan, "scan", asdict(layer), crs, max_features)
 
     def repeated_names(
         self, layer: Layer, crs: str | None, column: str | None, of_points: bool | None = None
     ) -> set[str]:
-        """The names that several features have, as ``fold`` makes them; None: all features count,
-        else those that are points, or those that are not."""
+        """The folded names of several features.
+
+        Args:
+            of_points: count only points (True), or only others (False).
+        """
         return set(self._ask(_texts, "repeated_names", asdict(layer), crs, column, of_points))
 
-    def features(self, layer: Layer, crs: str | None, choices: Choices) -> Iterator[Batch]:
-        """Yield the features of a layer, checked, in lists that are short enough for one
-        transaction."""
-        given = asdict(choices) | {"ignored": list(choices.ignored)}
-        self._send("features", asdict(layer), crs, given)
+    def features(self, layer: Layer, crs: str | None, options: ReadOptions) -> Iterator[Batch]:
+        """Yield checked features of a layer, in lists that fit into one transaction."""
+        sent_options = asdict(options) | {"ignored": list(options.ignored)}
+        self._send("features", asdict(layer), crs, sent_options)
         features, last = 0, 0
-        while batch := self._receive(lambda value: _batch(value, choices)):
+        while batch := self._receive(lambda value: _batch(value, options)):
             features += len(batch)
-            numbers = [last, *(each.number for each in batch)]
-            if features > self._most:
+            numbers = [last, *(feature.number for feature in batch)]
+            if features > self._max_features:
                 raise FileInvalid(_TOO_MANY)
-            if any(later <= each for each, later in pairwise(numbers)):
-                log.error("the process that reads a file gave features out of their order")
+            if any(later <= number for number, later in pairwise(numbers)):
+                log.error("the reader process sent features out of order")
                 raise FileInvalid(_BROKEN)
             last = numbers[-1]
             yield batch
 
     def notes(self) -> list[str]:
-        """The notes on what was left out, after the features were read."""
+        """The notes on the layer, after its features were read."""
         notes = self._ask(_texts, "notes")
         return [note[:_MESSAGE_LENGTH] for note in notes[:_NOTES]]
 
@@ -257,16 +251,16 @@ class ReaderProcess:
         return self._receive(read)
 
     def _send(self, *question: Any) -> None:
-        with suppress(BrokenPipeError):  # what the process died of shows when it is to answer
+        with suppress(BrokenPipeError):  # ``_receive`` says why the process died
             write_message(self._questions, json.dumps(question).encode())
 
     def _receive(self, read: Callable[[Any], T]) -> T:
-        """The next answer, as ``read`` makes it of its JSON."""
+        """Return what ``read`` makes of the JSON of the next answer."""
         began = time.monotonic()
-        end = began + min(self._seconds, self._left_seconds)
+        end = began + min(self._max_seconds, self._left_seconds)
         length = int.from_bytes(self._read(4, end))
         self._left_bytes -= length
-        if length > self._longest or self._left_bytes < 0:
+        if length > self._max_bytes or self._left_bytes < 0:
             raise TooCostly(TOO_LARGE)
         answer = self._read(length, end)
         self._left_seconds -= time.monotonic() - began
@@ -274,9 +268,9 @@ class ReaderProcess:
             is_valid, value, *rest = json.loads(answer)
             if is_valid is True:
                 return read(value)
-            message, is_costly = _of(str, value)[:_MESSAGE_LENGTH], _of(bool, *rest)
+            message, is_costly = _typed(str, value)[:_MESSAGE_LENGTH], _typed(bool, *rest)
         except (ArithmeticError, LookupError, RecursionError, TypeError, ValueError):
-            log.exception("the process that reads a file gave an answer that is none")
+            log.exception("the reader process sent an invalid answer")
             raise FileInvalid(_BROKEN) from None
         raise TooCostly(message) if is_costly else FileInvalid(message)
 
@@ -296,134 +290,111 @@ class ReaderProcess:
         return bytes(parts)
 
     def _failure(self) -> FileInvalid:
-        """The reason why the process ended before it had answered."""
+        """The error for a process that ended without an answer."""
         code = self._exit_code(_END_SECONDS)
         if code == -signal.SIGXCPU:
             return TooCostly(TOO_SLOW)
         if code is not None and code < 0:
             return TooCostly(TOO_LARGE)
-        return FileInvalid(_BROKEN)  # an exception, or it has only closed its pipe
+        return FileInvalid(_BROKEN)  # an exception, or only its pipe was closed
 
 
-def _of(kind: type[T], value: Any) -> T:
-    """Return the value, or raise TypeError if it is of another type."""
+def _typed(kind: type[T], value: Any) -> T:
+    """Return the value. Raises TypeError if it is of another type."""
     if type(value) is not kind:
         raise TypeError
     return value
 
 
-def _text(value: Any, most: int) -> str:
-    """Return the text, or raise ValueError if it has more than ``most`` characters."""
-    if len(text := _of(str, value)) > most:
+_types_of: Final = cache(get_type_hints)
+
+
+def _decoded(kind: Any, value: Any) -> Any:
+    """Return JSON as a value of a type: a dataclass, tuple, list, dict, scalar or optional one.
+
+    Raises LookupError, TypeError or ValueError for other JSON.
+    """
+    arguments = get_args(kind)
+    if NoneType in arguments:
+        return None if value is None else _decoded(arguments[0], value)
+    origin = get_origin(kind)
+    if origin is tuple and Ellipsis not in arguments:
+        pairs = zip(arguments, _typed(list, value), strict=True)
+        return tuple(_decoded(item_kind, item) for item_kind, item in pairs)
+    if origin in (list, tuple):
+        return origin(_decoded(arguments[0], item) for item in _typed(list, value))
+    if origin is dict:
+        return {key: _decoded(arguments[1], item) for key, item in _typed(dict, value).items()}
+    if isinstance(kind, type) and is_dataclass(kind):
+        fields = _types_of(kind).items()
+        return kind(**{name: _decoded(field_kind, value[name]) for name, field_kind in fields})
+    if kind is float:
+        return float(value)
+    return value if kind is object else _typed(kind, value)
+
+
+def _check_length(text: str, max_length: int) -> None:
+    if len(text) > max_length:
         raise ValueError
-    return text
 
 
-def _maybe(kind: type[T], value: Any) -> T | None:
-    return None if value is None else _of(kind, value)
-
-
-def _texts(value: Any) -> list[str]:
-    return [_of(str, each) for each in _of(list, value)]
-
-
-def _opened(value: Any) -> Opened:
-    if value["format"] not in FORMATS_IN:
+def _opened(value: Any) -> OpenedFile:
+    file: OpenedFile = _decoded(OpenedFile, value)
+    if file.format not in FORMATS_IN:
         raise ValueError
-    return Opened(value["format"], tuple(map(_layer, _of(list, value["layers"]))))
-
-
-def _layer(value: Any) -> Layer:
-    accuracy = value["accuracy"]
-    return Layer(
-        name=_of(str, value["name"]),
-        features=_of(int, value["features"]),
-        columns=tuple(_texts(value["columns"])),
-        crs=None if value["crs"] is None else _text(value["crs"], CRS_LENGTH),
-        accuracy=None if accuracy is None else float(accuracy),
-        geometry=_maybe(str, value["geometry"]),
-        geometry_columns=tuple(_texts(value["geometry_columns"])),
-    )
+    for layer in file.layers:
+        _check_length(layer.crs or "", CRS_LENGTH)
+    return file
 
 
 def _scan(value: Any) -> LayerScan:
-    columns = {
-        name: ColumnUse(
-            _of(int, use["filled"]),
-            use["first"],
-            _of(bool, use["varies"]),
-            _of(int, use["whole"]),
-            _of(int, use["measured"]),
-            _of(int, use["runs"]),
-            samples=[_text(each, SAMPLE_LENGTH) for each in _of(list, use["samples"])],
-        )
-        for name, use in _of(dict, value["columns"]).items()
-    }
-    _text("".join(columns), NAMES_LENGTH)
-    numbers = {name: _of(int, value[name]) for name in _SCANNED}
-    far = value["far"]
-    return LayerScan(
-        columns=columns,
-        far=None if far is None else (float(far[0]), float(far[1])),
-        box=_box(value["box"]),
-        upright=_box(value["upright"]),
-        turned=_box(value["turned"]),
-        **numbers,
-    )
+    scan: LayerScan = _decoded(LayerScan, value)
+    _check_length("".join(scan.columns), NAMES_LENGTH)
+    for use in scan.columns.values():
+        for sample in use.samples:
+            _check_length(sample, SAMPLE_LENGTH)
+    return scan
 
 
-def _box(value: Any) -> tuple[float, float, float, float] | None:
-    if value is None:
-        return None
-    west, south, east, north = map(float, value)
-    return west, south, east, north
+def _texts(value: Any) -> list[str]:
+    texts: list[str] = _decoded(list[str], value)
+    return texts
 
 
-def _batch(value: Any, choices: Choices) -> Batch:
+def _batch(value: Any, options: ReadOptions) -> Batch:
     return [
-        _rejected(each, choices) if "problems" in each else _candidate(each, choices)
-        for each in _of(list, value)
+        _rejected(feature, options) if "problems" in feature else _candidate(feature, options)
+        for feature in _typed(list, value)
     ]
 
 
-def _rejected(value: Any, choices: Choices) -> Rejected:
-    problems = tuple(_problem(each) for each in _of(list, value["problems"]))
-    name, shape = _text(value["name"], NAME_LENGTH), _maybe(str, value["shape"])
-    is_plot = _is_plot(value, choices)
-    return Rejected(_of(int, value["number"]), name, problems, shape, is_plot)
+def _rejected(value: Any, options: ReadOptions) -> RejectedFeature:
+    feature: RejectedFeature = _decoded(RejectedFeature, value)
+    _check_plot(feature.is_plot, options)
+    _check_length(feature.name, NAME_LENGTH)
+    for problem in feature.problems:
+        _check_length(problem.code, NAME_LENGTH)
+    return feature
 
 
-def _is_plot(value: Any, choices: Choices) -> bool:
-    if (is_plot := _of(bool, value["is_plot"])) and not choices.points_as_plots:
+def _check_plot(is_plot: bool, options: ReadOptions) -> None:
+    if is_plot and not options.points_as_plots:
         raise ValueError
-    return is_plot
 
 
-def _problem(value: Any) -> Problem:
-    coordinates = value["coordinates"]
-    return Problem(
-        code=_text(value["code"], NAME_LENGTH),
-        message=_of(str, value["message"]),
-        part=_maybe(int, value["part"]),
-        ring=_maybe(int, value["ring"]),
-        position=_maybe(int, value["position"]),
-        coordinates=None if coordinates is None else list(map(float, coordinates)),
-        field=_of(str, value["field"]),
-    )
-
-
-def _candidate(value: Any, choices: Choices) -> Candidate:
-    values, text = value["values"], _maybe(str, value["geometry"])
-    _text(values["name"], NAME_LENGTH)
-    _maybe(str, values["own_id"])
-    _of(bool, values["is_numbered"])
-    kind = "assets" if _is_plot(values, choices) else choices.kind
-    if not set(_of(dict, values["columns"])) <= imported_columns(kind):
+def _candidate(value: Any, options: ReadOptions) -> Candidate:
+    values, text = value["values"], _decoded(str | None, value["geometry"])
+    _check_length(_typed(str, values["name"]), NAME_LENGTH)
+    _decoded(str | None, values["own_id"])
+    _typed(bool, values["is_numbered"])
+    _check_plot(_typed(bool, values["is_plot"]), options)
+    kind = "assets" if values["is_plot"] else options.kind
+    if not set(_typed(dict, values["columns"])) <= imported_columns(kind):
         raise ValueError
-    for each in values["columns"].values():
-        if isinstance(each, str):
-            _text(each, METADATA_BYTES)  # no other text is longer
-    candidate = stored_candidate(_of(int, value["number"]), values, text)
+    for column in values["columns"].values():
+        if isinstance(column, str):
+            _check_length(column, METADATA_BYTES)  # the limit of the longest text
+    candidate = stored_candidate(_typed(int, value["number"]), values, text)
     if candidate.location is not None:
         read_point(orjson.loads(candidate.location.text))
     return candidate

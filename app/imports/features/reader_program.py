@@ -1,13 +1,11 @@
 """The program that reads a file for ``reader_process``.
 
-The file comes from a stranger, and so does the cost of reading it, and perhaps the code that this
-process runs in the end. So each file is read in a process of its own, forked from one that has
-loaded this program and nothing else: it has none of the worker's memory, descriptors or
-environment, opens no connection, and can gain no privileges.
+The file comes from a stranger: it may be costly to read, or make the process run its code. So each
+file is read in a separate process, forked from one that has loaded only this program: it has none
+of the worker's memory, descriptors or environment, opens no connection, and can gain no privileges.
 
-A question comes on standard input, and its answers go to standard output: each is JSON, with its
-length in four bytes before it. An answer is ``[true, …]``, or ``[false, a message, whether reading
-took too much]``.
+Questions come on standard input, answers go to standard output, both as JSON after its length in
+four bytes. An answer is ``[true, value]`` or ``[false, message, is too costly]``.
 """
 
 from __future__ import annotations
@@ -31,24 +29,23 @@ from pathlib import Path
 from struct import Struct
 from typing import Any, Final, NamedTuple, NoReturn
 
-from app.eudr.producers import Producers
 from app.formats.features import FileInvalid, FormatReader, Layer, SourceFeature
 from app.formats.readers.opening import open_file
 from app.geometry.timed import processor_seconds
 from app.geometry.timed_program import read_message, write_message
 from app.imports.features.candidates import (
     Candidate,
-    Choices,
-    Rejected,
-    cut_off,
+    ReadOptions,
+    RejectedFeature,
+    check_feature,
+    cut_name,
     feature_name,
-    prepare,
     stored_values,
 )
 from app.imports.features.corners import JoinedCorners
-from app.imports.features.geometries import Note, by_kind, kind_of, points_of
+from app.imports.features.geometries import Note, kind_of, points_of, split_points
+from app.imports.features.layer_notes import ProducerCounts, TextChanges
 from app.imports.features.mapping import ColumnMapping, LayerScan
-from app.imports.features.text_changes import TextChanges
 from app.policy.files import NAMES_LENGTH
 from app.policy.imports import BATCH_BYTES, BATCH_FEATURES, PROBLEMS
 from app.values.batching import batched_by_bytes
@@ -56,31 +53,31 @@ from app.values.text import fold
 
 TOO_LARGE: Final = "Reading this file takes too much memory. Split it into several files."
 TOO_SLOW: Final = "Reading this file takes too long. Simplify it, or split it into several files."
-BOUNDS: Final = Struct("!qq")  # seconds and bytes of ``ReadBounds``, as a request has them
+LIMITS: Final = Struct("!qq")  # seconds and bytes of ``ReadLimits`` in a request
 NUMBER: Final = Struct("!i")  # a process id, an exit code
-_LOOKED_AT: Final = ("shp", "gpkg")  # of other formats all of the file would be read
-_LOOKS: Final = 20  # features
+_RANDOM_ACCESS: Final = ("shp", "gpkg")  # a few features are read without the rest of the file
+_SAMPLED_FEATURES: Final = 20
 _DIVIDED: Final = "A feature of several points became as many assets, with numbers in their names."
 _NICENESS: Final = 5  # requests come first
 _NO_NEW_PRIVILEGES: Final = 38  # PR_SET_NO_NEW_PRIVS of prctl, on Linux
 
 
-class ReadWays(NamedTuple):
-    """How a person wants a file to be read. ``swap``: x and y change places. ``corners_by``: points
-    are corners of areas (``JoinedCorners``); None: they are points. ``geometry``: the columns with
-    the geometries (``FormatReader.choose_geometry``)."""
+class OpenOptions(NamedTuple):
+    """How to open a file. ``swap``: x and y change places. ``corners_by``: points are corners of
+    areas (``JoinedCorners``); None: they are points. ``geometry``: the columns with the geometries
+    (``FormatReader.choose_geometry``)."""
 
     swap: bool = False
     corners_by: str | None = None
     geometry: Mapping[str, str] = {}
 
 
-AS_IT_IS: Final = ReadWays()
+NO_OPTIONS: Final = OpenOptions()
 
 
-class ReadBounds(NamedTuple):
-    """What reading a file may take: seconds of processor time, bytes of memory, and the seconds
-    that the worker waits for one answer, however long the program is held up."""
+class ReadLimits(NamedTuple):
+    """Limits of reading a file: seconds of processor time, bytes of memory, and seconds that the
+    worker waits for one answer."""
 
     seconds: int
     memory: int
@@ -91,19 +88,19 @@ def fork_readers(read: Callable[[int, int], None]) -> None:
     """Fork a process that calls ``read`` for each request on the socket that is standard input,
     until that is closed.
 
-    A request is the two numbers of ``BOUNDS`` with three descriptors: the standard input and output
-    of the new process, and a socket, to which its id is sent, and its exit code when it has ended.
+    A request is the two numbers of ``LIMITS`` with three descriptors: standard input and output of
+    the new process, and a socket for its process id and, at the end, its exit code.
     """
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # leaves nothing to wait for
     gc.freeze()
     with socket.socket(fileno=0) as requests:
         while True:
-            message, descriptors, _, _ = socket.recv_fds(requests, BOUNDS.size, 3)
+            message, descriptors, _, _ = socket.recv_fds(requests, LIMITS.size, 3)
             if not message:
                 return
             if not os.fork():
                 requests.close()
-                _fork_reader(descriptors, partial(read, *BOUNDS.unpack(message)))
+                _fork_reader(descriptors, partial(read, *LIMITS.unpack(message)))
             for descriptor in descriptors:
                 os.close(descriptor)
 
@@ -135,15 +132,15 @@ def _fork_reader(descriptors: list[int], read: Callable[[], None]) -> NoReturn:
 
 
 def answer_questions(seconds: int, memory: int) -> None:
-    """Answer questions until there are no more, within ``ReadBounds``; 0 seconds: without any."""
+    """Answer questions until standard input is closed. 0 seconds: without limits."""
     _restrict()
     if seconds:
-        _bound_resources(seconds, memory)
+        _limit_resources(seconds, memory)
     with suppress(BrokenPipeError):  # the worker has died
-        _Answers(seconds or float("inf")).run()
+        _QuestionLoop(seconds or float("inf")).run()
 
 
-class _Answers:
+class _QuestionLoop:
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
         self._reader: FormatReader | None = None
@@ -154,7 +151,7 @@ class _Answers:
             try:
                 for answer in self._answers(name, arguments):
                     _send([True, answer])
-                    # The system does not count what GEOS took in another process.
+                    # RLIMIT_CPU does not count GEOS, which runs in another process.
                     if processor_seconds() > self._seconds:
                         _send([False, TOO_SLOW, True])
                         break
@@ -165,8 +162,8 @@ class _Answers:
 
     def _answers(self, name: str, arguments: list[Any]) -> Iterator[Any]:
         if name == "open":
-            path, ways = arguments
-            self._reader = reader = _read_as(open_file(Path(path)), ReadWays(**ways))
+            path, options = arguments
+            self._reader = reader = _with_options(open_file(Path(path)), OpenOptions(**options))
             layers = list(reader.layers)
             if sum(len(name) for layer in layers for name in layer.columns) <= NAMES_LENGTH:
                 layers = [replace(layer, geometry=_geometry(reader, layer)) for layer in layers]
@@ -175,11 +172,11 @@ class _Answers:
             yield from _ANSWERS[name](self._reader, *arguments)
 
 
-def _read_as(reader: FormatReader, ways: ReadWays) -> FormatReader:
-    reader.is_swapped = ways.swap
-    if ways.geometry:
-        reader.choose_geometry(ways.geometry)
-    return reader if ways.corners_by is None else JoinedCorners(reader, ways.corners_by)
+def _with_options(reader: FormatReader, options: OpenOptions) -> FormatReader:
+    reader.is_swapped = options.swap
+    if options.geometry:
+        reader.choose_geometry(options.geometry)
+    return reader if options.corners_by is None else JoinedCorners(reader, options.corners_by)
 
 
 def _send(answer: list[Any]) -> None:
@@ -187,15 +184,16 @@ def _send(answer: list[Any]) -> None:
 
 
 def _geometry(reader: FormatReader, layer: Layer) -> str | None:
-    """What the first features of a layer are, where it is one of several, and looking is cheap."""
-    if reader.format not in _LOOKED_AT or len(reader.layers) < 2:
+    """The kind of the first geometry of a layer, where a file has several layers and this is
+    cheap."""
+    if reader.format not in _RANDOM_ACCESS or len(reader.layers) < 2:
         return None
-    notes, found = list(reader.notes), None
+    notes, kind = list(reader.notes), None
     with suppress(FileInvalid):
-        features = islice(reader.read_features(layer), _LOOKS)
-        found = next((kind_of(one.geometry) for one in features if one.geometry), None)
-    reader.notes[:] = notes  # those of the features come when all are read
-    return found
+        features = islice(reader.read_features(layer), _SAMPLED_FEATURES)
+        kind = next((kind_of(feature.geometry) for feature in features if feature.geometry), None)
+    reader.notes[:] = notes  # the notes on features are complete when all are read
+    return kind
 
 
 def _layer(value: Mapping[str, Any]) -> Layer:
@@ -204,15 +202,15 @@ def _layer(value: Mapping[str, Any]) -> Layer:
 
 
 def _scan(
-    reader: FormatReader, layer: dict[str, Any], crs: str | None, most: int | None
+    reader: FormatReader, layer: dict[str, Any], crs: str | None, max_features: int | None
 ) -> Iterator[Any]:
     scan = LayerScan()
     for feature in reader.read_features(_layer(layer), crs):
         scan.add(feature)
-        if most is not None and scan.features > most:
+        if max_features is not None and scan.features > max_features:
             raise FileInvalid(
-                f"The layer {layer['name']!r} has more than {most:,} features. Split the file into "
-                "several."
+                f"The layer {layer['name']!r} has more than {max_features:,} features. Split the "
+                "file into several."
             )
     for use in scan.columns.values():
         use.last = None  # it may be long
@@ -227,7 +225,7 @@ def _repeated_names(
     of_points: bool | None,
 ) -> Iterator[list[str]]:
     names = Counter(
-        fold(cut_off(feature_name(feature.properties, column)))
+        fold(cut_name(feature_name(feature.properties, column)))
         for feature in reader.read_features(_layer(layer), crs)
         if of_points in (None, kind_of(feature.geometry or {}) == "points")
     )
@@ -235,22 +233,23 @@ def _repeated_names(
 
 
 def _features(
-    reader: FormatReader, layer: dict[str, Any], crs: str | None, choices: dict[str, Any]
+    reader: FormatReader, layer: dict[str, Any], crs: str | None, sent_options: dict[str, Any]
 ) -> Iterator[list[Any]]:
-    chosen = Choices(**{**choices, "mapping": ColumnMapping(**choices["mapping"])})
-    features = reader.read_features(_layer(layer), crs)
-    producers = Producers()
-    features = map(producers.count, features)
-    if chosen.kind == "assets" or chosen.points_as_plots:
-        features = _single_points(features, reader.note, is_mixed=chosen.points_as_plots)
-    prepared = (prepare(feature, chosen, reader.note) for feature in features)
-    changes = TextChanges()
-    # Lists that are short enough for one transaction: other writers wait for it.
-    for batch in batched_by_bytes(prepared, _geometry_bytes, BATCH_BYTES, BATCH_FEATURES):
-        for item in batch:
-            changes.add(item)
+    mapping = ColumnMapping(**sent_options["mapping"])
+    options = ReadOptions(**{**sent_options, "mapping": mapping})
+    producers, changes = ProducerCounts(), TextChanges()
+    features: Iterator[SourceFeature] = map(
+        producers.counted, reader.read_features(_layer(layer), crs)
+    )
+    if options.kind == "assets" or options.points_as_plots:
+        features = _single_points(features, reader.note, is_mixed=options.points_as_plots)
+    checked = (check_feature(feature, options, reader.note) for feature in features)
+    # Each list fits into one transaction.
+    for batch in batched_by_bytes(checked, _geometry_bytes, BATCH_BYTES, BATCH_FEATURES):
+        for feature in batch:
+            changes.add(feature)
         yield list(map(_as_json, batch))
-    for note in (*changes.notes(chosen), *producers.notes()):
+    for note in (*changes.notes(options), *producers.notes()):
         reader.note(note)
     yield []
 
@@ -258,16 +257,19 @@ def _features(
 def _single_points(
     features: Iterator[SourceFeature], note: Note, *, is_mixed: bool
 ) -> Iterator[SourceFeature]:
-    """Yield a feature for each point of one that has several, numbered behind its name; where
-    points and areas are read, also for all else of a collection with points."""
+    """Yield a numbered feature for each point of a feature with several.
+
+    Args:
+        is_mixed: points and areas are read, so the rest of a collection is a feature too.
+    """
     number = 0
     for feature in features:
         geometry = feature.geometry or {}
-        others, points = by_kind(geometry) if is_mixed else (None, points_of(geometry))
+        others, points = split_points(geometry) if is_mixed else (None, points_of(geometry))
         if len(points) + (others is not None) < 2 or feature.problems:
             number += 1
-            one = points[0] if is_mixed and points else feature.geometry
-            yield replace(feature, number=number, geometry=one)
+            single = points[0] if is_mixed and points else feature.geometry
+            yield replace(feature, number=number, geometry=single)
             continue
         note(_DIVIDED)
         if others is not None:
@@ -278,14 +280,13 @@ def _single_points(
             yield replace(feature, number=number, geometry=point, part=part)
 
 
-def _as_json(item: Candidate | Rejected) -> dict[str, Any]:
-    if isinstance(item, Rejected):
-        return asdict(replace(item, problems=item.problems[:PROBLEMS]))
-    geometry = item.boundary or item.location
-    values = stored_values(item)
+def _as_json(feature: Candidate | RejectedFeature) -> dict[str, Any]:
+    if isinstance(feature, RejectedFeature):
+        return asdict(replace(feature, problems=feature.problems[:PROBLEMS]))
+    geometry = feature.boundary or feature.location
     return {
-        "number": item.number,
-        "values": values,
+        "number": feature.number,
+        "values": stored_values(feature),
         "geometry": None if geometry is None else geometry.text,
     }
 
@@ -302,37 +303,36 @@ _ANSWERS: Final[dict[str, Callable[..., Iterator[Any]]]] = {
 }
 
 
-def _geometry_bytes(item: Candidate | Rejected) -> int:
-    if isinstance(item, Rejected):
-        return len(item.shape or "")
-    return 0 if item.boundary is None else len(item.boundary.text)
+def _geometry_bytes(feature: Candidate | RejectedFeature) -> int:
+    if isinstance(feature, RejectedFeature):
+        return len(feature.shape or "")
+    return 0 if feature.boundary is None else len(feature.boundary.text)
 
 
 def _restrict() -> None:
-    """Let other processes come first, and gain no privileges, where the system can do that."""
+    """Lower the priority, and give up gaining privileges on Linux."""
     os.nice(_NICENESS)
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
 
 
-def _bound_resources(seconds: int, memory: int) -> None:
-    """Let this process fail when it takes too much, whatever it runs. Linux only; macOS has other
-    limits."""
+def _limit_resources(seconds: int, memory: int) -> None:
+    """Let the system end this process when it exceeds its limits. Linux only."""
     data = _memory_in_use() + memory
-    for kind, soft, most in (
+    for kind, soft, hard in (
         (resource.RLIMIT_DATA, data, data),
-        (resource.RLIMIT_CPU, seconds, seconds + 1),  # so that the signal says which limit it was
+        (resource.RLIMIT_CPU, seconds, seconds + 1),  # SIGXCPU first: it says which limit it was
         (resource.RLIMIT_CORE, 0, 0),
     ):
-        _, hard = resource.getrlimit(kind)
+        _, present_hard = resource.getrlimit(kind)
         with suppress(ValueError, OSError):
-            allowed = most if hard == resource.RLIM_INFINITY else min(most, hard)
+            allowed = hard if present_hard == resource.RLIM_INFINITY else min(hard, present_hard)
             resource.setrlimit(kind, (min(soft, allowed), allowed))
 
 
 def _memory_in_use() -> int:
-    """The bytes of data of this process."""
+    """The bytes of data of this process; 0 if the system does not say."""
     with suppress(OSError):
-        fields = Path("/proc/self/statm").read_text().split()
-        return int(fields[5]) * os.sysconf("SC_PAGE_SIZE")
+        pages = int(Path("/proc/self/statm").read_text().split()[5])
+        return pages * os.sysconf("SC_PAGE_SIZE")
     return 0

@@ -1,4 +1,4 @@
-"""The interface of targets: the steps of an import handle projects and assets by it."""
+"""The interface of projects and assets for the steps of an import."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ METADATA: Final = "metadata_json"
 
 
 class CannotImport(Exception):
-    """A feature cannot be imported into this account. ``field`` is the one that conflicts."""
+    """A feature conflicts with the account, by one of its fields."""
 
     def __init__(self, message: str, field: str) -> None:
         super().__init__(message)
@@ -28,11 +28,13 @@ class CannotImport(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What an import will do with a feature. ``name`` is that of the target: the project or asset
-    that the feature becomes, changes, or already is. ``changes`` names the fields that differ, and
-    ``metadata_changes`` the keys of the metadata.
-    ``is_namesake``: it is new, and another one had its name before the import. ``outside``: an
-    asset lies outside its project's boundary; None: one of the two has no place."""
+    """The decision about a feature.
+
+    ``name`` and ``target_id`` are those of the project or asset that the feature becomes, changes,
+    or already is. ``changes`` names the fields that differ, ``metadata_changes`` the keys of the
+    metadata. ``is_namesake``: the feature is new, and another target has its name. ``outside``: an
+    asset lies outside the boundary of its project; None: one of them has no place.
+    """
 
     verdict: Verdict
     name: str
@@ -46,14 +48,14 @@ class Decision:
 
 
 def field_names(columns: dict[str, Any]) -> tuple[str, ...]:
-    """The names of the fields in these columns."""
+    """The names of the fields that are stored in these columns."""
     return tuple("metadata" if name == METADATA else name for name in columns)
 
 
-def changed_columns(target: Any, item: Candidate) -> dict[str, Any]:
-    """The values of a feature that its target does not have yet, by column."""
+def changed_columns(target: Any, candidate: Candidate) -> dict[str, Any]:
+    """The values of a feature that differ from its target's, by column."""
     changes: dict[str, Any] = {}
-    for column, value in item.values.items():
+    for column, value in candidate.values.items():
         if column == METADATA:
             if metadata := changed_metadata(target.metadata_json, value):
                 changes[METADATA] = metadata
@@ -63,13 +65,13 @@ def changed_columns(target: Any, item: Candidate) -> dict[str, Any]:
 
 
 def metadata_keys(target: Any, columns: dict[str, Any]) -> tuple[str, ...]:
-    """The keys of metadata that differ between a target and ``changed_columns`` of it."""
+    """The keys of metadata that ``changed_columns`` has changed."""
     return changed_keys(target.metadata_json, columns.get(METADATA))
 
 
-class Written(NamedTuple):
-    """A target after it was written: its new ``updated_at`` as ``written_at``, and the columns that
-    were replaced as ``before``, None for a new one."""
+class WrittenTarget(NamedTuple):
+    """A target that was written. ``written_at`` is its ``updated_at``, ``before`` has the replaced
+    columns; None for a new target."""
 
     target_id: str
     name: str
@@ -78,17 +80,17 @@ class Written(NamedTuple):
 
 
 class CannotUndo(Exception):
-    """A target is kept by an undo; the message says why."""
+    """An undo keeps a target; the message says why."""
 
 
 class Matcher(Protocol):
     """Decides about the features of a layer, in their order."""
 
-    def decide(self, item: Candidate) -> Decision:
+    def decide(self, candidate: Candidate) -> Decision:
         """Decide about a feature. Raises CannotImport."""
 
     def free_name(self, name: str) -> str:
-        """A name that a new target can have: this one, perhaps followed by a number."""
+        """Return a name for a new target: this one, followed by a number if it is in use."""
 
 
 class Targets(Protocol):
@@ -99,36 +101,35 @@ class Targets(Protocol):
         account_id: str,
         match: Match,
         repeated_names: Collection[str] = (),
-        taken: Container[str] = (),
+        taken_ids: Container[str] = (),
     ) -> Matcher:
         """The matcher for the features of one layer.
 
         Args:
-            repeated_names: names that several features have, as ``fold`` makes them.
-            taken: ids of the targets that other features of the import are.
+            repeated_names: names of several features, folded.
+            taken_ids: ids of the targets of other features of the import.
         """
 
-    def create(self, principal: Principal, item: Candidate, name: str) -> Written:
+    def create(self, principal: Principal, candidate: Candidate, name: str) -> WrittenTarget:
         """Create the target of a feature. Raises ApiError."""
 
-    def prepare(self, account_id: str, item: Candidate, decision: Decision) -> Any:
-        """Do the work that would delay others in the transaction of ``change``, which gets the
-        result."""
+    def prepare(self, account_id: str, candidate: Candidate, decision: Decision) -> Any:
+        """Do slow work for ``change`` outside its transaction. Returns its argument
+        ``prepared``."""
 
     def change(
         self,
         principal: Principal,
-        item: Candidate,
+        candidate: Candidate,
         decision: Decision,
         match: Match,
         prepared: Any = None,
-    ) -> Written | None:
-        """Change the target of a feature. Returns None if there is nothing left to change. Raises
+    ) -> WrittenTarget | None:
+        """Change the target of a feature. Returns None if nothing is left to change. Raises
         ApiError."""
 
     def prepare_undo(self, account_id: str, row: Any) -> Any:
-        """Do the work that would delay others in the transaction of ``undo``, which gets the
-        result."""
+        """Do slow work for ``undo`` outside its transaction. Returns its argument ``prepared``."""
 
     def undo(self, principal: Principal, row: Any, prepared: Any = None) -> None:
-        """Undo what a stored feature did. Raises CannotUndo."""
+        """Undo what was written of a feature. Raises CannotUndo."""

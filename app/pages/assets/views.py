@@ -13,9 +13,9 @@ from app.assets.places import find_places
 from app.assets.words import known_words
 from app.auth.principal import Principal
 from app.db.transactions import transaction
-from app.exports.responses import file_response
+from app.exports.responses import export_response
 from app.exports.schemas import AssetExportQuerySchema
-from app.exports.service import export_of, record_export
+from app.exports.service import export_of, log_export
 from app.http.errors import BadRequest
 from app.pages.assets.filters import CHANGED, PER_PAGE, SORTS, AssetFilters, read_filters
 from app.pages.export_formats import format_names
@@ -104,9 +104,9 @@ def export(principal: Principal) -> Response:
         if since := filters.values.get("updated_since"):
             loaded["updated_since"] = since
     file = export_of("assets", principal.account_id, loaded)
-    response = file_response(file)
+    response = export_response(file)
     with transaction():
-        record_export(file, principal.account_name)
+        log_export(file, principal.account_name)
     return response
 
 

@@ -9,8 +9,8 @@ from flask import Response, request
 
 from app.auth.principal import Principal
 from app.db.transactions import transaction
-from app.exports.responses import file_response
-from app.exports.service import record_export
+from app.exports.responses import export_response
+from app.exports.service import log_export
 from app.http.errors import ApiError, BadRequest, ValidationFailed
 from app.pages.eudr import words
 from app.pages.eudr.choices import FORM, STATUSES, Choices, read_choices
@@ -61,9 +61,9 @@ def download(principal: Principal) -> Response:
     choices = read_choices(request.args)
     refuse_problems(choices.problems)
     export = choices.export(principal)
-    response = file_response(export)
+    response = export_response(export)
     with transaction():
-        record_export(export, principal.account_name)
+        log_export(export, principal.account_name)
     return response
 
 

@@ -1,4 +1,4 @@
-"""The pages of imports, with what they show."""
+"""Rendering the pages of imports."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from app.imports.features.geometries import NO_POINT
 from app.imports.questions import project_places
 from app.imports.schemas import ImportCreateSchema
 from app.pages.filters import list_address
-from app.pages.imports import choices, words
+from app.pages.imports import settings_form, words
 from app.pages.project_choice import find_projects, projects_by_id
 from app.policy.files import FEATURES, FORMATS_IN
 from app.policy.imports import IMPORT_DAYS, WORKING
@@ -30,65 +30,67 @@ from app.site.pages import live_part, page
 from app.site.signed_in import is_from_script
 
 _PER_PAGE: Final = 50
-_CHOICES: Final = 100  # projects that assets can be imported into
+_PROJECT_CHOICES: Final = 100
 _FEATURES_PER_PAGE: Final = 100
 _SYSTEMS: Final = 20
 _SEARCH_LENGTH: Final = 100  # characters
 
-# What the page shows besides the verdicts, as the service takes it.
-_OTHERS: Final[dict[str, dict[str, Any]]] = {
+# The filters of the page besides the verdicts, as those of ``list_features``.
+_FILTERS: Final[dict[str, dict[str, Any]]] = {
     "overlapping": {"overlapping": True},
     "left_out": {"left_out": True},
     "kept": {"state": "kept"},
 }
 
 
-class Shown(NamedTuple):
-    """Which features of an import the page shows."""
+class FeaturePage(NamedTuple):
+    """A page of the features of an import. ``show``: a verdict, a name in _FILTERS, or empty for
+    all."""
 
-    show: str  # a verdict, a name in _OTHERS or empty for all
+    show: str
     page: int
 
     @property
-    def wanted(self) -> dict[str, Any]:
-        """As the service takes it."""
-        chosen: dict[str, Any] = {"verdict": self.show} if self.show else {}
-        if self.show in _OTHERS:
-            chosen = _OTHERS[self.show]
-        return {**chosen, "page": self.page, "per_page": _FEATURES_PER_PAGE}
+    def filters(self) -> dict[str, Any]:
+        """The arguments of ``list_features``."""
+        filters: dict[str, Any] = {"verdict": self.show} if self.show else {}
+        if self.show in _FILTERS:
+            filters = _FILTERS[self.show]
+        return {**filters, "page": self.page, "per_page": _FEATURES_PER_PAGE}
 
     def query(self, **others: Any) -> str:
-        """The query of an address that shows these features, but for what is named."""
+        """The query of an address that shows these features, with ``others`` replaced."""
         return list_address("", {**self._asdict(), **others}, {"page": 1})
 
 
-def shown_features() -> Shown:
-    """Which features the address of the request asks for."""
+def feature_page() -> FeaturePage:
+    """The page of features that the request names."""
     show = request.args.get("show", "")
-    return Shown(show if show in (*words.VERDICTS, *_OTHERS) else "", _page_number())
+    return FeaturePage(show if show in (*words.VERDICTS, *_FILTERS) else "", _page_number())
 
 
-def _shown_with(account_id: str, import_id: str) -> Shown:
-    """Likewise, or the page of all features that has the one that the address names."""
+def _page_with_feature(account_id: str, import_id: str) -> FeaturePage:
+    """The page of all features with the one that the request names, or ``feature_page``."""
     number = request.args.get("feature", type=int)
     if number is None:
-        return shown_features()
+        return feature_page()
     before = listing.count_before(account_id, import_id, min(max(number, 1), FEATURES))
-    return Shown("", before // _FEATURES_PER_PAGE + 1)
+    return FeaturePage("", before // _FEATURES_PER_PAGE + 1)
 
 
 def checked(schema: type[ma.Schema], values: dict[str, Any]) -> dict[str, Any]:
-    """Values as a schema loads them. Raises ValidationFailed."""
+    """Load values by a schema. Raises ValidationFailed."""
     try:
         loaded: dict[str, Any] = schema().load(values)
     except ma.ValidationError as error:
-        details = [Detail(name, " ".join(found)) for name, found in errors_by_field(error).items()]
+        errors = errors_by_field(error)
+        details = [Detail(name, " ".join(messages)) for name, messages in errors.items()]
         raise ValidationFailed(details=details) from None
     return loaded
 
 
-def uploaded() -> dict[str, Any]:
-    """The file of the form and what it becomes. Raises ValidationFailed."""
+def upload_values() -> dict[str, Any]:
+    """The values of the upload form. Raises ValidationFailed."""
     if not request.files.get("file"):
         raise ValidationFailed(details=[Detail("file", "Choose a file.")])
     values: dict[str, Any] = {"file": request.files["file"], "kind": request.form.get("kind", "")}
@@ -104,7 +106,7 @@ def list_page(principal: Principal) -> Response:
     """The list of imports."""
     number = _page_number()
     records, total = listing.list_imports(principal, page=number, per_page=_PER_PAGE)
-    projects = _project_names(principal.account_id, (each["project_id"] for each in records))
+    projects = _project_names(principal.account_id, (record["project_id"] for record in records))
     return page(
         "imports/imports.html",
         imports=records,
@@ -119,19 +121,19 @@ def list_page(principal: Principal) -> Response:
 
 
 def upload_page(principal: Principal, error: ApiError | None = None) -> Response:
-    """The form to upload a file, with what was wrong with it."""
+    """The form to upload a file, with its errors."""
     draft = Draft(sent_texts(request.values, ("file", "kind", "project_id", "search")))
     texts = draft.texts
     texts["kind"] = texts["kind"] or ("assets" if texts["project_id"] else "projects")
     if error is not None:
         draft.show(error)
-    found, total = _project_choices(principal.account_id, texts["search"], texts["project_id"])
+    projects, total = _project_choices(principal.account_id, texts["search"], texts["project_id"])
     return form_page(
         "imports/new.html",
         draft,
         error.status if error else None,
-        projects=found,
-        more=total - _CHOICES,
+        projects=projects,
+        more=total - _PROJECT_CHOICES,
         most=_most_bytes(),
         size=words.size(_most_bytes()),
         limits=words.limits(_most_bytes()),
@@ -139,11 +141,11 @@ def upload_page(principal: Principal, error: ApiError | None = None) -> Response
 
 
 def project_options(principal: Principal) -> Response:
-    """The choices of the menu of projects, for a search."""
+    """The options of the menu of projects that a search finds."""
     search, chosen = request.args.get("search", ""), request.args.get("project_id")
-    found, total = _project_choices(principal.account_id, search, chosen)
-    more = total - _CHOICES
-    return page("imports/options.html", projects=found, chosen=chosen, more=more)
+    projects, total = _project_choices(principal.account_id, search, chosen)
+    more = total - _PROJECT_CHOICES
+    return page("imports/options.html", projects=projects, chosen=chosen, more=more)
 
 
 def import_page(
@@ -152,43 +154,43 @@ def import_page(
     error: ApiError | None = None,
     typed: MultiDict[str, str] | None = None,
 ) -> Response:
-    """One import; for a script without what is around it.
+    """One import; for a script only the part that changes.
 
     Args:
-        typed: the form that says how the file is read, if it was sent.
+        typed: the form for how the file is read, if it was sent.
     """
-    found = listing.read_import(principal, import_id)
-    shown = _shown_with(principal.account_id, import_id)
-    features, total = listing.list_features(principal, import_id, **shown.wanted)
-    projects = _project_names(principal.account_id, [found["project_id"]])
-    asks_project = any(question["code"] == "geometry_type" for question in found["questions"])
-    has_map = any(map(_has_places, found["questions"]))
+    record = listing.read_import(principal, import_id)
+    selection = _page_with_feature(principal.account_id, import_id)
+    features, total = listing.list_features(principal, import_id, **selection.filters)
+    projects = _project_names(principal.account_id, [record["project_id"]])
+    asks_project = any(question["code"] == "geometry_type" for question in record["questions"])
+    has_map = any(map(_has_places, record["questions"]))
     search, systems_text = request.args.get("search", ""), request.args.get("systems")
     choosable, number = (
         _project_choices(principal.account_id, search, None) if asks_project else ([], 0)
     )
     values = {
-        "found": found,
+        "record": record,
         "error": error,
         "can": available_actions(principal, import_id),
-        "is_working": found["status"] in WORKING,
-        "percent": words.percent(found),
-        "why_not": words.why_not(found),
-        "shown": shown,
+        "is_working": record["status"] in WORKING,
+        "percent": words.percent(record),
+        "why_not": words.why_not(record),
+        "selection": selection,
         "features": features,
         "total": total,
         "pages": math.ceil(total / _FEATURES_PER_PAGE),
-        "has_no_points": words.has_fault(found, NO_POINT),
+        "has_no_points": words.has_fault(record, NO_POINT),
         "choices": choosable,
-        "more": number - _CHOICES,
+        "more": number - _PROJECT_CHOICES,
         "search": search,
         "asked": "crs" if systems_text else "geometry_type" if search else None,
         "systems_text": systems_text,
-        "systems": _systems(principal.account_id, found, systems_text or ""),
+        "systems": _systems(principal.account_id, record, systems_text or ""),
         "near": _near(principal.account_id) if has_map else [],
-        "reading": choices.reading_of(found),
+        "reading": settings_form.file_reading(record),
         "typed": typed or MultiDict(),
-        "project": projects.get(found["project_id"]),
+        "project": projects.get(record["project_id"]),
         "formats": FORMATS_IN,
         "words": words,
     }
@@ -198,19 +200,19 @@ def import_page(
 
 
 def _has_places(question: Mapping[str, Any]) -> bool:
-    return any(each["bbox"] for each in (question, *question["options"]))
+    return any(item["bbox"] for item in (question, *question["options"]))
 
 
 def _near(account_id: str) -> list[tuple[float, float]]:
-    """Where projects of the account are, for a small map."""
+    """Positions of the account's projects, for a small map."""
     return [(round(x, 3), round(y, 3)) for x, y in project_places(account_id)]
 
 
-def _systems(account_id: str, found: Mapping[str, Any], text: str) -> list[ProjectedSystem]:
-    """The coordinate systems that a search finds, those first in which the file may be."""
+def _systems(account_id: str, record: Mapping[str, Any], text: str) -> list[ProjectedSystem]:
+    """The coordinate systems that a search finds, the likeliest for the file first."""
     near = project_places(account_id) if text else []
-    asked = (question.get("position") for question in found["questions"])
-    position = next(filter(None, asked), None)
+    positions = (question.get("position") for question in record["questions"])
+    position = next(filter(None, positions), None)
     return find_systems(text[:_SEARCH_LENGTH], near, _SYSTEMS, position, _country_of)
 
 
@@ -229,17 +231,17 @@ def _most_bytes() -> int:
 
 def _project_names(account_id: str, ids: Iterable[str | None]) -> dict[str, str]:
     """The names of projects by their ids, without those that are deleted."""
-    found = projects_by_id(account_id, filter(None, ids))
-    return {project_id: record["name"] for project_id, record in found.items()}
+    projects = projects_by_id(account_id, filter(None, ids))
+    return {project_id: record["name"] for project_id, record in projects.items()}
 
 
 def _project_choices(
     account_id: str, search: str, chosen: str | None
 ) -> tuple[list[tuple[str, str]], int]:
-    """The ids and names of the first projects that a search finds, with the chosen one, and how
-    many it finds."""
-    found, total, _ = find_projects(account_id, search.strip(), _CHOICES)
-    choices = [(record["id"], record["name"]) for record in found]
+    """The ids and names of the first projects that a search finds, with the chosen one, and the
+    number of all that it finds."""
+    records, total, _ = find_projects(account_id, search.strip(), _PROJECT_CHOICES)
+    choices = [(record["id"], record["name"]) for record in records]
     if chosen and chosen not in dict(choices):
         choices = [*_project_names(account_id, [chosen]).items(), *choices]
     return choices, total

@@ -1,4 +1,4 @@
-"""The list of imports, the upload of a file, and one import with what can be done with it."""
+"""Views of imports: their list, the upload of a file, and one import with its actions."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ from app.api.openapi.geojson import GEOJSON
 from app.auth.principal import Principal
 from app.db.transactions import transaction
 from app.http.errors import ApiError, PayloadTooLarge, PreconditionFailed
-from app.imports import checks, listing, service, uploads
-from app.imports import shapes as imports_shapes
+from app.imports import checks, feature_map, listing, service, uploads
 from app.imports.schemas import ImportUpdateSchema
-from app.pages.imports import choices, rendering, words
+from app.pages.imports import rendering, settings_form, words
 from app.policy.files import FORM_BYTES
 from app.site.pages import PageBlueprint, page, redirect_to
 from app.site.protection import FormLimits, own_site_only, with_form_limits
@@ -22,7 +21,7 @@ from app.site.signed_in import current_person, is_from_script, of_account
 
 bp = PageBlueprint("import_pages", __name__, section="/imports")
 
-_NEEDS: Final = "projects:write"  # every role that has this one also has assets:write
+_NEEDS: Final = "projects:write"  # each role with this permission has assets:write too
 _ONE: Final = "/imports/<import_id>"
 
 
@@ -48,15 +47,15 @@ def new_import(principal: Principal) -> Response:
 def upload(principal: Principal) -> Response:
     """Store a file, and begin to read it."""
     try:
-        values = rendering.uploaded()
+        values = rendering.upload_values()
         file = values.pop("file")
         checks.check_new_import(principal, **values)
         upload_id = uploads.store_file(principal.account_id, file.stream, transaction)
         with transaction():
-            made = service.create_import(
+            import_ = service.create_import(
                 principal, **values, filename=file.filename, upload_id=upload_id
             )
-            path = f"/imports/{made.id}"
+            path = f"/imports/{import_.id}"
     except PayloadTooLarge:
         raise
     except ApiError as error:
@@ -70,11 +69,11 @@ def upload(principal: Principal) -> Response:
 
 @bp.errorhandler(PayloadTooLarge)
 def too_large(error: PayloadTooLarge) -> Response:
-    """Say how large a file may be, in the form that uploads it."""
+    """Show the size limit to whoever uploads a file that is too large."""
     if request.endpoint != f"{bp.name}.{upload.__name__}":
         return render_error(error)
-    most = current_app.config["SETTINGS"].max_import_bytes
-    message = f"The file is larger than {words.size(most)}. Split it into several, or simplify it."
+    limit = current_app.config["SETTINGS"].max_import_bytes
+    message = f"The file is larger than {words.size(limit)}. Split it into several, or simplify it."
     if is_from_script():
         return render_error(PayloadTooLarge(message))
     current_person()  # for the navigation
@@ -84,7 +83,7 @@ def too_large(error: PayloadTooLarge) -> Response:
 @bp.get(_ONE)
 @of_account(_NEEDS)
 def one_import(principal: Principal, import_id: str) -> Response:
-    """One import: how far it is, what it would change, and how the file was read."""
+    """One import: its progress, its changes, and how the file was read."""
     return rendering.import_page(principal, import_id)
 
 
@@ -93,7 +92,7 @@ def one_import(principal: Principal, import_id: str) -> Response:
 @own_site_only
 def shapes(principal: Principal, import_id: str) -> Response:
     """A page of features of an import, as GeoJSON for the map."""
-    drawn = imports_shapes.draw_features(principal, import_id, **rendering.shown_features().wanted)
+    drawn = feature_map.features_on_map(principal, import_id, **rendering.feature_page().filters)
     return Response(drawn, content_type=GEOJSON, headers={"Cache-Control": "no-store"})
 
 
@@ -101,9 +100,11 @@ def shapes(principal: Principal, import_id: str) -> Response:
 @of_account(_NEEDS)
 def change(principal: Principal, import_id: str) -> Response:
     """Read the file again, with other choices."""
-    found = listing.read_import(principal, import_id)
+    record = listing.read_import(principal, import_id)
     try:
-        values = rendering.checked(ImportUpdateSchema, choices.read_choices(request.form, found))
+        values = rendering.checked(
+            ImportUpdateSchema, settings_form.read_choices(request.form, record)
+        )
         with transaction():
             service.change_import(principal, import_id, values)
     except ApiError as error:
@@ -114,11 +115,11 @@ def change(principal: Principal, import_id: str) -> Response:
 @bp.post(f"{_ONE}/leave-out")
 @of_account(_NEEDS)
 def leave_out(principal: Principal, import_id: str) -> Response:
-    """Leave out the features of a page that are not ticked, and take in those that are."""
+    """Leave out the listed features that are not ticked, and include the others."""
     try:
         with transaction():
             before = service.lock_import(principal, import_id).left_out
-            values = {"left_out": choices.left_out(request.form, before)}
+            values = {"left_out": settings_form.left_out(request.form, before)}
             values = rendering.checked(ImportUpdateSchema, values)
             service.change_import(principal, import_id, values)
     except ApiError as error:
@@ -127,16 +128,16 @@ def leave_out(principal: Principal, import_id: str) -> Response:
         return rendering.import_page(principal, import_id, error)
     if is_from_script():
         return rendering.import_page(principal, import_id)
-    return redirect_to(f"/imports/{import_id}{rendering.shown_features().query()}#features")
+    return redirect_to(f"/imports/{import_id}{rendering.feature_page().query()}#features")
 
 
 @bp.post(f"{_ONE}/apply")
 @of_account(_NEEDS)
 def apply(principal: Principal, import_id: str) -> Response:
-    """Apply an import, unless the file was read again since the page was loaded."""
+    """Apply an import, unless its preview has changed since the page was loaded."""
     try:
         with transaction():
-            service.apply_import(principal, import_id, looked_at=request.form.get("looked_at", ""))
+            service.apply_import(principal, import_id, reviewed=request.form.get("looked_at", ""))
     except PreconditionFailed as error:
         return rendering.import_page(principal, import_id, error)
     return redirect_to(f"/imports/{import_id}")

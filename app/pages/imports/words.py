@@ -1,4 +1,4 @@
-"""What the pages of imports say, in words and numbers."""
+"""Texts of the pages of imports."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from typing import Any, Final, NamedTuple
 
 from app.geometry.plain_words import MENDABLE, plain_message
 from app.imports.available_actions import AvailableActions
-from app.imports.features.faults import without_numbers
 from app.imports.features.mapping import ColumnMapping, ignored_among
-from app.imports.questions import must_answer
+from app.imports.features.summary import without_numbers
+from app.imports.questions import required_question
 from app.imports.record import country_words, overlap_words
-from app.pages.imports.choices import Reading
+from app.pages.imports.settings_form import FileReading
 from app.policy.files import FEATURES, FORMATS_IN
 from app.policy.request_limits import GEOMETRY_POSITIONS
 from app.site.pages import format_hectares
 
-# The words for each status, and the class of their tag.
+# The text of each status, and the class of its tag.
 STATUSES: Final[dict[str, tuple[str, str]]] = {
     "reading": ("Reading the file", "draft"),
     "ready": ("Ready to review", "draft"),
@@ -43,7 +43,7 @@ FIELDS: Final[dict[str, str]] = {
     "location": "location",
     "metadata": "metadata",
 }
-_KEYS_SHOWN: Final = 10
+_LISTED_KEYS: Final = 10
 _WARNINGS: Final[dict[str, str]] = {
     "spike": "with spikes",
     "repeated_position": "with repeated corners",
@@ -56,13 +56,13 @@ _MEGABYTE: Final = 1024 * 1024
 
 
 def counted(number: int, noun: str) -> str:
-    """``1 project``, ``12 projects``; nouns are plural, as the kinds of imports are."""
+    """``1 project``, ``12 projects``, from a plural noun."""
     return f"{number:,} {noun.removesuffix('s') if number == 1 else noun}"
 
 
-def size(most: int) -> str:
-    """A number of bytes for people: ``1.5 MB``."""
-    return f"{most / _MEGABYTE:,.4g} MB" if most >= _MEGABYTE else f"{most / 1024:,.4g} KB"
+def size(number: int) -> str:
+    """A number of bytes as ``1.5 MB``."""
+    return f"{number / _MEGABYTE:,.4g} MB" if number >= _MEGABYTE else f"{number / 1024:,.4g} KB"
 
 
 def formats() -> str:
@@ -71,60 +71,60 @@ def formats() -> str:
     return f"{', '.join(others)} or {last}"
 
 
-def limits(most: int) -> list[str]:
+def limits(max_bytes: int) -> list[str]:
     """The limits of a file, a phrase each."""
     return [
         formats(),
-        f"At most {size(most)} and {FEATURES:,} features",
+        f"At most {size(max_bytes)} and {FEATURES:,} features",
         f"At most {GEOMETRY_POSITIONS:,} positions in one boundary",
     ]
 
 
-def summary(found: Mapping[str, Any]) -> str:
-    """What an import would do, or has done."""
-    counts = found["counts"]
-    if is_open(found):
-        return f"{counted(found['progress']['total'], 'features')}, not judged yet"
+def summary(record: Mapping[str, Any]) -> str:
+    """A sentence about what an import would do, or has done."""
+    counts = record["counts"]
+    if is_open(record):
+        return f"{counted(record['progress']['total'], 'features')}, not judged yet"
     words = ("new", "changed", "the same", "rejected", "left out")
     parts = [
         f"{counts[name]:,} {word}"
         for name, word in zip((*VERDICTS, "left_out"), words, strict=True)
         if counts[name]
     ]
-    if found["status"] == "ready":
+    if record["status"] == "ready":
         place = len(parts) - bool(counts["rejected"]) - bool(counts["left_out"])
-        parts[place:place] = overlap_words(found, format_hectares)
-    parts += _placeless(found)
+        parts[place:place] = overlap_words(record, format_hectares)
+    parts += _placeless(record)
     return ", ".join(parts) or "No features"
 
 
-def _placeless(found: Mapping[str, Any]) -> list[str]:
-    counts = found["counts"]
+def _placeless(record: Mapping[str, Any]) -> list[str]:
+    counts = record["counts"]
     placeless = counts["without_boundary"]
     if not placeless:
         return []
     total = sum(counts[verdict] for verdict in ("new", "changed", "same"))
     how_many = "none with" if placeless >= total > 1 else f"{placeless:,} without"
-    return [f"{how_many} {'a boundary' if found['kind'] == 'projects' else 'a location'}"]
+    return [f"{how_many} {'a boundary' if record['kind'] == 'projects' else 'a location'}"]
 
 
-def is_open(found: Mapping[str, Any]) -> bool:
-    """Whether no feature is judged before a question is answered."""
-    is_judged = any(found["counts"][verdict] for verdict in ("new", "changed", "same"))
-    is_asked = found["crs"] is None or found["message"] is not None
-    return found["status"] == "ready" and is_asked and not is_judged
+def is_open(record: Mapping[str, Any]) -> bool:
+    """True if no feature can be judged before a question is answered."""
+    is_judged = any(record["counts"][verdict] for verdict in ("new", "changed", "same"))
+    is_asked = record["crs"] is None or record["message"] is not None
+    return record["status"] == "ready" and is_asked and not is_judged
 
 
-def status(found: Mapping[str, Any]) -> tuple[str, str]:
-    """The words for the status of an import, and the class of their tag."""
-    is_asked = found["status"] == "ready" and found["message"] is not None
-    return ("Waits for an answer", "draft") if is_asked else STATUSES[found["status"]]
+def status(record: Mapping[str, Any]) -> tuple[str, str]:
+    """The text of an import's status, and the class of its tag."""
+    is_asked = record["status"] == "ready" and record["message"] is not None
+    return ("Waits for an answer", "draft") if is_asked else STATUSES[record["status"]]
 
 
-def intent(found: Mapping[str, Any]) -> str:
-    """What applying does: ``create 12 projects and change 3``."""
-    new, changed, kind = found["counts"]["new"], found["counts"]["changed"], found["kind"]
-    words = _created(new, found["counts"]["new_plots"], kind)
+def intent(record: Mapping[str, Any]) -> str:
+    """The effect of applying: ``create 12 projects and change 3``."""
+    new, changed, kind = record["counts"]["new"], record["counts"]["changed"], record["kind"]
+    words = _created(new, record["counts"]["new_plots"], kind)
     if new and changed:
         return f"create {words} and change {changed:,}"
     return f"change {counted(changed, kind)}" if changed else f"create {words}"
@@ -138,13 +138,13 @@ def _created(number: int, plots: int, kind: str) -> str:
     return f"{others}{counted(plots, 'plots')}"
 
 
-def namesakes(found: Mapping[str, Any], number: int) -> str:
-    """What to know of features that have the name of what is there."""
-    one, kind = found["kind"].removesuffix("s"), found["kind"]
+def namesakes(record: Mapping[str, Any], number: int) -> str:
+    """A hint about new features whose names are in use."""
+    singular, kind = record["kind"].removesuffix("s"), record["kind"]
     if number == 1:
         return (
-            f"One new {one} has the name of another {one}, but is not the same. If it is the same "
-            "forest, have features change what has their name."
+            f"One new {singular} has the name of another {singular}, but is not the same. If it is "
+            "the same forest, have features change what has their name."
         )
     return (
         f"{number:,} new {kind} have the names of other {kind}, but are not the same. If they are "
@@ -152,9 +152,9 @@ def namesakes(found: Mapping[str, Any], number: int) -> str:
     )
 
 
-def undo_consequence(found: Mapping[str, Any], can: AvailableActions) -> str:
-    """What an undo does, in numbers."""
-    kind, parts = found["kind"], []
+def undo_consequence(record: Mapping[str, Any], can: AvailableActions) -> str:
+    """A sentence about what an undo does."""
+    kind, parts = record["kind"], []
     if can.created:
         words = _created(can.created, can.created_plots, kind)
         parts.append(f"deletes the {words} that it created")
@@ -163,11 +163,11 @@ def undo_consequence(found: Mapping[str, Any], can: AvailableActions) -> str:
     return f"This {' and '.join(parts)}."
 
 
-def why_not(found: Mapping[str, Any]) -> str | None:
-    """Why an import that is ready cannot be applied; None: it can."""
-    if must_answer(found["questions"]):
+def why_not(record: Mapping[str, Any]) -> str | None:
+    """The reason why an import that is ready cannot be applied, or None."""
+    if required_question(record["questions"]):
         return "Answer the question above first."
-    counts = found["counts"]
+    counts = record["counts"]
     if counts["new"] or counts["changed"]:
         return None
     if counts["left_out"]:
@@ -177,25 +177,25 @@ def why_not(found: Mapping[str, Any]) -> str | None:
     return "Nothing to apply: no feature is new or changed."
 
 
-def percent(found: Mapping[str, Any]) -> int | None:
-    """How far a step is; None: nobody knows yet."""
-    done, total = found["progress"]["done"], found["progress"]["total"]
+def percent(record: Mapping[str, Any]) -> int | None:
+    """The progress of a step in percent; None: not known yet."""
+    done, total = record["progress"]["done"], record["progress"]["total"]
     return min(100, done * 100 // total) if total else None
 
 
 def matches(kind: str) -> list[tuple[str, str, str]]:
-    """The ways in which a feature finds what it changes: value, name, meaning."""
-    one = kind.removesuffix("s")
+    """The matches: (value, name, meaning)."""
+    singular = kind.removesuffix("s")
     return [
-        ("external_id", "By external id", f"the {one} that has the feature’s external id"),
-        ("name", "By name", f"the {one} that has the feature’s name, ignoring case"),
-        ("none", "Nothing", f"each feature becomes a new {one}, unless the same one is there"),
+        ("external_id", "By external id", f"the {singular} that has the feature’s external id"),
+        ("name", "By name", f"the {singular} that has the feature’s name, ignoring case"),
+        ("none", "Nothing", f"each feature becomes a new {singular}, unless the same one is there"),
     ]
 
 
-def has_fault(found: Mapping[str, Any], message: str) -> bool:
-    """Return whether some features were rejected for a reason."""
-    return any(fault["message"] == message for fault in found["faults"])
+def has_fault(record: Mapping[str, Any], message: str) -> bool:
+    """True if features were rejected with this message."""
+    return any(fault["message"] == message for fault in record["faults"])
 
 
 countries = country_words
@@ -206,57 +206,56 @@ def odd(warning: Mapping[str, Any]) -> str:
     return f"{counted(warning['features'], 'features')} {_WARNINGS[warning['code']]}"
 
 
-class Fault(NamedTuple):
-    """A problem of a feature, in plain words, with the places where it is: longitude, latitude, and
-    both as a text. ``code`` is that of the problem."""
+class FeatureFault(NamedTuple):
+    """A problem of a feature in plain words. ``places``: (longitude, latitude, both as text)."""
 
     code: str
     message: str
     places: list[tuple[float, float, str]]
 
 
-def faults(problems: Iterable[Mapping[str, Any]]) -> list[Fault]:
-    """The problems of a feature, each with all of its places. Those that differ in numbers alone
-    are one."""
-    found: dict[str, Fault] = {}
+def faults(problems: Iterable[Mapping[str, Any]]) -> list[FeatureFault]:
+    """The problems of a feature, each with all its places. Messages that differ only in numbers are
+    one problem."""
+    by_message: dict[str, FeatureFault] = {}
     for problem in problems:
         message = plain_message(problem["code"], problem["message"])
         key = without_numbers(message)
-        fault = found.setdefault(key, Fault(problem["code"], message, []))
+        fault = by_message.setdefault(key, FeatureFault(problem["code"], message, []))
         coordinates = problem["coordinates"]
         if text := place(coordinates):
             fault.places.append((coordinates[0], coordinates[1], text))
-    return list(found.values())
+    return list(by_message.values())
 
 
 def is_mendable(feature: Mapping[str, Any]) -> bool:
-    """Whether a feature was rejected for its shape alone, which the editor can change."""
+    """True if a feature was rejected only for its shape, which the editor can change."""
     problems = feature["problems"]
     return bool(problems) and all(problem["code"] in MENDABLE for problem in problems)
 
 
 def changes(feature: Mapping[str, Any]) -> str:
-    """The fields that differ, with the keys of the metadata."""
+    """The names of the fields that differ, with keys of metadata."""
     names = [FIELDS.get(name, name).lower() for name in feature["changes"]]
     if keys := feature["metadata_changes"]:
-        listed = ", ".join(keys[:_KEYS_SHOWN])
-        more = len(keys) - _KEYS_SHOWN
+        listed = ", ".join(keys[:_LISTED_KEYS])
+        more = len(keys) - _LISTED_KEYS
         keys_text = f"metadata ({listed}{f' and {more} more' if more > 0 else ''})"
         names = [keys_text if name == "metadata" else name for name in names]
     return ", ".join(names)
 
 
-def read_as(found: Mapping[str, Any], reading: Reading) -> list[tuple[str, list[str]]]:
-    """Where each column goes: what it becomes, with its columns. A name can have none."""
-    if found["mapping"] is None or reading.layer is None:
+def read_as(record: Mapping[str, Any], reading: FileReading) -> list[tuple[str, list[str]]]:
+    """The columns of each field, as (label, columns); only the name may have none."""
+    if record["mapping"] is None or reading.layer is None:
         return []
     places: dict[str, list[str]] = {"Name": []}
     for field, number in reading.fields.items():
         if number.isdecimal():
             places[FIELDS[field]] = [reading.columns[int(number)]]
-    used = ColumnMapping.from_json(found["mapping"]).used
+    used = ColumnMapping.from_json(record["mapping"]).used
     places["Geometry"] = reading.geometry_columns
-    ignored = ignored_among(reading.columns, found["kind"])
+    ignored = ignored_among(reading.columns, record["kind"])
     chosen = None if reading.metadata is None else {reading.columns[n] for n in reading.metadata}
     others = [name for name in reading.columns if name not in used]
     metadata = [
@@ -268,14 +267,14 @@ def read_as(found: Mapping[str, Any], reading: Reading) -> list[tuple[str, list[
 
 
 def places(question: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Where a question's answers put the file, with their numbers, and where it is now."""
-    numbered = [(str(n), each["bbox"]) for n, each in enumerate(question["options"], start=1)]
+    """The boxes of a question's answers by number, and of the file as read now."""
+    numbered = [(str(n), option["bbox"]) for n, option in enumerate(question["options"], start=1)]
     all_places = [("now", question["bbox"]), *numbered]
     return [{"label": label, "bbox": bbox} for label, bbox in all_places if bbox]
 
 
 def middle(box: Sequence[float] | None) -> str | None:
-    """The middle of a box as a text; None: there is none."""
+    """The middle of a box as text; None without a box."""
     if box is None:
         return None
     west, south, east, north = box
@@ -283,7 +282,7 @@ def middle(box: Sequence[float] | None) -> str | None:
 
 
 def place(coordinates: Sequence[float] | None, digits: int = 5) -> str | None:
-    """``44.50000° N, 122.10000° W``; None for what is not on the Earth."""
+    """``44.50000° N, 122.10000° W``; None if it is not on the Earth."""
     if not coordinates or abs(coordinates[0]) > 180 or abs(coordinates[1]) > 90:
         return None
     longitude, latitude = coordinates[:2]

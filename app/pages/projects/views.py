@@ -12,9 +12,9 @@ from flask import Response, request
 from app.api.openapi.geojson import GEOJSON
 from app.auth.principal import Principal
 from app.db.transactions import transaction
-from app.exports.responses import file_response
+from app.exports.responses import export_response
 from app.exports.schemas import ProjectExportQuerySchema
-from app.exports.service import export_of, record_export
+from app.exports.service import export_of, log_export
 from app.http.errors import Conflict, NotFound
 from app.http.response_cache import cached_response
 from app.pages.export_formats import format_names
@@ -95,9 +95,9 @@ def export(principal: Principal) -> Response:
             values.pop("status", None)
     loaded = load_filters(ProjectExportQuerySchema(), values)
     file = export_of("projects", principal.account_id, loaded)
-    response = file_response(file)
+    response = export_response(file)
     with transaction():
-        record_export(file, principal.account_name)
+        log_export(file, principal.account_name)
     return response
 
 

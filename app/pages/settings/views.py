@@ -11,8 +11,8 @@ from app.account.members.service import list_members
 from app.account.service import rename_account
 from app.auth.principal import Principal
 from app.db.transactions import transaction
-from app.exports.account_export.responses import file_response
-from app.exports.account_export.service import record_export
+from app.exports.account_export.responses import archive_response
+from app.exports.account_export.service import log_account_export
 from app.http.errors import Conflict, PreconditionFailed
 from app.http.urls import absolute_url
 from app.limits.plan_file import plan_of
@@ -92,9 +92,9 @@ def export(principal: Principal) -> Response:
 
     def log_export() -> None:
         with transaction():
-            record_export(principal.account_id, principal.account_name)
+            log_account_export(principal.account_id, principal.account_name)
 
-    return file_response(principal.account_id, log_export)
+    return archive_response(principal.account_id, log_export)
 
 
 def _requirement_in_words(days: int | None) -> str:

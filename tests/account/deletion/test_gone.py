@@ -19,7 +19,7 @@ from app.db.connections import close_all
 from app.db.extensions import db
 from app.db.migrations import upgrade
 from app.db.transactions import transaction
-from app.exports.account_export.reading import ExportedAccount
+from app.exports.account_export.json_files import ExportedAccount
 from app.exports.account_export.service import write_archive
 from app.factory import create_app
 from app.http.errors import Conflict

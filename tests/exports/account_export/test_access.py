@@ -65,7 +65,7 @@ def test_a_failure_gives_the_slot_back(client: Client, monkeypatch: pytest.Monke
         raise RuntimeError("a defect")
 
     with monkeypatch.context() as patch:
-        patch.setitem(contents.CONTENTS, "members.json", contents.document(fail))
+        patch.setitem(contents.CONTENTS, "members.json", contents.json_object(fail))
         assert client.get(PATH).status_code == 500
     assert not responses._running
     assert archive_of(client).names

@@ -11,7 +11,7 @@ import pytest
 
 from app.formats.features import SourceFeature
 from app.geometry.problems import whole_problem
-from app.imports.features.candidates import Candidate, Choices, Rejected, prepare
+from app.imports.features.candidates import Candidate, ReadOptions, RejectedFeature, check_feature
 from app.imports.features.geometries import IS_LINE
 from app.imports.features.mapping import ColumnMapping
 from app.values.text import has_control, line_problem
@@ -20,7 +20,7 @@ from tests.make.features import DISTRICTS, feature
 from tests.names import NOT_NAMES
 from tests.projects import equal_area
 
-BY_NAME = Choices("projects", ColumnMapping({"name": "name"}))
+BY_NAME = ReadOptions("projects", ColumnMapping({"name": "name"}))
 
 
 def ignored(_: str) -> None:
@@ -28,9 +28,11 @@ def ignored(_: str) -> None:
 
 
 def prepared(
-    number: int, value: dict[str, Any], choices: Choices = BY_NAME
-) -> Candidate | Rejected:
-    return prepare(SourceFeature(number, value["geometry"], value["properties"]), choices, ignored)
+    number: int, value: dict[str, Any], choices: ReadOptions = BY_NAME
+) -> Candidate | RejectedFeature:
+    return check_feature(
+        SourceFeature(number, value["geometry"], value["properties"]), choices, ignored
+    )
 
 
 def test_a_feature_is_prepared() -> None:
@@ -46,7 +48,7 @@ def test_all_problems_of_a_feature_are_told() -> None:
     mapping = ColumnMapping({"name": "name", "external_id": "external_id"})
     empty = feature({"type": "Polygon", "coordinates": [[]]}, name="", external_id="x" * 201)
     made = prepared(1, empty, replace(BY_NAME, mapping=mapping))
-    assert isinstance(made, Rejected)
+    assert isinstance(made, RejectedFeature)
     assert [problem.code for problem in made.problems] == ["not_valid", "empty"]
     assert made.problems[0].field == "properties.external_id"
 
@@ -63,8 +65,8 @@ def test_a_feature_without_a_name_has_that_of_its_layer_and_its_number() -> None
 
 def test_problems_of_the_reader_are_told_too() -> None:
     problem = whole_problem("wrong_position", "It has no coordinates.", "geometry")
-    made = prepare(SourceFeature(1, None, {"name": "A"}, (problem,)), BY_NAME, ignored)
-    assert isinstance(made, Rejected)
+    made = check_feature(SourceFeature(1, None, {"name": "A"}, (problem,)), BY_NAME, ignored)
+    assert isinstance(made, RejectedFeature)
     assert made.problems == (problem,)
 
 
@@ -117,7 +119,7 @@ def test_a_long_name_is_cut_and_kept_in_the_metadata() -> None:
         choices = replace(BY_NAME, mapping=ColumnMapping({"name": "name"}, metadata))
         made = prepared(1, feature(square(), name=whole, **others), choices)
         assert isinstance(made, Candidate), metadata
-        assert (made.name, made.is_cut, made.is_kept) == (whole[:199] + "…", True, is_kept), (
+        assert (made.name, made.is_cut, made.is_kept_whole) == (whole[:199] + "…", True, is_kept), (
             metadata
         )
         kept = others | ({"name": whole.strip()} if is_kept else {})
@@ -149,10 +151,10 @@ def test_a_name_of_several_lines_is_one_line() -> None:
 def test_lines_are_closed_on_request_only() -> None:
     corners = [[0, 0], [1, 0], [1, 1]]
     line = SourceFeature(1, {"type": "LineString", "coordinates": corners}, {"name": "A"})
-    refused = prepare(line, BY_NAME, ignored)
-    assert isinstance(refused, Rejected)
+    refused = check_feature(line, BY_NAME, ignored)
+    assert isinstance(refused, RejectedFeature)
     assert refused.problems[0].message == IS_LINE
-    closed = prepare(line, replace(BY_NAME, close_lines=True), ignored)
+    closed = check_feature(line, replace(BY_NAME, close_lines=True), ignored)
     assert isinstance(closed, Candidate)
     assert closed.boundary is not None
     assert closed.boundary.positions == 4
@@ -162,7 +164,7 @@ def test_a_feature_that_was_exported_knows_its_project() -> None:
     project_id = "proj_01k9zq3mgse2j7tbyw5c4r8nhd"
     properties = {"name": "A", "id": project_id, "soil": "loam"}
     exported = replace(BY_NAME, ignored={"id"}, is_export=True)
-    made = prepare(SourceFeature(1, None, properties), exported, ignored)
+    made = check_feature(SourceFeature(1, None, properties), exported, ignored)
     assert isinstance(made, Candidate)
     assert (made.own_id, made.values) == (project_id, {"metadata_json": '{"soil":"loam"}'})
 
@@ -177,13 +179,13 @@ def test_metadata_are_as_before_the_export() -> None:
         ({"metadata": "", "soil": None, "age": 0}, {"age": 0}),
     ):
         exported = replace(BY_NAME, ignored={"id"}, is_export=True)
-        made = prepare(SourceFeature(1, None, {"name": "A", **columns}), exported, ignored)
+        made = check_feature(SourceFeature(1, None, {"name": "A", **columns}), exported, ignored)
         assert isinstance(made, Candidate), columns
         assert json.loads(made.values["metadata_json"]) == metadata, columns
 
 
 def test_a_type_in_words_becomes_a_keyword() -> None:
-    choices = Choices("assets", ColumnMapping({"name": "name", "type": "kind"}))
+    choices = ReadOptions("assets", ColumnMapping({"name": "name", "type": "kind"}))
     made = prepared(1, feature(point(), name="A", kind="Weather Station"), choices)
     assert isinstance(made, Candidate)
     assert (made.values["type"], made.location is not None) == ("weather_station", True)
@@ -194,7 +196,7 @@ def test_areas_of_districts_are_those_of_another_method() -> None:
     for name in ("Cottage Grove", "Iron River", "Jicarilla", "Sandia"):
         source = json.loads(DISTRICTS.read_text())["features"]
         one = next(f for f in source if f["properties"]["district"].startswith(name))
-        made = prepared(1, one, Choices("projects", ColumnMapping({"name": "district"})))
+        made = prepared(1, one, ReadOptions("projects", ColumnMapping({"name": "district"})))
         assert isinstance(made, Candidate), name
         assert made.boundary is not None, name
         computed = made.boundary.area_m2 / 10_000

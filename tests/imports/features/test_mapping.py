@@ -13,7 +13,7 @@ from app.imports.features.mapping import (
     ignored_columns,
     is_export,
     mapped_fields,
-    within_bound,
+    within_key_limit,
 )
 
 EXPORTED = (
@@ -135,14 +135,14 @@ def test_the_geometry_that_gdal_keeps_as_a_column_is_left_out_of_an_exported_fil
 def test_so_many_columns_as_may_be_become_metadata() -> None:
     columns = {f"c{n}": n for n in range(60)} | {"empty": None, "Risk_PCrop": "low", "Area": 3}
     scan = scanned({"name": "A", **columns})
-    mapping, left_out = within_bound(ColumnMapping({"name": "name"}), scan, {"c0"})
+    mapping, left_out = within_key_limit(ColumnMapping({"name": "name"}), scan, {"c0"})
     assert mapping.metadata == ("Risk_PCrop", "Area", *(f"c{n}" for n in range(1, 49)))
     assert left_out == [f"c{n}" for n in range(49, 60)]
     for kept in (ColumnMapping({"name": "name"}, ("c1",)), ColumnMapping({}, ())):
-        assert within_bound(kept, scan, ()) == (kept, [])
-    assert within_bound(mapping, scan, {"c0"}) == (mapping, left_out)
+        assert within_key_limit(kept, scan, ()) == (kept, [])
+    assert within_key_limit(mapping, scan, {"c0"}) == (mapping, left_out)
     with_empty = scanned({f"c{n}": n if n < 45 else None for n in range(60)})
-    mapping, left_out = within_bound(ColumnMapping({}), with_empty, ())
+    mapping, left_out = within_key_limit(ColumnMapping({}), with_empty, ())
     assert (mapping.metadata, left_out) == (tuple(f"c{n}" for n in range(45)), [])
     few = scanned({f"c{n}": n for n in range(50)})
-    assert within_bound(ColumnMapping({}), few, ()) == (ColumnMapping({}), [])
+    assert within_key_limit(ColumnMapping({}), few, ()) == (ColumnMapping({}), [])

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from app.imports.features.outlines import outline
+from app.imports.features.geometries import outline
 from app.policy.imports import OUTLINE_POSITIONS
 
 BOWTIE = [[10, 50], [10.01, 50.01], [10.01, 50], [10, 50.01], [10, 50]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.imports.features import existing, project_matching
+from app.imports.features import project_lookup, project_matching
 from app.imports.features.project_matching import ProjectMatcher, is_numbered, numbered
 from app.values.text import slugify
 
@@ -38,7 +38,7 @@ def test_long_names_that_differ_at_their_ends_are_numbered_quickly(
 
     monkeypatch.setattr(project_matching, "numbered", number)
     slugs: set[str] = set()
-    monkeypatch.setattr(existing, "has_slug", lambda _, slug: slug in slugs)
+    monkeypatch.setattr(project_lookup, "has_slug", lambda _, slug: slug in slugs)
     matcher, names = ProjectMatcher("account", "none"), [f"{'n' * 60}{n:03}" for n in range(200)]
     for name in names * 2:
         slugs.add(slugify(matcher.free_name(name)))

@@ -17,15 +17,15 @@ import pytest
 
 from app.formats.features import FileInvalid
 from app.imports.features import reader_process
-from app.imports.features.candidates import Candidate, Choices, Rejected
+from app.imports.features.candidates import Candidate, ReadOptions, RejectedFeature
 from app.imports.features.mapping import ColumnMapping
 from app.imports.features.reader_process import ReaderProcess, TooCostly
-from app.imports.features.reader_program import ReadBounds
+from app.imports.features.reader_program import ReadLimits
 from tests.make import square
 from tests.make.features import collection, feature
 
-_BOUNDS = ReadBounds(45, 450 << 20, 180.0)
-_CHOICES = Choices("projects", ColumnMapping({"name": "name", "external_id": "code"}))
+_LIMITS = ReadLimits(45, 450 << 20, 180.0)
+_CHOICES = ReadOptions("projects", ColumnMapping({"name": "name", "external_id": "code"}))
 _CANDIDATE = {
     "number": 1,
     "values": {
@@ -79,13 +79,13 @@ def replace_program(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str],
         parent.end()
 
 
-def reading(path: Path, bounds: ReadBounds | None = _BOUNDS) -> ReaderProcess:
-    return ReaderProcess(path, lambda: None, bounds)
+def reading(path: Path, limits: ReadLimits | None = _LIMITS) -> ReaderProcess:
+    return ReaderProcess(path, lambda: None, limits)
 
 
-@pytest.mark.parametrize("bounds", [_BOUNDS, None])
-def test_a_file_is_read(path: Path, bounds: ReadBounds | None) -> None:
-    with reading(path, bounds) as process:
+@pytest.mark.parametrize("limits", [_LIMITS, None])
+def test_a_file_is_read(path: Path, limits: ReadLimits | None) -> None:
+    with reading(path, limits) as process:
         opened = process.open()
         (layer,) = opened.layers
         scan = process.scan(layer, None, 10)
@@ -102,7 +102,7 @@ def test_a_file_is_read(path: Path, bounds: ReadBounds | None) -> None:
     assert isinstance(item, Candidate)
     assert item.boundary is not None
     assert (item.name, item.external_id, item.boundary.positions) == ("Alpine", "A", 5)
-    assert isinstance(bow, Rejected)
+    assert isinstance(bow, RejectedFeature)
     assert bow.problems[-1].code == "self_intersection"
 
 
@@ -140,7 +140,7 @@ def test_the_program_has_no_code_that_reaches_others() -> None:
 
 def test_what_takes_too_long_ends(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reader_process, "_POLL_SECONDS", 0.0)
-    with reading(path, ReadBounds(45, 450 << 20, -1.0)) as process, pytest.raises(TooCostly):
+    with reading(path, ReadLimits(45, 450 << 20, -1.0)) as process, pytest.raises(TooCostly):
         process.open()
 
 
@@ -171,7 +171,7 @@ class Answering:
 
     answer: bytes
 
-    def fork(self, _: ReadBounds | None, source: int, target: int, control: int) -> None:
+    def fork(self, _: ReadLimits | None, source: int, target: int, control: int) -> None:
         os.write(target, len(self.answer).to_bytes(4) + self.answer)
 
 
@@ -257,7 +257,7 @@ def test_an_answer_in_drops_is_not_waited_for(
     path: Path, replace_program: Callable[[str], None]
 ) -> None:
     replace_program("for _ in range(50): os.write(1, b'\\0\\0\\1'); time.sleep(0.1)")
-    with reading(path, ReadBounds(45, 450 << 20, 0.5)) as process, pytest.raises(TooCostly):
+    with reading(path, ReadLimits(45, 450 << 20, 0.5)) as process, pytest.raises(TooCostly):
         process.open()
 
 

@@ -1,4 +1,4 @@
-"""Stands in for ``app/maintenance/sealed.py``."""
+"""Stands in for ``app/maintenance/sealed_values.py``."""
 
 from __future__ import annotations
 

@@ -20,8 +20,8 @@ from tests.waiting import PATIENCE
 ASKED = b"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
 
 PATIENT = """
-from app.processes.web_server import arriving, response_buffer
-arriving.REQUEST_TIMEOUT = arriving.UPLOAD_TIMEOUT = 600.0
+from app.processes.web_server import arriving_requests, response_buffer
+arriving_requests.REQUEST_TIMEOUT = arriving_requests.UPLOAD_TIMEOUT = 600.0
 response_buffer.SEND_TIMEOUT = response_buffer.RESPONSE_TIMEOUT = 600.0
 """
 

@@ -39,7 +39,7 @@ def failing(start_response):
 
 IMPATIENT = f"""
 {APPLICATION}
-arriving.REQUEST_TIMEOUT = 1.0
+arriving_requests.REQUEST_TIMEOUT = 1.0
 response_buffer.SEND_TIMEOUT = 3.0
 """
 

@@ -120,8 +120,8 @@ def test_nothing_is_compared_while_others_wait(
         was_open.append(db.session().in_transaction())
         return comparing_difference(*args)
 
-    comparing_difference = comparing.difference
-    monkeypatch.setattr(comparing, "difference", noting)
+    comparing_difference = comparing.area_difference
+    monkeypatch.setattr(comparing, "area_difference", noting)
     path, body = f"/v1/projects/{project['id']}", {"geometry": square(size=0.2)}
     for _ in range(2):
         response = client.put(path, json=body, headers={"Idempotency-Key": "once"})

@@ -169,7 +169,7 @@ def _fill(client: Client, webhook_id: str) -> None:
 
 
 def _plan(client: Client, webhook_id: str) -> str:
-    whole = log_counts._before(LOG, LogStatementFilters(True, True)).compiled_for(
+    whole = log_counts._count_until_query(LOG, LogStatementFilters(True, True)).compiled_for(
         reading_engine().dialect
     )
     values = {"account_id": client.account_id, "webhook_id": webhook_id}

@@ -11,7 +11,7 @@ from app.auth.principal import Principal
 from app.db.transactions import transaction
 from app.http.errors import PreconditionFailed
 from app.http.etags import IfMatch
-from app.imports.shapes import shape_of_feature
+from app.imports.feature_map import shape_of_feature
 from app.pages.projects.editor.boundary_text import check_boundary
 from app.pages.projects.editor.forms import EXAMPLE, ProjectDraft
 from app.policy.forms import RECORD_FORM_BYTES

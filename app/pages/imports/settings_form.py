@@ -1,6 +1,6 @@
-"""The form that says how a file is read: its layer, columns, coordinates, and what matches.
+"""The form for how a file is read: its layer, columns, coordinates and match.
 
-Layers and columns are sent by their numbers: their names can have anything in them.
+Layers and columns are sent by number: names can contain anything.
 """
 
 from __future__ import annotations
@@ -20,63 +20,68 @@ NO_COLUMN: Final = "none"
 _DEGREES: Final = "EPSG:4326"
 
 
-class Reading(NamedTuple):
-    """How a file was read, as its form shows it."""
+class FileReading(NamedTuple):
+    """How a file was read, as its form shows it. ``layer``: a number.
+
+    ``file_crs``: the coordinate system that the file names. ``fields``: the number of a column,
+    AUTOMATIC or NO_COLUMN. ``metadata``: numbers of columns; None: all others. ``geometry``: the
+    columns with the geometries, if a person has named them; ``geometry_columns``: all of them.
+    """
 
     layers: list[dict[str, Any]]
-    layer: int | None  # its number
+    layer: int | None
     columns: list[str]
-    file_crs: str | None  # that the file names
-    fields: dict[str, str]  # the number of a column, AUTOMATIC or NO_COLUMN
-    metadata: list[int] | None  # numbers of columns; None: all others
-    geometry: dict[str, str]  # the columns with the geometries, where a person has named them
-    geometry_columns: list[str]  # that have them
+    file_crs: str | None
+    fields: dict[str, str]
+    metadata: list[int] | None
+    geometry: dict[str, str]
+    geometry_columns: list[str]
 
 
-def reading_of(found: Mapping[str, Any]) -> Reading:
+def file_reading(record: Mapping[str, Any]) -> FileReading:
     """How the file of an import was read."""
-    layers = found["layers"]
+    layers = record["layers"]
     names = [layer["name"] for layer in layers]
-    number = names.index(found["layer"]) if found["layer"] in names else None
+    number = names.index(record["layer"]) if record["layer"] in names else None
     columns = [] if number is None else layers[number]["columns"]
-    places = {name: place for place, name in enumerate(columns)}
-    mapping = found["mapping"] or {}
+    numbers = {name: index for index, name in enumerate(columns)}
+    mapping = record["mapping"] or {}
 
-    def chosen(field: str) -> str:
+    def column_number(field: str) -> str:
         if field not in mapping:
             return NO_COLUMN if mapping else AUTOMATIC
-        return str(places.get(mapping[field], NO_COLUMN))
+        return str(numbers.get(mapping[field], NO_COLUMN))
 
-    listed = mapping.get("metadata")
-    return Reading(
+    metadata = mapping.get("metadata")
+    return FileReading(
         layers,
         number,
         columns,
         None if number is None else layers[number]["crs"],
-        {field: chosen(field) for field in mapped_fields(found["kind"])},
-        None if listed is None else [places[name] for name in listed if name in places],
+        {field: column_number(field) for field in mapped_fields(record["kind"])},
+        None if metadata is None else [numbers[name] for name in metadata if name in numbers],
         {name: mapping[name] for name in GEOMETRY_COLUMNS if mapping.get(name)},
         [] if number is None else layers[number]["geometry_columns"],
     )
 
 
-def read_choices(form: MultiDict[str, str], found: Mapping[str, Any]) -> dict[str, Any]:
-    """What the form says, as ``ImportUpdateSchema`` takes it.
+def read_choices(form: MultiDict[str, str], record: Mapping[str, Any]) -> dict[str, Any]:
+    """The choices of a form, for ``ImportUpdateSchema``.
 
     Raises:
-        Conflict: another layer was chosen since.
-        ValidationFailed: a number is none of the form's.
+        Conflict: the layer has changed since the form was shown.
+        ValidationFailed: the form has no such layer or column.
     """
     if kind := form.get("kind"):
         return {"kind": kind, "project_id": None}
-    reading = reading_of(found)
+    reading = file_reading(record)
     if "answer" in form:
         return _answer(form, reading)
     if form.get("read_layer", "") != ("" if reading.layer is None else str(reading.layer)):
         raise Conflict(
             "changed_meanwhile",
             "layer",
-            "The file was read with another layer meanwhile. Look at it again.",
+            "The file has been read with another layer since. Review it again.",
         )
     values: dict[str, Any] = {"close_lines": "close_lines" in form}
     if match := form.get("match"):
@@ -92,18 +97,20 @@ def read_choices(form: MultiDict[str, str], found: Mapping[str, Any]) -> dict[st
 
 
 def left_out(form: MultiDict[str, str], before: Iterable[int]) -> list[int]:
-    """The features that are left out: of those that the form lists the ones that are not ticked,
-    and of the others those that were before."""
-    listed, kept = (_numbers(form.get("listed", "").split(",")), _numbers(form.getlist("kept")))
-    return sorted(set(before) - listed | (listed - kept))
+    """The numbers of features to leave out.
+
+    A listed feature is left out if it is not ticked; others stay as in ``before``.
+    """
+    listed, ticked = _numbers(form.get("listed", "").split(",")), _numbers(form.getlist("kept"))
+    return sorted(set(before) - listed | (listed - ticked))
 
 
 def _numbers(texts: Iterable[str]) -> set[int]:
     return {int(text) for text in texts if text.isascii() and text.isdecimal() and len(text) < 10}
 
 
-def _answer(form: MultiDict[str, str], reading: Reading) -> dict[str, Any]:
-    """The answer to a question, with what it leaves to the person."""
+def _answer(form: MultiDict[str, str], reading: FileReading) -> dict[str, Any]:
+    """The answer to a question, completed by the fields that the person fills in."""
     try:
         answer = loads(form["answer"].encode())
     except JsonInvalid as error:
@@ -120,7 +127,7 @@ def _answer(form: MultiDict[str, str], reading: Reading) -> dict[str, Any]:
     return answer
 
 
-def _mapping(form: MultiDict[str, str], reading: Reading) -> dict[str, Any]:
+def _mapping(form: MultiDict[str, str], reading: FileReading) -> dict[str, Any]:
     mapping: dict[str, Any] = dict(reading.geometry)
     for field in reading.fields:
         column = form.get(f"column_{field}", AUTOMATIC)
@@ -130,15 +137,14 @@ def _mapping(form: MultiDict[str, str], reading: Reading) -> dict[str, Any]:
             mapping[field] = _picked(reading.columns, column, "mapping")
     if form.get("metadata") == "chosen":
         numbers = form.getlist("metadata_column")
-        mapping["metadata"] = [_picked(reading.columns, each, "mapping") for each in numbers]
+        mapping["metadata"] = [_picked(reading.columns, number, "mapping") for number in numbers]
     else:
         mapping["metadata"] = None
     return mapping
 
 
 def _crs(form: MultiDict[str, str]) -> str | None:
-    """The coordinate system that was typed; an EPSG code can be typed as a number alone. None: that
-    of the file."""
+    """The chosen coordinate system; None: that of the file. EPSG codes may be typed as numbers."""
     if form.get("crs") != "other":
         return _DEGREES if form.get("crs") == "degrees" else None
     code = form.get("epsg", "").strip()

@@ -24,7 +24,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects import postgresql
 
 from app.db.column_types import Timestamp
-from app.maintenance.rows import TableCodec, table_codecs
+from app.maintenance.table_codec import TableCodec, table_codecs
 
 
 class Wrapped(TypeDecorator[str]):
@@ -91,8 +91,6 @@ def test_a_value_comes_back_as_it_was(name: str, kept: Any) -> None:
     "kept",
     [
         "2026-01-02T03:04:05.678Z",
-        "2026-01-02 03:04:05.678",  # as SQLite's own functions write it
-        "2026-01-02T04:04:05.678999+01:00",
         datetime(2026, 1, 2, 3, 4, 5, 678_000, UTC),
         datetime(2026, 1, 2, 4, 4, 5, 678_999, timezone(timedelta(hours=1))),
     ],

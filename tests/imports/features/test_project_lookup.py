@@ -7,7 +7,7 @@ import pytest
 from app.db import queries
 from app.db.extensions import db
 from app.geometry import Bounds
-from app.imports.features import existing
+from app.imports.features import project_lookup
 from tests import query_plans
 from tests.make import Client, make_project, square
 
@@ -17,7 +17,7 @@ def test_a_box_is_looked_for_in_the_index_of_boxes(client: Client) -> None:
     project = make_project(client, geometry=square(1, 1, 0.1))
 
     def look() -> None:
-        found = existing.with_box(client.account_id, Bounds(1, 1, 1.1, 1.1), "Alder")
+        found = project_lookup.with_box(client.account_id, Bounds(1, 1, 1.1, 1.1), "Alder")
         assert [each.id for each in found] == [project["id"]]
 
     with client.app.app_context():
@@ -31,7 +31,7 @@ def test_what_is_looked_up_has_no_plan_of_an_empty_table(client: Client) -> None
     """PostgreSQL would keep one that reads all projects of the account."""
     with client.app.app_context():
         for _ in range(10):
-            existing.has_slug(client.account_id, "alpine")
+            project_lookup.has_slug(client.account_id, "alpine")
         if db.engine.dialect.name == "postgresql":
             connection = queries.connection_to(queries.reading_engine())
             cursor = connection.cursor()

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.imports.features.faults import Faults
+from app.imports.features.summary import FaultCounts
 from app.policy.imports import FAULTS
 
 
 def row(number: int, *problems: tuple[str, str]) -> dict[str, Any]:
-    told = [{"code": code, "message": message} for code, message in problems]
-    return {"number": number, "problems": told}
+    records = [{"code": code, "message": message} for code, message in problems]
+    return {"number": number, "problems": records}
 
 
 def test_messages_that_differ_in_numbers_are_one_fault() -> None:
-    faults = Faults()
+    faults = FaultCounts()
     line = ("wrong_type", "The feature is a line.")
     faults.add(row(1))
     faults.add(
@@ -36,7 +36,7 @@ def test_messages_that_differ_in_numbers_are_one_fault() -> None:
 
 
 def test_there_is_a_bound() -> None:
-    faults = Faults()
+    faults = FaultCounts()
     for number in range(FAULTS + 5):
         faults.add(row(number, ("not_valid", "x" * number)))
     faults.add(row(99, ("not_valid", "")))

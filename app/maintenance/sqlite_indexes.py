@@ -1,5 +1,5 @@
-"""The search and box indexes that SQLite keeps beside the tables, filled by triggers (see the first
-migration): ``<name>_text`` (FTS5) and ``<name>_box`` (R*Tree)."""
+"""The search and box indexes of SQLite, ``<name>_text`` (FTS5) and ``<name>_box`` (R*Tree), which
+triggers of the first migration fill."""
 
 # ruff: noqa: S608 - the names in the statements are those of our own tables
 
@@ -13,23 +13,23 @@ from sqlalchemy.exc import DatabaseError
 from app.db.snapshots import exclusive_writer
 
 
-class Indexes(NamedTuple):
-    """A pair of indexes. Each row of the table has a text, and a box when ``placed`` is set."""
+class TableIndexes(NamedTuple):
+    """A text and a box index. Rows of the table have a box if ``box_column`` is set."""
 
     name: str
     table: str
-    placed: str
+    box_column: str
 
 
 INDEXES: Final = (
-    Indexes("projects", "projects", "west"),
-    Indexes("assets", "assets", "longitude"),
-    Indexes("account_assets", "assets", "longitude"),
+    TableIndexes("projects", "projects", "west"),
+    TableIndexes("assets", "assets", "longitude"),
+    TableIndexes("account_assets", "assets", "longitude"),
 )
 
 
 def empty_indexes(connection: Connection) -> None:
-    """Empty the indexes, also damaged ones. The tables must be empty."""
+    """Empty the indexes, even damaged ones. The tables must be empty."""
     for name, _, _ in INDEXES:
         connection.exec_driver_sql(f"INSERT INTO {name}_text({name}_text) VALUES ('delete-all')")
         connection.exec_driver_sql(f"DELETE FROM {name}_box")
@@ -38,15 +38,15 @@ def empty_indexes(connection: Connection) -> None:
 def count_faults(connection: Connection) -> list[str]:
     """A sentence for each index with another number of rows than its table."""
     faults = []
-    for name, table, placed in INDEXES:
-        for index, found, wanted in (
+    for name, table, box_column in INDEXES:
+        for index, index_table, column in (
             (f"{name}_text", f"{name}_text_docsize", "*"),
-            (f"{name}_box", f"{name}_box", placed),
+            (f"{name}_box", f"{name}_box", box_column),
         ):
-            has = _number(connection, f"SELECT count(*) FROM {found}")
-            needs = _number(connection, f"SELECT count({wanted}) FROM {table}")
-            if has != needs:
-                faults.append(f"{index} has {has:,} rows instead of {needs:,}")
+            rows = _number(connection, f"SELECT count(*) FROM {index_table}")
+            expected = _number(connection, f"SELECT count({column}) FROM {table}")
+            if rows != expected:
+                faults.append(f"{index} has {rows:,} rows instead of {expected:,}")
     return faults
 
 
@@ -63,8 +63,8 @@ def text_faults(connection: Connection) -> list[str]:
 
 
 def rebuild_faulty(url: URL) -> list[str]:
-    """Rebuild the indexes that differ from their tables, and return their names. Changes wait
-    meanwhile. PostgreSQL has no such indexes."""
+    """Rebuild the indexes that differ from their tables, while changes wait. Returns their names;
+    none on PostgreSQL."""
     if url.get_backend_name() != "sqlite":
         return []
     with exclusive_writer(url, []) as connection:
@@ -81,17 +81,17 @@ def _rebuild(connection: Connection, index: str) -> None:
     if kind == "text":
         connection.exec_driver_sql(f"INSERT INTO {index}({index}) VALUES ('rebuild')")
         return
-    table = next(each.table for each in INDEXES if each.name == name)
+    table = next(indexes.table for indexes in INDEXES if indexes.name == name)
     trigger = connection.exec_driver_sql(
         f"SELECT sql FROM sqlite_schema WHERE type = 'trigger' AND name = '{name}_enter'"
     ).scalar_one()
-    # What the trigger does for a new row, for all rows.
+    # Do for all rows what the trigger does for a new one.
     _, _, insert = trigger.rpartition(f"INSERT INTO {index} ")
     columns, _, rest = insert.partition(" WHERE ")
     condition, _, _ = rest.partition(";")
-    chosen = f"{columns} FROM {table} AS new WHERE {condition}"
+    rows = f"{columns} FROM {table} AS new WHERE {condition}"
     connection.exec_driver_sql(f"DELETE FROM {index}")
-    connection.exec_driver_sql(f"INSERT INTO {index} {chosen}")
+    connection.exec_driver_sql(f"INSERT INTO {index} {rows}")
 
 
 def _number(connection: Connection, statement: str) -> int:

@@ -1,7 +1,6 @@
-"""The projects that an account already has, as an import looks them up.
+"""Looking up the projects of an account that a feature may match.
 
-They are read as committed, ignoring what the import has written since in its transaction: it knows
-that itself.
+They are read as committed: the matcher itself remembers what the open transaction writes.
 """
 
 from __future__ import annotations
@@ -21,14 +20,14 @@ from app.policy.imports import SAME_BOX
 from app.values.records import columns_of_fields
 from app.values.text import fold
 
-# The first import of an account begins with empty tables, and fills them. For a box, a plan takes
-# longer to make than to run.
+# Planned each time: the first import of an account begins with empty tables, and fills them. Not
+# so ``_by_box``, whose plan takes longer to make than to run.
 _query: Final = partial(CompiledQuery, is_planned_anew=True)
 _SIDES: Final = ("west", "south", "east", "north")
 _TABLE: Final = cast("Table", Project.__table__)
 _IMPORTED: Final = tuple(field for field in PROJECT if field.properties)
-# A project that the account has: its geometry and metadata as JSON, and what else an import reads.
-_FOUND: Final = columns_of(
+# The columns that an import reads, geometry and metadata as JSON.
+_PROJECT: Final = columns_of(
     Project,
     Project.id,
     Project.slug,
@@ -38,9 +37,9 @@ _FOUND: Final = columns_of(
     Project.metadata_json,
     *columns_of_fields(Project, _IMPORTED),
 )
-_BY_ID = _query(_FOUND.where(Project.id == bindparam("project_id")))
+_BY_ID = _query(_PROJECT.where(Project.id == bindparam("project_id")))
 _HAS_SLUG = _query(columns_of(Project, Project.id).where(Project.slug == bindparam("slug")))
-_BY_SLUG = _query(_FOUND.where(Project.slug == bindparam("slug")))
+_BY_SLUG = _query(_PROJECT.where(Project.slug == bindparam("slug")))
 _IDS_BY_NAME = _query(
     columns_of(Project, Project.id)
     .where(Project.name_key == bindparam("name_key"))
@@ -56,7 +55,7 @@ _NEAR: Final = columns_of(Project, *(getattr(Project, name) for name in _NEAR_NA
 _BY_NAME_AND_BOX = _query(
     _NEAR.where(Project.name_key == bindparam("name_key"), *_HAS_BOX).limit(SAME_BOX)
 )
-_BY_EXTERNAL_ID = _query(_FOUND.where(Project.external_id == bindparam("external_id")))
+_BY_EXTERNAL_ID = _query(_PROJECT.where(Project.external_id == bindparam("external_id")))
 
 
 def with_id(account_id: str, project_id: str) -> Any:
@@ -75,7 +74,7 @@ def with_slug(account_id: str, slug: str) -> Any:
 
 
 def ids_named(account_id: str, name: str) -> list[str]:
-    """The ids of the projects with this name, in upper or lower case, at most the two oldest."""
+    """The ids of the two oldest projects with this name, ignoring case."""
     return [row.id for row in _IDS_BY_NAME.all(account_id=account_id, name_key=fold(name))]
 
 
@@ -85,15 +84,15 @@ def with_external_id(account_id: str, external_id: str) -> Any:
 
 
 def with_box(account_id: str, bounds: Bounds, name: str) -> list[Any]:
-    """The projects whose boundary has this box, except for rounding; without the boundary.
+    """The projects whose boundary has this box within ``SAME_WITHIN``, without the boundaries.
 
-    Where very many have this box, only those with the same name: otherwise a file of features with
-    one box would take hours.
+    If SAME_BOX or more have it, only those of the name: a file of features with one box would take
+    hours.
     """
     dialect = reading_engine().dialect.name
     west, south, east, north = bounds
     longitude, latitude = (west + east) / 2, (south + north) / 2
-    # What has the same box but for rounding has its middle too.
+    # Boxes that agree but for rounding contain this one's middle.
     middle = Bounds(
         longitude - SAME_WITHIN,
         latitude - SAME_WITHIN,
@@ -103,16 +102,15 @@ def with_box(account_id: str, bounds: Bounds, name: str) -> list[Any]:
     values: dict[str, Any] = {"account_id": account_id, **box_values(middle, account_id, dialect)}
     for side, value in zip(_SIDES, bounds, strict=True):
         values |= {f"least_{side}": value - SAME_WITHIN, f"most_{side}": value + SAME_WITHIN}
-    found = _by_box(dialect).all(**values)
-    if len(found) == SAME_BOX:
-        found = _BY_NAME_AND_BOX.all(**values, name_key=fold(name))
-    return found
+    rows = _by_box(dialect).all(**values)
+    if len(rows) == SAME_BOX:
+        return _BY_NAME_AND_BOX.all(**values, name_key=fold(name))
+    return rows
 
 
 @cache
 def _by_box(dialect: str) -> CompiledQuery:
-    """At most ``SAME_BOX`` projects whose box agrees with another one within ``SAME_WITHIN``."""
     near = candidates(_TABLE, dialect, "box", "account_id", _SIDES)
-    read = [_TABLE.c[name] for name in ("account_id", *_NEAR_NAMES)]
-    found = fence(read, and_(near, overlaps_box(_TABLE, _SIDES), *_HAS_BOX))
-    return CompiledQuery(columns_among(found, *_NEAR_NAMES).limit(SAME_BOX))
+    near_columns = [_TABLE.c[name] for name in ("account_id", *_NEAR_NAMES)]
+    rows = fence(near_columns, and_(near, overlaps_box(_TABLE, _SIDES), *_HAS_BOX))
+    return CompiledQuery(columns_among(rows, *_NEAR_NAMES).limit(SAME_BOX))

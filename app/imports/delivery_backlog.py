@@ -1,8 +1,8 @@
 """Waiting with an import until the deliveries of its account have been tried.
 
-Each feature that is written queues a delivery for every webhook of the account. So that an import
-does not queue them by the hundred thousand, ahead of what other accounts send, it waits while too
-many have not been tried once. Those that wait for another attempt do not count.
+Each written feature queues a delivery for every webhook of the account. An import waits while too
+many have not been tried once, so that it does not queue them by the hundred thousand. Deliveries
+that wait for another attempt do not count.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from app.auth.tenant import columns_of
 from app.db.column_types import Timestamp
 from app.db.queries import CompiledQuery
 from app.db.transactions import Transaction
-from app.imports.leases import Leased, locked
+from app.imports.leases import LeasedImport, lock_leased
 from app.imports.progress import ImportProgress
 from app.models import Delivery, Webhook
 from app.policy.deliveries import LEASE
@@ -30,7 +30,7 @@ _MESSAGE: Final = (
     "tried yet. The import goes on by itself as they are sent."
 )
 _WEBHOOKS: Final = columns_of(Webhook, Webhook.id)
-# Those are due at once, or claimed; most others wait for longer, and the index leaves them out.
+# They are due at once, or leased: the index on ``due_at`` leaves out most others.
 _UNTRIED: Final = (
     columns_of(Delivery, Delivery.id)
     .where(
@@ -45,22 +45,21 @@ _NUMBER: Final = CompiledQuery(select(func.count()).select_from(_UNTRIED))
 
 
 def wait_for_deliveries(
-    leased: Leased, in_transaction: Transaction, progress: ImportProgress
+    leased: LeasedImport, in_transaction: Transaction, progress: ImportProgress
 ) -> bool:
-    """Let the import wait while too many deliveries of its account have not been tried; for use
-    between the transactions of a step.
+    """Wait while the account has too many untried deliveries. Call it between transactions.
 
-    Returns False if the step has to stop: another turn goes on. A command waits here.
+    Returns False if the step has to stop, and another turn goes on. A command waits here.
 
     Raises LeaseLost.
     """
     while _too_many_untried(leased.account_id):
         with in_transaction():
-            found = locked(leased)
-            found.message = _MESSAGE
-            if not progress.stays:
-                found.lease, found.tries = None, 0
-                found.leased_until = clock.now() + timedelta(seconds=_EVERY_SECONDS)
+            import_ = lock_leased(leased)
+            import_.message = _MESSAGE
+            if not progress.waits_in_place:
+                import_.lease, import_.tries = None, 0
+                import_.leased_until = clock.now() + timedelta(seconds=_EVERY_SECONDS)
                 return False
         time.sleep(_EVERY_SECONDS)
     return True

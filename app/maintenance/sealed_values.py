@@ -1,4 +1,4 @@
-"""The sealed values of the database, and sealing them again after ``SECRET_KEY`` has changed."""
+"""The sealed values of the database, and sealing them again with a new ``SECRET_KEY``."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from app.values.command_name import canopy_command
 from config import SettingsError
 
 _BATCH_ROWS: Final = 200
-_NEWEST: Final = 20  # secrets of webhooks
+_CHECKED_SECRETS: Final = 20
 
 
-class _Sealed(NamedTuple):
-    """A column with sealed text, as a string or bytes."""
+class _SealedColumn(NamedTuple):
+    """A column of sealed strings or bytes."""
 
     column: Any
     where: ColumnElement[bool] = true()
@@ -36,14 +36,14 @@ class _Sealed(NamedTuple):
 
 
 SEALED: Final = (
-    _Sealed(Webhook.sealed_secret, Webhook.sealed_secret != ""),
-    _Sealed(Webhook.sealed_former_secret),
-    _Sealed(Mail.sealed),
-    _Sealed(OAuthToken.sealed_successor),
-    _Sealed(Authenticator.sealed_secret),
-    _Sealed(SigningKey.sealed_private_key),
+    _SealedColumn(Webhook.sealed_secret, Webhook.sealed_secret != ""),
+    _SealedColumn(Webhook.sealed_former_secret),
+    _SealedColumn(Mail.sealed),
+    _SealedColumn(OAuthToken.sealed_successor),
+    _SealedColumn(Authenticator.sealed_secret),
+    _SealedColumn(SigningKey.sealed_private_key),
     # Only responses that contain a secret are sealed.
-    _Sealed(
+    _SealedColumn(
         IdempotentResponse.body,
         IdempotentResponse.headers["Cache-Control"].as_string() == "no-store",
     ),
@@ -51,29 +51,25 @@ SEALED: Final = (
 
 
 def sealed_values(connection: Connection) -> Iterator[tuple[str, str | bytes]]:
-    """Every sealed value of a database, with the name of its table, some rows at a time."""
+    """Yield each sealed value of a database, with the name of its table."""
     for sealed in SEALED:
-        wanted = select(sealed.column).where(sealed.column.is_not(None), sealed.where)
+        values = select(sealed.column).where(sealed.column.is_not(None), sealed.where)
         options = {"yield_per": _BATCH_ROWS}
-        with connection.execute(wanted, execution_options=options) as rows:
+        with connection.execute(values, execution_options=options) as rows:
             for (value,) in rows:
                 yield sealed.model.__tablename__, value
 
 
 def require_usable_key(app: Flask) -> None:
-    """Refuse a ``SECRET_KEY`` with which no webhook's secret can be read: nothing could be signed.
-
-    Raises:
-        config.SettingsError: none of the newest secrets can be decrypted. While the database is
-            unavailable, nothing is known.
-    """
+    """Raise config.SettingsError if SECRET_KEY decrypts none of the newest secrets of webhooks:
+    nothing could be signed. Passes while the database is unavailable."""
     has_secret = Webhook.sealed_secret != ""
     newest = select(Webhook.sealed_secret).where(has_secret).order_by(Webhook.id.desc())
     with app.app_context(), suppress(SQLAlchemyError):
         with reading_connection() as connection:
-            found = connection.execute(newest.limit(_NEWEST)).scalars().all()
+            secrets = connection.execute(newest.limit(_CHECKED_SECRETS)).scalars().all()
         connections.close_all()  # forked processes must not inherit them
-        if found and not any(map(is_readable, found)):
+        if secrets and not any(map(is_readable, secrets)):
             raise SettingsError(
                 "SECRET_KEY is not the key with which the secrets in the database were encrypted, "
                 "so no event could be signed. Set the SECRET_KEY of the other hosts. If that key "
@@ -82,47 +78,43 @@ def require_usable_key(app: Flask) -> None:
 
 
 class Resealed(NamedTuple):
-    """The numbers of values of a table that were sealed again, and that could not be."""
+    """The numbers of values of a table that were sealed again, and that neither key can read."""
 
     table: str
     sealed: int
-    unreadable: int  # with neither key
+    unreadable: int
 
 
-def batches_of(sealed: _Sealed) -> Iterator[Resealed]:
-    """Seal the values of a column again, some rows at a time. Commit after each batch."""
+def reseal_batches(sealed: _SealedColumn) -> Iterator[Resealed]:
+    """Seal the values of a column again in batches. Commit after each batch."""
     key = sealed.model.__mapper__.primary_key
     last: Any = None
     while rows := _rows(sealed, key, last):
-        done = 0
-        for *identity, value in rows:
-            done += _reseal(sealed, key, identity, value)
+        number = sum(_reseal(sealed, key, identity, value) for *identity, value in rows)
         last = rows[-1][:-1]
-        yield Resealed(sealed.model.__tablename__, done, len(rows) - done)
+        yield Resealed(sealed.model.__tablename__, number, len(rows) - number)
 
 
-def _rows(sealed: _Sealed, key: tuple[Any, ...], last: Any) -> list[Any]:
+def _rows(sealed: _SealedColumn, key: tuple[Any, ...], last: Any) -> list[Any]:
     column = sealed.column
-    wanted = select(*key, column).where(column.is_not(None), sealed.where)
+    rows = select(*key, column).where(column.is_not(None), sealed.where)
     if last is not None:
-        wanted = wanted.where(tuple_(*key) > tuple_(*last))
-    return list(db.session.execute(wanted.order_by(*key).limit(_BATCH_ROWS)))
+        rows = rows.where(tuple_(*key) > tuple_(*last))
+    return list(db.session.execute(rows.order_by(*key).limit(_BATCH_ROWS)))
 
 
-def _reseal(sealed: _Sealed, key: tuple[Any, ...], identity: list[Any], value: Any) -> bool:
-    """Seal one value again. Returns False when it cannot be read.
-
-    A value that was changed meanwhile is sealed with the new key already.
-    """
+def _reseal(sealed: _SealedColumn, key: tuple[Any, ...], identity: list[Any], value: Any) -> bool:
+    """Seal a value again, unless it has changed: then it is sealed with the new key. Returns False
+    if neither key can read it."""
     is_bytes = isinstance(value, bytes)
     try:
         text = reseal(value.decode() if is_bytes else value)
     except ValueError:
         return False
-    own = tuple_(*key) == tuple_(*identity)
-    changing = update(sealed.model).where(own, sealed.column == value)
+    is_row = tuple_(*key) == tuple_(*identity)
+    statement = update(sealed.model).where(is_row, sealed.column == value)
     db.session.execute(
-        changing.values({sealed.column.key: text.encode() if is_bytes else text}),
+        statement.values({sealed.column.key: text.encode() if is_bytes else text}),
         execution_options={"synchronize_session": False},
     )
     return True

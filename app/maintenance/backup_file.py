@@ -1,8 +1,8 @@
-"""The file of a backup: a zip with one member of lines for each table, ``manifest.json``, and
+"""The file of a backup: a zip with a member of lines for each table, ``manifest.json``, and
 ``manifest.hmac``, the signature of the manifest (``app.maintenance.authenticity``).
 
-The manifest comes after the tables, as it describes them. A truncated file lacks the zip's
-directory, which is at its end, and cannot be opened at all.
+The manifest describes the tables and follows them. A truncated file has no zip directory, and
+cannot be opened.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ import orjson
 
 from app.maintenance import MaintenanceError
 from app.maintenance.dump import TableChecksum
-from app.maintenance.rows import TableCodec
+from app.maintenance.table_codec import TableCodec
 from app.values.files import new_private_file
 
 FORMAT: Final = 1
 MANIFEST: Final = "manifest.json"
 SIGNATURE: Final = "manifest.hmac"
-_MAX_LINE: Final = 256 * 1024 * 1024  # bytes; a longer line is damaged
+_MAX_LINE: Final = 256 * 1024 * 1024  # bytes
 _MAX_MANIFEST: Final = 4 * 1024 * 1024
 _MAX_SIGNATURE: Final = 256
-_COMPRESSION_LEVEL: Final = 3  # of 9; more is slower and hardly smaller
+_COMPRESSION_LEVEL: Final = 3  # more is slower and hardly smaller
 
-# What zipfile raises for a file that is damaged, encrypted, or of an unknown kind.
+# Errors of zipfile for damaged, encrypted and unknown files.
 _ZIP_ERRORS: Final = (
     zipfile.BadZipFile,
     zlib.error,
@@ -55,8 +55,8 @@ class TableEntry:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """The contents of a backup. ``secret_key_check`` is a few bits of a digest of SECRET_KEY:
-    enough to notice another key, too few to guess it. ``commit`` is that of the version, if
+    """The contents of a backup. ``secret_key_check`` has a few bits of a digest of SECRET_KEY:
+    enough to notice another key, too few to guess it. ``commit`` is that of the service, if
     known."""
 
     format: int
@@ -78,7 +78,7 @@ class Manifest:
 
 
 class BackupWriter:
-    """Writes the members of a backup, in the order of the calls."""
+    """Writes the members of a backup in the order of the calls."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._zip = zipfile.ZipFile(
@@ -92,27 +92,27 @@ class BackupWriter:
         if kind is None:
             self._zip.close()
             return
-        with suppress(OSError, ValueError):  # the first error is being raised already
+        with suppress(OSError, ValueError):  # another error is being raised
             self._zip.close()
 
     def add_table(
         self, codec: TableCodec, lines: Iterator[bytes], checksum: TableChecksum
     ) -> TableEntry:
-        """Write a table. ``checksum`` is complete once ``lines`` are."""
+        """Write a table. Reading ``lines`` completes ``checksum``."""
         with self._zip.open(_member(codec.name), "w", force_zip64=True) as member:
             for line in lines:
                 member.write(line)
         return TableEntry(codec.name, checksum.rows, codec.columns, checksum.sha256)
 
     def add_manifest(self, manifest: Manifest, sign: Callable[[bytes], str]) -> None:
-        """Write the manifest, and what ``sign`` returns for its bytes."""
+        """Write the manifest, and the signature that ``sign`` returns for its bytes."""
         content = orjson.dumps(manifest, option=orjson.OPT_INDENT_2)
         self._zip.writestr(MANIFEST, content)
         self._zip.writestr(SIGNATURE, sign(content))
 
 
 class BackupReader:
-    """Reads a backup. Raises MaintenanceError, with one sentence, for anything wrong with it."""
+    """Reads a backup. Raises MaintenanceError for anything wrong with it."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -137,7 +137,7 @@ class BackupReader:
         self._zip.close()
 
     def lines(self, name: str) -> Iterator[bytes]:
-        """The lines of a table, in order."""
+        """Yield the lines of a table."""
         try:
             with self._zip.open(_member(name)) as member, BufferedReader(member) as buffered:  # type: ignore[type-var]
                 while line := buffered.readline(_MAX_LINE):
@@ -148,18 +148,13 @@ class BackupReader:
             raise self._damage(f"{_member(name)}: {error}") from None
 
     def check_columns(self, codecs: list[TableCodec]) -> None:
-        """Raise MaintenanceError when the tables are not these; their columns may be in another
-        order."""
+        """Raise MaintenanceError if the tables are not these; the order of columns is free."""
         columns = {table.name: sorted(table.columns) for table in self.manifest.tables}
         if columns != {codec.name: sorted(codec.columns) for codec in codecs}:
             raise self._damage("its tables do not match its schema")
 
     def check_rows(self, codec: TableCodec) -> Iterator[int]:
-        """Compare a table with the manifest, row by row. Yields 1 for each row.
-
-        Raises:
-            MaintenanceError: they differ.
-        """
+        """Compare a table with the manifest. Yields 1 for each row. Raises MaintenanceError."""
         expected = self.manifest.table(codec.name)
         checksum = TableChecksum()
         for line in self.lines(codec.name):
@@ -209,40 +204,34 @@ class BackupReader:
             )
         try:
             tables = [_table(**table) for table in content["tables"]]
-            # The first version named no commit, and a later one may say more than is known here.
+            # A later version may add fields.
             known = {name: content[name] for name in _NAMES & content.keys()}
-            commit = None if content.get("commit") is None else str(content["commit"])
-            return Manifest(**{**known, "commit": commit, "tables": tables})
+            return Manifest(**known | {"tables": tables})
         except (TypeError, KeyError, ValueError):
             raise self._damage(f"{MANIFEST} is incomplete") from None
 
-    def _damage(self, what: str) -> MaintenanceError:
-        return MaintenanceError(f"The backup {self._path} is damaged ({what}); use another one.")
+    def _damage(self, reason: str) -> MaintenanceError:
+        return MaintenanceError(f"The backup {self._path} is damaged ({reason}); use another one.")
 
 
 @contextmanager
-def new_file(path: Path, *, overwrite: bool) -> Iterator[IO[bytes]]:
-    """The private file of a backup, which appears when it is complete.
+def new_backup_file(path: Path, *, overwrite: bool) -> Iterator[IO[bytes]]:
+    """A file that only its owner can read, and that appears when it is complete.
 
     Raises:
         MaintenanceError: the file exists, or cannot be written.
     """
-    _reject_existing(path, overwrite=overwrite)
-    try:
-        with new_private_file(path) as file:
-            yield file
-            _reject_existing(path, overwrite=overwrite)  # it may have been made meanwhile
-    except OSError as error:
-        raise MaintenanceError(f"{path} cannot be written ({error.strerror}).") from None
-
-
-def _reject_existing(path: Path, *, overwrite: bool) -> None:
     if path.is_dir():
         raise MaintenanceError(f"{path} is a folder; name a file.")
     if path.exists() and not overwrite:
         raise MaintenanceError(
             f"{path} already exists; name another file, or use --force to replace it."
         )
+    try:
+        with new_private_file(path) as file:
+            yield file
+    except OSError as error:
+        raise MaintenanceError(f"{path} cannot be written ({error.strerror}).") from None
 
 
 _NAMES: Final = {field.name for field in fields(Manifest)}

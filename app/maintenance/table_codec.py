@@ -1,9 +1,9 @@
 """Rows as lines of JSON, the same for both databases.
 
-A line is an array of the row's values in the order of the table's columns. Times are as in the API,
-bytes are base64, JSON documents are a string of JSON with sorted names, floats are the shortest
-text that reads back as the same number. So equal rows are equal lines on both databases, and a
-SHA-256 over the lines in the order of the primary key compares two tables.
+A line is an array of a row's values in the order of the columns. Times are as in the API, bytes are
+base64, JSON documents are strings of JSON with sorted names, floats are the shortest text that
+reads back as the same number. So equal rows are equal lines on both databases, and a SHA-256 over
+the lines in the order of the primary key compares two tables.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from math import isfinite
 from typing import Any, Final, NamedTuple
 
@@ -39,17 +39,15 @@ from sqlalchemy import (
 
 from app import models
 from app.db.column_types import ApiTimestamp, Timestamp
-from app.values.clock import format_time, parse_time
+from app.values.clock import format_time
 
 Value = Any
 Row = tuple[Value, ...]
 
 
 class ColumnEncoding(NamedTuple):
-    """Encodes the values of a column type for a line, and decodes them.
-
-    Decoded values go to the database as they are: both take times and JSON as text.
-    """
+    """Encodes values of a column type for a line, and decodes them for both databases, which take
+    times and JSON as text."""
 
     encode: Callable[[Value], Value] | None = None
     decode: Callable[[Value], Value] | None = None
@@ -59,26 +57,26 @@ class TableCodec:
     """Converts the rows of one table to lines and back.
 
     Args:
-        columns: the names of its columns in another order than that of the table.
+        columns: names of the columns, if their order is not that of the table.
     """
 
     def __init__(self, table: Table, columns: Sequence[str] = ()) -> None:
         self.table = table
         self.name = str(table.name)
-        found = {str(column.name): column for column in table.columns}
-        self._ordered = [found[name] for name in columns or found]
-        self.columns = [str(column.name) for column in self._ordered]
-        encodings = [_encoding(column) for column in self._ordered]
-        self._encoders = [(n, each.encode) for n, each in enumerate(encodings) if each.encode]
-        self._decoders = [(n, each.decode) for n, each in enumerate(encodings) if each.decode]
+        by_name = {str(column.name): column for column in table.columns}
+        self.columns = list(columns or by_name)
+        self._ordered = [by_name[name] for name in self.columns]
+        encodings = list(enumerate(map(_encoding, self._ordered)))
+        self._encoders = [(n, encoding.encode) for n, encoding in encodings if encoding.encode]
+        self._decoders = [(n, encoding.decode) for n, encoding in encodings if encoding.decode]
 
     def select(self, dialect: str) -> Select[Any]:
-        """All rows in the order of the primary key, which is that of code points for text."""
+        """Select all rows in the order of the primary key; text sorts by code points."""
         key = [_sortable(column, dialect) for column in self.table.primary_key]
         return select(*(_raw(column, dialect) for column in self._ordered)).order_by(*key)
 
     def line(self, row: Sequence[Value]) -> bytes:
-        """The line of a row that ``select`` returned, with its line feed."""
+        """The line of a row of ``select``, with a line feed."""
         values = list(row)
         for index, encode in self._encoders:
             if values[index] is not None:
@@ -86,11 +84,7 @@ class TableCodec:
         return orjson.dumps(values, option=orjson.OPT_APPEND_NEWLINE)
 
     def row(self, line: bytes) -> Row:
-        """The values of a line, as both databases accept them.
-
-        Raises:
-            ValueError: it is not a line of this table.
-        """
+        """The values of a line. Raises ValueError if it is no line of this table."""
         values = orjson.loads(line)
         if not isinstance(values, list) or len(values) != len(self.columns):
             raise ValueError(f"no row of {self.name}")
@@ -101,29 +95,23 @@ class TableCodec:
 
 
 def table_codecs() -> list[TableCodec]:
-    """The codecs of all tables, each after the tables that it refers to."""
+    """The codecs of all tables, each after the tables that it references."""
     return [TableCodec(table) for table in models.Project.metadata.sorted_tables]
 
 
 def table_codecs_found(connection: Connection, names: Sequence[str]) -> list[TableCodec]:
-    """The codecs of tables as they are in a database, also of another version of the service."""
-    found = MetaData()
-    found.reflect(connection, only=names)
-    return [TableCodec(table) for table in found.sorted_tables]
+    """The codecs of tables as they are in a database, also of another version."""
+    metadata = MetaData()
+    metadata.reflect(connection, only=names)
+    return [TableCodec(table) for table in metadata.sorted_tables]
 
 
 def _time(value: datetime | str) -> str:
-    """A time in the form of the API, also when other software wrote it to SQLite."""
-    if isinstance(value, str):
-        if len(value) == 24 and value.endswith("Z"):
-            return value
-        value = parse_time(value)
-    return format_time(value if value.tzinfo else value.replace(tzinfo=UTC))
+    return value if isinstance(value, str) else format_time(value)
 
 
 def _float(value: float) -> float | str:
-    """A float as JSON holds it: infinity as text, and no negative zero, which SQLite does not
-    store."""
+    """Write infinity as text, and negative zero, which SQLite does not store, as zero."""
     return value + 0.0 if isfinite(value) else repr(value)
 
 
@@ -148,7 +136,7 @@ def _encoding(column: Column[Any]) -> ColumnEncoding:
 
 
 def _stored_type(column: Column[Any]) -> Any:
-    """The type in the database, without a decorator that converts its values."""
+    """The type in the database, without the decorator that converts its values."""
     stored: Any = column.type
     is_wrapped = isinstance(stored, TypeDecorator) and not isinstance(stored, Timestamp)
     return stored.impl_instance if is_wrapped else stored
@@ -159,7 +147,7 @@ def _raw(column: Column[Any], dialect: str) -> ColumnElement[Any]:
     if isinstance(stored, Timestamp):
         return type_coerce(column, ApiTimestamp())
     if isinstance(stored, JSON):
-        # As text, which tells SQL's NULL from the null of JSON.
+        # As text, NULL and the null of JSON differ.
         return cast(column, Text) if dialect == "postgresql" else type_coerce(column, Text)
     return type_coerce(column, stored)
 

@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import insert, select, update
 
 from app.db.extensions import db
-from app.imports import waiting
+from app.imports import delivery_backlog
 from app.models import Delivery, Event, Import
 from app.policy.imports import UNTRIED_DELIVERIES
 from app.values import clock
@@ -64,7 +64,7 @@ def go_on(client: Client, record: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.mark.both
 def test_one_waits_until_they_are_tried(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(waiting, "_EVERY_SECONDS", 3600.0)  # longer than this test ever takes
+    monkeypatch.setattr(delivery_backlog, "_EVERY_SECONDS", 3600.0)  # longer than the test
     record = ready(client, feature(square(1, 1), name="A"))
     queue(client, UNTRIED_DELIVERIES)  # and the one of the project
     other = make_account(client.app)
@@ -112,7 +112,7 @@ def test_a_command_waits_in_place(
         set_attempts(client, 1)
 
     # Not ``time.sleep``: threads of other applications, which look for Valkey, call that.
-    monkeypatch.setattr(waiting, "time", SimpleNamespace(sleep=sleep))
+    monkeypatch.setattr(delivery_backlog, "time", SimpleNamespace(sleep=sleep))
     path = tmp_path / "a.geojson"
     path.write_bytes(collection(feature(square(1, 1), name="A")))
     slug = client.get("/v1/account").json["data"]["slug"]

@@ -1,4 +1,4 @@
-"""Reading the records of an account and writing them as JSON."""
+"""The JSON files of an archive, from the records of an account."""
 
 from __future__ import annotations
 
@@ -26,60 +26,60 @@ class AccountReader:
     """Reads the records of an account for one file of an archive, and counts them.
 
     Args:
-        app: provides a context for each query, so that nothing is held between two of them.
-        on_batch: called with the number of records after each batch. It can raise an error to end
-            the export.
+        app: provides a context for each query, so that nothing is held between queries.
+        on_batch: called with the number of records of each batch; an error that it raises ends the
+            export.
     """
 
     def __init__(self, app: Flask, account_id: str, on_batch: Callable[[int], None]) -> None:
         self.app, self.account_id = app, account_id
         self._on_batch = on_batch
-        self.records: int | None = 0  # None: the file is not a list
+        self.records: int | None = 0  # None: not a list
 
     def count(self, records: int) -> None:
         """Add to the number of records read."""
         self.records = (self.records or 0) + records
         self._on_batch(records)
 
-    def read(self, read: Callable[[str], T]) -> T:
+    def call(self, read: Callable[[str], T]) -> T:
         """Call a function with the id of the account, in an app context."""
         with self.app.app_context():
             return read(self.account_id)
 
 
 Records = Callable[[AccountReader], Iterator[Any]]
-Content = Callable[[AccountReader], Iterator[bytes]]
+FileContent = Callable[[AccountReader], Iterator[bytes]]
 
 
-def listed(read: Callable[[str], Sequence[Any]]) -> Records:
+def from_list(read: Callable[[str], Sequence[Any]]) -> Records:
     """The records of a list that fits into memory."""
 
     def records(reader: AccountReader) -> Iterator[Any]:
-        found = reader.read(read)
-        reader.count(len(found))
-        yield from found
+        items = reader.call(read)
+        reader.count(len(items))
+        yield from items
 
     return records
 
 
-def scanned(scan: Callable[[Reader, str], Iterable[list[Any]]]) -> Records:
+def from_scan(scan: Callable[[Reader, str], Iterable[list[Any]]]) -> Records:
     """The records of a list of any length."""
     return lambda reader: in_short_queries(
         reader.app, lambda read: scan(read, reader.account_id), reader.count
     )
 
 
-def document(read: Callable[[str], Any]) -> Content:
+def json_object(read: Callable[[str], Any]) -> FileContent:
     """A file with one JSON object."""
 
     def write(reader: AccountReader) -> Iterator[bytes]:
         reader.records = None
-        yield orjson.dumps(reader.read(read), option=orjson.OPT_INDENT_2) + b"\n"
+        yield orjson.dumps(reader.call(read), option=orjson.OPT_INDENT_2) + b"\n"
 
     return write
 
 
-def array(records: Records) -> Content:
+def json_array(records: Records) -> FileContent:
     """A file with a JSON array, each record on a line."""
 
     def write(reader: AccountReader) -> Iterator[bytes]:
@@ -92,7 +92,7 @@ def array(records: Records) -> Content:
     return write
 
 
-def lines(records: Records) -> Content:
+def ndjson(records: Records) -> FileContent:
     """A file of NDJSON."""
 
     def write(reader: AccountReader) -> Iterator[bytes]:

@@ -1,0 +1,183 @@
+"""The features of an import on a map, page by page of their list."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from sqlalchemy import bindparam
+
+from app.api.expensive import expensive_work
+from app.auth.principal import Principal
+from app.auth.tenant import columns_of
+from app.db.queries import CompiledQuery
+from app.geometry.shapes import is_shown_whole, map_shapes
+from app.imports.listing import list_features, read_import
+from app.imports.record import not_found
+from app.models import Asset, ImportFeature, Project
+from app.policy.imports import FEATURES_MAP_BYTES, FEATURES_MAP_READ_BYTES
+from app.policy.request_limits import MAP_LEVELS
+from app.values.strict_json import Fragment, dumps
+
+_FEATURE: Final = CompiledQuery(
+    columns_of(ImportFeature, ImportFeature.name, ImportFeature.geometry).where(
+        ImportFeature.import_id == bindparam("import_id"),
+        ImportFeature.number == bindparam("number"),
+    )
+)
+_BOUNDARY: Final = CompiledQuery(
+    columns_of(Project, Project.geometry).where(Project.id == bindparam("target_id"))
+)
+_LOCATION: Final = CompiledQuery(
+    columns_of(Asset, Asset.location).where(Asset.id == bindparam("target_id"))
+)
+_GEOMETRY_FIELDS: Final = frozenset({"geometry", "location"})
+_POINT: Final = '{{"type":"Point","coordinates":[{},{}]}}'
+
+
+class _DrawnGeometry(NamedTuple):
+    """A geometry of a feature. ``part`` is its verdict, ``former`` for the geometry that it
+    replaces, or ``fault`` for the place of a problem, which ``message`` describes."""
+
+    record: Mapping[str, Any]
+    part: str
+    text: str
+    message: str | None = None
+
+
+def shape_of_feature(principal: Principal, import_id: str, number: int) -> tuple[str, str]:
+    """The name of a feature, and its geometry as GeoJSON text, which may be invalid; empty without
+    one that can be drawn.
+
+    Raises:
+        NotFound: there is no such import, or no such feature.
+    """
+    read_import(principal, import_id)
+    ids = {"account_id": principal.account_id, "import_id": import_id, "number": number}
+    if (row := _FEATURE.first(**ids)) is None:
+        raise not_found()
+    return row.name, row.geometry or ""
+
+
+def features_on_map(
+    principal: Principal, import_id: str, *, page: int, per_page: int, **filters: Any
+) -> bytes:
+    """A page of features as a GeoJSON FeatureCollection, simplified if they are large.
+
+    Rejected features have the places of their faults. ``left_out`` is the number of features that
+    do not fit.
+
+    Args:
+        filters: as in ``list_features``.
+
+    Raises:
+        NotFound: there is no such import.
+        ServiceUnavailable: too many other requests wait.
+    """
+    read_import(principal, import_id)
+    records, _ = list_features(principal, import_id, page=page, per_page=per_page, **filters)
+    drawn, left_out = _read(principal.account_id, import_id, records)
+    texts = _fitting([geometry.text for geometry in drawn])
+    features = [
+        _feature(geometry, text)
+        for geometry, text in zip(drawn, texts, strict=True)
+        if text is not None
+    ]
+    left_out += texts.count(None)
+    return dumps({"type": "FeatureCollection", "features": features, "left_out": left_out})
+
+
+def _read(
+    account_id: str, import_id: str, records: Sequence[Mapping[str, Any]]
+) -> tuple[list[_DrawnGeometry], int]:
+    """Read FEATURES_MAP_READ_BYTES of geometries. Returns them, and the number of features that
+    are left out."""
+    left, drawn = FEATURES_MAP_READ_BYTES, list[_DrawnGeometry]()
+    for index, record in enumerate(records):
+        if left < 0:
+            return drawn, len(records) - index
+        for part, text in _texts(account_id, import_id, record):
+            left -= len(text)
+            drawn.append(_DrawnGeometry(record, part, text))
+        drawn += _fault_points(record)
+    return drawn, 0
+
+
+def _texts(account_id: str, import_id: str, record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield (part, text): the target's geometry, and the feature's, which replaces it."""
+    ids = {"account_id": account_id, "import_id": import_id, "number": record["number"]}
+    row = _FEATURE.first(**ids)
+    new = None if row is None else row.geometry  # no row: the file is being read again
+    present = _target_geometry(account_id, record)
+    if new is not None and present is not None and _GEOMETRY_FIELDS.isdisjoint(record["changes"]):
+        new = None
+    if present is not None:
+        yield record["verdict"] if new is None else "former", present
+    if new is not None:
+        yield record["verdict"], new
+
+
+def _target_geometry(account_id: str, record: Mapping[str, Any]) -> str | None:
+    """The geometry of a feature's project or asset, or None."""
+    kind = record["kind"]
+    target_id = record["project_id" if kind == "projects" else "asset_id"]
+    if target_id is None:
+        return None
+    query = _BOUNDARY if kind == "projects" else _LOCATION
+    row = query.first(account_id=account_id, target_id=target_id)
+    return None if row is None else row[0]
+
+
+def _fault_points(record: Mapping[str, Any]) -> Iterator[_DrawnGeometry]:
+    """Yield the places of a feature's problems that are on the map."""
+    for problem in record["problems"]:
+        position = problem["coordinates"]
+        if position and abs(position[0]) <= 180 and abs(position[1]) <= 90:
+            point = _POINT.format(*position[:2])
+            yield _DrawnGeometry(record, "fault", point, problem["message"])
+
+
+def _fitting(texts: Sequence[str]) -> list[str | None]:
+    """Simplify geometries until they fit; None for those that do not."""
+    if sum(map(len, texts)) <= FEATURES_MAP_BYTES:
+        return list(texts)
+    with expensive_work():
+        return _simplified(texts)
+
+
+def _simplified(texts: Sequence[str]) -> list[str | None]:
+    shapes = map_shapes(texts)
+    for level in MAP_LEVELS:
+        simplified = [
+            _at_level(text, levels, level) for text, levels in zip(texts, shapes, strict=True)
+        ]
+        if sum(map(len, simplified)) <= FEATURES_MAP_BYTES:
+            return list(simplified)
+    left, fitting = FEATURES_MAP_BYTES, list[str | None]()
+    for text in simplified:
+        left -= len(text)
+        fitting.append(text if left >= 0 else None)
+    return fitting
+
+
+def _at_level(text: str, shapes: Mapping[int, str], level: int) -> str:
+    """A geometry at a level; if it is too small for that, at the next finer one, or whole."""
+    if is_shown_whole(len(text), level):
+        return text
+    finer = [map_level for map_level in MAP_LEVELS if map_level >= level and map_level in shapes]
+    return shapes[min(finer)] if finer else text
+
+
+def _feature(drawn: _DrawnGeometry, text: str) -> dict[str, Any]:
+    record = drawn.record
+    return {
+        "type": "Feature",
+        "geometry": Fragment(text),
+        "properties": {
+            "number": record["number"],
+            "name": record["name"],
+            "part": drawn.part,
+            "is_left_out": record["left_out"],
+            "message": drawn.message,
+        },
+    }

@@ -1,0 +1,93 @@
+"""Notes on the features of a layer: names and texts that were changed, and missing countries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from app.formats.features import SourceFeature
+from app.imports.features.candidates import Candidate, ReadOptions, RejectedFeature, default_prefix
+from app.policy.request_limits import NAME_LENGTH
+from app.values.text import pluralize, without_controls
+
+_LISTED_COLUMNS: Final = 20
+
+
+class TextChanges:
+    """Counts the features whose names or texts cannot be stored as they are in the file."""
+
+    def __init__(self) -> None:
+        self._numbered = self._cut = self._kept_whole = self._cleaned = 0
+        self._columns: dict[str, None] = {}
+
+    def add(self, feature: Candidate | RejectedFeature) -> None:
+        """Count a feature, unless it is rejected."""
+        if isinstance(feature, RejectedFeature):
+            return
+        self._numbered += feature.is_numbered
+        self._cut += feature.is_cut
+        self._kept_whole += feature.is_kept_whole
+        self._cleaned += bool(feature.cleaned)
+        self._columns |= dict.fromkeys(feature.cleaned)
+
+    def notes(self, options: ReadOptions) -> Iterator[str]:
+        """Yield a sentence for each kind of change."""
+        column = options.mapping.name
+        if self._numbered and column:
+            yield (
+                f"{_have(self._numbered)} no name in the column “{column}”: it is "
+                f"“{default_prefix(options)}” and the number of the feature."
+            )
+        if self._cut:
+            yield (
+                f"{_have(self._cut)} a name of more than {NAME_LENGTH} characters, which was cut. "
+                f"{self._where_whole(column)}"
+            )
+        if self._cleaned:
+            yield (
+                f"{_have(self._cleaned)} control characters, which cannot be shown, in "
+                f"{self._listed_columns()}: they were read as Windows-1252, or left out."
+            )
+
+    def _where_whole(self, column: str | None) -> str:
+        if not self._kept_whole:
+            return "The whole name is not in the metadata."
+        some = "" if self._kept_whole == self._cut else f" of {self._kept_whole:,} of them"
+        return f"The whole name{some} is in the metadata, as “{column}”."
+
+    def _listed_columns(self) -> str:
+        columns = [f"“{without_controls(column)}”" for column in self._columns]
+        rest = len(columns) - _LISTED_COLUMNS
+        return ", ".join(columns[:_LISTED_COLUMNS]) + (f" and {rest} more" if rest > 0 else "")
+
+
+class ProducerCounts:
+    """Counts the producers that a file for the EUDR names, and the features without a country."""
+
+    def __init__(self) -> None:
+        self._names: set[str] = set()
+        self._without_country = 0
+
+    def counted(self, feature: SourceFeature) -> SourceFeature:
+        """Count a feature, and return it."""
+        name = feature.properties.get("ProducerName")
+        if name not in (None, ""):
+            self._names.add(str(name).strip())
+            country = feature.properties.get("ProducerCountry")
+            self._without_country += country in (None, "")
+        return feature
+
+    def notes(self) -> Iterator[str]:
+        """Yield a sentence if the file names several producers, and not the country of each."""
+        if len(self._names) < 2 or not self._without_country:
+            return
+        yield (
+            f"The file names {len(self._names):,} producers, and "
+            f"{_have(self._without_country)} no ProducerCountry. The EUDR Information System takes "
+            "a file for one producer (variant 1) without it; for several, each plot needs "
+            "ProducerCountry."
+        )
+
+
+def _have(features: int) -> str:
+    return f"{pluralize(features, 'feature')} {'has' if features == 1 else 'have'}"
