@@ -70,7 +70,7 @@ def create_asset(
     Raises:
         NotFound: the account has no such project.
         Conflict: another asset of the project has this external id.
-        Forbidden: the account would store more bytes than it may, or its history is full.
+        Forbidden: the account would store more bytes than allowed, or its history is full.
     """
     hold_project(principal.account_id, project_id)
     moment = clock.now()
@@ -114,7 +114,7 @@ def update_asset(
         PreconditionFailed: ``if_match`` does not hold.
         ValidationFailed: ``values`` has another id or project.
         Conflict: another asset of the project has this external id.
-        Forbidden: the account would store more bytes than it may, or its history is full.
+        Forbidden: the account would store more bytes than allowed, or its history is full.
     """
     asset = _find(principal, project_id, asset_id, if_match)
     before, size = asset_record(asset), stored_bytes(asset.metadata_json)

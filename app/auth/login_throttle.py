@@ -31,7 +31,7 @@ from app.values import clock
 from app.values.text import fold, pluralize
 
 
-class Guessed(NamedTuple):
+class AttemptLimit(NamedTuple):
     """A kind of secret, and its limit of attempts in a window, which begins with the first one."""
 
     name: str  # plural
@@ -39,9 +39,9 @@ class Guessed(NamedTuple):
     window: timedelta
 
 
-PASSWORDS: Final = Guessed("passwords", WRONG_PASSWORDS, WRONG_PASSWORDS_WINDOW)
-CODES: Final = Guessed("codes", WRONG_CODES, WRONG_CODES_WINDOW)
-_REFUSALS: Final = Guessed("sign-ins", REFUSALS_RECORDED, REFUSALS_WINDOW)
+PASSWORDS: Final = AttemptLimit("passwords", WRONG_PASSWORDS, WRONG_PASSWORDS_WINDOW)
+CODES: Final = AttemptLimit("codes", WRONG_CODES, WRONG_CODES_WINDOW)
+_REFUSALS: Final = AttemptLimit("sign-ins", REFUSALS_RECORDED, REFUSALS_WINDOW)
 _TOLERATED: Final = timedelta(minutes=1)  # difference of the clocks of several hosts
 
 
@@ -57,7 +57,7 @@ def throttle_key(email: str, browser: str | None = None) -> str:
 
 
 def count_attempt(
-    guessed: Guessed, key: str, subject: str = "", instead: Callable[[], str] = lambda: ""
+    guessed: AttemptLimit, key: str, subject: str = "", instead: Callable[[], str] = lambda: ""
 ) -> None:
     """Count an attempt in the current transaction.
 
@@ -87,7 +87,7 @@ def count_refusal(client: str) -> bool:
     return _count(_REFUSALS, throttle_key("refused", client), clock.now())[0] <= REFUSALS_RECORDED
 
 
-def _count(guessed: Guessed, key: str, moment: datetime) -> tuple[int, datetime]:
+def _count(guessed: AttemptLimit, key: str, moment: datetime) -> tuple[int, datetime]:
     """Count an attempt in the current window. Returns (its number, start of the window)."""
     has_ended = or_(
         SignInFailure.began_at <= moment - guessed.window,
@@ -105,7 +105,7 @@ def _count(guessed: Guessed, key: str, moment: datetime) -> tuple[int, datetime]
     return failures, began_at
 
 
-def attempts_now(guessed: Guessed, key: str) -> int:
+def attempts_now(guessed: AttemptLimit, key: str) -> int:
     """The number of attempts in the current window, in the open transaction."""
     counted = select(SignInFailure.failures).where(
         SignInFailure.key == key, SignInFailure.began_at > clock.now() - guessed.window

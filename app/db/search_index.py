@@ -90,7 +90,7 @@ def overlaps_box(table: Table | Subquery, sides: Sequence[str]) -> ColumnElement
         sides: the columns of the row's box: west, south, east, north.
     """
     columns = [table.c[side] for side in sides]
-    return or_(*(_touches(columns, _bound(turn)) for turn in range(len(_TURNS))))
+    return or_(*(_touches(columns, _box_parameters(turn)) for turn in range(len(_TURNS))))
 
 
 def candidates(
@@ -148,7 +148,7 @@ def named_beside_box(table: Table, dialect: str, owner: str, sides: Sequence[str
     """Select the row numbers that the box index returns for the strips around a box: none if the
     box contains all rows with a place. ``box_values`` returns the parameters."""
     if dialect == "postgresql":
-        west, south, east, north = _bound(1)
+        west, south, east, north = _box_parameters(1)
         boxes = (
             (-_FAR, -_FAR, west, _FAR), (east, -_FAR, _FAR, _FAR),
             (-_FAR, -_FAR, _FAR, south), (-_FAR, north, _FAR, _FAR),
@@ -162,7 +162,7 @@ def named_beside_box(table: Table, dialect: str, owner: str, sides: Sequence[str
     index, is_owners = _rtree(table, owner)
     beside = (
         index.c[side] < bound if side in ("west", "south") else index.c[side] > bound
-        for side, bound in zip(_SIDES, _bound(1), strict=True)
+        for side, bound in zip(_SIDES, _box_parameters(1), strict=True)
     )
     numbers = (select(index.c.row).where(condition, is_owners) for condition in beside)
     return select(union_all(*numbers).subquery("beside").c.row)
@@ -266,7 +266,9 @@ def _named_by_rtree(table: Table, owner: str) -> Any:
     index, is_owners = _rtree(table, owner)
     sides = [index.c[side] for side in _SIDES]
     rows = select(index.c.row).where(is_owners)
-    return union_all(*(rows.where(_touches(sides, _bound(turn))) for turn in range(len(_TURNS))))
+    return union_all(
+        *(rows.where(_touches(sides, _box_parameters(turn))) for turn in range(len(_TURNS)))
+    )
 
 
 def _rtree(table: Table, owner: str) -> tuple[Any, ColumnElement[bool]]:
@@ -292,11 +294,13 @@ def _named_by_gin(table: Table, owner: str) -> ColumnElement[bool]:
 
 def _named_by_gist(table: Table, owner: str, sides: Sequence[str]) -> ColumnElement[bool]:
     has = func.canopy_box(table.c[owner], *(table.c[side] for side in sides))
-    boxes = (func.canopy_box(bindparam(owner), *_bound(turn)) for turn in range(len(_TURNS)))
+    boxes = (
+        func.canopy_box(bindparam(owner), *_box_parameters(turn)) for turn in range(len(_TURNS))
+    )
     return or_(*(has.op("&&")(box) for box in boxes))
 
 
-def _bound(turn: int) -> list[Any]:
+def _box_parameters(turn: int) -> list[Any]:
     """Return the parameters of the query's box, shifted by a turn."""
     return [bindparam(f"{side}_{turn}", type_=Double) for side in _SIDES]
 

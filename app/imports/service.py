@@ -132,7 +132,7 @@ def change_import(principal: Principal, import_id: str, choices: Mapping[str, An
     layer = choices.get("layer", import_.layer)
     if import_.costly_layers and layer not in affordable_layers(import_):
         raise Conflict("too_costly", "layer", f"{_TOO_COSTLY} Or choose another layer.")
-    for column, value in _columns(_with_others(import_, choices)).items():
+    for column, value in _columns(_with_dependent_choices(import_, choices)).items():
         setattr(import_, column, value)
     _start(import_, "reading")
     import_.counts, import_.notes, import_.questions, import_.progress_total = {}, [], [], 0
@@ -277,7 +277,7 @@ def lock_import(principal: Principal, import_id: str) -> Import:
     return import_
 
 
-def _with_others(import_: Import, choices: Mapping[str, Any]) -> dict[str, Any]:
+def _with_dependent_choices(import_: Import, choices: Mapping[str, Any]) -> dict[str, Any]:
     """Add the other choices that these change."""
     others: dict[str, Any] = {}
     if "layer" in choices:

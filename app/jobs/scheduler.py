@@ -17,7 +17,7 @@ from app.jobs.registry import Job, periodic_jobs
 log = logging.getLogger(__name__)
 
 CHECK_EVERY: Final = 1.0  # seconds between two calls of ``check``
-_ASK_EVERY: Final = 5.0  # seconds, at most, between two questions; Valkey may have lost its keys
+_ASK_EVERY: Final = 5.0  # seconds until Valkey is asked again: it may have lost its keys
 _MIN_TTL: Final = 600  # seconds for which a job waits in the queue
 
 # Begins again each period (ARGV, in ms) that is over. Returns the numbers of these, and the ms

@@ -112,7 +112,7 @@ def merged_metadata(collection: Collection, text: str | None, patch: Mapping[str
     """The text of the metadata after a patch; None if it is empty.
 
     Raises:
-        ValidationFailed: it would be larger than it may.
+        ValidationFailed: it would be larger than allowed.
     """
     merged = _merge_patch(loads(text.encode()) if text else {}, patch)
     field = next(field for field in collection.type.fields if field.name == METADATA)

@@ -30,7 +30,7 @@ def create_feature(principal: Principal, collection: Collection, values: Values)
         ValidationFailed: an asset's project does not exist.
         Conflict: another project has the same slug or external id, or another asset of the project
             the same external id.
-        Forbidden: the account would store more bytes than it may, or the principal, who sees only
+        Forbidden: the account would store more bytes than allowed, or the principal, who sees only
             some projects, would add one.
     """
     if collection.word == "project":
@@ -68,7 +68,7 @@ def change_feature(
         PreconditionFailed: ``if_match`` does not hold.
         ValidationFailed: a field would change that never does, or the metadata would be too large.
         Conflict: another project, or asset of the project, has this external id.
-        Forbidden: the account would store more bytes than it may.
+        Forbidden: the account would store more bytes than allowed.
     """
     if collection.word == "project":
         require_project(principal, feature_id)

@@ -20,7 +20,7 @@ _WITH_VALUES: Final = ("status", "type")
 def latest_changes(account_id: str, record_id: str) -> list[dict[str, Any]]:
     """Return ``who``, ``what`` and ``at`` of the latest changes of a record, the newest first."""
     latest = list_latest(account_id, EntryQuery(target_id=record_id, per_page=_SHOWN))
-    return [{**_who(entry), "what": _what(entry)} for entry in latest.entries]
+    return [{**_actor_and_time(entry), "what": _change_text(entry)} for entry in latest.entries]
 
 
 def last_change(
@@ -32,16 +32,16 @@ def last_change(
         action: look only for this action.
     """
     latest = list_latest(account_id, EntryQuery(target_id=record_id, action=action, per_page=1))
-    return _who(latest.entries[0]) if latest.entries else None
+    return _actor_and_time(latest.entries[0]) if latest.entries else None
 
 
-def _who(entry: Mapping[str, Any]) -> dict[str, Any]:
+def _actor_and_time(entry: Mapping[str, Any]) -> dict[str, Any]:
     actor = entry["actor"]
     who = f"{_KINDS[actor['type']]} {actor['label']}" if actor["type"] in _KINDS else actor["label"]
     return {"who": who, "at": entry["at"]}
 
 
-def _what(entry: Mapping[str, Any]) -> str:
+def _change_text(entry: Mapping[str, Any]) -> str:
     fields = ", ".join(_changed(entry)) if entry["action"].endswith(".updated") else ""
     return f"{without_target(entry['action'])}{': ' if fields else ''}{fields}"
 

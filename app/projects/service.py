@@ -64,7 +64,7 @@ def create_project(
 
     Raises:
         Conflict: another project of the account has the slug of this name, or this external id.
-        Forbidden: the account would store more bytes than it may, or the principal is limited to
+        Forbidden: the account would store more bytes than allowed, or the principal is limited to
             some projects.
     """
     require_project(principal, None)
@@ -116,7 +116,7 @@ def update_project(
         PreconditionFailed: ``if_match`` does not hold.
         ValidationFailed: ``values`` has another id or slug.
         Conflict: another project of the account has this external id.
-        Forbidden: the account would store more bytes than it may, its history is full, or a
+        Forbidden: the account would store more bytes than allowed, its history is full, or a
             principal who is limited to some projects would change the external id.
     """
     project = _find(principal, project_id, if_match)

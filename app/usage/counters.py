@@ -121,7 +121,7 @@ def count_project(
         is_bounded: the account's history must have room for the change.
 
     Raises:
-        Forbidden: the account would store more bytes than it may, or its history is full.
+        Forbidden: the account would store more bytes than allowed, or its history is full.
     """
     changes = dict.fromkeys(COUNTED, 0) | {"stored_bytes": more_bytes}
     for project, sign in ((before, -1), (after, 1)):

@@ -51,7 +51,7 @@ def history_limit() -> int | None:
 
 
 def check_history(account_id: str, current: int) -> None:
-    """Raise Forbidden if an account's history has more bytes than it may.
+    """Raise Forbidden if an account's history has more bytes than allowed.
 
     Args:
         current: the bytes, with those of the change.

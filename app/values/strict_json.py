@@ -48,9 +48,9 @@ def loads(raw: bytes) -> Any:
 
 
 def loads_own(raw: bytes) -> Any:
-    """Parse a text that the service has written, however many values it has, as the record of a
-    change is several times as long as the body that made it. Otherwise as ``loads``."""
-    pause = let_others_run if len(raw) > _LARGE else _go_on
+    """Parse a text that the service has written. Like ``loads``, without its limit on values: the
+    record of a change can be several times as long as the body that caused it."""
+    pause = let_others_run if len(raw) > _LARGE else _do_nothing
     pause()
     try:
         value = orjson.loads(raw)
@@ -85,7 +85,7 @@ def is_within_levels(value: Any, most: int) -> bool:
     return not level
 
 
-def _go_on() -> None:
+def _do_nothing() -> None:
     pass
 
 

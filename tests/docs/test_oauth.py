@@ -190,7 +190,7 @@ def test_limits_are_the_policys() -> None:
     assert f"{OAUTH_REJECTIONS.requests} in {WINDOW_SECONDS} seconds" in said
     day = f"{REFRESHES_PER_DAY.requests:,} in {REFRESHES_PER_DAY.seconds // 3600} hours"
     assert f"{REFRESHES.requests} in {REFRESHES.seconds} seconds and {day}" in said
-    assert f"the tokens of {policy.AUTHORIZATIONS_PER_CONSENT} codes" in said
+    assert f"tokens from {policy.AUTHORIZATIONS_PER_CONSENT} codes" in said
     uris = (
         f"{policy.REDIRECT_URIS} redirect URIs, of up to {policy.REDIRECT_URI_LENGTH:,} characters"
     )

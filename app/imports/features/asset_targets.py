@@ -151,7 +151,7 @@ class AssetMatcher:
         """The ids of the unmatched assets with a feature's name and location."""
         cells = (self._by_cell.get(cell, ()) for cell in _cells(name, candidate.location))
         rows = (row for cell in cells for row in cell if row.id not in self._matched)
-        near = (row for row in rows if _is_at(row, candidate.location))
+        near = (row for row in rows if _is_at_location(row, candidate.location))
         return sorted(row.id for row in near if not has_another(row, candidate))
 
     def _with_external_id(self, external_id: str) -> Any:
@@ -230,14 +230,14 @@ def _asset_changes(target: Any, candidate: Candidate) -> dict[str, Any]:
     changes: dict[str, Any] = {}
     if target.name != candidate.name and not candidate.is_numbered:
         changes["name"] = candidate.name
-    if candidate.location is not None and not _is_at(target, candidate.location):
+    if candidate.location is not None and not _is_at_location(target, candidate.location):
         changes["location"] = candidate.location
     return changes | changed_columns(target, candidate)
 
 
 def _is_feature(target: Any, candidate: Candidate) -> bool:
     """True if an asset has the feature's name and location."""
-    return fold(target.name) == fold(candidate.name) and _is_at(target, candidate.location)
+    return fold(target.name) == fold(candidate.name) and _is_at_location(target, candidate.location)
 
 
 def _find(account_id: str, project_id: str, asset_id: str) -> Any:
@@ -261,7 +261,7 @@ def _cells(name: str, location: Point | None) -> Iterator[_Cell]:
         yield name, column + right, row + up
 
 
-def _is_at(asset: Any, location: Point | None) -> bool:
+def _is_at_location(asset: Any, location: Point | None) -> bool:
     if location is None or asset.longitude is None:
         return location is None and asset.longitude is None
     east, north = asset.longitude - location.longitude, asset.latitude - location.latitude

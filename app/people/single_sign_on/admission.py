@@ -39,7 +39,8 @@ def registered_person(email: str) -> str | None:
     """The id of the person who has signed up with an address, or None if nobody has.
 
     Raises:
-        SignInRefused: nobody has, and nobody may.
+        SignInRefused: nobody has, sign-up is closed and there is no invitation; or a similar
+            address is taken.
     """
     try:
         person = find_person(email)

@@ -64,7 +64,7 @@ class OpenIDProvider:
 
     def authorization_url(self, sent: RequestSecrets) -> str:
         """The URL to redirect a browser to. Raises ProviderFailed."""
-        with self._slot():
+        with self._provider_slot():
             metadata = self.metadata()
         parameters = {
             "response_type": "code",
@@ -89,7 +89,7 @@ class OpenIDProvider:
         Raises:
             ProviderFailed: the provider cannot be reached, or its response is invalid.
         """
-        with self._slot():
+        with self._provider_slot():
             metadata = self.metadata()
             self._check_issuer(metadata, issuer)
             token = self._token(metadata, code, sent)
@@ -222,7 +222,7 @@ class OpenIDProvider:
         return target.is_secure or (not own.is_secure and target.host == own.host)
 
     @contextmanager
-    def _slot(self) -> Iterator[None]:
+    def _provider_slot(self) -> Iterator[None]:
         """Limit the threads that wait for the provider. Raises ProviderFailed if all are taken."""
         if not self._slots.acquire(blocking=False):
             raise ProviderFailed("too many sign-ins wait for the provider")

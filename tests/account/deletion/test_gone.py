@@ -115,12 +115,12 @@ def test_a_run_that_has_no_time_left_is_continued(
 ) -> None:
     monkeypatch.setattr(runs, "RUN_SECONDS", -1.0)
     monkeypatch.setattr(jobs, "due_accounts", lambda: [due.account_id])  # none of another test
-    runs = 0
+    rounds = 0
     while run_job(app) == 0:
-        runs += 1
+        rounds += 1
         assert due.get("/v1/projects").status_code == 401
-        assert runs < 500
-    assert runs > 0
+        assert rounds < 500
+    assert rounds > 0
     assert tables_naming(app, due.account_id) == KEPT
 
 
