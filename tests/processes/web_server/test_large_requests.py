@@ -40,10 +40,10 @@ for sender in SENDERS:
 
 def app(environ, start_response):
     if environ["wsgi.input"].read():
-        with (here / "begun").open("a") as begun:  # a number would be lost where two threads count
-            begun.write(environ.get("HTTP_X_NAME", "x"))
         if "HTTP_X_EXPENSIVE" in environ:
             note_expensive()
+        with (here / "begun").open("a") as begun:  # a number would be lost where two threads count
+            begun.write(environ.get("HTTP_X_NAME", "x"))
         while not (here / "over").exists():
             time.sleep(0.01)
     start_response("200 OK", [("Content-Length", "2")])
