@@ -81,9 +81,9 @@ def test_very_many_assets_of_one_name_are_told_apart(
     app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each is compared with those that are near, and not with each of its name."""
-    compared, is_at = [], asset_targets._is_at
+    compared, is_at = [], asset_targets._is_at_location
     monkeypatch.setattr(
-        asset_targets, "_is_at", lambda *arguments: compared.append(1) or is_at(*arguments)
+        asset_targets, "_is_at_location", lambda *arguments: compared.append(1) or is_at(*arguments)
     )
     project_id = make_project(client)["id"]
     with app.app_context(), transaction():
