@@ -223,15 +223,20 @@ def new_backup_file(path: Path, *, overwrite: bool) -> Iterator[IO[bytes]]:
     """
     if path.is_dir():
         raise MaintenanceError(f"{path} is a folder; name a file.")
+    _reject_existing(path, overwrite=overwrite)
+    try:
+        with new_private_file(path) as file:
+            yield file
+            _reject_existing(path, overwrite=overwrite)  # another backup may have written it
+    except OSError as error:
+        raise MaintenanceError(f"{path} cannot be written ({error.strerror}).") from None
+
+
+def _reject_existing(path: Path, *, overwrite: bool) -> None:
     if path.exists() and not overwrite:
         raise MaintenanceError(
             f"{path} already exists; name another file, or use --force to replace it."
         )
-    try:
-        with new_private_file(path) as file:
-            yield file
-    except OSError as error:
-        raise MaintenanceError(f"{path} cannot be written ({error.strerror}).") from None
 
 
 _NAMES: Final = {field.name for field in fields(Manifest)}

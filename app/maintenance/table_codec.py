@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from math import isfinite
 from typing import Any, Final, NamedTuple
 
@@ -39,7 +39,7 @@ from sqlalchemy import (
 
 from app import models
 from app.db.column_types import ApiTimestamp, Timestamp
-from app.values.clock import format_time
+from app.values.clock import format_time, parse_time
 
 Value = Any
 Row = tuple[Value, ...]
@@ -107,7 +107,12 @@ def table_codecs_found(connection: Connection, names: Sequence[str]) -> list[Tab
 
 
 def _time(value: datetime | str) -> str:
-    return value if isinstance(value, str) else format_time(value)
+    """A time in the form of the API, also if other software wrote it to SQLite."""
+    if isinstance(value, str):
+        if len(value) == 24 and value.endswith("Z"):
+            return value
+        value = parse_time(value)
+    return format_time(value if value.tzinfo else value.replace(tzinfo=UTC))
 
 
 def _float(value: float) -> float | str:

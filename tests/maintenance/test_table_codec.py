@@ -91,6 +91,8 @@ def test_a_value_comes_back_as_it_was(name: str, kept: Any) -> None:
     "kept",
     [
         "2026-01-02T03:04:05.678Z",
+        "2026-01-02 03:04:05.678",  # as SQLite's own functions write it
+        "2026-01-02T04:04:05.678999+01:00",
         datetime(2026, 1, 2, 3, 4, 5, 678_000, UTC),
         datetime(2026, 1, 2, 4, 4, 5, 678_999, timezone(timedelta(hours=1))),
     ],
