@@ -289,7 +289,8 @@ def _apply(owner: Principal, import_id: str, record: dict[str, Any], *, quiet: b
         targets, leased = import_targets(row), lease_import(row)
     with own_step(owner, leased), ProgressBar("Importing", quiet=quiet) as bar:
         bar.start(record["counts"]["new"] + record["counts"]["changed"])
-        apply_features(leased, owner, targets, record["match"], transaction, bar)
+        match, seconds = record["match"], float("inf")
+        apply_features(leased, owner, targets, match, transaction, bar, max_seconds=seconds)
 
 
 def _delete_unwritten(owner: Principal, import_id: str) -> None:

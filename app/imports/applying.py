@@ -23,6 +23,7 @@ from app.http.errors import ApiError, Conflict
 from app.imports.delivery_backlog import wait_for_deliveries
 from app.imports.feature_rows import count_features, update_features
 from app.imports.features.candidates import Candidate, stored_candidate
+from app.imports.features.limited_matcher import LimitedMatcher
 from app.imports.features.mixed_targets import import_targets, project_name_of
 from app.imports.features.project_targets import ProjectTargets
 from app.imports.features.targets import (
@@ -37,7 +38,7 @@ from app.imports.leases import LeasedImport, end_step, lock_leased, put_back
 from app.imports.progress import NO_PROGRESS, ImportProgress
 from app.imports.uploads import delete_upload
 from app.models import Import, ImportFeature
-from app.policy.imports import BATCH_BYTES, BATCH_FEATURES, BATCH_SECONDS
+from app.policy.imports import BATCH_BYTES, BATCH_FEATURES, BATCH_SECONDS, DECIDE_SECONDS
 from app.values.batching import batched_by_bytes, batched_by_time
 
 _NAME_TRIES: Final = 5  # while others take the names that were free
@@ -70,6 +71,10 @@ _TAKEN: Final = CompiledQuery(
         ),
     )
 )
+_COUNTS: Final = CompiledQuery(
+    columns_of(Import, Import.counts).where(Import.id == bindparam("import_id"))
+)
+_SECONDS: Final = "deciding_seconds"  # key of the counts of an import
 # A decision about a candidate: the candidate, the decision or its error, and what the target
 # prepared for the change.
 _Decided = tuple[Candidate, Decision | CannotImport, Any]
@@ -84,18 +89,27 @@ def apply_features(
     progress: ImportProgress = NO_PROGRESS,
     *,
     is_over: Callable[[], bool] = lambda: False,
+    max_seconds: float = DECIDE_SECONDS,
 ) -> None:
     """Write the features of an import, which is ``applied`` then.
 
     Stops early, between two transactions, when ``is_over()`` or when the import has to wait:
     another turn goes on.
 
+    Args:
+        max_seconds: processor time to decide about all features, in all turns together.
+
     Raises:
         LeaseLost: another worker has the import, or it was deleted.
+        TooCostly: deciding takes longer.
     """
     ids = {"account_id": leased.account_id, "import_id": leased.import_id}
     taken_ids = {row.target_id for row in _TAKEN.all(**ids)}
-    matcher = targets.matcher(leased.account_id, match, (), taken_ids)
+    matcher = LimitedMatcher(
+        targets.matcher(leased.account_id, match, (), taken_ids),
+        max_seconds,
+        _COUNTS.scalar(**ids).get(_SECONDS, 0.0),
+    )
     after = 0
     while rows := _next_rows(ids, after):
         if not wait_for_deliveries(leased, in_transaction, progress):
@@ -114,6 +128,7 @@ def apply_features(
                 update_features(**ids, changes=changes)
                 taken_ids |= {row["target_id"] for _, row in changes if row["verdict"] == "new"}
                 import_.progress_done += len(batch)
+                import_.counts = import_.counts | {_SECONDS: matcher.seconds}
                 import_.tries, import_.message = 1, None
             progress.advance(len(batch))
             after = batch[-1][0].number

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Final, NamedTuple, cast
 
@@ -27,6 +27,7 @@ from app.imports.feature_rows import (
     update_features,
 )
 from app.imports.features.candidates import Candidate, ReadOptions, RejectedFeature
+from app.imports.features.limited_matcher import LimitedMatcher
 from app.imports.features.mapping import (
     ColumnMapping,
     LayerScan,
@@ -80,9 +81,6 @@ _LIMITS: Final = ReadLimits(READ_SECONDS, READ_MEMORY_BYTES, WAIT_SECONDS)
 _BRIEF_LIMITS: Final = ReadLimits(BRIEF_SECONDS, BRIEF_MEMORY_BYTES, BRIEF_WAIT_SECONDS)
 _LISTED_NAMES: Final = 20  # in a message
 _OVERLAPS_AT_ONCE: Final = 500  # in one transaction
-_DECISIONS_TOO_SLOW: Final = (
-    "Comparing the features with what the account has takes too long. Split the file into several."
-)
 _NOT_COMPARED: Final = (
     "There was no time to compare all features with each other and with your projects: some "
     "overlaps may be missing."
@@ -149,11 +147,12 @@ def prepare_preview(
     try:
         with ReaderProcess(path, renew, limits if is_limited else None) as process:
             plan = _plan(leased, process, targets, in_transaction, max_features)
-            decider = _Decider(leased, plan.matcher, DECIDE_SECONDS if is_limited else float("inf"))
+            seconds = DECIDE_SECONDS if is_limited else float("inf")
+            matcher = LimitedMatcher(plan.matcher, seconds)
             progress.start(plan.features)
             batches = process.features(plan.layer, plan.crs, plan.options)
             for batch in () if plan.crs_is_open else batches:
-                for rows in batched_by_time(decider.rows(batch), BATCH_SECONDS):
+                for rows in batched_by_time(_decide(leased, matcher, batch), BATCH_SECONDS):
                     _store(leased, [row for row, _ in rows], in_transaction)
                     summary.add(rows)
                     progress.advance(len(rows))
@@ -285,38 +284,29 @@ def _matcher(
     return targets.matcher(leased.account_id, match, process.repeated_names(*names))
 
 
-@dataclass
-class _Decider:
-    """Decides about features within ``max_seconds`` of this thread's processor time."""
+def _decide(
+    leased: LeasedImport, matcher: Matcher, features: Batch
+) -> Iterator[tuple[dict[str, Any], Candidate | RejectedFeature]]:
+    """Yield the row of each feature with the feature. Raises TooCostly."""
+    for feature in features:
+        yield _decided_row(leased, matcher, feature), feature
 
-    leased: LeasedImport
-    matcher: Matcher
-    max_seconds: float
-    seconds: float = 0.0
 
-    def rows(self, features: Batch) -> Iterator[tuple[dict[str, Any], Candidate | RejectedFeature]]:
-        """Yield the row of each feature with the feature. Raises TooCostly."""
-        for feature in features:
-            if self.seconds > self.max_seconds:
-                raise TooCostly(_DECISIONS_TOO_SLOW)
-            start = time.thread_time()
-            row = self._row(feature)
-            self.seconds += time.thread_time() - start
-            yield row, feature
-
-    def _row(self, feature: Candidate | RejectedFeature) -> dict[str, Any]:
-        decision: Decision | None = None
-        if isinstance(feature, Candidate):
-            try:
-                decision = self.matcher.decide(feature)
-            except CannotImport as error:
-                problem = whole_problem("conflict", error.message, error.field)
-                geometry = feature.boundary or feature.location
-                shape = geometry.text if geometry else None
-                feature = RejectedFeature(
-                    feature.number, feature.name, (problem,), shape, feature.is_plot
-                )
-        return feature_row(self.leased.account_id, self.leased.import_id, feature, decision)
+def _decided_row(
+    leased: LeasedImport, matcher: Matcher, feature: Candidate | RejectedFeature
+) -> dict[str, Any]:
+    decision: Decision | None = None
+    if isinstance(feature, Candidate):
+        try:
+            decision = matcher.decide(feature)
+        except CannotImport as error:
+            problem = whole_problem("conflict", error.message, error.field)
+            geometry = feature.boundary or feature.location
+            shape = geometry.text if geometry else None
+            feature = RejectedFeature(
+                feature.number, feature.name, (problem,), shape, feature.is_plot
+            )
+    return feature_row(leased.account_id, leased.import_id, feature, decision)
 
 
 def _store_overlaps(

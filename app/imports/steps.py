@@ -16,7 +16,8 @@ from app.db.transactions import Transaction
 from app.imports.applying import apply_features
 from app.imports.attribution import acting_for
 from app.imports.features.mixed_targets import import_targets
-from app.imports.leases import LeasedImport, LeaseLost, do_others_wait
+from app.imports.features.reader_process import TooCostly
+from app.imports.leases import LeasedImport, LeaseLost, do_others_wait, end_step, lock_leased
 from app.imports.preview import affordable_layers, prepare_preview
 from app.imports.undoing import undo_features
 from app.imports.uploads import delete_upload, local_copy
@@ -57,6 +58,9 @@ def run_step(leased: LeasedImport, in_transaction: Transaction) -> None:
         return
     try:
         _run(leased, row, in_transaction)
+    except TooCostly as error:
+        with in_transaction():
+            end_step(lock_leased(leased), "failed", str(error))
     except LeaseLost:
         log.info("import %s: canceled, deleted, or continued by another worker", leased.import_id)
 

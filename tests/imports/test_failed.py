@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from itertools import count
 from typing import Any
 
 import pytest
@@ -12,16 +13,18 @@ from app.db.extensions import db
 from app.db.transactions import transaction
 from app.formats.readers.kml import ALL_FOLDERS
 from app.http.errors import Conflict
-from app.imports import applying, leases, preview, service
+from app.imports import applying, leases, preview, service, steps
+from app.imports.features import limited_matcher
 from app.imports.features.reader_process import ReaderProcess, TooCostly
 from app.imports.features.reader_program import TOO_SLOW
 from app.imports.jobs import delete_imports
 from app.imports.listing import count_unfinished
 from app.models import Import, ImportFeature, ImportFile
-from app.policy.imports import BATCH_FEATURES, UNFINISHED_IMPORTS
+from app.policy.imports import BATCH_FEATURES, DECIDE_SECONDS, UNFINISHED_IMPORTS
 from tests.imports.making import act, features_of, projects, read, ready, upload, work
 from tests.make import (
     Client,
+    make_account,
     make_import,
     make_key,
     make_project,
@@ -264,6 +267,23 @@ def test_a_file_about_which_deciding_takes_too_long_is_not_read_again(
     record = failed(client, collection(feature(square(), name="Alpine")))
     assert record["message"].startswith("Comparing the features with what the account has takes")
     assert refusal(client, record) == TOO_COSTLY
+
+
+@pytest.mark.slow
+def test_deciding_may_take_so_long_in_all_turns_of_an_import(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record = ready(client, *(feature(square(n), name=f"P{n}") for n in range(3)))
+    upload(make_account(client.app), collection(feature(square(), name="Alpine")))
+    monkeypatch.setattr(applying, "BATCH_SECONDS", -1.0)
+    monkeypatch.setattr(steps, "TURN_SECONDS", -1.0)
+    times = count(step=DECIDE_SECONDS * 0.6)
+    monkeypatch.setattr(limited_matcher, "thread_time", lambda: next(times))
+    record = act(client, record, "apply")
+    assert record["status"] == "failed"
+    assert record["message"].startswith("Comparing the features with what the account has takes")
+    assert set(projects(client)) == {"P0", "P1"}
+    assert act(client, record, "undo")["counts"]["undone"] == 2
 
 
 def test_another_layer_of_a_file_that_takes_too_much_is_read(
