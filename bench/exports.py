@@ -25,8 +25,8 @@ from app.models import Asset, Project
 from bench import report
 from bench.report import Effort, judged
 from bench.servers import Server, serve, use_last_core
-from tests.eudr.planted import fill as fill_plots
-from tests.eudr.planted import make_plots
+from tests.eudr.plots import fill as fill_plots
+from tests.eudr.plots import make_plots
 from tests.make.bulk import Filled, fill
 from tests.make.wavy import polygon
 

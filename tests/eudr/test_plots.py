@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.eudr.planted import Plots, differences, make_plots
+from tests.eudr.plots import Plots, differences, make_plots
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ from app.eudr import report
 from app.geometry import timed
 from app.lists import scanning
 from app.policy.eudr import OVERLAP_SECONDS
-from tests.eudr.planted import Plots, differences, fill, make_plots
+from tests.eudr.plots import Plots, differences, fill, make_plots
 from tests.make import Client, make_project, square
 
 

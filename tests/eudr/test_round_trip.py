@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.eudr.planted import fill, make_plots
+from tests.eudr.plots import fill, make_plots
 from tests.eudr.validator import faults_of
 from tests.imports.making import act, read, upload, work
 from tests.make import Client, make_account, make_project

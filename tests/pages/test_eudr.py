@@ -11,7 +11,7 @@ import pytest
 from app.pages.eudr import filling, views
 from app.pages.eudr.overview import GROUP_PLOTS
 from app.policy.request_limits import METADATA_BYTES
-from tests.eudr.planted import fill, make_plots
+from tests.eudr.plots import fill, make_plots
 from tests.eudr.validator import faults_of
 from tests.make import (
     Browser,

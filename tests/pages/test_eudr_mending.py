@@ -13,7 +13,7 @@ import shapely
 from shapely.geometry import mapping, shape
 
 from app.geometry import geodesic_area
-from tests.eudr.planted import Plot, Plots, fill, make_plots
+from tests.eudr.plots import Plot, Plots, fill, make_plots
 from tests.eudr.validator import faults_of
 from tests.make import Browser, Client
 from tests.pages.support import metadata_of, post

@@ -103,10 +103,10 @@ def export(principal: Principal) -> Response:
         )
         if since := filters.values.get("updated_since"):
             loaded["updated_since"] = since
-    file = export_of("assets", principal.account_id, loaded)
-    response = export_response(file)
+    requested = export_of("assets", principal.account_id, loaded)
+    response = export_response(requested)
     with transaction():
-        log_export(file, principal.account_name)
+        log_export(requested, principal.account_name)
     return response
 
 

@@ -94,10 +94,10 @@ def export(principal: Principal) -> Response:
         if filters.status is None:
             values.pop("status", None)
     loaded = load_filters(ProjectExportQuerySchema(), values)
-    file = export_of("projects", principal.account_id, loaded)
-    response = export_response(file)
+    requested = export_of("projects", principal.account_id, loaded)
+    response = export_response(requested)
     with transaction():
-        log_export(file, principal.account_name)
+        log_export(requested, principal.account_name)
     return response
 
 
