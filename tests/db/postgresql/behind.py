@@ -25,7 +25,7 @@ from tests.waiting import PATIENCE, wait_for
 # Connections to PostgreSQL, and those that the application may open to pgbouncer for writing and
 # as many for reading.
 SIZES = {"session": (10, 2), "transaction": (3, 8)}
-TIMEOUT_MS = 5000
+TIMEOUT_MS = 2000
 
 
 @dataclass
