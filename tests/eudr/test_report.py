@@ -47,7 +47,7 @@ def test_every_planted_fault_is_found_and_no_other(client: Client) -> None:
     _check(client, made, 2, "refuse", False)
 
 
-@pytest.mark.slow
+@pytest.mark.trial
 def test_every_planted_fault_of_many_plots_is_found_whatever_is_asked_for(client: Client) -> None:
     made = make_plots(1, plots=2_000, producers=120)
     fill(client.app, client.account_id, made)

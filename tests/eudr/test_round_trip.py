@@ -47,7 +47,7 @@ def test_plots_come_back_byte_for_byte(client: Client) -> None:
     _check(client, plots=120, producers=20)
 
 
-@pytest.mark.slow
+@pytest.mark.trial
 def test_many_plots_come_back_byte_for_byte(client: Client) -> None:
     _check(client, plots=800, producers=100)
 

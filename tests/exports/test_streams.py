@@ -117,7 +117,7 @@ def _check_that_it_ended_early(received: bytes) -> None:
     assert zipfile.stringEndArchive not in received
 
 
-@pytest.mark.parametrize("path", [LAYER, FILE, ARCHIVE])
+@pytest.mark.parametrize("path", [LAYER, ARCHIVE])
 def test_a_reader_who_may_no_longer_have_it(server: Server, folder: Path, path: str) -> None:
     key = make_key(server.client, permissions=["admin"])
     before = len((folder / "gunicorn.log").read_text())

@@ -13,8 +13,8 @@ from tests.imports.worker import kill_all, running, wait_until
 from tests.make import Client, event_types, make_account, square
 from tests.make.features import collection, feature
 
-FEATURES = 400
-HALF = range(60, FEATURES)
+FEATURES = 250
+HALF = range(40, FEATURES)
 
 
 @pytest.fixture

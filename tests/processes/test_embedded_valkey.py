@@ -166,7 +166,7 @@ def test_one_server_for_all_who_come_at_once(folder: Path, marked: Marked) -> No
 @pytest.mark.slow
 def test_who_comes_while_it_ends_gets_a_fresh_one(folder: Path, marked: Marked) -> None:
     seen = set()
-    for _ in range(10):
+    for _ in range(5):
         user = User(folder, marked)
         url = user.url()
         with connect(url) as client:
@@ -178,7 +178,7 @@ def test_who_comes_while_it_ends_gets_a_fresh_one(folder: Path, marked: Marked) 
 
 @pytest.mark.slow
 def test_ends_and_starts_many_times_in_one_process(folder: Path) -> None:
-    for number in range(1, 11):
+    for number in range(1, 5):
         with connect(embedded_valkey.ensure_valkey(folder)) as client:
             assert client.incr("visits") == number
         embedded_valkey.release_valkey(folder)

@@ -23,8 +23,6 @@ from app.values.version import VERSION
 from tests.architecture.sources import ROOT
 from tests.make import second_app
 from tests.ports import free_port
-from tests.postgres import PostgresServer
-from tests.templates import DATABASES
 from tests.waiting import wait_for
 
 pytestmark = pytest.mark.slow
@@ -85,6 +83,7 @@ def test_run_says_where_it_is_and_what_is_missing(
     assert said.count("GET /v1/bees") == 1
 
 
+@pytest.mark.trial
 def test_an_error_opens_the_debugger(variables: dict[str, str], tmp_path: Path) -> None:
     log = tmp_path / "log"
     with running(variables, log, "Debugger PIN", "--debug") as address:
@@ -119,13 +118,7 @@ def test_the_shell_has_the_models(variables: dict[str, str]) -> None:
     assert "0 assets" in done.stdout
 
 
-@pytest.mark.parametrize("database", DATABASES)
-def test_db_says_what_it_does(
-    variables: dict[str, str], database: str, request: pytest.FixtureRequest
-) -> None:
-    if database == "postgresql":
-        postgres: PostgresServer = request.getfixturevalue("postgres")
-        variables["DATABASE_URL"] = postgres.create_database()
+def test_db_says_what_it_does(variables: dict[str, str]) -> None:
     upgraded = flask(variables, "db", "upgrade")
     assert upgraded.returncode == 0, upgraded.stderr
     assert re.search(rf"INFO    Running upgrade \d* -> {newest_revision()}, ", upgraded.stderr)

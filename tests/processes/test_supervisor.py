@@ -161,7 +161,9 @@ PARTS = {
 
 
 @pytest.mark.parametrize("part", PARTS)
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
+@pytest.mark.parametrize(
+    "number", [signal.SIGKILL, pytest.param(signal.SIGSTOP, marks=pytest.mark.trial)]
+)
 def test_a_part_that_dies_or_is_stopped_comes_again(
     instance: Instance, marked: Marked, part: str, number: int
 ) -> None:
@@ -202,7 +204,7 @@ def test_a_stopped_valkey_does_not_outlive_it(
     assert marked.pids() == []
 
 
-@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("part", ["The worker", "The application"])
 def test_the_death_of_a_part_ends_all_if_that_is_wanted(
     serve: Serve, marked: Marked, part: str
 ) -> None:

@@ -99,7 +99,7 @@ def test_the_second_run_does_nothing(ready: Checkout) -> None:
     assert bring(ready) == (0, "")
 
 
-@pytest.mark.slow
+@pytest.mark.trial
 def test_a_folder_without_a_stamp_is_made_anew(ready: Checkout, made: Path) -> None:
     folder = ready.root / MADE
     (folder / "stamp").unlink()

@@ -59,7 +59,13 @@ def counted(number: int) -> Callable[[Any, Any], bool]:
 
 MEANT: Final[dict[str, tuple[Meant, ...]]] = {
     "1.0": (
-        Meant("/v1/account/usage", r"api_requests\.current", counted(2), "it was asked once more"),
+        Meant("/v1/account/usage", r"api_requests\.current", counted(2), "both are asked again"),
+        Meant(
+            "/v1/account/usage/requests",
+            r"(by_credential\[\]\.)?(by_day\[\]\.)?requests",
+            counted(2),
+            "both are asked again",
+        ),
     ),
 }
 CHECKPOINTS: Final = "/v1/audit-log/checkpoints?per_page=100"

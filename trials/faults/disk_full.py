@@ -95,7 +95,7 @@ class _Filler:
 
 
 def _processes(instance: Served) -> set[int]:
-    """Those that last as long as the instance."""
+    """Those that last as long as the instance: not the one that prints the welcome, nor jobs."""
     (application,) = children(instance.process.pid)
-    web = instance.marked.named("web server")
-    return {instance.process.pid, application, *children(application), *web}
+    parts = {*instance.marked.named("web server"), *instance.marked.named("worker")}
+    return {instance.process.pid, application, *parts.intersection(children(application))}

@@ -80,9 +80,10 @@ CASES = [
     _parts("nested like a Polygon", RING),
     _parts("parts that overlap", [RING], [square_ring(10.5, 50.5, 1)]),
     _parts("a part in a part", [RING], [HOLE]),
-    _whole("100,001 positions", COORDINATES, {
-        "type": "Polygon", "coordinates": [[[n / 1e4, 0] for n in range(100_001)]],
-    }),
+    Bad("100,001 positions", "POST", PROJECTS, 422, COORDINATES, (
+        b'{"name":"A","geometry":{"type":"Polygon","coordinates":[['
+        + b",".join(b"[%d,0]" % (number % 90) for number in range(100_001)) + b"]]}}"
+    ), JSON),
     _ring_text("an ordinate of NaN", "NaN", 400, "body"),
     _ring_text("an ordinate past all doubles", "1e999", 400, "body"),
     _ring_text("an ordinate of 18 digits", "1" * 18, 422, COORDINATES),

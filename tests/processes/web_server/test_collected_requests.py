@@ -298,9 +298,9 @@ def test_a_process_without_files_to_open_survives(tmp_path: Path) -> None:
         assert server.worker == worker
 
 
-# What is not complete 15 seconds after the signal is refused.
+# What is not complete 5 seconds after the signal is refused.
 SOON_REFUSED = (
-    f"import app.processes.web_server.gunicorn_worker as own; own._LAST_ANSWERS = 585.0\n{ECHO}"
+    f"import app.processes.web_server.gunicorn_worker as own; own._LAST_ANSWERS = 595.0\n{ECHO}"
 )
 
 

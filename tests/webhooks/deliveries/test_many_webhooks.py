@@ -1,4 +1,4 @@
-"""Ten thousand webhooks of many accounts, each with an event: nothing is left or sent twice, and
+"""Three thousand webhooks of many accounts, each with an event: nothing is left or sent twice, and
 what the job holds and asks is bounded."""
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from tests.webhooks.conftest import Later
 from tests.webhooks.deliveries.conftest import LingerFor
 from tests.webhooks.deliveries.makers import URL, outcome
 
-_WEBHOOKS = 10_000
+_WEBHOOKS = 3_000
 _ATTEMPT_SECONDS = 15.0  # not 5: a busy machine makes none fail; with what it may wait, in a lease
 _ROUND_TRIP = timedelta(milliseconds=10)
 
