@@ -70,8 +70,7 @@ def make_app(request: pytest.FixtureRequest, tmp_path: Path, valkey_url: str) ->
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("target", DATABASES)
-@pytest.mark.parametrize("source", DATABASES)
+@pytest.mark.parametrize(("source", "target"), [DATABASES, DATABASES[::-1]])
 @pytest.mark.parametrize("release", fixtures.releases())
 def test_a_backup_of_a_former_version_is_migrated(
     make_app: MakeApp,
