@@ -31,7 +31,7 @@ def waiting(client: Client) -> list[str]:
 def run_job(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     """Run the job for the client's account alone: those of other tests may take all its time."""
     with monkeypatch.context() as patch, client.app.app_context():
-        patch.setattr(jobs, "accounts_with_waiting", lambda: [client.account_id])
+        patch.setattr(jobs, "accounts_with_unsealed_entries", lambda: [client.account_id])
         jobs.seal_audit_log()
 
 
@@ -106,7 +106,7 @@ def test_one_log_that_cannot_be_sealed_stops_no_other(
     monkeypatch.setattr(sealing, "entries_at_once", fail)
     monkeypatch.setattr(sealing, "SEALED_AFTER", timedelta(days=-1))
     both = [failing.account_id, other.account_id]
-    monkeypatch.setattr(jobs, "accounts_with_waiting", lambda: both)
+    monkeypatch.setattr(jobs, "accounts_with_unsealed_entries", lambda: both)
     with app.app_context():
         jobs.seal_audit_log()
     assert waits in waiting(failing)
