@@ -95,7 +95,7 @@ def create_import(
         tries=0,
         created_at=moment,
         updated_at=moment,
-        **_columns(_DEFAULT_CHOICES | choices),
+        **_choice_columns(_DEFAULT_CHOICES | choices),
     )
     db.session.add(import_)
     notify_after_commit(NEW_WORK)
@@ -132,9 +132,9 @@ def change_import(principal: Principal, import_id: str, choices: Mapping[str, An
     layer = choices.get("layer", import_.layer)
     if import_.costly_layers and layer not in affordable_layers(import_):
         raise Conflict("too_costly", "layer", f"{_TOO_COSTLY} Or choose another layer.")
-    for column, value in _columns(_with_dependent_choices(import_, choices)).items():
+    for column, value in _choice_columns(_with_dependent_choices(import_, choices)).items():
         setattr(import_, column, value)
-    _start(import_, "reading")
+    _start_step(import_, "reading")
     import_.counts, import_.notes, import_.questions, import_.progress_total = {}, [], [], 0
     write_entry("import.updated", import_, principal=principal)
     return import_
@@ -210,7 +210,7 @@ def apply_import(principal: Principal, import_id: str, *, reviewed: str | None =
     if question := required_question(import_.questions):
         raise Conflict("unanswered", question["code"], question["message"])
     check_history(import_.account_id, read_counters(import_.account_id).history_bytes)
-    _start(import_, "applying", principal)
+    _start_step(import_, "applying", principal)
     import_.progress_total = sum(import_.counts.get(name, 0) for name in ("new", "changed"))
     write_entry(
         "import.applied", import_, principal=principal, changes=changes_of_new(import_.counts)
@@ -224,19 +224,19 @@ def cancel_import(principal: Principal, import_id: str) -> Import:
     if import_.status not in ("reading", "ready", "failed"):
         raise _wrong_status(import_, "an import that is not applied can be canceled")
     check_nothing_written(import_)
-    return _cancel(principal, import_)
+    return _cancel_import(principal, import_)
 
 
 def _give_way(principal: Principal, import_id: str) -> None:
     """Cancel an import that is ready, or delete the file of one that failed."""
     import_ = lock_import(principal, import_id)
     if import_.status == "ready":
-        _cancel(principal, import_)
+        _cancel_import(principal, import_)
     elif import_.status == "failed":
         delete_upload(import_)
 
 
-def _cancel(principal: Principal, import_: Import) -> Import:
+def _cancel_import(principal: Principal, import_: Import) -> Import:
     delete_upload(import_)
     import_.status, import_.message, import_.lease = "canceled", None, None
     import_.updated_at = clock.now()
@@ -254,7 +254,7 @@ def undo_import(principal: Principal, import_id: str) -> Import:
         raise Conflict(
             "nothing_written", "status", "This import wrote nothing, so there is nothing to undo."
         )
-    _start(import_, "undoing", principal)
+    _start_step(import_, "undoing", principal)
     import_.progress_total = states.get("applied", 0)
     write_entry("import.undone", import_, principal=principal)
     return import_
@@ -314,7 +314,7 @@ def _geometry_columns(import_: Import) -> dict[str, Any]:
     return {name: mapping[name] for name in GEOMETRY_COLUMNS if name in mapping}
 
 
-def _start(import_: Import, status: str, principal: Principal | None = None) -> None:
+def _start_step(import_: Import, status: str, principal: Principal | None = None) -> None:
     """Begin a step. ``principal``: who writes or undoes."""
     if principal is not None:
         import_.acted_by, import_.acted_by_email = principal.user_id, principal.user_email
@@ -330,5 +330,5 @@ def _wrong_status(import_: Import, rule: str) -> Conflict:
     return Conflict("wrong_status", "status", f"Only {rule}. This one is {import_.status}.")
 
 
-def _columns(choices: Mapping[str, Any]) -> dict[str, Any]:
+def _choice_columns(choices: Mapping[str, Any]) -> dict[str, Any]:
     return {"given_crs" if name == "crs" else name: value for name, value in choices.items()}

@@ -15,7 +15,7 @@ from app.account.lookup import first_account, list_accounts
 from app.account.service import create_account
 from app.db.extensions import db
 from app.db.migrations import upgrade
-from app.demo.first_start import welcome
+from app.demo.first_start import welcome_text
 from app.policy.permissions import PERMISSIONS
 from tests.cli.conftest import runner
 from tests.make import Client
@@ -32,7 +32,7 @@ def migrated(empty_app: Flask) -> Flask:
 
 def said(app: Flask, *, empty: bool = False) -> str:
     with app.app_context():
-        return welcome(app.config["SETTINGS"], empty=empty)
+        return welcome_text(app.config["SETTINGS"], empty=empty)
 
 
 def send(app: Flask, line: str) -> Any:

@@ -197,7 +197,7 @@ def test_listen_removes_what_one_that_was_killed_has_left(
     monkeypatch.setattr(webhooks, "_TEST_SECONDS", 0)
     port = str(free_port())
     with monkeypatch.context() as killed:
-        killed.setattr(webhooks, "_remove", lambda *_: None)
+        killed.setattr(webhooks, "_remove_webhook", lambda *_: None)
         listen("--port", port)
     (left,) = client.get("/v1/webhooks").json["data"]
     other = make_webhook_at(client, f"https://127.0.0.1:{port}/")

@@ -16,20 +16,20 @@ from app.models import Account, AccountUsage, Project
 from app.projects.listing import list_projects, project_query
 from app.values import clock
 from app.values.ids import new_id
-from app.values.text import searchable
+from app.values.text import searchable_text
 from tests.make import Client, make_project, square
 
 pytestmark = pytest.mark.both
 
 
-TEXTS = st.text(min_size=3, max_size=80).filter(lambda text: len(searchable(text)) >= 3)
+TEXTS = st.text(min_size=3, max_size=80).filter(lambda text: len(searchable_text(text)) >= 3)
 
 
 @given(whole=TEXTS, ends=st.tuples(st.integers(0, 80), st.integers(0, 80)))
 def test_what_is_looked_up_for_a_part_is_in_the_whole(whole: str, ends: tuple[int, int]) -> None:
-    text = searchable(whole)
+    text = searchable_text(whole)
     part = text[min(ends) : max(ends)]
-    if len(searchable(part)) < 3 or searchable(part) not in text:
+    if len(searchable_text(part)) < 3 or searchable_text(part) not in text:
         return
     trigrams = text_values(part, "proj_xyz", "postgresql")["trigrams"]
     assert trigrams

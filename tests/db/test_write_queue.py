@@ -21,7 +21,7 @@ from sqlalchemy.exc import OperationalError
 from app.db import write_queue
 from app.db.extensions import db
 from app.values.deadline import Deadline
-from app.values.files import open_lock_file, try_lock, unlock
+from app.values.files import open_lock_file, try_lock, unlock_file
 from config import ROOT
 from tests.db.writing import begin, can_begin, fails_to_begin, insert, is_locked, opened, texts
 from tests.make import together
@@ -78,7 +78,7 @@ def is_next_taken(path: Path) -> bool:
     descriptor = open_lock_file(path.with_name(f"{path.name}.next"))
     with open(descriptor, "rb"):
         if try_lock(descriptor):
-            unlock(descriptor)
+            unlock_file(descriptor)
             return False
         return True
 

@@ -13,7 +13,7 @@ from flask import Flask
 from sqlalchemy import text
 
 from app.db.extensions import db
-from app.db.snapshots import snapshot
+from app.db.snapshots import open_snapshot
 from app.doctor.derived import wrong_rows
 from app.projects.boundary_history import jobs
 from tests.cli.conftest import runner
@@ -194,7 +194,7 @@ def test_each_project_of_many_is_looked_at(make_instance: MakeInstance, monkeypa
         make_project(client, geometry=square())
     ids = {each["id"] for each in client.get("/v1/projects?per_page=100").json["data"]}
     execute(app, "UPDATE projects SET name_key = 'x'")
-    with snapshot(url_of(app)) as connection:
+    with open_snapshot(url_of(app)) as connection:
         assert 1 <= len(list(wrong_rows(connection, 10))) <= 10
     assert set(repaired(app, monkeypatch)["repaired"]["projects"]) == ids
 

@@ -14,7 +14,7 @@ from flask import Flask
 from sqlalchemy import text
 
 from app.db.extensions import db
-from app.db.snapshots import snapshot
+from app.db.snapshots import open_snapshot
 from app.doctor.counters import wrong_counters
 from app.maintenance import MaintenanceError
 from app.maintenance.backup import Backup, back_up
@@ -114,7 +114,7 @@ def test_a_backup_taken_while_projects_are_written_is_of_one_moment(
     other = make_instance("sqlite")
     for n in range(5):
         restore_from(folder / f"{n}.zip", other)
-        with snapshot(url_of(other)) as connection:
+        with open_snapshot(url_of(other)) as connection:
             assert list(wrong_counters(connection)) == []
             events = "SELECT subject_id FROM events WHERE type = 'project.created' ORDER BY 1"
             projects = "SELECT id FROM projects ORDER BY 1"

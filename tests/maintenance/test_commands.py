@@ -10,7 +10,7 @@ import pytest
 from click.testing import Result
 from flask import Flask
 
-from app.db.snapshots import snapshot
+from app.db.snapshots import open_snapshot
 from app.doctor.counters import wrong_counters
 from app.maintenance.backup_file import BackupReader
 from app.models import Project
@@ -234,7 +234,7 @@ def test_the_doctor_corrects_counters(instance: Flask) -> None:
     document = orjson.loads(done.stdout)
     assert document["repaired"] == {"counters": [client.account_id]}
     assert document["refused"] == {}
-    with snapshot(url_of(instance)) as connection:
+    with open_snapshot(url_of(instance)) as connection:
         assert list(wrong_counters(connection)) == []
 
 

@@ -15,7 +15,7 @@ from sqlalchemy import text
 
 from app.db import migrations
 from app.db.extensions import db
-from app.db.snapshots import exclusive_file, open_transaction, snapshot
+from app.db.snapshots import exclusive_file, open_snapshot, open_transaction
 from app.maintenance import MaintenanceError, copying
 from app.maintenance.copying import TableComparison, copy_database
 from app.maintenance.schema import is_half_copied, require_current
@@ -87,7 +87,7 @@ def test_the_schema_is_made_where_it_lacks(make_instance: MakeInstance) -> None:
 
     compared = copy_database(url_of(source), url_of(target), make_schema=make_schema)
     assert all(table.is_equal for table in compared)
-    with snapshot(url_of(target)) as connection:
+    with open_snapshot(url_of(target)) as connection:
         require_current(connection)
 
 
@@ -106,7 +106,7 @@ def test_a_copy_that_was_killed_half_way_is_begun_anew(
         [sys.executable, "-c", HALF_A_COPY, *addresses], cwd=ROOT, capture_output=True, text=True
     )
     assert process.returncode == 9, process.stderr
-    with snapshot(url_of(target)) as connection:
+    with open_snapshot(url_of(target)) as connection:
         assert is_half_copied(connection)
         with pytest.raises(MaintenanceError, match="not finished"):
             require_current(connection)
@@ -114,7 +114,7 @@ def test_a_copy_that_was_killed_half_way_is_begun_anew(
     make_project(client, name="Since then")
     assert all(table.is_equal for table in copy(source, target))
     assert count(target, Project) == 1206
-    with snapshot(url_of(target)) as connection:
+    with open_snapshot(url_of(target)) as connection:
         assert not is_half_copied(connection)
 
 
@@ -138,7 +138,7 @@ def test_a_target_with_tables_of_something_else_is_refused(
         connection.execute(text("CREATE TABLE invoices (id integer)"))
     with pytest.raises(MaintenanceError, match="another program \\(invoices\\)"):
         copy(source, target)
-    with snapshot(url_of(target)) as connection:
+    with open_snapshot(url_of(target)) as connection:
         assert not is_half_copied(connection)
 
 
@@ -190,7 +190,7 @@ def test_a_difference_is_told_and_leaves_the_copy_unfinished(
     monkeypatch.setattr(copying, "insert_rows", spoil)
     compared = copy(source, instance)
     assert [table.table for table in compared if not table.is_equal] == ["events"]
-    with snapshot(url_of(instance)) as connection:
+    with open_snapshot(url_of(instance)) as connection:
         assert is_half_copied(connection)
     monkeypatch.undo()
     assert all(table.is_equal for table in copy(source, instance))

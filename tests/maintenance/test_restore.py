@@ -13,7 +13,7 @@ from sqlalchemy import select, text
 
 from app.db.column_types import metadata
 from app.db.extensions import db
-from app.db.snapshots import DATABASE_ERRORS, exclusive_writer, snapshot
+from app.db.snapshots import DATABASE_ERRORS, exclusive_writer, open_snapshot
 from app.maintenance import MaintenanceError
 from app.maintenance import restore as restoring
 from app.maintenance.backup_file import BackupReader
@@ -133,7 +133,7 @@ def test_indexes_that_were_out_of_step_are_right_afterwards(
         ):
             db.session.execute(text(statement))
         db.session.commit()
-    with snapshot(url_of(app)) as connection:
+    with open_snapshot(url_of(app)) as connection:
         assert count_faults(connection) != []
     restore_from(folder / "b.zip", app)
     with exclusive_writer(url_of(app), []) as connection:

@@ -220,7 +220,7 @@ def test_what_a_crash_left_behind_is_no_hindrance(folder: Path, state: str) -> N
 
 
 def test_a_server_that_ends_at_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(embedded_valkey, "_binary", lambda: Path("/bin/false"))
+    monkeypatch.setattr(embedded_valkey, "_server_binary", lambda: Path("/bin/false"))
     with pytest.raises(EmbeddedError, match=r"ended with exit code 1; its log is .*valkey\.log"):
         embedded_valkey.ensure_valkey(folder)
 

@@ -105,7 +105,13 @@ def test_goes_on_after_an_outage(
     environment["REDIS_URL"] = f"unix://{address}"
 
     def start_server() -> subprocess.Popen[bytes]:
-        command = [str(embedded_valkey._binary()), "--port", "0", "--unixsocket", str(address)]
+        command = [
+            str(embedded_valkey._server_binary()),
+            "--port",
+            "0",
+            "--unixsocket",
+            str(address),
+        ]
         server = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL)
         wait_for(lambda: embedded_valkey._is_ready(str(address)))
         return server

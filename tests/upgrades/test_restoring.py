@@ -14,7 +14,7 @@ from app.db.column_types import metadata
 from app.db.connections import close_all
 from app.db.migrations import upgrade
 from app.db.revisions import FIRST, newest_revision, of_another_version
-from app.db.snapshots import database_url, exclusive_writer, open_transaction, snapshot
+from app.db.snapshots import database_url, exclusive_writer, open_snapshot, open_transaction
 from app.factory import create_app
 from app.maintenance import MaintenanceError
 from app.maintenance.backup import back_up
@@ -72,7 +72,7 @@ def make_app(request: pytest.FixtureRequest, tmp_path: Path, valkey_url: str) ->
 
 def everything(app: Flask) -> dict[str, tuple[int, str]]:
     """Rows and checksum of each table."""
-    with snapshot(database_url(app.config["SETTINGS"])) as connection:
+    with open_snapshot(database_url(app.config["SETTINGS"])) as connection:
         sums = {codec.name: checksum_of(connection, codec) for codec in table_codecs()}
     return {name: (each.rows, each.sha256) for name, each in sums.items()}
 
@@ -132,7 +132,7 @@ def test_tables_of_a_newer_version_are_replaced(
         connection.execute(text("CREATE TABLE of_newer (note varchar(9))"))
     assert read_present(url).unknown == ["of_newer"]
     restore_into(app, tmp_path / "b.zip")
-    with snapshot(url) as connection:
+    with open_snapshot(url) as connection:
         found = {name for name in inspect(connection).get_table_names() if "_text" not in name}
     assert {name for name in found if "_box" not in name} == {*metadata.tables, "alembic_version"}
     assert everything(app) == before
@@ -152,7 +152,7 @@ def test_tables_of_another_program_are_left_alone(
         connection.execute(text("CREATE TABLE of_others (note varchar(9))"))
     install(monkeypatch, folder_with_revisions(tmp_path, False))
     restore_into(app, tmp_path / "b.zip")
-    with snapshot(url) as connection:
+    with open_snapshot(url) as connection:
         assert inspect(connection).has_table("of_others")
 
 
@@ -181,7 +181,7 @@ def test_what_fails_in_the_middle_changes_nothing(
         restore_into(app, tmp_path / "b.zip")
     monkeypatch.undo()
     assert everything(app) == before
-    with snapshot(database_url(app.config["SETTINGS"])) as connection:
+    with open_snapshot(database_url(app.config["SETTINGS"])) as connection:
         assert "boundaries" in inspect(connection).get_table_names()
 
 

@@ -22,7 +22,7 @@ from tests.make import Client, make_key
 def _current(client: Client) -> int:
     """The current count, read without a request that would be counted."""
     with client.app.app_context():
-        return request_counts.requests_on(client.account_id, [request_counts.today()])
+        return request_counts.requests_on(client.account_id, [request_counts.today_utc()])
 
 
 def _write(app: Flask) -> int:
@@ -105,7 +105,7 @@ def test_days_are_counted_separately_and_summed_by_month(
 def _rows(client: Client) -> int:
     """Today's rows in the database."""
     with client.app.app_context():
-        return request_counts.written_on(client.account_id, request_counts.today())
+        return request_counts.written_on(client.account_id, request_counts.today_utc())
 
 
 @pytest.mark.both
@@ -127,7 +127,7 @@ class Died(Exception):
 
 # Where the job is killed: before the transaction, at its commit, after it, and at the end.
 DEATHS = {
-    "before writing": ("app.usage.jobs._write", None),
+    "before writing": ("app.usage.jobs._write_days", None),
     "before the commit": ("commit", "before"),
     "after the commit": ("commit", "after"),
     "before the counters are off the list": ("app.usage.jobs._mark_copied", None),
@@ -174,16 +174,16 @@ def test_a_request_during_the_job_is_copied_by_the_next_run(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     client.get("/v1/account")
-    write = jobs._write
+    write = jobs._write_days
 
     def slow(counts: Any) -> None:
         write(counts)
         client.get("/v1/account")
 
-    monkeypatch.setattr(jobs, "_write", slow)
+    monkeypatch.setattr(jobs, "_write_days", slow)
     _write(client.app)
     assert (_rows(client), _current(client)) == (1, 2)
-    monkeypatch.setattr(jobs, "_write", write)
+    monkeypatch.setattr(jobs, "_write_days", write)
     _write(client.app)
     assert (_rows(client), _current(client)) == (2, 2)
 
@@ -192,8 +192,8 @@ def test_a_request_during_the_job_is_copied_by_the_next_run(
 @pytest.mark.usefixtures("_nothing_pending")
 def test_counts_of_a_deleted_account_do_not_block_others(client: Client) -> None:
     with client.app.app_context():
-        valkey().client.hset(request_counts.day_key(request_counts.today()), "acct_gone", 5)
-        valkey().client.sadd(request_counts.CHANGED, f"acct_gone {request_counts.today()}")
+        valkey().client.hset(request_counts.day_key(request_counts.today_utc()), "acct_gone", 5)
+        valkey().client.sadd(request_counts.CHANGED, f"acct_gone {request_counts.today_utc()}")
         valkey().client.sadd(request_counts.CHANGED, "acct_gone 2026-01-01")  # forgotten by now
     client.get("/v1/account")
     _write(client.app)
@@ -212,11 +212,11 @@ def test_a_clock_that_is_days_slow_loses_no_count(
         client.get("/v1/account")
     assert _current(client) == 3
     with client.app.app_context():
-        assert valkey().client.ttl(request_counts.day_key(request_counts.today())) > 0
+        assert valkey().client.ttl(request_counts.day_key(request_counts.today_utc())) > 0
 
 
 def test_valkey_keeps_a_day_for_three_days(client: Client) -> None:
     client.get("/v1/account")
     with client.app.app_context():
-        left = valkey().client.ttl(request_counts.day_key(request_counts.today()))
+        left = valkey().client.ttl(request_counts.day_key(request_counts.today_utc()))
     assert timedelta(days=2) <= timedelta(seconds=left) <= timedelta(days=3)

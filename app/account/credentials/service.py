@@ -89,7 +89,7 @@ def create_credential(
         ip_allowlist=[allowed_network(entry) for entry in new.ip_allowlist] or None,
         token_hash=tokens.hash_token(secret),
         token_end=secret[-4:],
-        created_by=_creator(account_id, created_by, new.permissions),
+        created_by=_creating_member_id(account_id, created_by, new.permissions),
         created_at=clock.now(),
         expires_at=new.expires_at,
     )
@@ -187,7 +187,7 @@ def _check_number(account_id: str, kind: str, most: int) -> None:
         )
 
 
-def _creator(account_id: str, user_id: str | None, permissions: Sequence[str]) -> str:
+def _creating_member_id(account_id: str, user_id: str | None, permissions: Sequence[str]) -> str:
     """Return the id of the creating member, by default the longest-standing owner, who must be able
     to grant the permissions.
 

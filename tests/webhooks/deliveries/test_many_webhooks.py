@@ -17,7 +17,7 @@ from sqlalchemy import Engine, Table, distinct, event, func, select
 
 from app.db.extensions import db
 from app.db.transactions import insert_row, transaction
-from app.events.outbox import NEW_DELIVERIES, EventActor, emit
+from app.events.outbox import NEW_DELIVERIES, EventActor, emit_event
 from app.jobs.queue import DELIVERIES, job_queue
 from app.jobs.valkey import valkey
 from app.models import Account, AccountUsage, Delivery, DeliveryLog, Webhook
@@ -81,7 +81,7 @@ def _fill_account(
     ]
     db.session.connection().execute(cast("Table", Webhook.__table__).insert(), webhooks)
     actor = EventActor(account_id, names["name"], "user_1", "ana@forest.example.org")
-    emit("project.created", record, actor)
+    emit_event("project.created", record, actor)
 
 
 @contextmanager

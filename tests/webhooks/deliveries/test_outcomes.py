@@ -10,7 +10,7 @@ from sqlalchemy import update
 
 from app.db.extensions import db
 from app.models import Delivery
-from app.webhooks.deliveries.outcomes import retry_of, unsaved
+from app.webhooks.deliveries.outcomes import retry_of, unsaved_outcomes
 from app.webhooks.deliveries.sender_pool import status_error
 from tests.make import Client, deliveries, make_project, make_webhook
 from tests.webhooks.deliveries.makers import MOMENT, claimed, outcome
@@ -74,6 +74,6 @@ def test_a_result_whose_commit_is_pending_is_recorded_once(client: Client) -> No
         pending.execute(own.values(attempts=1, state="succeeded", due_at=None))
         timer = threading.Timer(0.3, pending.commit)
         timer.start()
-        assert unsaved([sent]) == []
+        assert unsaved_outcomes([sent]) == []
         db.session.rollback()
         timer.join()
