@@ -46,7 +46,6 @@ from app.policy.rate_limits import (
 from app.site.pages import PageBlueprint
 from app.values.clock import describe_duration
 from config import ROOT, load_settings, setting_docs
-from docs.access import cell
 
 FOLDER: Final = Path(__file__).parent
 COMMAND: Final = ".venv/bin/python -m docs.generate"
@@ -253,8 +252,11 @@ def _family(name: str) -> str:
 
 
 def audit_actions() -> str:
-    rows = ([f"`{name}`", words.format("…")] for name, words in audit.ACTIONS.items())
-    return table(["Action", "Somebody …"], rows)
+    """The actions in a row for each first word."""
+    return table(
+        ["Of", "Actions"],
+        _grouped((f"`{name.partition('.')[0]}`", f"`{name}`") for name in audit.ACTIONS),
+    )
 
 
 def request_limits_table() -> str:
@@ -303,18 +305,6 @@ def operations() -> str:
             (_NEEDS.get(needs, f"`{needs}`"), _address(rule)) for rule, needs in _operations()
         ),
     )
-
-
-def access() -> str:
-    """Roles, credentials and the operations that they open."""
-    cells = (
-        (
-            " | ".join(", ".join(cell(rule.rule, needs, role)) or "–" for role in ROLES),
-            _address(rule),
-        )
-        for rule, needs in _operations()
-    )
-    return table([*(f"`{role}`" for role in ROLES), "Operations"], _grouped(cells))
 
 
 def _operations() -> Iterator[tuple[Rule, str]]:
@@ -393,7 +383,6 @@ TABLES: Final[dict[str, Callable[[], str]]] = {
     "settings": settings,
     "metrics": metrics,
     "operations": operations,
-    "access": access,
     "open-routes": open_routes,
     "conflicts": conflicts,
     "geometry-problems": geometry_problems,
