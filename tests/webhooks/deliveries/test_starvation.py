@@ -251,7 +251,7 @@ def test_outcomes_that_came_during_a_long_step_are_recorded_before_the_next(
     assert steps[came:recorded].count("scan") <= 2, steps
 
 
-@pytest.mark.trial
+@pytest.mark.slow
 @pytest.mark.usefixtures("impatient")
 def test_a_job_delivers_while_valkey_does_not_answer(
     delivering: Flask, customer: Client, receiver: Receiver, linger_for: LingerFor
