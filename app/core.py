@@ -17,7 +17,7 @@ from app.account.members.invitations import RESOLVERS as INVITATION_MAILS
 from app.audit import guard
 from app.audit.log.jobs import JOBS as AUDIT_JOBS
 from app.db import engines, migrations
-from app.db.extensions import models
+from app.db.extensions import models_by_name
 from app.doctor.jobs import JOBS as DOCTOR_JOBS
 from app.imports.jobs import JOBS as IMPORT_JOBS
 from app.jobs import registry, valkey
@@ -80,7 +80,7 @@ def create_core(settings: Settings | None = None) -> Flask:
     guard.init_app(app)
     instance_state.init_app(app)
     migrations.init_app(app)
-    app.shell_context_processor(models)
+    app.shell_context_processor(models_by_name)
     registry.register_jobs(JOBS)
     valkey.init_app(app, settings, lambda: embedded_valkey.redis_url(settings))
     resolvers.init_app(app, RESOLVERS)

@@ -49,7 +49,7 @@ def main() -> int:
     try:
         settings = load_settings()
         set_metrics_folder(settings)  # before the imports below make metrics
-        return _run(settings, options)
+        return _run_instance(settings, options)
     except SettingsError as error:
         sys.stderr.write(f"{error}\n")
         return WRONG_SETTING
@@ -58,11 +58,11 @@ def main() -> int:
         return PART_DIED
 
 
-def _run(settings: Settings, options: argparse.Namespace) -> int:
+def _run_instance(settings: Settings, options: argparse.Namespace) -> int:
     """Bring the database up to date, and run web server and worker until SIGTERM."""
     import worker  # noqa: PLC0415
     from app.db import connections  # noqa: PLC0415
-    from app.demo.first_start import welcome  # noqa: PLC0415
+    from app.demo.first_start import welcome_text  # noqa: PLC0415
     from app.maintenance.sealed_values import require_usable_key  # noqa: PLC0415
     from app.processes.web_server.web_processes import WebProcess, WebServer  # noqa: PLC0415
     from wsgi import app  # noqa: PLC0415
@@ -73,7 +73,7 @@ def _run(settings: Settings, options: argparse.Namespace) -> int:
     try:
         require_usable_key(app)
     except SettingsError as error:  # a key is lost; all else works
-        _say(str(error), options.report)
+        _report_line(str(error), options.report)
     gc.collect()
     gc.freeze()  # else collecting garbage would write to the memory that the parts share
 
@@ -98,7 +98,7 @@ def _run(settings: Settings, options: argparse.Namespace) -> int:
         while not is_responding(address):
             time.sleep(_ASK_EVERY)
         with app.app_context(), suppress(BrokenPipeError):
-            send_report(options.report, WELCOME, welcome(settings, empty=options.empty))
+            send_report(options.report, WELCOME, welcome_text(settings, empty=options.empty))
 
     children = [
         Child("web server", partial(serve, process), last_sign=process.last_sign)
@@ -136,7 +136,7 @@ def _upgrade_database(app: Flask, report: int | None) -> None:
     with app.app_context():
         name = shown_url(db.engine.url)
         try:
-            migrations.upgrade(lambda line: _say(line, report))
+            migrations.upgrade(lambda line: _report_line(line, report))
         except SQLAlchemyError as error:
             raise CannotStart(
                 f"The database {name} cannot be used ({error_reason(error)})."
@@ -154,7 +154,7 @@ def _report_former_settings(report: int | None) -> None:
             send_report(report, NOTE, sentence)
 
 
-def _say(line: str, report: int | None) -> None:
+def _report_line(line: str, report: int | None) -> None:
     """Write a line to the log, and to the person who started the instance, unless they read the
     log."""
     if report is None or load_settings().log_files:

@@ -62,7 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     make_files_private()
     signals = StopSignals()
     try:
-        return serve(load_settings(), signals, empty=options.empty)
+        return serve_instance(load_settings(), signals, empty=options.empty)
     except SettingsError as error:
         sys.stderr.write(f"{error}\n")
         return 2
@@ -71,7 +71,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
 
 
-def serve(settings: Settings, signals: StopSignals, *, empty: bool = False) -> int:
+def serve_instance(settings: Settings, signals: StopSignals, *, empty: bool = False) -> int:
     """Run the instance until a signal asks it to stop, or it cannot go on. Returns the exit
     code."""
     with lock_instance(settings.instance_path) as lock, open_listener(settings) as listener:

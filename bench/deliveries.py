@@ -25,7 +25,7 @@ from app.db.connections import close_all
 from app.db.extensions import db
 from app.db.migrations import upgrade
 from app.db.transactions import transaction
-from app.events.outbox import EventActor, emit
+from app.events.outbox import EventActor, emit_event
 from app.factory import create_app
 from app.models import Delivery, Event, Webhook
 from app.security.sealing import seal
@@ -139,7 +139,7 @@ def _emit(targets: list[Target], seconds: float) -> int:
             time.sleep(pause)
         account_id, _ = targets[number % len(targets)]
         origin = EventActor(account_id, "Bench", "user_x", "b@example.org")
-        emit("project.created", record | {"name": repr(time.time() * 1000)}, origin)
+        emit_event("project.created", record | {"name": repr(time.time() * 1000)}, origin)
         db.session.commit()
     return events
 

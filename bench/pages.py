@@ -29,7 +29,7 @@ from app.db.extensions import db
 from app.db.snapshots import database_url, open_transaction
 from app.geometry.shapes import map_shapes
 from app.models import BoundaryEntry, BoundaryShape, Project
-from app.projects.boundary_history.entries import checksum
+from app.projects.boundary_history.entries import boundary_checksum
 from app.values import clock
 from bench import report
 from bench.report import Effort, judged
@@ -285,7 +285,7 @@ def simplify_all(filled: Filled) -> None:
             {
                 "project_id": project_id, "id": project_id.replace("proj_", "bnd_"),
                 "account_id": account_id, "created_at": created_at, "source": "api", "area_m2": 0,
-                "checksum": checksum(boundary), "stored_bytes": 0,
+                "checksum": boundary_checksum(boundary), "stored_bytes": 0,
             }
             for project_id, account_id, created_at, boundary in connection.execute(
                 select(*columns).where(Project.geometry.is_not(None))

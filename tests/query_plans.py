@@ -20,19 +20,19 @@ Kind = Literal["values", "any", "run"]
 def sent_by(call: Callable[[], Any]) -> list[tuple[str, dict[str, Any]]]:
     """The statements on projects and assets that a call reads with, and their parameters."""
     seen: list[tuple[str, dict[str, Any]]] = []
-    execute = queries._execute
+    execute = queries._execute_statement
 
     def note(source: Any, statement: Any, values: dict[str, Any], *number: int) -> Any:
         if _LIST.search(statement.text):
             seen.append((statement.text, values))
         return execute(source, statement, values, *number)
 
-    queries._execute = note
+    queries._execute_statement = note
     totals.forget_totals()
     try:
         call()
     finally:
-        queries._execute = execute
+        queries._execute_statement = execute
     return seen
 
 

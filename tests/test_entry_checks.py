@@ -9,7 +9,7 @@ import pytest
 from flask import Flask, request_finished
 
 from app.audit.entries import write_entry
-from app.audit.origin import Actor, Via, acting
+from app.audit.origin import Actor, Via, acting_as
 from app.audit.targets import Target
 from app.db.extensions import db
 from app.security.passwords import hash_password
@@ -32,7 +32,7 @@ def _record(client: Client, description: str) -> None:
 @contextmanager
 def _request(app: Flask) -> Iterator[None]:
     operator = Actor("operator", None, "root")
-    with app.test_request_context("/v1/projects", method="POST"), acting(operator, Via()):
+    with app.test_request_context("/v1/projects", method="POST"), acting_as(operator, Via()):
         yield
         request_finished.send(app)
         db.session.rollback()

@@ -33,7 +33,7 @@ def read_account(principal: Principal) -> Response:
 
     For a credential that is limited to some projects, `usage` counts only these.
     """
-    return envelope.single(_account_seen_by(principal))
+    return envelope.record_response(_account_seen_by(principal))
 
 
 @bp.operation(
@@ -46,13 +46,13 @@ def read_account(principal: Principal) -> Response:
 )
 def update_account(principal: Principal, values: dict[str, Any], if_match: IfMatch) -> Response:
     """Rename the account."""
-    return envelope.single(service.rename_account(principal, values, if_match))
+    return envelope.record_response(service.rename_account(principal, values, if_match))
 
 
 @bp.operation("GET", "/usage", needs="billing:read", gives=(200, single_of(UsageSchema)))
 def read_usage(principal: Principal) -> Response:
     """Read the account's usage."""
-    return envelope.single(usage_statistics(principal.account_id, principal.plan))
+    return envelope.record_response(usage_statistics(principal.account_id, principal.plan))
 
 
 def _account_seen_by(principal: Principal) -> dict[str, Any]:

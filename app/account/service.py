@@ -25,7 +25,7 @@ from app.usage.counters import check_thresholds, count_member
 from app.values import clock
 from app.values.ids import new_id
 from app.values.strict_json import dumps
-from app.values.text import fold, slugify
+from app.values.text import fold_text, slugify
 
 
 class NewAccount(NamedTuple):
@@ -52,14 +52,16 @@ def rename_account(
     current = account_record(account, usage)
     if_match.check(dumps(current))
     values = check_fixed(values, id=account.id, slug=account.slug)
-    _rename(account, values.get("name", account.name))
+    _rename_account(account, values.get("name", account.name))
     return current | {"name": account.name}
 
 
 def rename_by_operator(account_id: str, name: str) -> None:
     """Change an account's name. Raises ValidationFailed for a name that it cannot have."""
     check_name(name)
-    _rename(db.session.get_one(Account, account_id, with_for_update={"key_share": True}), name)
+    _rename_account(
+        db.session.get_one(Account, account_id, with_for_update={"key_share": True}), name
+    )
 
 
 def create_account(
@@ -157,7 +159,7 @@ def set_plan(account_id: str, plan: str, actor: Actor | None = None) -> Account:
     return account
 
 
-def _rename(account: Account, name: str) -> None:
+def _rename_account(account: Account, name: str) -> None:
     if name != account.name:
         changes = {"name": {"from": account.name, "to": name}}
         write_entry("account.updated", account, changes=changes)
@@ -181,7 +183,7 @@ def _find_or_create_owner(
         return person, None
     now = clock.now()
     if person is None:
-        person = User(id=new_id("user"), email=email, email_key=fold(email), created_at=now)
+        person = User(id=new_id("user"), email=email, email_key=fold_text(email), created_at=now)
         person.name = name or name_from_email(email)
     password = password or make_password()
     person.password_hash = hash_password(password)

@@ -14,7 +14,7 @@ from app.values.text import name_problem
 
 def check_account(name: str, email: str, password: str | None, type: str) -> None:
     """Raise ValidationFailed with every invalid field. Does not access the database."""
-    if details := list(_problems(name, email, password, type)):
+    if details := list(_account_problems(name, email, password, type)):
         raise ValidationFailed(details=details)
 
 
@@ -31,7 +31,7 @@ def check_plan(plan: str) -> None:
         raise ValidationFailed(details=[Detail("plan", f"Must be one of {names}.")])
 
 
-def _problems(name: str, email: str, password: str | None, type: str) -> Iterator[Detail]:
+def _account_problems(name: str, email: str, password: str | None, type: str) -> Iterator[Detail]:
     if problem := name_problem(name):
         yield Detail("name", problem)
     if problem := email_problem(email):

@@ -33,7 +33,7 @@ from app.api.openapi.operations import (
 )
 from app.api.openapi.schemas import example_of
 from app.api.parsing import PARSER, refuse_body, refuse_parameters
-from app.auth.guard import require, require_project, set_permission
+from app.auth.guard import permitted_principal, require_project, set_permission
 from app.auth.principal import Principal
 from app.db.extensions import db
 from app.formats.writers.features import FeatureType
@@ -169,7 +169,7 @@ class _Steps(NamedTuple):
     def admit(self, ids: Mapping[str, str]) -> Principal:
         """Return the caller, who has the permission for the operation and the path."""
         announce_deprecations(self.name)
-        principal = require(self.contract.needs)
+        principal = permitted_principal(self.contract.needs)
         if "project_id" in ids or not self.contract.of_some_projects:
             require_project(principal, ids.get("project_id"))
         return principal
@@ -219,14 +219,16 @@ def _changing_view(view: View, steps: _Steps) -> View:
                 options["prepared"] = steps.prepare(*values, **ids)
             if steps.contract.conditional:
                 options["if_match"] = IfMatch(request.headers.get("If-Match"))
-            return _commit(idempotent, partial(view, *values, **options))
+            return _commit_with_response(idempotent, partial(view, *values, **options))
         except (ApiError, SQLAlchemyError) as error:
-            return _refuse(error, idempotent)
+            return _error_response(error, idempotent)
 
     return run
 
 
-def _commit(idempotent: IdempotentRequest | None, change: Callable[[], Response]) -> Response:
+def _commit_with_response(
+    idempotent: IdempotentRequest | None, change: Callable[[], Response]
+) -> Response:
     """Make a change in the transaction that also stores its response."""
     if idempotent is not None and not idempotent.claim():
         db.session.rollback()
@@ -238,7 +240,9 @@ def _commit(idempotent: IdempotentRequest | None, change: Callable[[], Response]
     return response
 
 
-def _refuse(error: ApiError | SQLAlchemyError, idempotent: IdempotentRequest | None) -> Response:
+def _error_response(
+    error: ApiError | SQLAlchemyError, idempotent: IdempotentRequest | None
+) -> Response:
     """Return the response to a failed change, and store it for repeats."""
     db.session.rollback()
     refusal = error if isinstance(error, ApiError) else as_api_error(error)

@@ -33,7 +33,7 @@ _END: Final = b"]"  # the last piece of an array
 _Ending = Callable[[], tuple[bytes, bytes]]
 
 
-def single(
+def record_response(
     record: Mapping[str, Any], *, status: int = 200, location: str | None = None, **more: Any
 ) -> Response:
     """One resource: ``{data, meta: {request_id, timestamp}}``, with its entity tag.
@@ -58,11 +58,11 @@ def single(
     return response
 
 
-def page(records: Iterable[Any], *, total: int, number: int, size: int) -> Response:
+def page_response(records: Iterable[Any], *, total: int, number: int, size: int) -> Response:
     """One page of a list: ``{data, meta: {total, page, per_page, total_pages}}`` with ``Link``; or
     a FeatureCollection, with the members of OGC API Features (OGC 17-069r4, section 7.15)."""
     last = -(-total // size)
-    pages = _pages(number, max(last, 1))
+    pages = _neighboring_pages(number, max(last, 1))
     parameters = {"format": "geojson"} if (features := wanted_features()) else {}
     if features:
         response = _feature_collection(map(features.feature, records), total, pages)
@@ -81,14 +81,14 @@ def complete_list(records: Iterable[Any], **more: Any) -> Response:
     return _in_envelope(records, {"total": len(records), **more})
 
 
-def nothing() -> Response:
+def empty_response() -> Response:
     """204 without a body."""
     response = Response(status=204)
     del response.headers["Content-Type"]
     return response
 
 
-def bare(value: Mapping[str, Any]) -> Response:
+def bare_response(value: Mapping[str, Any]) -> Response:
     """A response without an envelope."""
     return Response(dumps(value), content_type=JSON)
 
@@ -133,7 +133,7 @@ def _list_response(items: Iterable[Any], head: bytes, ending: _Ending, media_typ
     Raises:
         ServiceUnavailable: there is no room on the disk for a large one.
     """
-    pieces = _array(items)
+    pieces = _json_array_pieces(items)
     first = list(islice(pieces, 3))
     if first[-1] != _END:
         return _from_file(head, chain(first, pieces), ending, media_type)
@@ -158,7 +158,7 @@ def _from_file(head: bytes, array: Iterable[bytes], ending: _Ending, media_type:
         return response
 
 
-def _array(records: Iterable[Any]) -> Iterator[bytes]:
+def _json_array_pieces(records: Iterable[Any]) -> Iterator[bytes]:
     """Yield the JSON array of the records in pieces, with ``_END`` last.
 
     A list of one block has three pieces.
@@ -187,7 +187,7 @@ def _written_end(ending: _Ending, file: IO[bytes]) -> Iterator[bytes]:
     yield tagged
 
 
-def file(body: bytes, media_type: str, name: str) -> Response:
+def file_response(body: bytes, media_type: str, name: str) -> Response:
     """A small file to download, with its entity tag."""
     response = _tagged_response([body], len(body), entity_tag([body]), 200, media_type)
     if response.status_code == 200:
@@ -215,7 +215,7 @@ def _tagged_response(
     return response
 
 
-def _pages(number: int, last: int) -> dict[str, int]:
+def _neighboring_pages(number: int, last: int) -> dict[str, int]:
     """The first, previous, next and last page, by their relation to this one (RFC 8288)."""
     pages = {"first": 1}
     if number > 1:

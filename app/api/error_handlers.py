@@ -70,12 +70,12 @@ def render_error(error: ApiError, **extra: Any) -> Response:
     """The error envelope, with the error's own status and headers, and ``extra`` members; or
     another format, such as a page for a browser."""
     formatted = (make(error, request_id()) for make in current_app.extensions[_FORMATS])
-    response = next(filter(None, formatted), None) or _envelope(error, extra)
+    response = next(filter(None, formatted), None) or _error_envelope(error, extra)
     response.headers.update(error.headers)
     return response
 
 
-def _envelope(error: ApiError, extra: dict[str, Any]) -> Response:
+def _error_envelope(error: ApiError, extra: dict[str, Any]) -> Response:
     body = {
         **extra,
         "error": {

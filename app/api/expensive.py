@@ -128,7 +128,7 @@ def init_app(app: Flask) -> None:
     Call it before other functions for requests and responses are registered: Flask calls those for
     responses in reverse order, and this one needs the final response.
     """
-    app.before_request(_begin)
+    app.before_request(_begin_expensive_request)
     app.after_request(_end_with_response)
     app.teardown_request(_end_without_response)
 
@@ -143,7 +143,7 @@ def expensive_work() -> Iterator[None]:
     if not has_request_context() or _HAS_TURN in g:
         yield
         return
-    with _turn():
+    with _wait_for_turn():
         setattr(g, _HAS_TURN, True)
         try:
             yield
@@ -170,7 +170,7 @@ def answer_in_turn() -> None:
     """
     if not has_request_context() or _HAS_TURN in g:
         return
-    until_the_end(_turn())
+    until_the_end(_wait_for_turn())
     without_turn()
 
 
@@ -224,7 +224,7 @@ class _Stream:
             self._pieces.close()
 
 
-def _begin() -> None:
+def _begin_expensive_request() -> None:
     processor_clock.begin(_RequestClock())
 
 
@@ -260,10 +260,10 @@ def _refuse_long() -> None:
 
 
 @contextmanager
-def _turn() -> Iterator[None]:
+def _wait_for_turn() -> Iterator[None]:
     note_expensive()
     holds_up_others = db.session.registry.has() and db.session().in_transaction()
-    if not TURNS.take(_account(), 0.0 if holds_up_others else EXPENSIVE_WAIT_SECONDS):
+    if not TURNS.take(_turn_owner(), 0.0 if holds_up_others else EXPENSIVE_WAIT_SECONDS):
         message = "Too many large requests are being processed. Try again shortly."
         raise ServiceUnavailable(message, retry_after=EXPENSIVE_RETRY_SECONDS)
     try:
@@ -273,7 +273,7 @@ def _turn() -> Iterator[None]:
         TURNS.end()
 
 
-def _account() -> str:
+def _turn_owner() -> str:
     """The account of this request; else the person, or the client's address."""
     caller: Any = current_principal() or g.get("person")
     for name in ("account_id", "user_id"):

@@ -66,7 +66,7 @@ def _feature_of(schema: type[ma.Schema], features: FeatureType) -> type[ma.Schem
         "properties": fields.Nested(nested, required=True),
     }
     example = features.feature(example_of(schema)).as_geojson()
-    return _schema(f"{name}Feature", "A GeoJSON Feature (RFC 7946).", members, example)
+    return _feature_schema(f"{name}Feature", "A GeoJSON Feature (RFC 7946).", members, example)
 
 
 @cache
@@ -90,10 +90,10 @@ def _features_of(schema: type[ma.Schema], features: FeatureType) -> type[ma.Sche
         "links": [_NEXT],
     }
     text = "A GeoJSON FeatureCollection (RFC 7946) of a page, with the members of OGC API Features."
-    return _schema(f"{name}FeatureCollection", text, members, example)
+    return _feature_schema(f"{name}FeatureCollection", text, members, example)
 
 
-def _schema(
+def _feature_schema(
     name: str, text: str, members: dict[str, fields.Field[Any]], example: Any
 ) -> type[ma.Schema]:
     schema = OutputSchema.from_dict(members, name=f"{name}Schema")

@@ -84,7 +84,7 @@ class IdempotentRequest:
             ValidationFailed: the key was used for another request.
             Conflict: it holds a secret that can no longer be read, or was not stored.
         """
-        row = _STORED.first(account_id=self.account_id, key=self.key, oldest=_oldest())
+        row = _STORED.first(account_id=self.account_id, key=self.key, oldest=_oldest_kept())
         if row is None:
             return None
         if row.fingerprint != self.fingerprint:
@@ -117,7 +117,7 @@ class IdempotentRequest:
             delete(IdempotentResponse).where(
                 IdempotentResponse.account_id == self.account_id,
                 IdempotentResponse.key == self.key,
-                IdempotentResponse.created_at <= _oldest(),
+                IdempotentResponse.created_at <= _oldest_kept(),
             )
         )
         statement = insert_into(IdempotentResponse).values(
@@ -165,7 +165,7 @@ def read_key(principal: Principal) -> IdempotentRequest | None:
         message = f"Must be 1 to {IDEMPOTENCY_KEY_LENGTH} printable ASCII characters."
         raise BadRequest(f"The header {HEADER} is not valid.", details=[Detail(HEADER, message)])
     digest = hashlib.sha256(f"{request.method} {request.full_path}\n".encode())
-    for part in _content():
+    for part in _request_content():
         digest.update(part)
     return IdempotentRequest(principal.account_id, _stored_key(key, principal), digest.hexdigest())
 
@@ -178,7 +178,7 @@ def _stored_key(key: str, principal: Principal) -> str:
     return f"{principal.credential_id}\n{hashlib.sha256(key.encode()).hexdigest()}"
 
 
-def _content() -> Iterator[bytes]:
+def _request_content() -> Iterator[bytes]:
     """Yield the content of a request; for a form its parts, as clients separate them
     differently."""
     if request.mimetype != "multipart/form-data":
@@ -214,5 +214,5 @@ def _unseal_body(sealed: bytes) -> bytes:
     return text.encode()
 
 
-def _oldest() -> datetime:
+def _oldest_kept() -> datetime:
     return clock.now() - timedelta(hours=IDEMPOTENCY_HOURS)

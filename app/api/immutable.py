@@ -25,7 +25,7 @@ def check_fixed(values: Mapping[str, Any], **current: str) -> dict[str, Any]:
         ValidationFailed: ``values`` would change one of them.
     """
     details = [
-        Detail(name, f"{_reason(name)} Leave it out, or send {value!r}.")
+        Detail(name, f"{_immutable_message(name)} Leave it out, or send {value!r}.")
         for name, value in current.items()
         if values.get(name, value) != value
     ]
@@ -34,5 +34,5 @@ def check_fixed(values: Mapping[str, Any], **current: str) -> dict[str, Any]:
     return {name: value for name, value in values.items() if name not in current}
 
 
-def _reason(name: str) -> str:
+def _immutable_message(name: str) -> str:
     return _CHANGED_ELSEWHERE.get(name, f"The {name} of a resource never changes.")

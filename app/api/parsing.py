@@ -43,7 +43,7 @@ class StrictParser(FlaskParser):
             raise ValidationFailed(
                 details=[Detail("body", "The body is empty. Send a JSON object.")]
             )
-        value = _parse(raw)
+        value = _parse_json_body(raw)
         if not isinstance(value, dict):
             raise ValidationFailed(details=[Detail("body", "Must be a JSON object.")])
         note_deprecated_names(value)
@@ -58,7 +58,7 @@ class StrictParser(FlaskParser):
             raise BadRequest(message, details=[Detail("body", message)]) from None
         parts = MultiDict([*fields.items(multi=True), *files.items(multi=True)])
         if repeated := [name for name, values in parts.lists() if len(values) > 1]:
-            detail = Detail(_shorten(repeated[0]), "Send this field only once.")
+            detail = Detail(_shorten_field_name(repeated[0]), "Send this field only once.")
             raise ValidationFailed(details=[detail])
         note_deprecated_names(parts)
         return parts.to_dict()
@@ -74,7 +74,7 @@ class StrictParser(FlaskParser):
         error.__traceback__ = None
         messages: dict[str, Any] = error.normalized_messages()  # type: ignore[no-untyped-call]
         (inner,) = messages.values()
-        details = list(islice(_walk(inner), MOST_DETAILS))
+        details = list(islice(_iterate_messages(inner), MOST_DETAILS))
         if set(messages) == {"query"}:
             raise BadRequest("The query parameters are not valid.", details=details) from None
         raise ValidationFailed(details=details) from None
@@ -86,7 +86,7 @@ PARSER = StrictParser()
 def details_of(error: ma.ValidationError) -> list[Detail]:
     """The errors of a schema with their dotted paths, at most ``MOST_DETAILS``."""
     messages = error.normalized_messages()  # type: ignore[no-untyped-call]
-    return list(islice(_walk(messages, ()), MOST_DETAILS))
+    return list(islice(_iterate_messages(messages, ()), MOST_DETAILS))
 
 
 def whole_body(req: Request) -> bytes:
@@ -109,12 +109,16 @@ def _check_query(req: Request) -> None:
     pairs = req.query_string.split(b"&") if b"%" in req.query_string else []
     if odd := [pair for pair in pairs if not _is_utf_8(pair)]:
         names = [unquote(pair.partition(b"=")[0].decode()) for pair in odd[:MOST_DETAILS]]
-        details = [Detail(_shorten(name), "Must be UTF-8, percent-encoded.") for name in names]
+        details = [
+            Detail(_shorten_field_name(name), "Must be UTF-8, percent-encoded.") for name in names
+        ]
         raise BadRequest("The query parameters are not valid.", details=details)
     repeated = [name for name, values in req.args.lists() if len(values) > 1]
     if repeated:
         names = repeated[:MOST_DETAILS]
-        details = [Detail(_shorten(name), "Send this parameter only once.") for name in names]
+        details = [
+            Detail(_shorten_field_name(name), "Send this parameter only once.") for name in names
+        ]
         raise BadRequest("The query parameters are not valid.", details=details)
 
 
@@ -139,7 +143,7 @@ def refuse_parameters(req: Request, *, but: str | None = None) -> None:
     message = f"The only query parameter of this operation is {but}."
     message = message if but else "This operation takes no query parameters."
     unknown = (name for name in req.args if name != but)
-    details = [Detail(_shorten(name), message) for name in islice(unknown, MOST_DETAILS)]
+    details = [Detail(_shorten_field_name(name), message) for name in islice(unknown, MOST_DETAILS)]
     if details:
         raise BadRequest("The query parameters are not valid.", details=details)
 
@@ -153,12 +157,12 @@ def refuse_body(req: Request) -> None:
     """
     with reading_body():
         raw = whole_body(req)
-        is_empty = not raw or _parse(raw) == {}
+        is_empty = not raw or _parse_json_body(raw) == {}
     if not is_empty:
         raise ValidationFailed(details=[Detail("body", "Send no body: this operation takes none.")])
 
 
-def _parse(raw: bytes) -> Any:
+def _parse_json_body(raw: bytes) -> Any:
     """Parse a body. Raises BadRequest if it is not JSON."""
     try:
         return loads(raw)
@@ -166,16 +170,16 @@ def _parse(raw: bytes) -> Any:
         raise BadRequest(str(error), details=[Detail("body", str(error))]) from None
 
 
-def _walk(node: Any, path: tuple[str, ...] = ()) -> Iterator[Detail]:
+def _iterate_messages(node: Any, path: tuple[str, ...] = ()) -> Iterator[Detail]:
     """Yield marshmallow's nested messages, each with its dotted path."""
     if isinstance(node, Mapping):
         for name, inner in node.items():
-            yield from _walk(inner, path if name == "_schema" else (*path, str(name)))
+            yield from _iterate_messages(inner, path if name == "_schema" else (*path, str(name)))
     else:
         for message in node if isinstance(node, list) else [node]:
-            yield Detail(_shorten(".".join(path)) or "body", str(message))
+            yield Detail(_shorten_field_name(".".join(path)) or "body", str(message))
 
 
-def _shorten(name: str) -> str:
+def _shorten_field_name(name: str) -> str:
     """A name that a client sent, cut off if it is long."""
     return name if len(name) <= LONGEST_FIELD else f"{name[:LONGEST_FIELD]}…"

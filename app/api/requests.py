@@ -10,7 +10,7 @@ from flask import Flask, current_app, g, request
 from werkzeug.exceptions import NotFound as RouteNotFound
 
 from app.api.openapi.operations import contract_of
-from app.auth.guard import identify
+from app.auth.guard import identify_caller
 from app.auth.map_clients import sent_credential
 from app.http.errors import ApiError, BadRequest, PayloadTooLarge, UnsupportedMediaType
 from app.http.middleware import REQUEST_ID
@@ -30,9 +30,9 @@ _NO_FEATURE: Final = (
 
 def init_app(app: Flask) -> None:
     """Check each request in this order, before its route."""
-    app.before_request(_receive)
+    app.before_request(_check_body_and_credential)
     limiter.init_app(app)
-    app.before_request(_refuse)
+    app.before_request(_raise_request_problem)
 
 
 def request_id() -> str:
@@ -41,7 +41,7 @@ def request_id() -> str:
     return value
 
 
-def _receive() -> None:
+def _check_body_and_credential() -> None:
     """Check the body and the credential, without rejecting the request: rejected ones are counted
     too, and their responses show the limit."""
     environ = request.environ
@@ -58,9 +58,9 @@ def _receive() -> None:
     except ApiError as refusal:
         g.refused_body = refusal
     if path.startswith("/v1/"):
-        identify(request.headers.get("Authorization"), _needs_credential)
+        identify_caller(request.headers.get("Authorization"), _needs_credential)
     elif is_ogc(path):
-        identify(sent_credential(), _needs_credential)
+        identify_caller(sent_credential(), _needs_credential)
 
 
 def _needs_credential() -> bool:
@@ -69,7 +69,7 @@ def _needs_credential() -> bool:
     return view is None or hasattr(view, "permission")
 
 
-def _refuse() -> None:
+def _raise_request_problem() -> None:
     """Raise what is wrong with the body or, for a known path and method, that there were too many
     requests. Flask then raises that a path or method is not known."""
     if "refused_body" in g:

@@ -92,7 +92,7 @@ def update_fields(table: Sequence[Field]) -> SchemaFields:
 
 def filter_fields(table: Sequence[Field]) -> SchemaFields:
     """Return the filters of a list."""
-    return {field.name: _filter(field) for field in table if field.filter}
+    return {field.name: _filter_schema_field(field) for field in table if field.filter}
 
 
 def input_field(field: Field, *, required: bool = False) -> fields.Field[Any]:
@@ -104,7 +104,7 @@ def input_field(field: Field, *, required: bool = False) -> fields.Field[Any]:
     return make_field(_INPUT, field, required=required)
 
 
-def _filter(field: Field) -> fields.Field[Any]:
+def _filter_schema_field(field: Field) -> fields.Field[Any]:
     """Return the schema field of a filter in a query string, or in the JSON arguments of a chat
     tool."""
     text = f"Only records with exactly this `{field.name}`."

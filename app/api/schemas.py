@@ -40,7 +40,7 @@ def single_of(schema: type[ma.Schema], meta: type[ma.Schema] = MetaSchema) -> ty
         "data": fields.Nested(schema, required=True),
         "meta": fields.Nested(meta, required=True),
     }
-    envelope = OutputSchema.from_dict(members, name=f"{_stem(schema)}ResponseSchema")
+    envelope = OutputSchema.from_dict(members, name=f"{_schema_stem(schema)}ResponseSchema")
     return _with_example(envelope, example_of(schema), _META)
 
 
@@ -56,7 +56,7 @@ def page_of(schema: type[ma.Schema], *, some_fields: bool = False) -> type[ma.Sc
         "data": fields.List(record(schema), required=True),
         "meta": fields.Nested(PageMetaSchema, required=True),
     }
-    envelope = OutputSchema.from_dict(members, name=f"{_stem(schema)}PageSchema")
+    envelope = OutputSchema.from_dict(members, name=f"{_schema_stem(schema)}PageSchema")
     envelope.paged = True  # type: ignore[attr-defined]
     return _with_example(envelope, [example_of(schema)], _PAGE_META)
 
@@ -68,7 +68,7 @@ def whole_of(schema: type[ma.Schema], meta: type[ma.Schema] = TotalMetaSchema) -
         "data": fields.List(fields.Nested(schema), required=True),
         "meta": fields.Nested(meta, required=True),
     }
-    envelope = OutputSchema.from_dict(members, name=f"{_stem(schema)}ListSchema")
+    envelope = OutputSchema.from_dict(members, name=f"{_schema_stem(schema)}ListSchema")
     return _with_example(envelope, [example_of(schema)], {"total": 1} | (example_of(meta) or {}))
 
 
@@ -78,5 +78,5 @@ def _with_example(schema: type[ma.Schema], data: Any, meta: dict[str, Any]) -> t
     return schema
 
 
-def _stem(schema: type[ma.Schema]) -> str:
+def _schema_stem(schema: type[ma.Schema]) -> str:
     return schema.__name__.removesuffix("Schema")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from app.geometry import Point
-from app.values.text import searchable
+from app.values.text import searchable_text
 
 
 def location_columns(location: Point | None) -> dict[str, Any]:
@@ -20,7 +20,7 @@ def location_columns(location: Point | None) -> dict[str, Any]:
 def search_columns(name: str, external_id: str | None) -> dict[str, str]:
     """The column that is searched."""
     ids = () if external_id is None else (external_id,)
-    return {"search_text": searchable(name, *ids)}
+    return {"search_text": searchable_text(name, *ids)}
 
 
 def stored_bytes(metadata: str | None) -> int:

@@ -55,7 +55,7 @@ def list_assets(
     box = query.bbox if statement.index == "box" else None
     if box and holds_all(statement.table, account_id, box, project_id):
         statement = statement.anywhere
-    total = totals.count(count_query(statement), values)
+    total = totals.count_total(count_query(statement), values)
     is_filtered = statement.equal or statement.metadata or statement.updated_since
     is_few = total <= _FEW and is_filtered
     # An index with the filtered rows in order exists only for created_at.
@@ -90,7 +90,7 @@ def scan_assets(
     )
 
 
-def _totals(account_id: str) -> tuple[None, int]:
+def _asset_totals(account_id: str) -> tuple[None, int]:
     return None, int(read_counters(account_id).stored_bytes)
 
 
@@ -99,5 +99,5 @@ FEATURES: Final = FeatureSource(
     (*columns_of_fields(Asset, ASSETS.property_fields), Asset.metadata_json, Asset.location),
     func.coalesce(byte_length(_OF_ACCOUNT.table.c.metadata_json), 0),
     None,
-    _totals,
+    _asset_totals,
 )

@@ -48,7 +48,7 @@ def list_all_assets(principal: Principal, values: dict[str, Any]) -> Response:
     project_id = values.pop("project_id", None)
     query = asset_query(**values, within=principal.project_ids)
     records, total = listing.list_assets(principal.account_id, project_id, query)
-    return envelope.page(records, total=total, number=query.page, size=query.per_page)
+    return envelope.page_response(records, total=total, number=query.page, size=query.per_page)
 
 
 @bp.operation(
@@ -64,7 +64,7 @@ def list_assets(principal: Principal, values: dict[str, Any], project_id: str) -
     """List the assets of a project."""
     query = asset_query(**values)
     records, total = listing.list_assets(principal.account_id, project_id, query)
-    return envelope.page(records, total=total, number=query.page, size=query.per_page)
+    return envelope.page_response(records, total=total, number=query.page, size=query.per_page)
 
 
 @bp.operation(
@@ -72,7 +72,7 @@ def list_assets(principal: Principal, values: dict[str, Any], project_id: str) -
 )
 def read_asset(principal: Principal, project_id: str, asset_id: str) -> Response:
     """Read an asset."""
-    return envelope.single(service.read_asset(principal.account_id, project_id, asset_id))
+    return envelope.record_response(service.read_asset(principal.account_id, project_id, asset_id))
 
 
 @bp.operation(
@@ -92,7 +92,7 @@ def create_asset(principal: Principal, values: dict[str, Any], project_id: str) 
     """
     asset = service.create_asset(principal, project_id, **values)
     location = f"/v1/projects/{project_id}/assets/{asset['id']}"
-    return envelope.single(asset, status=201, location=location)
+    return envelope.record_response(asset, status=201, location=location)
 
 
 @bp.operation(
@@ -114,7 +114,7 @@ def update_asset(
 ) -> Response:
     """Update an asset."""
     asset = service.update_asset(principal, project_id, asset_id, values, if_match)
-    return envelope.single(asset_record(asset))
+    return envelope.record_response(asset_record(asset))
 
 
 @bp.operation(
@@ -130,4 +130,4 @@ def delete_asset(
 ) -> Response:
     """Delete an asset."""
     service.delete_asset(principal, project_id, asset_id, if_match)
-    return envelope.nothing()
+    return envelope.empty_response()

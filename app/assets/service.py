@@ -17,7 +17,7 @@ from app.auth.tenant import columns_of, find_locked
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
 from app.db.transactions import insert_row
-from app.events.outbox import EventActor, emit
+from app.events.outbox import EventActor, emit_event
 from app.geometry import Point
 from app.http.errors import NotFound
 from app.http.etags import ANY, IfMatch
@@ -88,8 +88,8 @@ def create_asset(
     with naming_conflicts((_EXTERNAL_ID,), row):
         insert_row(Asset, row)
     asset = row_record(*mapped_row(row, ASSET))
-    emit("asset.created", asset, EventActor.of(principal))
-    _audit("asset.created", asset, principal, changes_of_new(asset, *_WRITTEN))
+    emit_event("asset.created", asset, EventActor.of(principal))
+    _log_asset_change("asset.created", asset, principal, changes_of_new(asset, *_WRITTEN))
     size = stored_bytes(row.get("metadata_json"))
     count_bytes(principal.account_id, size, is_bounded=True)
     return asset
@@ -116,7 +116,7 @@ def update_asset(
         Conflict: another asset of the project has this external id.
         Forbidden: the account would store more bytes than allowed, or its history is full.
     """
-    asset = _find(principal, project_id, asset_id, if_match)
+    asset = _lock_asset(principal, project_id, asset_id, if_match)
     before, size = asset_record(asset), stored_bytes(asset.metadata_json)
     columns = check_fixed(values, id=asset.id, project_id=project_id)
     if "location" in values:
@@ -131,10 +131,10 @@ def update_asset(
     with naming_conflicts((_EXTERNAL_ID,), {name: getattr(asset, name) for name in names}):
         db.session.flush()
     updated, actor = asset_record(asset), EventActor.of(principal)
-    emit("asset.updated", updated, actor, changes=changes)
+    emit_event("asset.updated", updated, actor, changes=changes)
     if "status" in changes:
-        emit("asset.status_changed", updated, actor, previous_status=before["status"])
-    _audit("asset.updated", updated, principal, changes)
+        emit_event("asset.status_changed", updated, actor, previous_status=before["status"])
+    _log_asset_change("asset.updated", updated, principal, changes)
     more = stored_bytes(asset.metadata_json) - size
     count_bytes(asset.account_id, more, is_bounded=is_bounded)
     return asset
@@ -144,10 +144,10 @@ def delete_asset(
     principal: Principal, project_id: str, asset_id: str, if_match: IfMatch = ANY
 ) -> None:
     """Delete an asset. Raises NotFound, PreconditionFailed."""
-    asset = _find(principal, project_id, asset_id, if_match)
+    asset = _lock_asset(principal, project_id, asset_id, if_match)
     deleted = asset_record(asset)
-    emit("asset.deleted", deleted, EventActor.of(principal))
-    _audit("asset.deleted", deleted, principal)
+    emit_event("asset.deleted", deleted, EventActor.of(principal))
+    _log_asset_change("asset.deleted", deleted, principal)
     count_bytes(asset.account_id, -stored_bytes(asset.metadata_json))
     db.session.delete(asset)
 
@@ -165,13 +165,13 @@ def _not_found() -> NotFound:
     return NotFound("This asset does not exist in this project.")
 
 
-def _find(principal: Principal, project_id: str, asset_id: str, if_match: IfMatch) -> Asset:
+def _lock_asset(principal: Principal, project_id: str, asset_id: str, if_match: IfMatch) -> Asset:
     asset = lock_asset(principal.account_id, project_id, asset_id)
     if_match.check(asset_data(asset))
     return asset
 
 
-def _audit(
+def _log_asset_change(
     action: str, asset: dict[str, Any], principal: Principal, changes: Changes | None = None
 ) -> None:
     """Write an entry about an asset, given by its record."""

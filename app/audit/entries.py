@@ -20,7 +20,7 @@ from app.policy.audit import ACTIONS, ACTORS, BEGINNING, INSTANCE, LONG_VALUE
 from app.security.masking import without_secrets
 from app.values import clock
 from app.values.ids import new_id_at
-from app.values.strict_json import canonical, dumps
+from app.values.strict_json import canonical_json, dumps
 
 _LABEL_LENGTH: Final = 300
 
@@ -58,7 +58,7 @@ def write_entry(
     origin = current_origin(principal)
     if actor is not None:
         origin = origin._replace(actor=actor)
-    row = _row(action, about, account_id, changes, origin, refused)
+    row = _entry_row(action, about, account_id, changes, origin, refused)
     insert_row(AuditEntry, row)
     guard.note_entry()
     return cast(str, row["id"])
@@ -108,7 +108,7 @@ def _account_of(row: Any) -> str:
     return account_id
 
 
-def _row(
+def _entry_row(
     action: str,
     target: Target,
     account_id: str,
@@ -138,7 +138,7 @@ def _row(
         "action": action,
         "actor_id": actor.id,
         "target_id": target.id,
-        "body": canonical(entry).decode(),
+        "body": canonical_json(entry).decode(),
     }
 
 
@@ -148,16 +148,16 @@ def _shortened_changes(text: bytes) -> Any:
     changes = orjson.loads(text)
     if len(text) > LONG_VALUE:
         for change in changes.values():
-            change.update({side: _shorten(value) for side, value in change.items()})
+            change.update({side: _shorten_long_value(value) for side, value in change.items()})
     return changes
 
 
-def _shorten(value: Any) -> Any:
+def _shorten_long_value(value: Any) -> Any:
     """A value, or for one longer than ``LONG_VALUE`` its beginning, number of bytes and SHA-256.
 
     Texts are measured in UTF-8, other values as canonical JSON.
     """
-    text = canonical(value)
+    text = canonical_json(value)
     if len(text) <= LONG_VALUE:
         return value
     original = value if isinstance(value, str) else text.decode()

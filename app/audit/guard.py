@@ -13,7 +13,7 @@ from sqlalchemy import Connection, Delete, Insert, Update, event
 
 from app.audit.origin import is_command
 from app.db.extensions import db
-from app.db.transaction_notes import notes
+from app.db.transaction_notes import open_transaction_notes
 from app.db.transactions import Inserted
 from app.policy.audit import AUDITED, DELETE, INSERT
 
@@ -29,12 +29,12 @@ class MissingEntry(Exception):
 def init_app(app: Flask) -> None:
     """Watch the changes in the application's database."""
     with app.app_context():
-        event.listen(db.engine, "after_execute", _watch)
+        event.listen(db.engine, "after_execute", _watch_statement)
 
 
 def note_entry() -> None:
     """Note that the open transaction has an entry."""
-    notes()[_ENTRIES] = True
+    open_transaction_notes()[_ENTRIES] = True
 
 
 def covered_by_other_entry(reason: str) -> None:
@@ -48,7 +48,7 @@ def covered_by_other_entry(reason: str) -> None:
     note_entry()
 
 
-def _watch(
+def _watch_statement(
     _: Connection, statement: Any, many: Any, single: Any, _options: Any, result: Any
 ) -> None:
     if isinstance(statement, Insert | Update | Delete):
@@ -59,7 +59,7 @@ def _watch(
         if columns is not None and not columns.isdisjoint(
             _written_columns(statement, many, single)
         ):
-            notes()[_CHANGED] = statement.table.name  # type: ignore[union-attr]
+            open_transaction_notes()[_CHANGED] = statement.table.name  # type: ignore[union-attr]
 
 
 def _is_audited(table: str) -> bool:
@@ -81,7 +81,7 @@ def _require_entry(session: Any) -> None:
     if session.in_nested_transaction():
         return
     session.flush()
-    marks = notes()
+    marks = open_transaction_notes()
     inserted = (note.table for note in marks if isinstance(note, Inserted))
     changed = marks.pop(_CHANGED, None) or next(filter(_is_audited, inserted), None)
     has_entry = marks.pop(_ENTRIES, False)

@@ -62,7 +62,7 @@ OPERATOR: Final = Actor("operator", None, "Operator")
 
 
 @contextmanager
-def acting(actor: Actor, via: Via) -> Iterator[None]:
+def acting_as(actor: Actor, via: Via) -> Iterator[None]:
     """Set the origin of actions in the block, for commands and for jobs that somebody started."""
     before = g.get("audit_origin")
     g.audit_origin = Origin(actor, via)

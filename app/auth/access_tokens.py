@@ -82,7 +82,7 @@ def authenticate_access_token(token: str) -> Principal:
         raise Unauthorized("The token is invalid, expired or revoked.", challenge="invalid_token")
     if is_overdue(due_at(row)):
         raise Unauthorized(_NO_SECOND_FACTOR, challenge=_INSUFFICIENT)
-    scopes, permissions = _permissions(row.scopes, row.role)
+    scopes, permissions = _token_permissions(row.scopes, row.role)
     note_account(token_hash, row.account_id)
     return Principal(
         kind="oauth",
@@ -111,7 +111,7 @@ def _is_valid(row: Any) -> bool:
 
 
 @lru_cache(maxsize=1024)
-def _permissions(text: str, role: str) -> tuple[frozenset[str], frozenset[str]]:
+def _token_permissions(text: str, role: str) -> tuple[frozenset[str], frozenset[str]]:
     """Return (scopes of a token, permissions that they include for this role)."""
     scopes = frozenset(orjson.loads(text))
     return scopes, (expand_permissions(scopes) & ROLES[role]) | (scopes & {PROFILE})

@@ -64,7 +64,7 @@ IS_VALID: Final = and_(
 )
 
 
-def authenticate(header: str | None, address: str) -> Principal:
+def authenticate_header(header: str | None, address: str) -> Principal:
     """The principal of an Authorization header.
 
     Args:
@@ -95,7 +95,7 @@ def authenticate(header: str | None, address: str) -> Principal:
         account_id=row.account_id,
         account_name=row.account_name,
         plan=row.plan,
-        permissions=_permissions(row.permissions),
+        permissions=_credential_permissions(row.permissions),
         user_id=row.created_by,
         user_email=row.email,
         expires_at=row.expires_at,
@@ -131,7 +131,7 @@ def _bearer_token(header: str | None) -> str:
 
 # The JSON of rows is parsed once for each text, not for each request.
 @lru_cache(maxsize=1024)
-def _permissions(text: str) -> frozenset[str]:
+def _credential_permissions(text: str) -> frozenset[str]:
     """The permissions of a credential with all that they include."""
     return expand_permissions(orjson.loads(text))
 
@@ -143,7 +143,7 @@ def _project_ids(text: str) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=1024)
-def _networks(allowlist: str) -> tuple[Network, ...] | None:
+def _allowed_networks(allowlist: str) -> tuple[Network, ...] | None:
     """The networks of an allowlist; None without one, for any address."""
     entries = orjson.loads(allowlist)
     return None if entries is None else tuple(ipaddress.ip_network(entry) for entry in entries)
@@ -151,7 +151,7 @@ def _networks(allowlist: str) -> tuple[Network, ...] | None:
 
 def _is_allowed(address: str, allowlist: str | None) -> bool:
     """Return True if a client's address is in an allowlist of addresses and networks."""
-    networks = None if allowlist is None else _networks(allowlist)
+    networks = None if allowlist is None else _allowed_networks(allowlist)
     if networks is None:
         return True
     try:

@@ -9,7 +9,7 @@ from flask import g, request
 from sqlalchemy import bindparam, select
 from sqlalchemy.exc import SQLAlchemyError
 
-from app.auth.credentials import authenticate
+from app.auth.credentials import authenticate_header
 from app.auth.last_use import ACCESS_TOKEN, APPLICATION, CREDENTIAL, MEMBER, save_last_use
 from app.auth.principal import Principal
 from app.db.queries import CompiledQuery
@@ -28,8 +28,9 @@ def set_permission(view: Any, permission: str) -> None:
     view.permission = permission
 
 
-def identify(credential: str | None, is_needed: Callable[[], bool] = lambda: True) -> None:
-    """Authenticate the request without rejecting it: ``require`` raises the error, if any.
+def identify_caller(credential: str | None, is_needed: Callable[[], bool] = lambda: True) -> None:
+    """Authenticate the request without rejecting it: ``permitted_principal`` raises the error, if
+    any.
 
     Runs before the route, so that limits, logs and unknown routes know the account too.
 
@@ -40,7 +41,7 @@ def identify(credential: str | None, is_needed: Callable[[], bool] = lambda: Tru
     """
     g.has_credential = credential is not None
     try:
-        g.principal = authenticate(credential, request.remote_addr or "")
+        g.principal = authenticate_header(credential, request.remote_addr or "")
     except Unauthorized as refusal:
         g.principal = None
         g.refusal = refusal
@@ -74,7 +75,7 @@ def is_caller_deleted() -> bool:
         return False
 
 
-def require(permission: str) -> Principal:
+def permitted_principal(permission: str) -> Principal:
     """Return the principal, who has ``permission``.
 
     Args:

@@ -27,7 +27,7 @@ class LastUseTarget(NamedTuple):
     keys: tuple[str, ...]
 
 
-def _target(
+def _last_use_target(
     moment: InstrumentedAttribute[Any],
     *keys: InstrumentedAttribute[Any],
     **others: InstrumentedAttribute[Any],
@@ -42,15 +42,17 @@ def _target(
     return LastUseTarget(statement.values(values), tuple(key.key for key in keys))
 
 
-CREDENTIAL: Final = _target(
+CREDENTIAL: Final = _last_use_target(
     Credential.last_used_at, Credential.id, used_from=Credential.last_used_address
 )
-APPLICATION: Final = _target(
+APPLICATION: Final = _last_use_target(
     OAuthAuthorization.last_used_at, OAuthAuthorization.account_id, OAuthAuthorization.id
 )
-ACCESS_TOKEN: Final = _target(OAuthToken.used_at, OAuthToken.token_hash)
-SESSION: Final = _target(Session.last_used_at, Session.id)
-MEMBER: Final = _target(Membership.last_active_at, Membership.account_id, Membership.user_id)
+ACCESS_TOKEN: Final = _last_use_target(OAuthToken.used_at, OAuthToken.token_hash)
+SESSION: Final = _last_use_target(Session.last_used_at, Session.id)
+MEMBER: Final = _last_use_target(
+    Membership.last_active_at, Membership.account_id, Membership.user_id
+)
 
 
 def save_last_use(

@@ -28,7 +28,7 @@ from app.policy.people import (
 )
 from app.policy.second_factor import WRONG_CODES, WRONG_CODES_WINDOW
 from app.values import clock
-from app.values.text import fold, pluralize
+from app.values.text import fold_text, pluralize
 
 
 class AttemptLimit(NamedTuple):
@@ -52,7 +52,7 @@ def throttle_key(email: str, browser: str | None = None) -> str:
         email: the address or, for codes, their owner.
         browser: the id in the browser's cookie, whose signature was verified.
     """
-    text = fold(email) if browser is None else f"{fold(email)}\0{browser}"
+    text = fold_text(email) if browser is None else f"{fold_text(email)}\0{browser}"
     return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -69,7 +69,7 @@ def count_attempt(
         RateLimited: there were more than ``guessed`` allows.
     """
     moment = clock.now()
-    failures, began_at = _count(guessed, key, moment)
+    failures, began_at = _count_attempt(guessed, key, moment)
     if failures <= guessed.most:
         return
     seconds = max(1, math.ceil((began_at + guessed.window - moment).total_seconds()))
@@ -84,10 +84,13 @@ def count_attempt(
 def count_refusal(client: str) -> bool:
     """Count a refused sign-in of a client, in the current transaction. Returns True for the first
     ``REFUSALS_RECORDED``."""
-    return _count(_REFUSALS, throttle_key("refused", client), clock.now())[0] <= REFUSALS_RECORDED
+    return (
+        _count_attempt(_REFUSALS, throttle_key("refused", client), clock.now())[0]
+        <= REFUSALS_RECORDED
+    )
 
 
-def _count(guessed: AttemptLimit, key: str, moment: datetime) -> tuple[int, datetime]:
+def _count_attempt(guessed: AttemptLimit, key: str, moment: datetime) -> tuple[int, datetime]:
     """Count an attempt in the current window. Returns (its number, start of the window)."""
     has_ended = or_(
         SignInFailure.began_at <= moment - guessed.window,

@@ -10,7 +10,7 @@ from sqlalchemy import exists, or_, select
 from app.db.extensions import db
 from app.models import SignInIdentity, User
 from app.values.email import same_address
-from app.values.text import fold
+from app.values.text import fold_text
 
 # Select people who have signed up. Nobody can sign in as those who were only invited.
 IS_REGISTERED: Final = or_(
@@ -40,7 +40,7 @@ def find_person(email: str, *, lock: bool = False, keep: bool = False) -> User |
     Raises:
         EmailTaken: case folding makes it equal to the address of somebody else.
     """
-    statement = select(User).where(User.email_key == fold(email))
+    statement = select(User).where(User.email_key == fold_text(email))
     if lock or keep:
         statement = statement.with_for_update(read=not lock, key_share=not lock)
     person = db.session.scalars(statement).one_or_none()

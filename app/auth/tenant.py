@@ -54,7 +54,7 @@ def rows_of(account_id: str, model: type[Model]) -> Select[Model]:
 
 def stored_rows_of(account_id: str, model: type[Model]) -> Select[Model]:
     """Like ``rows_of``, with the rows of projects that are being deleted."""
-    return select(model).where(_account(model) == account_id)
+    return select(model).where(_account_column(model) == account_id)
 
 
 def columns_of(model: type[Base], *columns: InstrumentedAttribute[Any] | Label[Any]) -> Select[Any]:
@@ -126,7 +126,7 @@ def account_of(model: type[Base], resource_id: str) -> str | None:
     return None if row is None else row.account_id
 
 
-def _account(model: type[Base]) -> InstrumentedAttribute[str]:
+def _account_column(model: type[Base]) -> InstrumentedAttribute[str]:
     column: InstrumentedAttribute[str] = model.account_id  # type: ignore[attr-defined]
     return column
 
@@ -162,10 +162,10 @@ class _Not(FunctionElement[bool]):
 
 
 @compiles(_Not)
-def _negation(element: _Not, compiler: SQLCompiler, **options: Any) -> str:
+def _compile_negation(element: _Not, compiler: SQLCompiler, **options: Any) -> str:
     return f"NOT ({compiler.process(element.clauses, **options)})"
 
 
 @compiles(_Not, "postgresql")
-def _inequality(element: _Not, compiler: SQLCompiler, **options: Any) -> str:
+def _compile_inequality(element: _Not, compiler: SQLCompiler, **options: Any) -> str:
     return f"CASE WHEN {compiler.process(element.clauses, **options)} THEN 1 ELSE 0 END <> 1"

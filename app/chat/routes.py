@@ -5,7 +5,7 @@ from __future__ import annotations
 from flask import Blueprint, Response, request
 
 from app.api import web_routes
-from app.auth.guard import ANY_CREDENTIAL, identify, require, set_permission
+from app.auth.guard import ANY_CREDENTIAL, identify_caller, permitted_principal, set_permission
 from app.chat import service
 from app.chat.schemas import QuestionSchema
 from app.site.access_check import access_check
@@ -17,9 +17,11 @@ bp = Blueprint("chat", __name__)
 @bp.post("/api/chat")
 def chat() -> Response:
     """Answer a question about the projects of the account."""
-    identify(request.headers.get("Authorization"))
+    identify_caller(request.headers.get("Authorization"))
     principal = (
-        require(ANY_CREDENTIAL) if "Authorization" in request.headers else signed_in_principal()
+        permitted_principal(ANY_CREDENTIAL)
+        if "Authorization" in request.headers
+        else signed_in_principal()
     )
     question = web_routes.read_body(QuestionSchema)
     reply = service.answer_question(principal, access_check(), **question)

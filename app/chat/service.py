@@ -65,7 +65,9 @@ def answer_question(
         )
     try:
         count_question(principal.account_id, principal.plan)
-        return _converse(chat.model, principal, check, [*history, _message("user", message)])
+        return _converse_with_model(
+            chat.model, principal, check, [*history, _chat_message("user", message)]
+        )
     except ModelFailed as failure:
         log.warning(
             "chat request failed: %s", failure.kind, extra={"fields": {"kind": failure.kind}}
@@ -75,32 +77,34 @@ def answer_question(
         chat.slots.release(principal.account_id)
 
 
-def _converse(
+def _converse_with_model(
     model: RemoteModel, principal: Principal, check: Callable[[], None], turns: list[Message]
 ) -> str:
     deadline = Deadline(policy.SECONDS)
-    messages = [_message("system", _ROLE.format(today=f"{clock.now():%Y-%m-%d}")), *turns]
+    messages = [_chat_message("system", _ROLE.format(today=f"{clock.now():%Y-%m-%d}")), *turns]
     for rounds_left in reversed(range(policy.ROUNDS + 1)):
         release_connection()  # the model takes time, and connections are few
         completion = read_completion(model.ask(messages, tools.DESCRIPTIONS, deadline))
         if not completion.calls:
-            return _bounded(completion.text)
+            return _bounded_reply(completion.text)
         if rounds_left:
             check()
-            messages += _round(principal, completion, deadline)
+            messages += _run_tool_calls(principal, completion, deadline)
     raise ModelFailed(
         "too many rounds",
         "The model kept reading without replying. Ask a narrower question.",
     )
 
 
-def _round(principal: Principal, completion: Completion, deadline: Deadline) -> Iterator[Message]:
+def _run_tool_calls(
+    principal: Principal, completion: Completion, deadline: Deadline
+) -> Iterator[Message]:
     """Yield the calls of the model and their results.
 
     Of the calls beyond ``policy.CALLS``, the first gets an error, and the others are left out.
     """
     calls = completion.calls[: policy.CALLS + 1]
-    yield _message("assistant", completion.text) | {
+    yield _chat_message("assistant", completion.text) | {
         "tool_calls": [
             {
                 "id": call.id,
@@ -119,10 +123,10 @@ def _round(principal: Principal, completion: Completion, deadline: Deadline) -> 
             result = tools.tool_error(
                 f"At most {policy.CALLS} calls at once. Call the others again."
             )
-        yield _message("tool", result) | {"tool_call_id": call.id}
+        yield _chat_message("tool", result) | {"tool_call_id": call.id}
 
 
-def _bounded(text: str) -> str:
+def _bounded_reply(text: str) -> str:
     """Trim a reply, so that it can be sent back as history."""
     text = text.replace("\x00", "").strip()
     if not text:
@@ -131,5 +135,5 @@ def _bounded(text: str) -> str:
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
-def _message(role: str, content: str) -> Message:
+def _chat_message(role: str, content: str) -> Message:
     return {"role": role, "content": content}

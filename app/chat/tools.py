@@ -130,7 +130,7 @@ def call_tool(principal: Principal, name: str, arguments: str) -> str:
 
 def tool_error(message: str) -> str:
     """Return an error as the result of a call; a long message is cut."""
-    return dumps({"error": _cut(message, 1_000)}).decode()
+    return dumps({"error": _cut_text(message, 1_000)}).decode()
 
 
 def _read_arguments(schema: type[ma.Schema], arguments: str) -> Record:
@@ -148,14 +148,14 @@ def _list_projects(principal: Principal, **arguments: Any) -> Record:
     """List projects, a page at a time: name, status, hectares, bounding box, start of the text."""
     query = project_query(**arguments, within=principal.project_ids)
     records, total = list_projects(principal.account_id, query, boundaries=False)
-    return _page("projects", map(_project_in_list, records), total, query)
+    return _fitting_page("projects", map(_project_in_list, records), total, query)
 
 
 def _read_project(principal: Principal, project_id: str) -> Record:
     """Read one project with its whole description; of its boundary hectares and bounding box."""
     require_project(principal, project_id)
     record = summarize_project(principal.account_id, project_id)
-    record["description"] = _fitted(record["description"])
+    record["description"] = _fitted_description(record["description"])
     return record
 
 
@@ -164,7 +164,7 @@ def _list_assets(principal: Principal, project_id: str, **arguments: Any) -> Rec
     check_project(principal, project_id)
     query = asset_query(**arguments)
     records, total = list_assets(principal.account_id, project_id, query)
-    return _page("assets", map(_asset_in_list, records), total, query)
+    return _fitting_page("assets", map(_asset_in_list, records), total, query)
 
 
 def _read_asset(principal: Principal, project_id: str, asset_id: str) -> Record:
@@ -183,7 +183,7 @@ def _summarize_assets(principal: Principal) -> Record:
     return summarize_assets(principal)
 
 
-def _usage(principal: Principal) -> Record:
+def _read_usage(principal: Principal) -> Record:
     """Read what the account uses in this calendar month, and what its plan allows."""
     return {"plan": principal.plan} | usage_statistics(principal.account_id, principal.plan)
 
@@ -195,11 +195,11 @@ TOOLS: Final[dict[str, Tool]] = {
     "list_assets": Tool("assets:read", AssetsArguments, _list_assets),
     "read_asset": Tool("assets:read", AssetArguments, _read_asset),
     "summarize_assets": Tool("assets:read", NoArguments, _summarize_assets),
-    "usage": Tool("billing:read", NoArguments, _usage),
+    "usage": Tool("billing:read", NoArguments, _read_usage),
 }
 
 
-def _page(name: str, records: Iterable[Record], total: int, query: Any) -> Record:
+def _fitting_page(name: str, records: Iterable[Record], total: int, query: Any) -> Record:
     """Return the records of a page that fit, with a note on how to read the others."""
     fitting: list[Fragment] = []
     left_out, size = 0, _OTHER_BYTES
@@ -222,7 +222,7 @@ def _page(name: str, records: Iterable[Record], total: int, query: Any) -> Recor
 def _project_in_list(record: Record) -> Record:
     for name in _LONG_TEXTS:
         if record[name]:
-            record[name] = _cut(record[name], chat.EXCERPT_LENGTH)
+            record[name] = _cut_text(record[name], chat.EXCERPT_LENGTH)
     return record
 
 
@@ -234,18 +234,18 @@ def _asset_in_list(record: Record) -> Record:
     return record
 
 
-def _cut(text: str, most: int) -> str:
+def _cut_text(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[:most]}…"
 
 
-def _fitted(text: str | None) -> str | None:
+def _fitted_description(text: str | None) -> str | None:
     """Cut a description to what fits into a result."""
     while text and (size := len(dumps(text))) > chat.RESULT_BYTES - _OTHER_BYTES:
         text = text[: len(text) * (chat.RESULT_BYTES - _OTHER_BYTES) // size - 1] + "…"
     return text
 
 
-def _description(name: str, tool: Tool) -> Mapping[str, Any]:
+def _tool_description(name: str, tool: Tool) -> Mapping[str, Any]:
     """Describe a tool in the chat-completions protocol."""
     converter = OpenAPIConverter("3.1.0", lambda _: None, None)  # type: ignore[arg-type]
     function = {
@@ -256,4 +256,4 @@ def _description(name: str, tool: Tool) -> Mapping[str, Any]:
     return {"type": "function", "function": function}
 
 
-DESCRIPTIONS: Final = [_description(name, tool) for name, tool in TOOLS.items()]
+DESCRIPTIONS: Final = [_tool_description(name, tool) for name, tool in TOOLS.items()]

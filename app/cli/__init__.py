@@ -73,7 +73,7 @@ def _show_version(ctx: click.Context, _: click.Parameter, is_wanted: bool) -> No
         ctx.exit()
 
 
-def _help() -> str:
+def _commands_help() -> str:
     name = canopy_command()
     return f"""Manage this instance of Canopy.
 
@@ -92,7 +92,7 @@ def _help() -> str:
 
 @click.group(
     cls=AllCommands,
-    help=_help(),
+    help=_commands_help(),
     entries=ENTRIES,
     context_settings={"help_option_names": ["-h", "--help"]},
 )

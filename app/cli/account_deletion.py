@@ -11,7 +11,14 @@ from app.account.deletion.contents import count_contents, delete_account, descri
 from app.account.deletion.schedule import cancel_by_operator
 from app.account.lookup import find_account
 from app.cli.context import in_database
-from app.cli.output import CommandError, confirm, examples, json_option, show_record, yes_option
+from app.cli.output import (
+    CommandError,
+    add_examples,
+    confirm_action,
+    json_option,
+    show_record,
+    yes_option,
+)
 from app.db import queries
 from app.db.extensions import db
 from app.db.transactions import transaction
@@ -22,7 +29,7 @@ from app.http.errors import NotFound
 @click.argument("account", metavar="ACCOUNT")
 @yes_option
 @json_option
-@examples("account delete green-woods", "account delete green-woods --yes --json")
+@add_examples("account delete green-woods", "account delete green-woods --yes --json")
 @in_database
 def delete(account: str, yes: bool, as_json: bool) -> None:
     """Delete an account and everything in it for good.
@@ -38,9 +45,9 @@ def delete(account: str, yes: bool, as_json: bool) -> None:
     counts = count_contents(row.id)
     contents = describe_contents(counts)
     question = f"Delete the account {row.name} ({row.slug}) with {contents} for good?"
-    confirm(question, yes=yes, as_json=as_json)
+    confirm_action(question, yes=yes, as_json=as_json)
     try:
-        _delete(row.id)
+        _delete_account(row.id)
     except KeyboardInterrupt:
         raise CommandError(
             "Interrupted. Nobody can use the account anymore. The worker deletes the rest of its "
@@ -53,7 +60,7 @@ def delete(account: str, yes: bool, as_json: bool) -> None:
 @click.command("cancel-deletion")
 @click.argument("account", metavar="ACCOUNT")
 @json_option
-@examples("account cancel-deletion green-woods", "account cancel-deletion green-woods --json")
+@add_examples("account cancel-deletion green-woods", "account cancel-deletion green-woods --json")
 @in_database
 def cancel_deletion(account: str, as_json: bool) -> None:
     """Cancel the deletion that an owner has scheduled.
@@ -67,7 +74,7 @@ def cancel_deletion(account: str, as_json: bool) -> None:
     show_record({"id": row.id, "slug": row.slug, "canceled": True}, as_json=as_json)
 
 
-def _delete(account_id: str) -> None:
+def _delete_account(account_id: str) -> None:
     queries.release_connection()
     with transaction():
         steps = delete_account(account_id)

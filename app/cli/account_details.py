@@ -13,7 +13,14 @@ from app.account.lookup import find_account, read_account
 from app.account.members.service import list_members
 from app.auth.credentials import has_ended
 from app.cli.context import in_database
-from app.cli.output import examples, format_cell, json_option, show_json, show_record, show_section
+from app.cli.output import (
+    add_examples,
+    format_cell,
+    json_option,
+    show_json,
+    show_record,
+    show_section,
+)
 from app.cli.plans import describe_plan
 from app.limits.plan_file import plan_of
 from app.oauth.applications.service import list_applications
@@ -28,14 +35,14 @@ _WEBHOOK_COLUMNS = ("id", "url", "events", "status")
 @click.command("show")
 @click.argument("account", metavar="ACCOUNT")
 @json_option
-@examples("account show green-woods", "account show green-woods --json")
+@add_examples("account show green-woods", "account show green-woods --json")
 @in_database
 def show(account: str, as_json: bool) -> None:
     """Show an account with its plan, usage, members and webhooks.
 
     ACCOUNT is its id or slug.
     """
-    details = _details(find_account(account).id)
+    details = _account_details(find_account(account).id)
     if as_json:
         show_json(details)
         return
@@ -44,7 +51,7 @@ def show(account: str, as_json: bool) -> None:
     show_section("Webhooks", details["webhooks"], _WEBHOOK_COLUMNS)
 
 
-def _details(account_id: str) -> dict[str, Any]:
+def _account_details(account_id: str) -> dict[str, Any]:
     record = read_account(account_id)
     keys, tokens = (list_credentials(account_id, kind) for kind in ("api_key", "service_token"))
     deletion = scheduled_deletion(account_id)

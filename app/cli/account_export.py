@@ -15,7 +15,7 @@ from flask import current_app
 from app.account.lookup import find_account
 from app.cli.context import in_database, running_app
 from app.cli.failures import errors_as_messages
-from app.cli.output import examples, json_option, output_option, show_record
+from app.cli.output import add_examples, json_option, output_option, show_record
 from app.db.transactions import transaction
 from app.exports.account_export.contents import CONTENTS
 from app.exports.account_export.json_files import ExportedAccount
@@ -28,7 +28,7 @@ from app.maintenance.backup_file import new_backup_file
 @output_option
 @click.option("--force", is_flag=True, help="Replace FILE if it exists.")
 @json_option
-@examples(
+@add_examples(
     "account export green-woods --output green-woods.zip",
     "account export green-woods --output - | ssh backup@example.org 'cat > green-woods.zip'",
 )
@@ -45,11 +45,11 @@ def export(account: str, path: Path, force: bool, as_json: bool) -> None:
     row = find_account(account)
     instance = current_app.config["SETTINGS"].public_url
     records = Counter[str]()
-    with _output(path, overwrite=force) as file:
+    with _open_output(path, overwrite=force) as file:
         with transaction():
             log_account_export(row.id, row.name)
-        with _progress(records, quiet=as_json) as on_batch:
-            _write(ExportedAccount(row.id, row.slug, instance), file, on_batch)
+        with _show_progress(records, quiet=as_json) as on_batch:
+            _write_archive(ExportedAccount(row.id, row.slug, instance), file, on_batch)
     if str(path) != "-":
         record: dict[str, Any] = {"file": str(path.absolute()), "bytes": path.stat().st_size}
         record |= {name: records[f"{name}.geojson"] for name in ("projects", "assets")}
@@ -57,7 +57,7 @@ def export(account: str, path: Path, force: bool, as_json: bool) -> None:
 
 
 @contextmanager
-def _output(path: Path, *, overwrite: bool) -> Iterator[IO[bytes]]:
+def _open_output(path: Path, *, overwrite: bool) -> Iterator[IO[bytes]]:
     if str(path) == "-":
         yield sys.stdout.buffer
         return
@@ -65,13 +65,13 @@ def _output(path: Path, *, overwrite: bool) -> Iterator[IO[bytes]]:
         yield file
 
 
-def _write(account: ExportedAccount, file: IO[bytes], on_batch: OnBatch) -> None:
+def _write_archive(account: ExportedAccount, file: IO[bytes], on_batch: OnBatch) -> None:
     with closing(write_archive(account, running_app(), on_batch).pieces) as pieces:
         file.writelines(pieces)
 
 
 @contextmanager
-def _progress(records: Counter[str], *, quiet: bool) -> Iterator[OnBatch]:
+def _show_progress(records: Counter[str], *, quiet: bool) -> Iterator[OnBatch]:
     """Count the records of each file, and show a bar over the files on a terminal."""
 
     def count(name: str, number: int) -> None:

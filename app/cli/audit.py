@@ -23,12 +23,12 @@ from app.cli.context import in_database, running_app
 from app.cli.group import Commands
 from app.cli.output import (
     CommandError,
-    confirm,
-    echo,
-    examples,
+    add_examples,
+    confirm_action,
     json_option,
     output_file,
     output_option,
+    print_text,
     show_json,
     show_record,
     show_records,
@@ -85,14 +85,14 @@ def audit() -> None:
     help="For how many days entries must have been kept; with --account, AUDIT_DAYS.",
 )
 @json_option
-@examples(
+@add_examples(
     "audit verify audit-log.ndjson",
     "audit verify audit-log.ndjson --checkpoints kept.json --days 744 "
     "--key 11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=",
     "audit verify --account green-woods",
 )
 @click.pass_context
-def verify(
+def verify_log_command(
     ctx: click.Context,
     path: Path | None,
     account: str | None,
@@ -112,14 +112,14 @@ def verify(
     """
     if (path is None) == (account is None):
         raise click.UsageError("Name a FILE or an --account.")
-    trusted = _trusted(keys, kept)
+    trusted = _trusted_anchors(keys, kept)
     if path is not None:
         verifier = Verifier(*trusted, days)
-        with _input(path) as file:
-            findings = verify_lines(_lines(file), verifier)
+        with _open_input(path) as file:
+            findings = verify_lines(_bounded_lines(file), verifier)
             problems = _show_findings(findings, verifier, as_json=as_json)
         if not (keys or as_json):
-            echo(_OWN_KEYS)
+            print_text(_OWN_KEYS)
     else:
         problems = in_database(_verify_database)(account, trusted, days, as_json)
     ctx.exit(1 if problems else 0)
@@ -137,12 +137,14 @@ def verify(
 )
 @yes_option
 @json_option
-@examples(
+@add_examples(
     "audit export --account green-woods --output audit-log.ndjson",
     "audit export --account green-woods --format csv --output audit-log.csv",
 )
 @in_database
-def export(account: str, path: Path, format_name: str, yes: bool, as_json: bool) -> None:
+def export_log_command(
+    account: str, path: Path, format_name: str, yes: bool, as_json: bool
+) -> None:
     """Export an audit log to a file.
 
     The log gets an entry about it. Only the owner of FILE can read it. FILE is complete or not
@@ -151,7 +153,7 @@ def export(account: str, path: Path, format_name: str, yes: bool, as_json: bool)
     account_id = _account_id(account)
     is_file = str(path) != "-"
     if is_file and path.exists():
-        confirm(f"Replace {path}?", yes=yes, as_json=as_json)
+        confirm_action(f"Replace {path}?", yes=yes, as_json=as_json)
     with output_file(path) as file:
         with transaction():
             write_export_entry(account_id, format_name, EntryQuery())
@@ -166,9 +168,9 @@ def export(account: str, path: Path, format_name: str, yes: bool, as_json: bool)
 @audit.command("checkpoints")
 @_log_option
 @json_option
-@examples("audit checkpoints --account green-woods --json | tee kept.json")
+@add_examples("audit checkpoints --account green-woods --json | tee kept.json")
 @in_database
-def checkpoints(account: str, as_json: bool) -> None:
+def list_checkpoints_command(account: str, as_json: bool) -> None:
     """List the checkpoints of an audit log, the newest first.
 
     Keep them where nobody who can change the database can change them.
@@ -192,7 +194,7 @@ def _account_id(account: str) -> str:
     return account_id
 
 
-def _trusted(keys: Sequence[str], kept: Path | None) -> _Trusted:
+def _trusted_anchors(keys: Sequence[str], kept: Path | None) -> _Trusted:
     try:
         for key in keys:
             read_public_key(key)
@@ -211,7 +213,7 @@ def _show_findings(findings: Iterable[Finding], verifier: Verifier, *, as_json: 
         if len(first) < _SHOWN:
             first.append(finding)
             if not as_json:
-                echo(f"{'problem' if finding.is_problem else 'note':<7}  {finding}")
+                print_text(f"{'problem' if finding.is_problem else 'note':<7}  {finding}")
     summary = {
         "account_id": verifier.account_id,
         "checkpoints": verifier.checkpoints,
@@ -223,10 +225,10 @@ def _show_findings(findings: Iterable[Finding], verifier: Verifier, *, as_json: 
         show_json(summary | {"findings": [finding.record() for finding in first]})
         return problems
     if verifier.account_id is not None:
-        echo(f"log      {verifier.account_id}")
+        print_text(f"log      {verifier.account_id}")
     for key_id, key in verifier.keys.items():
-        echo(f"key      {key_id} {key}")
-    echo(
+        print_text(f"key      {key_id} {key}")
+    print_text(
         f"\nEntries: {verifier.entries:,}. Checkpoints: {verifier.checkpoints:,}. "
         f"Problems: {f'{problems:,}' if problems else 'none'}."
     )
@@ -234,7 +236,7 @@ def _show_findings(findings: Iterable[Finding], verifier: Verifier, *, as_json: 
 
 
 @contextmanager
-def _input(path: Path) -> Iterator[IO[bytes]]:
+def _open_input(path: Path) -> Iterator[IO[bytes]]:
     if str(path) == "-":
         yield sys.stdin.buffer
         return
@@ -247,7 +249,7 @@ def _input(path: Path) -> Iterator[IO[bytes]]:
         raise CommandError(f"{path} cannot be read ({error.strerror}).") from None
 
 
-def _lines(file: IO[bytes]) -> Iterator[bytes]:
+def _bounded_lines(file: IO[bytes]) -> Iterator[bytes]:
     """Yield the lines of a file. Lines longer than those of an export are cut."""
     while line := file.readline(LONGEST_LINE):
         yield line

@@ -44,27 +44,29 @@ def ensure_certificates(instance_path: Path) -> Certificates:
     files = Certificates(folder / "ca.pem", folder / "receiver.pem")
     if not (files.authority.is_file() and files.receiver.is_file()):
         folder.mkdir(mode=0o700, exist_ok=True)
-        authority, receiver = _make()
+        authority, receiver = _make_certificates()
         write_private_file(files.receiver, receiver)
         write_private_file(files.authority, authority)
     return files
 
 
-def _make() -> tuple[bytes, bytes]:
+def _make_certificates() -> tuple[bytes, bytes]:
     """Make (the authority's certificate, the receiver's key and certificate), as PEM."""
     authority_key, key = (ec.generate_private_key(ec.SECP256R1()) for _ in range(2))
     authority_name = _common_name("Canopy webhook listen: authority")
     authority = (
-        _builder(authority_name, authority_name, authority_key.public_key())
+        _certificate_builder(authority_name, authority_name, authority_key.public_key())
         .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
-        .add_extension(_usage(key_cert_sign=True), critical=True)
+        .add_extension(_key_usage(key_cert_sign=True), critical=True)
     )
     issuer = x509.AuthorityKeyIdentifier.from_issuer_public_key(authority_key.public_key())
     receiver = (
-        _builder(_common_name("Canopy webhook listen"), authority_name, key.public_key())
+        _certificate_builder(
+            _common_name("Canopy webhook listen"), authority_name, key.public_key()
+        )
         .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
         .add_extension(x509.SubjectAlternativeName(_NAMES), critical=False)
-        .add_extension(_usage(digital_signature=True), critical=True)
+        .add_extension(_key_usage(digital_signature=True), critical=True)
         .add_extension(issuer, critical=False)
     )
     private = key.private_bytes(
@@ -72,10 +74,12 @@ def _make() -> tuple[bytes, bytes]:
         serialization.PrivateFormat.PKCS8,
         serialization.NoEncryption(),
     )
-    return _sign(authority, authority_key), private + _sign(receiver, authority_key)
+    return _sign_certificate(authority, authority_key), private + _sign_certificate(
+        receiver, authority_key
+    )
 
 
-def _builder(
+def _certificate_builder(
     subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePublicKey
 ) -> x509.CertificateBuilder:
     now = clock.now()
@@ -91,7 +95,7 @@ def _builder(
     )
 
 
-def _sign(builder: x509.CertificateBuilder, key: ec.EllipticCurvePrivateKey) -> bytes:
+def _sign_certificate(builder: x509.CertificateBuilder, key: ec.EllipticCurvePrivateKey) -> bytes:
     return builder.sign(key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM)
 
 
@@ -99,7 +103,7 @@ def _common_name(name: str) -> x509.Name:
     return x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, name)])
 
 
-def _usage(*, digital_signature: bool = False, key_cert_sign: bool = False) -> x509.KeyUsage:
+def _key_usage(*, digital_signature: bool = False, key_cert_sign: bool = False) -> x509.KeyUsage:
     return x509.KeyUsage(
         digital_signature=digital_signature,
         content_commitment=False,

@@ -26,7 +26,10 @@ def with_app(command: Callable[..., Result], *, creates: bool = False) -> Callab
 
     @wraps(command)
     def run(*args: Any, **options: Any) -> Result:
-        with _application(creates).app_context(), _runtime().as_operator(_canopy_command()):
+        with (
+            _run_application(creates).app_context(),
+            _load_runtime().as_operator(_canopy_command()),
+        ):
             return command(*args, **options)
 
     return run
@@ -41,7 +44,7 @@ def in_database(command: Callable[..., Result], *, creates: bool = False) -> Cal
 
     @wraps(command)
     def run(*args: Any, **options: Any) -> Result:
-        _runtime().require_tables(creates=creates)
+        _load_runtime().require_tables(creates=creates)
         return command(*args, **options)
 
     return with_app(run, creates=creates)
@@ -49,7 +52,7 @@ def in_database(command: Callable[..., Result], *, creates: bool = False) -> Cal
 
 def create_application(settings: Settings) -> Flask:
     """Make the application for these settings."""
-    app: Flask = _runtime().create_core(settings)
+    app: Flask = _load_runtime().create_core(settings)
     return app
 
 
@@ -61,14 +64,14 @@ def running_app() -> Flask:
 
 def upgrade(*, keeps_copy: bool = True) -> None:
     """Bring the tables up to date. Raises CommandError if that is not possible."""
-    _runtime().upgrade(keeps_copy=keeps_copy)
+    _load_runtime().upgrade(keeps_copy=keeps_copy)
 
 
-def _application(creates: bool) -> Flask:
+def _run_application(creates: bool) -> Flask:
     """Return the application of this run, which a test may have set."""
     root = click.get_current_context().find_root()
     if root.obj is None:
-        root.obj = _runtime().make_application(creates=creates)
+        root.obj = _load_runtime().make_application(creates=creates)
     app: Flask = root.obj
     return app
 
@@ -80,7 +83,7 @@ def _canopy_command() -> str:
     return f"bin/canopy{words}"
 
 
-def _runtime() -> Any:
+def _load_runtime() -> Any:
     from app.cli import runtime  # noqa: PLC0415 - see above
 
     return runtime

@@ -7,7 +7,7 @@ from functools import partial
 import click
 
 from app.cli.context import in_database
-from app.cli.output import echo, examples, json_option, show_json, show_record
+from app.cli.output import add_examples, json_option, print_text, show_json, show_record
 from app.db.transactions import transaction
 from app.demo.service import find_demo, make_demo
 from app.values.command_name import canopy_command
@@ -15,7 +15,7 @@ from app.values.command_name import canopy_command
 
 @click.command("demo")
 @json_option
-@examples("demo", "demo --json")
+@add_examples("demo", "demo --json")
 @partial(in_database, creates=True)
 def demo(as_json: bool) -> None:
     """Create an account with example data.
@@ -45,7 +45,7 @@ def demo(as_json: bool) -> None:
     else:
         slug = account.slug
         create = canopy_command(f"key create --account {slug} --name mine --permission admin")
-        echo(
+        print_text(
             f"The demo account already exists: {slug} ({account.id}). Create a key for it with:"
             f"\n  {create}"
         )

@@ -11,7 +11,7 @@ from flask import current_app
 
 from app.cli.context import in_database
 from app.cli.failures import errors_as_messages
-from app.cli.output import echo, examples, json_option, show_json
+from app.cli.output import add_examples, json_option, print_text, show_json
 from app.cli.settings import prepare_environment
 from app.db.snapshots import database_url
 from app.db.transactions import transaction
@@ -33,7 +33,7 @@ _SHOWN: Final = 3  # ids
     "boundary histories, map shapes, search indexes and counters.",
 )
 @json_option
-@examples("doctor", "doctor --json", "doctor --repair")
+@add_examples("doctor", "doctor --json", "doctor --repair")
 @click.pass_context
 @errors_as_messages
 def doctor(ctx: click.Context, repairs: bool, as_json: bool) -> None:
@@ -44,7 +44,7 @@ def doctor(ctx: click.Context, repairs: bool, as_json: bool) -> None:
     """
     results = None
     if repairs:
-        results = _repair()
+        results = _repair_instance()
         if not as_json:
             _show_repairs(results)
     else:
@@ -56,39 +56,39 @@ def doctor(ctx: click.Context, repairs: bool, as_json: bool) -> None:
             _show_finding(finding)
     problems = sum(finding.status is Status.PROBLEM for finding in findings)
     if as_json:
-        show_json(_document(findings) | (results._asdict() if results else {}))
+        show_json(_findings_document(findings) | (results._asdict() if results else {}))
     else:
         warnings = sum(finding.status is Status.WARNING for finding in findings)
         note = f" Warnings: {warnings}." if warnings else ""
-        echo(f"\nProblems: {problems or 'none'}.{note}")
+        print_text(f"\nProblems: {problems or 'none'}.{note}")
     ctx.exit(1 if problems else 0)
 
 
 @in_database
-def _repair() -> Repairs:
+def _repair_instance() -> Repairs:
     return repair_instance(database_url(current_app.config["SETTINGS"]), transaction)
 
 
 def _show_repairs(results: Repairs) -> None:
     for kind, names in results.repaired.items():
         more = " …" if len(names) > _SHOWN else ""
-        echo(f"Repaired {kind}: {len(names):,} ({', '.join(names[:_SHOWN])}{more})")
+        print_text(f"Repaired {kind}: {len(names):,} ({', '.join(names[:_SHOWN])}{more})")
     for name, reason in results.refused.items():
-        echo(f"Not repaired: {name}: {reason}")
+        print_text(f"Not repaired: {name}: {reason}")
     if not (results.repaired or results.refused):
-        echo("Nothing to repair.")
-    echo("")
+        print_text("Nothing to repair.")
+    print_text("")
 
 
 def _show_finding(finding: Finding) -> None:
     """Print a line with the finding, and a line with the advice."""
     click.secho(f"{finding.status:<7}", fg=_COLOURS[finding.status], nl=False)
-    echo(f"  {finding.check:<{_NAME_WIDTH}}  {finding.found}")
+    print_text(f"  {finding.check:<{_NAME_WIDTH}}  {finding.found}")
     if finding.advice:
-        echo(f"{'':{_NAME_WIDTH + 11}}→ {finding.advice}")
+        print_text(f"{'':{_NAME_WIDTH + 11}}→ {finding.advice}")
 
 
-def _document(findings: Sequence[Finding]) -> dict[str, Any]:
+def _findings_document(findings: Sequence[Finding]) -> dict[str, Any]:
     return {
         "ok": not any(finding.status is Status.PROBLEM for finding in findings),
         "checks": [

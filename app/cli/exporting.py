@@ -17,8 +17,8 @@ from app.cli.context import in_database, running_app
 from app.cli.output import (
     CommandError,
     account_option,
-    confirm,
-    examples,
+    add_examples,
+    confirm_action,
     json_option,
     output_file,
     output_option,
@@ -75,7 +75,7 @@ _FORMATS: Final = {
 @click.option("--cattle", is_flag=True, help="Points may have more than 4 hectares (eudr).")
 @yes_option
 @json_option
-@examples(
+@add_examples(
     "export --account green-woods --output forests.gpkg",
     "export --account green-woods --output forests.csv --status active",
     "export --account green-woods --assets --format gpx --output stations.gpx",
@@ -83,7 +83,7 @@ _FORMATS: Final = {
     "export --account green-woods --format geojsonl --output - | gzip > forests.geojsonl.gz",
 )
 @in_database
-def export(
+def export_records_command(
     account: str,
     path: Path,
     format_name: str | None,
@@ -108,9 +108,11 @@ def export(
         "boundaries": False if no_boundaries else None,
         "project_id": project_id,
         "type": type_,
-        "format": _format(path, format_name),
+        "format": _export_format(path, format_name),
     }
-    request = _export(row.id, "assets" if assets or project_id else "projects", options)
+    request = _export_from_options(
+        row.id, "assets" if assets or project_id else "projects", options
+    )
     if project_id:
         summarize_project(row.id, project_id)  # raises an error if there is none
     with transaction():
@@ -119,16 +121,16 @@ def export(
     if is_file and path.is_dir():
         raise CommandError(f"{path} is a folder; name a file.")
     if is_file and path.exists():
-        confirm(f"Replace {path}?", yes=yes, as_json=as_json)
+        confirm_action(f"Replace {path}?", yes=yes, as_json=as_json)
     with _problems_as_message(), output_file(path) as file:
-        records = _write(request, file, quiet=as_json)
+        records = _write_export(request, file, quiet=as_json)
     if is_file:
         size = path.stat().st_size
         record = {"file": str(path.absolute()), "format": request.format, "records": records}
         show_record(record | {"bytes": size}, as_json=as_json)
 
 
-def _format(path: Path, option: str | None) -> str:
+def _export_format(path: Path, option: str | None) -> str:
     """Return the format, by the option or the file name. Raises UsageError if neither tells."""
     name = option or _FORMATS.get(path.suffix.lower())
     if name is None:
@@ -137,7 +139,7 @@ def _format(path: Path, option: str | None) -> str:
     return name
 
 
-def _export(account_id: str, kind: str, options: dict[str, Any]) -> Export:
+def _export_from_options(account_id: str, kind: str, options: dict[str, Any]) -> Export:
     """Return the export for these options. Raises UsageError for an invalid option, or one of the
     other kind."""
     schema = AssetExportQuerySchema() if kind == "assets" else ProjectExportQuerySchema()
@@ -153,11 +155,11 @@ def _export(account_id: str, kind: str, options: dict[str, Any]) -> Export:
     return export_of(kind, account_id, values)
 
 
-def _write(request: Export, file: IO[bytes], *, quiet: bool) -> int:
+def _write_export(request: Export, file: IO[bytes], *, quiet: bool) -> int:
     """Write the file. Returns the number of records."""
     passes = 2 if request.format in READ_TWICE else 1
     number = 0
-    with _progress(request, passes, quiet=quiet) as advance:
+    with _show_progress(request, passes, quiet=quiet) as advance:
 
         def on_batch(size: int) -> None:
             nonlocal number
@@ -186,17 +188,17 @@ def _problems_as_message() -> Iterator[None]:
 
 
 @contextmanager
-def _progress(request: Export, passes: int, *, quiet: bool) -> Iterator[Callable[[int], None]]:
+def _show_progress(request: Export, passes: int, *, quiet: bool) -> Iterator[Callable[[int], None]]:
     """Show a bar over the records on a terminal. Yields what advances it."""
     if quiet or not sys.stderr.isatty():
         yield lambda _: None
         return
-    length = passes * _count(request)
+    length = passes * _count_records(request)
     with click.progressbar(length=length, label="Exporting", file=sys.stderr) as bar:
         yield bar.update
 
 
-def _count(request: Export) -> int:
+def _count_records(request: Export) -> int:
     """Return the number of records to export."""
     filters = dict(request.filters)
     if request.kind == "projects":
@@ -206,4 +208,4 @@ def _count(request: Export) -> int:
     return list_assets(request.account_id, project_id, asset_query(**filters, per_page=1))[1]
 
 
-commands = [export]
+commands = [export_records_command]

@@ -17,7 +17,7 @@ from app.db.migrations import CannotMigrate
 from app.db.snapshots import DATABASE_ERRORS, error_reason, shown_url
 from app.http.errors import ApiError
 from app.maintenance import MaintenanceError
-from app.values.text import printable
+from app.values.text import printable_text
 from config import SettingsError
 
 Result = TypeVar("Result")
@@ -29,7 +29,7 @@ class InvalidSetting(click.ClickException):
     exit_code = 2
 
     def show(self, file: Any = None) -> None:
-        click.echo(printable(self.message), file=file, err=True)
+        click.echo(printable_text(self.message), file=file, err=True)
 
 
 def message_of(error: Exception, app: Flask | None) -> click.ClickException | None:
@@ -52,7 +52,7 @@ def message_of(error: Exception, app: Flask | None) -> click.ClickException | No
             )
         case SQLAlchemyError() if app is not None and is_outage(error):
             url = make_url(app.config["SETTINGS"].database_url)
-            return CommandError(f"The database {shown_url(url)} {_outage(error, url)}.")
+            return CommandError(f"The database {shown_url(url)} {_outage_message(error, url)}.")
     return None
 
 
@@ -71,7 +71,7 @@ def errors_as_messages(command: Callable[..., Result]) -> Callable[..., Result]:
     return run
 
 
-def _outage(error: SQLAlchemyError, url: URL) -> str:
+def _outage_message(error: SQLAlchemyError, url: URL) -> str:
     cause = error_reason(error, url)
     if "locked" in cause or "lock timeout" in cause:
         return f"is busy with a long change ({cause}); run the command again when it is done"

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from app.cli.import_questions import hint
-from app.cli.output import echo, format_cell, show_table
+from app.cli.import_questions import question_warning
+from app.cli.output import format_cell, print_text, show_table
 from app.cli.plans import larger_plan
 from app.imports.record import country_words, overlap_words
 from app.policy.imports import IMPORT_DAYS, PROBLEMS, VERDICTS
@@ -49,7 +49,7 @@ class Outcomes:
             "summary": {
                 "features": len(self.rows),
                 **{name: counts[name] for name in (*VERDICTS, "left_out")},
-                "hectares": _total(self.of("new")),
+                "hectares": _total_hectares(self.of("new")),
                 "overlapping": counts["overlapping"],
                 "overlapping_hectares": self.record["hectares"]["overlapping"],
             },
@@ -57,7 +57,7 @@ class Outcomes:
             "warnings": list(warnings),
             "new": [
                 {
-                    **_head(row),
+                    **_row_head(row),
                     "area_hectares": hectares(row.area_m2),
                     "overlaps": row.overlaps or [],
                 }
@@ -65,7 +65,7 @@ class Outcomes:
             ],
             "changed": [
                 {
-                    **_head(row),
+                    **_row_head(row),
                     "area_hectares": hectares(row.area_m2),
                     "previous_area_hectares": hectares(row.previous_area_m2),
                     "changes": row.changes,
@@ -73,21 +73,21 @@ class Outcomes:
                 }
                 for row in self.of("changed")
             ],
-            "same": [_head(row) for row in self.of("same")],
+            "same": [_row_head(row) for row in self.of("same")],
             "rejected": [
                 {"feature": row.number, "name": row.name, "problems": row.problems}
                 for row in self.of("rejected")
             ],
-            "left_out": [_head(row) for row in self.rows if row.left_out],
+            "left_out": [_row_head(row) for row in self.rows if row.left_out],
         }
 
     def warnings(self) -> Iterator[str]:
         """Yield warnings about what was left out or is probably not intended."""
         yield from self.record["notes"]
         for question in self.record["questions"]:
-            yield hint(question)
+            yield question_warning(question)
         if number := sum(row.is_namesake for row in self.of("new")):
-            yield _namesakes(number, dry_run=self.dry_run)
+            yield _namesakes_sentence(number, dry_run=self.dry_run)
         if self.record["match"] != "none":
             return
         if number := sum(bool(row.changes) for row in self.of("same")):
@@ -116,7 +116,7 @@ class Outcomes:
             for row in changed
         ]
         self._table("Would change:", "Changed:", names, rows)
-        rows = list(_overlaps(new + changed))
+        rows = list(_overlap_rows(new + changed))
         names = ("feature", "name", "overlaps with", "hectares", "share")
         self._table("Would overlap:", "Overlaps:", names, rows)
         _show_rejected(self.of("rejected"))
@@ -125,35 +125,35 @@ class Outcomes:
         if left_out := self.record["counts"]["left_out"]:
             counts += f", {left_out:,} left out"
         number = f"{len(new) + len(changed):,} of {len(self.rows):,} features"
-        echo(f"{verb} {number} into {account_name}: {counts}.")
+        print_text(f"{verb} {number} into {account_name}: {counts}.")
         if new and self.record["kind"] == "projects":
             cover = "would cover" if self.dry_run else "cover"
-            echo(f"New projects {cover} {format_cell(_total(new))} ha.")
+            print_text(f"New projects {cover} {format_cell(_total_hectares(new))} ha.")
         for words in overlap_words(self.record, lambda area: f"{format_cell(area)} ha"):
-            echo(f"{words}.")
+            print_text(f"{words}.")
         self._show_mapping()
         if not self.dry_run and new + changed:
             undo = canopy_command(f"undo-import {self.record['id']} --account {account_slug}")
-            echo(f"To undo this within {IMPORT_DAYS} days: {undo}")
+            print_text(f"To undo this within {IMPORT_DAYS} days: {undo}")
 
     def _show_mapping(self) -> None:
         mapping, crs = self.record["mapping"], self.record["crs"]
         if name := mapping.get("name"):
             ids = mapping.get("external_id")
             and_ids = f", external ids from {ids!r}" if ids else ""
-            echo(f"Names come from the column {name!r}{and_ids}.")
+            print_text(f"Names come from the column {name!r}{and_ids}.")
         else:
-            echo(
+            print_text(
                 "No column looks like names, so the features are numbered. "
                 "Choose one with --name-property."
             )
         if crs not in (None, "EPSG:4326"):
-            echo(f"Coordinates were transformed from {crs}.")
+            print_text(f"Coordinates were transformed from {crs}.")
         if countries := country_words(self.record):
-            echo(f"{countries}.")
+            print_text(f"{countries}.")
         if box := self.record["bbox"]:
             west, south, east, north = box
-            echo(
+            print_text(
                 f"The features lie between {west:.4f}, {south:.4f} and {east:.4f}, {north:.4f} "
                 "(longitude, latitude)."
             )
@@ -166,11 +166,11 @@ class Outcomes:
         rows: Sequence[Sequence[Any]],
     ) -> None:
         if rows:
-            echo(dry_run_title if self.dry_run else title)
+            print_text(dry_run_title if self.dry_run else title)
             show_table(names, rows[:_ROWS_SHOWN])
             if len(rows) > _ROWS_SHOWN:
-                echo(f"… and {len(rows) - _ROWS_SHOWN:,} more; --json lists all.")
-            echo()
+                print_text(f"… and {len(rows) - _ROWS_SHOWN:,} more; --json lists all.")
+            print_text()
 
 
 def plan_warning(account: str, plan: str, hectares: dict[str, Any]) -> str | None:
@@ -196,7 +196,7 @@ def _features_have(number: int) -> str:
     return "1 feature has" if number == 1 else f"{number:,} features have"
 
 
-def _namesakes(number: int, *, dry_run: bool) -> str:
+def _namesakes_sentence(number: int, *, dry_run: bool) -> str:
     becomes = "becomes" if dry_run else "became"
     return (
         f"{_features_have(number)} the name of an existing project, but another boundary. Each "
@@ -205,7 +205,7 @@ def _namesakes(number: int, *, dry_run: bool) -> str:
     )
 
 
-def _overlaps(rows: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
+def _overlap_rows(rows: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
     for row in rows:
         for overlap in row.overlaps or ():
             other = overlap["name"] if overlap["project_id"] else f"feature {overlap['number']}"
@@ -216,22 +216,22 @@ def _overlaps(rows: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
 def _show_rejected(rows: Sequence[Any]) -> None:
     if not rows:
         return
-    echo("Rejected (features are counted from 1; parts, rings and positions from 0):")
+    print_text("Rejected (features are counted from 1; parts, rings and positions from 0):")
     for row in rows[:_REJECTED_SHOWN]:
-        echo(f"feature {row.number}  {row.name or '(no name)'}")
+        print_text(f"feature {row.number}  {row.name or '(no name)'}")
         for problem in row.problems[:_PROBLEMS_SHOWN]:
-            echo(f"  {_place(problem)}{problem['message']}")
+            print_text(f"  {_problem_place(problem)}{problem['message']}")
         left = len(row.problems) - _PROBLEMS_SHOWN
         if len(row.problems) == PROBLEMS:
-            echo(f"  … and at least {left} more; --json lists {PROBLEMS}.")
+            print_text(f"  … and at least {left} more; --json lists {PROBLEMS}.")
         elif left > 0:
-            echo(f"  … and {left} more; --json lists all.")
+            print_text(f"  … and {left} more; --json lists all.")
     if len(rows) > _REJECTED_SHOWN:
-        echo(f"… and {len(rows) - _REJECTED_SHOWN:,} more features; --json lists all.")
-    echo()
+        print_text(f"… and {len(rows) - _REJECTED_SHOWN:,} more features; --json lists all.")
+    print_text()
 
 
-def _place(problem: dict[str, Any]) -> str:
+def _problem_place(problem: dict[str, Any]) -> str:
     """Return the coordinates of a problem, whose message begins with part, ring and position, or
     the column with an invalid value."""
     if problem["code"] == "not_valid" and problem["field"].startswith(_PROPERTY):
@@ -242,10 +242,10 @@ def _place(problem: dict[str, Any]) -> str:
     return f"at {longitude!r}, {latitude!r}: "
 
 
-def _head(row: Any) -> dict[str, Any]:
+def _row_head(row: Any) -> dict[str, Any]:
     target = {"asset_id" if row.is_plot else "project_id": row.target_id}
     return {"feature": row.number, "name": row.name, **target}
 
 
-def _total(rows: Sequence[Any]) -> float:
+def _total_hectares(rows: Sequence[Any]) -> float:
     return sum(row.area_m2 or 0 for row in rows) / 10_000

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import click
 
-from app.cli.output import CommandError, echo
+from app.cli.output import CommandError, print_text
 from app.imports.questions import required_question
 
 Json = dict[str, Any]
@@ -24,33 +24,33 @@ def is_terminal() -> bool:
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 
-def ask(question: Mapping[str, Any]) -> Json:
+def ask_question(question: Mapping[str, Any]) -> Json:
     """Ask a question at the terminal. Returns the answer as a body of ``PUT /v1/imports/{id}``;
     empty to read the file unchanged."""
-    echo(f"\n{question['message']}", err=True)
+    print_text(f"\n{question['message']}", err=True)
     for option in question["options"]:
         if len(option["sample"]) > 1:
             for column, values in option["sample"].items():
-                echo(f"  {column}: {', '.join(values)}", err=True)
-    options = [(_label(option), option["put"]) for option in question["options"]]
+                print_text(f"  {column}: {', '.join(values)}", err=True)
+    options = [(_option_label(option), option["put"]) for option in question["options"]]
     if question["code"] == "crs":
         options.append(("Another system", {"crs": None}))
     if required_question([question]) is None:
         options.append(("Leave it as it is", {}))
     for number, (label, _) in enumerate(options, start=1):
-        echo(f"  {number}  {label}", err=True)
+        print_text(f"  {number}  {label}", err=True)
     number = click.prompt("Number", type=click.IntRange(1, len(options)), err=True)
     return _fill_in(options[number - 1][1])
 
 
 def open_question(question: Mapping[str, Any]) -> CommandError:
     """Return the error for a question that nobody can answer."""
-    return CommandError(f"{question['message']} Add one of:\n{_flags(question)}")
+    return CommandError(f"{question['message']} Add one of:\n{_question_flags(question)}")
 
 
-def hint(question: Mapping[str, Any]) -> str:
+def question_warning(question: Mapping[str, Any]) -> str:
     """Return a warning about a question that may stay open."""
-    return f"{question['message']} If so, add:\n{_flags(question)}"
+    return f"{question['message']} If so, add:\n{_question_flags(question)}"
 
 
 def with_answer(choices: Json, answer: Json) -> Json:
@@ -59,7 +59,7 @@ def with_answer(choices: Json, answer: Json) -> Json:
     return {**choices, **answer, "mapping": mapping}
 
 
-def _label(option: Mapping[str, Any]) -> str:
+def _option_label(option: Mapping[str, Any]) -> str:
     """Return the text of an option, with the values of its column."""
     columns = list(option["sample"].values())
     values = f": {', '.join(columns[0])}" if len(columns) == 1 else ""
@@ -78,15 +78,15 @@ def _fill_in(put: Json) -> Json:
     return answer
 
 
-def _flags(question: Mapping[str, Any]) -> str:
-    flags = [(_flag(option["put"]), _label(option)) for option in question["options"]]
+def _question_flags(question: Mapping[str, Any]) -> str:
+    flags = [(_answer_flag(option["put"]), _option_label(option)) for option in question["options"]]
     if question["code"] == "crs":
         flags.append((_ANY_CRS, "Another system"))
     width = max(len(flag) for flag, _ in flags)
     return "\n".join(f"  {flag:{width}}  {label}" for flag, label in flags)
 
 
-def _flag(put: Json) -> str:
+def _answer_flag(put: Json) -> str:
     """Return the options of the command for an answer."""
     values: Json = {**put, **put.get("mapping", {})}
     match values:

@@ -16,9 +16,16 @@ from app.auth.operator import operator_of
 from app.auth.principal import Principal
 from app.cli.context import in_database
 from app.cli.import_output import Outcomes, plan_warning
-from app.cli.import_questions import ask, is_terminal, open_question, with_answer
+from app.cli.import_questions import ask_question, is_terminal, open_question, with_answer
 from app.cli.import_steps import ProgressBar, own_step
-from app.cli.output import CommandError, account_option, echo, examples, json_option, show_json
+from app.cli.output import (
+    CommandError,
+    account_option,
+    add_examples,
+    json_option,
+    print_text,
+    show_json,
+)
 from app.db.transactions import transaction
 from app.imports import listing, service
 from app.imports.applying import apply_features
@@ -132,7 +139,7 @@ Invalid features are rejected and listed, and the rest is imported; the exit cod
 )
 @click.option("--dry-run", is_flag=True, help="Write nothing; show what would happen.")
 @json_option
-@examples(
+@add_examples(
     "import districts.zip --account green-woods --dry-run",
     "import districts.gpkg --account green-woods --layer districts --name-property DISTRICT",
     "import districts.geojson --account green-woods --external-id ID --update",
@@ -142,7 +149,7 @@ Invalid features are rejected and listed, and the rest is imported; the exit cod
 )
 @click.pass_context
 @in_database
-def import_(
+def import_file_command(
     ctx: click.Context,
     path: Path,
     account: str,
@@ -179,7 +186,7 @@ def import_(
         "filename": path.name[:FILENAME_LENGTH],
         "layer": layer,
         "mapping": mapping | ({"metadata": list(attributes)} if attributes else {}),
-        "match": _match(update, match),
+        "match": _match_option(update, match),
         "crs": crs,
         "swap": swap,
         "close_lines": close_lines,
@@ -188,19 +195,19 @@ def import_(
         "left_out": leave_out,
     }
     with _on_disk(path) as file:
-        outcomes = _run(owner, file, choices, dry_run=dry_run, quiet=as_json)
+        outcomes = _run_import(owner, file, choices, dry_run=dry_run, quiet=as_json)
     warnings = [*outcomes.warnings(), *_plan_warning(row.id, outcomes)]
     if as_json:
         show_json(outcomes.document(row.id, warnings))
     else:
         outcomes.show(row.name, row.slug)
         for warning in warnings:
-            echo(f"\nWarning: {warning}", err=True)
+            print_text(f"\nWarning: {warning}", err=True)
     if outcomes.of("rejected"):
         ctx.exit(1)
 
 
-def _match(update: bool, match: str | None) -> str:
+def _match_option(update: bool, match: str | None) -> str:
     """Return how features match projects, by the options."""
     if not update:
         if match not in (None, "none"):
@@ -223,7 +230,7 @@ def _on_disk(path: Path) -> Iterator[Path]:
         yield Path(copy.name)
 
 
-def _run(
+def _run_import(
     owner: Principal, path: Path, choices: dict[str, Any], *, dry_run: bool, quiet: bool
 ) -> Outcomes:
     """Read the file, again after each answer, and write its features unless it is a dry run."""
@@ -233,7 +240,7 @@ def _run(
         if isinstance(result, Outcomes):
             return result
         answered.add(result["code"])
-        choices = with_answer(choices, ask(result))
+        choices = with_answer(choices, ask_question(result))
 
 
 def _run_once(
@@ -255,7 +262,7 @@ def _run_once(
         row = service.create_import(owner, upload_id=None, **choices)
         import_id, leased = row.id, lease_import(row)
     try:
-        _read(owner, leased, path, quiet=quiet)
+        _read_file(owner, leased, path, quiet=quiet)
         record = listing.read_import(owner, import_id)
         if record["status"] == "failed":
             raise CommandError(record["message"])
@@ -269,21 +276,21 @@ def _run_once(
         if unknown := set(choices["left_out"]) - feature_numbers(owner.account_id, import_id):
             raise CommandError(f"--leave-out: the file has no feature {min(unknown)}.")
         if not dry_run:
-            _apply(owner, import_id, record, quiet=quiet)
+            _apply_import(owner, import_id, record, quiet=quiet)
         record = listing.read_import(owner, import_id)
         return Outcomes(record, all_features(owner.account_id, import_id), dry_run)
     finally:
         _delete_unwritten(owner, import_id)
 
 
-def _read(owner: Principal, leased: LeasedImport, path: Path, *, quiet: bool) -> None:
+def _read_file(owner: Principal, leased: LeasedImport, path: Path, *, quiet: bool) -> None:
     with transaction():
         targets = import_targets(service.lock_import(owner, leased.import_id))
     with own_step(owner, leased), ProgressBar("Reading  ", quiet=quiet) as bar:
         prepare_preview(leased, path, targets, transaction, max_features=None, progress=bar)
 
 
-def _apply(owner: Principal, import_id: str, record: dict[str, Any], *, quiet: bool) -> None:
+def _apply_import(owner: Principal, import_id: str, record: dict[str, Any], *, quiet: bool) -> None:
     with transaction():
         row = service.apply_import(owner, import_id)
         targets, leased = import_targets(row), lease_import(row)
@@ -316,4 +323,4 @@ def _plan_warning(account_id: str, outcomes: Outcomes) -> Iterator[str]:
         yield warning
 
 
-commands = [import_]
+commands = [import_file_command]

@@ -17,8 +17,8 @@ from app.cli.group import Commands
 from app.cli.output import (
     CommandError,
     account_option,
-    confirm,
-    examples,
+    add_examples,
+    confirm_action,
     json_option,
     show_record,
     show_records,
@@ -83,7 +83,7 @@ _project_option = click.option(
 )
 
 
-def _end(context: click.Context, option: click.Parameter, days: str) -> datetime | None:
+def _key_expiry(context: click.Context, option: click.Parameter, days: str) -> datetime | None:
     """Return when a new key ends; None: never."""
     if days == "never":
         return None
@@ -101,12 +101,12 @@ def _end(context: click.Context, option: click.Parameter, days: str) -> datetime
     "expires_at",
     default=str(KEY_DAYS),
     show_default=True,
-    callback=_end,
+    callback=_key_expiry,
     metavar="DAYS",
     help="After this many days it is rejected; 'never' makes one that does not expire.",
 )
 @json_option
-@examples(
+@add_examples(
     "key create --account green-woods --name laptop --permission admin",
     "key create --account green-woods --name map "
     "--permission projects:read --permission assets:read",
@@ -126,7 +126,7 @@ def create_key(
 
     It ends after a year, unless --expires-in says otherwise.
     """
-    _create(
+    _create_key(
         KEY,
         account,
         as_json,
@@ -151,7 +151,7 @@ def create_key(
     "By default, it may be used from anywhere.",
 )
 @json_option
-@examples(
+@add_examples(
     "service-token create --account green-woods --name nightly --permission projects:write",
     "service-token create --account green-woods --name ci --permission projects:read "
     "--allow 10.0.0.0/8 --allow 2001:db8::/32",
@@ -169,7 +169,7 @@ def create_token(
 
     The token does not expire.
     """
-    _create(
+    _create_key(
         SERVICE_TOKEN,
         account,
         as_json,
@@ -180,7 +180,7 @@ def create_token(
     )
 
 
-def _create(kind: CredentialKind, account: str, as_json: bool, **values: Any) -> None:
+def _create_key(kind: CredentialKind, account: str, as_json: bool, **values: Any) -> None:
     with transaction():
         account_id = find_account(account).id
         credential, secret = create_credential(account_id, kind=kind.kind, **values)
@@ -196,7 +196,7 @@ def _list_command(kind: CredentialKind) -> click.Command:
     @click.command("list")
     @account_option
     @json_option
-    @examples(f"{kind.command} list --account green-woods", text=text)
+    @add_examples(f"{kind.command} list --account green-woods", text=text)
     @in_database
     def list_(account: str, as_json: bool) -> None:
         row = find_account(account)
@@ -221,13 +221,13 @@ def _revoke_command(kind: CredentialKind) -> click.Command:
     @click.argument("credential_id", metavar="ID")
     @yes_option
     @json_option
-    @examples(f"{kind.command} revoke {example[kind]}", text=text)
+    @add_examples(f"{kind.command} revoke {example[kind]}", text=text)
     @in_database
     def revoke(credential_id: str, yes: bool, as_json: bool) -> None:
         record = _find_credential(kind, credential_id)
         if record["revoked_at"] is None:
             title = f"{kind.title} {record['name']!r} ({credential_id})"
-            confirm(f"Revoke the {title} for good?", yes=yes, as_json=as_json)
+            confirm_action(f"Revoke the {title} for good?", yes=yes, as_json=as_json)
             with transaction():
                 revoke_credential(record["account_id"], kind.kind, credential_id)
             record = _find_credential(kind, credential_id)

@@ -9,7 +9,7 @@ from flask import current_app
 
 from app.cli.context import with_app
 from app.cli.group import Commands
-from app.cli.output import CommandError, examples, json_option, show_record
+from app.cli.output import CommandError, add_examples, json_option, show_record
 from app.mail.errors import MailError
 from app.mail.leases import LeasedMail
 from app.mail.messages import Envelope, compose_message
@@ -28,9 +28,9 @@ def mail() -> None:
 @mail.command("test")
 @click.argument("address", metavar="ADDRESS")
 @json_option
-@examples("mail test jo@example.org")
+@add_examples("mail test jo@example.org")
 @with_app
-def test(address: str, as_json: bool) -> None:
+def send_test_mail_command(address: str, as_json: bool) -> None:
     """Send a test email now and say what happened to it.
 
     It is sent like any other email: to the server at MAIL_URL, or to a file if MAIL_URL is unset.

@@ -17,10 +17,10 @@ from app.audit.entries import changes_of_new, write_instance_entry
 from app.cli.context import create_application, upgrade, with_app
 from app.cli.failures import errors_as_messages
 from app.cli.output import (
-    confirm,
-    echo,
-    examples,
+    add_examples,
+    confirm_action,
     json_option,
+    print_text,
     show_json,
     show_record,
     show_table,
@@ -57,10 +57,10 @@ _file_argument = click.argument("path", metavar="FILE", type=click.Path(path_typ
     help="Then delete all but the newest N backups that this command named in the folder FILE.",
 )
 @json_option
-@examples("backup /backups/canopy.zip --force --json", "backup /backups --keep 14")
+@add_examples("backup /backups/canopy.zip --force --json", "backup /backups --keep 14")
 @with_app
 @errors_as_messages
-def backup(path: Path, force: bool, keep: int | None, as_json: bool) -> None:
+def write_backup_command(path: Path, force: bool, keep: int | None, as_json: bool) -> None:
     """Write all accounts, with everything in them, to a zip file.
 
     FILE is a snapshot of the database, taken while the service runs. It can be restored into SQLite
@@ -73,7 +73,7 @@ def backup(path: Path, force: bool, keep: int | None, as_json: bool) -> None:
     if folder is not None:
         path = folder / f"canopy-{clock.now():%Y%m%dT%H%M%SZ}.zip"
     settings: Settings = current_app.config["SETTINGS"]
-    with _bar("Writing", quiet=as_json) as (start, advance):
+    with _show_bar("Writing", quiet=as_json) as (start, advance):
         result = back_up(
             database_url(settings),
             path,
@@ -85,18 +85,22 @@ def backup(path: Path, force: bool, keep: int | None, as_json: bool) -> None:
             started=start,
         )
     if revisions.is_supported():  # else there is no audit log
-        _audit("instance.backed_up", path)
+        _log_maintenance("instance.backed_up", path)
     if folder is not None and keep:
         for old in sorted(folder.glob(_FILE_PATTERN))[:-keep]:
             old.unlink(missing_ok=True)
-    record = {"file": str(path.absolute()), "bytes": result.size, **_describe(result.manifest)}
+    record = {
+        "file": str(path.absolute()),
+        "bytes": result.size,
+        **_manifest_record(result.manifest),
+    }
     rows = result.manifest.rows()
     if as_json:
         show_json(record | {"rows": rows, "not_included": NOT_INCLUDED})
         return
     numbers = {name: rows[name] for name in _TABLES_SHOWN if name in rows}
     show_record(record | numbers, as_json=False)
-    echo("\nNot in the backup:\n  " + "\n  ".join(NOT_INCLUDED))
+    print_text("\nNot in the backup:\n  " + "\n  ".join(NOT_INCLUDED))
 
 
 @click.command("restore")
@@ -109,10 +113,10 @@ def backup(path: Path, force: bool, keep: int | None, as_json: bool) -> None:
 )
 @yes_option
 @json_option
-@examples("restore /backups/canopy.zip", "restore /backups/canopy.zip --yes --json")
+@add_examples("restore /backups/canopy.zip", "restore /backups/canopy.zip --yes --json")
 @with_app
 @errors_as_messages
-def restore_(path: Path, unverified: bool, yes: bool, as_json: bool) -> None:
+def restore_from_backup_command(path: Path, unverified: bool, yes: bool, as_json: bool) -> None:
     """Replace everything in the database with a backup.
 
     The command first checks the whole FILE, including its signature. It then replaces everything in
@@ -128,27 +132,27 @@ def restore_(path: Path, unverified: bool, yes: bool, as_json: bool) -> None:
     with BackupReader(path) as source:
         if not unverified:
             require_authentic(source, keys)
-        with _bar("Checking ", quiet=as_json) as (start, advance):
+        with _show_bar("Checking ", quiet=as_json) as (start, advance):
             start(sum(source.manifest.rows().values()))
             check_backup(source, advance)
         before, after = read_present(url), source.manifest.rows()
         if not (yes and as_json):
             _show_changes(url, source.manifest, before, settings)
-        confirm("Replace everything?", yes=yes, as_json=as_json)
-        with _bar("Restoring", quiet=as_json) as (start, advance):
+        confirm_action("Replace everything?", yes=yes, as_json=as_json)
+        with _show_bar("Restoring", quiet=as_json) as (start, advance):
             start(sum(after.values()))
             put_off = restore_backup(source, url, advance)
-    _audit("instance.restored", path)
-    record: dict[str, Any] = {"database": shown_url(url), "from": _describe(source.manifest)}
+    _log_maintenance("instance.restored", path)
+    record: dict[str, Any] = {"database": shown_url(url), "from": _manifest_record(source.manifest)}
     if as_json:
         same_key = _has_same_key(source.manifest, settings)
         record |= {"same_secret_key": same_key, "verified": is_authentic(source, keys)}
         record |= {"rows_before": before.rows, "rows": after, "deletions_put_off": put_off}
         show_json(record)
     else:
-        echo(f"Restored: {after['projects']:,} projects of {after['accounts']:,} accounts.")
+        print_text(f"Restored: {after['projects']:,} projects of {after['accounts']:,} accounts.")
         if put_off:
-            echo(
+            print_text(
                 f"Accounts that will be deleted in {DELETED_AFTER.days} days, unless an owner "
                 f"cancels that: {', '.join(put_off)}."
             )
@@ -163,7 +167,7 @@ def restore_(path: Path, unverified: bool, yes: bool, as_json: bool) -> None:
     help="The empty target: sqlite:///… or postgresql://…",
 )
 @json_option
-@examples("copy-database --to postgresql://canopy:secret@localhost/canopy")
+@add_examples("copy-database --to postgresql://canopy:secret@localhost/canopy")
 @click.pass_context
 @with_app
 @errors_as_messages
@@ -177,7 +181,7 @@ def copy_database_(ctx: click.Context, target: str, as_json: bool) -> None:
     settings: Settings = current_app.config["SETTINGS"]
     other = _with_database(settings, target)
     begun_at = clock.format_time(clock.now())
-    with _bar("Copying and comparing", quiet=as_json) as (start, advance):
+    with _show_bar("Copying and comparing", quiet=as_json) as (start, advance):
         tables = copy_database(
             database_url(settings),
             database_url(other),
@@ -188,7 +192,7 @@ def copy_database_(ctx: click.Context, target: str, as_json: bool) -> None:
     is_equal = all(table.is_equal for table in tables)
     if as_json:
         names = {"from": shown_url(database_url(settings)), "to": shown_url(database_url(other))}
-        records = [_comparison(table) for table in tables]
+        records = [_comparison_record(table) for table in tables]
         show_json({**names, "begun_at": begun_at, "equal": is_equal, "tables": records})
     else:
         _show_comparison(tables, begun_at)
@@ -196,7 +200,7 @@ def copy_database_(ctx: click.Context, target: str, as_json: bool) -> None:
 
 
 @contextmanager
-def _bar(label: str, *, quiet: bool) -> Iterator[tuple[OnRows, OnRows]]:
+def _show_bar(label: str, *, quiet: bool) -> Iterator[tuple[OnRows, OnRows]]:
     """Show a progress bar on a terminal. Yields two functions: one sets the total, one advances
     it."""
     if quiet or not sys.stderr.isatty():
@@ -211,12 +215,12 @@ def _bar(label: str, *, quiet: bool) -> Iterator[tuple[OnRows, OnRows]]:
         yield start, bar.update
 
 
-def _audit(action: str, path: Path) -> None:
+def _log_maintenance(action: str, path: Path) -> None:
     with transaction():
         write_instance_entry(action, changes_of_new({"file": str(path.absolute())}))
 
 
-def _describe(manifest: Manifest) -> dict[str, Any]:
+def _manifest_record(manifest: Manifest) -> dict[str, Any]:
     maker = describe_version(manifest.service_version, manifest.commit)
     return {
         "made_at": manifest.made_at,
@@ -228,13 +232,13 @@ def _describe(manifest: Manifest) -> dict[str, Any]:
 def _show_changes(url: URL, manifest: Manifest, present: PresentData, settings: Settings) -> None:
     """Show on standard error what will be replaced."""
     before, after = present.rows, manifest.rows()
-    echo(f"The backup of {manifest.made_at} will replace {shown_url(url)}:", err=True)
-    echo(f"{'':10}{'now':>14}{'after':>14}", err=True)
+    print_text(f"The backup of {manifest.made_at} will replace {shown_url(url)}:", err=True)
+    print_text(f"{'':10}{'now':>14}{'after':>14}", err=True)
     for name in _TABLES_SHOWN:
-        echo(f"{name:10}{before.get(name, 0):>14,}{after.get(name, 0):>14,}", err=True)
+        print_text(f"{name:10}{before.get(name, 0):>14,}{after.get(name, 0):>14,}", err=True)
     _show_revisions(manifest.schema_revision, present)
     if not _has_same_key(manifest, settings):
-        echo(
+        print_text(
             "The backup was made with another SECRET_KEY. To read what that key encrypted, such as "
             "webhook secrets, set SECRET_KEY_FORMER to it.",
             err=True,
@@ -245,16 +249,18 @@ def _show_revisions(revision: str, present: PresentData) -> None:
     """Show what happens to the tables, if anything."""
     newest = revisions.newest_revision()
     if revision != newest:
-        echo(f"Its tables are of revision {revision}. They are migrated to {newest}.", err=True)
+        print_text(
+            f"Its tables are of revision {revision}. They are migrated to {newest}.", err=True
+        )
     if present.revision not in (None, newest):
-        echo(f"The present tables, of revision {present.revision}, are dropped.", err=True)
+        print_text(f"The present tables, of revision {present.revision}, are dropped.", err=True)
     if present.unknown:
-        echo(
+        print_text(
             f"Those that this version does not know are dropped, too: {', '.join(present.unknown)}",
             err=True,
         )
     if present.revision is not None and {revision, present.revision} != {newest}:
-        echo("Stop the service first, on all hosts.", err=True)
+        print_text("Stop the service first, on all hosts.", err=True)
 
 
 def _has_same_key(manifest: Manifest, settings: Settings) -> bool:
@@ -284,7 +290,7 @@ def _make_schema(settings: Settings) -> None:
             queries.reading_engine().dispose()
 
 
-def _comparison(table: TableComparison) -> dict[str, Any]:
+def _comparison_record(table: TableComparison) -> dict[str, Any]:
     return {
         "table": table.table,
         "equal": table.is_equal,
@@ -303,12 +309,12 @@ def _show_comparison(tables: Sequence[TableComparison], begun_at: str) -> None:
         ),
     )
     if all(table.is_equal for table in tables):
-        echo(
+        print_text(
             f"\nAll rows as of {begun_at} are in the target. Start the service with DATABASE_URL "
             "set to it."
         )
     else:
-        echo("\nThe target differs: something may have written to it. Run the command again.")
+        print_text("\nThe target differs: something may have written to it. Run the command again.")
 
 
-commands: list[click.Command] = [backup, restore_, copy_database_]
+commands: list[click.Command] = [write_backup_command, restore_from_backup_command, copy_database_]

@@ -16,8 +16,8 @@ from app.cli.group import Commands
 from app.cli.output import (
     CommandError,
     account_option,
-    confirm,
-    examples,
+    add_examples,
+    confirm_action,
     json_option,
     show_record,
     show_records,
@@ -26,7 +26,7 @@ from app.cli.output import (
 from app.db.transactions import transaction
 from app.policy.permissions import ROLES
 from app.values.command_name import canopy_command
-from app.values.text import fold
+from app.values.text import fold_text
 
 _COLUMNS = ("id", "email", "name", "role", "joined_at", "last_active_at")
 _SHOWN = ("id", "email", "role", "joined_at")
@@ -41,9 +41,9 @@ def member() -> None:
 @member.command("list")
 @account_option
 @json_option
-@examples("member list --account green-woods")
+@add_examples("member list --account green-woods")
 @in_database
-def list_(account: str, as_json: bool) -> None:
+def list_members_command(account: str, as_json: bool) -> None:
     """List an account's members and invited people, oldest first."""
     row = find_account(account)
     none = f"{row.name} has no members."
@@ -57,9 +57,9 @@ def list_(account: str, as_json: bool) -> None:
     "--role", required=True, type=click.Choice(INVITED_ROLES), help="What the person may do."
 )
 @json_option
-@examples("member add jo@example.org --account green-woods --role editor")
+@add_examples("member add jo@example.org --account green-woods --role editor")
 @in_database
-def add(email: str, account: str, role: str, as_json: bool) -> None:
+def add_member_command(email: str, account: str, role: str, as_json: bool) -> None:
     """Invite a person and show the invitation link.
 
     The link is also emailed, in the name of the account's owner. Whoever opens it joins the
@@ -81,7 +81,7 @@ def add(email: str, account: str, role: str, as_json: bool) -> None:
 @account_option
 @click.option("--role", required=True, type=click.Choice(list(ROLES)), help="The new role.")
 @json_option
-@examples("member set-role jo@example.org --account green-woods --role admin")
+@add_examples("member set-role jo@example.org --account green-woods --role admin")
 @in_database
 def set_role(member: str, account: str, role: str, as_json: bool) -> None:
     """Change a member's role.
@@ -103,9 +103,9 @@ def set_role(member: str, account: str, role: str, as_json: bool) -> None:
 @account_option
 @yes_option
 @json_option
-@examples("member remove jo@example.org --account green-woods")
+@add_examples("member remove jo@example.org --account green-woods")
 @in_database
-def remove(member: str, account: str, yes: bool, as_json: bool) -> None:
+def remove_member_command(member: str, account: str, yes: bool, as_json: bool) -> None:
     """Remove a member, or withdraw an invitation.
 
     MEMBER is the person's id or email address. The person's sessions in the account, their
@@ -113,7 +113,7 @@ def remove(member: str, account: str, yes: bool, as_json: bool) -> None:
     """
     row = find_account(account)
     person = _find_member(row, member)
-    confirm(f"Remove {person['email']} from {row.name}?", yes=yes, as_json=as_json)
+    confirm_action(f"Remove {person['email']} from {row.name}?", yes=yes, as_json=as_json)
     with transaction():
         remove_member(operator_of(row), person["id"])
     show_record({"id": person["id"], "email": person["email"], "removed": True}, as_json=as_json)
@@ -122,7 +122,7 @@ def remove(member: str, account: str, yes: bool, as_json: bool) -> None:
 def _find_member(account: Any, reference: str) -> dict[str, Any]:
     """Return the record of a member by id or address. Raises CommandError if there is none."""
     for record in list_members(account.id):
-        if reference == record["id"] or fold(reference) == fold(record["email"]):
+        if reference == record["id"] or fold_text(reference) == fold_text(record["email"]):
             return record
     raise CommandError(
         f"{account.name} has no member with the id or email address {reference!r}; "

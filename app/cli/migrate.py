@@ -7,14 +7,14 @@ from functools import partial
 import click
 
 from app.cli.context import upgrade, with_app
-from app.cli.output import examples, json_option, show_record
+from app.cli.output import add_examples, json_option, show_record
 from app.db.revisions import current_revision
 
 
 @click.command("migrate")
 @click.option("--without-copy", is_flag=True, help="Keep no copy of a SQLite database.")
 @json_option
-@examples("migrate")
+@add_examples("migrate")
 @partial(with_app, creates=True)
 def migrate(without_copy: bool, as_json: bool) -> None:
     """Bring the tables of the database up to date.

@@ -14,8 +14,8 @@ from app.cli.group import Commands
 from app.cli.output import (
     CommandError,
     account_option,
-    confirm,
-    examples,
+    add_examples,
+    confirm_action,
     json_option,
     show_record,
     show_records,
@@ -74,14 +74,14 @@ def oauth_app() -> None:
     help="The application cannot keep a secret, as in a browser: it gets none and must use PKCE.",
 )
 @json_option
-@examples(
+@add_examples(
     'oauth-app create --account green-woods --name "Map of Woods" '
     "--redirect-uri https://map.example.org/back --scope projects:read",
     'oauth-app create --account green-woods --name "Field notes" --public '
     "--redirect-uri http://127.0.0.1/back --scope assets:write --scope offline_access",
 )
 @in_database
-def create(
+def create_application_command(
     account: str,
     name: str,
     redirect_uris: Sequence[str],
@@ -105,9 +105,9 @@ def create(
 @oauth_app.command("list")
 @account_option
 @json_option
-@examples("oauth-app list --account green-woods")
+@add_examples("oauth-app list --account green-woods")
 @in_database
-def list_(account: str, as_json: bool) -> None:
+def list_applications_command(account: str, as_json: bool) -> None:
     """List an account's applications, newest first."""
     row = find_account(account)
     none = f"{row.name} has no applications."
@@ -132,12 +132,12 @@ def list_(account: str, as_json: bool) -> None:
     help="Replaces all scopes; can be repeated.",
 )
 @json_option
-@examples(
+@add_examples(
     'oauth-app update app_01k9zq3mgse2j7tbyw5c4r8nhd --name "Map of Woods"',
     "oauth-app update app_01k9zq3mgse2j7tbyw5c4r8nhd --redirect-uri https://map.example.org/new",
 )
 @in_database
-def update(
+def update_application_command(
     client_id: str,
     name: str | None,
     redirect_uris: Sequence[str],
@@ -159,7 +159,7 @@ def update(
             scopes=scopes or None,
         )
     if updated is None:
-        raise _unknown(client_id)
+        raise _unknown_application(client_id)
     record, revoked = updated
     show_record(record | {"revoked_consents": revoked}, as_json=as_json)
 
@@ -176,12 +176,12 @@ def update(
     help="How long the present secret works beside the new one; 0: not at all.",
 )
 @json_option
-@examples(
+@add_examples(
     "oauth-app rotate-secret app_01k9zq3mgse2j7tbyw5c4r8nhd",
     "oauth-app rotate-secret app_01k9zq3mgse2j7tbyw5c4r8nhd --overlap 0",
 )
 @in_database
-def rotate(client_id: str, overlap_hours: int, as_json: bool) -> None:
+def rotate_secret_command(client_id: str, overlap_hours: int, as_json: bool) -> None:
     """Create a new secret for an application and show it once.
 
     The present secret works until the overlap is over. One that was replaced before is rejected
@@ -192,7 +192,7 @@ def rotate(client_id: str, overlap_hours: int, as_json: bool) -> None:
             _find_application(client_id)["account_id"], client_id, overlap_hours=overlap_hours
         )
     if rotated is None:
-        raise _unknown(client_id)
+        raise _unknown_application(client_id)
     record = {
         "client_id": client_id,
         "client_secret": rotated.secret,
@@ -205,19 +205,19 @@ def rotate(client_id: str, overlap_hours: int, as_json: bool) -> None:
 @_client_argument
 @yes_option
 @json_option
-@examples("oauth-app delete app_01k9zq3mgse2j7tbyw5c4r8nhd")
+@add_examples("oauth-app delete app_01k9zq3mgse2j7tbyw5c4r8nhd")
 @in_database
-def delete(client_id: str, yes: bool, as_json: bool) -> None:
+def delete_application_command(client_id: str, yes: bool, as_json: bool) -> None:
     """Delete an application and all access that people gave it.
 
     Its tokens are rejected from the next request on.
     """
     record = _find_application(client_id)
     question = f"Delete the application {record['name']!r} ({client_id}) for good?"
-    confirm(question, yes=yes, as_json=as_json)
+    confirm_action(question, yes=yes, as_json=as_json)
     with transaction():
         if not delete_application(record["account_id"], client_id):
-            raise _unknown(client_id)
+            raise _unknown_application(client_id)
     show_record({"client_id": client_id, "deleted": True}, as_json=as_json)
 
 
@@ -228,10 +228,10 @@ def _find_application(client_id: str) -> dict[str, Any]:
         for record in list_applications(account_id) if account_id else ():
             if record["client_id"] == client_id:
                 return record
-    raise _unknown(client_id)
+    raise _unknown_application(client_id)
 
 
-def _unknown(client_id: str) -> CommandError:
+def _unknown_application(client_id: str) -> CommandError:
     return CommandError(f"There is no application with the client_id {client_id!r}.")
 
 

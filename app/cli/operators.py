@@ -6,7 +6,7 @@ import click
 
 from app.cli.context import in_database
 from app.cli.group import Commands
-from app.cli.output import examples, json_option, show_record, show_records
+from app.cli.output import add_examples, json_option, show_record, show_records
 from app.db.transactions import transaction
 from app.people.instance_operators import add_operator, list_operators, remove_operator
 from app.people.lookup import find_user
@@ -23,9 +23,9 @@ def operator() -> None:
 
 @operator.command("list")
 @json_option
-@examples("operator list", "operator list --json")
+@add_examples("operator list", "operator list --json")
 @in_database
-def list_(as_json: bool) -> None:
+def list_operators_command(as_json: bool) -> None:
     """List the operators.
 
     One whose address is not verified is let in once it is.
@@ -37,9 +37,9 @@ def list_(as_json: bool) -> None:
 @operator.command("add")
 @_email_argument
 @json_option
-@examples("operator add jo@example.org", "operator add jo@example.org --json")
+@add_examples("operator add jo@example.org", "operator add jo@example.org --json")
 @in_database
-def add(email: str, as_json: bool) -> None:
+def add_operator_command(email: str, as_json: bool) -> None:
     """Make a person an operator.
 
     EMAIL is their address, or their id. They see the page at /operator, which has the names, plans
@@ -57,9 +57,9 @@ def add(email: str, as_json: bool) -> None:
 @operator.command("remove")
 @_email_argument
 @json_option
-@examples("operator remove jo@example.org", "operator remove jo@example.org --json")
+@add_examples("operator remove jo@example.org", "operator remove jo@example.org --json")
 @in_database
-def remove(email: str, as_json: bool) -> None:
+def remove_operator_command(email: str, as_json: bool) -> None:
     """Let a person be an operator no longer, from their next request on.
 
     EMAIL is their address, or their id.

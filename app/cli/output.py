@@ -17,7 +17,7 @@ import orjson
 from app.http.errors import ApiError
 from app.values.command_name import canopy_command
 from app.values.files import new_private_file
-from app.values.text import printable
+from app.values.text import printable_text
 
 Record = Mapping[str, Any]
 
@@ -44,7 +44,7 @@ class CommandError(click.ClickException):
     """A command failed: prints ``Error: …`` on standard error, exit code 1."""
 
     def __init__(self, message: str) -> None:
-        super().__init__(printable(message))
+        super().__init__(printable_text(message))
 
 
 def command_error(error: ApiError) -> CommandError:
@@ -56,9 +56,9 @@ def command_error(error: ApiError) -> CommandError:
     return CommandError("\n       ".join(lines or [error.message]))
 
 
-def echo(text: str = "", *, err: bool = False) -> None:
+def print_text(text: str = "", *, err: bool = False) -> None:
     """Print a text, without control characters for terminals."""
-    click.echo(printable(text), err=err)
+    click.echo(printable_text(text), err=err)
 
 
 def show_json(value: Any) -> None:
@@ -74,7 +74,7 @@ def show_record(record: Record, *, as_json: bool) -> None:
         return
     width = max(map(len, record))
     for name, value in record.items():
-        echo(f"{name:<{width}}  {format_cell(value)}".rstrip())
+        print_text(f"{name:<{width}}  {format_cell(value)}".rstrip())
 
 
 def show_records(
@@ -85,14 +85,14 @@ def show_records(
     if as_json:
         show_json(records)
     elif not records:
-        echo(none)
+        print_text(none)
     else:
         show_table(columns, ([record[name] for name in columns] for record in records))
 
 
 def show_section(title: str, records: Sequence[Record], columns: Sequence[str]) -> None:
     """Print a table of related records below a record."""
-    echo(f"\n{title}")
+    print_text(f"\n{title}")
     show_records(records, columns, as_json=False, none="None.")
 
 
@@ -107,7 +107,7 @@ def show_table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
             text.rjust(width) if is_numeric else text.ljust(width)
             for text, width, is_numeric in zip(line, widths, numeric, strict=True)
         )
-        echo("  ".join(padded).rstrip())
+        print_text("  ".join(padded).rstrip())
 
 
 def format_cell(value: Any) -> str:
@@ -125,7 +125,7 @@ def format_cell(value: Any) -> str:
     return re.sub(r"\s", " ", str(value))
 
 
-def confirm(question: str, *, yes: bool, as_json: bool) -> None:
+def confirm_action(question: str, *, yes: bool, as_json: bool) -> None:
     """Ask before something that cannot be undone, unless ``yes``.
 
     Raises:
@@ -136,7 +136,7 @@ def confirm(question: str, *, yes: bool, as_json: bool) -> None:
         return
     if as_json and not sys.stdin.isatty():
         raise CommandError("This cannot be undone, and there is no terminal to ask on; add --yes.")
-    click.confirm(printable(question), abort=True, err=True)
+    click.confirm(printable_text(question), abort=True, err=True)
 
 
 def read_password() -> str:
@@ -150,7 +150,7 @@ def read_password() -> str:
     return password
 
 
-def examples(*lines: str, text: str = "") -> Callable[[Any], Any]:
+def add_examples(*lines: str, text: str = "") -> Callable[[Any], Any]:
     """Add examples to a command's help. This decorator goes below ``command``.
 
     Args:

@@ -9,7 +9,7 @@ import click
 from app.account.lookup import list_plans
 from app.cli.context import in_database
 from app.cli.group import Commands
-from app.cli.output import examples, json_option, show_records
+from app.cli.output import add_examples, json_option, show_records
 from app.limits.plan_file import plan_of, plans
 from app.policy.plans import BASE_PLAN, Plan
 
@@ -23,9 +23,9 @@ def plan() -> None:
 
 @plan.command("list")
 @json_option
-@examples("plan list", "plan list --json")
+@add_examples("plan list", "plan list --json")
 @in_database
-def list_(as_json: bool) -> None:
+def list_plans_command(as_json: bool) -> None:
     """List all plans and how many accounts are on each.
 
     A limit of - means no limit. A plan that accounts are on but that no longer exists is marked as

@@ -8,8 +8,8 @@ from contextlib import AbstractContextManager
 
 from flask import Flask
 
-from app.audit.origin import Actor, Via, acting
-from app.cli.output import CommandError, echo
+from app.audit.origin import Actor, Via, acting_as
+from app.cli.output import CommandError, print_text
 from app.cli.settings import read_settings
 from app.core import create_core
 from app.db import migrations, revisions
@@ -32,7 +32,7 @@ def make_application(*, creates: bool) -> Flask:
 
 def as_operator(command: str) -> AbstractContextManager[None]:
     """Attribute the changes of a command to the operator in the audit log."""
-    return acting(Actor("operator", None, _user_name()), Via(user_agent=command))
+    return acting_as(Actor("operator", None, _user_name()), Via(user_agent=command))
 
 
 def _user_name() -> str:
@@ -46,7 +46,7 @@ def _user_name() -> str:
 def upgrade(*, keeps_copy: bool = True) -> None:
     """Bring the tables up to date. Raises CommandError if that is not possible."""
     try:
-        migrations.upgrade(lambda line: echo(line, err=True), keeps_copy=keeps_copy)
+        migrations.upgrade(lambda line: print_text(line, err=True), keeps_copy=keeps_copy)
     except migrations.CannotMigrate as error:
         raise CommandError(str(error)) from None
 

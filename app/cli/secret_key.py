@@ -16,7 +16,7 @@ from app.audit.entries import write_instance_entry
 from app.audit.guard import covered_by_other_entry
 from app.cli.context import in_database, with_app
 from app.cli.group import Commands
-from app.cli.output import CommandError, echo, examples, json_option, show_json
+from app.cli.output import CommandError, add_examples, json_option, print_text, show_json
 from app.db.extensions import db
 from app.db.transactions import transaction
 from app.doctor.checks.valkey import describe_part, parts_with_another_key, url_of
@@ -37,9 +37,9 @@ def secret_key() -> None:
 
 @secret_key.command("rotate")
 @json_option
-@examples("secret-key rotate")
+@add_examples("secret-key rotate")
 @with_app
-def rotate(as_json: bool) -> None:
+def rotate_secret_key_command(as_json: bool) -> None:
     """Step 1: generate a new key, and keep the old one for decrypting.
 
     If SECRET_KEY is set in the environment, both keys are printed, for you to set there. Otherwise
@@ -65,14 +65,14 @@ def rotate(as_json: bool) -> None:
     if as_json:
         show_json(record | {"next": f"restart, then {finish}"})
     else:
-        echo(f"{text}\nThen run: {finish}")
+        print_text(f"{text}\nThen run: {finish}")
 
 
 @secret_key.command("finish")
 @json_option
-@examples("secret-key finish")
+@add_examples("secret-key finish")
 @in_database
-def finish(as_json: bool) -> None:
+def finish_rotation_command(as_json: bool) -> None:
     """Step 2, after the restart: re-encrypt everything with the new key.
 
     The command refuses while a web server or worker on any machine still runs with another key,
@@ -96,9 +96,9 @@ def finish(as_json: bool) -> None:
     if as_json:
         show_json({"sealed": dict(sealed), "unreadable": dict(+unreadable)})
     else:
-        echo(f"Values encrypted with the current SECRET_KEY: {sealed.total():,}.")
+        print_text(f"Values encrypted with the current SECRET_KEY: {sealed.total():,}.")
         if os.environ.get("SECRET_KEY_FORMER"):
-            echo("SECRET_KEY_FORMER is no longer needed; remove it.")
+            print_text("SECRET_KEY_FORMER is no longer needed; remove it.")
     if unreadable.total():
         numbers = ", ".join(f"{number:,} in {table}" for table, number in (+unreadable).items())
         raise CommandError(f"Neither key can decrypt some values: {numbers}.")

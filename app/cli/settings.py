@@ -9,7 +9,7 @@ from typing import Final
 
 import click
 
-from app.cli.output import echo
+from app.cli.output import print_text
 from app.settings.environment_file import (
     DEFAULT_FILE,
     SETTINGS_FILE,
@@ -55,7 +55,7 @@ def prepare_environment() -> None:
             advice = ": run the command as root, or set INSTANCE_PATH to use another instance"
         raise SettingsError(f"The settings in {path} cannot be read ({cause}){advice}.") from None
     if option is not None:
-        echo(f"Settings: {path}", err=True)
+        print_text(f"Settings: {path}", err=True)
     os.environ.update(variables)
     _become_owner(variables.get("INSTANCE_PATH"))
 

@@ -11,7 +11,14 @@ from app.auth.operator import operator_of
 from app.auth.principal import Principal
 from app.cli.context import in_database
 from app.cli.import_steps import ProgressBar, own_step
-from app.cli.output import account_option, echo, examples, json_option, show_json, show_table
+from app.cli.output import (
+    account_option,
+    add_examples,
+    json_option,
+    print_text,
+    show_json,
+    show_table,
+)
 from app.db.transactions import transaction
 from app.imports import listing, service
 from app.imports.features.mixed_targets import import_targets
@@ -34,12 +41,12 @@ GET /v1/imports lists those of the last 30 days.
 @click.argument("import_id", metavar="ID")
 @account_option
 @json_option
-@examples("undo-import imp_01k9zr2c8w4h6t0y3v7m5n1bqd --account green-woods", text=_HELP)
+@add_examples("undo-import imp_01k9zr2c8w4h6t0y3v7m5n1bqd --account green-woods", text=_HELP)
 @in_database
 def undo_import(import_id: str, account: str, as_json: bool) -> None:
     row = find_account(account)
     owner = operator_of(row)
-    record = _undo(owner, import_id, quiet=as_json)
+    record = _undo_import(owner, import_id, quiet=as_json)
     features = all_features(owner.account_id, import_id, state="kept")
     kept = [_kept_record(feature) for feature in features]
     undone = record["counts"]["undone"]
@@ -47,19 +54,19 @@ def undo_import(import_id: str, account: str, as_json: bool) -> None:
         show_json({"import_id": import_id, "undone": undone, "kept": kept})
         return
     if kept:
-        echo("Kept:")
+        print_text("Kept:")
         rows = [tuple(feature.values()) for feature in kept[:_KEPT_SHOWN]]
         show_table(("feature", "name", "id", "reason"), rows)
         if len(kept) > _KEPT_SHOWN:
-            echo(f"… and {len(kept) - _KEPT_SHOWN:,} more; --json lists all.")
-        echo()
-    echo(
+            print_text(f"… and {len(kept) - _KEPT_SHOWN:,} more; --json lists all.")
+        print_text()
+    print_text(
         f"Undid the import of {record['filename']} in {row.name}: "
         f"{pluralize(undone, 'feature')} undone, {len(kept):,} kept."
     )
 
 
-def _undo(owner: Principal, import_id: str, *, quiet: bool) -> dict[str, Any]:
+def _undo_import(owner: Principal, import_id: str, *, quiet: bool) -> dict[str, Any]:
     """Undo the import. Returns its record."""
     with transaction():
         row = service.undo_import(owner, import_id)

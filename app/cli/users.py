@@ -9,8 +9,8 @@ from app.cli.context import in_database
 from app.cli.group import Commands
 from app.cli.output import (
     CommandError,
-    confirm,
-    examples,
+    add_examples,
+    confirm_action,
     json_option,
     read_password,
     show_json,
@@ -42,9 +42,9 @@ def user() -> None:
 
 @user.command("list")
 @json_option
-@examples("user list", "user list --json")
+@add_examples("user list", "user list --json")
 @in_database
-def list_(as_json: bool) -> None:
+def list_users_command(as_json: bool) -> None:
     """List all people, oldest first, with their accounts."""
     records = list_people()
     if not as_json:
@@ -56,9 +56,9 @@ def list_(as_json: bool) -> None:
 @user.command("show")
 @_user_argument
 @json_option
-@examples("user show jo@example.org", "user show jo@example.org --json")
+@add_examples("user show jo@example.org", "user show jo@example.org --json")
 @in_database
-def show(user: str, as_json: bool) -> None:
+def show_user_command(user: str, as_json: bool) -> None:
     """Show a person, their accounts and sessions.
 
     USER is the id or email address.
@@ -81,7 +81,7 @@ def show(user: str, as_json: bool) -> None:
 @_user_argument
 @click.option("--generate", is_flag=True, help="Generate a password and show it once.")
 @json_option
-@examples("user set-password jo@example.org", "user set-password jo@example.org --generate")
+@add_examples("user set-password jo@example.org", "user set-password jo@example.org --generate")
 @in_database
 def set_password(user: str, generate: bool, as_json: bool) -> None:
     """Set a new password for a person and end their sessions.
@@ -102,7 +102,7 @@ def set_password(user: str, generate: bool, as_json: bool) -> None:
 @user.command("reset-second-factor")
 @_user_argument
 @json_option
-@examples("user reset-second-factor jo@example.org")
+@add_examples("user reset-second-factor jo@example.org")
 @in_database
 def reset_second_factor(user: str, as_json: bool) -> None:
     """Remove a person's lost second factor.
@@ -120,7 +120,7 @@ def reset_second_factor(user: str, as_json: bool) -> None:
 @user.command("sign-out")
 @_user_argument
 @json_option
-@examples("user sign-out jo@example.org", "user sign-out jo@example.org --json")
+@add_examples("user sign-out jo@example.org", "user sign-out jo@example.org --json")
 @in_database
 def sign_out(user: str, as_json: bool) -> None:
     """Sign a person out of all browsers.
@@ -139,9 +139,9 @@ def sign_out(user: str, as_json: bool) -> None:
 @_user_argument
 @yes_option
 @json_option
-@examples("user delete jo@example.org", "user delete jo@example.org --yes --json")
+@add_examples("user delete jo@example.org", "user delete jo@example.org --yes --json")
 @in_database
-def delete(user: str, yes: bool, as_json: bool) -> None:
+def delete_user_command(user: str, yes: bool, as_json: bool) -> None:
     """Delete a person for good.
 
     USER is the id or email address. They leave all accounts, and the keys and tokens that they
@@ -157,7 +157,7 @@ def delete(user: str, yes: bool, as_json: bool) -> None:
         )
     accounts = [account["slug"] for account in person["accounts"]]
     leaving = f", who leaves {', '.join(accounts)}," if accounts else ""
-    confirm(f"Delete {person['email']}{leaving} for good?", yes=yes, as_json=as_json)
+    confirm_action(f"Delete {person['email']}{leaving} for good?", yes=yes, as_json=as_json)
     with transaction():
         delete_person(person["id"])
     show_record({"id": person["id"], "email": person["email"], "deleted": True}, as_json=as_json)

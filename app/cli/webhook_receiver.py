@@ -12,8 +12,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from app.security.webhook_signing import signatures
-from app.values.text import printable
+from app.security.webhook_signing import signature_headers
+from app.values.text import printable_text
 
 ADDRESS: Final = "127.0.0.1"
 _IDLE_SECONDS: Final = 60.0
@@ -57,7 +57,7 @@ class Receiver:
         self.secret: str | None = None  # None: the webhook is not created yet
         self._lock = threading.Lock()
         self._on_delivery = on_delivery
-        self._server = _Server((ADDRESS, port), _handler(self._receive, status), context)
+        self._server = _Server((ADDRESS, port), _handler_class(self._receive, status), context)
         self.url: Final = f"https://{ADDRESS}:{self._server.server_port}/"
         self._thread = threading.Thread(
             target=self._server.serve_forever, args=(_SHUTDOWN_POLL,), daemon=True
@@ -74,7 +74,9 @@ class Receiver:
 
     def _receive(self, headers: Mapping[str, str], body: bytes) -> None:
         names = ("X-Service-Event", "webhook-id", "X-Service-Delivery")
-        event_type, event_id, delivery_id = (_shorten(headers.get(name, "-")) for name in names)
+        event_type, event_id, delivery_id = (
+            _shorten_header(headers.get(name, "-")) for name in names
+        )
         wrong = _wrong_signatures(self.secret or "", headers, body)
         delivery = ReceivedDelivery(event_type, event_id, delivery_id, wrong, body)
         with self._lock:
@@ -87,7 +89,7 @@ def _wrong_signatures(secret: str, headers: Mapping[str, str], body: bytes) -> t
         moment = datetime.fromtimestamp(int(headers.get("webhook-timestamp", "")), UTC)
     except (ValueError, OverflowError, OSError):
         moment = datetime.fromtimestamp(0, UTC)
-    expected = signatures((secret,), headers.get("webhook-id", ""), moment, body)
+    expected = signature_headers((secret,), headers.get("webhook-id", ""), moment, body)
     wrong = []
     for name in ("X-Service-Signature", "webhook-signature"):
         values = headers.get(name, "").encode().split()
@@ -117,7 +119,7 @@ class _Server(ThreadingHTTPServer):
         """Ignore broken connections."""
 
 
-def _handler(
+def _handler_class(
     receive: Callable[[Mapping[str, str], bytes], None], response_status: int
 ) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
@@ -144,5 +146,5 @@ def _handler(
     return Handler
 
 
-def _shorten(header: str) -> str:
-    return printable(header)[:_MAX_HEADER]
+def _shorten_header(header: str) -> str:
+    return printable_text(header)[:_MAX_HEADER]

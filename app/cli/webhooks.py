@@ -25,9 +25,9 @@ from app.cli.group import Commands
 from app.cli.output import (
     CommandError,
     account_option,
-    echo,
-    examples,
+    add_examples,
     json_option,
+    print_text,
     show_record,
     show_records,
 )
@@ -43,7 +43,7 @@ from app.values import clock
 from app.values.ids import is_id
 from app.values.strict_json import loads
 from app.webhooks.logs.filters import LogQuery
-from app.webhooks.logs.listing import list_logs
+from app.webhooks.logs.listing import list_delivery_logs
 from app.webhooks.service import (
     create_webhook,
     delete_webhook,
@@ -90,14 +90,16 @@ def webhook() -> None:
     help="Status of every response, to see how failures are handled.",
 )
 @click.option("--bodies", is_flag=True, help="Also print the JSON of each event.")
-@examples(
+@add_examples(
     "webhook listen --account green-woods",
     "webhook listen --account green-woods --events project.created --events project.updated "
     "--bodies",
     "webhook listen --account green-woods --status 503",
 )
 @in_database
-def listen(account: str, events: Sequence[str], port: int, status: int, bodies: bool) -> None:
+def listen_for_events_command(
+    account: str, events: Sequence[str], port: int, status: int, bodies: bool
+) -> None:
     """Receive events on this machine and print a line for each.
 
     For development. The command listens for HTTPS on 127.0.0.1, creates a webhook in the account,
@@ -109,11 +111,11 @@ def listen(account: str, events: Sequence[str], port: int, status: int, bodies: 
     settings: Settings = current_app.config["SETTINGS"]
     row = find_account(account)
     principal = operator_of(row)
-    certificates = _certificates(settings)
-    with _receiver(certificates, port, status, _Printer(status, bodies=bodies)) as receiver:
+    certificates = _receiver_certificates(settings)
+    with _running_receiver(certificates, port, status, _Printer(status, bodies=bodies)) as receiver:
         stop = _stop_on_signals()
-        with _registered(principal, receiver, events or (ALL_EVENTS,)) as webhook_id:
-            echo(
+        with _registered_webhook(principal, receiver, events or (ALL_EVENTS,)) as webhook_id:
+            print_text(
                 f"{receiver.url} is the webhook {webhook_id} of {row.name}. A test event is on "
                 "its way. Press Ctrl-C to stop and to delete the webhook.",
                 err=True,
@@ -125,7 +127,7 @@ def listen(account: str, events: Sequence[str], port: int, status: int, bodies: 
 @webhook.command("list")
 @account_option
 @json_option
-@examples("webhook list --account green-woods")
+@add_examples("webhook list --account green-woods")
 @in_database
 def list_all(account: str, as_json: bool) -> None:
     """List an account's webhooks, oldest first, with their health."""
@@ -137,7 +139,7 @@ def list_all(account: str, as_json: bool) -> None:
 @webhook.command("rotate-secret")
 @click.argument("webhook_id", metavar="WEBHOOK_ID")
 @json_option
-@examples("webhook rotate-secret wh_01k9zqf0v7c3s6m1e8y2r5t9wd")
+@add_examples("webhook rotate-secret wh_01k9zqf0v7c3s6m1e8y2r5t9wd")
 @in_database
 def rotate_secret_(webhook_id: str, as_json: bool) -> None:
     """Give a webhook a new secret and print it. Its receiver needs it at once.
@@ -154,9 +156,9 @@ def rotate_secret_(webhook_id: str, as_json: bool) -> None:
 @webhook.command("test")
 @click.argument("webhook_id", metavar="WEBHOOK_ID")
 @json_option
-@examples("webhook test wh_01k9zqf0v7c3s6m1e8y2r5t9wd")
+@add_examples("webhook test wh_01k9zqf0v7c3s6m1e8y2r5t9wd")
 @in_database
-def test(webhook_id: str, as_json: bool) -> None:
+def send_test_event_command(webhook_id: str, as_json: bool) -> None:
     """Send a test event to a webhook, disabled or not."""
     principal = _operator_for(webhook_id)
     with transaction():
@@ -189,14 +191,14 @@ class _Printer:
             f"{moment}  {delivery.event_type:<23}  {delivery.event_id}  {delivery.delivery_id}  "
             f"{signed}{again}, answered {self._status}"
         )
-        echo(line)
+        print_text(line)
         if self._bodies:
-            echo(_formatted(delivery.body))
+            print_text(_indented_body(delivery.body))
         if not delivery.wrong:
             self._seen.add(delivery.event_id)
 
 
-def _formatted(body: bytes) -> str:
+def _indented_body(body: bytes) -> str:
     """Return a body as indented JSON, or else its bytes."""
     try:
         return orjson.dumps(loads(body), option=orjson.OPT_INDENT_2).decode()
@@ -204,7 +206,7 @@ def _formatted(body: bytes) -> str:
         return repr(body[:1000])
 
 
-def _certificates(settings: Settings) -> Certificates:
+def _receiver_certificates(settings: Settings) -> Certificates:
     try:
         return ensure_certificates(settings.instance_path)
     except OSError as error:
@@ -212,7 +214,7 @@ def _certificates(settings: Settings) -> Certificates:
 
 
 @contextmanager
-def _receiver(
+def _running_receiver(
     certificates: Certificates, port: int, status: int, printer: _Printer
 ) -> Iterator[Receiver]:
     try:
@@ -234,12 +236,14 @@ def _stop_on_signals() -> threading.Event:
 
 
 @contextmanager
-def _registered(principal: Principal, receiver: Receiver, events: Sequence[str]) -> Iterator[str]:
+def _registered_webhook(
+    principal: Principal, receiver: Receiver, events: Sequence[str]
+) -> Iterator[str]:
     """Create a webhook with the receiver's URL, and delete it at the end. Yields its id."""
     # This process has the port, so other webhooks with this URL are of listeners that were killed.
     for record in list_webhooks(principal.account_id):
         if (record["url"], record["description"]) == (receiver.url, _DESCRIPTION):
-            _remove(principal, record["id"])
+            _remove_webhook(principal, record["id"])
     types = list(dict.fromkeys(events))
     with transaction():
         new = create_webhook(principal, url=receiver.url, events=types, description=_DESCRIPTION)
@@ -248,10 +252,10 @@ def _registered(principal: Principal, receiver: Receiver, events: Sequence[str])
     try:
         yield webhook_id
     finally:
-        _remove(principal, webhook_id)
+        _remove_webhook(principal, webhook_id)
 
 
-def _remove(principal: Principal, webhook_id: str) -> None:
+def _remove_webhook(principal: Principal, webhook_id: str) -> None:
     db.session.rollback()
     with suppress(NotFound), transaction():  # already deleted
         delete_webhook(principal, webhook_id)
@@ -265,20 +269,24 @@ def _watch_test(
         send_test(principal, webhook_id)
     deadline = time.monotonic() + _TEST_SECONDS
     while not stop.wait(0.5):
-        attempts, _ = list_logs(principal.account_id, webhook_id, LogQuery(event_type=TEST_EVENT))
+        attempts, _ = list_delivery_logs(
+            principal.account_id, webhook_id, LogQuery(event_type=TEST_EVENT)
+        )
         queries.release_connection()
         if attempts or time.monotonic() > deadline:
-            _explain(attempts[0].get("error") if attempts else None, bool(attempts), certificates)
+            _explain_failure(
+                attempts[0].get("error") if attempts else None, bool(attempts), certificates
+            )
             return
 
 
-def _explain(error: str | None, was_tried: bool, certificates: Certificates) -> None:
+def _explain_failure(error: str | None, was_tried: bool, certificates: Certificates) -> None:
     if was_tried and (error is None or error.startswith("answered")):
         return
     reason = error or f"there was no attempt within {_TEST_SECONDS} seconds; is it running?"
-    echo(f"The service did not deliver the test: {reason}", err=True)
+    print_text(f"The service did not deliver the test: {reason}", err=True)
     if not was_tried or error in _SETTINGS_ERRORS:
-        echo(
+        print_text(
             "Leave this running, and start the service so that it may reach this machine:\n\n"
             f"  {_start_command(certificates.authority)}\n",
             err=True,

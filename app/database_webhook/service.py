@@ -18,7 +18,7 @@ from app.auth.operator import acting_for, first_owner
 from app.auth.tenant import account_of, find_locked, rows_of
 from app.database_webhook.tables import TABLES, Record, ReportedTable
 from app.db.extensions import db
-from app.events.outbox import EventActor, emit
+from app.events.outbox import EventActor, emit_event
 from app.http.errors import Detail, ValidationFailed
 from app.models import Account, Event, Project
 from app.projects.boundary_history.saving import is_saved, save_boundary_changed_by_sql
@@ -84,17 +84,19 @@ def _complete_row(table: ReportedTable, row_id: str, change: RowChange, recounts
     has_changed = isinstance(row, Project) and not is_saved(row)
     before, last = None, _last_event(account_id, row_id)
     if last is not None:
-        before = _data(last)
+        before = _event_data(last)
     elif former is not None:
         before = table.reported_record(change.old_record)
-    changes = _changes(before, table.event_record(row), has_changed) if before else {}
+    changes = _record_changes(before, table.event_record(row), has_changed) if before else {}
     is_applied = is_new or is_corrected or has_changed or bool(changes)
     if is_applied:
         row.updated_at = clock.now()
         db.session.flush()
         if has_changed:
             save_boundary_changed_by_sql(row, change.old_record.get("geometry"))
-        _publish(table, table.event_record(row), owner, {} if is_new else changes, is_new=is_new)
+        _publish_changes(
+            table, table.event_record(row), owner, {} if is_new else changes, is_new=is_new
+        )
     # The counters may be wrong even if an event of the service has published the change.
     if recounts and (is_applied or change.may_change_counters()):
         recount_usage(account_id)
@@ -111,12 +113,12 @@ def _publish_deletion(table: ReportedTable, row_id: str, old_record: Mapping[str
     last = _last_event(owner.account_id, row_id)
     if account_of(table.model, row_id) is not None or (last and _is_deletion(last)):
         return False
-    state = table.reported_record(old_record) or (_data(last) if last else None)
+    state = table.reported_record(old_record) or (_event_data(last) if last else None)
     if state is not None and _went_with_project(table, state):
         state = None  # the event of the project covers its assets
     if state is not None:
-        emit(f"{table.name}.deleted", state, owner)
-        _audit(f"{table.name}.deleted", table, state, owner)
+        emit_event(f"{table.name}.deleted", state, owner)
+        _log_table_change(f"{table.name}.deleted", table, state, owner)
     recount_usage(owner.account_id)
     return state is not None
 
@@ -169,7 +171,7 @@ def _is_deletion(event: Event) -> bool:
     return event.type.endswith(".deleted")
 
 
-def _data(event: Event) -> Record:
+def _event_data(event: Event) -> Record:
     data: Record = loads_own(event.body.encode())["data"]
     return data
 
@@ -178,7 +180,7 @@ def _went_with_project(table: ReportedTable, state: Record) -> bool:
     return table.name == "asset" and account_of(Project, state["project_id"]) is None
 
 
-def _changes(before: Record, after: Record, has_new_boundary: bool) -> Changes:
+def _record_changes(before: Record, after: Record, has_new_boundary: bool) -> Changes:
     """Return the differences between the fields in both records, as the events of the service have
     them."""
     changes: Changes = {
@@ -194,22 +196,22 @@ def _changes(before: Record, after: Record, has_new_boundary: bool) -> Changes:
     return changes
 
 
-def _publish(
+def _publish_changes(
     table: ReportedTable, record: Record, owner: EventActor, changes: Changes, *, is_new: bool
 ) -> None:
     """Write the audit entry of a new or corrected row, and its events if it has changed."""
     name = table.name
     if is_new:
-        emit(f"{name}.created", record, owner)
+        emit_event(f"{name}.created", record, owner)
     elif changes:
-        emit(f"{name}.updated", record, owner, changes=changes)
+        emit_event(f"{name}.updated", record, owner, changes=changes)
     if name == "asset" and "status" in changes:
         previous = changes["status"]["from"]
-        emit("asset.status_changed", record, owner, previous_status=previous)
-    _audit(f"{name}.{'created' if is_new else 'updated'}", table, record, owner, changes)
+        emit_event("asset.status_changed", record, owner, previous_status=previous)
+    _log_table_change(f"{name}.{'created' if is_new else 'updated'}", table, record, owner, changes)
 
 
-def _audit(
+def _log_table_change(
     action: str,
     table: ReportedTable,
     record: Record,

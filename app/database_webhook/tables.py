@@ -69,7 +69,10 @@ class ReportedTable:
         Raises:
             ValidationFailed: the API would reject a value.
         """
-        values = {field.name: _parsed(field, written[field.stored_as]) for field in self._written}
+        values = {
+            field.name: _parsed_column_value(field, written[field.stored_as])
+            for field in self._written
+        }
         try:
             valid = self._update_schema().load(values)
         except ma.ValidationError as error:
@@ -102,7 +105,7 @@ class ReportedTable:
         return decoded
 
 
-def _parsed(field: Field, value: Any) -> Any:
+def _parsed_column_value(field: Field, value: Any) -> Any:
     """Return a column's value as a client would send it. Text that is not JSON is unchanged: the
     field will reject it."""
     if not field.kind.is_json or value is None:

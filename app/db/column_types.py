@@ -48,7 +48,7 @@ class Base(DeclarativeBase):
     metadata = metadata
 
 
-def among(column: str, words: Sequence[str]) -> CheckConstraint:
+def one_of_words(column: str, words: Sequence[str]) -> CheckConstraint:
     """Return the constraint that a column has one of these words."""
     return CheckConstraint(f"{column} IN ({', '.join(map(repr, words))})", name=column)
 

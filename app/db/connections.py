@@ -14,7 +14,7 @@ from app.values import clock
 
 def close_all() -> None:
     """Close all connections, in a process that only waits from now on. Needs an app context."""
-    _dispose(close=True)
+    _dispose_engines(close=True)
 
 
 def close_at_end(app: Flask) -> None:
@@ -31,7 +31,7 @@ def close_at_end(app: Flask) -> None:
 def forget_all() -> None:
     """Drop the connections that a forked process inherited without closing them: they belong to the
     parent, and two processes cannot share one. Needs an app context."""
-    _dispose(close=False)
+    _dispose_engines(close=False)
 
 
 def read_clock() -> None:
@@ -42,6 +42,6 @@ def read_clock() -> None:
         pass
 
 
-def _dispose(*, close: bool) -> None:
+def _dispose_engines(*, close: bool) -> None:
     for engine in (*db.engines.values(), queries.reading_engine()):
         engine.dispose(close=close)

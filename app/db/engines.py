@@ -94,7 +94,7 @@ def init_app(app: Flask) -> None:
             server = KnownServer()
             for engine in (db.engine, reading_engine):
                 check_tables = None if engine is reading_engine else check
-                postgresql.prepare(engine, settings, server, check_tables=check_tables)
+                postgresql.limit_connections(engine, settings, server, check_tables=check_tables)
             refuse_unconfirmed(db.engine, reading_engine, settings)
         for engine in (db.engine, reading_engine):
             event.listen(engine, "handle_error", lambda _: processor_clock.raise_refusal())

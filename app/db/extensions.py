@@ -12,6 +12,6 @@ from app.db.column_types import Base, metadata
 db = SQLAlchemy(metadata=metadata, disable_autonaming=True)
 
 
-def models() -> dict[str, type[Any]]:
+def models_by_name() -> dict[str, type[Any]]:
     """Return the models by name, for ``flask shell``."""
     return {mapper.class_.__name__: mapper.class_ for mapper in Base.registry.mappers}

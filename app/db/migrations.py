@@ -81,7 +81,7 @@ def upgrade(say: Callable[[str], None] = lambda _: None, *, keeps_copy: bool = T
         if revision is None:
             apply_revisions(connection)
             return
-        if revision not in _revisions():
+        if revision not in _all_revisions():
             raise CannotMigrate(of_another_version(revision))
         say(f"Migrating the database from revision {revision} to {newest_revision()}.")
         if keeps_copy and connection.dialect.name == "sqlite":
@@ -132,7 +132,7 @@ def make_first_tables(app: Flask) -> None:
         connections.close_all()  # forked web processes must not inherit them
 
 
-def _revisions() -> list[str]:
+def _all_revisions() -> list[str]:
     """Return all revisions of this version."""
     return [path.name[:4] for path in Path(FOLDER, "versions").glob("[0-9]*_*.py")]
 

@@ -133,7 +133,7 @@ class CompiledQuery(CompiledStatement):
         """
         source = reading_engine()
         compiled = self.compiled_for(source.dialect)
-        cursor, rows = _execute(source, compiled, compiled.bind(values), number)
+        cursor, rows = _execute_statement(source, compiled, compiled.bind(values), number)
         g.get(_READER).streams.append(cursor)
         return compiled.chunks(source, cursor, rows, number)
 
@@ -149,7 +149,7 @@ class CompiledQuery(CompiledStatement):
     def _run(self, values: dict[str, Any]) -> tuple[CompiledText, list[Any]]:
         source = reading_engine()
         compiled = self.compiled_for(source.dialect)
-        cursor, rows = _execute(source, compiled, compiled.bind(values))
+        cursor, rows = _execute_statement(source, compiled, compiled.bind(values))
         cursor.close()
         return compiled, rows
 
@@ -176,14 +176,14 @@ class CompiledText:
         self._fixed = {
             name: bound.effective_value for name, bound in binds.items() if not bound.required
         }
-        self._to_driver = _converters(
+        self._to_driver = _column_converters(
             (name, bound.type.dialect_impl(dialect).bind_processor(dialect))
             for name, bound in binds.items()
         )
         columns = [entry.keyname for entry in compiled._result_columns]
         row: Any = namedtuple("Row", columns)  # type: ignore[misc]
         self._make_row: Callable[[Any], Any] = row._make
-        self._from_driver = _converters(
+        self._from_driver = _column_converters(
             (index, entry.type.dialect_impl(dialect).result_processor(dialect, None))
             for index, entry in enumerate(compiled._result_columns)
             if not isinstance(entry.type, Float)  # drivers return floats
@@ -216,7 +216,7 @@ class CompiledText:
                 rows = cursor.fetchmany(number)
         except source.dialect.loaded_dbapi.Error as error:
             processor_clock.raise_refusal()
-            raise _wrapped(error, self.text, source, gone=False) from error
+            raise _wrapped_error(error, self.text, source, gone=False) from error
         finally:
             cursor.close()
 
@@ -233,11 +233,11 @@ class CompiledText:
         return rows
 
 
-def _converters(pairs: Any) -> list[tuple[Any, Convert]]:
+def _column_converters(pairs: Any) -> list[tuple[Any, Convert]]:
     return [(key, convert) for key, convert in pairs if convert is not None]
 
 
-def _execute(
+def _execute_statement(
     source: Engine, statement: CompiledText, values: dict[str, Any], number: int | None = None
 ) -> tuple[Any, list[Any]]:
     """Run a statement, again if the connection was gone. Returns the cursor, and its first
@@ -261,7 +261,7 @@ def _execute(
                 source.dispose()
             if not (gone and tries_left) or isinstance(error, NoReply):
                 processor_clock.raise_refusal()
-                raise _wrapped(error, statement.text, source, gone) from error
+                raise _wrapped_error(error, statement.text, source, gone) from error
         else:
             return cursor, rows
     raise AssertionError("the last try returns or raises")
@@ -270,20 +270,20 @@ def _execute(
 def connection_to(source: Engine) -> PoolProxiedConnection:
     """Return the connection of this request, and open it if there is none."""
     reader: _Reader | None = g.get(_READER)
-    return _open(source) if reader is None else reader.connection
+    return _open_connection(source) if reader is None else reader.connection
 
 
-def _open(source: Engine) -> PoolProxiedConnection:
+def _open_connection(source: Engine) -> PoolProxiedConnection:
     """Open the request's connection. The pool does not wrap errors of the driver."""
     try:
         connection = source.raw_connection()
     except source.dialect.loaded_dbapi.Error as error:
-        raise _wrapped(error, "", source, gone=True) from error
+        raise _wrapped_error(error, "", source, gone=True) from error
     setattr(g, _READER, _Reader(connection, []))
     return connection
 
 
-def _wrapped(error: Exception, text: str, source: Engine, gone: bool) -> BaseException:
+def _wrapped_error(error: Exception, text: str, source: Engine, gone: bool) -> BaseException:
     """Wrap an error of the driver in SQLAlchemy's."""
     return DBAPIError.instance(
         text,

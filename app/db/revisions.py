@@ -106,7 +106,7 @@ class TablesCheck:
             log.info("changes are taken again")
 
 
-def advice(revision: str) -> str:
+def revision_advice(revision: str) -> str:
     """Return the advice about tables of a revision on which this version does not run."""
     if revision < FIRST:
         return "Export its projects with that version, then import them into an empty database."
@@ -127,5 +127,5 @@ def of_another_version(revision: str) -> str:
         )
     return (
         f"The database has the tables of another version of Canopy ({revision}; this one needs "
-        f"{newest_revision()}). {advice(revision)}"
+        f"{newest_revision()}). {revision_advice(revision)}"
     )

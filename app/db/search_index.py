@@ -5,10 +5,10 @@ SQLite has a trigram index (FTS5) and an R*Tree for each table, PostgreSQL has G
 the owner of its row, so that no search visits rows of other accounts. An index may return rows that
 do not match, but misses none: each returned row is tested exactly.
 
-The form of a statement, and not the planner's estimates, decides which index it uses: a ``fence``
-is a subquery into which the planner moves no condition from outside. The conditions have
-parameters, so that each kind of statement is built once; ``text_values`` and ``box_values`` return
-their values.
+The form of a statement, and not the planner's estimates, decides which index it uses: a
+``fenced_rows`` is a subquery into which the planner moves no condition from outside. The conditions
+have parameters, so that each kind of statement is built once; ``text_values`` and ``box_values``
+return their values.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from sqlalchemy import table as named_table
 from sqlalchemy.dialects.postgresql import ARRAY
 
 from app.values.strict_json import dumps
-from app.values.text import searchable
+from app.values.text import searchable_text
 
 if TYPE_CHECKING:  # commands need no geometry
     from app.geometry import Bounds
@@ -62,7 +62,7 @@ def driving_index(search: str | None, bbox: Bounds | None) -> DrivingIndex:
     The text index comes first, as a text selects few rows, and a box is often a whole map. It
     cannot find needles shorter than a trigram.
     """
-    if search and len(searchable(search)) >= _TRIGRAM:
+    if search and len(searchable_text(search)) >= _TRIGRAM:
         return "text"
     return "box" if bbox else "owner"
 
@@ -90,10 +90,10 @@ def overlaps_box(table: Table | Subquery, sides: Sequence[str]) -> ColumnElement
         sides: the columns of the row's box: west, south, east, north.
     """
     columns = [table.c[side] for side in sides]
-    return or_(*(_touches(columns, _box_parameters(turn)) for turn in range(len(_TURNS))))
+    return or_(*(_box_condition(columns, _box_parameters(turn)) for turn in range(len(_TURNS))))
 
 
-def candidates(
+def indexed_candidates(
     table: Table, dialect: str, index: DrivingIndex, owner: str, sides: Sequence[str]
 ) -> Any:
     """True for rows that an index returns. They still have to be tested exactly.
@@ -140,7 +140,7 @@ def named_by_text(table: Table, dialect: str, owner: str) -> Select[Any]:
 def named_by_box(table: Table, dialect: str, owner: str, sides: Sequence[str]) -> Any:
     """Select the row numbers that the box index returns. Add a limit."""
     if dialect == "postgresql":
-        return select(fence([table.c.row], _named_by_gist(table, owner, sides)))
+        return select(fenced_rows([table.c.row], _named_by_gist(table, owner, sides)))
     return select(_named_by_rtree(table, owner).subquery())
 
 
@@ -155,11 +155,13 @@ def named_beside_box(table: Table, dialect: str, owner: str, sides: Sequence[str
         )  # fmt: skip
         has = func.canopy_box(table.c[owner], *(table.c[side] for side in sides))
         strips = (func.canopy_box(bindparam(owner), *box) for box in boxes)
-        rows = (fence([table.c.row, table.c.account_id], has.op("&&")(strip)) for strip in strips)
+        rows = (
+            fenced_rows([table.c.row, table.c.account_id], has.op("&&")(strip)) for strip in strips
+        )
         account: Any = bindparam("account_id")
         numbers = (select(strip.c.row).where(strip.c.account_id == account) for strip in rows)
         return select(union_all(*numbers).subquery("beside").c.row)
-    index, is_owners = _rtree(table, owner)
+    index, is_owners = _rtree_of_owner(table, owner)
     beside = (
         index.c[side] < bound if side in ("west", "south") else index.c[side] > bound
         for side, bound in zip(_SIDES, _box_parameters(1), strict=True)
@@ -168,7 +170,7 @@ def named_beside_box(table: Table, dialect: str, owner: str, sides: Sequence[str
     return select(union_all(*numbers).subquery("beside").c.row)
 
 
-def fence(
+def fenced_rows(
     columns: Sequence[ColumnElement[Any]], condition: ColumnElement[bool], *order: Any
 ) -> Subquery:
     """Return a subquery of the rows for which ``condition`` holds, found by this condition alone.
@@ -184,7 +186,8 @@ def fence(
 
 
 def as_stored(table: Table, dialect: str, index: DrivingIndex) -> tuple[Any, ...]:
-    """Return the order for a ``fence`` whose rows come from neither the text nor the box index.
+    """Return the order for a ``fenced_rows`` whose rows come from neither the text nor the box
+    index.
 
     SQLite takes any index that begins with the owner, and would read the table in random order; its
     rows are stored in order of creation. PostgreSQL sorts the row locations by itself.
@@ -206,7 +209,7 @@ def page_of(keys: Select[Any]) -> Select[Any]:
     return keys.limit(size).offset(skipped)
 
 
-def among(key: ColumnElement[Any], keys: Select[Any], dialect: str) -> ColumnElement[bool]:
+def key_among(key: ColumnElement[Any], keys: Select[Any], dialect: str) -> ColumnElement[bool]:
     """True for rows whose unique ``key`` is one of the few that ``keys`` selects.
 
     PostgreSQL gets them as an array, so that it looks each up, whatever number it estimates.
@@ -217,11 +220,13 @@ def among(key: ColumnElement[Any], keys: Select[Any], dialect: str) -> ColumnEle
 
 
 def text_values(needle: str, owner: str, dialect: str) -> dict[str, Any]:
-    """Return the parameters of ``_contains_text``, and of ``candidates`` from the text index."""
-    folded = searchable(needle)
+    """Return the parameters of ``_contains_text``, and of ``indexed_candidates`` from the text
+    index.
+    """
+    folded = searchable_text(needle)
     if len(folded) < _TRIGRAM:
         return {"needle": folded}
-    trigrams = _trigrams(folded)
+    trigrams = _few_trigrams(folded)
     if dialect == "postgresql":
         return {"needle": folded, "trigrams": trigrams}
     mark = "".join(chr(_PRIVATE_USE + ord(character)) for character in owner[-3:])
@@ -229,7 +234,7 @@ def text_values(needle: str, owner: str, dialect: str) -> dict[str, Any]:
     return {"needle": folded, "phrase": " AND ".join(quoted)}
 
 
-def _trigrams(needle: str) -> list[str]:
+def _few_trigrams(needle: str) -> list[str]:
     """Return every second trigram and the last: these are few, and have every character."""
     last = len(needle) - _TRIGRAM
     starts = [*range(0, last, 2), last]
@@ -238,8 +243,8 @@ def _trigrams(needle: str) -> list[str]:
 
 
 def box_values(box: Bounds, owner: str, dialect: str) -> dict[str, Any]:
-    """Return the parameters of ``overlaps_box``, and of ``candidates`` from the box index: the box,
-    and the same box a turn to the west and to the east."""
+    """Return the parameters of ``overlaps_box``, and of ``indexed_candidates`` from the box index:
+    the box, and the same box a turn to the west and to the east."""
     values: dict[str, Any] = {}
     for number, turn in enumerate(_TURNS):
         shifted = (box.west + turn, box.south, box.east + turn, box.north)
@@ -263,15 +268,15 @@ def _named_by_fts(table: Table, owner: str) -> Select[Any]:
 
 
 def _named_by_rtree(table: Table, owner: str) -> Any:
-    index, is_owners = _rtree(table, owner)
+    index, is_owners = _rtree_of_owner(table, owner)
     sides = [index.c[side] for side in _SIDES]
     rows = select(index.c.row).where(is_owners)
     return union_all(
-        *(rows.where(_touches(sides, _box_parameters(turn))) for turn in range(len(_TURNS)))
+        *(rows.where(_box_condition(sides, _box_parameters(turn))) for turn in range(len(_TURNS)))
     )
 
 
-def _rtree(table: Table, owner: str) -> tuple[Any, ColumnElement[bool]]:
+def _rtree_of_owner(table: Table, owner: str) -> tuple[Any, ColumnElement[bool]]:
     """Return (the index, the condition that an entry is the owner's). An owner's mark is an
     interval between two whole numbers, whose middle is in no other interval."""
     names = ("row", *_SIDES, "mark_from", "mark_to")
@@ -305,6 +310,6 @@ def _box_parameters(turn: int) -> list[Any]:
     return [bindparam(f"{side}_{turn}", type_=Double) for side in _SIDES]
 
 
-def _touches(columns: Sequence[Any], box: Sequence[Any]) -> ColumnElement[bool]:
+def _box_condition(columns: Sequence[Any], box: Sequence[Any]) -> ColumnElement[bool]:
     west, south, east, north = columns
     return and_(west <= box[2], east >= box[0], south <= box[3], north >= box[1])

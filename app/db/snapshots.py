@@ -72,16 +72,16 @@ def _is_disk_full(url: URL) -> bool:
 
 
 @contextmanager
-def snapshot(url: URL) -> Iterator[Connection]:
+def open_snapshot(url: URL) -> Iterator[Connection]:
     """Open a connection that reads the database as it is now, whatever is written meanwhile. It
     blocks no writers.
 
     Raises:
         sqlalchemy.exc.SQLAlchemyError: the database cannot be reached, or does not exist.
     """
-    with _engine(url, begin="BEGIN") as engine, engine.connect() as connection:
+    with _snapshot_engine(url, begin="BEGIN") as engine, engine.connect() as connection:
         if url.get_backend_name() == "sqlite":
-            _pragma(connection, "query_only=ON")
+            _run_pragma(connection, "query_only=ON")
             first_read = "SELECT count(*) FROM sqlite_schema"
         else:
             connection = connection.execution_options(
@@ -106,7 +106,7 @@ def exclusive_writer(
     Raises:
         sqlalchemy.exc.OperationalError: other writers did not finish within 30 seconds.
     """
-    with _engine(url, create=create) as engine, engine.connect() as connection:
+    with _snapshot_engine(url, create=create) as engine, engine.connect() as connection:
         if url.get_backend_name() == "postgresql" and tables:
             _lock_tables(connection, tables)
         yield connection
@@ -122,7 +122,7 @@ def exclusive_file(url: URL) -> Iterator[Connection | None]:
     of this function. A separate transaction holds it, as pgbouncer may give each transaction
     another connection.
     """
-    with _engine(url) as engine, engine.connect() as connection:
+    with _snapshot_engine(url) as engine, engine.connect() as connection:
         if url.get_backend_name() == "sqlite":
             yield connection if _lock_file(connection) else None
             return
@@ -135,7 +135,7 @@ def exclusive_file(url: URL) -> Iterator[Connection | None]:
 @contextmanager
 def open_transaction(url: URL) -> Iterator[Connection]:
     """Open a transaction on a database. A SQLite file that does not exist is created."""
-    with _engine(url, create=True) as engine, engine.begin() as connection:
+    with _snapshot_engine(url, create=True) as engine, engine.begin() as connection:
         yield connection
 
 
@@ -147,7 +147,9 @@ def refresh_statistics(url: URL) -> None:
 
 
 @contextmanager
-def _engine(url: URL, *, begin: str = "BEGIN IMMEDIATE", create: bool = False) -> Iterator[Engine]:
+def _snapshot_engine(
+    url: URL, *, begin: str = "BEGIN IMMEDIATE", create: bool = False
+) -> Iterator[Engine]:
     if url.get_backend_name() == "sqlite":
         engine = _sqlite_engine(url, begin, "rwc" if create else "rw")
     else:
@@ -193,7 +195,7 @@ def _sqlite_engine(url: URL, begin: str, mode: str) -> Engine:
     return engine
 
 
-def _pragma(connection: Connection, setting: str) -> Any:
+def _run_pragma(connection: Connection, setting: str) -> Any:
     """Run a PRAGMA outside a transaction, as most of them require."""
     driver: Any = connection.connection.driver_connection
     return driver.execute(f"PRAGMA {setting}").fetchone()
@@ -201,10 +203,10 @@ def _pragma(connection: Connection, setting: str) -> Any:
 
 def _lock_file(connection: Connection) -> bool:
     """Lock the file until the connection is closed. Returns False if somebody else uses it."""
-    _pragma(connection, "busy_timeout=2000")
-    _pragma(connection, "locking_mode=EXCLUSIVE")
+    _run_pragma(connection, "busy_timeout=2000")
+    _run_pragma(connection, "locking_mode=EXCLUSIVE")
     try:
-        _pragma(connection, "journal_mode=WAL")
+        _run_pragma(connection, "journal_mode=WAL")
         connection.exec_driver_sql("PRAGMA user_version=0")  # a write that changes nothing
         connection.commit()
     except (OperationalError, sqlite3.OperationalError) as error:

@@ -20,7 +20,7 @@ _SAVEPOINTS: Final = "canopy_noted_before_savepoints"
 Notes = dict[Hashable, Any]
 
 
-def notes() -> Notes:
+def open_transaction_notes() -> Notes:
     """Return the notes of the open transaction. Their keys are texts or dataclasses of their users;
     named tuples of two classes with the same values would be one key."""
     open_notes: Notes = db.session.info.setdefault(_NOTED, {})

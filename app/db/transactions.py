@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session, SessionTransaction
 from app.db.column_types import Base
 from app.db.extensions import db
 from app.db.queries import CompiledStatement, CompiledText, reading_connection
-from app.db.transaction_notes import notes
+from app.db.transaction_notes import open_transaction_notes
 
 # The type of ``transaction``, which is passed to functions that commit several times.
 Transaction: TypeAlias = Callable[[], AbstractContextManager[None]]
@@ -71,7 +71,7 @@ class CompiledChange(CompiledStatement):
     @contextmanager
     def _cursor(self) -> Iterator[tuple[CompiledText, Any]]:
         """Yield the text and a cursor of the driver, whose errors SQLAlchemy handles."""
-        connection = _connection()
+        connection = _transaction_connection()
         compiled = self.compiled_for(connection.dialect)
         cursor = connection.connection.cursor()
         try:
@@ -81,7 +81,7 @@ class CompiledChange(CompiledStatement):
         cursor.close()
 
 
-def _connection() -> Connection:
+def _transaction_connection() -> Connection:
     """Return the connection of the current transaction, which the session would look up each
     time."""
     info = db.session.info
@@ -109,14 +109,14 @@ def insert_row(model: type[Base], row: Mapping[str, Any]) -> None:
     """
     insert, defaults = _insert_of(model)
     insert.run({**defaults, **row})
-    notes()[Inserted(model.__tablename__)] = True
+    open_transaction_notes()[Inserted(model.__tablename__)] = True
 
 
 def insert_rows(model: type[Base], rows: Iterable[Mapping[str, Any]]) -> None:
     """Insert rows as ``insert_row``. There must be a row."""
     insert, defaults = _insert_of(model)
     insert.run_many({**defaults, **row} for row in rows)
-    notes()[Inserted(model.__tablename__)] = True
+    open_transaction_notes()[Inserted(model.__tablename__)] = True
 
 
 @cache

@@ -20,7 +20,7 @@ from weakref import WeakValueDictionary
 
 from app.db.sqlite_interrupts import WatchedConnection
 from app.values.deadline import Deadline
-from app.values.files import open_lock_file, try_lock, unlock
+from app.values.files import open_lock_file, try_lock, unlock_file
 
 log = logging.getLogger(__name__)
 
@@ -63,7 +63,7 @@ class WriteQueue:
             return
         self._holder = None
         if self._descriptor is not None:
-            unlock(self._descriptor)
+            unlock_file(self._descriptor)
             os.close(self._descriptor)
             self._descriptor = None
         self._threads.release()
@@ -84,7 +84,9 @@ class WriteQueue:
             try:
                 return self._lock(self._writer, deadline)
             finally:
-                unlock(following)  # a process forked meanwhile may have a copy of the descriptor
+                unlock_file(
+                    following
+                )  # a process forked meanwhile may have a copy of the descriptor
                 os.close(following)
         except TimeoutError:
             raise

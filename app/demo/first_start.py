@@ -31,7 +31,7 @@ _EXAMPLE_PROJECT: Final = {
 }
 
 
-def welcome(settings: Settings, *, empty: bool) -> str:
+def welcome_text(settings: Settings, *, empty: bool) -> str:
     """Return the next steps for the person who started the service. Needs an app context.
 
     Unless ``empty``, creates the demo account in a database without accounts, and commits. Only
@@ -49,13 +49,13 @@ def welcome(settings: Settings, *, empty: bool) -> str:
         except IntegrityError:  # another process was first
             account = first_account()
         else:
-            return head + _demo(url, created)
+            return head + _demo_text(url, created)
     if account is None:
         return head + _first_account(url, can_sign_up=settings.sign_up == "open")
     return head + _next_key(account.slug)
 
 
-def _demo(url: str, demo: Demo) -> str:
+def _demo_text(url: str, demo: Demo) -> str:
     password = demo.password or "the one that they already have"
     auth = f"-H 'Authorization: Bearer {demo.api_key}'"
     body = dumps(_EXAMPLE_PROJECT).decode()

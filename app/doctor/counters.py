@@ -11,7 +11,7 @@ from sqlalchemy import URL, Connection, Table, func
 
 from app.auth.tenant import select_of_all_accounts
 from app.db.column_types import byte_length
-from app.db.snapshots import snapshot
+from app.db.snapshots import open_snapshot
 from app.db.transactions import Transaction, insert_row
 from app.maintenance.history_bytes import note_history
 from app.models import (
@@ -56,9 +56,10 @@ class WrongCounters(NamedTuple):
 
 def wrong_counters(connection: Connection) -> Iterator[WrongCounters]:
     """Compare the counters of all accounts with their rows, in the current transaction."""
-    actual = _count(connection)
+    actual = _count_by_account(connection)
     stored = {
-        row.account_id: _counts(row) for row in connection.execute(select_of_all_accounts(_USAGE))
+        row.account_id: _row_counts(row)
+        for row in connection.execute(select_of_all_accounts(_USAGE))
     }
     for account_id in sorted(actual.keys() | stored.keys()):
         counts = actual.get(account_id, dict.fromkeys(COUNTED, 0))
@@ -66,7 +67,7 @@ def wrong_counters(connection: Connection) -> Iterator[WrongCounters]:
             yield WrongCounters(account_id, stored.get(account_id), counts)
 
 
-def wrong_histories(connection: Connection) -> Iterator[WrongCounters]:
+def wrong_history_counters(connection: Connection) -> Iterator[WrongCounters]:
     """Compare the history bytes of all accounts with their rows, in the current transaction. All
     rows are read, which may take minutes."""
     accounts = select_of_all_accounts(Account.id, func.coalesce(_USAGE.c.history_bytes, 0))
@@ -87,8 +88,10 @@ def correct_counters(url: URL, in_transaction: Transaction) -> list[WrongCounter
     The history is too long to be read again, so the difference found before is added to its
     counter.
     """
-    with snapshot(url) as connection:
-        wrong = _merge(chain(wrong_counters(connection), wrong_histories(connection)))
+    with open_snapshot(url) as connection:
+        wrong = _merge_by_account(
+            chain(wrong_counters(connection), wrong_history_counters(connection))
+        )
     for account_id, stored, actual in wrong:
         with in_transaction():
             if stored is None:
@@ -99,7 +102,7 @@ def correct_counters(url: URL, in_transaction: Transaction) -> list[WrongCounter
     return wrong
 
 
-def _merge(wrong: Iterable[WrongCounters]) -> list[WrongCounters]:
+def _merge_by_account(wrong: Iterable[WrongCounters]) -> list[WrongCounters]:
     """Join the wrong counters of the same account."""
     merged: dict[str, WrongCounters] = {}
     for account_id, stored, actual in wrong:
@@ -109,7 +112,7 @@ def _merge(wrong: Iterable[WrongCounters]) -> list[WrongCounters]:
     return list(merged.values())
 
 
-def _count(connection: Connection) -> dict[str, Counts]:
+def _count_by_account(connection: Connection) -> dict[str, Counts]:
     """Return the actual counts by account."""
     by_account: dict[str, Counts] = {}
     area: Any = func.coalesce(func.sum(Project.area_m2), 0)
@@ -149,5 +152,5 @@ def _count(connection: Connection) -> dict[str, Counts]:
     return by_account
 
 
-def _counts(row: Any) -> Counts:
+def _row_counts(row: Any) -> Counts:
     return {name: getattr(row, name) for name in COUNTED}

@@ -55,14 +55,16 @@ def wrong_rows(connection: Connection, sample: int | None = None) -> Iterator[Wr
     Args:
         sample: number of random rows of each to compare. None: all, which may take minutes.
     """
-    for projects in _batches(connection, _PROJECTS, sample):
+    for projects in _row_batches(connection, _PROJECTS, sample):
         yield from _wrong_projects(connection, projects)
-    for asset in (row for rows in _batches(connection, _ASSETS, sample) for row in rows):
+    for asset in (row for rows in _row_batches(connection, _ASSETS, sample) for row in rows):
         if wrong := _wrong_in_asset(asset):
             yield WrongRow("assets", asset.id, asset.account_id, wrong)
 
 
-def _batches(connection: Connection, table: Table, sample: int | None) -> Iterator[Sequence[Any]]:
+def _row_batches(
+    connection: Connection, table: Table, sample: int | None
+) -> Iterator[Sequence[Any]]:
     number = table.c.row
     rows = select_of_all_accounts(table).order_by(number)
     if table is _PROJECTS:

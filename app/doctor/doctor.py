@@ -9,7 +9,7 @@ from typing import Final
 from redis.exceptions import RedisError
 from sqlalchemy import URL
 
-from app.db.snapshots import DATABASE_ERRORS, database_url, error_reason, shown_url, snapshot
+from app.db.snapshots import DATABASE_ERRORS, database_url, error_reason, open_snapshot, shown_url
 from app.doctor.checks import (
     addresses,
     audit_log,
@@ -33,38 +33,38 @@ BoundCheck = Callable[[], Iterator[Finding]]  # a check with its arguments
 # All checks by name, in the order in which they run.
 OF_HOST: Final[dict[str, Check]] = {
     "python": host.python_version,
-    "dependencies": host.dependencies,
+    "dependencies": host.check_dependencies,
     "set-up": host.made_files,
 }
 OF_SETTINGS: Final[dict[str, Check]] = {
-    "settings": host.settings,
-    "plans": host.plans,
-    "instance folder": host.instance,
-    "disk": host.disk,
-    "port": addresses.port,
+    "settings": host.check_settings,
+    "plans": host.check_plans,
+    "instance folder": host.check_instance_folder,
+    "disk": host.check_disk,
+    "port": addresses.check_port,
     "public address": addresses.public_url,
-    "mail server": mail.server,
-    "single sign-on": single_sign_on.provider,
+    "mail server": mail.check_mail_server,
+    "single sign-on": single_sign_on.check_provider,
     "database hosts": postgresql.database_hosts,
 }
 OF_DATABASE: Final[dict[str, Check]] = {
-    "database": database.reachable,
+    "database": database.check_database_server,
     "pool mode": postgresql.pool_mode,
-    "database clock": database.clock,
-    "schema": database.schema,
-    "integrity": database.integrity,
-    "indexes": database.indexes,
-    "counters": contents.counters,
-    "encrypted values": contents.encrypted,
-    "derived columns": contents.derived,
-    "mails": mail.undelivered,
-    "deliveries": deliveries.overdue,
-    "audit log": audit_log.sealed,
+    "database clock": database.check_clock,
+    "schema": database.check_schema,
+    "integrity": database.check_integrity,
+    "indexes": database.check_indexes,
+    "counters": contents.check_counters,
+    "encrypted values": contents.check_encrypted_values,
+    "derived columns": contents.check_derived_values,
+    "mails": mail.check_undelivered_mails,
+    "deliveries": deliveries.check_overdue_deliveries,
+    "audit log": audit_log.check_sealing,
 }
 OF_VALKEY: Final[dict[str, Check]] = {
-    "valkey": valkey.reachable,
+    "valkey": valkey.check_valkey_server,
     "valkey clock": valkey.server_clock,
-    "worker": valkey.worker,
+    "worker": valkey.check_workers,
     "secret keys": valkey.secret_keys,
     "request counts": valkey.request_counts,
 }
@@ -81,45 +81,45 @@ def run_checks(environ: Mapping[str, str]) -> Iterator[Finding]:
     Args:
         environ: has the settings.
     """
-    yield from _run(OF_HOST)
+    yield from _run_checks(OF_HOST)
     try:
         settings = load_settings(environ, creates=False)
     except SettingsError as error:
         for sentence in setting_faults(environ) or [str(error)]:
             yield problem(sentence, _CORRECT_SETTING)._replace(check="settings")
         rest = OF_SETTINGS | OF_DATABASE | OF_VALKEY
-        yield from _skip([name for name in rest if name != "settings"], "settings")
+        yield from _skip_checks([name for name in rest if name != "settings"], "settings")
         return
     for sentence in former_settings(environ):
         yield warning(sentence, "Unset it.")._replace(check="settings")
-    yield from _run({name: partial(check, settings) for name, check in OF_SETTINGS.items()})
+    yield from _run_checks({name: partial(check, settings) for name, check in OF_SETTINGS.items()})
     url = database_url(settings)
     of_database = OF_DATABASE | {
         "pool mode": partial(postgresql.pool_mode, settings=settings),
-        "encrypted values": partial(contents.encrypted, settings=settings),
+        "encrypted values": partial(contents.check_encrypted_values, settings=settings),
     }
-    yield from _run(
+    yield from _run_checks(
         {name: partial(_in_database, url, check) for name, check in of_database.items()}
     )
     of_valkey = OF_VALKEY | {
-        "valkey": partial(valkey.reachable, settings=settings),
+        "valkey": partial(valkey.check_valkey_server, settings=settings),
         "secret keys": partial(valkey.secret_keys, settings=settings),
     }
-    yield from _run(
+    yield from _run_checks(
         {name: partial(_in_valkey, settings, check) for name, check in of_valkey.items()}
     )
 
 
-def _run(checks: dict[str, BoundCheck]) -> Iterator[Finding]:
+def _run_checks(checks: dict[str, BoundCheck]) -> Iterator[Finding]:
     for index, (name, check) in enumerate(checks.items()):
         findings = [finding._replace(check=name) for finding in check()]
         yield from findings
         if name in REQUIRED and any(finding.advice for finding in findings):
-            yield from _skip(list(checks)[index + 1 :], name)
+            yield from _skip_checks(list(checks)[index + 1 :], name)
             return
 
 
-def _skip(names: Sequence[str], missing: str) -> Iterator[Finding]:
+def _skip_checks(names: Sequence[str], missing: str) -> Iterator[Finding]:
     if names:
         checks = "1 check was" if len(names) == 1 else f"{len(names)} checks were"
         sentence = f"{checks} skipped: fix the {_WORDS.get(missing, missing)} first"
@@ -129,7 +129,7 @@ def _skip(names: Sequence[str], missing: str) -> Iterator[Finding]:
 def _in_database(url: URL, check: Check) -> Iterator[Finding]:
     """Run a check on a snapshot of the database."""
     try:
-        with snapshot(url) as connection:
+        with open_snapshot(url) as connection:
             yield from check(connection)
     except DATABASE_ERRORS as error:
         cause = error_reason(error, url)
@@ -156,4 +156,4 @@ def _in_valkey(settings: Settings, check: Check) -> Iterator[Finding]:
         finally:
             client.close()
     except (RedisError, OSError) as error:
-        yield valkey.unreachable(settings, error)
+        yield valkey.valkey_unreachable(settings, error)

@@ -10,7 +10,7 @@ from sqlalchemy import URL
 from app.audit.entries import changes_of_new, write_instance_entry
 from app.auth.tenant import find_locked
 from app.database_webhook.service import RowChange, apply_change
-from app.db.snapshots import snapshot
+from app.db.snapshots import open_snapshot
 from app.db.transactions import Transaction
 from app.doctor.counters import correct_counters
 from app.doctor.derived import FORMER, SHAPES, WrongRow, wrong_rows
@@ -40,7 +40,7 @@ def repair_instance(url: URL, in_transaction: Transaction) -> Repairs:
     repaired: dict[str, list[str]] = defaultdict(list)
     refused = {}
     repaired["indexes"] = rebuild_faulty(url)  # first, as changes of rows update them
-    with snapshot(url) as connection:
+    with open_snapshot(url) as connection:
         wrong = list(wrong_rows(connection))
     for row in wrong:
         reason = _repair_row(row, in_transaction)

@@ -34,7 +34,7 @@ def exported_file(file: IO[bytes]) -> ExportedFile:
     """Return the pieces and the size of a complete file."""
     size = file.seek(0, 2)
     file.seek(0)
-    return ExportedFile(_pieces(file), size)
+    return ExportedFile(_file_pieces(file), size)
 
 
 def no_room_error() -> ServiceUnavailable:
@@ -43,7 +43,7 @@ def no_room_error() -> ServiceUnavailable:
     return ServiceUnavailable(message)
 
 
-def _pieces(file: IO[bytes]) -> Generator[bytes]:
+def _file_pieces(file: IO[bytes]) -> Generator[bytes]:
     with file:
         while piece := file.read(BLOCK):
             yield piece

@@ -39,7 +39,7 @@ def grid_of_ring(rings: Rings, ring: int) -> Grid:
     return without_repeats(grid_of_points(np.column_stack((rings.lon[span], rings.lat[span]))))
 
 
-def degrees(grid: Any) -> Any:
+def grid_degrees(grid: Any) -> Any:
     """Positions in degrees."""
     return grid / _UNITS
 
@@ -67,7 +67,7 @@ def has_area(ring: Grid) -> bool:
     return len(ring) >= FEWEST_POSITIONS
 
 
-def hectares(ring: Grid) -> float:
+def grid_hectares(ring: Grid) -> float:
     return geodesic_area([(ring / _UNITS).tolist()]) / SQUARE_METERS
 
 

@@ -12,11 +12,11 @@ import shapely
 from app.eudr.grid import (
     Grid,
     are_valid,
+    grid_hectares,
     grid_of_points,
     grid_of_ring,
     grid_text,
     has_area,
-    hectares,
     is_valid_polygon,
     without_repeats,
 )
@@ -127,13 +127,13 @@ def read_plots(features: Iterable[Feature], options: EudrOptions) -> Iterator[Re
         drafts.append(_Draft(feature, options))
         positions += sum(map(len, drafts[-1].outlines))
         if len(drafts) == _BATCH_RECORDS or positions >= _BATCH_POSITIONS:
-            yield from _checked(drafts)
+            yield from _checked_plots(drafts)
             drafts, positions = [], 0
         processor_clock.restart()
-    yield from _checked(drafts)
+    yield from _checked_plots(drafts)
 
 
-def _checked(drafts: list[_Draft]) -> Iterator[RecordPlots]:
+def _checked_plots(drafts: list[_Draft]) -> Iterator[RecordPlots]:
     validity = iter(are_valid([ring for draft in drafts for ring in draft.rings]))
     for draft in drafts:
         yield draft.checked([next(validity) for _ in draft.rings])
@@ -144,7 +144,7 @@ class _Draft:
 
     def __init__(self, feature: Feature, options: EudrOptions) -> None:
         self._feature, self._options = feature, options
-        self._own = _own(feature)
+        self._own = _plot_properties(feature)
         self._is_asset = is_id("asset", feature.id)
         self.problems: list[Finding] = []
         self.warnings: list[Finding] = []
@@ -205,7 +205,7 @@ class _Draft:
             self._problem("no_place", f"Set the {missing}, or leave it out of the file.")
             return []
         if self._is_asset:
-            return [grid_of_points(np.array([_position(geometry)]))]
+            return [grid_of_points(np.array([_point_position(geometry)]))]
         rings = stored_rings(dumps(geometry).decode())
         outlines: list[Grid] = []
         for first, last in zip(rings.part_starts, rings.part_starts[1:], strict=False):
@@ -259,17 +259,17 @@ class _Draft:
 
     def _check_area(self) -> None:
         """Settle what is written as ``Area``, and compare it with the measured area."""
-        self._hectares = [] if self._is_asset else [hectares(ring) for ring in self.outlines]
+        self._hectares = [] if self._is_asset else [grid_hectares(ring) for ring in self.outlines]
         if AREA not in self._own:
             return
         area = self._own.pop(AREA)
         if type(area) not in (int, float):
-            number = _number(area) if self._is_asset else None
+            number = _parse_number(area) if self._is_asset else None
             default = POINT_HECTARES if self._is_asset else round(self._total(), 4)
-            written = _decimal(default if number is None else number)
+            written = _decimal_text(default if number is None else number)
             self._warn(
                 "area_text",
-                f"{AREA} is {_shortened(area)}, which is no number. The file has {written}.",
+                f"{AREA} is {_shortened_text(area)}, which is no number. The file has {written}.",
             )
             if number is None:
                 return
@@ -279,14 +279,15 @@ class _Draft:
             self._check_area_of_point(area)
         elif area <= 0:
             self._problem(
-                "area_invalid", f"{AREA} is {_decimal(area)} hectares. Correct it, or remove it."
+                "area_invalid",
+                f"{AREA} is {_decimal_text(area)} hectares. Correct it, or remove it.",
             )
         elif abs(area - self._total()) > AREA_TOLERANCE * self._total() > 0:
             measured = f"the boundary has {self._total():.4f}"
-            self._warn("area_differs", f"{AREA} is {_decimal(area)} hectares, and {measured}.")
+            self._warn("area_differs", f"{AREA} is {_decimal_text(area)} hectares, and {measured}.")
 
     def _check_area_of_point(self, area: float) -> None:
-        sentence = f"{AREA} is {_decimal(area)} hectares."
+        sentence = f"{AREA} is {_decimal_text(area)} hectares."
         if area < SMALLEST_HECTARES:
             message = f"{sentence} A point has {SMALLEST_HECTARES:.4f} at least."
             self._problem("area_invalid", message)
@@ -339,18 +340,18 @@ def country_of_plot(feature: Feature) -> str | None:
     if not is_id("asset", feature.id):
         country: str | None = feature.properties["country"]
         return country
-    return None if feature.geometry is None else country_at(*_position(feature.geometry))
+    return None if feature.geometry is None else country_at(*_point_position(feature.geometry))
 
 
 def country_error(text: str) -> str:
     """The reason why the system takes a text for no country."""
     if (right := MISTAKEN_CODES.get(text.upper())) is not None:
         return f"{text} is no code of ISO 3166-1. The code of {right[1]} is {right[0]}."
-    wrong = _shortened(text)
+    wrong = _shortened_text(text)
     return f"{wrong} is no country. Set {COUNTRY} to two letters of ISO 3166-1, such as GH."
 
 
-def _own(feature: Feature) -> dict[str, Any]:
+def _plot_properties(feature: Feature) -> dict[str, Any]:
     """The properties of plots in the metadata, by the names of the system. A name in another case
     counts where there is none in the right one."""
     properties = feature.properties
@@ -365,13 +366,13 @@ def _own(feature: Feature) -> dict[str, Any]:
     return own
 
 
-def _position(point: Any) -> list[float]:
+def _point_position(point: Any) -> list[float]:
     """Longitude and latitude of a stored point."""
     position: list[float] = orjson.loads(dumps(point))["coordinates"][:2]
     return position
 
 
-def _number(value: object) -> float | None:
+def _parse_number(value: object) -> float | None:
     """The number that a text is."""
     try:
         number = float(str(value).replace(",", "."))
@@ -380,11 +381,11 @@ def _number(value: object) -> float | None:
     return number if np.isfinite(number) else None
 
 
-def _decimal(number: float) -> str:
+def _decimal_text(number: float) -> str:
     """A number without an exponent: 0.00009."""
     return np.format_float_positional(number, trim="-")
 
 
-def _shortened(value: object) -> str:
+def _shortened_text(value: object) -> str:
     text = dumps(value).decode()
     return text if len(text) <= 40 else f"{text[:39]}…"

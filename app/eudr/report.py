@@ -10,7 +10,7 @@ from typing import Any, Final
 import shapely
 
 from app.downloads.files import no_room_error
-from app.eudr.grid import SQUARE_METERS, Grid, degrees
+from app.eudr.grid import SQUARE_METERS, Grid, grid_degrees
 from app.eudr.plots import EudrOptions, Finding, RecordPlots, finding_about, read_plots
 from app.eudr.writer import PlotStore, file_problems, plot_store
 from app.formats.writers.features import Feature
@@ -59,14 +59,14 @@ class Report:
 
     def add_problems(self, problems: list[Finding]) -> None:
         """Count problems, and list them."""
-        _add(problems, self.problems, self.problem_counts)
+        _add_findings(problems, self.problems, self.problem_counts)
 
     def add_warnings(self, warnings: list[Finding]) -> None:
         """Count warnings, and list them."""
-        _add(warnings, self.warnings, self.warning_counts)
+        _add_findings(warnings, self.warnings, self.warning_counts)
 
 
-def _add(findings: list[Finding], listed: list[Finding], counts: dict[str, int]) -> None:
+def _add_findings(findings: list[Finding], listed: list[Finding], counts: dict[str, int]) -> None:
     for finding in findings:
         counts[finding.code] = counts.get(finding.code, 0) + 1
         if counts[finding.code] <= LISTED:
@@ -175,7 +175,7 @@ class _Comparison:
             return
         properties = record.feature.properties
         names = {name: properties.get(name) for name in ("id", "name", "project_id")}
-        self._geometries += [_geometry(plot.outline) for plot in record.plots]
+        self._geometries += [_outline_polygon(plot.outline) for plot in record.plots]
         self._owners += [len(self._records)] * len(record.plots)
         self._records.append(Feature(None, names))
 
@@ -231,6 +231,6 @@ class _Comparison:
         return self._shapes[index]
 
 
-def _geometry(outline: Grid) -> Any:
-    positions = degrees(outline)
+def _outline_polygon(outline: Grid) -> Any:
+    positions = grid_degrees(outline)
     return shapely.Point(positions[0]) if len(outline) == 1 else shapely.Polygon(positions)

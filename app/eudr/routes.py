@@ -49,4 +49,4 @@ def report_eudr(principal: Principal, values: dict[str, Any]) -> Response:
     reader = PlotReader(principal.account_id, app, lambda _: check())
     with expensive_work():
         report = make_report(reader.projects(values, options), options, Path(app.instance_path))
-    return envelope.single(report_record(report))
+    return envelope.record_response(report_record(report))

@@ -101,7 +101,7 @@ class EudrReportQuerySchema(FilterQuerySchema, EudrProjectsQuerySchema):
     search = SearchText("the name, the description or the external id")
 
 
-def _codes(codes: dict[str, str]) -> str:
+def _listed_codes(codes: dict[str, str]) -> str:
     return "\n".join(f"- `{code}`: {meaning}" for code, meaning in codes.items())
 
 
@@ -171,7 +171,7 @@ class EudrReportSchema(OutputSchema):
         required=True,
         metadata={
             "description": f"The first {eudr.LISTED:,} of each code. An export with problems is "
-            f"answered 400, with the same codes and messages.\n\n{_codes(eudr.PROBLEMS)}"
+            f"answered 400, with the same codes and messages.\n\n{_listed_codes(eudr.PROBLEMS)}"
         },
     )
     warnings = fields.List(
@@ -179,7 +179,7 @@ class EudrReportSchema(OutputSchema):
         required=True,
         metadata={
             "description": f"The first {eudr.LISTED:,} of each code; they stop no export.\n\n"
-            f"{_codes(eudr.WARNINGS)}"
+            f"{_listed_codes(eudr.WARNINGS)}"
         },
     )
     problem_counts = fields.Dict(

@@ -70,7 +70,7 @@ def write_eudr(
             if options.divide:
                 _write_zip(file, store)
             else:
-                file.writelines(_pieces(store.plots()))
+                file.writelines(_file_pieces(store.plots()))
     return file
 
 
@@ -166,7 +166,7 @@ def plot_store(folder: Path) -> Iterator[PlotStore]:
         yield PlotStore(connection)
 
 
-def _pieces(plots: Iterator[bytes]) -> Iterator[bytes]:
+def _file_pieces(plots: Iterator[bytes]) -> Iterator[bytes]:
     """Yield the text of a file."""
     yield _BEGINNING
     for number, plot in enumerate(plots):
@@ -179,5 +179,5 @@ def _write_zip(file: IO[bytes], store: PlotStore) -> None:
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for number, part in enumerate(store.files(divide=True), start=1):
             with archive.open(f"plots-{number}.geojson", "w") as entry:
-                for piece in _pieces(islice(plots, part.features)):
+                for piece in _file_pieces(islice(plots, part.features)):
                     entry.write(piece)

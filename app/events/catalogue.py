@@ -58,16 +58,16 @@ def schema_of(event_type: str) -> Schema:
     Raises:
         KeyError: the type is unknown, or ``RECORDS`` lacks its kind of record.
     """
-    kind, record = _kind(event_type)
-    data = _schemas(record.fields)
+    kind, record = _event_kind(event_type)
+    data = _field_schemas(record.fields)
     data |= {name: _extra_schema(name, record) for name in kind.extra}
-    data |= {kind.actor: object_of(**_schemas(_ACTOR))} if kind.actor else {}
+    data |= {kind.actor: object_of(**_field_schemas(_ACTOR))} if kind.actor else {}
     members: dict[str, Schema] = {
         "id": {**id_of("evt"), "description": "The same each time the event is sent."},
         "type": {"const": event_type},
         "created_at": TIMESTAMP,
         "data": object_of(**data),
-        "account": object_of(**_schemas(_ACCOUNT)),
+        "account": object_of(**_field_schemas(_ACCOUNT)),
     }
     about = {"$schema": DIALECT, "title": event_type, "description": f"{kind.meaning}."}
     return about | object_of(**members)
@@ -75,20 +75,20 @@ def schema_of(event_type: str) -> Schema:
 
 def example_of(event_type: str) -> dict[str, Any]:
     """Build an example of an event. Raises KeyError as ``schema_of`` does."""
-    kind, record = _kind(event_type)
-    data = _examples(record.fields)
+    kind, record = _event_kind(event_type)
+    data = _field_examples(record.fields)
     data |= {name: _extra_example(name, record) for name in kind.extra}
-    data |= {kind.actor: _examples(_ACTOR)} if kind.actor else {}
+    data |= {kind.actor: _field_examples(_ACTOR)} if kind.actor else {}
     return {
         "id": _EVENT_ID,
         "type": event_type,
         "created_at": "2026-01-03T10:20:30.456Z",
         "data": data,
-        "account": _examples(_ACCOUNT),
+        "account": _field_examples(_ACCOUNT),
     }
 
 
-def _kind(event_type: str) -> tuple[EventKind, EventRecord]:
+def _event_kind(event_type: str) -> tuple[EventKind, EventRecord]:
     if event_type == TEST_EVENT:
         return _TEST, TEST
     kind = EVENTS[event_type]
@@ -96,7 +96,7 @@ def _kind(event_type: str) -> tuple[EventKind, EventRecord]:
 
 
 def _extra_schema(name: str, record: EventRecord) -> Schema:
-    if former := _former(name, record):
+    if former := _former_field(name, record):
         return record.fields[former].schema
     if name != "changes":
         raise KeyError(f"say here what {name} is")
@@ -112,21 +112,21 @@ def _extra_schema(name: str, record: EventRecord) -> Schema:
 
 
 def _extra_example(name: str, record: EventRecord) -> Any:
-    if not (former := _former(name, record)):
+    if not (former := _former_field(name, record)):
         return dict(record.change)
     change = record.change.get(former)
     return change["from"] if change else record.fields[former].example
 
 
-def _former(name: str, record: EventRecord) -> str | None:
+def _former_field(name: str, record: EventRecord) -> str | None:
     """Return the field of which ``name`` is the value before the change, or None."""
     field = name.removeprefix("previous_")
     return field if field != name and field in record.fields else None
 
 
-def _schemas(fields: Mapping[str, EventField]) -> dict[str, Schema]:
+def _field_schemas(fields: Mapping[str, EventField]) -> dict[str, Schema]:
     return {name: field.schema for name, field in fields.items()}
 
 
-def _examples(fields: Mapping[str, EventField]) -> dict[str, Any]:
+def _field_examples(fields: Mapping[str, EventField]) -> dict[str, Any]:
     return {name: field.example for name, field in fields.items()}

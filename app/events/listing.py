@@ -50,13 +50,13 @@ def list_events(account_id: str, query: EventQuery) -> tuple[list[Fragment], int
     filters |= {"since": first_id("event", query.since)} if query.since else {}
     filters |= {"until": last_id("event", query.until)} if query.until else {}
     values = {"account_id": account_id, **filters}
-    total = int(_count(*filters).scalar(**values))
+    total = int(_events_count_query(*filters).scalar(**values))
     dialect = reading_engine().dialect.name
     rows = page_rows(
         query.page,
         query.per_page,
         total,
-        lambda span: _page(dialect, span.backwards, *filters),
+        lambda span: _events_page_query(dialect, span.backwards, *filters),
         values,
     )
     return [Fragment(body) for (body,) in rows], total
@@ -85,13 +85,13 @@ def latest_events(account_id: str, subject_id: str, limit: int) -> list[Any]:
 
 
 @cache
-def _count(*filters: str) -> CompiledQuery:
+def _events_count_query(*filters: str) -> CompiledQuery:
     total = columns_of(Event).add_columns(func.count().label("total"))
     return CompiledQuery(total.where(*(_FILTERS[name] for name in filters)))
 
 
 @cache
-def _page(dialect: str, backwards: bool, *filters: str) -> CompiledQuery:
+def _events_page_query(dialect: str, backwards: bool, *filters: str) -> CompiledQuery:
     keys = columns_of(Event, Event.id).where(*(_FILTERS[name] for name in filters))
     rows = columns_of(Event, Event.body)
     return newest_first(keys, rows, (Event.id.expression,), dialect, backwards=backwards)

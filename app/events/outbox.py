@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 from sqlalchemy import bindparam, select
 
 from app.auth.principal import Principal
-from app.db.transaction_notes import notes
+from app.db.transaction_notes import open_transaction_notes
 from app.db.transactions import CompiledChange, insert_rows
 from app.jobs.after_commit import notify_after_commit
 from app.jobs.queue import DELIVERIES
@@ -67,7 +67,7 @@ class _Subscribed:
     account_id: str
 
 
-def emit(
+def emit_event(
     event_type: str,
     subject: Mapping[str, Any],
     actor: EventActor,
@@ -94,7 +94,7 @@ def emit(
     if kind.actor is not None:
         data[kind.actor] = {"id": actor.actor_id, "email": actor.actor_email}
     subject_id = subject["id"] if subject_id is None else subject_id
-    (event_id,) = _write(event_type, [(subject_id, data)], actor)
+    (event_id,) = _write_events(event_type, [(subject_id, data)], actor)
     (webhook_ids,) = subscribed_webhooks(actor.account_id, event_type)
     queue_deliveries(actor.account_id, event_id, webhook_ids)
 
@@ -118,10 +118,10 @@ def emit_many(
     due_at = clock.now()
     due = [
         (event_id, webhook_id, due_at)
-        for event_id in _write(event_type, records, actor)
+        for event_id in _write_events(event_type, records, actor)
         for webhook_id in webhook_ids
     ]
-    _queue(actor.account_id, due, "event")
+    _queue_deliveries(actor.account_id, due, "event")
 
 
 def subscribed_webhooks(account_id: str, *event_types: str) -> list[list[str]]:
@@ -130,7 +130,7 @@ def subscribed_webhooks(account_id: str, *event_types: str) -> list[list[str]]:
     The webhooks are read once in a transaction, and locked against deletion until its end. Neither
     other changes of them nor other events wait for that.
     """
-    open_notes, key = notes(), _Subscribed(account_id)
+    open_notes, key = open_transaction_notes(), _Subscribed(account_id)
     if (rows := open_notes.get(key)) is None:
         rows = open_notes[key] = _SUBSCRIPTIONS.all({"account_id": account_id})
     return [[row.id for row in rows if includes_event(row.events, name)] for name in event_types]
@@ -139,7 +139,7 @@ def subscribed_webhooks(account_id: str, *event_types: str) -> list[list[str]]:
 def emit_test(webhook_id: str, actor: EventActor, due_at: datetime) -> str:
     """Write a test event for one webhook. Returns its id."""
     data = {"webhook_id": webhook_id, "message": TEST_MESSAGE}
-    (event_id,) = _write(TEST_EVENT, [(webhook_id, data)], actor)
+    (event_id,) = _write_events(TEST_EVENT, [(webhook_id, data)], actor)
     queue_deliveries(actor.account_id, event_id, [webhook_id], cause="test", due_at=due_at)
     return event_id
 
@@ -162,15 +162,21 @@ def queue_deliveries(
         The ids of the deliveries.
     """
     due_at = due_at or clock.now()
-    return _queue(account_id, [(event_id, webhook, due_at) for webhook in webhook_ids], cause)
+    return _queue_deliveries(
+        account_id, [(event_id, webhook, due_at) for webhook in webhook_ids], cause
+    )
 
 
 def queue_replay(account_id: str, webhook_id: str, events: Iterable[tuple[str, datetime]]) -> None:
     """Queue past events for a webhook: (event id, due time)."""
-    _queue(account_id, [(event_id, webhook_id, due_at) for event_id, due_at in events], "replay")
+    _queue_deliveries(
+        account_id, [(event_id, webhook_id, due_at) for event_id, due_at in events], "replay"
+    )
 
 
-def _queue(account_id: str, due: Sequence[tuple[str, str, datetime]], cause: str) -> list[str]:
+def _queue_deliveries(
+    account_id: str, due: Sequence[tuple[str, str, datetime]], cause: str
+) -> list[str]:
     """Insert deliveries of (event id, webhook id, due time). Returns their ids."""
     if not due:
         return []
@@ -195,18 +201,18 @@ def _queue(account_id: str, due: Sequence[tuple[str, str, datetime]], cause: str
     return [str(row["id"]) for row in rows]
 
 
-def _write(
+def _write_events(
     event_type: str, records: Iterable[tuple[str, Mapping[str, Any]]], actor: EventActor
 ) -> list[str]:
     """Insert events of (subject id, data). Returns their ids."""
     now = clock.now()
-    rows = [_row(event_type, data, actor, key, now) for key, data in records]
+    rows = [_event_row(event_type, data, actor, key, now) for key, data in records]
     insert_rows(Event, rows)
     note_history(actor.account_id, len(rows), sum(len(row["body"].encode()) for row in rows))
     return [str(row["id"]) for row in rows]
 
 
-def _row(
+def _event_row(
     event_type: str,
     data: Mapping[str, Any],
     actor: EventActor,

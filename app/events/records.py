@@ -86,7 +86,7 @@ def _one_of(*values: str) -> Schema:
     return {"type": "string", "enum": list(values)}
 
 
-def _counted(description: str) -> Schema:
+def _count_schema(description: str) -> Schema:
     return {"type": "integer", "minimum": 1, "description": description}
 
 
@@ -208,15 +208,15 @@ _AUDIT_ENTRY: Final = EventRecord(
                 "user_agent": "curl/8.5.0",
             },
         ),
-        "number": EventField(_counted("Entries are counted from 1, without a gap."), 341),
+        "number": EventField(_count_schema("Entries are counted from 1, without a gap."), 341),
     }
 )
 _CHECKPOINT: Final = EventRecord(
     {
         "account_id": EventField(id_of("acct"), "acct_01k9zq1x5wkcz0e7h3vrm8t2aj"),
-        "number": EventField(_counted("Checkpoints are counted from 1, without a gap."), 1),
-        "first": EventField(_counted("Number of the first entry."), 1),
-        "last": EventField(_counted("Number of the last entry."), 500),
+        "number": EventField(_count_schema("Checkpoints are counted from 1, without a gap."), 1),
+        "first": EventField(_count_schema("Number of the first entry."), 1),
+        "last": EventField(_count_schema("Number of the last entry."), 500),
         "sealed_at": EventField(TIMESTAMP, "2026-01-03T10:25:00.000Z"),
         "previous_hash": EventField(_HASH, "0" * 64),
         "hash": EventField(
@@ -227,7 +227,7 @@ _CHECKPOINT: Final = EventRecord(
             {**TEXT, "description": "Ed25519, in base64."},
             "bm90IGEgc2lnbmF0dXJlLCBidXQgYXMgbG9uZyBhcyBvbmUgaXMsIGluIGFuIGV4YW1wbGUsIG9rLmFuZCBlbmQ=",
         ),
-        "entries": EventField(_counted("How many it seals."), 500),
+        "entries": EventField(_count_schema("How many it seals."), 500),
     }
 )
 TEST: Final = EventRecord(

@@ -37,13 +37,13 @@ def list_events(principal: Principal, values: dict[str, Any]) -> Response:
     """
     query = EventQuery(**values)
     records, total = listing.list_events(principal.account_id, query)
-    return envelope.page(records, total=total, number=query.page, size=query.per_page)
+    return envelope.page_response(records, total=total, number=query.page, size=query.per_page)
 
 
 @bp.operation("GET", "/events/<event_id>", needs="admin", gives=(200, single_of(EventSchema)))
 def read_event(principal: Principal, event_id: str) -> Response:
     """Read an event."""
-    return envelope.single(listing.read_event(principal.account_id, event_id))
+    return envelope.record_response(listing.read_event(principal.account_id, event_id))
 
 
 @bp.operation(

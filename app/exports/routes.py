@@ -50,7 +50,7 @@ def export_projects(principal: Principal, values: dict[str, Any]) -> Response:
     The oldest comes first. A response that ends early has failed, and its file is incomplete. While
     another export runs, the response is 503.
     """
-    return _export("projects", principal, values)
+    return _export_response("projects", principal, values)
 
 
 @bp.operation(
@@ -68,10 +68,10 @@ def export_assets(principal: Principal, values: dict[str, Any]) -> Response:
     The oldest comes first. A response that ends early has failed, and its file is incomplete. While
     another export runs, the response is 503.
     """
-    return _export("assets", principal, values)
+    return _export_response("assets", principal, values)
 
 
-def _export(kind: str, principal: Principal, values: dict[str, Any]) -> Response:
+def _export_response(kind: str, principal: Principal, values: dict[str, Any]) -> Response:
     if values.get("points"):
         require_permission(principal, "assets:read")
     values["within"] = principal.project_ids

@@ -25,7 +25,7 @@ class _FormatOf(validate.OneOf):
         return super()._format_error(value)
 
 
-def _format(kind: str) -> fields.String:
+def _format_field(kind: str) -> fields.String:
     return fields.String(
         validate=_FormatOf(FORMATS[kind]),
         load_default="geojson",
@@ -53,7 +53,7 @@ class ProjectExportQuerySchema(_ExportQuerySchema, EudrProjectsQuerySchema):
     class Meta(FilterQuerySchema.Meta):
         include = filter_fields(PROJECT)
 
-    format = _format("projects")
+    format = _format_field("projects")
     search = SearchText("the name, the description or the external id")
 
 
@@ -63,6 +63,6 @@ class AssetExportQuerySchema(_ExportQuerySchema, EudrQuerySchema):
     class Meta(FilterQuerySchema.Meta):
         include = filter_fields(ASSET)
 
-    format = _format("assets")
+    format = _format_field("assets")
     search = SearchText("the name or the external id")
     project_id = ProjectId(metadata={"description": "Only assets of this project."})

@@ -18,7 +18,7 @@ from app.eudr.records import PlotReader
 from app.eudr.writer import InvalidPlots, write_eudr
 from app.formats.writers.features import FEATURE_TYPES, Feature
 from app.formats.writers.formats import STREAMED, WHOLE
-from app.formats.writers.source import CannotWrite, FeatureSource, blocks
+from app.formats.writers.source import CannotWrite, FeatureSource, byte_blocks
 from app.http.errors import BadRequest, Detail
 from app.lists.scanning import OnBatch, Reader, in_short_queries
 from app.policy.files import FORMATS_OUT
@@ -88,9 +88,9 @@ def write_export(
     if export.format == "eudr":
         features = features_for_eudr(export, app, on_batch)
         return exported_file(_whole_file(partial(write_eudr, features, options=export.eudr), app))
-    source = _source(export, app, on_batch)
+    source = _export_source(export, app, on_batch)
     if write := STREAMED.get(export.format):
-        pieces = blocks(write(source))
+        pieces = byte_blocks(write(source))
         return whole_file(pieces, app) if at_once else ExportedFile(pieces, None)
     return exported_file(_whole_file(partial(WHOLE[export.format], source), app))
 
@@ -128,7 +128,7 @@ def _whole_file(write: Callable[[Path], IO[bytes]], app: Flask) -> IO[bytes]:
         raise no_room_error() from None
 
 
-def _source(export: Export, app: Flask, on_batch: OnBatch) -> FeatureSource:
+def _export_source(export: Export, app: Flask, on_batch: OnBatch) -> FeatureSource:
     def read(*, metadata_only: bool) -> Iterator[Any]:
         scan = partial(_scan_records, export, metadata_only=metadata_only)
         return in_short_queries(app, scan, on_batch)

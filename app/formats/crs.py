@@ -1,7 +1,8 @@
 """Coordinate reference systems that files and people name, and their transformation to WGS 84.
 
-PROJ never opens a file that a text names. Only the parts of a definition that ``_definition``
-allows are used: they have numbers, and no names of files. PROJ's own language is refused.
+PROJ never opens a file that a text names. Only the parts of a definition that
+``_horizontal_definition`` allows are used: they have numbers, and no names of files. PROJ's own
+language is refused.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from pyproj.transformer import TransformerGroup
 
 from app.formats.crs_search import Box, find_systems
 from app.formats.features import FileInvalid, FormatReader, SourceFeature
-from app.formats.positions import Json, positions_of, replace_positions, unreadable
+from app.formats.positions import Json, positions_of, replace_positions, unreadable_geometry
 from app.geometry import GeometryInvalid, Problem
 from app.policy.files import CRS_LENGTH
 
@@ -129,7 +130,7 @@ class Projection:
             f"The position ({x:.10g}, {y:.10g}) is outside the area of {self.name}, the coordinate "
             "reference system of the file. Check the position and the system."
         )
-        return unreadable(message, "out_of_range")
+        return unreadable_geometry(message, "out_of_range")
 
 
 @lru_cache(maxsize=32)
@@ -143,22 +144,27 @@ def read_crs(text: str) -> Projection:
         FileInvalid: the text is none of these, or the system has no horizontal coordinates that can
             be transformed to WGS 84.
     """
-    crs = _horizontal(_parsed(text.strip()))
-    name = _name(crs)
+    crs = _horizontal_crs(_parse_crs(text.strip()))
+    name = _crs_name(crs)
     if crs.equals(_WGS84, ignore_axis_order=True):
         return Projection("EPSG:4326", 0, True, None, _transformer(_WGS84, allow_ballpark=False))
     try:
-        return _projection(name, crs)
+        return _make_projection(name, crs)
     except (ProjError, IndexError):
         raise FileInvalid(
-            f"Coordinates in {name} cannot be transformed to WGS 84{_method(crs)}. {_CONVERT}"
+            f"Coordinates in {name} cannot be transformed to WGS 84{_by_projection(crs)}. "
+            f"{_CONVERT}"
         ) from None
 
 
-def _method(crs: CRS) -> str:
+def _by_projection(crs: CRS) -> str:
     """The end of a sentence that names the projection of a system; empty if it has none."""
     operation = crs.coordinate_operation
-    return f": its projection is “{_printable(operation.method_name, 60)}”" if operation else ""
+    return (
+        f": its projection is “{_printable_beginning(operation.method_name, 60)}”"
+        if operation
+        else ""
+    )
 
 
 def chosen_projection(
@@ -191,7 +197,7 @@ def in_degrees(feature: SourceFeature, projection: Projection | None) -> SourceF
         return replace(feature, geometry=None, problems=problems)
 
 
-def _parsed(text: str) -> CRS:
+def _parse_crs(text: str) -> CRS:
     """The system that a text names or defines. Raises FileInvalid."""
     if len(text) > CRS_LENGTH:
         raise FileInvalid(
@@ -204,15 +210,15 @@ def _parsed(text: str) -> CRS:
         if re.match(r"\w+\s*[\[(]", text):
             return CRS.from_wkt(_without_files(text))
     except (ProjError, UnicodeEncodeError):  # the latter: half a surrogate pair
-        raise _unknown(text) from None
-    raise _unknown(text)
+        raise _unknown_crs(text) from None
+    raise _unknown_crs(text)
 
 
-def _unknown(text: str) -> FileInvalid:
+def _unknown_crs(text: str) -> FileInvalid:
     systems = find_systems(text, (), _SUGGESTIONS) if len(text) < _LONGEST_NAME else []
     suggestions = " or ".join(f"{system.code} ({system.name})" for system in systems)
     return FileInvalid(
-        f'"{_printable(text, 60)}" is not a known coordinate reference system. '
+        f'"{_printable_beginning(text, 60)}" is not a known coordinate reference system. '
         + (f"Do you mean {suggestions}?" if suggestions else _GIVE)
     )
 
@@ -243,30 +249,35 @@ def _without_files(wkt: str) -> str:
     return wkt
 
 
-def _horizontal(crs: CRS) -> CRS:
-    """The horizontal part of a system, rebuilt from the parts that ``_definition`` allows."""
+def _horizontal_crs(crs: CRS) -> CRS:
+    """The horizontal part of a system, rebuilt from the parts that ``_horizontal_definition``
+    allows.
+    """
     try:
-        definition = _definition(crs.to_json_dict())
+        definition = _horizontal_definition(crs.to_json_dict())
         return CRS.from_json_dict(definition).to_2d()
     except (ProjError, LookupError, TypeError, ValueError):  # ValueError: not even JSON
         raise FileInvalid(
-            f"{_printable(crs.name, _NAME_LENGTH)} is not a projected or geographic coordinate "
-            f"reference system, so there is no way from it to WGS 84. {_CONVERT}"
+            f"{_printable_beginning(crs.name, _NAME_LENGTH)} is not a projected or geographic "
+            f"coordinate reference system, so there is no way from it to WGS 84. {_CONVERT}"
         ) from None
 
 
-def _definition(crs: Json) -> Json:
+def _horizontal_definition(crs: Json) -> Json:
     """The PROJJSON of the horizontal part of a system. Raises LookupError if there is none."""
     kind = crs["type"]
     if kind == "CompoundCRS":
-        return _definition(crs["components"][0])
+        return _horizontal_definition(crs["components"][0])
     if kind == "BoundCRS":
         _check_numeric(crs["transformation"])
-        target = _definition(crs["target_crs"])
-        crs = {**crs, "source_crs": _definition(crs["source_crs"]), "target_crs": target}
+        target = _horizontal_definition(crs["target_crs"])
+        crs = {**crs, "source_crs": _horizontal_definition(crs["source_crs"]), "target_crs": target}
     elif kind == "ProjectedCRS":
         _check_numeric(crs["conversion"])
-        crs = {**crs, "base_crs": _definition({"type": "GeographicCRS", **crs["base_crs"]})}
+        crs = {
+            **crs,
+            "base_crs": _horizontal_definition({"type": "GeographicCRS", **crs["base_crs"]}),
+        }
     elif kind != "GeographicCRS":
         raise LookupError(kind)
     return {name: value for name, value in crs.items() if name not in ("remarks", "$schema")}
@@ -285,7 +296,7 @@ def _check_numeric(operation: Json) -> None:
             raise LookupError("parameter")
 
 
-def _name(crs: CRS) -> str:
+def _crs_name(crs: CRS) -> str:
     """The code of a system, or its name if it has no code, or that of another system."""
     if crs.is_bound and crs.source_crs:
         crs = crs.source_crs
@@ -295,7 +306,7 @@ def _name(crs: CRS) -> str:
     for authority in ("EPSG", "ESRI"):
         if code := crs.to_authority(authority, min_confidence=_CONFIDENCE):
             return ":".join(code)
-    return _printable(str(crs.name), _NAME_LENGTH)
+    return _printable_beginning(str(crs.name), _NAME_LENGTH)
 
 
 def _has_definition_of(crs: CRS, authority: str, code: str) -> bool:
@@ -308,15 +319,15 @@ def _has_definition_of(crs: CRS, authority: str, code: str) -> bool:
         official.geodetic_crs
         and official.geodetic_crs.equals(crs.geodetic_crs, ignore_axis_order=True)
         and official.coordinate_operation == crs.coordinate_operation
-        and _units(official) == _units(crs)
+        and _axis_units(official) == _axis_units(crs)
     )
 
 
-def _units(crs: CRS) -> set[float]:
+def _axis_units(crs: CRS) -> set[float]:
     return {axis.unit_conversion_factor for axis in crs.axis_info}
 
 
-def _projection(name: str, crs: CRS) -> Projection:
+def _make_projection(name: str, crs: CRS) -> Projection:
     """The projection of a system. Raises ProjError or IndexError if PROJ cannot compute it.
 
     PROJ uses the operation that fits best at each position; the first one covers most of the area.
@@ -330,28 +341,28 @@ def _projection(name: str, crs: CRS) -> Projection:
             "had the same datum, and can be off by a meter or by hundreds, depending on the datum."
         )
         return Projection(name, None, False, note, _transformer(crs, allow_ballpark=True))
-    accuracy = _accuracy(group.transformers[0])
+    accuracy = _transformer_accuracy(group.transformers[0])
     is_exact = accuracy is not None and accuracy <= _EXACT
-    note = "" if is_exact else _note(name, group, accuracy)
+    note = "" if is_exact else _operation_note(name, group, accuracy)
     return Projection(name, accuracy, False, note or None, _transformer(crs, allow_ballpark=False))
 
 
-def _accuracy(transformer: Transformer) -> float | None:
+def _transformer_accuracy(transformer: Transformer) -> float | None:
     """The accuracy in meters, or None if unknown. PROJ 9.8 reports none for pure projections."""
-    if transformer.operations and not _shifts(transformer):
+    if transformer.operations and not _datum_shifts(transformer):
         return 0.0
     return transformer.accuracy if transformer.accuracy >= 0 else None
 
 
-def _shifts(transformer: Transformer) -> list[str]:
+def _datum_shifts(transformer: Transformer) -> list[str]:
     """The names of the steps that lead from one datum to another."""
     steps = transformer.operations or ()
     return [step.name for step in steps if step.type_name != "Conversion"]
 
 
-def _note(name: str, group: TransformerGroup, accuracy: float | None) -> str:
+def _operation_note(name: str, group: TransformerGroup, accuracy: float | None) -> str:
     """A sentence about the operation that is used, its accuracy, and a better one."""
-    shifts = _printable(" + ".join(_shifts(group.transformers[0])), 300)
+    shifts = _printable_beginning(" + ".join(_datum_shifts(group.transformers[0])), 300)
     quality = f"accurate to about {accuracy:g} m" if accuracy is not None else "of unknown accuracy"
     note = f"{name} is transformed to WGS 84 by “{shifts}”, {quality}."
     if any(
@@ -368,7 +379,7 @@ def _transformer(crs: CRS, *, allow_ballpark: bool) -> Transformer:
     )
 
 
-def _printable(text: str, length: int) -> str:
+def _printable_beginning(text: str, length: int) -> str:
     """The printable beginning of a text, for a message."""
     text = "".join(character for character in text[: length + 1] if character.isprintable())
     return f"{text[:length]}…" if len(text) > length else text

@@ -55,23 +55,23 @@ def find_systems(
     """
 
     def rank(info: CRSInfo, use: AreaOfUse, position: Position) -> int:
-        place = _place(info, use, position)
+        place = _unprojected_place(info, use, position)
         if place is None:
             return 2
-        return 0 if set(_folded(country_of(place)).split()) & set(words) else 1
+        return 0 if set(_folded_text(country_of(place)).split()) & set(words) else 1
 
-    words = _folded(text).split()
+    words = _folded_text(text).split()
     if not words:
         return []
     matches = [
-        (not any(_is_within(place, use.bounds) for place in near), _unlikeliness(info), info, use)
-        for info, use in _projected(None)
-        if _has_words(_folded(f"EPSG:{info.code} {info.name} {use.name}"), words)
+        (not any(_is_within(place, use.bounds) for place in near), _sort_key(info), info, use)
+        for info, use in _projected_systems(None)
+        if _has_words(_folded_text(f"EPSG:{info.code} {info.name} {use.name}"), words)
     ]
     likely = sorted(matches)[:_CANDIDATES]
     if position is not None:
         likely.sort(key=lambda match: rank(match[2], match[3], position))
-    return [_system(info, use) for _, _, info, use in likely[:most]]
+    return [_projected_system(info, use) for _, _, info, use in likely[:most]]
 
 
 def nearest_systems(
@@ -89,14 +89,14 @@ def nearest_systems(
     west, east = (pick(place[0] for place in near) for pick in (min, max))
     south, north = (pick(place[1] for place in near) for pick in (min, max))
     placed = []
-    for info, use in _projected(AreaOfInterest(west, south, east, north)):
-        if place := _place(info, use, position):
-            distance = round(min(_distance(place, other) for other in near), 2)
+    for info, use in _projected_systems(AreaOfInterest(west, south, east, north)):
+        if place := _unprojected_place(info, use, position):
+            distance = round(min(_degrees_between(place, other) for other in near), 2)
             if distance <= _NEAR:
-                placed.append((distance, _unlikeliness(info), place, _system(info, use)))
+                placed.append((distance, _sort_key(info), place, _projected_system(info, use)))
     distinct: list[tuple[Position, ProjectedSystem]] = []
     for _, _, place, system in sorted(placed):
-        if all(_distance(place, other) > _EQUIVALENT for other, _ in distinct):
+        if all(_degrees_between(place, other) > _EQUIVALENT for other, _ in distinct):
             distinct.append((place, system))
     return [system for _, system in distinct[:most]]
 
@@ -126,18 +126,18 @@ def _within_180(longitude: float) -> float:
     return (longitude + 180) % 360 - 180
 
 
-def _projected(area: AreaOfInterest | None) -> Iterator[tuple[CRSInfo, AreaOfUse]]:
+def _projected_systems(area: AreaOfInterest | None) -> Iterator[tuple[CRSInfo, AreaOfUse]]:
     for info in query_crs_info("EPSG", PJType.PROJECTED_CRS, area_of_interest=area):
         use = info.area_of_use
         if use is not None and (use.east - use.west) % 360 <= _LARGEST:
             yield info, use
 
 
-def _system(info: CRSInfo, use: AreaOfUse) -> ProjectedSystem:
+def _projected_system(info: CRSInfo, use: AreaOfUse) -> ProjectedSystem:
     return ProjectedSystem(f"EPSG:{info.code}", str(info.name), str(use.name))
 
 
-def _place(info: CRSInfo, use: AreaOfUse, position: Position) -> Position | None:
+def _unprojected_place(info: CRSInfo, use: AreaOfUse, position: Position) -> Position | None:
     """The longitude and latitude of a position in a system, without a change of datum; None: it is
     outside the area of the system."""
     try:
@@ -156,7 +156,7 @@ def _is_within(place: Position, bounds: tuple[float, float, float, float]) -> bo
     return is_between and south - _MARGIN <= latitude <= north + _MARGIN
 
 
-def _distance(place: Position, other: Position) -> float:
+def _degrees_between(place: Position, other: Position) -> float:
     """The degrees of latitude between two places."""
     (longitude, latitude), (other_longitude, other_latitude) = place, other
     east = abs(longitude - other_longitude) % 360
@@ -164,7 +164,7 @@ def _distance(place: Position, other: Position) -> float:
     return math.hypot(width, latitude - other_latitude)
 
 
-def _unlikeliness(info: CRSInfo) -> tuple[bool, bool, int]:
+def _sort_key(info: CRSInfo) -> tuple[bool, bool, int]:
     """A key that sorts equivalent systems: first those with a current datum, and those whose name
     has no addition in parentheses, such as another order of the axes."""
     is_old = info.name.partition(" / ")[0] not in _CURRENT_DATUMS
@@ -176,6 +176,6 @@ def _has_words(text: str, words: Sequence[str]) -> bool:
     return all(word in text or word in joined for word in words)
 
 
-def _folded(text: str) -> str:
+def _folded_text(text: str) -> str:
     letters = unicodedata.normalize("NFKD", text.casefold()).translate(_STROKES)
     return "".join(letter for letter in letters if not unicodedata.combining(letter))

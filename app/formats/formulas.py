@@ -19,14 +19,14 @@ _WITHIN: Final = re.compile(rf"({_SEPARATOR})(?={_FORMULA})")
 _GUARDED_WITHIN: Final = re.compile(rf"({_SEPARATOR})'(?={_FORMULA})")
 
 
-def guard(text: str) -> str:
+def guard_formulas(text: str) -> str:
     """Return a text with an apostrophe wherever a formula could begin."""
     if _WITHIN.search(text):  # much faster than sub() where there is nothing to replace
         text = _WITHIN.sub(r"\1'", text)
     return f"'{text}" if _START.match(text) else text
 
 
-def unguard(text: str) -> str:
-    """Return the text that ``guard`` was given."""
+def unguard_formulas(text: str) -> str:
+    """Return the text that ``guard_formulas`` was given."""
     text = _GUARDED_WITHIN.sub(r"\1", text)
     return text[1:] if text[:1] == "'" and _START.match(text, 1) else text

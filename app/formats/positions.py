@@ -20,7 +20,7 @@ _HUGE: Final = 1e300  # integers in a file may be too long for a float
 _DEEPEST: Final = 4  # arrays around a position, or collections in one another
 
 
-def unreadable(message: str, code: str = "unreadable") -> Problem:
+def unreadable_geometry(message: str, code: str = "unreadable") -> Problem:
     """The problem of a feature whose geometry its reader cannot interpret."""
     return whole_problem(code, message, "geometry")
 
@@ -39,7 +39,7 @@ def positions_of(geometry: Json) -> Points:
         positions.append(position[:2])
         return position
 
-    _mapped(geometry, add)
+    _map_positions(geometry, add)
     try:
         return np.array(positions, dtype=float).reshape(-1, 2)
     except OverflowError:  # an integer of hundreds of digits
@@ -80,16 +80,16 @@ def is_degrees(position: tuple[float, float]) -> bool:
 def replace_positions(geometry: Json, points: Points) -> Json:
     """Return the geometry with other positions, in the order of ``positions_of``."""
     rest: Iterator[list[float]] = iter(points.tolist())
-    return _mapped(geometry, lambda _: next(rest))
+    return _map_positions(geometry, lambda _: next(rest))
 
 
-def _mapped(geometry: Any, change: Callable[[list[Any]], list[Any]], depth: int = 0) -> Json:
+def _map_positions(geometry: Any, change: Callable[[list[Any]], list[Any]], depth: int = 0) -> Json:
     """A geometry with only its type and its changed positions."""
     if not isinstance(geometry, dict) or depth > _DEEPEST:
-        raise GeometryInvalid([unreadable("The geometry is not one of GeoJSON.")])
+        raise GeometryInvalid([unreadable_geometry("The geometry is not one of GeoJSON.")])
     kind = geometry.get("type")
     if kind == "GeometryCollection" and isinstance(geometry.get("geometries"), list):
-        members = [_mapped(member, change, depth + 1) for member in geometry["geometries"]]
+        members = [_map_positions(member, change, depth + 1) for member in geometry["geometries"]]
         return {"type": kind, "geometries": members}
     return {"type": kind, "coordinates": _mapped_arrays(geometry.get("coordinates"), change)}
 
@@ -106,4 +106,4 @@ def _mapped_arrays(
 
 def _not_a_position() -> GeometryInvalid:
     message = "`coordinates` are not arrays of positions, each of two or three finite numbers."
-    return GeometryInvalid([unreadable(message, "wrong_position")])
+    return GeometryInvalid([unreadable_geometry(message, "wrong_position")])

@@ -27,7 +27,7 @@ def split_at_antimeridian(value: dict[str, Any]) -> dict[str, Any] | None:
     """
     is_multi = value["type"] == "MultiPolygon"
     rings = read_rings(value["coordinates"], multi=is_multi, max_positions=GEOMETRY_POSITIONS)
-    lon = None if rings is None else _unwrapped(rings)
+    lon = None if rings is None else _unwrap_rings(rings)
     if rings is None or lon is None:
         return None
     unwrapped = build_polygons(replace(rings, lon=lon))
@@ -42,14 +42,14 @@ def split_at_antimeridian(value: dict[str, Any]) -> dict[str, Any] | None:
         polygons = shapely.get_parts(shapely.get_parts(inside))
         is_polygon = shapely.get_type_id(polygons) == shapely.GeometryType.POLYGON
         polygons = polygons[is_polygon & ~shapely.is_empty(polygons)]
-        parts += [_moved(polygon, -turn) if turn else polygon for polygon in polygons]
+        parts += [_move_polygon(polygon, -turn) if turn else polygon for polygon in polygons]
     whole = shapely.multipolygons(parts)
     if not timed.is_valid(whole, VALIDATION_SECONDS / 4)[0]:
         return None
-    return {"type": "MultiPolygon", "coordinates": [_coordinates(part) for part in parts]}
+    return {"type": "MultiPolygon", "coordinates": [_polygon_coordinates(part) for part in parts]}
 
 
-def _unwrapped(rings: Rings) -> Floats | None:
+def _unwrap_rings(rings: Rings) -> Floats | None:
     """Longitudes without jumps within each part, beyond ±180 if need be."""
     lon = np.concatenate(
         [
@@ -69,13 +69,13 @@ def _unwrapped(rings: Rings) -> Floats | None:
     return moved
 
 
-def _moved(polygon: Any, degrees: int) -> Any:
+def _move_polygon(polygon: Any, degrees: int) -> Any:
     return shapely.transform(
         polygon,
         lambda xy: np.column_stack((np.round(xy[:, 0] + degrees, _DECIMALS), xy[:, 1])),
     )
 
 
-def _coordinates(polygon: Any) -> list[Any]:
+def _polygon_coordinates(polygon: Any) -> list[Any]:
     wound = shapely.orient_polygons(polygon)  # counter-clockwise, as stored
     return [shapely.get_coordinates(ring).tolist() for ring in shapely.get_rings(wound)]

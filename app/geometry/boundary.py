@@ -94,7 +94,7 @@ def read_boundary(
         bounds = boundary_bounds(rings)
         return Boundary(
             type=kind,
-            text=_geojson(kind, coordinates, rings, wrongly_wound(rings, polygons)),
+            text=_geojson_text(kind, coordinates, rings, wrongly_wound(rings, polygons)),
             area_m2=_area_m2(rings),
             bounds=bounds,
             positions=len(rings.lon),
@@ -131,7 +131,7 @@ def _too_complex(reason: str) -> Problem:
     return Place().problem("too_complex", message)
 
 
-def _validate(polygons: Any, _: float) -> tuple[bool, float]:
+def _validate_timed(polygons: Any, _: float) -> tuple[bool, float]:
     """Return True if a geometry is valid, and the processor seconds that checking it took."""
     began = thread_time()
     return bool(shapely.is_valid(polygons)), thread_time() - began
@@ -150,17 +150,17 @@ def _shape_problems(
     if ambiguous:
         yield from ambiguous
         return
-    validate = _validate if is_cheap else timed.is_valid
+    validate = _validate_timed if is_cheap else timed.is_valid
     is_valid, seconds = validate(polygons, VALIDATION_SECONDS)
     if is_valid is None:
         yield _too_complex("is too complex to validate")
     elif not is_valid:
-        yield from _faults(rings, polygons, seconds, is_cheap, expensive)
+        yield from _locate_faults(rings, polygons, seconds, is_cheap, expensive)
     elif is_wide:
         yield from _oversize_problems(rings)
 
 
-def _faults(
+def _locate_faults(
     rings: Rings, polygons: Any, seconds: float, is_cheap: bool, expensive: Slot
 ) -> Iterator[Problem]:
     """Yield the faults; only that there is one, if locating them takes too long.
@@ -187,7 +187,7 @@ def _oversize_problems(rings: Rings) -> Iterator[Problem]:
             yield rings.place(ring).problem("too_large", message)
 
 
-def _geojson(kind: str, coordinates: Any, rings: Rings, reverse: Booleans) -> str:
+def _geojson_text(kind: str, coordinates: Any, rings: Rings, reverse: Booleans) -> str:
     """Return the GeoJSON text. ``reverse`` says which rings to reverse, counted over all parts."""
     json = rings.json
     if reverse.any():

@@ -100,11 +100,11 @@ def boundary_bounds(rings: Rings) -> Bounds:
         np.maximum.reduceat(rings.lon, firsts).tolist(),
         strict=True,
     )
-    west, east = _tightest(sorted(intervals))
+    west, east = _tightest_interval(sorted(intervals))
     return Bounds(west, float(rings.lat.min()), east, float(rings.lat.max()))
 
 
-def _tightest(intervals: list[tuple[float, float]]) -> tuple[float, float]:
+def _tightest_interval(intervals: list[tuple[float, float]]) -> tuple[float, float]:
     """Return the smallest interval of the circle that contains all intervals, sorted by west.
 
     It is the complement of the largest gap. On a tie the gap at the antimeridian counts, so that a

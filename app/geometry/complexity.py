@@ -60,7 +60,8 @@ def is_cheap_to_validate(rings: Rings) -> bool:
         return True
     runs, parts = _run_boxes(rings), _ring_boxes(rings)
     return (
-        _comparing_seconds(_grouped(runs)) + _comparing_seconds(_grouped(parts)) <= _CHEAP
+        _comparing_seconds(_grouped_boxes(runs)) + _comparing_seconds(_grouped_boxes(parts))
+        <= _CHEAP
         or _comparing_seconds(runs) + _comparing_seconds(parts) <= _CHEAP
     )
 
@@ -96,7 +97,7 @@ def _ring_boxes(rings: Rings) -> Boxes:
     return Boxes(sides, outside, inside, part)
 
 
-def _grouped(boxes: Boxes) -> Boxes:
+def _grouped_boxes(boxes: Boxes) -> Boxes:
     """Boxes around _GROUP neighbors each, as if every member were compared with every other."""
     starts = np.arange(0, len(boxes.part), _GROUP)
     seconds = np.add.reduceat(boxes.outside, starts) * _GROUP

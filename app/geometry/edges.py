@@ -17,7 +17,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from app.geometry.problems import Problem, described
+from app.geometry.problems import Problem, describe_json_value
 from app.geometry.rings import Rings
 
 
@@ -36,7 +36,7 @@ def _edge_problem(rings: Rings, start: int, ambiguous: bool) -> Problem:
     ring = bisect_right(rings.starts, start) - 1
     place = rings.place(ring).at(start - rings.starts[ring])
     (west, east), (lat, to_lat) = rings.lon[start : start + 2], rings.lat[start : start + 2]
-    ends = f"{described(float(west))} to {described(float(east))}"
+    ends = f"{describe_json_value(float(west))} to {describe_json_value(float(east))}"
     message = f": the edge starting here goes from longitude {ends}"
     if ambiguous:
         message = (
@@ -49,10 +49,10 @@ def _edge_problem(rings: Rings, start: int, ambiguous: bool) -> Problem:
         "boundary there into a MultiPolygon with a part on each side. If the edge is meant to go "
         "the long way around, add positions in between."
     )
-    return place.problem("antimeridian", message, _crossing(west, lat, east, to_lat))
+    return place.problem("antimeridian", message, _antimeridian_crossing(west, lat, east, to_lat))
 
 
-def _crossing(lon: float, lat: float, to_lon: float, to_lat: float) -> list[float]:
+def _antimeridian_crossing(lon: float, lat: float, to_lon: float, to_lat: float) -> list[float]:
     """Return where an edge meets the antimeridian, in the plane, on the side of its start."""
     side = 180.0 if lon > 0 else -180.0
     before, after = 180 - abs(lon), 180 - abs(to_lon)

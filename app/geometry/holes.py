@@ -30,7 +30,7 @@ def split_holes(polygon: Any, seconds: float) -> list[Any] | None:
     Returns:
         The parts, counter-clockwise, from west to east; None where it took too long, or failed.
     """
-    triangles = _triangles(polygon, seconds)
+    triangles = _triangulate(polygon, seconds)
     if triangles is None:
         return None
     corners = shapely.get_coordinates(shapely.get_parts(triangles)).reshape(-1, 4, 2)
@@ -38,7 +38,7 @@ def split_holes(polygon: Any, seconds: float) -> list[Any] | None:
     edges = np.concatenate([edges, edges[:, ::-1]])
     edges = edges[np.lexsort(edges[:, 0].T)]
     rings = shapely.get_rings(polygon)
-    cuts = [cut for hole in rings[1:] for cut in _cuts(shapely.get_coordinates(hole), edges)]
+    cuts = [cut for hole in rings[1:] for cut in _hole_cuts(shapely.get_coordinates(hole), edges)]
     lines = shapely.union_all([*rings, *map(shapely.LineString, cuts)])
     faces = shapely.get_parts(shapely.polygonize([lines]))
     shapely.prepare(polygon)
@@ -52,21 +52,21 @@ def split_holes(polygon: Any, seconds: float) -> list[Any] | None:
     return list(shapely.orient_polygons(parts[np.lexsort((south, west))]))
 
 
-def _triangles(polygon: Any, seconds: float) -> Any:
+def _triangulate(polygon: Any, seconds: float) -> Any:
     if shapely.get_num_coordinates(polygon) > SMALL:
         return timed.triangles(polygon, seconds)
     for side in (1, -1):  # where holes touch, GEOS may fail, but not with the mirror image
         with suppress(shapely.errors.GEOSException):
-            return _turned(shapely.constrained_delaunay_triangles(_turned(polygon, side)), side)
+            return _mirrored(shapely.constrained_delaunay_triangles(_mirrored(polygon, side)), side)
     return None
 
 
-def _turned(shape: Any, side: int) -> Any:
+def _mirrored(shape: Any, side: int) -> Any:
     """A shape, or with -1 its mirror image."""
     return shapely.transform(shape, lambda positions: positions * (side, 1) + 0.0)
 
 
-def _cuts(hole: Floats, edges: Floats) -> list[Floats]:
+def _hole_cuts(hole: Floats, edges: Floats) -> list[Floats]:
     """The cuts to the west and to the east of a hole. There may be none where it touches another
     ring, and so is joined to that already.
 

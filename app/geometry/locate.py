@@ -70,7 +70,7 @@ def segments_at(
     one starts there, so a fault at a position has the index of that position.
     """
     x, y = lon - fault.lon, lat - fault.lat
-    distance = _distances(x, y)
+    distance = _distances_from_origin(x, y)
     if usable is not None:
         distance[~usable] = np.inf
     near = distance <= max(NEAR, distance.min())
@@ -107,7 +107,7 @@ def self_crossings(lon: Floats, lat: Floats, end: float) -> Iterator[FaultLocati
             return
 
 
-def _distances(x: Floats, y: Floats) -> Floats:
+def _distances_from_origin(x: Floats, y: Floats) -> Floats:
     """Return the distance of each segment of a line from the origin."""
     dx, dy = np.diff(x), np.diff(y)
     squared = dx * dx + dy * dy

@@ -6,7 +6,13 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Final
 
-from app.geometry.problems import MAX_PROBLEMS, GeometryInvalid, Problem, described, whole_problem
+from app.geometry.problems import (
+    MAX_PROBLEMS,
+    GeometryInvalid,
+    Problem,
+    describe_json_value,
+    whole_problem,
+)
 
 # RFC 7946 section 5 allows `bbox`; `crs` is from GeoJSON 2008 and is checked separately.
 _MEMBERS = frozenset({"type", "coordinates", "bbox", "crs"})
@@ -44,10 +50,10 @@ def read_members(
     the first case the other members are not checked: they may belong to another type of object.
     """
     if not isinstance(value, dict):
-        message = f"{field} must be a GeoJSON object, not {described(value)}."
+        message = f"{field} must be a GeoJSON object, not {describe_json_value(value)}."
         raise GeometryInvalid([whole_problem("not_an_object", message, field)])
     if "type" not in value:
-        message = f"{field} has no `type`; send {_choice(types)}."
+        message = f"{field} has no `type`; send {_types_text(types)}."
         raise GeometryInvalid([whole_problem("missing_member", message, f"{field}.type")])
     if value["type"] not in types:
         raise GeometryInvalid([_wrong_type(value["type"], types, field)])
@@ -69,13 +75,13 @@ def _other_problems(value: dict[object, object], field: str) -> Iterator[Problem
         yield whole_problem("wrong_crs", message, f"{field}.crs")
     for name in value:
         if name not in _MEMBERS:
-            message = f"A GeoJSON geometry has no member {described(name)}. Leave it out."
+            message = f"A GeoJSON geometry has no member {describe_json_value(name)}. Leave it out."
             yield whole_problem("unknown_member", message, f"{field}.{str(name)[:64]}")
 
 
 def _wrong_type(sent: object, types: tuple[str, ...], field: str) -> Problem:
     """Return the problem of a ``type`` that is not accepted, with what to send instead."""
-    message = f"{field}.type must be {_choice(types)}, not {described(sent)}."
+    message = f"{field}.type must be {_types_text(types)}, not {describe_json_value(sent)}."
     if isinstance(sent, str) and len(sent) <= _LONGEST_NAME:
         same = [name for name in types if name.lower() == sent.strip().lower()]
         hint = f'Write it "{same[0]}".' if same else _TYPE_HINTS.get(sent, "")
@@ -83,7 +89,7 @@ def _wrong_type(sent: object, types: tuple[str, ...], field: str) -> Problem:
     return whole_problem("wrong_type", message, f"{field}.type")
 
 
-def _choice(types: tuple[str, ...]) -> str:
+def _types_text(types: tuple[str, ...]) -> str:
     return " or ".join(f'"{name}"' for name in types)
 
 

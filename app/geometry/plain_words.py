@@ -42,14 +42,14 @@ def plain_message(code: str, message: str) -> str:
     """The message of a problem or a warning for somebody who sees its place."""
     if plain := _BY_CODE.get(code):
         return plain
-    text = _SUBJECT.sub(_subject, _WITH_COLON.sub("", message))
+    text = _SUBJECT.sub(_place_name, _WITH_COLON.sub("", message))
     text = _TYPE.sub("The type ", text).replace("`coordinates` ", "The geometry ")
     text = text.replace("Send degrees in WGS84.", "It must be in degrees (WGS 84).")
     text = text.replace("`", "")
     return text[:1].upper() + text[1:]
 
 
-def _subject(place: re.Match[str]) -> str:
+def _place_name(place: re.Match[str]) -> str:
     """The plain name of a place, by its finest index."""
     last = place[0].rpartition(", ")[2].partition(" ")[0]
     return _NAMES[last.lower()]

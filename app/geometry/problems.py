@@ -122,7 +122,7 @@ def whole_problem(code: str, message: str, field: str) -> Problem:
     return Problem(code, message, None, None, None, None, field)
 
 
-def described(value: object) -> str:
+def describe_json_value(value: object) -> str:
     """A short description of a JSON value of any size, for a message."""
     if isinstance(value, str):
         return f'"{value[:40]}…"' if len(value) > 40 else f'"{value}"'

@@ -81,7 +81,7 @@ def read_rings(coordinates: object, *, multi: bool, max_positions: int) -> Rings
     positions = list(chain.from_iterable(rings))
     if json is None or not _are_lists(positions):
         return None
-    ordinates = _ordinates(positions)
+    ordinates = _ring_ordinates(positions)
     if ordinates is None or any(ring[0] != ring[-1] for ring in rings):
         return None
     starts = list(accumulate(counts, initial=0))
@@ -132,7 +132,7 @@ def _json_of_numbers(coordinates: object) -> bytes | None:
     return None if any(byte in json for byte in b'"tf') else json
 
 
-def _ordinates(positions: list[list[Any]]) -> tuple[Floats, Floats] | None:
+def _ring_ordinates(positions: list[list[Any]]) -> tuple[Floats, Floats] | None:
     """Return longitudes and latitudes; None when a position has a wrong length or range."""
     count, sizes = len(positions), set(map(len, positions))
     if not sizes <= {2, 3}:
@@ -144,11 +144,11 @@ def _ordinates(positions: list[list[Any]]) -> tuple[Floats, Floats] | None:
         last = np.fromiter(map(itemgetter(-1), positions), float, count) if 3 in sizes else lat
     except (TypeError, ValueError):  # an array, object or null where a number should be
         return None
-    is_in_range = _within(lon, 180) and _within(lat, 90)
-    is_in_range = is_in_range and (last is lat or _within(last, MAX_HEIGHT))
+    is_in_range = _all_within(lon, 180) and _all_within(lat, 90)
+    is_in_range = is_in_range and (last is lat or _all_within(last, MAX_HEIGHT))
     return (lon, lat) if is_in_range else None
 
 
-def _within(ordinates: Floats, limit: float) -> bool:
+def _all_within(ordinates: Floats, limit: float) -> bool:
     """True if all are within ±limit; NaN is not."""
     return bool(-limit <= ordinates.min() and ordinates.max() <= limit)

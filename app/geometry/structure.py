@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from math import copysign
 from typing import Any
 
-from app.geometry.problems import Place, Problem, described
+from app.geometry.problems import Place, Problem, describe_json_value
 
 MIN_POSITIONS = 4
 """A ring's first and last position are the same, so this is a triangle."""
@@ -35,7 +35,9 @@ def structure_problems(kind: str, coordinates: object, max_positions: int) -> It
     """
     top = Place()
     if not isinstance(coordinates, list):
-        yield top.problem("not_an_array", f"must be an array, not {described(coordinates)}.")
+        yield top.problem(
+            "not_an_array", f"must be an array, not {describe_json_value(coordinates)}."
+        )
         return
     if not coordinates:
         yield top.problem("empty", f"is empty. A {kind} has {_SHAPES[kind][1]}.")
@@ -49,14 +51,14 @@ def structure_problems(kind: str, coordinates: object, max_positions: int) -> It
         )
         return
     parts = coordinates if kind == "MultiPolygon" else [coordinates]
-    count = _count(parts)
+    count = _count_positions(parts)
     if count > max_positions:
         message = f"has {count:,} positions; a boundary may have {max_positions:,}. Simplify it."
         yield top.problem("too_many_positions", message)
         return
-    depth = 1 + _depth(coordinates[0])
+    depth = 1 + _array_depth(coordinates[0])
     if depth not in (0, _SHAPES[kind][0]) and all(
-        1 + _depth(member) == depth for member in coordinates
+        1 + _array_depth(member) == depth for member in coordinates
     ):
         message = f"is nested {depth} deep. A {kind} is {_SHAPES[kind][0]} deep"
         yield top.problem("wrong_nesting", f"{message}: {_SHAPES[kind][1]}.")
@@ -95,13 +97,13 @@ def _clamped_ordinate(ordinate: Any, limit: float) -> Any:
     return copysign(limit, ordinate) if is_beyond else ordinate
 
 
-def _count(parts: list[object]) -> int:
+def _count_positions(parts: list[object]) -> int:
     """Count the positions of everything that may be a ring."""
     lists = [part for part in parts if isinstance(part, list)]
     return sum(len(ring) for part in lists for ring in part if isinstance(ring, list))
 
 
-def _depth(value: object) -> int:
+def _array_depth(value: object) -> int:
     """Count the arrays around the first number, or return -1 when there is none."""
     depth = 0
     while isinstance(value, list) and value:
@@ -112,7 +114,7 @@ def _depth(value: object) -> int:
 def _part_problems(part: object, index: int | None) -> Iterator[Problem]:
     """Yield the errors of one part: an exterior ring and its holes."""
     if not isinstance(part, list):
-        message = f"must be an array of rings, not {described(part)}."
+        message = f"must be an array of rings, not {describe_json_value(part)}."
         yield Place(index).problem("not_an_array", message)
     elif not part:
         yield Place(index).problem("empty", "has no rings. Leave the part out.")
@@ -124,7 +126,7 @@ def _part_problems(part: object, index: int | None) -> Iterator[Problem]:
 def _ring_problems(ring: object, place: Place) -> Iterator[Problem]:
     """Yield the errors of one ring."""
     if not isinstance(ring, list):
-        message = f"must be an array of positions, not {described(ring)}."
+        message = f"must be an array of positions, not {describe_json_value(ring)}."
         yield place.problem("not_an_array", message)
     elif not ring:
         yield place.problem("empty", "has no positions. Leave the ring out.")
@@ -157,13 +159,13 @@ def _not_closed(ring: list[list[float]], last: Place) -> Problem:
 def position_problems(position: object, place: Place, field: str = "geometry") -> Iterator[Problem]:
     """Yield the errors of one position: it has two or three finite numbers, in range."""
     if not isinstance(position, list):
-        message = f"must be an array [longitude, latitude], not {described(position)}."
+        message = f"must be an array [longitude, latitude], not {describe_json_value(position)}."
         yield place.problem("not_an_array", message, field=field)
     elif len(position) not in (2, 3):
         message = f"has {len(position)} elements; it must have two numbers [longitude, latitude]"
         yield place.problem("wrong_position", f"{message}, or three.", field=field)
     elif invalid := [ordinate for ordinate in position if not _is_finite(ordinate)]:
-        message = f"must hold finite numbers only, not {described(invalid[0])}."
+        message = f"must hold finite numbers only, not {describe_json_value(invalid[0])}."
         yield place.problem("not_a_number", message, field=field)
     elif message := _range_error(*position):
         yield place.problem("out_of_range", message, _lon_lat(position), field)
@@ -181,23 +183,23 @@ def _range_error(lon: float, lat: float, height: float = 0) -> str:
     swapped = abs(lon) <= 90 < abs(lat) <= 180
     is_across = 180 < abs(lon) <= 270 and abs(lat) <= 90
     errors = [
-        abs(lon) > 180 and f"longitude {_digits(lon)} is not within -180 to 180",
-        abs(lat) > 90 and f"latitude {_digits(lat)} is not within -90 to 90",
-        abs(height) > MAX_HEIGHT and f"the third number {described(height)} is too large",
+        abs(lon) > 180 and f"longitude {_ordinate_digits(lon)} is not within -180 to 180",
+        abs(lat) > 90 and f"latitude {_ordinate_digits(lat)} is not within -90 to 90",
+        abs(height) > MAX_HEIGHT and f"the third number {describe_json_value(height)} is too large",
     ]
     message = ", ".join(error for error in errors if error)
     if message and swapped:
         return f"is out of range: {message}. The longitude comes first: the two look swapped."
     if message and is_across:
-        same = _digits(round(lon - copysign(360, lon), 10))
+        same = _ordinate_digits(round(lon - copysign(360, lon), 10))
         return f"is out of range: {message}. It is {same}: split the boundary at 180 degrees."
     return f"is out of range: {message}. Send degrees in WGS84." if message else ""
 
 
-def _digits(ordinate: float) -> str:
+def _ordinate_digits(ordinate: float) -> str:
     """A number for a message, with enough digits that it is not rounded to 180."""
     is_near = abs(abs(ordinate) - 180) < 1
-    return f"{float(ordinate):.13g}" if is_near else described(ordinate)
+    return f"{float(ordinate):.13g}" if is_near else describe_json_value(ordinate)
 
 
 def _lon_lat(position: list[float]) -> list[float] | None:

@@ -52,7 +52,7 @@ def boundary_warnings(boundary: Boundary, *, expensive: Slot = nullcontext) -> l
         expensive: as that function takes it.
     """
     rings = boundary.rings
-    shape_warnings = (_spikes(rings), _repeated_positions(rings), _slivers(rings))
+    shape_warnings = (_spike_problems(rings), _repeated_positions(rings), _sliver_problems(rings))
     by_code = [list(islice(warnings, MAX_PROBLEMS)) for warnings in shape_warnings]
     by_code += _country_warnings(boundary, expensive)
     firsts = [warnings[0] for warnings in by_code if warnings]
@@ -69,7 +69,7 @@ def indices_by_warning(boundaries: Sequence[Boundary]) -> dict[str, set[int]]:
     """
     if not boundaries:
         return {}
-    rings = _joined([boundary.rings for boundary in boundaries])
+    rings = _joined_rings([boundary.rings for boundary in boundaries])
     of_part = np.repeat(np.arange(len(boundaries)), [len(b.rings.exteriors) for b in boundaries])
     of_ring = np.repeat(of_part, np.diff(rings.part_starts))
     of_position = np.repeat(of_ring, np.diff(rings.starts))
@@ -105,7 +105,7 @@ def _may_reach_inside(boundary: Boundary) -> bool:
     return is_large and country_of_box(boundary.bounds) is False
 
 
-def _joined(boundaries: Sequence[Rings]) -> Rings:
+def _joined_rings(boundaries: Sequence[Rings]) -> Rings:
     """The rings of several boundaries as those of one."""
     starts, part_starts = [0], [0]
     for rings in boundaries:
@@ -117,7 +117,7 @@ def _joined(boundaries: Sequence[Rings]) -> Rings:
     return Rings(lon, lat, starts, part_starts, True, b"")
 
 
-def _spikes(rings: Rings) -> Iterator[Problem]:
+def _spike_problems(rings: Rings) -> Iterator[Problem]:
     indices, angles = _find_spikes(rings)
     for index, angle in zip(indices.tolist(), angles.tolist(), strict=True):
         message = f": a spike. The edges that meet here are {angle:.2g} degrees apart."
@@ -157,7 +157,7 @@ def _repeated_positions(rings: Rings) -> Iterator[Problem]:
         yield _warning_at(rings, begin, "repeated_position", message)
 
 
-def _slivers(rings: Rings) -> Iterator[Problem]:
+def _sliver_problems(rings: Rings) -> Iterator[Problem]:
     width = _mean_widths(rings)
     for part in np.flatnonzero(width < _SLIVER_METERS).tolist():
         subject = "this part" if rings.multi else "the boundary"
@@ -167,7 +167,7 @@ def _slivers(rings: Rings) -> Iterator[Problem]:
 
 def _mean_widths(rings: Rings) -> Floats:
     """The mean width of each part in m: its area by half its perimeter, as for something long."""
-    areas, lengths = _measures(rings)
+    areas, lengths = _ring_measures(rings)
     firsts = rings.exteriors
     outer = areas[firsts]
     area = 2 * outer - np.add.reduceat(areas, firsts)
@@ -176,7 +176,7 @@ def _mean_widths(rings: Rings) -> Floats:
     return widths
 
 
-def _measures(rings: Rings) -> tuple[Floats, Floats]:
+def _ring_measures(rings: Rings) -> tuple[Floats, Floats]:
     """The areas of all rings in m², and their lengths in m, precise enough for slivers."""
     starts = np.array(rings.starts)
     counts, firsts = np.diff(starts), starts[:-1]

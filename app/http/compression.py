@@ -49,7 +49,7 @@ _LEVEL: Final = 1  # for both: higher ones take more time than they save bytes i
 def init_app(app: Flask) -> None:
     """Compress the responses of ``app``. Call it after functions that read bodies of responses."""
     app.before_request(_read_tags)
-    app.after_request(_compress)
+    app.after_request(_compress_response)
 
 
 @lru_cache(maxsize=256)
@@ -84,7 +84,7 @@ def _read_tags() -> None:
             environ[name] = without_coding(environ[name], CODINGS)
 
 
-def _compress(response: Response) -> Response:
+def _compress_response(response: Response) -> Response:
     """Compress the response with the coding that the client prefers.
 
     A 206 is a part of the uncompressed body. A 304 has the type and length of the response that it
@@ -108,7 +108,7 @@ def _compress(response: Response) -> Response:
     if tag.startswith('"'):
         response.headers["ETag"] = with_coding(tag, coding)
     if response.status_code != 304:
-        _encode(response, coding)
+        _encode_body(response, coding)
     return response
 
 
@@ -126,7 +126,7 @@ def _is_compressible(status: int, headers: Mapping[str, str]) -> bool:
     )
 
 
-def _encode(response: Response, coding: str) -> None:
+def _encode_body(response: Response, coding: str) -> None:
     """Compress the body: at once if it is in memory, else piece by piece while it is sent."""
     body = response.response
     response.direct_passthrough = False

@@ -51,7 +51,7 @@ def init_app(app: Flask, origins: frozenset[str]) -> None:
         is_preflight = (
             request.method == "OPTIONS" and "Access-Control-Request-Method" in request.headers
         )
-        return _preflight(_methods()) if is_preflight and allowed() else None
+        return _preflight_response(_path_methods()) if is_preflight and allowed() else None
 
     @app.after_request
     def open_answer(response: Response) -> Response:
@@ -63,14 +63,14 @@ def init_app(app: Flask, origins: frozenset[str]) -> None:
         return response
 
 
-def _methods() -> Iterable[str]:
+def _path_methods() -> Iterable[str]:
     """The methods of the path; all for an unknown one, so that the page sees the 404."""
     refusal = request.routing_exception
     valid = refusal.valid_methods if isinstance(refusal, MethodNotAllowed) else None
     return valid or _METHODS
 
 
-def _preflight(methods: Iterable[str]) -> Response:
+def _preflight_response(methods: Iterable[str]) -> Response:
     response = Response(status=204)
     del response.headers["Content-Type"]
     response.headers["Access-Control-Allow-Methods"] = ", ".join(sorted(methods))

@@ -29,7 +29,7 @@ class JsonFormatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         line = {
-            "time": f"{_second(int(record.created))}.{int(record.msecs):03d}Z",
+            "time": f"{_format_second(int(record.created))}.{int(record.msecs):03d}Z",
             "level": record.levelname,
             "logger": record.name,
             "message": record.getMessage(),
@@ -104,6 +104,6 @@ def _log_request(response: Response) -> Response:
 
 
 @lru_cache(maxsize=1)
-def _second(seconds: int) -> str:
+def _format_second(seconds: int) -> str:
     """Format a UTC time to the second; cached, as most lines share it with the previous one."""
     return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds))

@@ -114,7 +114,7 @@ def apply_features(
     while rows := _next_rows(ids, after):
         if not wait_for_deliveries(leased, in_transaction, progress):
             return
-        decisions = (_decide(targets, matcher, leased.account_id, row) for row in rows)
+        decisions = (_decide_again(targets, matcher, leased.account_id, row) for row in rows)
         for batch in batched_by_time(decisions, BATCH_SECONDS):
             with in_transaction():
                 import_ = lock_leased(leased)
@@ -122,7 +122,10 @@ def apply_features(
                     _create_plots_project(principal, matcher, import_)
                     targets = import_targets(import_)
                 changes = [
-                    (decided[0].number, _write(principal, targets, matcher, match, *decided))
+                    (
+                        decided[0].number,
+                        _write_feature(principal, targets, matcher, match, *decided),
+                    )
                     for decided in batch
                 ]
                 update_features(**ids, changes=changes)
@@ -137,7 +140,7 @@ def apply_features(
                     put_back(lock_leased(leased))
                 return
     with in_transaction():
-        _finish(lock_leased(leased))
+        _finish_import(lock_leased(leased))
 
 
 def _is_plot(decided: _Decided) -> bool:
@@ -148,7 +151,7 @@ def _create_plots_project(principal: Principal, matcher: Matcher, import_: Impor
     """Create the project of an import's plots, named after its file."""
     name = project_name_of(import_.filename)
     project = Candidate(0, name, {})
-    written = _create(principal, ProjectTargets(), matcher, project, matcher.free_name(name))
+    written = _create_target(principal, ProjectTargets(), matcher, project, matcher.free_name(name))
     import_.project_id, import_.project_made_at = written.target_id, written.written_at
 
 
@@ -159,7 +162,7 @@ def _next_rows(ids: dict[str, str], after: int) -> list[Any]:
     return _ROWS.all(**ids, after=after, last=batch[-1][0]) if batch else []
 
 
-def _decide(targets: Targets, matcher: Matcher, account_id: str, row: Any) -> _Decided:
+def _decide_again(targets: Targets, matcher: Matcher, account_id: str, row: Any) -> _Decided:
     """Decide again about a feature: others may have changed the account since it was read."""
     candidate = stored_candidate(row.number, row.values, row.geometry)
     try:
@@ -171,7 +174,7 @@ def _decide(targets: Targets, matcher: Matcher, account_id: str, row: Any) -> _D
     return candidate, decision, targets.prepare(account_id, candidate, decision)
 
 
-def _write(
+def _write_feature(
     principal: Principal,
     targets: Targets,
     matcher: Matcher,
@@ -182,12 +185,12 @@ def _write(
 ) -> dict[str, Any]:
     """Write a feature. Returns the changes of its row."""
     if isinstance(decision, CannotImport):
-        return _rejected(decision.message, decision.field)
+        return _rejected_changes(decision.message, decision.field)
     if decision.verdict == "same":
         return {"verdict": "same", "target_id": decision.target_id}
     try:
         if decision.verdict == "new":
-            written = _create(principal, targets, matcher, candidate, decision.name)
+            written = _create_target(principal, targets, matcher, candidate, decision.name)
         else:
             with db.session.begin_nested():
                 changed = targets.change(principal, candidate, decision, match, prepared)
@@ -196,7 +199,7 @@ def _write(
             written = changed
     except ApiError as error:
         field = error.details[0].field if error.details else "geometry"
-        return _rejected(error.message, field)
+        return _rejected_changes(error.message, field)
     return {
         "verdict": decision.verdict,
         "name": written.name,
@@ -209,7 +212,7 @@ def _write(
     }
 
 
-def _create(
+def _create_target(
     principal: Principal, targets: Targets, matcher: Matcher, candidate: Candidate, name: str
 ) -> WrittenTarget:
     """Create a target. If that raises ApiError, the rest of the transaction stays."""
@@ -224,12 +227,12 @@ def _create(
     raise AssertionError("the last try returns or raises")
 
 
-def _rejected(message: str, field: str) -> dict[str, Any]:
+def _rejected_changes(message: str, field: str) -> dict[str, Any]:
     problem = whole_problem("conflict", message, field)
     return {"verdict": "rejected", "problems": [asdict(problem)], "values": {}, "geometry": None}
 
 
-def _finish(import_: Import) -> None:
+def _finish_import(import_: Import) -> None:
     delete_upload(import_)
     import_.counts = import_.counts | count_features(import_.account_id, import_.id)
     end_step(import_, "applied")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import AbstractContextManager
 from typing import Any
 
-from app.audit.origin import Actor, Via, acting, current_origin
+from app.audit.origin import Actor, Via, acting_as, current_origin
 from app.auth.principal import Principal
 
 
@@ -18,4 +18,4 @@ def acted_as(principal: Principal) -> dict[str, Any]:
 
 def acting_for(import_id: str, origin: Any) -> AbstractContextManager[None]:
     """Use a stored origin for audit entries."""
-    return acting(Actor(**origin["actor"]), Via(**origin["via"], import_id=import_id))
+    return acting_as(Actor(**origin["actor"]), Via(**origin["via"], import_id=import_id))

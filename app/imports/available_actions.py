@@ -61,12 +61,12 @@ def available_actions(principal: Principal, import_id: str) -> AvailableActions:
         if row.state == "applied":
             applied[row.verdict] += row.number
             plots += row.number * (row.is_plot and row.verdict == "new")
-    actions = frozenset(_actions(status, has_file=has_file, has_written=bool(rows)))
+    actions = frozenset(_actions_in_status(status, has_file=has_file, has_written=bool(rows)))
     namesakes = int(_NAMESAKES.scalar(**ids))
     return AvailableActions(actions, applied["new"], applied["changed"], namesakes, plots)
 
 
-def _actions(status: str, *, has_file: bool, has_written: bool) -> Iterator[str]:
+def _actions_in_status(status: str, *, has_file: bool, has_written: bool) -> Iterator[str]:
     if has_written:
         yield from ["undo"] if status in ("applied", "failed") else []
         return

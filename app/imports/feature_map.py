@@ -76,10 +76,10 @@ def features_on_map(
     """
     read_import(principal, import_id)
     records, _ = list_features(principal, import_id, page=page, per_page=per_page, **filters)
-    drawn, left_out = _read(principal.account_id, import_id, records)
-    texts = _fitting([geometry.text for geometry in drawn])
+    drawn, left_out = _read_geometries(principal.account_id, import_id, records)
+    texts = _fit_geometries([geometry.text for geometry in drawn])
     features = [
-        _feature(geometry, text)
+        _drawn_feature(geometry, text)
         for geometry, text in zip(drawn, texts, strict=True)
         if text is not None
     ]
@@ -87,7 +87,7 @@ def features_on_map(
     return dumps({"type": "FeatureCollection", "features": features, "left_out": left_out})
 
 
-def _read(
+def _read_geometries(
     account_id: str, import_id: str, records: Sequence[Mapping[str, Any]]
 ) -> tuple[list[_DrawnGeometry], int]:
     """Read FEATURES_MAP_READ_BYTES of geometries. Returns them, and the number of features that
@@ -96,14 +96,16 @@ def _read(
     for index, record in enumerate(records):
         if left < 0:
             return drawn, len(records) - index
-        for part, text in _texts(account_id, import_id, record):
+        for part, text in _geometry_texts(account_id, import_id, record):
             left -= len(text)
             drawn.append(_DrawnGeometry(record, part, text))
         drawn += _fault_points(record)
     return drawn, 0
 
 
-def _texts(account_id: str, import_id: str, record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _geometry_texts(
+    account_id: str, import_id: str, record: Mapping[str, Any]
+) -> Iterator[tuple[str, str]]:
     """Yield (part, text): the target's geometry, and the feature's, which replaces it."""
     ids = {"account_id": account_id, "import_id": import_id, "number": record["number"]}
     row = _FEATURE.first(**ids)
@@ -137,15 +139,15 @@ def _fault_points(record: Mapping[str, Any]) -> Iterator[_DrawnGeometry]:
             yield _DrawnGeometry(record, "fault", point, problem["message"])
 
 
-def _fitting(texts: Sequence[str]) -> list[str | None]:
+def _fit_geometries(texts: Sequence[str]) -> list[str | None]:
     """Simplify geometries until they fit; None for those that do not."""
     if sum(map(len, texts)) <= FEATURES_MAP_BYTES:
         return list(texts)
     with expensive_work():
-        return _simplified(texts)
+        return _simplify_texts(texts)
 
 
-def _simplified(texts: Sequence[str]) -> list[str | None]:
+def _simplify_texts(texts: Sequence[str]) -> list[str | None]:
     shapes = map_shapes(texts)
     for level in MAP_LEVELS:
         simplified = [
@@ -168,7 +170,7 @@ def _at_level(text: str, shapes: Mapping[int, str], level: int) -> str:
     return shapes[min(finer)] if finer else text
 
 
-def _feature(drawn: _DrawnGeometry, text: str) -> dict[str, Any]:
+def _drawn_feature(drawn: _DrawnGeometry, text: str) -> dict[str, Any]:
     record = drawn.record
     return {
         "type": "Feature",

@@ -18,7 +18,7 @@ from app.db.queries import CompiledQuery
 from app.db.transactions import CompiledChange, Transaction, insert_rows
 from app.geometry import Problem
 from app.imports.features.candidates import Candidate, RejectedFeature, stored_values
-from app.imports.features.mapping import shorten
+from app.imports.features.mapping import shorten_value
 from app.imports.features.targets import Decision
 from app.models import ImportFeature
 from app.policy.imports import (
@@ -90,7 +90,7 @@ def feature_row(
     }
     if isinstance(feature, RejectedFeature):
         limit = PROBLEMS if feature.number <= SHOWN_FEATURES else LATER_PROBLEMS
-        row["problems"] = list(map(_problem, feature.problems[:limit]))
+        row["problems"] = list(map(_problem_record, feature.problems[:limit]))
         row["geometry"] = feature.shape
         return row
     assert decision is not None
@@ -111,9 +111,12 @@ def feature_row(
     return row
 
 
-def _problem(problem: Problem) -> dict[str, Any]:
-    field = shorten(problem.field, PROBLEM_FIELD_LENGTH)
-    return asdict(problem) | {"field": field, "message": shorten(problem.message, PROBLEM_LENGTH)}
+def _problem_record(problem: Problem) -> dict[str, Any]:
+    field = shorten_value(problem.field, PROBLEM_FIELD_LENGTH)
+    return asdict(problem) | {
+        "field": field,
+        "message": shorten_value(problem.message, PROBLEM_LENGTH),
+    }
 
 
 def insert_features(rows: Sequence[Mapping[str, Any]]) -> None:
@@ -135,7 +138,7 @@ def update_features(
         key = {"of_account": account_id, "of_import": import_id, "of_number": number}
         by_columns[tuple(values)].append({**key, **values})
     for columns, rows in by_columns.items():
-        _update(columns).run_many(rows)
+        _row_update(columns).run_many(rows)
 
 
 def leave_out(
@@ -158,7 +161,7 @@ def feature_numbers(account_id: str, import_id: str) -> set[int]:
 
 
 @cache
-def _update(columns: tuple[str, ...]) -> CompiledChange:
+def _row_update(columns: tuple[str, ...]) -> CompiledChange:
     key = (
         _TABLE.c.account_id == bindparam("of_account"),
         _TABLE.c.import_id == bindparam("of_import"),

@@ -13,8 +13,15 @@ from flask import Flask, current_app
 from sqlalchemy.exc import DBAPIError
 
 from app.db.transactions import transaction
-from app.imports.leases import NEW_WORK, LeasedImport, LeaseLost, has_waiting, lease_next, pause
-from app.imports.uploads import delete_old_copies, has_copies
+from app.imports.leases import (
+    NEW_WORK,
+    LeasedImport,
+    LeaseLost,
+    has_waiting_imports,
+    lease_next,
+    pause_import,
+)
+from app.imports.uploads import delete_old_upload_copies, has_copies
 from app.jobs import shutdown
 from app.jobs.registry import Job
 from app.jobs.valkey import valkey
@@ -32,7 +39,7 @@ def run_imports() -> int:
     While one step takes long, a second thread gives brief turns to other accounts.
     """
     valkey().attempt(NEW_WORK.begin)
-    delete_old_copies()
+    delete_old_upload_copies()
     end, steps = time.monotonic() + RUN_SECONDS, 0
     while number := _run_until(end):
         steps += number
@@ -41,7 +48,7 @@ def run_imports() -> int:
 
 def _run_until(end: float) -> int:
     """Run steps until none is left. Returns their number."""
-    leased = _lease(end)
+    leased = _lease_import(end)
     if leased is None:
         return 0
     steps, is_over, app = 0, threading.Event(), current_app._get_current_object()  # type: ignore[attr-defined]
@@ -49,9 +56,9 @@ def _run_until(end: float) -> int:
         brief = pool.submit(_run_brief, app, end, is_over)
         try:
             while leased is not None:
-                _run(leased)
+                _run_import(leased)
                 steps += 1
-                leased = _lease(end)
+                leased = _lease_import(end)
         finally:
             is_over.set()
     return steps + brief.result()
@@ -63,22 +70,25 @@ def _run_brief(app: Flask, end: float, is_over: threading.Event) -> int:
     with app.app_context():
         while not is_over.wait(_LOOK_SECONDS):
             try:
-                while not is_over.is_set() and (leased := _lease(end, is_brief=True)) is not None:
-                    _run(leased)
+                while (
+                    not is_over.is_set()
+                    and (leased := _lease_import(end, is_brief=True)) is not None
+                ):
+                    _run_import(leased)
                     steps += 1
             except DBAPIError:
                 log.exception("brief turns of imports wait")
     return steps
 
 
-def _lease(end: float, *, is_brief: bool = False) -> LeasedImport | None:
+def _lease_import(end: float, *, is_brief: bool = False) -> LeasedImport | None:
     if shutdown.requested.is_set() or time.monotonic() > end:
         return None
     with transaction():
         return lease_next(is_brief=is_brief, beside=_running_accounts)
 
 
-def _run(leased: LeasedImport) -> None:
+def _run_import(leased: LeasedImport) -> None:
     from app.imports.steps import run_step  # noqa: PLC0415 - commands need no geometry
 
     _running_accounts.add(leased.account_id)
@@ -87,7 +97,7 @@ def _run(leased: LeasedImport) -> None:
     except Exception:  # other imports go on; this one is tried again
         log.exception("import %s: a step failed", leased.import_id)
         with suppress(LeaseLost), transaction():
-            pause(leased)
+            pause_import(leased)
     finally:
         _running_accounts.discard(leased.account_id)
 
@@ -105,7 +115,7 @@ JOBS: Final = (
         run_imports,
         every_seconds=EVERY_SECONDS,
         signal=NEW_WORK,
-        is_due=lambda: has_waiting() or has_copies(),
+        is_due=lambda: has_waiting_imports() or has_copies(),
     ),
     Job(delete_imports, every_seconds=300),
 )

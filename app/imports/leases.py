@@ -62,7 +62,7 @@ def lease_next(*, is_brief: bool = False, beside: Collection[str] = ()) -> Lease
         _OTHER.leased_until >= clock.now(),
         _OTHER.source != "cli",  # commands do not count
     )
-    waiting = _waiting().where(
+    waiting = _waiting_imports().where(
         Import.account_id.not_in(working), Import.account_id.not_in(list(beside))
     )
     if is_brief:
@@ -95,15 +95,15 @@ def lease_import(import_: Import, *, is_brief: bool = False) -> LeasedImport:
 
 def do_others_wait(account_id: str) -> bool:
     """True if an import of another account waits for its turn."""
-    return has_rows(_waiting().where(Import.account_id != account_id))
+    return has_rows(_waiting_imports().where(Import.account_id != account_id))
 
 
-def has_waiting() -> bool:
+def has_waiting_imports() -> bool:
     """True if an import waits for its turn."""
-    return has_rows(_waiting())
+    return has_rows(_waiting_imports())
 
 
-def pause(leased: LeasedImport) -> None:
+def pause_import(leased: LeasedImport) -> None:
     """Give up a lease, and leave the import until it would have ended. Raises LeaseLost."""
     lock_leased(leased).lease = None
 
@@ -145,7 +145,7 @@ def end_step(import_: Import, status: str, message: str | None = None) -> None:
     import_.updated_at = clock.now()
 
 
-def _waiting() -> Select[Any]:
+def _waiting_imports() -> Select[Any]:
     """Select the imports of all accounts that wait for a worker."""
     free = or_(Import.leased_until.is_(None), Import.leased_until < clock.now())
     return select(Import).where(Import.status.in_(WORKING), free)

@@ -89,7 +89,7 @@ _SCAN_FEATURES: Final = KeyedRows(
 
 def read_import(principal: Principal, import_id: str) -> dict[str, Any]:
     """The record of an import. Raises NotFound, also if the principal may not write its kind."""
-    row = _find(principal, import_id)
+    row = _find_import(principal, import_id)
     if not principal.may(f"{row.kind}:write"):
         raise not_found()
     return import_record(row)
@@ -97,10 +97,10 @@ def read_import(principal: Principal, import_id: str) -> dict[str, Any]:
 
 def check_import(principal: Principal, import_id: str) -> None:
     """Raise NotFound if the principal sees no such import."""
-    _find(principal, import_id)
+    _find_import(principal, import_id)
 
 
-def _find(principal: Principal, import_id: str) -> Any:
+def _find_import(principal: Principal, import_id: str) -> Any:
     is_known = is_id("import", import_id)
     row = _ONE.first(account_id=principal.account_id, import_id=import_id) if is_known else None
     if row is None or not may_see(principal, row):
@@ -138,8 +138,10 @@ def list_imports(
     if status is not None:
         filters["status"] = status
     values = {"account_id": principal.account_id, **filters}
-    total = int(_count(dialect, *filters).scalar(**values))
-    rows = _page(dialect, *filters).all(**values, size=per_page, skipped=(page - 1) * per_page)
+    total = int(_imports_count_query(dialect, *filters).scalar(**values))
+    rows = _imports_page_query(dialect, *filters).all(
+        **values, size=per_page, skipped=(page - 1) * per_page
+    )
     return [import_summary(row) for row in rows], total
 
 
@@ -155,10 +157,10 @@ def list_features(
         NotFound: there is no such import.
     """
     kind = read_import(principal, import_id)["kind"]
-    names, parameters = _conditions(filters)
+    names, parameters = _filter_conditions(filters)
     values = {"account_id": principal.account_id, "import_id": import_id, **parameters}
     total = int(_count_features(*names).scalar(**values))
-    rows = _features(*names).all(**values, size=per_page, skipped=(page - 1) * per_page)
+    rows = _features_query(*names).all(**values, size=per_page, skipped=(page - 1) * per_page)
     return [feature_record(kind, row) for row in rows], total
 
 
@@ -170,7 +172,7 @@ def count_before(account_id: str, import_id: str, number: int) -> int:
 def all_features(account_id: str, import_id: str, **filters: Any) -> list[Any]:
     """The rows of all features of an import, in the order of the file, without geometries.
     ``filters`` are as in ``list_features``."""
-    names, parameters = _conditions(filters)
+    names, parameters = _filter_conditions(filters)
     return _all_features(*names).all(account_id=account_id, import_id=import_id, **parameters)
 
 
@@ -219,18 +221,18 @@ def replaceable_import(principal: Principal) -> str | None:
 
 
 @cache
-def _count(dialect: str, *filters: str) -> CompiledQuery:
+def _imports_count_query(dialect: str, *filters: str) -> CompiledQuery:
     count = columns_of(Import).add_columns(func.count().label("number"))
-    return CompiledQuery(_filtered(count, dialect, filters))
+    return CompiledQuery(_filter_features(count, dialect, filters))
 
 
 @cache
-def _page(dialect: str, *filters: str) -> CompiledQuery:
-    rows = _filtered(_SUMMARIES, dialect, filters)
+def _imports_page_query(dialect: str, *filters: str) -> CompiledQuery:
+    rows = _filter_features(_SUMMARIES, dialect, filters)
     return CompiledQuery(page_of(rows.order_by(Import.created_at.desc(), Import.id.desc())))
 
 
-def _filtered(rows: Any, dialect: str, filters: Sequence[str]) -> Any:
+def _filter_features(rows: Any, dialect: str, filters: Sequence[str]) -> Any:
     conditions = {
         "within": is_among_ids(Import.project_id.expression, dialect, "within"),
         "kind": Import.kind == bindparam("kind"),
@@ -252,12 +254,12 @@ def _all_features(*conditions: str) -> CompiledQuery:
 
 
 @cache
-def _features(*conditions: str) -> CompiledQuery:
+def _features_query(*conditions: str) -> CompiledQuery:
     rows = _of_import(columns_of(ImportFeature, *_FEATURE_COLUMNS), conditions)
     return CompiledQuery(page_of(rows.order_by(ImportFeature.number)))
 
 
-def _conditions(filters: Mapping[str, Any]) -> tuple[list[str], dict[str, Any]]:
+def _filter_conditions(filters: Mapping[str, Any]) -> tuple[list[str], dict[str, Any]]:
     """Return (names of conditions, parameters)."""
     names = [name for name in filters if name not in _FLAGS]
     flags = [name if filters[name] else f"not {name}" for name in filters if name in _FLAGS]

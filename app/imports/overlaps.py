@@ -76,7 +76,7 @@ def find_overlaps(
         return FileOverlaps({}, True)
     comparison = _Comparison(account_id, import_id, placed, _Deadline(seconds, on_wait))
     overlaps = defaultdict[int, _FeatureOverlaps](_FeatureOverlaps)
-    for group in _neighbors(comparison.boxes):
+    for group in _neighbor_groups(comparison.boxes):
         if comparison.is_over():
             break
         for feature, other, m2 in comparison.common_areas(comparison.within_file(group)):
@@ -131,7 +131,7 @@ class _Deadline:
         return thread_time() > self._end
 
 
-def _neighbors(boxes: Any) -> Iterator[list[int]]:
+def _neighbor_groups(boxes: Any) -> Iterator[list[int]]:
     """Yield groups of indices of neighboring features, strip by strip, from south to north."""
     middles = (boxes[:, :2] + boxes[:, 2:]) / 2
     strips = max(1, round((len(boxes) / _GROUP_SIZE) ** 0.5))
@@ -257,12 +257,12 @@ class _Comparison:
     def _feature_texts(self, numbers: Sequence[int]) -> dict[int, str]:
         dialect = reading_engine().dialect.name
         values = {"account_id": self._account_id, "import_id": self._import_id}
-        rows = _geometries(dialect).tuples(**values, ids=id_values(numbers, dialect))
+        rows = _geometries_query(dialect).tuples(**values, ids=id_values(numbers, dialect))
         return {number: text for number, text in rows if text}
 
 
 @cache
-def _geometries(dialect: str) -> CompiledQuery:
+def _geometries_query(dialect: str) -> CompiledQuery:
     rows = columns_of(ImportFeature, ImportFeature.number, ImportFeature.geometry)
     return CompiledQuery(
         rows.where(

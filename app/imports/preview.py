@@ -146,14 +146,16 @@ def prepare_preview(
     end = time.monotonic() + limits.wait_seconds if leased.is_brief else float("inf")
     try:
         with ReaderProcess(path, renew, limits if is_limited else None) as process:
-            plan = _plan(leased, process, targets, in_transaction, max_features)
+            plan = _plan_layer(leased, process, targets, in_transaction, max_features)
             seconds = DECIDE_SECONDS if is_limited else float("inf")
             matcher = LimitedMatcher(plan.matcher, seconds)
             progress.start(plan.features)
             batches = process.features(plan.layer, plan.crs, plan.options)
             for batch in () if plan.crs_is_open else batches:
-                for rows in batched_by_time(_decide(leased, matcher, batch), BATCH_SECONDS):
-                    _store(leased, [row for row, _ in rows], in_transaction)
+                for rows in batched_by_time(
+                    _decide_features(leased, matcher, batch), BATCH_SECONDS
+                ):
+                    _store_rows(leased, [row for row, _ in rows], in_transaction)
                     summary.add(rows)
                     progress.advance(len(rows))
                     if time.monotonic() > end:
@@ -186,7 +188,7 @@ def prepare_preview(
         end_step(import_, "ready", question["message"] if question else None)
 
 
-def _plan(
+def _plan_layer(
     leased: LeasedImport,
     process: ReaderProcess,
     targets: Targets,
@@ -238,7 +240,7 @@ def _plan(
     if not from_here:  # an export has what is beyond the limit in one column
         mapping, skipped = within_key_limit(mapping, scan, ignored)
     match = _choose_match(match, mapping, from_here)
-    matcher = _matcher(leased, process, targets, match, (layer, crs, mapping.name))
+    matcher = _layer_matcher(leased, process, targets, match, (layer, crs, mapping.name))
     with in_transaction():
         import_ = lock_leased(leased)
         import_.mapping, import_.match = mapping.as_json(), match
@@ -263,7 +265,7 @@ def _plan(
     return LayerPlan(layer, crs, options, matcher, scan.features, crs_is_open)
 
 
-def _matcher(
+def _layer_matcher(
     leased: LeasedImport,
     process: ReaderProcess,
     targets: Targets,
@@ -284,7 +286,7 @@ def _matcher(
     return targets.matcher(leased.account_id, match, process.repeated_names(*names))
 
 
-def _decide(
+def _decide_features(
     leased: LeasedImport, matcher: Matcher, features: Batch
 ) -> Iterator[tuple[dict[str, Any], Candidate | RejectedFeature]]:
     """Yield the row of each feature with the feature. Raises TooCostly."""
@@ -333,7 +335,7 @@ def _store_overlaps(
     return [] if overlaps.is_complete else [_NOT_COMPARED]
 
 
-def _store(
+def _store_rows(
     leased: LeasedImport, rows: Sequence[dict[str, Any]], in_transaction: Transaction
 ) -> None:
     with in_transaction():
@@ -351,7 +353,9 @@ def _choose_layer(import_: Import, file: OpenedFile) -> Layer:
     if import_.layer is not None:
         if import_.layer in names:
             return file.layers[names.index(import_.layer)]
-        raise FileInvalid(f"The file has no layer {import_.layer!r}. It has: {_listed(names)}.")
+        raise FileInvalid(
+            f"The file has no layer {import_.layer!r}. It has: {_listed_names(names)}."
+        )
     for name in _DEFAULT_LAYERS.get((file.format, import_.kind), ()):
         if name in names:
             return file.layers[names.index(name)]
@@ -373,15 +377,15 @@ def _other_layers_note(layer: Layer, layers: Sequence[Layer]) -> list[str]:
     others = [f"{other.name} ({other.features:,})" for other in layers if other != layer]
     if not others or layer.name == ALL_FOLDERS:
         return []
-    return [f"Only the layer {layer.name} was read. The file also has: {_listed(others)}."]
+    return [f"Only the layer {layer.name} was read. The file also has: {_listed_names(others)}."]
 
 
 def _skipped_columns_note(columns: Sequence[str]) -> list[str]:
     if not columns:
         return []
     return [
-        f"Only {METADATA_KEYS} columns can become metadata. Left out: {_listed(columns)}. You "
-        "can choose others."
+        f"Only {METADATA_KEYS} columns can become metadata. Left out: {_listed_names(columns)}. "
+        "You can choose others."
     ]
 
 
@@ -418,7 +422,7 @@ def _complete_mapping(
     mapping = guess_mapping(scan, kind, partial_mapping)
     columns = [*mapping.fields.values(), *(mapping.metadata or ())]
     if unknown := [column for column in columns if column not in scan.columns]:
-        choices = _listed(list(scan.columns)) or "none"
+        choices = _listed_names(list(scan.columns)) or "none"
         raise FileInvalid(f"The layer has no column {unknown[0]!r}. Its columns are: {choices}.")
     return mapping
 
@@ -444,6 +448,6 @@ def _too_many(layer: Layer, max_features: int) -> str:
     )
 
 
-def _listed(names: Sequence[str]) -> str:
+def _listed_names(names: Sequence[str]) -> str:
     more = f" and {len(names) - _LISTED_NAMES} more" if len(names) > _LISTED_NAMES else ""
     return ", ".join(names[:_LISTED_NAMES]) + more

@@ -16,7 +16,7 @@ from app.imports.features.mapping import (
     LayerScan,
     are_plots,
     plot_ids,
-    shorten,
+    shorten_value,
 )
 from app.models import Import, Project
 from app.policy.imports import MUST_BE_ANSWERED, OPTIONS, QUESTIONS, SAMPLED_COLUMNS
@@ -89,14 +89,14 @@ def questions_of(
         _is_swapped(scan, answers, near),
         _are_lines_open(scan, answers),
     )
-    ordered = sorted(filter(None, questions), key=_importance)
+    ordered = sorted(filter(None, questions), key=_question_importance)
     # Answers to required questions may change the columns, so the name is asked after them.
     asks_name = asks_name and not required_question(ordered)
     name_question = _which_name(scan, mapping) if asks_name else None
     return [*ordered, name_question] if name_question else ordered
 
 
-def _importance(question: Json) -> int:
+def _question_importance(question: Json) -> int:
     return QUESTIONS.index(question["code"])
 
 
@@ -108,17 +108,17 @@ def required_question(questions: Sequence[Mapping[str, Any]]) -> Json | None:
 def project_places(account_id: str) -> list[Position]:
     """The middles of the newest projects of an account, as (longitude, latitude)."""
     return [
-        (_middle(row.west, row.east), (row.south + row.north) / 2)
+        (_middle_longitude(row.west, row.east), (row.south + row.north) / 2)
         for row in _PLACES.all(account_id=account_id)
     ]
 
 
-def _middle(west: float, east: float) -> float:
+def _middle_longitude(west: float, east: float) -> float:
     width = (east - west) % 360
     return (west + width / 2 + 180) % 360 - 180
 
 
-def _question(
+def _question_record(
     code: str,
     message: str,
     options: Iterable[Json],
@@ -144,7 +144,7 @@ def _question(
     }
 
 
-def _option(
+def _option_record(
     label: str,
     features: int,
     *,
@@ -172,14 +172,16 @@ def _which_crs(
         says = f", though the file says {layer.crs}" if is_named else ""
         message = f"Positions such as ({x:.10g}, {y:.10g}) look like meters, not degrees{says}."
         position = _middle_of(scan.box)
-        return _question("crs", f"{message} {_WHICH_CRS}", _systems(scan, near), position=position)
+        return _question_record(
+            "crs", f"{message} {_WHICH_CRS}", _system_options(scan, near), position=position
+        )
     if layer.crs is not None:
         return _which_of_degrees(layer.crs, scan)
-    degrees = _option(_LONGITUDE_FIRST, scan.in_degrees, bbox=scan.upright, crs=_DEGREES)
-    return _question(
+    degrees = _option_record(_LONGITUDE_FIRST, scan.in_degrees, bbox=scan.upright, crs=_DEGREES)
+    return _question_record(
         "crs",
         f"The file does not say which coordinate system it uses. {_WHICH_CRS}",
-        [degrees, *_systems(scan, near)] if scan.in_degrees else _systems(scan, near),
+        [degrees, *_system_options(scan, near)] if scan.in_degrees else _system_options(scan, near),
         position=_middle_of(scan.box),
     )
 
@@ -197,20 +199,20 @@ def _which_of_degrees(crs: str, scan: LayerScan) -> Json | None:
     message = f"Positions such as ({x:.8g}, {y:.8g}) look like degrees, though the file says {crs}."
     features = scan.areas + scan.lines + scan.points
     options = [
-        _option(_LONGITUDE_FIRST, features, bbox=box, crs=_DEGREES),
-        _option(f"{crs}, as the file says", features, bbox=scan.box, crs=crs),
+        _option_record(_LONGITUDE_FIRST, features, bbox=box, crs=_DEGREES),
+        _option_record(f"{crs}, as the file says", features, bbox=scan.box, crs=crs),
     ]
-    return _question("crs", f"{message} {_WHICH_CRS}", options)
+    return _question_record("crs", f"{message} {_WHICH_CRS}", options)
 
 
-def _systems(scan: LayerScan, near: Sequence[Position]) -> Iterator[Json]:
+def _system_options(scan: LayerScan, near: Sequence[Position]) -> Iterator[Json]:
     """Yield options for the systems that put the file closest to the account's projects."""
     assert scan.box is not None
     features = scan.areas + scan.lines + scan.points
     for system in nearest_systems(_middle_of(scan.box), near, OPTIONS):
-        label = f"{system.name} ({shorten(system.area.rstrip('.'), 60)})"
+        label = f"{system.name} ({shorten_value(system.area.rstrip('.'), 60)})"
         bbox = bounds_in_degrees(system.code, scan.box)
-        yield _option(label, features, bbox=bbox, crs=system.code)
+        yield _option_record(label, features, bbox=bbox, crs=system.code)
 
 
 def _middle_of(box: Box) -> Position:
@@ -218,7 +220,7 @@ def _middle_of(box: Box) -> Position:
     return (west + east) / 2, (south + north) / 2
 
 
-def _samples(scan: LayerScan, *columns: str) -> dict[str, list[str]]:
+def _column_samples(scan: LayerScan, *columns: str) -> dict[str, list[str]]:
     return {name: scan.columns[name].samples for name in columns}
 
 
@@ -230,11 +232,13 @@ def _which_geometry(scan: LayerScan, file_format: str, answers: Answers) -> Json
     plural = "boundaries" if answers.kind == "projects" else "locations"
     options = []
     if file_format == "csv":
-        sample = _samples(scan, *list(scan.columns)[:SAMPLED_COLUMNS])
+        sample = _column_samples(scan, *list(scan.columns)[:SAMPLED_COLUMNS])
         label = "Choose the column with the geometries"
-        options = [_option(label, 0, sample=sample, mapping={"geometry": None})]
-    without = _option(f"Import without {plural}", scan.features, without_boundaries=True)
-    return _question("geometry", f"No feature of the file has a {singular}.", [*options, without])
+        options = [_option_record(label, 0, sample=sample, mapping={"geometry": None})]
+    without = _option_record(f"Import without {plural}", scan.features, without_boundaries=True)
+    return _question_record(
+        "geometry", f"No feature of the file has a {singular}.", [*options, without]
+    )
 
 
 def _which_type(scan: LayerScan, answers: Answers, name: str) -> Json | None:
@@ -243,30 +247,31 @@ def _which_type(scan: LayerScan, answers: Answers, name: str) -> Json | None:
     if answers.kind != "projects" or answers.points_as_plots is not None or not points:
         return None
     plots = [
-        _option(
-            f"Plots kept as points, of a new project “{shorten(name)}”",
+        _option_record(
+            f"Plots kept as points, of a new project “{shorten_value(name)}”",
             points,
             points_as_plots=True,
         ),
-        _option(
+        _option_record(
             "Plots kept as points, of a project", points, points_as_plots=True, project_id=None
         ),
     ]
     if scan.areas + scan.lines:
         message = (
-            f"The file has areas, which become projects, and points in {_features(points)}. What "
+            "The file has areas, which become projects, and points in "
+            f"{_count_of_features(points)}. What "
             "are the points?"
         )
-        without = _option("Nothing: reject the points", points, points_as_plots=False)
-        return _question("geometry_type", message, [*plots, without], required=has_plots)
-    to_assets = _option(
+        without = _option_record("Nothing: reject the points", points, points_as_plots=False)
+        return _question_record("geometry_type", message, [*plots, without], required=has_plots)
+    to_assets = _option_record(
         "Import them as assets of a project", scan.points, kind="assets", project_id=None
     )
     columns = [
-        _option(
+        _option_record(
             f"Each value of “{name}” is a boundary with these corners",
             scan.points,
-            sample=_samples(scan, name),
+            sample=_column_samples(scan, name),
             corners_by=name,
         )
         for name, use in scan.columns.items()
@@ -274,11 +279,11 @@ def _which_type(scan: LayerScan, answers: Answers, name: str) -> Json | None:
     ]
     joined = []
     if scan.points >= _AREA_CORNERS:
-        joined = [_option("All are the corners of one boundary", scan.points, corners_by="")]
+        joined = [_option_record("All are the corners of one boundary", scan.points, corners_by="")]
     message = "The file has points, and projects have areas as boundaries. What are the points?"
     first = plots if has_plots or plot_ids(scan) else []
     columns = columns[: OPTIONS - 2 - len(first)]
-    return _question("geometry_type", message, [*first, *columns, to_assets, *joined])
+    return _question_record("geometry_type", message, [*first, *columns, to_assets, *joined])
 
 
 def _is_swapped(scan: LayerScan, answers: Answers, near: Sequence[Position]) -> Json | None:
@@ -289,9 +294,12 @@ def _is_swapped(scan: LayerScan, answers: Answers, near: Sequence[Position]) -> 
             return None
         message = (
             "Latitude and longitude are swapped in "
-            f"{_features(scan.in_swapped_degrees)}: they are on the Earth only the other way round."
+            f"{_count_of_features(scan.in_swapped_degrees)}: they are on the Earth only the other "
+            "way round."
         )
-        return _question("swapped", message, [_swap(scan, scan.turned)], bbox=scan.upright)
+        return _question_record(
+            "swapped", message, [_swap_question(scan, scan.turned)], bbox=scan.upright
+        )
     west, south, east, north = scan.box
     x, y = (west + east) / 2, (south + north) / 2
     if scan.not_degrees or not near or abs(x) > 90:
@@ -305,8 +313,8 @@ def _is_swapped(scan: LayerScan, answers: Answers, near: Sequence[Position]) -> 
         f"Latitude and longitude seem to be swapped: the file is {as_is.words}, and the other way "
         f"round {swapped.words}, {where} your projects are."
     )
-    option = _swap(scan, (south, west, north, east))
-    return _question("swapped", message, [option], bbox=scan.box)
+    option = _swap_question(scan, (south, west, north, east))
+    return _question_record("swapped", message, [option], bbox=scan.box)
 
 
 class _Place(NamedTuple):
@@ -329,9 +337,9 @@ class _Place(NamedTuple):
         return f"in {country_name(self.country)}" if self.country else "in no country"
 
 
-def _swap(scan: LayerScan, bbox: Box | None) -> Json:
+def _swap_question(scan: LayerScan, bbox: Box | None) -> Json:
     features = scan.in_degrees + scan.in_swapped_degrees
-    return _option("Swap them in the whole file", features, bbox=bbox, swap=True)
+    return _option_record("Swap them in the whole file", features, bbox=bbox, swap=True)
 
 
 def _are_lines_open(scan: LayerScan, answers: Answers) -> Json | None:
@@ -339,11 +347,13 @@ def _are_lines_open(scan: LayerScan, answers: Answers) -> Json | None:
         return None
     verb = "is a line" if scan.nearly_closed == 1 else "are lines"
     message = (
-        f"{_features(scan.nearly_closed)} {verb} whose ends nearly "
+        f"{_count_of_features(scan.nearly_closed)} {verb} whose ends nearly "
         "meet, as of a walk around a forest."
     )
-    close = _option("Close lines, so that they become boundaries", scan.lines, close_lines=True)
-    return _question("open_lines", message, [close])
+    close = _option_record(
+        "Close lines, so that they become boundaries", scan.lines, close_lines=True
+    )
+    return _question_record("open_lines", message, [close])
 
 
 def _which_name(scan: LayerScan, mapping: ColumnMapping) -> Json | None:
@@ -358,18 +368,18 @@ def _which_name(scan: LayerScan, mapping: ColumnMapping) -> Json | None:
         and name not in mapping.fields.values()
     ]
     options = [
-        _option(
+        _option_record(
             f"The column “{name}”",
             scan.features,
-            sample=_samples(scan, name),
+            sample=_column_samples(scan, name),
             mapping={"name": name},
         )
         for name in likely[:OPTIONS]
     ]
     if not options:
         return None
-    return _question("name", "No column was taken as the name. Is it one of these?", options)
+    return _question_record("name", "No column was taken as the name. Is it one of these?", options)
 
 
-def _features(number: int) -> str:
+def _count_of_features(number: int) -> str:
     return "1 feature" if number == 1 else f"{number:,} features"

@@ -60,17 +60,19 @@ def _store_file(principal: Principal, values: dict[str, Any]) -> dict[str, str]:
     return {"filename": file.filename, "upload_id": upload_id}
 
 
-def _accepted(import_: Import) -> Response:
+def _accepted_response(import_: Import) -> Response:
     """The response for an import that a worker continues."""
     location = f"/v1/imports/{import_.id}"
-    return envelope.single(import_record(import_), status=202, location=location)
+    return envelope.record_response(import_record(import_), status=202, location=location)
 
 
 @_operation("GET", "", query=ImportQuerySchema, gives=(200, _PAGE))
 def list_imports(principal: Principal, values: dict[str, Any]) -> Response:
     """List imports, the newest first."""
     records, total = listing.list_imports(principal, **values)
-    return envelope.page(records, total=total, number=values["page"], size=values["per_page"])
+    return envelope.page_response(
+        records, total=total, number=values["page"], size=values["per_page"]
+    )
 
 
 @_operation(
@@ -90,13 +92,13 @@ def create_import(
     status is `ready`: it then says what would become of each feature, and nothing is written yet.
     `kind=assets` needs only `assets:write`; `kind=projects` needs `projects:write`.
     """
-    return _accepted(service.create_import(principal, **values, **prepared))
+    return _accepted_response(service.create_import(principal, **values, **prepared))
 
 
 @_operation("GET", _ONE, gives=(200, _IMPORT))
 def read_import(principal: Principal, import_id: str) -> Response:
     """Read an import."""
-    return envelope.single(listing.read_import(principal, import_id))
+    return envelope.record_response(listing.read_import(principal, import_id))
 
 
 @_on_one("PUT", takes=ImportUpdateSchema, gives=(200, _IMPORT))
@@ -108,7 +110,9 @@ def update_import(principal: Principal, values: dict[str, Any], import_id: str) 
     time or memory is not read again: choose another layer, or import a simpler file. With
     `left_out` alone, the file is not read again, and the counts change at once.
     """
-    return envelope.single(import_record(service.change_import(principal, import_id, values)))
+    return envelope.record_response(
+        import_record(service.change_import(principal, import_id, values))
+    )
 
 
 @_operation(
@@ -121,7 +125,9 @@ def update_import(principal: Principal, values: dict[str, Any], import_id: str) 
 def list_import_features(principal: Principal, values: dict[str, Any], import_id: str) -> Response:
     """List the features of an import, and what becomes of each, in the order of the file."""
     records, total = listing.list_features(principal, import_id, **values)
-    return envelope.page(records, total=total, number=values["page"], size=values["per_page"])
+    return envelope.page_response(
+        records, total=total, number=values["page"], size=values["per_page"]
+    )
 
 
 @_on_one("POST", "/apply", gives=(202, _IMPORT))
@@ -130,13 +136,13 @@ def apply_import(principal: Principal, import_id: str) -> Response:
 
     Only for an import that is `ready`. It is written in the background, some features at a time.
     """
-    return _accepted(service.apply_import(principal, import_id))
+    return _accepted_response(service.apply_import(principal, import_id))
 
 
 @_on_one("POST", "/cancel", gives=(200, _IMPORT))
 def cancel_import(principal: Principal, import_id: str) -> Response:
     """Cancel an import that is not applied, and delete its file."""
-    return envelope.single(import_record(service.cancel_import(principal, import_id)))
+    return envelope.record_response(import_record(service.cancel_import(principal, import_id)))
 
 
 @_on_one("POST", "/undo", gives=(202, _IMPORT))
@@ -146,4 +152,4 @@ def undo_import(principal: Principal, import_id: str) -> Response:
     Projects and assets that it created are deleted, those that it changed are restored. What was
     changed since is kept: such features have the state `kept` and the reason.
     """
-    return _accepted(service.undo_import(principal, import_id))
+    return _accepted_response(service.undo_import(principal, import_id))

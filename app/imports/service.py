@@ -27,7 +27,7 @@ from app.imports.listing import may_see, replaceable_import
 from app.imports.preview import affordable_layers
 from app.imports.questions import required_question
 from app.imports.record import not_found
-from app.imports.uploads import delete_upload, plain_filename
+from app.imports.uploads import delete_upload, upload_filename
 from app.jobs.after_commit import notify_after_commit
 from app.models import Import
 from app.policy.imports import GEOMETRY_COLUMNS
@@ -83,7 +83,7 @@ def create_import(
         source=_SOURCES.get(principal.kind, "api"),
         user_id=principal.user_id,
         user_email=principal.user_email,
-        filename=plain_filename(filename),
+        filename=upload_filename(filename),
         upload_id=upload_id,
         status="reading",
         layers=[],
@@ -95,7 +95,7 @@ def create_import(
         tries=0,
         created_at=moment,
         updated_at=moment,
-        **_columns(_DEFAULT_CHOICES | choices),
+        **_choice_columns(_DEFAULT_CHOICES | choices),
     )
     db.session.add(import_)
     notify_after_commit(NEW_WORK)
@@ -115,7 +115,7 @@ def change_import(principal: Principal, import_id: str, choices: Mapping[str, An
     import_ = lock_import(principal, import_id)
     if choices.keys() == {"left_out"}:
         return _leave_out(principal, import_, choices)
-    choices = _with_kind(principal, import_, choices)
+    choices = _with_import_kind(principal, import_, choices)
     check_choices(choices.get("kind", import_.kind), choices)
     check_left_out(import_, choices)
     if import_.status not in ("ready", "failed"):
@@ -132,9 +132,9 @@ def change_import(principal: Principal, import_id: str, choices: Mapping[str, An
     layer = choices.get("layer", import_.layer)
     if import_.costly_layers and layer not in affordable_layers(import_):
         raise Conflict("too_costly", "layer", f"{_TOO_COSTLY} Or choose another layer.")
-    for column, value in _columns(_with_dependent_choices(import_, choices)).items():
+    for column, value in _choice_columns(_with_dependent_choices(import_, choices)).items():
         setattr(import_, column, value)
-    _start(import_, "reading")
+    _start_step(import_, "reading")
     import_.counts, import_.notes, import_.questions, import_.progress_total = {}, [], [], 0
     write_entry("import.updated", import_, principal=principal)
     return import_
@@ -153,7 +153,7 @@ def _leave_out(principal: Principal, import_: Import, choices: Mapping[str, Any]
     return import_
 
 
-def _with_kind(
+def _with_import_kind(
     principal: Principal, import_: Import, choices: Mapping[str, Any]
 ) -> Mapping[str, Any]:
     """Complete choices of ``kind``, ``project_id`` or ``points_as_plots``.
@@ -210,7 +210,7 @@ def apply_import(principal: Principal, import_id: str, *, reviewed: str | None =
     if question := required_question(import_.questions):
         raise Conflict("unanswered", question["code"], question["message"])
     check_history(import_.account_id, read_counters(import_.account_id).history_bytes)
-    _start(import_, "applying", principal)
+    _start_step(import_, "applying", principal)
     import_.progress_total = sum(import_.counts.get(name, 0) for name in ("new", "changed"))
     write_entry(
         "import.applied", import_, principal=principal, changes=changes_of_new(import_.counts)
@@ -224,19 +224,19 @@ def cancel_import(principal: Principal, import_id: str) -> Import:
     if import_.status not in ("reading", "ready", "failed"):
         raise _wrong_status(import_, "an import that is not applied can be canceled")
     check_nothing_written(import_)
-    return _cancel(principal, import_)
+    return _cancel_import(principal, import_)
 
 
 def _give_way(principal: Principal, import_id: str) -> None:
     """Cancel an import that is ready, or delete the file of one that failed."""
     import_ = lock_import(principal, import_id)
     if import_.status == "ready":
-        _cancel(principal, import_)
+        _cancel_import(principal, import_)
     elif import_.status == "failed":
         delete_upload(import_)
 
 
-def _cancel(principal: Principal, import_: Import) -> Import:
+def _cancel_import(principal: Principal, import_: Import) -> Import:
     delete_upload(import_)
     import_.status, import_.message, import_.lease = "canceled", None, None
     import_.updated_at = clock.now()
@@ -254,7 +254,7 @@ def undo_import(principal: Principal, import_id: str) -> Import:
         raise Conflict(
             "nothing_written", "status", "This import wrote nothing, so there is nothing to undo."
         )
-    _start(import_, "undoing", principal)
+    _start_step(import_, "undoing", principal)
     import_.progress_total = states.get("applied", 0)
     write_entry("import.undone", import_, principal=principal)
     return import_
@@ -314,7 +314,7 @@ def _geometry_columns(import_: Import) -> dict[str, Any]:
     return {name: mapping[name] for name in GEOMETRY_COLUMNS if name in mapping}
 
 
-def _start(import_: Import, status: str, principal: Principal | None = None) -> None:
+def _start_step(import_: Import, status: str, principal: Principal | None = None) -> None:
     """Begin a step. ``principal``: who writes or undoes."""
     if principal is not None:
         import_.acted_by, import_.acted_by_email = principal.user_id, principal.user_email
@@ -330,5 +330,5 @@ def _wrong_status(import_: Import, rule: str) -> Conflict:
     return Conflict("wrong_status", "status", f"Only {rule}. This one is {import_.status}.")
 
 
-def _columns(choices: Mapping[str, Any]) -> dict[str, Any]:
+def _choice_columns(choices: Mapping[str, Any]) -> dict[str, Any]:
     return {"given_crs" if name == "crs" else name: value for name, value in choices.items()}

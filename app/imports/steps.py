@@ -57,7 +57,7 @@ def run_step(leased: LeasedImport, in_transaction: Transaction) -> None:
     if row is None:
         return
     try:
-        _run(leased, row, in_transaction)
+        _run_step(leased, row, in_transaction)
     except TooCostly as error:
         with in_transaction():
             end_step(lock_leased(leased), "failed", str(error))
@@ -65,7 +65,7 @@ def run_step(leased: LeasedImport, in_transaction: Transaction) -> None:
         log.info("import %s: canceled, deleted, or continued by another worker", leased.import_id)
 
 
-def _run(leased: LeasedImport, row: Any, in_transaction: Transaction) -> None:
+def _run_step(leased: LeasedImport, row: Any, in_transaction: Transaction) -> None:
     targets = import_targets(row)
     if leased.status == "reading":
         with local_copy(leased.account_id, row.upload_id, row.filename) as path:
@@ -73,16 +73,16 @@ def _run(leased: LeasedImport, row: Any, in_transaction: Transaction) -> None:
         with in_transaction():
             _delete_unreadable(leased)
         return
-    principal = _principal(leased, row)
+    principal = _step_principal(leased, row)
     with acting_for(leased.import_id, row.acted_as):
-        is_over = _turn(leased.account_id)
+        is_over = _begin_turn(leased.account_id)
         if leased.status == "applying":
             apply_features(leased, principal, targets, row.match, in_transaction, is_over=is_over)
         else:
             undo_features(leased, principal, targets, in_transaction, is_over=is_over)
 
 
-def _turn(account_id: str) -> Callable[[], bool]:
+def _begin_turn(account_id: str) -> Callable[[], bool]:
     """Begin a turn of an account. Returns a function that is True once it is over."""
     end = time.monotonic() + TURN_SECONDS
 
@@ -104,7 +104,7 @@ def _delete_unreadable(leased: LeasedImport) -> None:
         delete_upload(import_)
 
 
-def _principal(leased: LeasedImport, row: Any) -> Principal:
+def _step_principal(leased: LeasedImport, row: Any) -> Principal:
     """The person who applies or undoes the import. Raises LeaseLost if the account was deleted."""
     account = _ACCOUNT.first(account_id=leased.account_id)
     if account is None:

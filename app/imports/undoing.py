@@ -89,7 +89,7 @@ def undo_features(
         with in_transaction():
             import_ = lock_leased(leased)
             changes = [
-                (row.number, _undo(principal, targets, row, former))
+                (row.number, _undo_feature(principal, targets, row, former))
                 for row, former in zip(rows, prepared, strict=True)
             ]
             update_features(**ids, changes=changes)
@@ -136,7 +136,9 @@ def _next_rows(ids: dict[str, str]) -> list[Any]:
     return _ROWS.all(**ids, first=batch[-1][0]) if batch else []
 
 
-def _undo(principal: Principal, targets: Targets, row: Any, prepared: Any) -> dict[str, Any]:
+def _undo_feature(
+    principal: Principal, targets: Targets, row: Any, prepared: Any
+) -> dict[str, Any]:
     """Undo what was written of a feature. Returns the changes of its row."""
     try:
         with db.session.begin_nested():

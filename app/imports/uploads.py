@@ -94,7 +94,7 @@ def _add_piece(account_id: str, upload_id: str, number: int, data: bytes) -> Non
     insert_row(ImportFile, row)
 
 
-def plain_filename(path: str) -> str:
+def upload_filename(path: str) -> str:
     """The last part of a path, without control characters."""
     name = re.split(r"[/\\]", path)[-1]
     return "".join(char for char in name if unicodedata.category(char) != "Cc") or "file"
@@ -107,7 +107,7 @@ def local_copy(account_id: str, upload_id: str, filename: str) -> Iterator[Path]
     It keeps its name: a layer without a name is named after its file. Raises OSError if there is
     no room.
     """
-    folder = _folder()
+    folder = _uploads_folder()
     folder.mkdir(mode=0o700, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder) as temporary:
         path = Path(temporary) / (_UNSAFE.sub("_", filename)[-_NAME_LENGTH:].lstrip(".") or "file")
@@ -127,9 +127,9 @@ def delete_upload(import_: Import) -> None:
     import_.upload_id = None
 
 
-def delete_old_copies() -> None:
+def delete_old_upload_copies() -> None:
     """Delete copies that killed workers have left on this host."""
-    for path in _folder().glob("*"):
+    for path in _uploads_folder().glob("*"):
         with suppress(FileNotFoundError):  # another worker has deleted it
             if time.time() - path.stat().st_mtime > _OLD_SECONDS:
                 shutil.rmtree(path, ignore_errors=True)
@@ -137,8 +137,8 @@ def delete_old_copies() -> None:
 
 def has_copies() -> bool:
     """True if there are copies on this host, of workers that may have been killed."""
-    return any(_folder().glob("*"))
+    return any(_uploads_folder().glob("*"))
 
 
-def _folder() -> Path:
+def _uploads_folder() -> Path:
     return Path(current_app.instance_path) / _COPIES_FOLDER

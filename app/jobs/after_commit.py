@@ -14,7 +14,7 @@ from sqlalchemy import event
 from sqlalchemy.orm import Session
 
 from app.db.extensions import db
-from app.db.transaction_notes import notes, take_notes
+from app.db.transaction_notes import open_transaction_notes, take_notes
 from app.jobs.valkey import valkey
 from app.jobs.wake_signals import WakeSignal
 
@@ -27,7 +27,7 @@ def notify_after_commit(signal: WakeSignal) -> None:
 def call_after_commit(name: str, call: Callable[[Redis], object]) -> None:
     """Run ``call`` after the open transaction is committed. Calls with the same name are merged;
     while Valkey is down, they are dropped."""
-    notes()[_Call(name)] = call
+    open_transaction_notes()[_Call(name)] = call
 
 
 @dataclass(frozen=True)

@@ -92,7 +92,7 @@ class Scheduler:
         with self._database():
             due = [job for job in map(self._jobs.__getitem__, over) if _is_due(job)]
         for job in due:
-            _start(client, job)
+            _start_job(client, job)
 
 
 def _is_due(job: Job) -> bool:
@@ -103,7 +103,7 @@ def _is_due(job: Job) -> bool:
         return True
 
 
-def _start(client: Redis, job: Job) -> None:
+def _start_job(client: Redis, job: Job) -> None:
     if job.signal is not None:
         job.signal.notify(client)
         return

@@ -51,7 +51,7 @@ class Additions:
         return True
 
 
-def increment(name: str, *labels: str) -> None:
+def increment_counter(name: str, *labels: str) -> None:
     """Add 1 to a counter."""
     additions = Additions()
     additions.count(name, *labels)
@@ -70,7 +70,9 @@ def read_counts(client: Redis, names: list[str]) -> dict[str, Counts]:
     }
 
 
-def cumulate(name: str, counts: Counts, *labels: str) -> tuple[list[tuple[str, float]], float]:
+def cumulative_histogram(
+    name: str, counts: Counts, *labels: str
+) -> tuple[list[tuple[str, float]], float]:
     """Return the histogram of some label values: (the limit of each bucket, the number of durations
     up to it), and the sum in seconds."""
     total, buckets = 0, []

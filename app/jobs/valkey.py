@@ -46,7 +46,7 @@ class Script:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.digest = _digest(text)
+        self.digest = _script_digest(text)
 
 
 class Valkey:
@@ -139,12 +139,12 @@ class Valkey:
         elif leads_elsewhere(client, local.connection):
             local.connection.disconnect()
         try:
-            return _exchange(local.connection, command)
+            return _exchange_command(local.connection, command)
         except RedisConnectionError:
             if is_new:
                 raise
         # An idle connection may have been closed, which is no outage.
-        return _exchange(local.connection, command)
+        return _exchange_command(local.connection, command)
 
     def _record_failure(self, error: Exception) -> None:
         with self._lock:
@@ -194,7 +194,7 @@ def _probe_until_up(reference: weakref.ref[Valkey]) -> None:
         del valkey
 
 
-def _exchange(connection: Any, command: tuple[Any, ...]) -> Any:
+def _exchange_command(connection: Any, command: tuple[Any, ...]) -> Any:
     """Return the reply to a command. After an error the connection is closed; its next use opens
     it again."""
     try:
@@ -213,7 +213,7 @@ def _write_probe(client: Redis) -> bool:
     return bool(client.set(_PROBE, "1", ex=_PROBE_SECONDS))
 
 
-def _digest(text: str) -> str:
+def _script_digest(text: str) -> str:
     return hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest()  # as Valkey names it
 
 

@@ -93,17 +93,17 @@ def leads_elsewhere(client: Redis, connection: Any) -> bool:
 
 def sentinels_of(address: SentinelAddress) -> list[Redis]:
     """Make a client for each Sentinel, in the order of the address. Raises ValueError."""
-    return _sentinel(address).sentinels
+    return _sentinel_client(address).sentinels
 
 
 def _primary_client(address: SentinelAddress) -> Redis:
-    client: Redis = _sentinel(address).master_for(  # type: ignore[no-untyped-call]
+    client: Redis = _sentinel_client(address).master_for(  # type: ignore[no-untyped-call]
         address.service, connection_pool_class=PrimaryPool
     )
     return client
 
 
-def _sentinel(address: SentinelAddress) -> _Sentinel:
+def _sentinel_client(address: SentinelAddress) -> _Sentinel:
     options = parse_url(address.primary_url)  # type: ignore[no-untyped-call]
     options.pop("connection_class", None)
     tls = {name: value for name, value in options.items() if name.startswith("ssl_")}

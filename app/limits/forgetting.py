@@ -20,10 +20,10 @@ _SCANNED: Final = 1_000  # names that Valkey scans before it serves others
 def forget_after_commit(id_: str) -> None:
     """After the commit of the open transaction, delete the request counts and rate limit windows
     with this id in their names."""
-    call_after_commit(f"forget {id_}", partial(_forget, id_=id_))
+    call_after_commit(f"forget {id_}", partial(_forget_account, id_=id_))
 
 
-def _forget(client: Redis, id_: str) -> None:
+def _forget_account(client: Redis, id_: str) -> None:
     pattern = f"*{id_}*"
     for days in range(_DAYS + 1):
         key = day_key(clock.day_of(clock.now() - timedelta(days=days)))

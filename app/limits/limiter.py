@@ -143,7 +143,7 @@ STRATEGIES[SCHEME] = FixedWindowStrategy
 
 
 def init_app(app: Flask) -> None:
-    """Count each request from here on, after ``identify``."""
+    """Count each request from here on, after ``identify_caller``."""
     RequestLimiter(
         current_client,
         app=app,
@@ -151,7 +151,7 @@ def init_app(app: Flask) -> None:
         strategy=SCHEME,
         headers_enabled=False,  # they would show one window, and Retry-After always
     )
-    app.after_request(_show)
+    app.after_request(_add_limit_headers)
 
 
 def refuse_rejected() -> None:
@@ -183,7 +183,7 @@ def kind_of_limit() -> str | None:
     return None if applied is None else applied[1].kind
 
 
-def _show(response: Response) -> Response:
+def _add_limit_headers(response: Response) -> Response:
     applied: tuple[LimitResult, Any] | None = g.get(_RESULT)
     if applied is not None and not _is_hidden(applied[1]):
         response.headers.extend(applied[0].headers())

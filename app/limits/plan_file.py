@@ -80,24 +80,28 @@ def read_plans(path: Path) -> dict[str, Plan]:
         tables = tomllib.loads(text)
     except (OSError, ValueError) as error:  # tomllib's and UTF-8's errors are ValueErrors
         raise SettingsError(f"PLANS_FILE {path} cannot be read: {error}.") from None
-    return {name: _plan(path, text, name, table) for name, table in tables.items()}
+    return {name: _read_plan(path, text, name, table) for name, table in tables.items()}
 
 
-def _plan(path: Path, text: str, name: str, table: Any) -> Plan:
+def _read_plan(path: Path, text: str, name: str, table: Any) -> Plan:
     if not isinstance(table, dict):
-        raise _fault(path, text, None, name, "must be a table, such as [pro]")
+        raise _plan_fault(path, text, None, name, "must be a table, such as [pro]")
     if not _NAME.fullmatch(name):
         message = "is not a name for a plan: use at most 50 lower-case letters, digits, - and _"
-        raise _fault(path, text, name, None, f"{name!r} {message}")
+        raise _plan_fault(path, text, name, None, f"{name!r} {message}")
     for key, value in table.items():
         if key not in _LIMITS:
-            raise _fault(path, text, name, key, f"is unknown; a plan can have {', '.join(_LIMITS)}")
+            raise _plan_fault(
+                path, text, name, key, f"is unknown; a plan can have {', '.join(_LIMITS)}"
+            )
         if type(value) is not int or not 0 <= value <= _MOST:
-            raise _fault(path, text, name, key, "must be a whole number; 0 means no limit")
+            raise _plan_fault(path, text, name, key, "must be a whole number; 0 means no limit")
     return Plan(**{key: table.get(key) or None for key in _LIMITS})
 
 
-def _fault(path: Path, text: str, table: str | None, key: str | None, reason: str) -> SettingsError:
+def _plan_fault(
+    path: Path, text: str, table: str | None, key: str | None, reason: str
+) -> SettingsError:
     place = " of ".join(part for part in (key, f"[{table}]" if table else None) if part)
     message = reason if key is None else f"{place} {reason}"
     return SettingsError(f"PLANS_FILE {path}, line {_line_of(text, table, key)}: {message}.")

@@ -83,7 +83,7 @@ _WRITTEN_BY_CREDENTIAL = CompiledQuery(
 )
 
 
-def today() -> str:
+def today_utc() -> str:
     return clock.day_of(clock.now())
 
 
@@ -121,7 +121,7 @@ def count_locally(*counters: str) -> None:
     """Count one request in this process, as Valkey is down."""
     with _unsent_lock:
         for name in counters:
-            _unsent[name, today()] += 1
+            _unsent[name, today_utc()] += 1
 
 
 def flush_local_counts() -> None:
@@ -135,7 +135,7 @@ def flush_local_counts() -> None:
             (name, day), number = _unsent.popitem()
         try:
             # A failed one may have been added, and is not added again.
-            _add(name, day, number)
+            _add_to_counter(name, day, number)
         except SQLAlchemyError:  # the beginning is unknown
             with _unsent_lock:
                 _unsent[name, day] += number
@@ -144,7 +144,7 @@ def flush_local_counts() -> None:
             return
 
 
-def _add(name: str, day: str, number: int) -> None:
+def _add_to_counter(name: str, day: str, number: int) -> None:
     """Add ``number`` requests of a day to their counter."""
     keys, beginning = (day_key(day), CHANGED), ""
     for _ in range(2):

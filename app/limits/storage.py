@@ -115,7 +115,7 @@ class WindowStorage(Storage):
             return None
         moment = clock.now().timestamp()
         counts = zip(windows, answer[1::2], answer[2::2], strict=True)
-        hit = tuple(_window(moment, window, used, left_ms) for window, used, left_ms in counts)
+        hit = tuple(_make_window(moment, window, used, left_ms) for window, used, left_ms in counts)
         return LimitResult(bool(answer[0]), moment, hit)
 
     def hit_account(
@@ -134,7 +134,7 @@ class WindowStorage(Storage):
         """
         counters = (account_id, request_counts.credential_counter(account_id, credential))
         request_counts.flush_local_counts()
-        was_down, day = valkey().is_down, request_counts.today()
+        was_down, day = valkey().is_down, request_counts.today_utc()
         answer = self._hit_account(counters, per_minute, per_day, day, window)
         if answer is None:
             if was_down:  # else Valkey may have counted it before it failed
@@ -143,7 +143,7 @@ class WindowStorage(Storage):
         allowed, used, left_ms, today = answer
         moment, windows = clock.now().timestamp(), []
         if per_minute is not None:
-            windows.append(_window(moment, WindowKey(window, per_minute), used, left_ms))
+            windows.append(_make_window(moment, WindowKey(window, per_minute), used, left_ms))
         if per_day is not None:
             windows.append(Window("day", per_day, today, request_counts.ends_at(day)))
         return LimitResult(bool(allowed), moment, tuple(windows))
@@ -204,6 +204,6 @@ def window_key(client: str) -> str:
     return f"canopy:window:{client}"
 
 
-def _window(moment: float, window: WindowKey, used: int, left_ms: int) -> Window:
+def _make_window(moment: float, window: WindowKey, used: int, left_ms: int) -> Window:
     name = "minute" if window.length_ms == MINUTE_MS else "day"
     return Window(name, window.limit, used, moment + left_ms / 1000)

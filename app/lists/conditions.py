@@ -167,7 +167,7 @@ class Conditions:
         """Case-sensitive ``LIKE``, which is ``GLOB`` on SQLite."""
         if self.dialect == "postgresql":
             return column.like(self.parameters.add(_close_escape(pattern), String()), escape="\\")
-        return column.bool_op("GLOB")(self.parameters.add(_glob(pattern), String()))
+        return column.bool_op("GLOB")(self.parameters.add(_glob_pattern(pattern), String()))
 
     def _has_metadata(self, key: str, value: str) -> ColumnElement[bool]:
         values = metadata_values(key, value)
@@ -221,7 +221,7 @@ def _close_escape(pattern: str) -> str:
     return pattern + "\\" if trailing % 2 else pattern
 
 
-def _glob(pattern: str) -> str:
+def _glob_pattern(pattern: str) -> str:
     """The same pattern in the language of ``GLOB``."""
     parts, escaped = [], False
     for character in _close_escape(pattern):

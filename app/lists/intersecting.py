@@ -16,7 +16,7 @@ from sqlalchemy.orm import InstrumentedAttribute
 from app.api.expensive import expensive_work
 from app.auth.tenant import columns_among
 from app.db.queries import CompiledQuery
-from app.db.search_index import box_values, candidates, fence, id_values, is_among_ids
+from app.db.search_index import box_values, fenced_rows, id_values, indexed_candidates, is_among_ids
 from app.geometry.shapes import QueryShape
 from app.lists.conditions import Parameters, is_within, touches_box
 from app.lists.query import FeatureSource
@@ -62,7 +62,7 @@ class RowsApart:
     ) -> list[str]:
         columns = self._table.table.c
         read = [columns.account_id, columns.id, boundary.expression]
-        texts = fence(read, is_among_ids(columns.id, self._dialect))
+        texts = fenced_rows(read, is_among_ids(columns.id, self._dialect))
         query = CompiledQuery(columns_among(texts, "id", boundary.key))
         apart = list[str]()
         for batch in batched_by_bytes(rows, itemgetter(1), _AT_ONCE_BYTES, _AT_ONCE):
@@ -85,12 +85,12 @@ class RowsApart:
         western and southern sides of the box. Raises TooMuchToCompare."""
         table, parameters = self._table, Parameters()
         columns, west, south = table.table.c, *table.sides[:2]
-        near = candidates(table.table, self._dialect, "box", table.owner, table.sides)
+        near = indexed_candidates(table.table, self._dialect, "box", table.owner, table.sides)
         conditions = [near, touches_box(table, shape.bounds, parameters)]
         if shape.is_box:
             conditions.append(not_(is_within(table, shape.bounds, parameters)))
         read = [columns[name] for name in ("account_id", "id", west, south)]
-        near_rows = fence([*read, self._source.bytes.label("bytes")], and_(*conditions))
+        near_rows = fenced_rows([*read, self._source.bytes.label("bytes")], and_(*conditions))
         names = ("id", "bytes", west, south)
         query = CompiledQuery(columns_among(near_rows, *names).limit(bindparam("most")))
         values: dict[str, Any] = {"account_id": self._account_id, table.owner: self._account_id}

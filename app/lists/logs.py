@@ -87,11 +87,11 @@ def shifted_time(time: datetime, by: timedelta = timedelta()) -> datetime:
 def _lowest_id(log: Log, values: dict[str, Any], tested: Sequence[str]) -> str | None:
     """The id of the last entry to search; None if there are fewer."""
     untested = {name: value for name, value in values.items() if name not in tested}
-    statement = _ids(log, log.filters.of(untested)._replace(since=False))
+    statement = _ids_query(log, log.filters.of(untested)._replace(since=False))
     rows = statement.tuples(**untested, size=1, skipped=LOOKED_THROUGH)
     return rows[0][0] if rows else None
 
 
 @cache
-def _ids(log: Log, filters: Any) -> CompiledQuery:
+def _ids_query(log: Log, filters: Any) -> CompiledQuery:
     return CompiledQuery(page_of(log.filtered(log.key, filters).order_by(log.key.desc())))

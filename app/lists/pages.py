@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 from sqlalchemy import ColumnElement, Select
 
 from app.db.queries import CompiledQuery
-from app.db.search_index import among, page_of
+from app.db.search_index import key_among, page_of
 
 Row = tuple[Any, ...]
 
@@ -99,4 +99,4 @@ def newest_first(
     """
     latest = [column.desc() for column in order]
     keys = keys.order_by(*(order if backwards else latest))
-    return CompiledQuery(rows.where(among(order[-1], page_of(keys), dialect)).order_by(*latest))
+    return CompiledQuery(rows.where(key_among(order[-1], page_of(keys), dialect)).order_by(*latest))

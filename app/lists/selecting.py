@@ -18,7 +18,7 @@ from app.api.expensive import answer_in_turn
 from app.auth.tenant import columns_among, columns_of
 from app.db.column_types import api_column
 from app.db.queries import CompiledQuery, reading_engine
-from app.db.search_index import among, box_values, candidates, fence
+from app.db.search_index import box_values, fenced_rows, indexed_candidates, key_among
 from app.geometry.shapes import QueryShape
 from app.lists import totals
 from app.lists.conditions import GEOMETRY, Conditions, Parameters
@@ -154,7 +154,7 @@ class _PageReader:
 
     def _count(self) -> int:
         keys, _ = self._keys("id")
-        return totals.count(totals.count_statement(keys), self._values)
+        return totals.count_total(totals.count_statement(keys), self._values)
 
     def _bounded_size(self) -> tuple[int, int]:
         """Return (rows of the page, their bytes)."""
@@ -170,9 +170,9 @@ class _PageReader:
             return _all_rows(self._source, self._after is None)
         table = self._source.table
         key, output, own = table.key(self._dialect), self._source.output, table.table.c
-        in_page = among(key.expression, self._page(*self._keys(key.key)), self._dialect)
+        in_page = key_among(key.expression, self._page(*self._keys(key.key)), self._dialect)
         order = Keyset(own.created_at, own.id)
-        rows = fence([own.account_id, *map(api_column, output), *order.labeled], in_page)
+        rows = fenced_rows([own.account_id, *map(api_column, output), *order.labeled], in_page)
         names = (*(column.key for column in output), *order.names)
         page = columns_among(rows, *names, is_kept=True)
         return CompiledQuery(page.order_by(*(rows.c[name] for name in order.names)))
@@ -186,8 +186,8 @@ class _PageReader:
             keys = columns_of(table.model, *named).add_columns(*sizes).where(*conditions)
             return keys, table.table.c
         read = [table.table.c[name] for name in ("account_id", "id", "row", "created_at")]
-        near = candidates(table.table, self._dialect, self._index, table.owner, table.sides)
-        near_rows = fence([*read, *sizes], and_(near, *conditions))
+        near = indexed_candidates(table.table, self._dialect, self._index, table.owner, table.sides)
+        near_rows = fenced_rows([*read, *sizes], and_(near, *conditions))
         return columns_among(near_rows, *names), near_rows.c
 
     def _page(self, keys: Select[Any], columns: Any) -> Select[Any]:

@@ -19,15 +19,15 @@ from app.db.column_types import Timestamp, api_column
 from app.db.queries import CompiledQuery, reading_engine
 from app.db.search_index import (
     DrivingIndex,
-    among,
     as_stored,
     box_values,
-    candidates,
     driving_index,
     exact_tests,
-    fence,
+    fenced_rows,
     id_values,
+    indexed_candidates,
     is_among_ids,
+    key_among,
     named_by_box,
     named_by_text,
     overlaps_box,
@@ -152,7 +152,7 @@ def list_statement(table: SearchedTable, query: ListQuery) -> ListStatement:
 
 @cache
 def count_query(statement: ListStatement) -> CompiledQuery:
-    """Count the rows of all pages, for ``app.lists.totals.count``."""
+    """Count the rows of all pages, for ``app.lists.totals.count_total``."""
     keys, _ = _keys_found(statement) if statement.is_searched else _keys_in_order(statement)
     return count_statement(keys)
 
@@ -184,7 +184,7 @@ def page_query(
     keys, columns = _keys_in_order(statement) if in_order else _keys_found(statement)
     descending = statement.descending != backwards
     keys = keys.order_by(*sorted_by(table, columns, sort, descending=descending))
-    in_page = among(table.key(statement.dialect).expression, page_of(keys), statement.dialect)
+    in_page = key_among(table.key(statement.dialect).expression, page_of(keys), statement.dialect)
     return _whole_rows(statement, output, in_page, is_kept=True)
 
 
@@ -203,7 +203,7 @@ def _whole_rows(
     names += table.sides if statement.located else ()
     hidden = {name: table.attribute(name) for name in names}
     read = hidden | {column.key: column for column in output}
-    rows = fence([api_column(column) for column in read.values()], condition)
+    rows = fenced_rows([api_column(column) for column in read.values()], condition)
     page = columns_among(rows, *(column.key for column in output), is_kept=is_kept)
     if statement.located:
         page = page.where(overlaps_box(rows, table.sides))
@@ -244,13 +244,13 @@ def _keys_found(statement: ListStatement) -> tuple[Select[Any], Any]:
     table, sides = searched.table, searched.sides
     conditions: list[Any] = []
     if index != "ids":  # else SQLite would use the owner's index
-        conditions = [candidates(table, dialect, index, searched.owner, sides)]
+        conditions = [indexed_candidates(table, dialect, index, searched.owner, sides)]
     if index not in ("text", "box", "ids"):
         conditions += statement.equalities(table.c)
     filtered = [field.stored_as for field in searched.fields if field.filter]
     sorts = searched.sorts.values()
     names = dict.fromkeys(("row", "id", "account_id", searched.owner, *filtered, *sorts))
-    source = fence(
+    source = fenced_rows(
         [table.c[name] for name in names],
         and_(*conditions, *statement.tests()),
         *as_stored(table, dialect, index),

@@ -34,7 +34,7 @@ _cache: dict[tuple[str, bytes], _CachedTotal] = {}  # by statement and parameter
 
 
 def count_statement(keys: Select[Any]) -> CompiledQuery:
-    """The statement that ``count`` needs.
+    """The statement that ``count_total`` needs.
 
     Args:
         keys: selects what is counted.
@@ -44,7 +44,7 @@ def count_statement(keys: Select[Any]) -> CompiledQuery:
     return CompiledQuery(counted.add_columns(version))
 
 
-def count(
+def count_total(
     query: CompiledQuery,
     values: dict[str, Any],
     cheapest: Callable[[], CompiledQuery] | None = None,

@@ -18,7 +18,7 @@ from app.db.engines import is_outage
 from app.db.extensions import db
 from app.db.transactions import transaction
 from app.jobs.registry import Job
-from app.jobs.shared_metrics import increment
+from app.jobs.shared_metrics import increment_counter
 from app.jobs.valkey import valkey
 from app.mail.errors import Delayed, MailError, ServerUnavailable, Undeliverable
 from app.mail.leases import (
@@ -55,20 +55,20 @@ def send_mails() -> int:
     sent = 0
     end = time.monotonic() + RUN_FOR
     with closing(open_transport(current_app.config["SETTINGS"])) as transport:
-        while time.monotonic() < end and (mail := _lease()) is not None:
+        while time.monotonic() < end and (mail := _lease_mail()) is not None:
             try:
-                sent += _process(mail, transport)
+                sent += _process_mail(mail, transport)
             except ServerUnavailable:
                 break
     return sent
 
 
-def _lease() -> LeasedMail | None:
+def _lease_mail() -> LeasedMail | None:
     with transaction():
         return lease_mail()
 
 
-def _process(mail: LeasedMail, transport: Transport) -> bool:
+def _process_mail(mail: LeasedMail, transport: Transport) -> bool:
     """Send a mail and save the outcome. Returns False if it was not sent.
 
     Raises:
@@ -77,17 +77,17 @@ def _process(mail: LeasedMail, transport: Transport) -> bool:
     contents = None
     try:
         with _delay_on_error(mail):
-            mail, contents = _resolve(mail)
+            mail, contents = _resolve_contents(mail)
             if contents is None:
                 return False
-            outcome = _send(mail, contents, transport)
+            outcome = _send_mail(mail, contents, transport)
     except MailError as failure:
         _mark_failed(mail, contents, failure)
         if isinstance(failure, ServerUnavailable):
             raise
         return False
     _mark_sent(mail)
-    increment(_ATTEMPTED, "sent")
+    increment_counter(_ATTEMPTED, "sent")
     log.info("mail %s (%s) %s", mail.id, mail.kind, outcome)
     return True
 
@@ -106,7 +106,7 @@ def _mark_sent(mail: LeasedMail) -> None:
             return
 
 
-def _resolve(mail: LeasedMail) -> tuple[LeasedMail, Contents | None]:
+def _resolve_contents(mail: LeasedMail) -> tuple[LeasedMail, Contents | None]:
     """Return (mail, final contents), which the first attempt determines and stores.
 
     The contents are None if the mail is dropped, or if another worker is sending it.
@@ -124,7 +124,7 @@ def _resolve(mail: LeasedMail) -> tuple[LeasedMail, Contents | None]:
         log.info("mail %s (%s) dropped: recipient gone or limit reached", mail.id, mail.kind)
         mark_dropped(mail)
         db.session.commit()
-        increment(_ATTEMPTED, "dropped")
+        increment_counter(_ATTEMPTED, "dropped")
         return mail, None
     kind, values = resolved
     contents = Contents(values, clock.now())
@@ -135,7 +135,7 @@ def _resolve(mail: LeasedMail) -> tuple[LeasedMail, Contents | None]:
     return mail._replace(kind=kind), contents
 
 
-def _send(mail: LeasedMail, contents: Contents, transport: Transport) -> str:
+def _send_mail(mail: LeasedMail, contents: Contents, transport: Transport) -> str:
     date = contents.resolved_at
     assert date is not None
     if _has_link_expired(mail, contents, clock.now()):
@@ -153,7 +153,7 @@ def _mark_failed(mail: LeasedMail, contents: Contents | None, failure: MailError
             retry_at = None
     with transaction():
         mark_failed(mail, failure.reason, retry_at)
-    increment(_ATTEMPTED, "failed" if retry_at is None else "retried")
+    increment_counter(_ATTEMPTED, "failed" if retry_at is None else "retried")
     details = (mail.id, mail.kind, mail.attempts, failure.reason)
     if retry_at is None:
         log.error("mail %s (%s) failed for good at attempt %d: %s", *details)

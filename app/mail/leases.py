@@ -70,7 +70,7 @@ def has_due_mail() -> bool:
 
 def store_contents(mail: LeasedMail, kind: str, contents: Contents) -> bool:
     """Store the final contents of a mail. Returns False if another worker has taken the lease."""
-    return _update(mail, kind=kind, sealed=contents.sealed())
+    return _update_mail(mail, kind=kind, sealed=contents.sealed())
 
 
 def mark_sent(mail: LeasedMail) -> None:
@@ -81,18 +81,18 @@ def mark_sent(mail: LeasedMail) -> None:
 
 def mark_dropped(mail: LeasedMail) -> None:
     """Mark a mail as dropped."""
-    _update(mail, due_at=None, sealed=None, error=None)
+    _update_mail(mail, due_at=None, sealed=None, error=None)
 
 
 def mark_failed(mail: LeasedMail, reason: str, retry_at: datetime | None) -> None:
     """Save a failed attempt. If ``retry_at`` is None, the mail is given up."""
     if retry_at is None:
-        _update(mail, due_at=None, sealed=None, error=reason)
+        _update_mail(mail, due_at=None, sealed=None, error=reason)
     else:
-        _update(mail, due_at=retry_at, error=reason)
+        _update_mail(mail, due_at=retry_at, error=reason)
 
 
-def _update(mail: LeasedMail, **values: Any) -> bool:
+def _update_mail(mail: LeasedMail, **values: Any) -> bool:
     statement = update(Mail).where(
         Mail.id == mail.id, Mail.attempts == mail.attempts, Mail.sent_at.is_(None)
     )

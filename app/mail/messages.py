@@ -100,14 +100,14 @@ def compose_message(
         KeyError, jinja2.UndefinedError: the kind is unknown, or a value is missing.
         Undeliverable: the recipient cannot be written as an address.
     """
-    safe = {name: _sanitize(name, value) for name, value in values.items()}
+    safe = {name: _sanitize_value(name, value) for name, value in values.items()}
     message = EmailMessage(policy=_POLICY)
     subjects = SUBJECTS if settings.password_sign_in else _WITHOUT_PASSWORDS
     subject = subjects[kind].format_map(safe | {"instance": settings.instance_name})
     _set_header(message, "Subject", subject)
     sender = settings.mail_from
     message["From"] = Address(sender.name, addr_spec=sender.address)
-    message["To"] = _address(envelope.recipient)
+    message["To"] = _ascii_address(envelope.recipient)
     message["Date"] = envelope.date
     message["Message-ID"] = f"<{envelope.mail_id}@{mail_host(settings.public_url)}>"
     message["Auto-Submitted"] = "auto-generated"
@@ -143,7 +143,7 @@ def mail_host(public_url: str) -> str:
     return f"[IPv6:{address}]" if address.version == 6 else f"[{address}]"
 
 
-def _sanitize(name: str, value: Any) -> Any:
+def _sanitize_value(name: str, value: Any) -> Any:
     """Put a value on one line, and break up possible links in a name."""
     if not isinstance(value, str):
         return value
@@ -171,7 +171,7 @@ def _set_header(message: EmailMessage, name: str, value: str) -> None:
     assert message[name] == value
 
 
-def _address(recipient: str) -> Address:
+def _ascii_address(recipient: str) -> Address:
     """Convert the domain of an address to ASCII. The local part is unchanged: if it is not ASCII,
     the server must support SMTPUTF8 (RFC 6531)."""
     local, _, domain = recipient.rpartition("@")

@@ -136,14 +136,14 @@ class SmtpTransport:
             yield
         except smtplib.SMTPRecipientsRefused as error:
             code, reply = next(iter(error.recipients.values()))
-            raise _rejection("the recipient", code, reply) from None
+            raise _mail_rejection("the recipient", code, reply) from None
         except smtplib.SMTPDataError as error:
-            raise _rejection("the email", error.smtp_code, error.smtp_error) from None
+            raise _mail_rejection("the email", error.smtp_code, error.smtp_error) from None
         except (smtplib.SMTPException, OSError) as error:
             self._drop()
             # The library reports a missing reply as a closed connection.
             is_late = self._deadline.is_over or isinstance(error.__context__, TimeoutError)
-            raise _unavailable(TimeoutError() if is_late else error) from None
+            raise _server_unavailable(TimeoutError() if is_late else error) from None
         except ServerUnavailable:
             self._drop()
             raise
@@ -206,18 +206,18 @@ def _send_message(client: smtplib.SMTP, message: EmailMessage) -> None:
     client.sendmail(sender, [recipient], message.as_bytes(policy=form), options)
 
 
-def _rejection(what: str, code: int, reply: bytes | str) -> MailError:
+def _mail_rejection(what: str, code: int, reply: bytes | str) -> MailError:
     kind = Undeliverable if 500 <= code < 600 else Delayed
-    return kind(f"the mail server refused {what} ({code})", _readable(reply))
+    return kind(f"the mail server refused {what} ({code})", _readable_reply(reply))
 
 
-def _unavailable(error: Exception) -> ServerUnavailable:
+def _server_unavailable(error: Exception) -> ServerUnavailable:
     text = next(text for kind, text in _ERROR_TEXTS if isinstance(error, kind))
     if isinstance(error, smtplib.SMTPResponseException):
-        return ServerUnavailable(f"{text} ({error.smtp_code})", _readable(error.smtp_error))
+        return ServerUnavailable(f"{text} ({error.smtp_code})", _readable_reply(error.smtp_error))
     return ServerUnavailable(text, "" if isinstance(error, TimeoutError) else str(error))
 
 
-def _readable(reply: bytes | str) -> str:
+def _readable_reply(reply: bytes | str) -> str:
     text = reply.decode(errors="replace") if isinstance(reply, bytes) else reply
     return "".join(c if c.isprintable() else " " for c in text)[:300]

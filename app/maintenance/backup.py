@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from sqlalchemy import URL
 
-from app.db.snapshots import snapshot
+from app.db.snapshots import open_snapshot
 from app.maintenance.authenticity import signature_of
 from app.maintenance.backup_file import FORMAT, BackupWriter, Manifest, new_backup_file
 from app.maintenance.dump import OnRows, TableChecksum, count_rows, no_progress, read_lines
@@ -56,7 +56,7 @@ def back_up(
             an unfinished copy.
         sqlalchemy.exc.SQLAlchemyError: the database cannot be read.
     """
-    with new_backup_file(path, overwrite=overwrite) as file, snapshot(url) as connection:
+    with new_backup_file(path, overwrite=overwrite) as file, open_snapshot(url) as connection:
         made_at = clock.now()
         revision = require_whole(connection)
         codecs = codecs_of(connection)

@@ -99,7 +99,7 @@ class BackupWriter:
         self, codec: TableCodec, lines: Iterator[bytes], checksum: TableChecksum
     ) -> TableEntry:
         """Write a table. Reading ``lines`` completes ``checksum``."""
-        with self._zip.open(_member(codec.name), "w", force_zip64=True) as member:
+        with self._zip.open(_member_name(codec.name), "w", force_zip64=True) as member:
             for line in lines:
                 member.write(line)
         return TableEntry(codec.name, checksum.rows, codec.columns, checksum.sha256)
@@ -139,13 +139,13 @@ class BackupReader:
     def lines(self, name: str) -> Iterator[bytes]:
         """Yield the lines of a table."""
         try:
-            with self._zip.open(_member(name)) as member, BufferedReader(member) as buffered:  # type: ignore[type-var]
+            with self._zip.open(_member_name(name)) as member, BufferedReader(member) as buffered:  # type: ignore[type-var]
                 while line := buffered.readline(_MAX_LINE):
                     yield line
         except KeyError:
-            raise self._damage(f"{_member(name)} is missing") from None
+            raise self._damage(f"{_member_name(name)} is missing") from None
         except _ZIP_ERRORS as error:
-            raise self._damage(f"{_member(name)}: {error}") from None
+            raise self._damage(f"{_member_name(name)}: {error}") from None
 
     def check_columns(self, codecs: list[TableCodec]) -> None:
         """Raise MaintenanceError if the tables are not these; the order of columns is free."""
@@ -162,7 +162,9 @@ class BackupReader:
             try:
                 codec.row(line)
             except (ValueError, TypeError):
-                raise self._damage(f"line {checksum.rows} of {_member(expected.name)}") from None
+                raise self._damage(
+                    f"line {checksum.rows} of {_member_name(expected.name)}"
+                ) from None
             yield 1
         if checksum.rows != expected.rows:
             raise self._damage(
@@ -203,7 +205,7 @@ class BackupReader:
                 f"its format is {content.get('format')!r}, not {FORMAT}."
             )
         try:
-            tables = [_table(**table) for table in content["tables"]]
+            tables = [_table_entry(**table) for table in content["tables"]]
             # A later version may add fields.
             known = {name: content[name] for name in _NAMES & content.keys()}
             return Manifest(**known | {"tables": tables})
@@ -242,9 +244,9 @@ def _reject_existing(path: Path, *, overwrite: bool) -> None:
 _NAMES: Final = {field.name for field in fields(Manifest)}
 
 
-def _table(*, name: str, rows: int, columns: list[str], sha256: str) -> TableEntry:
+def _table_entry(*, name: str, rows: int, columns: list[str], sha256: str) -> TableEntry:
     return TableEntry(str(name), int(rows), list(columns), str(sha256))
 
 
-def _member(table: str) -> str:
+def _member_name(table: str) -> str:
     return f"tables/{table}.jsonl"

@@ -14,10 +14,10 @@ from sqlalchemy import URL, Connection, column, table
 
 from app.db.snapshots import (
     exclusive_file,
+    open_snapshot,
     open_transaction,
     refresh_statistics,
     shown_url,
-    snapshot,
 )
 from app.maintenance import MaintenanceError
 from app.maintenance.dump import (
@@ -78,9 +78,9 @@ def copy_database(
     if source == target:
         raise MaintenanceError("The source and the target are the same database; name another one.")
     codecs = table_codecs()
-    with snapshot(source) as reading:
+    with open_snapshot(source) as reading:
         require_current(reading)
-        _mark(target, source)
+        _mark_target(target, source)
         make_schema()
         started(2 * sum(count_rows(reading, codecs).values()))
         with exclusive_file(target) as writing:
@@ -88,7 +88,7 @@ def copy_database(
                 raise MaintenanceError(
                     f"The database {shown_url(target)} is in use; stop what uses it and try again."
                 )
-            comparisons = _copy(reading, writing, codecs, progress)
+            comparisons = _copy_tables(reading, writing, codecs, progress)
             if all(comparison.is_equal for comparison in comparisons):
                 writing.exec_driver_sql(f"DROP TABLE {MARKER}")
                 writing.commit()
@@ -96,7 +96,7 @@ def copy_database(
     return comparisons
 
 
-def _mark(target: URL, source: URL) -> None:
+def _mark_target(target: URL, source: URL) -> None:
     """Mark the target as an unfinished copy. Raises MaintenanceError if it is in use."""
     with open_transaction(target) as connection:
         if is_half_copied(connection):
@@ -119,7 +119,7 @@ def _mark(target: URL, source: URL) -> None:
         connection.execute(marker.insert().values(source=shown_url(source), begun_at=begun_at))
 
 
-def _copy(
+def _copy_tables(
     reading: Connection, writing: Connection, codecs: list[TableCodec], progress: OnRows
 ) -> list[TableComparison]:
     clear_tables(writing, codecs)

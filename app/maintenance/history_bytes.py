@@ -14,7 +14,7 @@ from typing import Any, Final, cast
 from sqlalchemy import BigInteger, Table, bindparam, event, update
 
 from app.db.extensions import db
-from app.db.transaction_notes import notes
+from app.db.transaction_notes import open_transaction_notes
 from app.models import AccountUsage
 from app.policy.audit import INSTANCE
 from app.policy.request_limits import HISTORY_ROW_BYTES
@@ -41,13 +41,13 @@ def note_history(account_id: str, rows: int, size: int = 0) -> None:
         rows: their number; a delivery counts as two, with its entry in the log of its webhook.
         size: the bytes of their bodies.
     """
-    noted, key = notes(), _Added(account_id)
+    noted, key = open_transaction_notes(), _Added(account_id)
     noted[key] = noted.get(key, 0) + rows * HISTORY_ROW_BYTES + size
 
 
 def take_history(account_id: str) -> int:
     """Remove and return the noted bytes of an account; the caller counts them."""
-    return int(notes().pop(_Added(account_id), 0))
+    return int(open_transaction_notes().pop(_Added(account_id), 0))
 
 
 @event.listens_for(db.session, "before_commit")
@@ -55,7 +55,7 @@ def _count_rest(session: Any) -> None:
     if session.in_nested_transaction():
         return
     # Sorted to avoid deadlocks.
-    keys = sorted(key for key in notes() if isinstance(key, _Added))
+    keys = sorted(key for key in open_transaction_notes() if isinstance(key, _Added))
     if keys:
         session.flush()  # writes the counters of a new account
     for key in keys:

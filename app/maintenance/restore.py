@@ -13,7 +13,7 @@ from sqlalchemy import URL, Connection, Table, update
 
 from app.db.migrations import CannotMigrate, apply_revisions
 from app.db.revisions import FIRST, newest_revision, of_another_version, revision_of
-from app.db.snapshots import exclusive_writer, may_exist, refresh_statistics, snapshot
+from app.db.snapshots import exclusive_writer, may_exist, open_snapshot, refresh_statistics
 from app.maintenance import MaintenanceError
 from app.maintenance.backup_file import BackupReader, Manifest
 from app.maintenance.dump import OnRows, TableChecksum, count_rows, line_batches, no_progress
@@ -38,7 +38,7 @@ def check_backup(backup: BackupReader, progress: OnRows = no_progress) -> None:
     Raises:
         MaintenanceError: it is damaged, of a newer version, or of one before 1.0.
     """
-    for codec in _codecs(backup):
+    for codec in _backup_codecs(backup):
         for rows in backup.check_rows(codec):
             progress(rows)
 
@@ -60,7 +60,7 @@ def read_present(url: URL) -> PresentData:
     """
     if not may_exist(url):
         return PresentData(None, {}, [])
-    with snapshot(url) as connection:
+    with open_snapshot(url) as connection:
         revision = require_whole(connection) if revision_of(connection) else None
         if revision is not None and revision < FIRST:
             raise MaintenanceError(of_another_version(revision))
@@ -83,7 +83,7 @@ def restore_backup(backup: BackupReader, url: URL, progress: OnRows = no_progres
         CannotMigrate, MaintenanceError, sqlalchemy.exc.SQLAlchemyError, psycopg.Error: the rows do
             not fit together; nothing was changed.
     """
-    revision, codecs = backup.manifest.schema_revision, _codecs(backup)
+    revision, codecs = backup.manifest.schema_revision, _backup_codecs(backup)
     is_current = read_present(url).revision == revision == newest_revision()
     tables = [codec.name for codec in codecs] if is_current else []
     with exclusive_writer(url, tables, create=True) as connection:
@@ -105,7 +105,7 @@ def restore_backup(backup: BackupReader, url: URL, progress: OnRows = no_progres
     return put_off
 
 
-def _codecs(backup: BackupReader) -> list[TableCodec]:
+def _backup_codecs(backup: BackupReader) -> list[TableCodec]:
     """The codecs of the tables of a backup. Raises MaintenanceError as ``check_backup`` does."""
     manifest = backup.manifest
     try:

@@ -27,7 +27,7 @@ def require_current(connection: Connection) -> None:
     copy."""
     revision = require_whole(connection)
     if revision != newest_revision():
-        raise MaintenanceError(f"{of_another_version(revision)} ({_name(connection)})")
+        raise MaintenanceError(f"{of_another_version(revision)} ({_database_name(connection)})")
 
 
 def require_whole(connection: Connection) -> str:
@@ -36,12 +36,12 @@ def require_whole(connection: Connection) -> str:
     revision = revision_of(connection)
     if revision is None:
         raise MaintenanceError(
-            f"The database {_name(connection)} has no tables yet; run "
+            f"The database {_database_name(connection)} has no tables yet; run "
             f"{canopy_command()} migrate first."
         )
     if is_half_copied(connection):
         raise MaintenanceError(
-            f"A copy into the database {_name(connection)} was not finished; "
+            f"A copy into the database {_database_name(connection)} was not finished; "
             f"run {canopy_command()} copy-database again."
         )
     return revision
@@ -111,5 +111,5 @@ def _index_tables(names: Iterable[str]) -> Iterator[str]:
     return (name for name in names if name.startswith(prefixes))
 
 
-def _name(connection: Connection) -> str:
+def _database_name(connection: Connection) -> str:
     return shown_url(connection.engine.url)

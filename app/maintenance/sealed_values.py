@@ -89,13 +89,13 @@ def reseal_batches(sealed: _SealedColumn) -> Iterator[Resealed]:
     """Seal the values of a column again in batches. Commit after each batch."""
     key = sealed.model.__mapper__.primary_key
     last: Any = None
-    while rows := _rows(sealed, key, last):
-        number = sum(_reseal(sealed, key, identity, value) for *identity, value in rows)
+    while rows := _next_rows(sealed, key, last):
+        number = sum(_reseal_value(sealed, key, identity, value) for *identity, value in rows)
         last = rows[-1][:-1]
         yield Resealed(sealed.model.__tablename__, number, len(rows) - number)
 
 
-def _rows(sealed: _SealedColumn, key: tuple[Any, ...], last: Any) -> list[Any]:
+def _next_rows(sealed: _SealedColumn, key: tuple[Any, ...], last: Any) -> list[Any]:
     column = sealed.column
     rows = select(*key, column).where(column.is_not(None), sealed.where)
     if last is not None:
@@ -103,7 +103,9 @@ def _rows(sealed: _SealedColumn, key: tuple[Any, ...], last: Any) -> list[Any]:
     return list(db.session.execute(rows.order_by(*key).limit(_BATCH_ROWS)))
 
 
-def _reseal(sealed: _SealedColumn, key: tuple[Any, ...], identity: list[Any], value: Any) -> bool:
+def _reseal_value(
+    sealed: _SealedColumn, key: tuple[Any, ...], identity: list[Any], value: Any
+) -> bool:
     """Seal a value again, unless it has changed: then it is sealed with the new key. Returns False
     if neither key can read it."""
     is_bytes = isinstance(value, bytes)

@@ -43,8 +43,8 @@ def count_faults(connection: Connection) -> list[str]:
             (f"{name}_text", f"{name}_text_docsize", "*"),
             (f"{name}_box", f"{name}_box", box_column),
         ):
-            rows = _number(connection, f"SELECT count(*) FROM {index_table}")
-            expected = _number(connection, f"SELECT count({column}) FROM {table}")
+            rows = _select_number(connection, f"SELECT count(*) FROM {index_table}")
+            expected = _select_number(connection, f"SELECT count({column}) FROM {table}")
             if rows != expected:
                 faults.append(f"{index} has {rows:,} rows instead of {expected:,}")
     return faults
@@ -72,11 +72,11 @@ def rebuild_faulty(url: URL) -> list[str]:
     faulty = sorted({sentence.split()[0] for sentence in faults})
     for index in faulty:
         with exclusive_writer(url, []) as connection:
-            _rebuild(connection, index)
+            _rebuild_index(connection, index)
     return faulty
 
 
-def _rebuild(connection: Connection, index: str) -> None:
+def _rebuild_index(connection: Connection, index: str) -> None:
     name, _, kind = index.rpartition("_")
     if kind == "text":
         connection.exec_driver_sql(f"INSERT INTO {index}({index}) VALUES ('rebuild')")
@@ -94,5 +94,5 @@ def _rebuild(connection: Connection, index: str) -> None:
     connection.exec_driver_sql(f"INSERT INTO {index} {rows}")
 
 
-def _number(connection: Connection, statement: str) -> int:
+def _select_number(connection: Connection, statement: str) -> int:
     return int(connection.exec_driver_sql(statement).scalar_one())

@@ -66,14 +66,14 @@ class TableCodec:
         by_name = {str(column.name): column for column in table.columns}
         self.columns = list(columns or by_name)
         self._ordered = [by_name[name] for name in self.columns]
-        encodings = list(enumerate(map(_encoding, self._ordered)))
+        encodings = list(enumerate(map(_column_encoding, self._ordered)))
         self._encoders = [(n, encoding.encode) for n, encoding in encodings if encoding.encode]
         self._decoders = [(n, encoding.decode) for n, encoding in encodings if encoding.decode]
 
     def select(self, dialect: str) -> Select[Any]:
         """Select all rows in the order of the primary key; text sorts by code points."""
-        key = [_sortable(column, dialect) for column in self.table.primary_key]
-        return select(*(_raw(column, dialect) for column in self._ordered)).order_by(*key)
+        key = [_sortable_column(column, dialect) for column in self.table.primary_key]
+        return select(*(_raw_column(column, dialect) for column in self._ordered)).order_by(*key)
 
     def line(self, row: Sequence[Value]) -> bytes:
         """The line of a row of ``select``, with a line feed."""
@@ -106,7 +106,7 @@ def table_codecs_found(connection: Connection, names: Sequence[str]) -> list[Tab
     return [TableCodec(table) for table in metadata.sorted_tables]
 
 
-def _time(value: datetime | str) -> str:
+def _time_text(value: datetime | str) -> str:
     """A time in the form of the API, also if other software wrote it to SQLite."""
     if isinstance(value, str):
         if len(value) == 24 and value.endswith("Z"):
@@ -115,7 +115,7 @@ def _time(value: datetime | str) -> str:
     return format_time(value if value.tzinfo else value.replace(tzinfo=UTC))
 
 
-def _float(value: float) -> float | str:
+def _float_text(value: float) -> float | str:
     """Write infinity as text, and negative zero, which SQLite does not store, as zero."""
     return value + 0.0 if isfinite(value) else repr(value)
 
@@ -125,15 +125,15 @@ def _canonical_json(text: str) -> str:
 
 
 _ENCODINGS: Final[tuple[tuple[Any, ColumnEncoding], ...]] = (
-    ((Timestamp, DateTime), ColumnEncoding(encode=_time)),
+    ((Timestamp, DateTime), ColumnEncoding(encode=_time_text)),
     (JSON, ColumnEncoding(encode=_canonical_json)),
     (LargeBinary, ColumnEncoding(encode=lambda value: b64encode(value).decode(), decode=b64decode)),
-    (Float, ColumnEncoding(encode=_float, decode=float)),
+    (Float, ColumnEncoding(encode=_float_text, decode=float)),
     ((String, Integer, Boolean), ColumnEncoding()),
 )
 
 
-def _encoding(column: Column[Any]) -> ColumnEncoding:
+def _column_encoding(column: Column[Any]) -> ColumnEncoding:
     for types, encoding in _ENCODINGS:
         if isinstance(_stored_type(column), types):
             return encoding
@@ -147,7 +147,7 @@ def _stored_type(column: Column[Any]) -> Any:
     return stored.impl_instance if is_wrapped else stored
 
 
-def _raw(column: Column[Any], dialect: str) -> ColumnElement[Any]:
+def _raw_column(column: Column[Any], dialect: str) -> ColumnElement[Any]:
     stored = _stored_type(column)
     if isinstance(stored, Timestamp):
         return type_coerce(column, ApiTimestamp())
@@ -157,6 +157,6 @@ def _raw(column: Column[Any], dialect: str) -> ColumnElement[Any]:
     return type_coerce(column, stored)
 
 
-def _sortable(column: Column[Any], dialect: str) -> ColumnElement[Any]:
+def _sortable_column(column: Column[Any], dialect: str) -> ColumnElement[Any]:
     is_text = isinstance(_stored_type(column), String)
     return column.collate("C") if is_text and dialect == "postgresql" else column

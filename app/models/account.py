@@ -7,14 +7,14 @@ from datetime import datetime
 from sqlalchemy import BigInteger, ForeignKey, Index, SmallInteger, String
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.db.column_types import Base, Key, Timestamp, among, partial_index
+from app.db.column_types import Base, Key, Timestamp, one_of_words, partial_index
 from app.policy.request_limits import ACCOUNT_TYPES
 
 
 class Account(Base):
     __tablename__ = "accounts"
     __table_args__ = (
-        among("type", ACCOUNT_TYPES),
+        one_of_words("type", ACCOUNT_TYPES),
         Index(None, "created_at", "id"),
         partial_index(None, "deletes_at", where="deletes_at IS NOT NULL"),
     )

@@ -18,7 +18,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.db.column_types import Base, Key, Timestamp, among
+from app.db.column_types import Base, Key, Timestamp, one_of_words
 from app.policy.imports import KINDS, STATUSES, VERDICTS
 
 
@@ -41,8 +41,8 @@ class Import(Base):
 
     __tablename__ = "imports"
     __table_args__ = (
-        among("kind", KINDS),
-        among("status", STATUSES),
+        one_of_words("kind", KINDS),
+        one_of_words("status", STATUSES),
         Index(None, "account_id", "created_at", "id"),
         Index(None, "account_id", "leased_at"),
         Index(None, "status"),
@@ -121,7 +121,7 @@ class ImportFeature(Base):
 
     __tablename__ = "import_features"
     __table_args__ = (
-        among("verdict", VERDICTS),
+        one_of_words("verdict", VERDICTS),
         Index(None, "import_id", "verdict", "number"),
     )
 

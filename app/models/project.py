@@ -22,7 +22,7 @@ from app.db.column_types import (
     Key,
     SortableText,
     Timestamp,
-    among,
+    one_of_words,
     partial_index,
     search_indexes,
     smallest_null,
@@ -49,7 +49,7 @@ class Project(Base):
     __tablename__ = "projects"
     __table_args__ = (
         UniqueConstraint("account_id", "slug"),
-        among("status", PROJECT_STATUSES),
+        one_of_words("status", PROJECT_STATUSES),
         Index(None, "account_id", "created_at", "id"),
         Index(None, "account_id", "name_key", "id"),
         Index(  # also for maps, which find the largest in a box by it alone

@@ -22,7 +22,7 @@ _READY_SECONDS: Final = 2.0  # for each of PostgreSQL's two or three replies
 @bp.get("/healthz")
 def alive() -> Response:
     """Liveness: the process responds."""
-    return _json({"status": "ok"}, 200)
+    return _json_response({"status": "ok"}, 200)
 
 
 @bp.get("/readyz")
@@ -32,11 +32,11 @@ def ready() -> Response:
     If a queue has no worker, the service is degraded but ready: requests are answered, while mails
     and deliveries wait.
     """
-    worker, database = _worker_state(), _readiness()
+    worker, database = _worker_state(), _readiness_state()
     is_ready = database == "ok"
     status = "unavailable" if not is_ready else "ok" if worker == "ok" else "degraded"
     checks = {"database": database, "worker": worker}
-    return _json({"status": status, "checks": checks}, 200 if is_ready else 503)
+    return _json_response({"status": status, "checks": checks}, 200 if is_ready else 503)
 
 
 @bp.get("/api/health")
@@ -50,7 +50,7 @@ def health() -> Response:
     is_whole = database == queue == "ok"
     status = "unavailable" if not is_up else "ok" if is_whole else "degraded"
     checks = {"database": database, "redis": "ok" if redis else "unavailable", "queue": queue}
-    return _json({"status": status, "checks": checks}, 200 if is_up else 503)
+    return _json_response({"status": status, "checks": checks}, 200 if is_up else 503)
 
 
 def _database_state() -> str:
@@ -61,7 +61,7 @@ def _database_state() -> str:
         return "unavailable"
 
 
-def _readiness() -> str:
+def _readiness_state() -> str:
     """As ``_database_state``, within seconds; ``unavailable`` also if it accepts no changes."""
     try:
         with reading_connection() as connection, reply_limit(connection, _READY_SECONDS):
@@ -89,7 +89,7 @@ def _queue_state(*, has_valkey: bool) -> str:
     return "unavailable" if is_missing is None else "failed" if is_missing else "ok"
 
 
-def _json(value: object, status: int) -> Response:
+def _json_response(value: object, status: int) -> Response:
     response = Response(dumps(value), status=status, content_type="application/json")
     response.headers["Cache-Control"] = "no-store"
     return response

@@ -49,7 +49,7 @@ def init_app(app: Flask) -> None:
     """Count every request, if METRICS_TOKEN is set."""
     if app.config["SETTINGS"].metrics_token is not None:
         build_labels()
-        app.after_request(_count)
+        app.after_request(_count_response)
 
 
 @bp.get("/metrics")
@@ -61,7 +61,7 @@ def metrics() -> Response:
     sent = request.headers.get("Authorization", "").encode()
     if not hmac.compare_digest(sent, f"Bearer {token}".encode()):
         raise Unauthorized("Send METRICS_TOKEN as a bearer token.")
-    text = generate_latest(_registry()) + generate_latest(read_registry())
+    text = generate_latest(_metrics_registry()) + generate_latest(read_registry())
     return Response(text, content_type=CONTENT_TYPE_LATEST)
 
 
@@ -72,7 +72,7 @@ def read_registry() -> CollectorRegistry:
     return registry
 
 
-def _count(response: Response) -> Response:
+def _count_response(response: Response) -> Response:
     route = request.url_rule.rule if request.url_rule is not None else "(none)"
     method = request.method if request.method in _METHODS else "other"
     _REQUESTS.labels(method, route, response.status_code).inc()
@@ -83,7 +83,7 @@ def _count(response: Response) -> Response:
     return response
 
 
-def _registry() -> CollectorRegistry:
+def _metrics_registry() -> CollectorRegistry:
     """Return the metrics of all web processes if they share a folder, else of this process."""
     if "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
         return REGISTRY

@@ -28,9 +28,9 @@ from app.audit.log.listing import last_done_at
 from app.db.column_types import Timestamp
 from app.db.engines import is_outage
 from app.db.queries import reading_connection
-from app.jobs.queue import QUEUES, count_waiting
+from app.jobs.queue import QUEUES, count_waiting_jobs
 from app.jobs.registry import job_names
-from app.jobs.shared_metrics import Counts, cumulate, read_counts
+from app.jobs.shared_metrics import Counts, cumulative_histogram, read_counts
 from app.jobs.valkey import valkey
 from app.models import Import, Mail
 from app.policy.audit import INSTANCE
@@ -91,10 +91,10 @@ class Readings(Collector):
         samples["canopy_database_up"] = {(): bool(database)}
         samples["canopy_valkey_up"] = {(): readings is not None}
         for name, values in samples.items():
-            yield _family(name, values)
+            yield _metric_family(name, values)
         for name, counts in counts_by_name.items():
             yield _shared_family(name, counts)
-        yield from _processes(parts)
+        yield from _process_metrics(parts)
 
 
 @cache
@@ -132,7 +132,7 @@ def _read_valkey(client: Redis) -> tuple[Samples, list[RunningPart], dict[str, C
     """Return samples, the running parts and the shared metrics. Raises RedisError or OSError."""
     parts, workers = running_parts(client), count_workers(client)
     numbers = Counter(part.name for part in parts)
-    waiting = {queue: count_waiting(client, queue) for queue in QUEUES}
+    waiting = {queue: count_waiting_jobs(client, queue) for queue in QUEUES}
     samples: Samples = {
         "canopy_processes": {(name,): numbers[name] for name in _PARTS},
         "canopy_workers": {(queue,): number for queue, number in workers.items()},
@@ -153,7 +153,7 @@ def _read_host() -> Samples:
     }
 
 
-def _family(name: str, values: dict[tuple[str, ...], float]) -> Metric:
+def _metric_family(name: str, values: dict[tuple[str, ...], float]) -> Metric:
     kind = CounterMetricFamily if METRICS[name].type == "counter" else GaugeMetricFamily
     family = kind(name, METRICS[name].meaning, labels=METRICS[name].labels)
     for labels, value in sorted(values.items()):
@@ -164,15 +164,15 @@ def _family(name: str, values: dict[tuple[str, ...], float]) -> Metric:
 def _shared_family(name: str, counts: Counts) -> Metric:
     """Make a counter or histogram of the whole instance."""
     if METRICS[name].type == "counter":
-        return _family(name, _zeros(name) | dict(counts))
+        return _metric_family(name, _zero_series(name) | dict(counts))
     family = HistogramMetricFamily(name, METRICS[name].meaning, labels=METRICS[name].labels)
     series = {labels[:-1] for labels in counts} if METRICS[name].labels else {()}
     for labels in sorted(series):
-        family.add_metric(labels, *cumulate(name, counts, *labels))
+        family.add_metric(labels, *cumulative_histogram(name, counts, *labels))
     return family
 
 
-def _zeros(name: str) -> dict[tuple[str, ...], float]:
+def _zero_series(name: str) -> dict[tuple[str, ...], float]:
     """Return zeros for the series that are known beforehand: Prometheus' ``increase`` misses the
     first event of a series that begins with it."""
     series = {
@@ -182,7 +182,7 @@ def _zeros(name: str) -> dict[tuple[str, ...], float]:
     return dict.fromkeys(series.get(name, ()), 0)
 
 
-def _processes(parts: list[RunningPart]) -> Iterator[Metric]:
+def _process_metrics(parts: list[RunningPart]) -> Iterator[Metric]:
     """Yield the standard metrics of each process on this host, if there is a /proc."""
     values: defaultdict[str, dict[tuple[str, ...], float]] = defaultdict(dict)
     for part in parts:
@@ -192,4 +192,4 @@ def _processes(parts: list[RunningPart]) -> Iterator[Metric]:
                 for sample in metric.samples:
                     values[sample.name][part.name, str(part.pid)] = sample.value
     for name in values.keys() & METRICS.keys():
-        yield _family(name, values[name])
+        yield _metric_family(name, values[name])

@@ -10,7 +10,7 @@ from sqlalchemy import bindparam, delete, func, select
 from sqlalchemy.orm import aliased
 
 from app.audit.entries import Changes, changes_of_new, write_entry
-from app.audit.origin import Actor, Via, acting, application_name
+from app.audit.origin import Actor, Via, acting_as, application_name
 from app.audit.targets import Target
 from app.auth.tenant import columns_of, own_columns_of, rows_of
 from app.db.engines import insert_into
@@ -222,7 +222,7 @@ def _acting_in(account_id: str, application: OAuthApplication) -> AbstractContex
     itself: their members need not know who manages it."""
     if account_id == application.account_id:
         return nullcontext()
-    return acting(Actor("application", application.id, application.name), Via())
+    return acting_as(Actor("application", application.id, application.name), Via())
 
 
 def _lock_membership(account_id: str, user_id: str) -> None:

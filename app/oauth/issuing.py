@@ -100,7 +100,7 @@ def rotate_refresh_token(row: Any, client: Client, scopes: Sequence[str]) -> dic
     if family is None:
         raise invalid_refresh_token()
     now = clock.now()
-    if not _claim(row.token_hash, now):
+    if not _claim_refresh_token(row.token_hash, now):
         stored = db.session.get_one(OAuthToken, row.token_hash)
         if (
             stored.used_at is not None
@@ -194,7 +194,7 @@ def _new_token(
     return token, ends_at
 
 
-def _claim(token_hash: str, now: datetime) -> bool:
+def _claim_refresh_token(token_hash: str, now: datetime) -> bool:
     """Mark a refresh token as used. Returns False if it was used, revoked or has expired."""
     updated: Any = db.session.execute(
         update(OAuthToken)

@@ -80,8 +80,8 @@ def is_on_this_device(uri: str) -> bool:
 
 
 def _web_problem(scheme: str, rest: str) -> str | None:
-    authority, path = _split(rest.removeprefix("//"))
-    host = _host(authority) if rest.startswith("//") else None
+    authority, path = _split_authority(rest.removeprefix("//"))
+    host = _authority_host(authority) if rest.startswith("//") else None
     if host is None:
         return "Must have only a host and, optionally, a port before its path."
     if scheme == "http" and host not in _LOOPBACK_HOSTS:
@@ -92,8 +92,10 @@ def _web_problem(scheme: str, rest: str) -> str | None:
 def _private_scheme_problem(rest: str) -> str | None:
     if not rest.startswith("/"):
         return "Must have a path after its scheme, such as com.example.app:/back"
-    authority, path = _split(rest.removeprefix("//")) if rest.startswith("//") else ("", rest)
-    if authority and _host(authority) is None:
+    authority, path = (
+        _split_authority(rest.removeprefix("//")) if rest.startswith("//") else ("", rest)
+    )
+    if authority and _authority_host(authority) is None:
         return "Must have only a host and, optionally, a port between // and its path."
     return _path_problem(path)
 
@@ -104,7 +106,7 @@ def _path_problem(path: str) -> str | None:
     return None
 
 
-def _host(authority: str) -> str | None:
+def _authority_host(authority: str) -> str | None:
     """The host of an authority, or None if that is invalid or contains user info."""
     match = _AUTHORITY.fullmatch(authority)
     if match is None or not 1 <= int(match["port"] or 1) <= 65_535:
@@ -118,7 +120,7 @@ def _host(authority: str) -> str | None:
     return host
 
 
-def _split(text: str) -> tuple[str, str]:
+def _split_authority(text: str) -> tuple[str, str]:
     """Split a text into its authority and the rest."""
     match = re.search(r"[/?]|$", text)
     end = match.start() if match else len(text)

@@ -88,8 +88,8 @@ def read_request(query: bytes) -> AuthorizationRequest:
     values = parameters.values
     state = None if "state" in parameters.repeated else values.get("state")
     try:
-        scopes = _scopes(parameters)
-        prompts = _prompts(values.get("prompt", ""))
+        scopes = _requested_scopes(parameters)
+        prompts = _parse_prompts(values.get("prompt", ""))
     except OAuth2Error as error:
         raise RedirectWithError(client, redirect_uri, error_fields(error), state) from None
     challenge = values.get("code_challenge")
@@ -99,10 +99,10 @@ def read_request(query: bytes) -> AuthorizationRequest:
 def client_redirect(redirect_uri: str, response: Mapping[str, str], state: str | None) -> str:
     """The redirect URI with the response parameters, the state and the issuer (RFC 9207)."""
     echoed = {} if state is None else {"state": state}
-    return with_parameters(redirect_uri, {**response, **echoed, "iss": issuer()})
+    return with_parameters(redirect_uri, {**response, **echoed, "iss": issuer_identifier()})
 
 
-def issuer() -> str:
+def issuer_identifier() -> str:
     """The issuer identifier of this server (RFC 8414, section 2)."""
     return current_app.config["SETTINGS"].public_url  # type: ignore[no-any-return]
 
@@ -125,7 +125,7 @@ def _client_and_redirect_uri(parameters: Parameters) -> tuple[Client, str]:
     return client, redirect_uri
 
 
-def _scopes(parameters: Parameters) -> tuple[str, ...]:
+def _requested_scopes(parameters: Parameters) -> tuple[str, ...]:
     """Return the scopes of a request. Raises OAuth2Error if the request is invalid."""
     values, repeated = parameters
     if repeated:
@@ -145,7 +145,7 @@ def _scopes(parameters: Parameters) -> tuple[str, ...]:
     return tuple(oauth_request.scope.split(" "))
 
 
-def _prompts(text: str) -> frozenset[str]:
+def _parse_prompts(text: str) -> frozenset[str]:
     """Parse the values of ``prompt``. Unknown ones are ignored."""
     prompts = _PROMPTS & set(text.split(" "))
     if "none" in prompts and len(prompts) > 1:

@@ -21,7 +21,7 @@ from app.limits.counting import count_rejected_request
 from app.oauth.messages import OAuthRequest, OAuthResponse, error_response, status_fields
 from app.oauth.metadata import server_metadata
 from app.oauth.parameters import read_unique
-from app.oauth.requests import issuer
+from app.oauth.requests import issuer_identifier
 from app.oauth.server import server
 from app.policy.oauth import FORM_BYTES
 from app.policy.oauth_errors import Description
@@ -37,30 +37,32 @@ _PATHS: Final = ("/oauth/token", "/oauth/revoke", "/oauth/introspect", _METADATA
 @bp.post("/oauth/token")
 def token() -> Response:
     """Exchange a code or a refresh token for tokens."""
-    return _respond(server.create_token_response)
+    return _run_endpoint(server.create_token_response)
 
 
 @bp.post("/oauth/revoke")
 def revoke() -> Response:
     """Revoke a token of the calling application."""
-    return _respond(partial(server.create_endpoint_response, "revocation"))
+    return _run_endpoint(partial(server.create_endpoint_response, "revocation"))
 
 
 @bp.post("/oauth/introspect")
 def introspect() -> Response:
     """Read the state and the scope of a token of the calling application."""
-    return _respond(partial(server.create_endpoint_response, "introspection"))
+    return _run_endpoint(partial(server.create_endpoint_response, "introspection"))
 
 
 @bp.get(_METADATA)
 def metadata() -> Response:
     """The metadata of the OAuth server."""
-    response = Response(dumps(server_metadata(issuer())), content_type="application/json")
+    response = Response(
+        dumps(server_metadata(issuer_identifier())), content_type="application/json"
+    )
     response.headers["Cache-Control"] = "public, max-age=3600"
     return response
 
 
-def _respond(endpoint: Callable[[OAuthRequest], OAuthResponse]) -> Response:
+def _run_endpoint(endpoint: Callable[[OAuthRequest], OAuthResponse]) -> Response:
     """Run an endpoint and commit, even after an error: reuse of a token revokes its family."""
     oauth_request: OAuthRequest | None = None
     try:
@@ -71,12 +73,12 @@ def _respond(endpoint: Callable[[OAuthRequest], OAuthResponse]) -> Response:
     db.session.commit()
     if response.status >= 400 and not (oauth_request and oauth_request.is_authenticated):
         count_rejected_request()
-    return _render(response)
+    return _render_response(response)
 
 
 def _read_request() -> OAuthRequest:
     """Parse the current request's form. Raises InvalidRequestError."""
-    body = _body()
+    body = _read_body()
     if request.mimetype != _FORM:
         raise InvalidRequestError(Description.FORM)
     if request.args:
@@ -84,7 +86,7 @@ def _read_request() -> OAuthRequest:
     return OAuthRequest("POST", read_unique(body), request.headers.get("Authorization"))
 
 
-def _body() -> bytes:
+def _read_body() -> bytes:
     """Read the current request's body. Raises PayloadTooLarge, or BadRequest if it is incomplete.
 
     A chunked body has no Content-Length, and werkzeug would silently truncate it.
@@ -102,7 +104,7 @@ def _body() -> bytes:
     return body
 
 
-def _render(response: OAuthResponse) -> Response:
+def _render_response(response: OAuthResponse) -> Response:
     rendered = Response(dumps(response.body), response.status, content_type="application/json")
     rendered.headers.update({"Cache-Control": "no-store", "Pragma": "no-cache", **response.headers})
     return rendered
@@ -112,4 +114,6 @@ def oauth_error(error: ApiError, _: str) -> Response | None:
     """Any other error in the format of OAuth; None where the path is not of the OAuth server."""
     if request.path.rstrip("/") not in _PATHS:
         return None
-    return _render(OAuthResponse(error.status, status_fields(error.status, error.message), {}))
+    return _render_response(
+        OAuthResponse(error.status, status_fields(error.status, error.message), {})
+    )

@@ -65,7 +65,7 @@ def grant_request(
     return client_redirect(request.redirect_uri, {"code": code}, request.state)
 
 
-def refusal(request: AuthorizationRequest, error: str) -> RedirectWithError:
+def refusal_of_request(request: AuthorizationRequest, error: str) -> RedirectWithError:
     """Return the error that the application gets instead of a code.
 
     Args:

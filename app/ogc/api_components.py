@@ -135,11 +135,11 @@ _SCHEMAS: Final[dict[str, Any]] = {
 }  # fmt: skip
 
 
-def components() -> dict[str, Any]:
+def ogc_components() -> dict[str, Any]:
     """All components."""
     return {
         "parameters": _parameter_components(),
-        "responses": {status: _refusal(text) for status, text in _STATUSES.items()},
+        "responses": {status: _refusal_component(text) for status, text in _STATUSES.items()},
         "schemas": _SCHEMAS,
         "securitySchemes": SECURITY,
     }
@@ -159,6 +159,6 @@ def _parameter_components() -> dict[str, Any]:
     return parameters
 
 
-def _refusal(text: str) -> dict[str, Any]:
+def _refusal_component(text: str) -> dict[str, Any]:
     schema = {"$ref": "#/components/schemas/Error"}
     return {"description": text, "content": {"application/json": {"schema": schema}}}

@@ -10,7 +10,7 @@ from typing import Any, Final
 from app.api.openapi.geojson import GEOJSON
 from app.auth.principal import Principal
 from app.http.urls import OGC, absolute_url
-from app.ogc.api_components import FEATURE, OBJECT, SECURITY, STRING, components
+from app.ogc.api_components import FEATURE, OBJECT, SECURITY, STRING, ogc_components
 from app.ogc.collections import COLLECTIONS, Collection
 from app.ogc.documents import OPENAPI
 from app.ogc.properties import SCHEMA, parameter_schema
@@ -59,7 +59,7 @@ def api_document(principal: Principal, instance_name: str, contact: dict[str, st
         ],
         "paths": paths,
         "security": [{name: []} for name in SECURITY],
-        "components": components(),
+        "components": ogc_components(),
     }
 
 
@@ -102,7 +102,7 @@ def _collection_paths(collection: Collection) -> dict[str, Any]:
             )
         ),
         f"{base}/items": {
-            "get": _read(
+            "get": _describe_read(
                 f"{name}Items",
                 f"A page of {title}",
                 "Features that meet all parameters. The link `next` leads to the following page.",
@@ -112,13 +112,13 @@ def _collection_paths(collection: Collection) -> dict[str, Any]:
                 own,
                 has_tag=collection.version is not None,
             ),
-            "post": _change(
+            "post": _describe_change(
                 f"create_{word}", f"Create a feature: a new {word}", _NEW[word], name, "201"
             ),
         },
         f"{base}/items/{{featureId}}": {
             "parameters": [feature_id],
-            "get": _read(
+            "get": _describe_read(
                 f"{name}Item",
                 f"One {word}",
                 f"The {word} as a GeoJSON Feature.",
@@ -127,21 +127,21 @@ def _collection_paths(collection: Collection) -> dict[str, Any]:
                 ["f", "crs"],
                 has_tag=True,
             ),
-            "put": _change(
+            "put": _describe_change(
                 f"replace_{word}",
                 "Replace all properties",
                 "Properties missing from the body become empty.",
                 name,
                 "200",
             ),
-            "patch": _change(
+            "patch": _describe_change(
                 f"update_{word}",
                 "Change some properties",
                 "Properties missing from the body stay unchanged. A null property is removed.",
                 name,
                 "200",
             ),
-            "delete": _deletion(collection),
+            "delete": _describe_deletion(collection),
         },
     }
 
@@ -149,7 +149,7 @@ def _collection_paths(collection: Collection) -> dict[str, Any]:
 def _read_operation(
     operation: str, summary: str, text: str, media_type: str, *, tag: str = "service"
 ) -> Any:
-    return {"get": _read(operation, summary, text, media_type, tag, ["f"])}
+    return {"get": _describe_read(operation, summary, text, media_type, tag, ["f"])}
 
 
 def _public_path(path: Any) -> Any:
@@ -157,7 +157,7 @@ def _public_path(path: Any) -> Any:
     return {"get": path["get"] | {"security": []}}
 
 
-def _read(
+def _describe_read(
     operation: str,
     summary: str,
     text: str,
@@ -181,11 +181,13 @@ def _read(
         "description": text,
         "tags": [tag],
         "parameters": [*references, *(own or [])],
-        "responses": success | _refusals(_REFUSED),
+        "responses": success | _refusal_responses(_REFUSED),
     }
 
 
-def _change(operation: str, summary: str, text: str, tag: str, status: str) -> dict[str, Any]:
+def _describe_change(
+    operation: str, summary: str, text: str, tag: str, status: str
+) -> dict[str, Any]:
     media_type = _PATCH if operation.startswith("update") else GEOJSON
     headers = ["Content-Crs", *(["If-Match"] if status == "200" else [])]
     success: dict[str, Any] = {
@@ -204,11 +206,11 @@ def _change(operation: str, summary: str, text: str, tag: str, status: str) -> d
             "required": True,
             "content": {media_type: {"schema": OBJECT}},
         },
-        "responses": {status: success} | _refusals(_REFUSED_CHANGE),
+        "responses": {status: success} | _refusal_responses(_REFUSED_CHANGE),
     }
 
 
-def _deletion(collection: Collection) -> dict[str, Any]:
+def _describe_deletion(collection: Collection) -> dict[str, Any]:
     is_project = collection.word == "project"
     return {
         "operationId": f"delete_{collection.word}",
@@ -216,7 +218,7 @@ def _deletion(collection: Collection) -> dict[str, Any]:
         "description": "Its status must be archived." if is_project else "It cannot be restored.",
         "tags": [collection.id],
         "parameters": [{"$ref": "#/components/parameters/If-Match"}],
-        "responses": {"204": {"description": "Deleted"}} | _refusals(_REFUSED_CHANGE),
+        "responses": {"204": {"description": "Deleted"}} | _refusal_responses(_REFUSED_CHANGE),
     }
 
 
@@ -243,5 +245,5 @@ def _own_parameter(collection: Collection, name: str) -> dict[str, Any]:
     }
 
 
-def _refusals(statuses: tuple[str, ...]) -> dict[str, Any]:
+def _refusal_responses(statuses: tuple[str, ...]) -> dict[str, Any]:
     return {status: {"$ref": f"#/components/responses/{status}"} for status in sorted(statuses)}

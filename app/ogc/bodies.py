@@ -93,18 +93,18 @@ def read_new(collection: Collection) -> dict[str, Any]:
         BadRequest: the body cannot be read.
         ValidationFailed: it is no Feature, or a property is wrong.
     """
-    return _read(collection, _schema(collection, "new"))
+    return _read_feature_body(collection, _body_schema(collection, "new"))
 
 
 def read_replacement(collection: Collection) -> dict[str, Any]:
     """All fields that a change can set, by column. Raises as ``read_new``."""
-    return _read(collection, _schema(collection, "replacement"))
+    return _read_feature_body(collection, _body_schema(collection, "replacement"))
 
 
 def read_patch(collection: Collection) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return (fields to change by column, patch of the metadata (RFC 7396)). Raises as
     ``read_new``."""
-    values = _read(collection, _schema(collection, "patch"))
+    values = _read_feature_body(collection, _body_schema(collection, "patch"))
     return values, values.pop(_PATCH, {})
 
 
@@ -136,7 +136,7 @@ def content_crs() -> Crs:
         raise BadRequest("The header Content-Crs is not valid.", details=[detail]) from None
 
 
-def _read(collection: Collection, schema: type[FeatureBody]) -> dict[str, Any]:
+def _read_feature_body(collection: Collection, schema: type[FeatureBody]) -> dict[str, Any]:
     content_crs()
     try:
         values: dict[str, Any] = PARSER.parse(schema(), request, location="json")
@@ -183,7 +183,7 @@ def _merge_patch(target: Any, patch: Any) -> Any:
 
 
 @cache
-def _schema(collection: Collection, purpose: str) -> type[FeatureBody]:
+def _body_schema(collection: Collection, purpose: str) -> type[FeatureBody]:
     table = collection.type.fields
     body: Any
     if purpose == "new":

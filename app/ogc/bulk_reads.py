@@ -44,13 +44,13 @@ def is_bulk_read(principal: Principal, collection: Collection, query: Query) -> 
 def write_bulk_read_entry(principal: Principal, collection: Collection) -> None:
     """Write the entry of reading a collection."""
     write_read_entry(
-        _action(collection),
+        _bulk_read_action(collection),
         Target("account", principal.account_id, principal.account_name),
         account_id=principal.account_id,
     )
 
 
-def _action(collection: Collection) -> str:
+def _bulk_read_action(collection: Collection) -> str:
     return f"{collection.id.removesuffix('s')}.bulk_read"
 
 
@@ -59,7 +59,7 @@ def _is_known(principal: Principal, collection: Collection) -> bool:
     entry = _LAST_HOUR.first(
         account_id=principal.account_id,
         actor_id=current_origin(principal).actor.id,
-        action=_action(collection),
+        action=_bulk_read_action(collection),
         since_id=first_id("audit_entry", clock.now() - BULK_READ_EVERY),
     )
     return entry is not None

@@ -89,7 +89,7 @@ COLLECTIONS: Final = (
 )
 
 
-def links(*rows: tuple[str, str, str, str]) -> list[dict[str, Any]]:
+def document_links(*rows: tuple[str, str, str, str]) -> list[dict[str, Any]]:
     """Links of a document, from their relations, media types, titles and URLs."""
     return [
         {"rel": rel, "type": kind, "title": title, "href": href} for rel, kind, title, href in rows

@@ -80,7 +80,9 @@ def metadata_types(principal: Principal, collection: Collection) -> Types:
 def as_columns(properties: Mapping[str, Any], types: Types) -> dict[str, Any]:
     """Properties from the metadata; values that do not fit the type of their column as text."""
     return {
-        name: value if value is None or isinstance(value, str) else _fit(value, types.get(name))
+        name: value
+        if value is None or isinstance(value, str)
+        else _fit_value(value, types.get(name))
         for name, value in properties.items()
     }
 
@@ -88,15 +90,15 @@ def as_columns(properties: Mapping[str, Any], types: Types) -> dict[str, Any]:
 def restore_types(sent: Mapping[str, Any], stored: Mapping[str, Any]) -> dict[str, Any]:
     """Undo ``as_columns`` in metadata that was sent: an unchanged text becomes the stored value;
     that of an object or array is parsed."""
-    return {key: _restore(value, stored.get(key)) for key, value in sent.items()}
+    return {key: _restore_value(value, stored.get(key)) for key, value in sent.items()}
 
 
-def _fit(value: Any, kind: str | None) -> Any:
+def _fit_value(value: Any, kind: str | None) -> Any:
     is_text = kind == "string" or isinstance(value, list | dict)
     return as_text(value) if is_text else value
 
 
-def _restore(sent: Any, stored: Any) -> Any:
+def _restore_value(sent: Any, stored: Any) -> Any:
     if not isinstance(sent, str) or stored is None or isinstance(stored, str):
         return sent
     if as_text(stored) == sent:

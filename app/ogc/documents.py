@@ -17,7 +17,7 @@ from app.geometry.shapes import CRS84, SYSTEMS
 from app.http.urls import OGC, absolute_url
 from app.lists.query import ListQuery
 from app.lists.statements import ListStatement, list_statement
-from app.ogc.collections import COLLECTIONS, Collection, links
+from app.ogc.collections import COLLECTIONS, Collection, document_links
 from app.ogc.properties import SCHEMA
 from app.ogc.responses import HTML, JSON
 
@@ -58,7 +58,7 @@ def landing_document(account_name: str, instance_name: str) -> dict[str, Any]:
     return {
         "title": f"{account_name} · {instance_name}",
         "description": "Forest projects and their assets as OGC API Features.",
-        "links": links(
+        "links": document_links(
             ("self", JSON, "This document", base),
             ("alternate", HTML, "This document as a page", f"{base}?f=html"),
             ("service-desc", OPENAPI, "The API", f"{base}/api"),
@@ -80,7 +80,7 @@ def collections_document(principal: Principal) -> dict[str, Any]:
     """The collections that the principal may read."""
     base = absolute_url(f"{OGC}/collections")
     return {
-        "links": links(
+        "links": document_links(
             ("self", JSON, "This document", base),
             ("alternate", HTML, "This document as a page", f"{base}?f=html"),
         ),
@@ -101,7 +101,7 @@ def collection_document(principal: Principal, described: Collection) -> dict[str
         "itemType": "feature",
         "crs": [crs.uri for crs in SYSTEMS],
         "storageCrs": CRS84.uri,
-        "links": links(
+        "links": document_links(
             ("self", JSON, described.title, base),
             ("alternate", HTML, f"{described.title} as a page", f"{base}?f=html"),
             ("items", GEOJSON, "The features", f"{base}/items"),
@@ -111,12 +111,12 @@ def collection_document(principal: Principal, described: Collection) -> dict[str
             (f"{_REL}/queryables", SCHEMA, "What can be filtered by", f"{base}/queryables"),
         ),
     }
-    if extent := _extent(principal, described):
+    if extent := _collection_extent(principal, described):
         document["extent"] = extent
     return document
 
 
-def _extent(principal: Principal, described: Collection) -> dict[str, Any]:
+def _collection_extent(principal: Principal, described: Collection) -> dict[str, Any]:
     """The box around the features that the principal may see, if any has a geometry, and the
     interval of their changes. With a box across the antimeridian, it is the whole circle."""
     account_id, query = principal.account_id, ListQuery(within=principal.project_ids)

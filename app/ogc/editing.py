@@ -74,13 +74,13 @@ def change_feature(
         require_project(principal, feature_id)
         project = lookup.lock_project(principal.account_id, feature_id)
         _keep_same_boundary(values, project.geometry)
-        _merge(collection, project, values, patch)
+        _merge_metadata(collection, project, values, patch)
         projects.update_project(principal, feature_id, values, if_match, source="ogc")
         return
     project_id = project_of(principal, collection, feature_id)
     _check_project(values, project_id)
     asset = assets.lock_asset(principal.account_id, project_id, feature_id)
-    _merge(collection, asset, values, patch)
+    _merge_metadata(collection, asset, values, patch)
     assets.update_asset(principal, project_id, feature_id, values, if_match)
 
 
@@ -113,7 +113,7 @@ def _keep_same_boundary(values: Values, stored: str | None) -> None:
         del values["geometry"]
 
 
-def _merge(collection: Collection, row: Any, values: Values, patch: Values) -> None:
+def _merge_metadata(collection: Collection, row: Any, values: Values, patch: Values) -> None:
     """Merge a patch into the metadata, with the stored values of unchanged texts."""
     stored = loads_own(row.metadata_json.encode()) if row.metadata_json else {}
     if patch:

@@ -17,7 +17,7 @@ from app.http.etags import entity_tag
 from app.http.response_cache import cached_response
 from app.http.urls import absolute_url
 from app.lists.selecting import SelectedPage
-from app.ogc.collections import Collection, links
+from app.ogc.collections import Collection, document_links
 from app.ogc.columns import Types, metadata_types
 from app.ogc.features import as_features
 from app.ogc.items import select_features
@@ -56,14 +56,16 @@ def _read_page(principal: Principal, collection: Collection, query: Query) -> Re
     limit = query.limit or LIMIT_DEFAULT
     most = LIST_BYTES if query.crs is CRS84 else TRANSFORMED_BYTES
     page = select_features(principal, collection, query, limit=limit, most_bytes=most)
-    blocks = _blocks(page, collection, query.crs, metadata_types(principal, collection))
+    blocks = _collection_blocks(page, collection, query.crs, metadata_types(principal, collection))
     response = features_response(blocks, query.crs, is_large=page.is_large)
     if (cursor := page.next()) is not None:
         response.headers["Link"] = f'<{next_url(cursor)}>; rel="next"; type="{GEOJSON}"'
     return response
 
 
-def _blocks(page: SelectedPage, collection: Collection, crs: Crs, types: Types) -> Iterator[bytes]:
+def _collection_blocks(
+    page: SelectedPage, collection: Collection, crs: Crs, types: Types
+) -> Iterator[bytes]:
     """Yield a FeatureCollection in blocks, with few features in memory at once."""
     before, returned = b'{"type":"FeatureCollection","features":[', 0
     pairs = as_features(collection, page.rows, crs, types)
@@ -89,5 +91,5 @@ def _other_members(page: SelectedPage, collection: Collection, returned: int) ->
         "numberMatched": page.matched,
         "numberReturned": returned,
         "timeStamp": clock.format_time(clock.now()),
-        "links": links(*related),
+        "links": document_links(*related),
     }

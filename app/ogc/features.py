@@ -31,7 +31,7 @@ def as_features(
 
     The first Feature has all columns.
     """
-    read = _reader(collection)
+    read = _row_reader(collection)
     keys = collection.type.metadata_properties
     columns = dict.fromkeys(types)
     for *values, metadata, geometry in rows:
@@ -51,7 +51,7 @@ def as_features(
 
 
 @cache
-def _reader(collection: Collection) -> RowReader:
+def _row_reader(collection: Collection) -> RowReader:
     return row_reader(collection.type.property_fields)
 
 

@@ -18,7 +18,7 @@ from app.http.urls import absolute_url
 from app.lists.cql.nodes import Comparison
 from app.lists.intersecting import TooMuchToCompare
 from app.lists.selecting import CursorInvalid, SelectedPage, Selection, select_page
-from app.ogc.collections import Collection, links
+from app.ogc.collections import Collection, document_links
 from app.ogc.features import as_feature
 from app.ogc.parameters import Query, parameter_error
 from app.ogc.responses import HTML, JSON, feature_response
@@ -76,7 +76,7 @@ def one_feature(
     """The response with a feature, its links and the entity tag of the record."""
     geojson = as_feature(collection, record, crs)
     url = absolute_url(f"{collection.path}/items/{record['id']}")
-    geojson["links"] = links(
+    geojson["links"] = document_links(
         ("self", GEOJSON, "This feature", url),
         ("alternate", HTML, "This feature as a page", f"{url}?f=html"),
         ("collection", JSON, collection.title, absolute_url(collection.path)),

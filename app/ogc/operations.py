@@ -8,7 +8,7 @@ from typing import Final
 
 from flask import Response, request
 
-from app.auth.guard import ANY_CREDENTIAL, has_credential, require, set_permission
+from app.auth.guard import ANY_CREDENTIAL, has_credential, permitted_principal, set_permission
 from app.auth.map_clients import CHALLENGE
 from app.auth.principal import Principal
 from app.http.errors import Forbidden, Unauthorized
@@ -24,14 +24,14 @@ _HOW: Final = (
 )
 
 
-def needing(permission: str) -> Callable[[View], View]:
+def needs_permission(permission: str) -> Callable[[View], View]:
     """Return a decorator for views that need a permission, or ``app.auth.guard.ANY_CREDENTIAL``,
     and take the principal as their first argument."""
 
     def decorate(view: View) -> View:
         @wraps(view)
         def run(*args: object, **ids: str) -> Response:
-            return view(_principal(permission), *args, **ids)
+            return view(_permitted_principal(permission), *args, **ids)
 
         set_permission(run, permission)
         return run
@@ -39,7 +39,7 @@ def needing(permission: str) -> Callable[[View], View]:
     return decorate
 
 
-def _principal(permission: str) -> Principal:
+def _permitted_principal(permission: str) -> Principal:
     """The principal of this request, who has the permission. Sessions of browsers may only read.
 
     Raises:
@@ -51,7 +51,7 @@ def _principal(permission: str) -> Principal:
         if person is not None and person.account_id is not None:
             return _principal_of_person(permission)
     try:
-        return require(permission)
+        return permitted_principal(permission)
     except Unauthorized as refusal:
         error = refusal if has_credential() else Unauthorized(_HOW)
         challenges = error.headers["WWW-Authenticate"]

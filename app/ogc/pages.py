@@ -30,25 +30,25 @@ def landing_page(principal: Principal, document: Mapping[str, Any]) -> Response:
     collections = [collection for collection in COLLECTIONS if principal.may(collection.read)]
     url = absolute_url(OGC)
     title = principal.account_name
-    return _page("ogc_landing.html", title, document=document, url=url, collections=collections)
+    return _ogc_page("ogc_landing.html", title, document=document, url=url, collections=collections)
 
 
 def collections_page(document: Mapping[str, Any]) -> Response:
     """The collections, or one of them."""
     collections = document.get("collections", [document])
     title = document.get("title", "Collections")
-    return _page("ogc_collections.html", title, collections=collections)
+    return _ogc_page("ogc_collections.html", title, collections=collections)
 
 
 def table_page(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> Response:
     """A document that is a table."""
-    return _page("ogc_table.html", title, head=head, rows=rows)
+    return _ogc_page("ogc_table.html", title, head=head, rows=rows)
 
 
 def properties_page(document: Mapping[str, Any], about: str) -> Response:
     """A schema, or what can be filtered by."""
     rows = [
-        (name, _type(described), described.get("description", ""))
+        (name, _property_type(described), described.get("description", ""))
         for name, described in document["properties"].items()
     ]
     return table_page(f"{document['title']}: {about}", ("Property", "Type", "Description"), rows)
@@ -70,20 +70,20 @@ def features_page(principal: Principal, collection: Collection, query: Query) ->
     answer_in_turn()  # drawing large boundaries takes half a second
     limit = min(query.limit or HTML_LIMIT, HTML_LIMIT)
     selected = select_features(principal, collection, query, limit=limit, most_bytes=HTML_BYTES)
-    rows = list(_records(collection, selected.rows))
+    rows = list(_feature_properties(collection, selected.rows))
     cursor = selected.next()
     fields = {field.name for field in collection.type.property_fields}
-    return _page(
+    return _ogc_page(
         "ogc_items.html",
         collection.title,
         collection=collection,
         columns={name: text for name, text in _COLUMNS.items() if name in fields},
-        kinds=_kinds(collection),
+        kinds=_property_kinds(collection),
         records=[record for record, _ in rows],
         matched=selected.matched,
         is_filtered=bool(request.args.keys() - _NO_FILTERS),
         next=None if cursor is None else next_url(cursor),
-        map=draw_svg_map(_outlines(collection, rows)),
+        map=draw_svg_map(_feature_outlines(collection, rows)),
     )
 
 
@@ -93,30 +93,32 @@ def feature_page(
     """A feature, with a map."""
     title = str(geojson["properties"]["name"])
     outlines = [] if geometry is None else [Outline(title, "", geometry)]
-    return _page(
+    return _ogc_page(
         "ogc_item.html",
         title,
         collection=collection,
         properties=geojson["properties"],
-        kinds=_kinds(collection),
+        kinds=_property_kinds(collection),
         map=draw_svg_map(outlines),
     )
 
 
-def _page(template: str, title: str, **values: Any) -> Response:
+def _ogc_page(template: str, title: str, **values: Any) -> Response:
     response = page(template, title=title, json_url=other_format("json"), **values)
     response.vary.add("Accept")
     return response
 
 
-def _records(collection: Collection, rows: Any) -> Iterator[tuple[dict[str, Any], str | None]]:
+def _feature_properties(
+    collection: Collection, rows: Any
+) -> Iterator[tuple[dict[str, Any], str | None]]:
     """The properties of features, and the texts of their geometries."""
     read = row_reader(collection.type.property_fields)
     for *values, _, geometry in rows:
         yield read(*values), geometry
 
 
-def _outlines(
+def _feature_outlines(
     collection: Collection, rows: list[tuple[dict[str, Any], str | None]]
 ) -> Iterator[Outline]:
     for record, geometry in rows:
@@ -125,10 +127,10 @@ def _outlines(
             yield Outline(record["name"], url, geometry)
 
 
-def _kinds(collection: Collection) -> dict[str, str]:
+def _property_kinds(collection: Collection) -> dict[str, str]:
     """The kinds of the properties that are fields."""
     return {field.name: field.kind.name for field in collection.type.property_fields}
 
 
-def _type(described: Mapping[str, Any]) -> str:
+def _property_type(described: Mapping[str, Any]) -> str:
     return str(described.get("format") or described.get("type") or "any")

@@ -106,12 +106,12 @@ def system_of_uri(uri: str) -> Crs:
 
 def read_query(schema: type[QuerySchema]) -> dict[str, Any]:
     """The parameters of this request. Raises BadRequest."""
-    values: dict[str, Any] = PARSER.parse(_instance(schema), request, location="query")
+    values: dict[str, Any] = PARSER.parse(_schema_instance(schema), request, location="query")
     return values
 
 
 @cache
-def _instance(schema: type[QuerySchema]) -> QuerySchema:
+def _schema_instance(schema: type[QuerySchema]) -> QuerySchema:
     return schema()
 
 
@@ -122,16 +122,16 @@ def read_items_query(collection: Collection) -> Query:
         BadRequest: a parameter is unknown or wrong.
     """
     values = read_query(_items_schema(collection))
-    with _naming("bbox"):
-        box = None if values["bbox"] is None else _box(values["bbox"], values["bbox_crs"])
-    with _naming("datetime"):
-        interval = None if values["datetime"] is None else _interval(values["datetime"])
+    with _naming_parameter("bbox"):
+        box = None if values["bbox"] is None else _box_shape(values["bbox"], values["bbox_crs"])
+    with _naming_parameter("datetime"):
+        interval = None if values["datetime"] is None else _interval_filter(values["datetime"])
     equal = [
-        _equal(name, kind, values[name])
+        _equality_filter(name, kind, values[name])
         for name, kind in collection.parameters.items()
         if name in values
     ]
-    with _naming("filter"):
+    with _naming_parameter("filter"):
         parse = LANGUAGES[values["filter_lang"]]
         text = values["filter"]
         filtered = (
@@ -152,7 +152,7 @@ def _items_schema(collection: Collection) -> type[QuerySchema]:
 
 
 @contextmanager
-def _naming(parameter: str) -> Iterator[None]:
+def _naming_parameter(parameter: str) -> Iterator[None]:
     """Turn an error in a parameter into a BadRequest that names it."""
     try:
         yield
@@ -166,7 +166,7 @@ def parameter_error(parameter: str, message: str) -> BadRequest:
     return BadRequest("The query parameters are not valid.", details=[detail])
 
 
-def _box(text: str, crs: Crs) -> QueryShape:
+def _box_shape(text: str, crs: Crs) -> QueryShape:
     words = text.split(",")
     for word in words:
         if not _NUMBER.fullmatch(word.strip()):
@@ -174,31 +174,31 @@ def _box(text: str, crs: Crs) -> QueryShape:
     return read_box([float(word) for word in words], crs)
 
 
-def _interval(text: str) -> Node | None:
+def _interval_filter(text: str) -> Node | None:
     """The filter of a moment, or of a closed or half-open interval (RFC 3339)."""
     start, slash, end = text.partition("/")
     if not slash:
-        return Comparison(_MOMENT, "=", _moment(text))
+        return Comparison(_MOMENT, "=", _parse_moment(text))
     sides: list[Node] = []
     for word, operator in ((start, ">="), (end, "<=")):
         if word not in ("", ".."):
             sign: Operator = operator  # type: ignore[assignment]
-            sides.append(Comparison(_MOMENT, sign, _moment(word)))
+            sides.append(Comparison(_MOMENT, sign, _parse_moment(word)))
     if not sides:
         raise TimestampInvalid("must have a start or an end, such as 2026-01-02T03:04:05Z/..")
     return conjunction(*sides)
 
 
-def _moment(text: str) -> datetime:
+def _parse_moment(text: str) -> datetime:
     """A time; a day is its start in UTC. GDAL writes a day with a T and no time."""
     return read_timestamp(f"{text[:10]}T00:00:00Z" if _DAY.fullmatch(text) else text)
 
 
-def _equal(name: str, kind: ValueKind, text: str) -> Node:
+def _equality_filter(name: str, kind: ValueKind, text: str) -> Node:
     """The filter of a parameter that is named like a property."""
     if kind == "text":
         return Comparison(name, "=", text)
-    with _naming(name):
+    with _naming_parameter(name):
         if kind == "time":
             return Comparison(name, "=", read_timestamp(text))
         if kind == "boolean":

@@ -18,14 +18,14 @@ _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 def properties_schema(principal: Principal, collection: Collection) -> dict[str, Any]:
     """The properties of features: the fields, and the keys of the metadata."""
     described = {
-        field.name: _describe(field, number)
+        field.name: _describe_field(field, number)
         for number, field in enumerate(collection.type.property_fields, start=1)
     }
     for name, kind in metadata_types(principal, collection).items():
         described[name] = {"type": kind, "x-ogc-propertySeq": len(described) + 1}
-    described["geometry"] = _geometry(collection)
+    described["geometry"] = _geometry_property(collection)
     required = [field.name for field in collection.type.property_fields if field.required]
-    return _document(collection, "schema", described) | {
+    return _schema_document(collection, "schema", described) | {
         "required": required,
         "additionalProperties": True,
     }
@@ -35,8 +35,8 @@ def queryables_schema(collection: Collection) -> dict[str, Any]:
     """The queryables of features: the fields, and the geometry."""
     fields = {field.name: field for field in collection.type.property_fields}
     described: dict[str, Any] = {name: parameter_schema(fields[name]) for name in fields}
-    described["geometry"] = _geometry(collection)
-    return _document(collection, "queryables", described) | {"additionalProperties": False}
+    described["geometry"] = _geometry_property(collection)
+    return _schema_document(collection, "queryables", described) | {"additionalProperties": False}
 
 
 def parameter_schema(field: Field) -> dict[str, Any]:
@@ -48,7 +48,9 @@ def parameter_schema(field: Field) -> dict[str, Any]:
     return described | ({"description": field.description} if field.description else {})
 
 
-def _document(collection: Collection, name: str, properties: dict[str, Any]) -> dict[str, Any]:
+def _schema_document(
+    collection: Collection, name: str, properties: dict[str, Any]
+) -> dict[str, Any]:
     return {
         "$schema": _DIALECT,
         "$id": absolute_url(f"{collection.path}/{name}"),
@@ -58,7 +60,7 @@ def _document(collection: Collection, name: str, properties: dict[str, Any]) -> 
     }
 
 
-def _describe(field: Field, number: int) -> dict[str, Any]:
+def _describe_field(field: Field, number: int) -> dict[str, Any]:
     described = parameter_schema(field) | {"x-ogc-propertySeq": number}
     if field.writable == "never" and field.name != "project_id":  # a new asset sets it
         described["readOnly"] = True
@@ -69,6 +71,6 @@ def _describe(field: Field, number: int) -> dict[str, Any]:
     return described
 
 
-def _geometry(collection: Collection) -> dict[str, Any]:
+def _geometry_property(collection: Collection) -> dict[str, Any]:
     kind = f"geometry-{collection.geometry.lower()}"
     return {"x-ogc-role": "primary-geometry", "format": kind}

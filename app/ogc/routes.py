@@ -12,7 +12,7 @@ from app.http.urls import OGC, absolute_url
 from app.ogc import documents, pages, properties, views
 from app.ogc.api_document import api_document
 from app.ogc.collections import COLLECTIONS, Collection
-from app.ogc.operations import View, needing
+from app.ogc.operations import View, needs_permission
 from app.ogc.parameters import FormatSchema, read_query
 from app.ogc.responses import document_response, wants_html
 from app.site.pages import instance
@@ -21,7 +21,7 @@ bp = Blueprint("ogc", __name__, url_prefix=OGC, template_folder="templates")
 
 
 @bp.get("")
-@needing(ANY_CREDENTIAL)
+@needs_permission(ANY_CREDENTIAL)
 def landing(principal: Principal) -> Response:
     """The landing page."""
     read_query(FormatSchema)
@@ -41,7 +41,7 @@ def conformance() -> Response:
 
 
 @bp.get("/api")
-@needing(ANY_CREDENTIAL)
+@needs_permission(ANY_CREDENTIAL)
 def api(principal: Principal) -> Response:
     """The OpenAPI document."""
     read_query(FormatSchema)
@@ -57,7 +57,7 @@ def api(principal: Principal) -> Response:
 
 
 @bp.get("/collections")
-@needing(ANY_CREDENTIAL)
+@needs_permission(ANY_CREDENTIAL)
 def collections(principal: Principal) -> Response:
     """The collections."""
     read_query(FormatSchema)
@@ -90,22 +90,30 @@ def queryables(collection: Collection) -> Response:
     return document_response(document, properties.SCHEMA)
 
 
-def _add(collection: Collection, path: str, methods: str, needs: str | None, view: View) -> None:
+def _add_operation(
+    collection: Collection, path: str, methods: str, needs: str | None, view: View
+) -> None:
     """Add an operation on a collection. ``needs`` is a permission; None: no credential."""
     bound = update_wrapper(partial(view, collection=collection), view)
-    endpoint = bound if needs is None else needing(needs)(bound)
+    endpoint = bound if needs is None else needs_permission(needs)(bound)
     rule, name = f"/collections/{collection.id}{path}", f"{collection.id}_{view.__name__}"
     bp.add_url_rule(rule, name, endpoint, methods=methods.split())
 
 
 for _collection in COLLECTIONS:
-    _add(_collection, "", "GET", _collection.read, describe_collection)
-    _add(_collection, "/schema", "GET", _collection.read, schema)
-    _add(_collection, "/queryables", "GET", None, queryables)
-    _add(_collection, "/items", "GET", _collection.read, views.read_features)
-    _add(_collection, "/items", "POST", _collection.write, views.create_feature)
-    _add(_collection, "/items", "OPTIONS", _collection.read, views.methods_of_collection)
-    _add(_collection, "/items/<feature_id>", "GET", _collection.read, views.read_feature)
-    _add(_collection, "/items/<feature_id>", "PUT PATCH", _collection.write, views.change_feature)
-    _add(_collection, "/items/<feature_id>", "DELETE", _collection.write, views.delete_feature)
-    _add(_collection, "/items/<feature_id>", "OPTIONS", _collection.read, views.methods_of_feature)
+    _add_operation(_collection, "", "GET", _collection.read, describe_collection)
+    _add_operation(_collection, "/schema", "GET", _collection.read, schema)
+    _add_operation(_collection, "/queryables", "GET", None, queryables)
+    _add_operation(_collection, "/items", "GET", _collection.read, views.read_features)
+    _add_operation(_collection, "/items", "POST", _collection.write, views.create_feature)
+    _add_operation(_collection, "/items", "OPTIONS", _collection.read, views.methods_of_collection)
+    _add_operation(_collection, "/items/<feature_id>", "GET", _collection.read, views.read_feature)
+    _add_operation(
+        _collection, "/items/<feature_id>", "PUT PATCH", _collection.write, views.change_feature
+    )
+    _add_operation(
+        _collection, "/items/<feature_id>", "DELETE", _collection.write, views.delete_feature
+    )
+    _add_operation(
+        _collection, "/items/<feature_id>", "OPTIONS", _collection.read, views.methods_of_feature
+    )

@@ -100,7 +100,7 @@ def delete_feature(principal: Principal, collection: Collection, feature_id: str
     with transaction():
         if_match = IfMatch(request.headers.get("If-Match"))
         editing.delete_feature(principal, collection, feature_id, if_match)
-    return envelope.nothing()
+    return envelope.empty_response()
 
 
 def methods_of_collection(principal: Principal, collection: Collection) -> Response:
@@ -115,6 +115,6 @@ def methods_of_feature(principal: Principal, collection: Collection, **_: str) -
 
 
 def _options_response(writing: str, may_write: bool) -> Response:
-    reading, response = "GET, HEAD, OPTIONS", envelope.nothing()
+    reading, response = "GET, HEAD, OPTIONS", envelope.empty_response()
     response.headers["Allow"] = f"{reading}, {writing}" if may_write else reading
     return response

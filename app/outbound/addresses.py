@@ -77,7 +77,7 @@ def is_allowed(address: Address, allowed_networks: Sequence[Network] = ()) -> bo
     """
     if isinstance(address, IPv6Address) and address.scope_id is not None:
         return False
-    if any(_is_within(form, _METADATA) for form in (address, *_inner(address))):
+    if any(_is_within(form, _METADATA) for form in (address, *_embedded_addresses(address))):
         return False
     if is_opened(address, allowed_networks):
         return True
@@ -117,7 +117,7 @@ def _is_within(address: Address, networks: Sequence[Network]) -> bool:
     return any(address in network for network in networks)
 
 
-def _inner(address: Address) -> list[IPv4Address]:
+def _embedded_addresses(address: Address) -> list[IPv4Address]:
     """Return the IPv4 addresses embedded in an IPv6 address, by any of the known schemes."""
     if isinstance(address, IPv4Address):
         return []

@@ -28,7 +28,7 @@ def is_own(address: Address) -> bool:
     Does not recognize an address that a router translates to this machine, nor, with
     ip_nonlocal_bind, further addresses of the same subnet.
     """
-    if _source(address) == address:
+    if _source_address(address) == address:
         return True
     return _can_bind(address) and not _can_bind(_UNASSIGNED[address.version])
 
@@ -68,7 +68,7 @@ def _connect_to(address: Address, port: int, seconds: float) -> socket.socket:
     return connection
 
 
-def _source(address: Address) -> Address | None:
+def _source_address(address: Address) -> Address | None:
     """Return the source address of datagrams to an address; None if it is unreachable."""
     with socket.socket(_FAMILIES[address.version], socket.SOCK_DGRAM) as datagrams:
         try:

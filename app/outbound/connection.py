@@ -38,8 +38,8 @@ class Connection:
         connection.setblocking(False)
         self._socket = connection
         self._tls = connection if isinstance(connection, ssl.SSLSocket) else None
-        self._readable = _poll(connection, select.POLLIN)
-        self._writable = _poll(connection, select.POLLOUT)
+        self._readable = _poll_for(connection, select.POLLIN)
+        self._writable = _poll_for(connection, select.POLLOUT)
         self._deadline = Deadline(math.inf)
         self._allowance = math.inf  # bytes that may still be read
         self.has_response = False  # since ``begin``
@@ -114,7 +114,7 @@ class Connection:
             raise TimeoutError
 
 
-def _poll(connection: socket.socket, event: int) -> select.poll:
+def _poll_for(connection: socket.socket, event: int) -> select.poll:
     poll = select.poll()
     poll.register(connection, event)
     return poll
@@ -171,10 +171,10 @@ def start_tls(
         return Connection(context.wrap_socket(connection, server_hostname=host))
     except OSError as error:
         connection.close()
-        raise EgressError(_reason(error)) from None
+        raise EgressError(_failure_reason(error)) from None
 
 
-def _reason(error: OSError) -> FailureReason:
+def _failure_reason(error: OSError) -> FailureReason:
     if isinstance(error, TimeoutError):
         return FailureReason.SLOW_TLS
     if isinstance(error, ssl.SSLCertVerificationError):

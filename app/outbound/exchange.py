@@ -58,7 +58,7 @@ class Response:
         except TooLong:
             raise
         except (OSError, HTTPException, ValueError) as error:
-            raise EgressError(_reason(error, self.connection)) from None
+            raise EgressError(_failure_reason(error, self.connection)) from None
         if self._response.length:  # bytes are missing, for which http.client raises nothing
             raise EgressError(FailureReason.CLOSED)
         return bytes(body)
@@ -108,15 +108,15 @@ def send_request(connection: Connection, request: bytes, attempt: Attempt) -> Re
     response = HTTPResponse(readable)
     try:
         with attempt.phase("wait_ms"):
-            _send(connection, request)
+            _send_request(connection, request)
             _read_head(connection, response)
     except (OSError, HTTPException) as error:
         connection.close()
-        raise EgressError(_reason(error, connection)) from None
+        raise EgressError(_failure_reason(error, connection)) from None
     return Response(connection, response, attempt.deadline)
 
 
-def _send(connection: Connection, request: bytes) -> None:
+def _send_request(connection: Connection, request: bytes) -> None:
     # A peer may respond and close before it has read the whole request; its response counts.
     with suppress(ConnectionError, ssl.SSLEOFError):
         connection.sendall(request)
@@ -131,7 +131,7 @@ def _read_head(connection: Connection, response: HTTPResponse) -> None:
         raise ConnectionError
 
 
-def _reason(error: Exception, connection: Connection) -> FailureReason:
+def _failure_reason(error: Exception, connection: Connection) -> FailureReason:
     if connection.has_ended:  # whatever http.client made of a partial line
         return FailureReason.CLOSED
     return next(reason for kind, reason in _REASONS if isinstance(error, kind))

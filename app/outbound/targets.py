@@ -76,10 +76,10 @@ def _host_and_port(authority: str, default: int) -> tuple[str, int]:
     if parts is None or not 1 <= port <= 65_535:
         raise ValueError("Must have a host, and any port must be from 1 to 65535.")
     host = parts["host"]
-    return (_ipv6(host[1:-1]) if host.startswith("[") else _name_or_ipv4(host)), port
+    return (_parse_ipv6(host[1:-1]) if host.startswith("[") else _name_or_ipv4(host)), port
 
 
-def _ipv6(text: str) -> str:
+def _parse_ipv6(text: str) -> str:
     try:
         return str(IPv6Address(text))
     except AddressValueError:
@@ -87,16 +87,16 @@ def _ipv6(text: str) -> str:
 
 
 def _name_or_ipv4(text: str) -> str:
-    host = _ascii(text).lower().removesuffix(".")
+    host = _ascii_host(text).lower().removesuffix(".")
     labels = host.split(".")
     if _NUMBER.fullmatch(labels[-1]):
-        return _ipv4(host)
+        return _parse_ipv4(host)
     if len(host) > _HOST_LENGTH or not all(map(_LABEL.fullmatch, labels)):
         raise ValueError("Must have a valid name or address as its host.")
     return host
 
 
-def _ascii(host: str) -> str:
+def _ascii_host(host: str) -> str:
     """Encode an internationalized name as it is looked up (UTS 46)."""
     if host.isascii():
         return host
@@ -106,7 +106,7 @@ def _ascii(host: str) -> str:
         raise ValueError("Must have a valid internationalized name as its host.") from None
 
 
-def _ipv4(host: str) -> str:
+def _parse_ipv4(host: str) -> str:
     """Parse an IPv4 address. Programs differ in how they read other notations (2130706433, 0x7f.1,
     0177.0.0.1)."""
     try:

@@ -14,7 +14,7 @@ from app.policy.fields import ASSET, PROJECT, Field
 _SEPARATE: Final = ("name", "type", "status")
 
 
-def _editable(table: Sequence[Field]) -> tuple[Field, ...]:
+def _editable_fields(table: Sequence[Field]) -> tuple[Field, ...]:
     return tuple(
         field
         for field in table
@@ -22,8 +22,8 @@ def _editable(table: Sequence[Field]) -> tuple[Field, ...]:
     )
 
 
-PROJECT_FIELDS: Final = _editable(PROJECT)
-ASSET_FIELDS: Final = _editable(ASSET)
+PROJECT_FIELDS: Final = _editable_fields(PROJECT)
+ASSET_FIELDS: Final = _editable_fields(ASSET)
 
 
 def field_text(field: Field, value: Any) -> str:

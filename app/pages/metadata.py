@@ -39,7 +39,7 @@ def linked_metadata(value: Any, path: str, **query: str) -> list[tuple[str, str,
         query: its other parameters.
     """
     rows = []
-    for name, member in _parsed(value).items():
+    for name, member in _parse_value(value).items():
         text, parameter = _text_of(member), f"{METADATA_PREFIX}{name}"
         is_short = max(len(parameter), len(text)) <= FIELD_LENGTH
         is_filter = text and is_short and isinstance(member, str | int | float)
@@ -52,7 +52,7 @@ def metadata_rows(value: Any) -> list[Row]:
     """Return the metadata of a record as the rows of a form."""
     return [
         Row(name, _text_of(member), dumps([name, member]).decode())
-        for name, member in _parsed(value).items()
+        for name, member in _parse_value(value).items()
     ]
 
 
@@ -108,7 +108,7 @@ def _text_of(value: Any) -> str:
     return value if isinstance(value, str) else dumps(value).decode()
 
 
-def _parsed(value: Any) -> Any:
+def _parse_value(value: Any) -> Any:
     parsed = loads(dumps(value)) if isinstance(value, Fragment) else value
     return display_json(parsed or {})
 

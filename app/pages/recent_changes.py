@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from app.audit.log.filters import EntryQuery
 from app.audit.log.listing import list_latest
-from app.pages.audit_log.lines import lowered
+from app.pages.audit_log.lines import lowered_label
 from app.pages.audit_log.sentences import without_target
 from app.pages.audit_log.values import field_name
 
@@ -42,14 +42,14 @@ def _actor_and_time(entry: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _change_text(entry: Mapping[str, Any]) -> str:
-    fields = ", ".join(_changed(entry)) if entry["action"].endswith(".updated") else ""
+    fields = ", ".join(_changed_names(entry)) if entry["action"].endswith(".updated") else ""
     return f"{without_target(entry['action'])}{': ' if fields else ''}{fields}"
 
 
-def _changed(entry: Mapping[str, Any]) -> Iterator[str]:
+def _changed_names(entry: Mapping[str, Any]) -> Iterator[str]:
     for name, change in (entry["changes"] or {}).items():
         if name in _WITH_VALUES:
             before, after = (str(change[side]).replace("_", " ") for side in ("from", "to"))
             yield f"{name} from {before} to {after}"
         elif name not in _BOUNDARY:
-            yield lowered(field_name(name))
+            yield lowered_label(field_name(name))

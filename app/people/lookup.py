@@ -15,7 +15,7 @@ from app.models import User
 from app.values.clock import format_value
 from app.values.command_name import canopy_command
 from app.values.ids import is_id
-from app.values.text import fold, storage_problem
+from app.values.text import fold_text, storage_problem
 
 _PEOPLE: Final = select(
     *(api_column(column) for column in (User.id, User.email, User.name)),
@@ -31,7 +31,7 @@ _BY_EMAIL = CompiledQuery(_PEOPLE.where(User.email_key == bindparam("reference")
 
 def list_people() -> list[dict[str, Any]]:
     """List the records of all people, oldest first."""
-    return [_record(row) for row in _ALL.all()]
+    return [_person_record(row) for row in _ALL.all()]
 
 
 def find_user(reference: str) -> dict[str, Any]:
@@ -48,14 +48,14 @@ def find_user(reference: str) -> dict[str, Any]:
     if is_id("user", reference):
         row = _BY_ID.first(reference=reference)
     elif not storage_problem(reference):
-        row = _BY_EMAIL.first(reference=fold(reference))
+        row = _BY_EMAIL.first(reference=fold_text(reference))
     if row is None:
         message = (
             f"There is no person with the id or email address {reference!r}; "
             f"{canopy_command()} user list shows them all."
         )
         raise NotFound(message, details=[Detail("user", message)])
-    return _record(row)
+    return _person_record(row)
 
 
 def open_sessions(user_id: str) -> list[dict[str, Any]]:
@@ -66,7 +66,7 @@ def open_sessions(user_id: str) -> list[dict[str, Any]]:
     ]
 
 
-def _record(row: Any) -> dict[str, Any]:
+def _person_record(row: Any) -> dict[str, Any]:
     accounts = [
         {
             "id": membership.id,

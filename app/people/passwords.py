@@ -17,7 +17,7 @@ from app.db.queries import CompiledQuery
 from app.models import User
 from app.security import tokens
 from app.security.passwords import hash_password, needs_rehash, verify_password
-from app.values.text import fold
+from app.values.text import fold_text
 
 _COLUMNS = (User.id, User.email, User.password_hash, User.updated_at)
 _BY_EMAIL = CompiledQuery(select(*_COLUMNS).where(User.email_key == bindparam("email_key")))
@@ -46,15 +46,15 @@ def count_sign_in_attempt(email: str, browser: KnownBrowser | None) -> PasswordA
     Raises:
         RateLimited: there were too many attempts.
     """
-    person = _BY_EMAIL.first(email_key=fold(email))
+    person = _BY_EMAIL.first(email_key=fold_text(email))
     address_key = throttle_key(email)
     if person is None:
-        _count(address_key)
+        _count_password_attempt(address_key)
         return PasswordAttempt(None, None, (address_key,))
     keys: tuple[str, ...] = (address_key,)
     if browser and browser.user_id == person.id and browser.since > person.updated_at - _SECOND:
         keys = (throttle_key(email, browser.id), address_key)
-    _count(keys[0])
+    _count_password_attempt(keys[0])
     return PasswordAttempt(person.id, person.password_hash, keys)
 
 
@@ -62,7 +62,7 @@ def count_own_attempt(user_id: str) -> PasswordAttempt:
     """Count an attempt of a signed-in person; the caller commits. Raises RateLimited."""
     person = _BY_ID.first(user_id=user_id)
     key = throttle_key(person.email, _OWN)
-    _count(key)
+    _count_password_attempt(key)
     return PasswordAttempt(user_id, person.password_hash, (key,))
 
 
@@ -100,6 +100,6 @@ def check_password(attempt: PasswordAttempt, password: str) -> bool:
     return True
 
 
-def _count(key: str) -> None:
+def _count_password_attempt(key: str) -> None:
     """Count an attempt at the password of an address. Raises RateLimited."""
     count_attempt(PASSWORDS, key, " for this address", lambda: "set a new password by email")

@@ -27,7 +27,7 @@ from app.security.passwords import hash_password
 from app.site import instance_state
 from app.values import clock
 from app.values.ids import new_id
-from app.values.text import fold
+from app.values.text import fold_text
 
 MAIL: Final = "sign_up"
 _CONFIRM: Final = "confirm_sign_up"
@@ -145,7 +145,7 @@ def create_person(email: str, name: str, password_hash: str | None = None) -> Us
     except EmailTaken:
         return None
     if person is None:
-        person = User(id=new_id("user"), email=email, email_key=fold(email), created_at=now)
+        person = User(id=new_id("user"), email=email, email_key=fold_text(email), created_at=now)
         db.session.add(person)
     elif is_registered(person):
         return None

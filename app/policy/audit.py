@@ -114,7 +114,7 @@ INSERT: Final = "INSERT"
 DELETE: Final = "DELETE"
 
 
-def _writable(fields: tuple[Field, ...]) -> set[str]:
+def _writable_columns(fields: tuple[Field, ...]) -> set[str]:
     """The columns of the fields that clients set."""
     return {field.stored_as for field in fields if field.writable != "never"}
 
@@ -148,8 +148,8 @@ AUDITED: Final[dict[str, frozenset[str]]] = {
     ),
     "replays": frozenset({INSERT}),
     "imports": frozenset({INSERT}),
-    "projects": frozenset({INSERT, DELETE, *_writable(PROJECT)}),
-    "assets": frozenset({INSERT, DELETE, *_writable(ASSET)}),
+    "projects": frozenset({INSERT, DELETE, *_writable_columns(PROJECT)}),
+    "assets": frozenset({INSERT, DELETE, *_writable_columns(ASSET)}),
 }
 
 SEALED_ENTRIES: Final = 500  # in one checkpoint, at most

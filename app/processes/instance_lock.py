@@ -77,7 +77,7 @@ def open_listener(settings: Settings) -> Iterator[socket.socket]:
         )
         listener = socket.socket(family, kind, protocol)
     except OSError as error:
-        raise CannotStart(_describe(error, host, port)) from None
+        raise CannotStart(_describe_port_error(error, host, port)) from None
     with listener:
         try:
             # Without it a restart fails for a minute. It lets no second socket listen on the port:
@@ -86,11 +86,11 @@ def open_listener(settings: Settings) -> Iterator[socket.socket]:
             listener.bind(address)
             listener.listen(BACKLOG)
         except OSError as error:
-            raise CannotStart(_describe(error, host, port)) from None
+            raise CannotStart(_describe_port_error(error, host, port)) from None
         yield listener
 
 
-def _describe(error: OSError, host: str, port: int) -> str:
+def _describe_port_error(error: OSError, host: str, port: int) -> str:
     if error.errno == errno.EADDRINUSE:
         return f"Port {port} of {host} is in use by another program; set PORT to a free one."
     if error.errno == errno.EACCES:

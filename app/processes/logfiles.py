@@ -22,14 +22,16 @@ def log_path(settings: Settings, name: str) -> Path | None:
 
 
 def open_log(path: Path | None) -> int:
-    """Open a log for a child's output. It is appended to, so that ``rotate`` can truncate it."""
+    """Open a log for a child's output. It is appended to, so that ``rotate_log`` can truncate
+    it.
+    """
     if path is None:
         return os.dup(sys.stderr.fileno())
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
 
 
-def rotate(path: Path, limit: int, files: int) -> None:
+def rotate_log(path: Path, limit: int, files: int) -> None:
     """Copy a log of more than ``limit`` bytes to ``.1`` and truncate it; its writers may go on.
     Keeps ``files`` files in all. If that fails, as on a full disk, the log stays."""
     if size_of(path) <= limit:

@@ -53,11 +53,11 @@ class Announcer:
 
     def announce(self) -> None:
         """Write the entry."""
-        self._attempt(_announce)
+        self._attempt(_announce_part)
 
     def withdraw(self) -> None:
         """Remove the entry."""
-        self._attempt(_withdraw)
+        self._attempt(_withdraw_part)
 
     def _run(self) -> None:
         while not self._stopped.is_set():
@@ -93,18 +93,18 @@ def running_parts(client: Redis) -> list[RunningPart]:
     return sorted(RunningPart(**orjson.loads(entry)) for entry in entries if entry is not None)
 
 
-def _announce(client: Redis, part: RunningPart) -> None:
-    name = _entry(part)
+def _announce_part(client: Redis, part: RunningPart) -> None:
+    name = _part_entry(part)
     with client.pipeline() as pipeline:
         pipeline.set(name, orjson.dumps(part._asdict()), ex=EXPIRES_AFTER)
         pipeline.sadd(_NAMES, name)
         pipeline.execute()
 
 
-def _withdraw(client: Redis, part: RunningPart) -> None:
-    client.delete(_entry(part))
-    client.srem(_NAMES, _entry(part))
+def _withdraw_part(client: Redis, part: RunningPart) -> None:
+    client.delete(_part_entry(part))
+    client.srem(_NAMES, _part_entry(part))
 
 
-def _entry(part: RunningPart) -> str:
+def _part_entry(part: RunningPart) -> str:
     return f"canopy:part:{part.host}:{part.pid}:{part.name}"

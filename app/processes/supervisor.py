@@ -17,7 +17,7 @@ from typing import Final
 from app.processes import embedded_valkey, parent_pipe, valkey_watchdog
 from app.processes.child_process import STOPPED_FOR, ChildProcess, ExitStatus, Restarts
 from app.processes.embedded_valkey import EmbeddedError
-from app.processes.logfiles import Mirror, its_log, last_lines, log_path, rotate, size_of
+from app.processes.logfiles import Mirror, its_log, last_lines, log_path, rotate_log, size_of
 from app.processes.parent_pipe import ParentPipe
 from app.processes.signal_pipe import SignalPipe
 from app.processes.start_report import NOTE, WELCOME, receive_report
@@ -161,12 +161,12 @@ class Supervisor:
                     if kind == WELCOME:
                         return text
                     if kind == NOTE:
-                        _say(text)
+                        _print_line(text)
                     else:
                         deadline = time.monotonic() + READY_WITHIN
                 elif status := self._application.exit_status():
                     if not self._stop_follows():
-                        self.failure = _failure(status)
+                        self.failure = _describe_failure(status)
                     return None
                 elif time.monotonic() > deadline:
                     reason = f"The web server did not respond within {READY_WITHIN:.0f} s"
@@ -218,7 +218,7 @@ class Supervisor:
         if status := child.exit_status():
             child.kill()  # and what it has left behind
             self._application = None
-            self._note_death(str(status), _failure(status), self._application_restarts)
+            self._note_death(str(status), _describe_failure(status), self._application_restarts)
         elif self._is_halted_for_long("application", child.is_stopped):
             child.kill()
 
@@ -239,7 +239,7 @@ class Supervisor:
             self._note_death(sentence, failure, self._valkey_restarts)
         if not runs:
             self._start_valkey()
-        elif now and self._is_halted_for_long("Valkey", not embedded_valkey.responds(now)):
+        elif now and self._is_halted_for_long("Valkey", not embedded_valkey.server_responds(now)):
             embedded_valkey.kill_server(now)
 
     def _start_valkey(self) -> None:
@@ -250,7 +250,7 @@ class Supervisor:
             embedded_valkey.redis_url(self._settings)
         except EmbeddedError as error:
             pause = self._valkey_restarts.note_death()
-            _say(f"{error} It is tried again in {pause:.1f} s.")
+            _print_line(f"{error} It is tried again in {pause:.1f} s.")
         self._valkey = embedded_valkey.read_server(self._instance)
 
     def _note_death(self, sentence: str, failure: Failure, restarts: Restarts) -> None:
@@ -260,7 +260,7 @@ class Supervisor:
             self.failure = failure
             return
         pause = restarts.note_death()
-        _say(f"{sentence} It is started again{f' in {pause:.1f} s' if pause else ''}.")
+        _print_line(f"{sentence} It is started again{f' in {pause:.1f} s' if pause else ''}.")
 
     def _stop_follows(self) -> bool:
         """After a death: True if a stop is requested. A signal to all processes, as systemd sends
@@ -289,15 +289,15 @@ class Supervisor:
             self._rotated_at = time.monotonic()
             limit, files = self._settings.log_file_mb << 20, max(self._settings.log_files, 1)
             for path in (self._instance / "logs").glob("*.log"):
-                rotate(path, limit, files)
+                rotate_log(path, limit, files)
 
 
-def _failure(status: ExitStatus) -> Failure:
+def _describe_failure(status: ExitStatus) -> Failure:
     """Describe the death of the application, which may have explained itself in its log."""
     report = status.lines if status.code in _EXPLAINED else f"{status.lines}{status}\n"
     return Failure(report, 2 if status.code == WRONG_SETTING else 1)
 
 
-def _say(line: str) -> None:
+def _print_line(line: str) -> None:
     sys.stderr.write(f"{line}\n")
     sys.stderr.flush()

@@ -67,7 +67,7 @@ def main(instance: Path, binary: str, socket: str, memory_mb: str) -> int:
         os.dup2(devnull.fileno(), 0)
     os.dup2(log, 1)
     os.dup2(log, 2)
-    _run_server(instance, lock, [binary, *_options(socket, memory_mb)], socket)
+    _run_server(instance, lock, [binary, *_server_options(socket, memory_mb)], socket)
     os._exit(0)  # the thread that waits for the last user may still wait
 
 
@@ -102,7 +102,7 @@ def _open_log(path: Path) -> int:
     return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
 
 
-def _options(socket: str, memory_mb: str) -> Iterator[str]:
+def _server_options(socket: str, memory_mb: str) -> Iterator[str]:
     own = {"unixsocket": socket, "maxmemory": f"{memory_mb}mb"}
     for name, value in {**OPTIONS, **own}.items():
         yield f"--{name}"
@@ -120,13 +120,13 @@ def _run_server(instance: Path, lock: int, command: list[str], socket: str) -> N
         "server": server.pid,
         "watchdog": os.getpid(),
         "socket": socket,
-        "previous": _previous(lock),
+        "previous": _previous_end(lock),
     }
-    _write(lock, state)
+    _write_state(lock, state)
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, lambda *_: server.terminate())
     threading.Thread(target=_end_after_last_user, args=(instance, server), daemon=True).start()
-    _write(lock, {**state, "ended": _describe_exit(server.wait())})
+    _write_state(lock, {**state, "ended": _describe_exit(server.wait())})
     Path(socket).unlink(missing_ok=True)
     if Path(socket).parent != instance:
         Path(socket).parent.rmdir()
@@ -155,7 +155,7 @@ def _end_after_last_user(instance: Path, server: subprocess.Popen[bytes]) -> Non
     server.kill()
 
 
-def _previous(lock: int) -> dict[str, object] | None:
+def _previous_end(lock: int) -> dict[str, object] | None:
     """Return the end of the server before, which a user may not have read yet."""
     try:
         state = json.loads(os.pread(lock, 65536, 0))
@@ -164,7 +164,7 @@ def _previous(lock: int) -> dict[str, object] | None:
         return None
 
 
-def _write(lock: int, state: dict[str, object]) -> None:
+def _write_state(lock: int, state: dict[str, object]) -> None:
     text = json.dumps(state).encode()
     os.pwrite(lock, text, 0)
     os.ftruncate(lock, len(text))

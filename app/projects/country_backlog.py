@@ -60,12 +60,12 @@ def _derived_values(row: Any) -> dict[str, Any]:
     return {
         "account": row.account_id,
         "number": row.row,
-        "code": _country(row.row, tuple(row[2:])),
+        "code": _derive_country(row.row, tuple(row[2:])),
         "version": DATA_VERSION,
     }
 
 
-def _country(number: int, sides: tuple[Any, ...]) -> str | None:
+def _derive_country(number: int, sides: tuple[Any, ...]) -> str | None:
     """The country of a project; None also if deriving it takes too long, or its columns are wrong
     because of SQL."""
     if None in sides:

@@ -31,9 +31,9 @@ class ProjectContents(NamedTuple):
 
 def contents_of(project: Project) -> ProjectContents:
     """Count the contents of a project in the current transaction."""
-    assets, asset_bytes = _total(_assets(project.account_id, project.id), _ASSET_BYTES)
-    boundaries = _boundaries(project.account_id, project.id)
-    entries, former_bytes = _total(boundaries, BoundaryEntry.stored_bytes)
+    assets, asset_bytes = _count_and_size(_asset_rows(project.account_id, project.id), _ASSET_BYTES)
+    boundaries = _boundary_rows(project.account_id, project.id)
+    entries, former_bytes = _count_and_size(boundaries, BoundaryEntry.stored_bytes)
     return ProjectContents(assets + entries, asset_bytes + former_bytes)
 
 
@@ -53,27 +53,29 @@ def delete_in_steps(account_id: str, project_id: str | None = None) -> Iterator[
     Args:
         project_id: None for all projects of the account.
     """
-    yield from delete_batches(Asset, _assets(account_id, project_id), _ASSET_BYTES)
-    former = _boundaries(account_id, project_id).where(BoundaryEntry.stored_bytes > 0)
+    yield from delete_batches(Asset, _asset_rows(account_id, project_id), _ASSET_BYTES)
+    former = _boundary_rows(account_id, project_id).where(BoundaryEntry.stored_bytes > 0)
     yield from delete_batches(BoundaryEntry, former, BoundaryEntry.stored_bytes)
-    own = _rows(account_id, Project, Project.id, project_id)
+    own = _project_rows(account_id, Project, Project.id, project_id)
     yield from delete_batches(Project, own, Project.stored_bytes)
 
 
-def _assets(account_id: str, project_id: str | None) -> Select[Any]:
-    return _rows(account_id, Asset, Asset.project_id, project_id)
+def _asset_rows(account_id: str, project_id: str | None) -> Select[Any]:
+    return _project_rows(account_id, Asset, Asset.project_id, project_id)
 
 
-def _boundaries(account_id: str, project_id: str | None) -> Select[Any]:
-    return _rows(account_id, BoundaryEntry, BoundaryEntry.project_id, project_id)
+def _boundary_rows(account_id: str, project_id: str | None) -> Select[Any]:
+    return _project_rows(account_id, BoundaryEntry, BoundaryEntry.project_id, project_id)
 
 
-def _rows(account_id: str, model: type[Base], column: Any, project_id: str | None) -> Select[Any]:
+def _project_rows(
+    account_id: str, model: type[Base], column: Any, project_id: str | None
+) -> Select[Any]:
     rows = stored_rows_of(account_id, model)
     return rows if project_id is None else rows.where(column == project_id)
 
 
-def _total(rows: Select[Any], size: Any) -> tuple[int, int]:
+def _count_and_size(rows: Select[Any], size: Any) -> tuple[int, int]:
     """Return (number of rows, sum of their sizes)."""
     total = rows.with_only_columns(func.count(), func.sum(size))
     number, size = db.session.execute(total).one()

@@ -11,7 +11,7 @@ from app.policy.countries import DATA_VERSION
 from app.policy.fields import PROJECT
 from app.projects.record import SIDES
 from app.values.records import changed_fields
-from app.values.text import fold, searchable
+from app.values.text import fold_text, searchable_text
 
 
 def geometry_columns(boundary: Boundary | None) -> dict[str, Any]:
@@ -41,7 +41,7 @@ def stored_bytes(geometry: str | None, metadata: str | None) -> int:
 def search_columns(name: str, description: str | None, external_id: str | None) -> dict[str, str]:
     """The columns for sorting by name and for searching."""
     ids = () if external_id is None else (external_id,)
-    return {"name_key": fold(name), "search_text": searchable(name, description, *ids)}
+    return {"name_key": fold_text(name), "search_text": searchable_text(name, description, *ids)}
 
 
 def changes_of(

@@ -76,7 +76,7 @@ def list_projects(
     counted, status = read_counters(account_id), query.equal.get("status")
     everything = count_with_status(counted, status)
     statement = _with_cheapest_index(account_id, query, statement, values, everything)
-    total = _total(account_id, statement, values, status, everything)
+    total = _count_projects(account_id, statement, values, status, everything)
     filters = (query.equal, query.metadata, query.bbox, query.updated_since)
     is_filtered = any(filters) or statement.is_searched
     page_span = span_of_page(query.page, query.per_page, total)
@@ -96,7 +96,7 @@ def list_projects(
     def rows_in_turn() -> Iterable[Row]:
         """The rows of a page that may be large: first their sizes, then the rows by key."""
         sizes = list(rows((TABLE.key(statement.dialect), Project.stored_bytes)))
-        _prepare(sum(size for _, size in sizes))
+        _prepare_page(sum(size for _, size in sizes))
         if is_first:
             return rows(COLUMNS, _ROWS)
         keys = id_values([key for key, _ in sizes], statement.dialect)
@@ -142,7 +142,7 @@ def located_total(account_id: str, status: str | None) -> int:
         status: None for any.
     """
     values = {"account_id": account_id} | ({"status": status} if status else {})
-    nowhere = totals.count(_count_nowhere(bool(status)), values)
+    nowhere = totals.count_total(_count_nowhere(bool(status)), values)
     return max(0, count_with_status(read_counters(account_id), status) - nowhere)
 
 
@@ -169,7 +169,7 @@ def _count_by_area(has_status: bool) -> CompiledQuery:
     return totals.count_statement(keys)
 
 
-def _totals(account_id: str) -> tuple[int, int]:
+def _status_totals(account_id: str) -> tuple[int, int]:
     counted = read_counters(account_id)
     return project_total(counted), int(counted.stored_bytes)
 
@@ -183,7 +183,7 @@ FEATURES: Final = FeatureSource(
     ),
     TABLE.table.c.stored_bytes + func.coalesce(byte_length(TABLE.table.c.description), 0),
     Project.geometry,
-    _totals,
+    _status_totals,
 )
 
 
@@ -204,7 +204,7 @@ def _with_cheapest_index(
     return statement
 
 
-def _total(
+def _count_projects(
     account_id: str,
     statement: ListStatement,
     values: dict[str, Any],
@@ -219,7 +219,7 @@ def _total(
     query = count_query(statement)
     is_box = is_counted and statement.index == "box" and not statement.search
     if not is_box or statement.dialect != "sqlite" or everything <= _MANY:
-        return totals.count(query, values)
+        return totals.count_total(query, values)
 
     def cheapest() -> CompiledQuery:
         """Scan the index of areas if the box contains a large part of all projects."""
@@ -227,7 +227,7 @@ def _total(
         named = int(count_named(TABLE, "sqlite", "box").scalar(**values, most=most))
         return _count_by_area(bool(status)) if named == most else query
 
-    return totals.count(query, values, cheapest)
+    return totals.count_total(query, values, cheapest)
 
 
 def _is_frequent(dialect: str, values: dict[str, Any]) -> bool:
@@ -235,7 +235,7 @@ def _is_frequent(dialect: str, values: dict[str, Any]) -> bool:
     return int(count_named(TABLE, dialect, "text").scalar(**values, most=_MANY)) == _MANY
 
 
-def _prepare(size: int) -> None:
+def _prepare_page(size: int) -> None:
     """Reject a page with too many bytes of boundaries, and wait for the turn of a large one."""
     if size > LIST_BYTES:
         message = (

@@ -47,13 +47,13 @@ def list_projects(principal: Principal, values: dict[str, Any]) -> Response:
     """
     query = listing.project_query(**values, within=principal.project_ids)
     records, total = listing.list_projects(principal.account_id, query)
-    return envelope.page(records, total=total, number=query.page, size=query.per_page)
+    return envelope.page_response(records, total=total, number=query.page, size=query.per_page)
 
 
 @bp.operation("GET", _ONE, needs="projects:read", gives=_PROJECT, features=PROJECTS)
 def read_project(principal: Principal, project_id: str) -> Response:
     """Read a project."""
-    return envelope.single(lookup.read_project(principal.account_id, project_id))
+    return envelope.record_response(lookup.read_project(principal.account_id, project_id))
 
 
 @bp.operation(
@@ -71,7 +71,7 @@ def create_project(principal: Principal, values: dict[str, Any]) -> Response:
     same slug or `external_id`, the response is 409 and names that project.
     """
     project = service.create_project(principal, **values)
-    return envelope.single(project, status=201, location=f"/v1/projects/{project['id']}")
+    return envelope.record_response(project, status=201, location=f"/v1/projects/{project['id']}")
 
 
 @bp.operation(
@@ -93,7 +93,7 @@ def update_project(
 ) -> Response:
     """Update a project."""
     project = service.update_project(principal, project_id, values, if_match, compared=prepared)
-    return envelope.single(project_record(project))
+    return envelope.record_response(project_record(project))
 
 
 @bp.operation(
@@ -108,7 +108,7 @@ def update_project(
 def delete_project(principal: Principal, project_id: str, if_match: IfMatch) -> Response:
     """Delete an archived project and its assets."""
     service.delete_project(principal, project_id, if_match)
-    return envelope.nothing()
+    return envelope.empty_response()
 
 
 @bp.operation(
@@ -122,7 +122,9 @@ def delete_project(principal: Principal, project_id: str, if_match: IfMatch) -> 
 )
 def archive_project(principal: Principal, project_id: str, if_match: IfMatch) -> Response:
     """Archive a project."""
-    return envelope.single(project_record(service.archive_project(principal, project_id, if_match)))
+    return envelope.record_response(
+        project_record(service.archive_project(principal, project_id, if_match))
+    )
 
 
 @bp.operation(
@@ -136,4 +138,6 @@ def archive_project(principal: Principal, project_id: str, if_match: IfMatch) ->
 )
 def restore_project(principal: Principal, project_id: str, if_match: IfMatch) -> Response:
     """Restore an archived project."""
-    return envelope.single(project_record(service.restore_project(principal, project_id, if_match)))
+    return envelope.record_response(
+        project_record(service.restore_project(principal, project_id, if_match))
+    )

@@ -13,7 +13,7 @@ from app.auth.guard import require_project
 from app.auth.principal import Principal
 from app.db.extensions import db
 from app.db.transactions import insert_row
-from app.events.outbox import EventActor, emit
+from app.events.outbox import EventActor, emit_event
 from app.geometry import Boundary
 from app.http.errors import Conflict, Detail, Forbidden
 from app.http.etags import ANY, IfMatch
@@ -88,7 +88,7 @@ def create_project(
         insert_row(Project, row)
     boundary = save_first_boundary(row, author_of(principal, source))
     created = row_record(*mapped_row(row, PROJECT))
-    _publish("project.created", created, principal, first_values(created, boundary))
+    _publish_change("project.created", created, principal, first_values(created, boundary))
     counted = ProjectContribution("active", row["area_m2"], row["stored_bytes"])
     count_project(principal.account_id, None, counted, is_bounded=True)
     return created
@@ -119,11 +119,11 @@ def update_project(
         Forbidden: the account would store more bytes than allowed, its history is full, or a
             principal who is limited to some projects would change the external id.
     """
-    project = _find(principal, project_id, if_match)
+    project = _lock_project(principal, project_id, if_match)
     before, boundary, counted = (
         project_record(project),
         stored_boundary(project),
-        _contribution(project),
+        _project_contribution(project),
     )
     columns = check_fixed(values, id=project.id, slug=project.slug)
     if "geometry" in values:
@@ -149,16 +149,18 @@ def update_project(
     more = 0 if saved is None else saved.stored_bytes
     is_archived = changes.keys() == {"status"} and project.status == "archived"
     is_bounded = is_bounded and not is_archived  # archiving makes room
-    count_project(project.account_id, counted, _contribution(project), more, is_bounded=is_bounded)
+    count_project(
+        project.account_id, counted, _project_contribution(project), more, is_bounded=is_bounded
+    )
     return project
 
 
 def archive_project(principal: Principal, project_id: str, if_match: IfMatch = ANY) -> Project:
     """Archive an active or draft project. Raises Conflict if it is archived already."""
-    project = _find(principal, project_id, if_match)
+    project = _lock_project(principal, project_id, if_match)
     if project.status == "archived":
         raise Conflict("archived", "status", "The project is already archived.")
-    return _move(project, "archived", "project.archived", principal)
+    return _change_status(project, "archived", "project.archived", principal)
 
 
 def restore_project(principal: Principal, project_id: str, if_match: IfMatch = ANY) -> Project:
@@ -168,19 +170,19 @@ def restore_project(principal: Principal, project_id: str, if_match: IfMatch = A
         Conflict: it is not archived.
         Forbidden: the account's history is full.
     """
-    project = _find(principal, project_id, if_match)
+    project = _lock_project(principal, project_id, if_match)
     if project.status != "archived":
         raise Conflict(
             "not_archived",
             "status",
             f"Only archived projects can be restored. This one is {project.status}.",
         )
-    return _move(project, "active", "project.restored", principal)
+    return _change_status(project, "active", "project.restored", principal)
 
 
 def delete_project(principal: Principal, project_id: str, if_match: IfMatch = ANY) -> None:
     """Delete an archived project with its contents. Raises Conflict if it is not archived."""
-    project = _find(principal, project_id, if_match)
+    project = _lock_project(principal, project_id, if_match)
     if project.status != "archived":
         raise Conflict(
             "not_archived",
@@ -193,9 +195,9 @@ def delete_project(principal: Principal, project_id: str, if_match: IfMatch = AN
 
 def remove_project(principal: Principal, project: Project) -> None:
     """Delete a locked project with its assets, whatever its status."""
-    _publish("project.deleted", project_record(project), principal)
+    _publish_change("project.deleted", project_record(project), principal)
     contents = contents_of(project)
-    count_project(project.account_id, _contribution(project), None, -contents.stored_bytes)
+    count_project(project.account_id, _project_contribution(project), None, -contents.stored_bytes)
     delete_project_rows(project, contents)
 
 
@@ -216,20 +218,22 @@ def _free_number(account_id: str, name: str) -> int:
     return high
 
 
-def _find(principal: Principal, project_id: str, if_match: IfMatch) -> Project:
+def _lock_project(principal: Principal, project_id: str, if_match: IfMatch) -> Project:
     project = lock_project(principal.account_id, project_id)
     if_match.check(project_data(project))
     return project
 
 
-def _move(project: Project, status: str, event_type: str, principal: Principal) -> Project:
-    counted, former = _contribution(project), project.status
+def _change_status(project: Project, status: str, event_type: str, principal: Principal) -> Project:
+    counted, former = _project_contribution(project), project.status
     project.status = status
     project.updated_at = clock.now()
     changes = {"status": {"from": former, "to": status}}
-    _publish(event_type, project_record(project), principal, changes)
+    _publish_change(event_type, project_record(project), principal, changes)
     is_bounded = status != "archived"
-    count_project(project.account_id, counted, _contribution(project), is_bounded=is_bounded)
+    count_project(
+        project.account_id, counted, _project_contribution(project), is_bounded=is_bounded
+    )
     return project
 
 
@@ -244,11 +248,11 @@ def _check_sees_all(principal: Principal) -> None:
         raise Forbidden(message, details=[Detail("external_id", message)])
 
 
-def _contribution(project: Project) -> ProjectContribution:
+def _project_contribution(project: Project) -> ProjectContribution:
     return ProjectContribution(project.status, project.area_m2, project.stored_bytes)
 
 
-def _publish(
+def _publish_change(
     event_type: str,
     project: Mapping[str, Any],
     principal: Principal,
@@ -260,8 +264,8 @@ def _publish(
         project: the record.
         changes: the changes in the entry.
     """
-    emit(event_type, project, EventActor.of(principal))
-    _audit(event_type, project, principal, changes)
+    emit_event(event_type, project, EventActor.of(principal))
+    _log_project_change(event_type, project, principal, changes)
 
 
 def _publish_update(
@@ -277,14 +281,16 @@ def _publish_update(
         boundary: the description of a changed boundary in the entry
             (``app.projects.boundary_history.saving``).
     """
-    emit("project.updated", project, EventActor.of(principal), changes=changes)
+    emit_event("project.updated", project, EventActor.of(principal), changes=changes)
     if boundary is None:
-        _audit("project.updated", project, principal, changes)
+        _log_project_change("project.updated", project, principal, changes)
     else:
-        _audit("project.boundary.updated", project, principal, {**changes, "geometry": boundary})
+        _log_project_change(
+            "project.boundary.updated", project, principal, {**changes, "geometry": boundary}
+        )
 
 
-def _audit(
+def _log_project_change(
     action: str, project: Mapping[str, Any], principal: Principal, changes: Changes | None
 ) -> None:
     target = Target("project", project["id"], project["name"])

@@ -38,13 +38,13 @@ def curl_command(
     address = f'"{ADDRESS}{filled}{query}"' if filled != path else f"'{ADDRESS}{path}{query}'"
     if form is not None:
         parts = form | {"file": f"@{form['file']}"}
-        options = [f"-F {_quoted(f'{name}={value}')}" for name, value in parts.items()]
+        options = [f"-F {_quote_for_shell(f'{name}={value}')}" for name, value in parts.items()]
         return " \\\n  ".join([f"curl {address}", _CREDENTIAL, *options])
     default_method = "GET" if body is None else "POST"
     begin = "curl" if method == default_method else f"curl -X {method}"
     if body is None:
         return f"{begin}{' -OJ' if is_file else ''} {address} \\\n  {_CREDENTIAL}"
-    data = f"-d {_quoted(json_text(body))}"
+    data = f"-d {_quote_for_shell(json_text(body))}"
     return " \\\n  ".join([f"{begin} {address}", _CREDENTIAL, _JSON, data])
 
 
@@ -57,6 +57,6 @@ def json_text(value: Any) -> str:
     return _NUMBERS.sub(lambda match: "[" + " ".join(match[1].split()) + "]", text)
 
 
-def _quoted(text: str) -> str:
+def _quote_for_shell(text: str) -> str:
     """Quote a text as one word for a shell."""
     return "'" + text.replace("'", "'\\''") + "'"

@@ -57,7 +57,7 @@ def operation_groups(document: dict[str, Any]) -> list[Group]:
             tag["name"].replace("-", " ").capitalize(),
             tag.get("description", ""),
             [
-                _operation(document, method, path, item)
+                _operation_entry(document, method, path, item)
                 for path, item in document["paths"].items()
                 for method in _METHODS
                 if method in item and tag["name"] in item[method]["tags"]
@@ -67,7 +67,9 @@ def operation_groups(document: dict[str, Any]) -> list[Group]:
     ]
 
 
-def _operation(document: dict[str, Any], method: str, path: str, item: dict[str, Any]) -> Operation:
+def _operation_entry(
+    document: dict[str, Any], method: str, path: str, item: dict[str, Any]
+) -> Operation:
     operation = item[method]
     has_patch = method == "put" and "patch" in item
     parameters = [
@@ -81,7 +83,7 @@ def _operation(document: dict[str, Any], method: str, path: str, item: dict[str,
     content = form or contents.get("application/json", {})
     forms = content.get("schema", {}).get("oneOf") or [content.get("schema", {})]
     responses = [
-        _response(document, status, response)
+        _response_entry(document, status, response)
         for status, response in sorted(operation["responses"].items())
     ]
     return Operation(
@@ -99,7 +101,7 @@ def _operation(document: dict[str, Any], method: str, path: str, item: dict[str,
         curl=curl_command(
             "PATCH" if has_patch else method.upper(),
             path,
-            query=_query(parameters),
+            query=_example_query(parameters),
             body=None if form else content.get("example"),
             form=form and form["example"],
             is_file=_BINARY in operation["responses"].get("200", {}).get("content", {}),
@@ -109,7 +111,7 @@ def _operation(document: dict[str, Any], method: str, path: str, item: dict[str,
     )
 
 
-def _query(parameters: list[dict[str, Any]]) -> str:
+def _example_query(parameters: list[dict[str, Any]]) -> str:
     """Return the query of an example request: required parameters, and a small page of a list."""
     in_query = [parameter for parameter in parameters if parameter["in"] == "query"]
     examples = {"per_page": 5} | {
@@ -122,7 +124,9 @@ def _query(parameters: list[dict[str, Any]]) -> str:
     return f"?{query}" if query else ""
 
 
-def _response(document: dict[str, Any], status: str, response: dict[str, Any]) -> ResponseEntry:
+def _response_entry(
+    document: dict[str, Any], status: str, response: dict[str, Any]
+) -> ResponseEntry:
     resolved = resolve_reference(document, response)
     contents = resolved.get("content", {})
     only = next(iter(contents.values())) if len(contents) == 1 else {}

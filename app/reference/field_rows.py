@@ -28,7 +28,7 @@ def field_rows(document: Schema, schema: Schema, *, is_request: bool = False) ->
         resolved = resolve_reference(document, resolved["anyOf"][0])
     required = resolved.get("required", [])
     return [
-        _field(document, name, member, name in required)
+        _field_row(document, name, member, name in required)
         for name, member in resolved.get("properties", {}).items()
         if not (is_request and member.get("readOnly"))
     ]
@@ -39,7 +39,7 @@ def parameter_row(document: Schema, parameter: Schema) -> FieldRow:
     schema = dict(parameter.get("schema", {}))
     if "description" in parameter:
         schema["description"] = parameter["description"]
-    return _field(document, parameter["name"], schema, parameter.get("required", False))
+    return _field_row(document, parameter["name"], schema, parameter.get("required", False))
 
 
 def resolve_reference(document: Schema, node: Schema) -> Schema:
@@ -56,32 +56,32 @@ def resolve_reference(document: Schema, node: Schema) -> Schema:
     return resolve_reference(document, target)
 
 
-def _field(document: Schema, name: str, schema: Schema, required: bool) -> FieldRow:
+def _field_row(document: Schema, name: str, schema: Schema, required: bool) -> FieldRow:
     resolved = resolve_reference(document, schema)
     notes = [schema.get("description") or resolved.get("description", "")]
     inner = resolve_reference(document, resolved["items"]) if "items" in resolved else resolved
-    if words := _words(document, inner):
+    if words := _allowed_words(document, inner):
         notes.append("One of " + ", ".join(f"`{word}`" for word in words) + ".")
-    notes.append(_range(resolved))
+    notes.append(_range_text(resolved))
     if resolved.get("default") is not None:
         value = resolved["default"]
         notes.append(f"Default `{str(value).lower() if isinstance(value, bool) else value}`.")
     return FieldRow(
-        name, _type(document, schema), required, " ".join(note for note in notes if note)
+        name, _type_text(document, schema), required, " ".join(note for note in notes if note)
     )
 
 
-def _words(document: Schema, schema: Schema) -> list[str]:
+def _allowed_words(document: Schema, schema: Schema) -> list[str]:
     """Return the allowed values of a choice."""
     if "const" in schema:
         return [str(schema["const"])]
     if "anyOf" in schema:
         choices = [resolve_reference(document, choice) for choice in schema["anyOf"]]
-        return [word for choice in choices for word in _words(document, choice)]
+        return [word for choice in choices for word in _allowed_words(document, choice)]
     return [value for value in schema.get("enum", []) if isinstance(value, str)]
 
 
-def _range(schema: Schema) -> str:
+def _range_text(schema: Schema) -> str:
     if "maxLength" in schema:
         return f"{schema.get('minLength', 0)} to {schema['maxLength']:,} characters."
     if "maxItems" in schema:
@@ -93,21 +93,21 @@ def _range(schema: Schema) -> str:
     return ""
 
 
-def _type(document: Schema, schema: Schema) -> str:
+def _type_text(document: Schema, schema: Schema) -> str:
     """Return the type of a value in words, such as ``Polygon or null``."""
     for key in ("anyOf", "oneOf"):
         if key in schema:
-            kinds = [_type(document, choice) for choice in schema[key]]
+            kinds = [_type_text(document, choice) for choice in schema[key]]
             return " or ".join(dict.fromkeys(kinds))
     if "$ref" in schema:
         resolved = resolve_reference(document, schema)
         name: str = schema["$ref"].rpartition("/")[2]
         is_geojson = "coordinates" in resolved.get("properties", {})
-        return name if is_geojson else _type(document, resolved)
+        return name if is_geojson else _type_text(document, resolved)
     kinds = schema.get("type", "any JSON")
     names = kinds if isinstance(kinds, list) else [kinds]
     if "array" in names:
-        inner = _type(document, schema.get("items", {}))
+        inner = _type_text(document, schema.get("items", {}))
         inner += "s" if inner.isalpha() else ""
         names = [f"list of {inner}" if name == "array" else name for name in names]
     return " or ".join(

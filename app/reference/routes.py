@@ -47,13 +47,13 @@ def moved_openapi() -> Any:
 @bp.get("/docs")
 def page() -> Response:
     """The reference page, rendered from the document; it loads nothing from other hosts."""
-    html = _reference(may_be_signed_in(), theme()).replace(ADDRESS, escape(absolute_url("")))
+    html = _reference_page(may_be_signed_in(), theme()).replace(ADDRESS, escape(absolute_url("")))
     response = revalidated(html.encode(), "text/html; charset=utf-8", public=True)
     response.vary.add("Cookie")
     return response
 
 
-def _reference(is_signed_in: bool, theme: str | None) -> str:
+def _reference_page(is_signed_in: bool, theme: str | None) -> str:
     """Return the rendered page, with ``ADDRESS`` in place of the instance's address. It is cached
     while the settings of operators on it stay the same.
 
@@ -66,18 +66,18 @@ def _reference(is_signed_in: bool, theme: str | None) -> str:
         cached = current_app.extensions[_PAGES] = (state, {})
     pages, key = cached[1], (is_signed_in, theme)
     if key not in pages:
-        pages[key] = _render(is_signed_in)
+        pages[key] = _render_reference(is_signed_in)
     return pages[key]
 
 
-def _render(is_signed_in: bool) -> str:
+def _render_reference(is_signed_in: bool) -> str:
     document = api_description()
     groups = operation_groups(document)
-    anchors = _anchors(groups)
+    anchors = _operation_anchors(groups)
     values = {
         "api": document,
         "groups": groups,
-        "text": lambda sentence: _linked(sentence, anchors),
+        "text": lambda sentence: _linked_text(sentence, anchors),
         "is_signed_in": is_signed_in,
         "deprecations": DEPRECATIONS,
         "section": "/docs",
@@ -106,7 +106,7 @@ def _guide_variables() -> dict[str, Any]:
     }
 
 
-def _anchors(groups: list[Group]) -> dict[str, str]:
+def _operation_anchors(groups: list[Group]) -> dict[str, str]:
     """Return the anchors of operations, by their names in texts, such as ``GET /v1/me``."""
     operations = [operation for group in groups for operation in group.operations]
     return {
@@ -116,7 +116,7 @@ def _anchors(groups: list[Group]) -> dict[str, str]:
     }
 
 
-def _linked(sentence: str, anchors: dict[str, str]) -> Markup:
+def _linked_text(sentence: str, anchors: dict[str, str]) -> Markup:
     """Mark up text between backticks as code, with a link if it names an operation. Escapes the
     rest."""
     parts = []

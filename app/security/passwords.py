@@ -74,17 +74,17 @@ def hash_in_turns(app: Flask, turn: Callable[[], AbstractContextManager[None]]) 
 
 def hash_password(password: str) -> str:
     """Return the Argon2id hash with its parameters and salt, in the PHC string format."""
-    return _passwords().hash(password)
+    return _application_passwords().hash(password)
 
 
 def verify_password(password_hash: str | None, password: str) -> bool:
     """True if a password has this hash. False for None, after the same time."""
-    return _passwords().verify(password_hash, password)
+    return _application_passwords().verify(password_hash, password)
 
 
 def needs_rehash(password_hash: str) -> bool:
     """True if a hash has other parameters than those of the settings."""
-    return _passwords().hasher.check_needs_rehash(password_hash)
+    return _application_passwords().hasher.check_needs_rehash(password_hash)
 
 
 def password_problem(password: str, about: Iterable[str] = ()) -> str | None:
@@ -126,14 +126,14 @@ def _scored_text(password: str) -> str:
 
 def make_password() -> str:
     """Return a random password that can be read aloud: five groups, about 65 random bits."""
-    groups = ("".join(_syllable() for _ in range(2)) for _ in range(5))
+    groups = ("".join(_random_syllable() for _ in range(2)) for _ in range(5))
     return "-".join(groups)
 
 
-def _passwords() -> Passwords:
+def _application_passwords() -> Passwords:
     passwords: Passwords = current_app.extensions[_EXTENSION]
     return passwords
 
 
-def _syllable() -> str:
+def _random_syllable() -> str:
     return secrets.choice(_CONSONANTS) + secrets.choice(_VOWELS)

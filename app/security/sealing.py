@@ -37,7 +37,7 @@ def is_sealed_by(sealer: MultiFernet, text: str | bytes) -> bool:
 
 def is_readable(text: str) -> bool:
     """True if the application's keys can decrypt a sealed value."""
-    return is_sealed_by(_fernet(), text)
+    return is_sealed_by(_current_fernet(), text)
 
 
 def key_check(secret_key: str) -> str:
@@ -48,7 +48,7 @@ def key_check(secret_key: str) -> str:
 
 def seal(value: Any) -> str:
     """Encrypt and authenticate a JSON value."""
-    return _fernet().encrypt(orjson.dumps(value)).decode()
+    return _current_fernet().encrypt(orjson.dumps(value)).decode()
 
 
 def unseal(text: str) -> Any:
@@ -58,7 +58,7 @@ def unseal(text: str) -> Any:
         ValueError: it was sealed with another ``SECRET_KEY``, or changed.
     """
     try:
-        return orjson.loads(_fernet().decrypt(text.encode()))
+        return orjson.loads(_current_fernet().decrypt(text.encode()))
     except InvalidToken:
         raise ValueError("encrypted with another SECRET_KEY") from None
 
@@ -66,12 +66,12 @@ def unseal(text: str) -> Any:
 def reseal(text: str) -> str:
     """Seal the same value with the current ``SECRET_KEY``. Raises ValueError as ``unseal``."""
     try:
-        return _fernet().rotate(text.encode()).decode()
+        return _current_fernet().rotate(text.encode()).decode()
     except InvalidToken:
         raise ValueError("encrypted with another SECRET_KEY") from None
 
 
-def _fernet() -> MultiFernet:
+def _current_fernet() -> MultiFernet:
     fernet: MultiFernet = current_app.extensions[_EXTENSION]
     return fernet
 

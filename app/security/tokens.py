@@ -46,7 +46,7 @@ ANY_TOKEN: Final = re.compile(
 def new_token(prefix: str) -> str:
     """Return a new token."""
     body = "".join(secrets.choice(_ALPHABET) for _ in range(_RANDOM_LENGTH))
-    return prefix + body + _checksum(prefix + body)
+    return prefix + body + _token_checksum(prefix + body)
 
 
 def is_well_formed(token: str, prefix: str) -> bool:
@@ -54,7 +54,7 @@ def is_well_formed(token: str, prefix: str) -> bool:
     if not token.startswith(prefix) or not token.isascii():
         return False
     body, check = token[:-_CHECK_LENGTH], token[-_CHECK_LENGTH:]
-    return len(body) == len(prefix) + _RANDOM_LENGTH and _checksum(body) == check
+    return len(body) == len(prefix) + _RANDOM_LENGTH and _token_checksum(body) == check
 
 
 def hash_token(token: str) -> str:
@@ -62,7 +62,7 @@ def hash_token(token: str) -> str:
     return hashlib.sha256(token.encode()).hexdigest()
 
 
-def _checksum(text: str) -> str:
+def _token_checksum(text: str) -> str:
     number = zlib.crc32(text.encode())
     digits = []
     for _ in range(_CHECK_LENGTH):

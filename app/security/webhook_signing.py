@@ -47,11 +47,11 @@ def request_headers(
         "X-Service-Event": event_type,
         "X-Service-Delivery": delivery_id,
         "webhook-id": event_id,
-        "webhook-timestamp": str(_seconds(moment)),
+        "webhook-timestamp": str(_epoch_seconds(moment)),
     }
 
 
-def signatures(
+def signature_headers(
     secret_texts: Sequence[str], event_id: str, moment: datetime, body: bytes
 ) -> dict[str, str]:
     """Return the headers with signatures.
@@ -61,7 +61,7 @@ def signatures(
         moment: time of the attempt.
         body: the bytes to send.
     """
-    signed = f"{event_id}.{_seconds(moment)}.".encode() + body
+    signed = f"{event_id}.{_epoch_seconds(moment)}.".encode() + body
     standard = (hmac.digest(standard_key(text), signed, "sha256") for text in secret_texts)
     return {
         "X-Service-Signature": signature_header(secret_texts[0], body),
@@ -83,5 +83,5 @@ def standard_key(secret: str) -> bytes:
     return secret.encode()
 
 
-def _seconds(moment: datetime) -> int:
+def _epoch_seconds(moment: datetime) -> int:
     return int(moment.timestamp())

@@ -29,17 +29,18 @@ def parse_environment_file(text: str) -> dict[str, str]:
     without ``=`` are ignored.
     """
     return {
-        match["name"]: _unquoted(match["quoted"]) + _unescaped(match["plain"].rstrip(), _ESCAPE)
+        match["name"]: _unquote_value(match["quoted"])
+        + _unescape_value(match["plain"].rstrip(), _ESCAPE)
         for match in _ASSIGNMENT.finditer(text)
     }
 
 
-def _unquoted(text: str) -> str:
+def _unquote_value(text: str) -> str:
     return "".join(
-        part[1] if part[1] is not None else _unescaped(part[2], _QUOTED_ESCAPE)
+        part[1] if part[1] is not None else _unescape_value(part[2], _QUOTED_ESCAPE)
         for part in _PART.finditer(text)
     )
 
 
-def _unescaped(text: str, escape: re.Pattern[str]) -> str:
+def _unescape_value(text: str, escape: re.Pattern[str]) -> str:
     return escape.sub(lambda match: match[1].replace("\n", ""), text)

@@ -45,7 +45,7 @@ def mail_server(value: str) -> MailServer | None:
     if not value:
         return None
     url = _mail_url(value)
-    user, password = _decoded(url.username), _decoded(url.password)
+    user, password = _decode_ascii(url.username), _decode_ascii(url.password)
     if bool(user) != bool(password):
         raise ValueError("must have a user and a password, or neither")
     starttls, ca = _mail_options(url.query, is_tls=url.scheme == "smtps")
@@ -108,7 +108,7 @@ def _mail_url(value: str) -> SplitResult:
     return url
 
 
-def _decoded(value: str | None) -> str:
+def _decode_ascii(value: str | None) -> str:
     """Decode a user or a password, which smtplib can only send in ASCII."""
     try:
         text = unquote(value or "", errors="strict")
@@ -123,8 +123,8 @@ def _mail_options(query: str, *, is_tls: bool) -> tuple[str, Path | None]:
     """Return (starttls, ca)."""
     try:
         options = parse_qs(query, strict_parsing=True) if query else {}
-        starttls = _only(options.pop("starttls", ["offered"]))
-        ca = _only(options.pop("ca", [""]))
+        starttls = _allowed_words(options.pop("starttls", ["offered"]))
+        ca = _allowed_words(options.pop("ca", [""]))
         if options or (is_tls and starttls != "offered"):
             raise ValueError
         return one_of("offered", "required", "never")(starttls), file(ca)
@@ -135,6 +135,6 @@ def _mail_options(query: str, *, is_tls: bool) -> tuple[str, Path | None]:
         ) from None
 
 
-def _only(values: list[str]) -> str:
+def _allowed_words(values: list[str]) -> str:
     (value,) = values
     return value

@@ -119,7 +119,7 @@ def tile_url(value: str) -> str | None:
 
 def networks(value: str) -> tuple[Network, ...]:
     try:
-        return tuple(ipaddress.ip_network(part) for part in _parts(value))
+        return tuple(ipaddress.ip_network(part) for part in _list_parts(value))
     except ValueError as error:
         raise ValueError(
             f"must be networks such as 10.0.0.0/8, separated by commas ({error})"
@@ -128,7 +128,7 @@ def networks(value: str) -> tuple[Network, ...]:
 
 def origins(value: str) -> frozenset[str]:
     """Parse origins as browsers send them: in lower case, without the default port."""
-    names = frozenset(_origin(part.lower()) for part in _parts(value))
+    names = frozenset(_parse_origin(part.lower()) for part in _list_parts(value))
     if "*" in names and len(names) > 1:
         raise ValueError("must be * alone, or origins without it")
     return names
@@ -276,11 +276,11 @@ def _check_database_port(server: str) -> None:
         raise ValueError(_PORT_PROBLEM)
 
 
-def _parts(value: str) -> list[str]:
+def _list_parts(value: str) -> list[str]:
     return value.replace(",", " ").split()
 
 
-def _origin(part: str) -> str:
+def _parse_origin(part: str) -> str:
     if part != "*" and not _ORIGIN.fullmatch(part):
         raise ValueError(
             "must be * or origins such as https://app.example.org, separated by commas, "

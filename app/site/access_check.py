@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from flask import request
 
-from app.auth.credentials import authenticate
+from app.auth.credentials import authenticate_header
 from app.auth.guard import current_principal, has_credential
 from app.auth.memberships import memberships_of
 from app.auth.principal import Principal
@@ -27,12 +27,12 @@ def access_check() -> Callable[[], None]:
     before = current_principal()
     if before is not None and has_credential():
         header, address = request.headers.get("Authorization"), request.remote_addr or ""
-        return lambda: _compare(before, authenticate(header, address))
+        return lambda: _compare_access(before, authenticate_header(header, address))
     token = session_token()
     return lambda: _check_session(token, before)
 
 
-def _compare(before: Principal, now: Principal) -> None:
+def _compare_access(before: Principal, now: Principal) -> None:
     if not before.permissions <= now.permissions or before.project_ids != now.project_ids:
         raise _access_ended()
 

@@ -69,7 +69,7 @@ def stacked_bars(
     """
     totals = [sum(part.values[place] or 0.0 for part in series) for place in range(len(names))]
     top = _round_up(max(totals, default=0.0))
-    columns = _columns(names, series, words)
+    columns = _chart_columns(names, series, words)
     for place, column in enumerate(columns):
         base = 0.0
         for part in series:
@@ -82,7 +82,7 @@ def stacked_bars(
                 numbers = (round(number, 2) for number in (x, y, width, height))
                 column.bars.append(Bar(part.look, *numbers))
             base += value
-    return Chart(series, columns, [], _ticks(top, words), _rows(names, series, words))
+    return Chart(series, columns, [], _tick_labels(top, words), _table_rows(names, series, words))
 
 
 def line_chart(
@@ -91,17 +91,20 @@ def line_chart(
     """Draw a line for each series, broken where a number is missing."""
     numbers = [value for line in series for value in line.values if value is not None]
     top = _round_up(max(numbers, default=0.0))
-    columns = _columns(names, series, words)
-    lines = [(line.look, _pieces(line.values, columns, top)) for line in series]
-    return Chart(series, columns, lines, _ticks(top, words), _rows(names, series, words))
+    columns = _chart_columns(names, series, words)
+    lines = [(line.look, _line_pieces(line.values, columns, top)) for line in series]
+    return Chart(
+        series, columns, lines, _tick_labels(top, words), _table_rows(names, series, words)
+    )
 
 
-def _columns(
+def _chart_columns(
     names: Sequence[str], series: Sequence[Series], words: Callable[[float], str]
 ) -> list[ChartColumn]:
     width = round(WIDTH / max(len(names), 1), 2)
     titles = (
-        f"{name}: {', '.join(_labelled(series, place, words))}" for place, name in enumerate(names)
+        f"{name}: {', '.join(_column_labels(series, place, words))}"
+        for place, name in enumerate(names)
     )
     return [
         ChartColumn(name, round(place * width, 2), width, [], title)
@@ -109,12 +112,14 @@ def _columns(
     ]
 
 
-def _labelled(series: Sequence[Series], place: int, words: Callable[[float], str]) -> list[str]:
+def _column_labels(
+    series: Sequence[Series], place: int, words: Callable[[float], str]
+) -> list[str]:
     pairs = ((part.label, part.values[place]) for part in series)
     return [f"{label} {words(value)}" for label, value in pairs if value is not None] or ["none"]
 
 
-def _pieces(
+def _line_pieces(
     values: Sequence[float | None], columns: Sequence[ChartColumn], top: float
 ) -> list[str]:
     """Return the points of a line, a piece for each run of numbers. A single number is a dash."""
@@ -125,17 +130,17 @@ def _pieces(
         else:
             y = HEIGHT - value / top * HEIGHT
             pieces[-1].append((column.x + column.width / 2, y))
-    return [_points(piece, columns[0].width / 4) for piece in pieces if piece]
+    return [_points_text(piece, columns[0].width / 4) for piece in pieces if piece]
 
 
-def _points(piece: Sequence[tuple[float, float]], dash: float) -> str:
+def _points_text(piece: Sequence[tuple[float, float]], dash: float) -> str:
     if len(piece) == 1:
         ((x, y),) = piece
         piece = [(x - dash, y), (x + dash, y)]
     return " ".join(f"{x:.1f},{y:.1f}" for x, y in piece)
 
 
-def _rows(
+def _table_rows(
     names: Sequence[str], series: Sequence[Series], words: Callable[[float], str]
 ) -> list[tuple[str, list[str]]]:
     def cell(value: float | None) -> str:
@@ -146,7 +151,7 @@ def _rows(
     ]
 
 
-def _ticks(top: float, words: Callable[[float], str]) -> list[str]:
+def _tick_labels(top: float, words: Callable[[float], str]) -> list[str]:
     return [words(top), words(top / 2), words(0)]
 
 

@@ -56,8 +56,8 @@ def error_page(error: ApiError, request_id: str) -> Response | None:
     return page(
         "error.html",
         error.status,
-        title=_title(error.status),
-        message=_message(error),
+        title=_status_title(error.status),
+        message=_message_for_people(error),
         details=[detail for detail in error.details if detail.message != error.message],
         request_id=request_id,
         login=login_path() if error.status == 401 else None,
@@ -73,13 +73,13 @@ def _find_person() -> None:
     g.setdefault("person", None)
 
 
-def _title(status: int) -> str:
+def _status_title(status: int) -> str:
     if status == 403 and request.method in ("GET", "HEAD"):
         return _CLOSED
     return _TITLES.get(status, _DEFAULT_TITLE)
 
 
-def _message(error: ApiError) -> str:
+def _message_for_people(error: ApiError) -> str:
     """Return the message for people: the error's own, unless that is the default of the API."""
     if error.status == 429 and (wait := error.headers.get("Retry-After")):
         return f"Please wait {pluralize(int(wait), 'second')} and try again."

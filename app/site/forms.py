@@ -29,7 +29,7 @@ from app.site.second_step import pending_sign_in
 from app.site.signed_in import current_person
 from app.values.email import EMAIL_LENGTH
 from app.values.strict_json import loads
-from app.values.text import fold, with_line_feeds
+from app.values.text import fold_text, with_line_feeds
 
 
 class Draft:
@@ -107,13 +107,13 @@ def sent_draft(schema: ma.Schema) -> Draft:
 
     Blank texts count as missing.
     """
-    draft = Draft(sent_texts(request.form, schema.load_fields))
+    draft = Draft(form_texts(request.form, schema.load_fields))
     if request.method == "POST":
         draft.load(schema, {name: text for name, text in draft.texts.items() if text.strip()})
     return draft
 
 
-def sent_texts(
+def form_texts(
     form: MultiDict[str, str], names: Iterable[str], lists: Iterable[str] = ()
 ) -> dict[str, Any]:
     """Return texts by field, with line feeds as line breaks.
@@ -127,12 +127,12 @@ def sent_texts(
 
 def errors_by_field(error: ma.ValidationError) -> dict[str, list[str]]:
     """Return the messages of a schema by field."""
-    return {name: _flat(messages) for name, messages in dict(error.messages_dict).items()}
+    return {name: _flat_messages(messages) for name, messages in dict(error.messages_dict).items()}
 
 
-def _flat(messages: Any) -> list[str]:
+def _flat_messages(messages: Any) -> list[str]:
     if isinstance(messages, dict):
-        return [text for value in messages.values() for text in _flat(value)]
+        return [text for value in messages.values() for text in _flat_messages(value)]
     return list(messages) if isinstance(messages, list) else [str(messages)]
 
 
@@ -168,10 +168,10 @@ def count_post() -> None:
     RateLimited."""
     route = request.url_rule.rule if request.url_rule else ""
     if kind := FORMS.get(route):
-        count_form_post(_subject(kind))
+        count_form_post(_limit_subject(kind))
 
 
-def _subject(kind: str) -> str:
+def _limit_subject(kind: str) -> str:
     """Return the subject that the current post is counted for."""
     if kind == "token":
         return str((request.view_args or {}).get("token"))
@@ -182,4 +182,4 @@ def _subject(kind: str) -> str:
     person = current_person()
     if kind == "person" and person is not None:
         return person.user_id
-    return fold(request.form.get("email", "").strip()[:EMAIL_LENGTH])
+    return fold_text(request.form.get("email", "").strip()[:EMAIL_LENGTH])

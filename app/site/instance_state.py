@@ -111,7 +111,7 @@ def read_state(*, in_change: bool = False) -> State:
 
 def forget_state() -> None:
     """Have this process read the row again. Other processes do so within ``STATE_SECONDS``."""
-    _recent().forget()
+    _recent_state().forget()
 
 
 def sign_up(*, in_change: bool = False) -> str:
@@ -121,22 +121,24 @@ def sign_up(*, in_change: bool = False) -> str:
     Args:
         in_change: as in ``read_state``.
     """
-    setting = _setting()
-    return setting if setting == CLOSED else _narrowed(setting, read_state(in_change=in_change))
+    setting = _tracked_setting()
+    return (
+        setting if setting == CLOSED else _narrow_setting(setting, read_state(in_change=in_change))
+    )
 
 
 def shown_sign_up() -> str:
     """Return the same for pages, up to ``STATE_SECONDS`` old."""
-    return _narrowed(_setting(), _recent().get(may_read=_may_read()))
+    return _narrow_setting(_tracked_setting(), _recent_state().get(may_read=_may_read()))
 
 
 def shown_message() -> InstanceMessage | None:
     """Return the message that pages show, or None."""
-    message = _recent().get(may_read=_may_read()).message
+    message = _recent_state().get(may_read=_may_read()).message
     return None if message is None or message.has_ended else message
 
 
-def _narrowed(setting: str, state: State) -> str:
+def _narrow_setting(setting: str, state: State) -> str:
     return CLOSED if state.sign_up_closed_at else setting
 
 
@@ -145,11 +147,11 @@ def _may_read() -> bool:
     return not g.get("is_failure")
 
 
-def _setting() -> str:
+def _tracked_setting() -> str:
     settings: Settings = current_app.config["SETTINGS"]
     return settings.sign_up
 
 
-def _recent() -> _RecentState:
+def _recent_state() -> _RecentState:
     recent: _RecentState = current_app.extensions[_EXTENSION]
     return recent

@@ -35,7 +35,7 @@ bp = Blueprint("site", __name__, template_folder="templates")  # shared template
 
 def init_app(app: Flask, settings: Settings) -> None:
     """Register templates, static files, and the variables and filters of templates."""
-    app.jinja_options = {"finalize": _shown}
+    app.jinja_options = {"finalize": _printable_value}
     app.register_blueprint(bp)
     static_files.init_app(app)
     app.extensions[_EXTENSION] = Instance.of(settings)
@@ -44,13 +44,13 @@ def init_app(app: Flask, settings: Settings) -> None:
             "person": g.get("person"),
             "csrf_field": protection.csrf_field,
             "instance": instance(),
-            "own_accounts": lambda: _accounts().joined,
+            "own_accounts": lambda: _menu_accounts().joined,
             "open_invitations": _open_invitations,
             "section": g.get("section"),
             "theme": theme(),
             "has_third_party": static_files.has_third_party,
             "account_pages": ACCOUNT_PAGES,
-            "may": _may,
+            "may": _person_may,
             "times": times.document_attributes(),
             "instance_message": shown_message,
         }
@@ -67,7 +67,7 @@ def init_app(app: Flask, settings: Settings) -> None:
     app.add_template_filter(article)
 
 
-def _shown(value: Any) -> Any:
+def _printable_value(value: Any) -> Any:
     """Return the value of an expression in a template without control characters."""
     return display_text(value) if type(value) is str else value
 
@@ -195,7 +195,7 @@ def local_path(target: str | None) -> str:
     return "/" if is_external else target
 
 
-def _accounts() -> Accounts:
+def _menu_accounts() -> Accounts:
     """Return the accounts of the signed-in person for the menu; none on an error page, as the
     database may be down."""
     person = g.get("person")
@@ -209,10 +209,10 @@ def _accounts() -> Accounts:
 
 def _open_invitations() -> int:
     """Return the number of open invitations; 0 until the person's address is verified."""
-    return _accounts().invitations if g.person and g.person.is_verified else 0
+    return _menu_accounts().invitations if g.person and g.person.is_verified else 0
 
 
-def _may(permission: str) -> bool:
+def _person_may(permission: str) -> bool:
     """Return True if the role of the signed-in person includes a permission."""
     person = g.get("person")
     is_open = bool(person and person.role and not person.is_overdue)

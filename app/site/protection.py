@@ -199,7 +199,7 @@ def check_origin() -> None:
     """
     site, origin = request.headers.get("Sec-Fetch-Site"), request.headers.get("Origin")
     settings: Settings = current_app.config["SETTINGS"]
-    own, named = _origin(settings.public_url), _origin(request.host_url)
+    own, named = _url_origin(settings.public_url), _url_origin(request.host_url)
     if site in (None, "same-origin", "none"):
         if origin in (None, own) or (origin == named and not settings.public_url_is_set):
             return
@@ -235,6 +235,6 @@ def renew_form_secret() -> None:
         session["_flashes"] = messages
 
 
-def _origin(url: str) -> str:
+def _url_origin(url: str) -> str:
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc}".lower()

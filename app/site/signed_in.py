@@ -72,7 +72,7 @@ def signed_in(view: View) -> View:
         person = current_person()
         if person is None:
             return _turn_away_strangers()
-        _count(person)
+        _count_request(person)
         save_session_use(person)
         return view(person, **arguments)
 
@@ -82,7 +82,7 @@ def signed_in(view: View) -> View:
     return run
 
 
-def _count(person: SignedIn) -> None:
+def _count_request(person: SignedIn) -> None:
     """Count the current request to a page, once. Raises RateLimited."""
     if not g.get("is_counted"):
         g.is_counted = True
@@ -111,7 +111,7 @@ def of_account(permission: str, *, owners_only: bool = False) -> Callable[[View]
     def enter(person: SignedIn) -> Response | None:
         if g.get("entered") == permission:  # checked before a large form was read
             return None
-        _count(person)
+        _count_request(person)
         if person.account_id is None:
             return redirect_to("/accounts", "Create an account, or ask for an invitation.")
         if person.is_overdue and not is_from_script():
@@ -242,7 +242,7 @@ def sign_in(
     renew_form_secret()
     seconds = int(SESSION_LIFE.total_seconds())
     set_cookie(response, _SESSION, token, seconds)
-    browser = _signer().dumps([user_id, secrets.token_urlsafe(9)])
+    browser = _session_signer().dumps([user_id, secrets.token_urlsafe(9)])
     set_cookie(response, _KNOWN_BROWSER, browser, int(KNOWN_BROWSER_LIFE.total_seconds()))
 
 
@@ -260,12 +260,14 @@ def known_browser() -> KnownBrowser | None:
     cookie = read_cookie(_KNOWN_BROWSER)
     try:
         life = int(KNOWN_BROWSER_LIFE.total_seconds())
-        (user_id, browser), since = _signer().loads(cookie, max_age=life, return_timestamp=True)
+        (user_id, browser), since = _session_signer().loads(
+            cookie, max_age=life, return_timestamp=True
+        )
     except (BadSignature, ValueError, TypeError):
         return None
     return KnownBrowser(str(user_id), str(browser), since)
 
 
-def _signer() -> URLSafeTimedSerializer:
+def _session_signer() -> URLSafeTimedSerializer:
     key = current_app.secret_key or ""
     return URLSafeTimedSerializer(key, salt="known browser", signer=TimedSigner)

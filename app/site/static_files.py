@@ -29,7 +29,7 @@ _YEAR: Final = 365 * 24 * 3600
 
 def init_app(app: Flask) -> None:
     """Serve the files, give templates ``static()``, and log what is missing."""
-    app.extensions[_VERSION] = _version()
+    app.extensions[_VERSION] = _files_version()
     app.register_blueprint(bp)
     app.jinja_env.globals["static"] = _static_path
     if missing := missing_files():
@@ -65,7 +65,7 @@ def static_file(version: str, name: str) -> Response:
     return response
 
 
-def _version() -> str:
+def _files_version() -> str:
     """Return a hash of all files and their names."""
     digest = hashlib.sha256()
     for path in sorted(_FOLDER.rglob("*")):

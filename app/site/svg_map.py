@@ -43,7 +43,7 @@ class SvgMap(NamedTuple):
 
 def draw_svg_map(outlines: Iterable[Outline]) -> SvgMap | None:
     """Draw features with north at the top; None if there is nothing to draw."""
-    features = [(outline, list(_rings(outline.geometry))) for outline in outlines]
+    features = [(outline, list(_outline_rings(outline.geometry))) for outline in outlines]
     rings = [ring for _, own_rings in features for ring in own_rings]
     if not rings:
         return None
@@ -61,20 +61,20 @@ def draw_svg_map(outlines: Iterable[Outline]) -> SvgMap | None:
     factors = np.array([narrow * scale, -scale])
     center = np.array([_WIDTH / 2, _HEIGHT / 2])
     shapes = [
-        _shape(outline, [(ring - middle) * factors + center for ring in own_rings])
+        _drawn_shape(outline, [(ring - middle) * factors + center for ring in own_rings])
         for outline, own_rings in features
     ]
     return SvgMap(_WIDTH, _HEIGHT, shapes)
 
 
-def _shape(outline: Outline, rings: Sequence[NDArray[np.float64]]) -> DrawnShape:
+def _drawn_shape(outline: Outline, rings: Sequence[NDArray[np.float64]]) -> DrawnShape:
     if len(rings) == 1 and len(rings[0]) == 1:
         x, y = np.round(rings[0][0], 1).tolist()
         return DrawnShape(outline.title, outline.url, "", (x, y))
-    return DrawnShape(outline.title, outline.url, "".join(map(_path, rings)), None)
+    return DrawnShape(outline.title, outline.url, "".join(map(_ring_path, rings)), None)
 
 
-def _path(ring: NDArray[np.float64]) -> str:
+def _ring_path(ring: NDArray[np.float64]) -> str:
     """Return the path of a ring, to a tenth of a pixel, without repeated positions."""
     rounded = np.round(ring, 1)
     moved = np.any(np.diff(rounded, axis=0) != 0, axis=1)
@@ -82,7 +82,7 @@ def _path(ring: NDArray[np.float64]) -> str:
     return "M" + "L".join(f"{x:g},{y:g}" for x, y in positions.tolist()) + "Z"
 
 
-def _rings(text: str) -> Iterator[NDArray[np.float64]]:
+def _outline_rings(text: str) -> Iterator[NDArray[np.float64]]:
     """Yield the rings of a boundary, or the position of a location, as arrays of (longitude,
     latitude)."""
     geometry: Any = orjson.loads(text)

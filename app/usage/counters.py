@@ -130,25 +130,25 @@ def count_project(
             changes["stored_bytes"] += sign * project.stored_bytes
             if project.status != "archived":
                 changes["area_m2"] += sign * (project.area_m2 or 0)
-    _add(account_id, changes, _ADD_PROJECT, is_bounded=is_bounded)
+    _add_changes(account_id, changes, _ADD_PROJECT, is_bounded=is_bounded)
 
 
 def count_bytes(account_id: str, change: int, *, is_bounded: bool = False) -> None:
     """Add to the counter of stored bytes in the current transaction, otherwise as
     ``count_project``."""
-    _add(account_id, {"stored_bytes": change}, is_bounded=is_bounded)
+    _add_changes(account_id, {"stored_bytes": change}, is_bounded=is_bounded)
 
 
 def count_member(account_id: str, change: int) -> None:
     """Add 1 or -1 to the counter of members, invited people included, in the current transaction.
     Emit the event of the change first."""
-    _add(account_id, {"members": change})
+    _add_changes(account_id, {"members": change})
 
 
 def note_new_shapes(account_ids: Iterable[str]) -> None:
     """Give the maps of accounts with new shapes a new version, in the current transaction."""
     for account_id in sorted(set(account_ids)):  # sorted, so that no two wait for each other
-        _write(_ADD_PROJECT, account_id, dict.fromkeys(COUNTED, 0))
+        _write_counts(_ADD_PROJECT, account_id, dict.fromkeys(COUNTED, 0))
 
 
 def lock_counters(account_id: str) -> None:
@@ -174,12 +174,12 @@ def recount_usage(account_id: str) -> None:
     for bytes_query in (_ASSET_BYTES, _FORMER_BYTES):
         counts["stored_bytes"] += int(db.session.execute(bytes_query, own).scalar_one())
     counts["members"] = db.session.execute(_MEMBERS, own).scalar_one()
-    _write(_SET, account_id, counts)
+    _write_counts(_SET, account_id, counts)
 
 
 def check_thresholds(account_id: str) -> None:
     """Check an account's usage against its plan, which has changed in the current transaction."""
-    _add(account_id, {})
+    _add_changes(account_id, {})
     update_requests_level(account_id, clock.now())
 
 
@@ -223,14 +223,14 @@ def byte_limit() -> int | None:
     return current_app.config["SETTINGS"].max_account_bytes or None
 
 
-def _add(
+def _add_changes(
     account_id: str,
     changes: dict[str, int],
     statement: CompiledChange = _ADD,
     *,
     is_bounded: bool = False,
 ) -> None:
-    row = _write(statement, account_id, {name: changes.get(name, 0) for name in COUNTED})
+    row = _write_counts(statement, account_id, {name: changes.get(name, 0) for name in COUNTED})
     if is_bounded and row is not None:
         check_history(account_id, row.history_bytes)
     limit = byte_limit()
@@ -239,7 +239,7 @@ def _add(
         raise _storage_full(row.stored_bytes, added, limit)
 
 
-def _write(statement: CompiledChange, account_id: str, counts: dict[str, int]) -> Any:
+def _write_counts(statement: CompiledChange, account_id: str, counts: dict[str, int]) -> Any:
     values: dict[str, Any] = {f"new_{name}": number for name, number in counts.items()}
     values |= {
         "account": account_id,

@@ -47,7 +47,7 @@ _ENTRIES: Final = CompiledQuery(
 def history_limit() -> int | None:
     """The bytes of history from which an account's projects and assets cannot be created or
     changed; None for no limit."""
-    return _settings().max_history_bytes or None
+    return _history_settings().max_history_bytes or None
 
 
 def check_history(account_id: str, current: int) -> None:
@@ -63,7 +63,8 @@ def check_history(account_id: str, current: int) -> None:
         message = (
             f"The events, audit log and deliveries of the account have {current:,} bytes with this "
             f"change, of at most {limit:,}. Events and deliveries are kept for {EVENT_DAYS} days, "
-            f"and the audit log for {_settings().audit_days}; no one can delete them sooner. {room}"
+            f"and the audit log for {_history_settings().audit_days}; no one can delete them "
+            f"sooner. {room}"
         )
         raise Forbidden(
             f"The account's history is full. {room}", details=[Detail("history_bytes", message)]
@@ -80,7 +81,7 @@ def _room_again(account_id: str, excess: int, today: date) -> str:
     day = today
     for day, size in merge(
         _expiring_rows(_EVENTS, account_id, EVENT_DAYS),
-        _expiring_rows(_ENTRIES, account_id, _settings().audit_days),
+        _expiring_rows(_ENTRIES, account_id, _history_settings().audit_days),
     ):
         excess -= size
         if excess <= 0:
@@ -95,6 +96,6 @@ def _expiring_rows(rows: CompiledQuery, account_id: str, days: int) -> Iterator[
             yield time_of(row_id).date() + timedelta(days=days), int(size)
 
 
-def _settings() -> Settings:
+def _history_settings() -> Settings:
     settings: Settings = current_app.config["SETTINGS"]
     return settings

@@ -44,7 +44,7 @@ def write_counts() -> int:
     for start in range(0, len(members), _CHUNK):
         counts = _read_counters(client, members[start : start + _CHUNK])
         with transaction():
-            _write(counts)
+            _write_days(counts)
         _mark_copied(client, counts)
         copied += len(counts)
     return copied
@@ -62,7 +62,7 @@ def _read_counters(client: Redis, members: Iterable[str]) -> list[DayCount]:
     ]
 
 
-def _write(counts: list[DayCount]) -> None:
+def _write_days(counts: list[DayCount]) -> None:
     """Raise the rows to the values of the counters, in the current transaction.
 
     Rows are never lowered: a counter below its row has restarted after Valkey lost its data.

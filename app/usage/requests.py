@@ -127,7 +127,7 @@ def read_requests(
     Args:
         most_ended: the number of ended callers to include, those with most requests.
     """
-    callers = {caller.id: caller for caller in _callers(account_id)}
+    callers = {caller.id: caller for caller in _account_callers(account_id)}
     counted = requests_by_credential(account_id, callers, days, most_ended)
     callers |= _ended_callers(account_id, counted.keys() - callers.keys())
     requests = [
@@ -165,8 +165,8 @@ def requests_record(requests: Requests) -> dict[str, Any]:
         "since": requests.days[0],
         "until": requests.days[-1],
         "requests": requests.total,
-        "by_day": _days(requests.days, requests.by_day),
-        "by_credential": [_caller(requests.days, caller) for caller in requests.callers],
+        "by_day": _day_records(requests.days, requests.by_day),
+        "by_credential": [_caller_record(requests.days, caller) for caller in requests.callers],
     }
 
 
@@ -178,15 +178,15 @@ def _ended_callers(account_id: str, ids: Collection[str]) -> dict[str, Caller]:
     values = {"account_id": account_id, "ids": id_values(list(ids), dialect)}
     callers = {id_: Caller(id_, _APPLICATION, id_, has_ended=True) for id_ in ids}  # if deleted
     for row in _credentials_among(dialect).all(**values):
-        callers[row.id] = _credential(row)
+        callers[row.id] = _credential_caller(row)
     for row in _applications_among(dialect).all(**values):
         callers[row.credential_id] = callers[row.credential_id]._replace(name=row.name)
     return callers
 
 
-def _callers(account_id: str) -> Iterator[Caller]:
+def _account_callers(account_id: str) -> Iterator[Caller]:
     """Yield all that can make requests in an account."""
-    yield from map(_credential, _CREDENTIALS.all(account_id=account_id, now=clock.now()))
+    yield from map(_credential_caller, _CREDENTIALS.all(account_id=account_id, now=clock.now()))
     consented = {row.application_id: row.name for row in _CONSENTED.all(account_id=account_id)}
     dialect = reading_engine().dialect.name
     values = {"account_id": account_id, "ids": id_values(list(consented), dialect)}
@@ -196,7 +196,7 @@ def _callers(account_id: str) -> Iterator[Caller]:
     yield Caller(SESSIONS, SESSIONS, "Signed-in people at /ogc")
 
 
-def _credential(row: Any) -> Caller:
+def _credential_caller(row: Any) -> Caller:
     used = row.last_used_at is not None
     return Caller(row.id, row.kind, row.name, row.token_end, has_ended(row._asdict()), used)
 
@@ -213,7 +213,7 @@ def _applications_among(dialect: str) -> CompiledQuery:
     return CompiledQuery(_APPLICATIONS_SEEN.where(among))
 
 
-def _caller(days: list[str], caller: CallerRequests) -> dict[str, Any]:
+def _caller_record(days: list[str], caller: CallerRequests) -> dict[str, Any]:
     days_with_requests = [
         (day, number) for day, number in zip(days, caller.by_day, strict=True) if number
     ]
@@ -226,5 +226,5 @@ def _caller(days: list[str], caller: CallerRequests) -> dict[str, Any]:
     }
 
 
-def _days(days: list[str], numbers: list[int]) -> list[dict[str, Any]]:
+def _day_records(days: list[str], numbers: list[int]) -> list[dict[str, Any]]:
     return [{"day": day, "requests": number} for day, number in zip(days, numbers, strict=True)]

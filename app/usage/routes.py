@@ -46,5 +46,5 @@ def read_usage_requests(principal: Principal, values: dict[str, Any]) -> Respons
     days = days_between(values["since"], values["until"])
     requests = read_requests(principal.account_id, days)
     if values["format"] == "csv":
-        return envelope.file(requests_csv(requests), CSV, csv_name(requests))
-    return envelope.single(requests_record(requests))
+        return envelope.file_response(requests_csv(requests), CSV, csv_name(requests))
+    return envelope.record_response(requests_record(requests))

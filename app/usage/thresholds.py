@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple, cast
 from sqlalchemy import Table, bindparam, func, select, update
 
 from app.db.extensions import db
-from app.events.outbox import EventActor, emit
+from app.events.outbox import EventActor, emit_event
 from app.limits.plan_file import plan_of
 from app.maintenance.history_bytes import take_history
 from app.models import Account, AccountUsage, RequestCount
@@ -83,7 +83,7 @@ def crossed_thresholds(
     return THRESHOLDS[level:reached], reached
 
 
-def percentage(current: float, limit: int | None) -> float | None:
+def percentage_of_limit(current: float, limit: int | None) -> float | None:
     """``current`` in percent of ``limit``, or None without one."""
     return round(100 * current / limit, 2) if limit else None
 
@@ -134,7 +134,7 @@ def update_requests_level(account_id: str, now: datetime) -> None:
             change.current,
             change.limit,
         )
-        _set_levels(account_id, requests_level=change.level, requests_period=_period(now))
+        _set_levels(account_id, requests_level=change.level, requests_period=_period_name(now))
 
 
 class _LevelChange(NamedTuple):
@@ -149,7 +149,7 @@ class _LevelChange(NamedTuple):
 
 def _level_change(account_id: str, now: datetime) -> _LevelChange | None:
     """The new level of API requests, or None if it has not changed."""
-    period, days = _period(now), calendar.monthrange(now.year, now.month)[1]
+    period, days = _period_name(now), calendar.monthrange(now.year, now.month)[1]
     row = db.session.execute(
         _REQUESTS,
         {"account": account_id, "first_day": f"{period}-01", "last_day": f"{period}-{days}"},
@@ -168,7 +168,7 @@ def request_limit(plan: Plan, days: int) -> int | None:
     return None if plan.requests_per_day is None else plan.requests_per_day * days
 
 
-def _period(now: datetime) -> str:
+def _period_name(now: datetime) -> str:
     return now.strftime("%Y-%m")
 
 
@@ -194,6 +194,6 @@ def _emit_thresholds(
             "threshold": threshold.percent,
             "current": current,
             "limit": limit,
-            "percentage": percentage(current, limit),
+            "percentage": percentage_of_limit(current, limit),
         }
-        emit(threshold.event_type, usage, EventActor(account_id, account_name))
+        emit_event(threshold.event_type, usage, EventActor(account_id, account_name))

@@ -27,13 +27,13 @@ def canopy_command(arguments: str = "") -> str:
 def _default_command() -> str:
     called, installed = Path(sys.argv[0]), Path(sys.executable).with_name(_INSTALLED)
     if called.name == _INSTALLED:
-        return _shorten(called)
+        return _shorten_path(called)
     if not installed.is_file() and (_ROOT / "bin" / _INSTALLED).is_file():
         return f"bin/{_INSTALLED}"
-    return _shorten(installed)
+    return _shorten_path(installed)
 
 
-def _shorten(path: Path) -> str:
+def _shorten_path(path: Path) -> str:
     """The name alone if the shell finds this program by it, else the path."""
     return _INSTALLED if shutil.which(_INSTALLED) == str(path) else str(path)
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from marshmallow import ValidationError, validate
 
-from app.values.text import fold, storage_problem
+from app.values.text import fold_text, storage_problem
 
 EMAIL_LENGTH: Final = 254  # the longest in an SMTP path (RFC 5321, section 4.5.3.1.3)
 
@@ -16,7 +16,7 @@ _is_email = validate.Email()
 
 def email_problem(email: str) -> str | None:
     """The reason why this is not a valid email address, or None."""
-    if len(email) > EMAIL_LENGTH or len(fold(email)) > EMAIL_LENGTH:  # ß is compared as ss
+    if len(email) > EMAIL_LENGTH or len(fold_text(email)) > EMAIL_LENGTH:  # ß is compared as ss
         return f"Must have at most {EMAIL_LENGTH} characters."
     try:
         _is_email(email)
@@ -34,12 +34,12 @@ def _is_plain(email: str) -> bool:
     other spellings, such as full-width ones. One address could then pass for another.
     """
     local, _, domain = email.rpartition("@")
-    is_same = fold(email) == _lower(email) and _is_domain(domain)
+    is_same = fold_text(email) == _lower_domain(email) and _is_domain(domain)
     return is_same and not set(local) & set('"/?#&:\\')
 
 
 def _is_domain(domain: str) -> bool:
-    return unicodedata.normalize("NFKC", domain).casefold() == _lower(domain)
+    return unicodedata.normalize("NFKC", domain).casefold() == _lower_domain(domain)
 
 
 def same_address(first: str, second: str) -> bool:
@@ -48,8 +48,8 @@ def same_address(first: str, second: str) -> bool:
     Case folding goes further (ß is ss, the Kelvin sign is k); it would send one person's mail to
     another.
     """
-    return _lower(first) == _lower(second)
+    return _lower_domain(first) == _lower_domain(second)
 
 
-def _lower(address: str) -> str:
+def _lower_domain(address: str) -> str:
     return "".join(char.lower() if char.isascii() else char for char in address)

@@ -95,6 +95,6 @@ def try_lock(
             return True
 
 
-def unlock(descriptor: int) -> None:
+def unlock_file(descriptor: int) -> None:
     """Release the lock, also of copies of the descriptor in other processes."""
     fcntl.flock(descriptor, fcntl.LOCK_UN)

@@ -112,17 +112,17 @@ def maker_of(field_class: type[fields.Field[Any]]) -> MakeField:
     return make
 
 
-def _text(field: Field, **options: Any) -> Text:
+def _text_field(field: Field, **options: Any) -> Text:
     return (Text if field.is_long else Line)(
         shortest=field.shortest, longest=field.longest, **options
     )
 
 
-def _choice(field: Field, **options: Any) -> Choice:
+def _choice_field(field: Field, **options: Any) -> Choice:
     return Choice(field.title, field.choices, **options)
 
 
-def _keyword(field: Field, **options: Any) -> Keyword:
+def _keyword_field(field: Field, **options: Any) -> Keyword:
     return Keyword(field.choices, **options)
 
 
@@ -130,20 +130,20 @@ def _json_object(field: Field, **options: Any) -> JsonObject:
     return JsonObject(data_key=field.name, attribute=field.stored_as, **options)
 
 
-def _integer(field: Field, **options: Any) -> StrictInteger:
+def _integer_field(field: Field, **options: Any) -> StrictInteger:
     return StrictInteger(low=int(field.lowest), high=int(field.highest), **options)
 
 
-def _number(field: Field, **options: Any) -> StrictNumber:
+def _number_field(field: Field, **options: Any) -> StrictNumber:
     return StrictNumber(low=field.lowest, high=field.highest, **options)
 
 
 VALUES: Final[dict[Kind, MakeField]] = {
-    kinds.TEXT: _text,
-    kinds.CHOICE: _choice,
-    kinds.KEYWORD: _keyword,
-    kinds.INTEGER: _integer,
-    kinds.NUMBER: _number,
+    kinds.TEXT: _text_field,
+    kinds.CHOICE: _choice_field,
+    kinds.KEYWORD: _keyword_field,
+    kinds.INTEGER: _integer_field,
+    kinds.NUMBER: _number_field,
     kinds.BOOLEAN: maker_of(StrictBoolean),
     kinds.DATE: maker_of(DateText),
     kinds.OBJECT: _json_object,

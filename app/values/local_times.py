@@ -24,7 +24,7 @@ def zones_by_region() -> dict[str, tuple[str, ...]]:
 
 def local_time(moment: datetime, zone: str | None) -> datetime:
     """A time in a zone; in UTC without a zone, or if it is unknown on this machine."""
-    return moment.astimezone(_zone(zone) if zone else UTC)
+    return moment.astimezone(_time_zone(zone) if zone else UTC)
 
 
 def format_local_time(moment: datetime, form: str | None) -> str:
@@ -41,7 +41,7 @@ def format_local_time(moment: datetime, form: str | None) -> str:
 
 
 @cache
-def _zone(name: str) -> tzinfo:
+def _time_zone(name: str) -> tzinfo:
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError):

@@ -42,7 +42,8 @@ def row_reader(fields: Sequence[Field], *others: str) -> RowReader:
     """
     parameters = [*(field.stored_as for field in fields), *others]
     members = [
-        f"{field.name!r}: {_expression(field.kind).format(field.stored_as)}" for field in fields
+        f"{field.name!r}: {_conversion_expression(field.kind).format(field.stored_as)}"
+        for field in fields
     ]
     members += [f"{name!r}: {name}" for name in others]
     text = f"lambda {', '.join(parameters)}: {{{', '.join(members)}}}"
@@ -50,7 +51,7 @@ def row_reader(fields: Sequence[Field], *others: str) -> RowReader:
     return read
 
 
-def _expression(kind: Kind) -> str:
+def _conversion_expression(kind: Kind) -> str:
     """Return the expression that converts a stored value ``{0}``. JSON stays unparsed."""
     if kind.is_json:
         return "None if {0} is None else Fragment({0})"

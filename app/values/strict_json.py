@@ -43,7 +43,7 @@ def loads(raw: bytes) -> Any:
         JsonInvalid: it is not UTF-8, not JSON, too deep, has too many values, a name twice in one
             object, or an integer that 64 bits do not hold.
     """
-    _bound(raw)
+    _limit_values(raw)
     return loads_own(raw)
 
 
@@ -59,7 +59,7 @@ def loads_own(raw: bytes) -> Any:
     pause()
     pieces = _without_escapes(raw).split(b'"')
     pause()
-    _refuse_repeated_names(_names(pieces), value)
+    _refuse_repeated_names(_names_in_pieces(pieces), value)
     if _LONG_DIGITS in raw.translate(_DIGITS_TO_NINES):
         _refuse_large_integers(b",".join(pieces[::2]))
     return value
@@ -70,7 +70,7 @@ def dumps(value: Any) -> bytes:
     return orjson.dumps(value)
 
 
-def canonical(value: Any) -> bytes:
+def canonical_json(value: Any) -> bytes:
     """The one JSON text of a value: names sorted by code point, no white space, UTF-8."""
     return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
 
@@ -81,7 +81,7 @@ def is_within_levels(value: Any, most: int) -> bool:
     for _ in range(most):
         if not level:
             break
-        level = _inner(level)
+        level = _inner_values(level)
     return not level
 
 
@@ -89,7 +89,7 @@ def _do_nothing() -> None:
     pass
 
 
-def _bound(raw: bytes) -> None:
+def _limit_values(raw: bytes) -> None:
     """Reject a text of very many values. Commas in strings count, too, which is cheaper."""
     if raw.count(b",") > BODY_VALUES:
         raise JsonInvalid(f"The body has more than {BODY_VALUES:,} values.")
@@ -119,7 +119,7 @@ def _without_escapes(raw: bytes) -> bytes:
     return raw.replace(rb"\\", b"").replace(rb"\"", b"") if b"\\" in raw else raw
 
 
-def _names(pieces: list[bytes]) -> list[bytes]:
+def _names_in_pieces(pieces: list[bytes]) -> list[bytes]:
     """The names in a text that was split at its quotes; every other piece is a string."""
     strings = zip(pieces[1::2], pieces[2::2], strict=True)
     return [string for string, after in strings if after.lstrip()[:1] == b":"]
@@ -130,26 +130,26 @@ def _refuse_repeated_names(names: list[bytes], value: Any) -> None:
     if len(set(names)) == len(names) and not any(b"\\" in name for name in names):
         return
     missing = len(names)
-    for members in _objects(value):
+    for members in _nested_objects(value):
         missing -= len(members)
         if missing == 0:
             return
-    counts = Counter(chain.from_iterable(_objects(value)))
+    counts = Counter(chain.from_iterable(_nested_objects(value)))
     repeated = Counter(name.decode() for name in names) - counts
     name = next(iter(repeated))
     name = name if len(name) <= _LONGEST_SHOWN else f"{name[:_LONGEST_SHOWN]}…"
     raise JsonInvalid(f"The body repeats the name {name!r} in one object.")
 
 
-def _objects(value: Any) -> Iterator[dict[str, Any]]:
+def _nested_objects(value: Any) -> Iterator[dict[str, Any]]:
     """The objects in a value, the outer ones first."""
     level = [value]
     while level:
         yield from (item for item in level if type(item) is dict)
-        level = _inner(level)
+        level = _inner_values(level)
 
 
-def _inner(level: list[Any]) -> list[Any]:
+def _inner_values(level: list[Any]) -> list[Any]:
     """The objects and arrays in those of a level."""
     items = (item.values() if type(item) is dict else item for item in level)
     return [item for item in chain.from_iterable(items) if type(item) in _CONTAINERS]

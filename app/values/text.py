@@ -115,12 +115,12 @@ def normalization_problem(text: str) -> str | None:
     return None
 
 
-def fold(text: str) -> str:
+def fold_text(text: str) -> str:
     """``text`` normalized for comparison: composed (NFC) and case-folded, for every script."""
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).casefold())
 
 
-def searchable(*texts: str | None) -> str:
+def searchable_text(*texts: str | None) -> str:
     """Texts normalized for search, and joined such that no match spans two of them.
 
     They are folded, without the accents of Latin, Greek and Cyrillic letters and the strokes of
@@ -130,7 +130,7 @@ def searchable(*texts: str | None) -> str:
     parts = [text or "" for text in texts]
     if all(map(str.isascii, parts)):
         return _SEPARATOR.join(parts).lower()
-    folded = fold(_SEPARATOR.join(_RESERVED.sub("\ufffe", part) for part in parts))
+    folded = fold_text(_SEPARATOR.join(_RESERVED.sub("\ufffe", part) for part in parts))
     decomposed = _ACCENTS.sub("", unicodedata.normalize("NFD", folded))
     plain = _UNDECOMPOSED.sub(lambda match: _PLAIN[match.group()], decomposed)
     return unicodedata.normalize("NFC", plain)
@@ -141,7 +141,7 @@ def with_line_feeds(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def printable(text: str) -> str:
+def printable_text(text: str) -> str:
     """Replace characters that a terminal would obey, but not tabs and line feeds."""
     return _OBEYED.sub("?", text)
 

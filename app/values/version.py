@@ -43,11 +43,11 @@ def _checked_out(git: Path) -> str | None:
     common = git / "commondir"
     shared = git / common.read_text().strip() if common.is_file() else git
     head = (git / "HEAD").read_text().strip()
-    commit = _branch(shared, head.removeprefix("ref: ")) if head.startswith("ref: ") else head
+    commit = _git_branch(shared, head.removeprefix("ref: ")) if head.startswith("ref: ") else head
     return commit if commit and _HASH.fullmatch(commit) else None
 
 
-def _branch(git: Path, name: str) -> str | None:
+def _git_branch(git: Path, name: str) -> str | None:
     loose, packed = git / name, git / "packed-refs"
     if loose.is_file():
         return loose.read_text().strip()

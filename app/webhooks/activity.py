@@ -67,7 +67,7 @@ class AttemptTotal(NamedTuple):
     number: int
 
 
-def count_waiting(account_id: str, webhook_id: str, limit: int) -> int:
+def count_waiting_deliveries(account_id: str, webhook_id: str, limit: int) -> int:
     """Return the number of deliveries to a webhook that wait for a retry, at most ``limit``."""
     values = {"account_id": account_id, "webhook_id": webhook_id, "moment": clock.now()}
     return len(_WAITING.tuples(**values, limit=limit))
@@ -86,7 +86,7 @@ def list_overviews(account_id: str) -> list[dict[str, Any]]:
     for webhook_id, status, number in _LAST_DAY.tuples(account_id=account_id, since=since):
         numbers[webhook_id][status] = int(number)
     rows = _ALL.tuples(account_id=account_id)
-    return [_overview(row) | {"last_day": numbers[row[0]]} for row in rows]
+    return [_activity_overview(row) | {"last_day": numbers[row[0]]} for row in rows]
 
 
 def read_overview(account_id: str, webhook_id: str) -> dict[str, Any]:
@@ -95,7 +95,7 @@ def read_overview(account_id: str, webhook_id: str) -> dict[str, Any]:
     rows = _ONE.tuples(account_id=account_id, webhook_id=webhook_id) if is_valid else []
     if not rows:
         raise not_found()
-    return _overview(rows[0])
+    return _activity_overview(rows[0])
 
 
 def count_by_hour(account_id: str, webhook_id: str, since: datetime) -> list[AttemptTotal]:
@@ -113,7 +113,7 @@ def count_by_day(account_id: str, webhook_id: str, since: datetime) -> list[Atte
     ]
 
 
-def _overview(row: tuple[Any, ...]) -> dict[str, Any]:
+def _activity_overview(row: tuple[Any, ...]) -> dict[str, Any]:
     failing_since, canceled_at, former_until = row[len(COLUMNS) :]
     record = row_record(row[: len(COLUMNS)])
     is_former = former_until is not None and former_until > clock.format_time(clock.now())

@@ -34,7 +34,7 @@ def row_record(row: tuple[Any, ...]) -> dict[str, Any]:
         "description": description,
         "events": events,
         "enabled": enabled,
-        "status": _status(enabled, failures, given_up_at),
+        "status": _webhook_status(enabled, failures, given_up_at),
         "disabled_reason": reason,
         "last_success_at": success_at,
         "consecutive_failures": failures,
@@ -53,7 +53,7 @@ def not_found() -> NotFound:
     return NotFound("This webhook does not exist.")
 
 
-def _status(enabled: bool, failures: int, given_up_at: Any) -> str:
+def _webhook_status(enabled: bool, failures: int, given_up_at: Any) -> str:
     if not enabled:
         return "disabled"
     if given_up_at is not None:

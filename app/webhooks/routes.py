@@ -44,7 +44,7 @@ def list_webhooks(principal: Principal) -> Response:
 @bp.operation("GET", _ONE, needs="admin", gives=_RESPONSE)
 def read_webhook(principal: Principal, webhook_id: str) -> Response:
     """Read a webhook."""
-    return envelope.single(service.read_webhook(principal.account_id, webhook_id))
+    return envelope.record_response(service.read_webhook(principal.account_id, webhook_id))
 
 
 @bp.operation(
@@ -74,14 +74,14 @@ def create_webhook(principal: Principal, values: dict[str, Any]) -> Response:
 )
 def update_webhook(principal: Principal, values: dict[str, Any], webhook_id: str) -> Response:
     """Update, enable or disable a webhook."""
-    return envelope.single(service.update_webhook(principal, webhook_id, values))
+    return envelope.record_response(service.update_webhook(principal, webhook_id, values))
 
 
 @bp.operation("DELETE", _ONE, needs="admin", precheck=service.check_webhook, gives=(204, None))
 def delete_webhook(principal: Principal, webhook_id: str) -> Response:
     """Delete a webhook."""
     service.delete_webhook(principal, webhook_id)
-    return envelope.nothing()
+    return envelope.empty_response()
 
 
 @bp.operation(
@@ -98,7 +98,7 @@ def send_test(principal: Principal, webhook_id: str) -> Response:
     """
     event_id = service.send_test(principal, webhook_id)
     queued = {"event_id": event_id, "event_type": TEST_EVENT, "status": "queued"}
-    return envelope.single(queued)
+    return envelope.record_response(queued)
 
 
 @bp.operation(
@@ -123,7 +123,7 @@ def rotate_webhook_secret(
 def _with_secret(webhook: WithSecret, **options: Any) -> Response:
     """Make a response with a secret. It must not be cached, and its entity tag depends on the
     record only, so that it does not help to guess the secret."""
-    response = envelope.single(webhook.record | {"secret": webhook.secret}, **options)
+    response = envelope.record_response(webhook.record | {"secret": webhook.secret}, **options)
     response.headers["ETag"] = entity_tag([dumps(webhook.record)])
     response.headers["Cache-Control"] = "no-store"
     return response

@@ -134,7 +134,7 @@ def test_whoever_holds_up_changes_waits_for_no_turn(
 ) -> None:
     monkeypatch.setattr(expensive, "EXPENSIVE_WAIT_SECONDS", 10 * PATIENCE)
     with turn_taken(), app.test_request_context(method="POST"):
-        expensive._begin()
+        expensive._begin_expensive_request()
         db.session.execute(text("SELECT 1"))
         with pytest.raises(ServiceUnavailable):
             answer_in_turn()

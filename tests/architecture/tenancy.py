@@ -14,7 +14,7 @@ from app import models
 from tests.architecture.sources import Sources, dotted, parse
 
 # What begins a statement.
-OPENERS = {"select", "update", "delete", "insert", "insert_into", "exists", "fence"}
+OPENERS = {"select", "update", "delete", "insert", "insert_into", "exists", "fenced_rows"}
 SESSION_READS = {"get", "get_one", "query"}
 FREE_MODULES = ("app.auth.tenant", "app.models")
 
@@ -38,7 +38,7 @@ _REASONS = {
     "over all accounts": (
         Place("app.monitoring.readings", "_IMPORTS", "Import"),
         Place("app.pages.operator.overview", "_TOTALS", "AccountUsage"),
-        Place("app.pages.operator.accounts", "_page", "AccountUsage"),
+        Place("app.pages.operator.accounts", "_accounts_page_query", "AccountUsage"),
         Place("app.account.members.revocation", "_revoke_consents", "OAuthConsent"),
         Place("app.maintenance.sealed_values", "require_usable_key", "Webhook"),
         Place("app.maintenance.jobs", "_EVENT_SIZES", "Event"),
@@ -51,10 +51,10 @@ _REASONS = {
         Place("app.pages.operator.accounts", "_last_use", "OAuthAuthorization"),
     ),
     "how many are invited to each": (
-        Place("app.pages.operator.accounts", "_invited", "Membership"),
+        Place("app.pages.operator.accounts", "_invited_owner_query", "Membership"),
     ),
     "of people in all of their accounts": (
-        Place("app.pages.operator.people", "_accounts", "Membership"),
+        Place("app.pages.operator.people", "_person_accounts_query", "Membership"),
     ),
     "finds out which account is asking": (
         Place("app.auth.credentials", "_BY_HASH", "Credential"),
@@ -78,20 +78,20 @@ _REASONS = {
         Place("app.usage.thresholds", "_MONTH", "RequestCount"),
         Place("app.usage.thresholds", "update_requests_level", "AccountUsage"),
         Place("app.usage.thresholds", "_set_levels", "AccountUsage"),
-        Place("app.audit.log.sealing", "_numbering", "AuditEntry"),
+        Place("app.audit.log.sealing", "_numbering_update", "AuditEntry"),
         Place("app.audit.log.sealing", "_delete", "AuditEntry"),
-        Place("app.audit.log.retention", "_delete", "AuditCheckpoint"),
-        Place("app.audit.log.retention", "_delete", "AuditEntry"),
+        Place("app.audit.log.retention", "_delete_oldest_entries", "AuditCheckpoint"),
+        Place("app.audit.log.retention", "_delete_oldest_entries", "AuditEntry"),
         Place("app.events.outbox", "_SUBSCRIPTIONS", "Webhook"),
         Place("app.webhooks.deliveries.cancellation", "end_replays", "Replay"),
         Place("app.webhooks.deliveries.cancellation", "_CANCEL_CLAIMED", "Delivery"),
         Place("app.webhooks.deliveries.outcomes", "_ATTEMPTS", "Delivery"),
-        Place("app.webhooks.deliveries.outcomes", "_succeeded", "Delivery"),
+        Place("app.webhooks.deliveries.outcomes", "_successes_update", "Delivery"),
         Place("app.webhooks.deliveries.outcomes", "_FAILED", "Delivery"),
-        Place("app.webhooks.deliveries.attempt_counts", "_upsert", "AttemptCount"),
+        Place("app.webhooks.deliveries.attempt_counts", "_counts_upsert", "AttemptCount"),
         Place("app.webhooks.deliveries.health", "_UPDATE", "Webhook"),
-        Place("app.webhooks.deliveries.health", "_change", "Webhook"),
-        Place("app.imports.feature_rows", "_update", "ImportFeature"),
+        Place("app.webhooks.deliveries.health", "_change_webhooks", "Webhook"),
+        Place("app.imports.feature_rows", "_row_update", "ImportFeature"),
         Place("app.imports.uploads", "_delete_pieces", "ImportFile"),
         Place("app.account.billing.service", "_store_event", "BillingEvent"),
         Place("app.account.billing.service", "_store_customer", "BillingCustomer"),
@@ -108,7 +108,7 @@ _REASONS = {
         Place("app.projects.map.shapes", "_boundaries_of", "Project"),
         Place("app.imports.features.project_lookup", "_by_box", "Project"),
     ),
-    "new rows": (Place("app.projects.boundary_history.shapes", "_insert", "BoundaryShape"),),
+    "new rows": (Place("app.projects.boundary_history.shapes", "_shapes_insert", "BoundaryShape"),),
     "a job for all accounts": (
         Place("app.projects.boundary_history.shape_backlog", "_NEXT", "BoundaryEntry"),
         Place("app.projects.boundary_history.shape_backlog", "_NEXT_ACCOUNT", "BoundaryEntry"),
@@ -123,7 +123,7 @@ _REASONS = {
         Place("app.webhooks.replays.jobs", "queue_next", "Replay"),
         Place("app.webhooks.replays.jobs", "queue_next", "Webhook"),
         Place("app.imports.leases", "lease_next", "Import"),
-        Place("app.imports.leases", "_waiting", "Import"),
+        Place("app.imports.leases", "_waiting_imports", "Import"),
         Place("app.imports.deletion", "_ended_ids", "Import"),
         Place("app.imports.deletion", "_delete_some", "Import"),
     ),

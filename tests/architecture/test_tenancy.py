@@ -36,7 +36,7 @@ def test_the_models_of_accounts_are_known() -> None:
     "text",
     [
         "def f():\n    select(Project)",
-        "def f():\n    fence([Project.id])",
+        "def f():\n    fenced_rows([Project.id])",
         "def f():\n    select(Project.id).where(Project.account_id == 1)",
         "def f():\n    sa.delete(Project)",
         "def f():\n    db.session.get(Project, 1)",

@@ -8,7 +8,7 @@ import pytest
 
 from app.audit.entries import write_entry
 from app.audit.guard import MissingEntry, covered_by_other_entry
-from app.audit.origin import Actor, Via, acting
+from app.audit.origin import Actor, Via, acting_as
 from app.audit.targets import Target
 from app.auth.tenant import rows_of
 from app.db.extensions import db
@@ -30,7 +30,7 @@ def test_a_change_without_an_entry_is_not_committed(client: Client) -> None:
     project = make_project(client)
     with (
         client.app.app_context(),
-        acting(OPERATOR, Via()),
+        acting_as(OPERATOR, Via()),
         pytest.raises(MissingEntry),
         transaction(),
     ):
@@ -40,7 +40,7 @@ def test_a_change_without_an_entry_is_not_committed(client: Client) -> None:
 
 def test_a_change_with_an_entry_is_committed(client: Client) -> None:
     project = make_project(client)
-    with client.app.app_context(), acting(OPERATOR, Via()), transaction():
+    with client.app.app_context(), acting_as(OPERATOR, Via()), transaction():
         _archive(client, project["id"])
         target = Target("project", project["id"], project["name"])
         write_entry("project.archived", target, account_id=client.account_id)
@@ -52,7 +52,7 @@ def test_a_change_with_an_entry_is_committed(client: Client) -> None:
 
 def test_an_entry_of_an_earlier_transaction_does_not_count(client: Client) -> None:
     project = make_project(client)
-    with client.app.app_context(), acting(OPERATOR, Via()):
+    with client.app.app_context(), acting_as(OPERATOR, Via()):
         with transaction():
             target = Target("project", project["id"], project["name"])
             write_entry("project.archived", target, account_id=client.account_id)
@@ -75,7 +75,7 @@ def test_what_is_rolled_back_leaves_neither(client: Client) -> None:
 
 def test_an_entry_that_was_rolled_back_to_a_savepoint_does_not_count(client: Client) -> None:
     project = make_project(client)
-    with client.app.app_context(), acting(OPERATOR, Via()):
+    with client.app.app_context(), acting_as(OPERATOR, Via()):
         savepoint = db.session.begin_nested()
         target = Target("project", project["id"], project["name"])
         write_entry("project.archived", target, account_id=client.account_id)
@@ -87,7 +87,7 @@ def test_an_entry_that_was_rolled_back_to_a_savepoint_does_not_count(client: Cli
 
 def test_a_change_that_was_rolled_back_to_a_savepoint_needs_no_entry(client: Client) -> None:
     project = make_project(client)
-    with client.app.app_context(), acting(OPERATOR, Via()):
+    with client.app.app_context(), acting_as(OPERATOR, Via()):
         savepoint = db.session.begin_nested()
         _archive(client, project["id"])
         db.session.flush()
@@ -98,7 +98,7 @@ def test_a_change_that_was_rolled_back_to_a_savepoint_needs_no_entry(client: Cli
 
 def test_a_change_in_a_savepoint_needs_an_entry(client: Client) -> None:
     project = make_project(client)
-    with client.app.app_context(), acting(OPERATOR, Via()):
+    with client.app.app_context(), acting_as(OPERATOR, Via()):
         with db.session.begin_nested():
             _archive(client, project["id"])
         with pytest.raises(MissingEntry):
@@ -107,7 +107,7 @@ def test_a_change_in_a_savepoint_needs_an_entry(client: Client) -> None:
 
 def test_a_part_of_another_entry_needs_none(client: Client) -> None:
     project = make_project(client)
-    with client.app.app_context(), acting(OPERATOR, Via()), transaction():
+    with client.app.app_context(), acting_as(OPERATOR, Via()), transaction():
         _archive(client, project["id"])
         covered_by_other_entry("a test")
     assert client.get(f"/v1/projects/{project['id']}").json["data"]["status"] == "archived"
@@ -116,7 +116,7 @@ def test_a_part_of_another_entry_needs_none(client: Client) -> None:
 def test_what_nobody_does_needs_none(client: Client) -> None:
     """The health of a webhook, counters, and all else that is not listed."""
     made = make_webhook(client)
-    with client.app.app_context(), acting(OPERATOR, Via()), transaction():
+    with client.app.app_context(), acting_as(OPERATOR, Via()), transaction():
         own = rows_of(client.account_id, Webhook).where(Webhook.id == made["id"])
         db.session.scalars(own).one().consecutive_failures = 3
 
@@ -125,7 +125,7 @@ def test_columns_that_are_listed_need_one(client: Client) -> None:
     for column, value in [("name", "Other"), ("plan", "pro")]:
         with (
             client.app.app_context(),
-            acting(OPERATOR, Via()),
+            acting_as(OPERATOR, Via()),
             pytest.raises(MissingEntry),
             transaction(),
         ):

@@ -9,7 +9,7 @@ from typing import Any, Final
 import pytest
 
 from app.api.openapi.operations import contract_of
-from app.auth.credentials import authenticate
+from app.auth.credentials import authenticate_header
 from app.auth.guard import ANY_CREDENTIAL
 from app.chat.tools import TOOLS, call_tool
 from app.policy.permissions import OF_PROJECTS
@@ -161,7 +161,7 @@ def test_the_chat_reads_nothing_of_another_project(forest: Forest) -> None:
     projects may read must give something, so that no call ends at its arguments."""
     assert len(TOOLS) > 5
     with forest.owner.app.test_request_context():
-        principal = authenticate(f"Bearer {forest.key.token}", "127.0.0.1")
+        principal = authenticate_header(f"Bearer {forest.key.token}", "127.0.0.1")
         for name, tool in TOOLS.items():
             required = [key for key, field in tool.arguments().fields.items() if field.required]
             for ids in (forest.own, forest.hidden):

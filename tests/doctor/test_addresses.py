@@ -18,7 +18,9 @@ __all__ = ["authority", "certificate", "make_receiver", "stack"]
 
 
 def of_port(folder: Path, port: int) -> Finding:
-    (found,) = addresses.port(load_settings({"INSTANCE_PATH": str(folder), "PORT": str(port)}))
+    (found,) = addresses.check_port(
+        load_settings({"INSTANCE_PATH": str(folder), "PORT": str(port)})
+    )
     return found
 
 

@@ -19,7 +19,7 @@ from app.doctor.findings import Status
 from app.jobs.queue import DELIVERIES, QUEUES, job_queue
 from app.jobs.valkey import connect_valkey
 from app.limits.request_counts import CHANGED
-from app.processes.part_registry import RunningPart, _announce
+from app.processes.part_registry import RunningPart, _announce_part
 from app.security.sealing import key_check
 from app.site import static_files
 from app.values import clock
@@ -65,7 +65,9 @@ def test_settings_that_are_not_wise_are_warned_of(
     make_instance: MakeInstance, variables: dict[str, str], words: str
 ) -> None:
     app = make_instance("sqlite")
-    results = [r for r in host.settings(load_settings(environ_of(app) | variables)) if r.advice]
+    results = [
+        r for r in host.check_settings(load_settings(environ_of(app) | variables)) if r.advice
+    ]
     assert [r.status for r in results] == [Status.WARNING]
     assert words in results[0].found
 
@@ -102,7 +104,7 @@ def test_what_webhooks_may_reach_is_told(
         **others,
     }
     settings = load_settings(environ_of(make_instance("sqlite")) | variables)
-    (found,) = [each for each in host.settings(settings) if "WEBHOOK" in each.found]
+    (found,) = [each for each in host.check_settings(settings) if "WEBHOOK" in each.found]
     assert found.status is status
     assert f"WEBHOOK_ALLOWED_NETWORKS={networks}: " in found.found
     assert ("this machine's own" in found.found) is (status is Status.PROBLEM)
@@ -158,7 +160,7 @@ def test_the_room_on_the_disk(
     settings = make_instance("sqlite").config["SETTINGS"]
     usage: Any = type("Usage", (), {"free": free * 1024**2})
     monkeypatch.setattr(host.shutil, "disk_usage", lambda _: usage)
-    (found,) = host.disk(settings)
+    (found,) = host.check_disk(settings)
     assert found.status is status
 
 
@@ -191,7 +193,7 @@ def test_packages_that_are_not_as_locked_are_found(folder: Path) -> None:
         "numpy==0.1 ; python_full_version < '3'\nnumpy==0.2 ; python_full_version >= '3'\n"
         "no-such-windows-package==1.0 ; sys_platform == 'win32'\n"
     )
-    (found,) = host.dependencies(lock)
+    (found,) = host.check_dependencies(lock)
     assert found.status is Status.PROBLEM
     assert "flask is 3" in found.found
     assert "no-such-package is missing instead of 1.0" in found.found
@@ -214,17 +216,17 @@ def _only(check: Callable[[Redis], Iterator[Any]], client: Redis) -> Any:
 
 
 def test_a_worker_that_lives_and_one_that_died(redis: Redis) -> None:
-    assert [found.status for found in valkey.worker(redis)] == [Status.WARNING] * len(QUEUES)
+    assert [found.status for found in valkey.check_workers(redis)] == [Status.WARNING] * len(QUEUES)
     worker = Worker([job_queue(redis, DELIVERIES)], connection=redis)
     worker.register_birth()
-    general, deliveries, *_ = valkey.worker(redis)
+    general, deliveries, *_ = valkey.check_workers(redis)
     assert general.found == (
         "The queue canopy has no worker: request counts are not saved, and old rows are not "
         "deleted; 0 jobs are waiting"
     )
     assert deliveries.found == "1 for the queue canopy-deliveries, 0 jobs waiting"
     redis.hset(worker.key, "last_heartbeat", "2026-01-01T00:00:00.000000Z")
-    _, deliveries, *_ = valkey.worker(redis)
+    _, deliveries, *_ = valkey.check_workers(redis)
     assert deliveries.status is Status.WARNING
     assert "The queue canopy-deliveries has no worker: events are not delivered" in deliveries.found
 
@@ -233,7 +235,7 @@ def test_a_queue_that_is_long(redis: Redis) -> None:
     queue = job_queue(redis)
     Worker([queue], connection=redis).register_birth()
     redis.rpush(queue.key, *range(1001))
-    general, *_ = valkey.worker(redis)
+    general, *_ = valkey.check_workers(redis)
     assert general.status is Status.WARNING
     assert general.found == "1,001 jobs are waiting in the queue canopy"
 
@@ -264,11 +266,11 @@ def test_a_slow_server_is_told_from_none(
     settings = load_settings(environ_of(make_instance("sqlite")))
     with monkeypatch.context() as patch:
         patch.setattr(valkey, "TIMEOUT_SECONDS", 0.0)  # every server is slow
-        _, slow = valkey.reachable(redis, settings)
+        _, slow = valkey.check_valkey_server(redis, settings)
     assert slow.status is Status.WARNING
     assert slow.found.startswith("Valkey took ")
     assert "the service waits for 0.0 s" in slow.found
-    (quick,) = valkey.reachable(redis, settings)
+    (quick,) = valkey.check_valkey_server(redis, settings)
     assert quick.status is Status.OK
 
 
@@ -299,13 +301,13 @@ def test_parts_with_another_key_are_found(make_instance: MakeInstance, valkey_ur
     assert findings_of(environ)["secret keys"].status is Status.OK
     part = RunningPart("web server", "forest-1", 42, key_check(environ["SECRET_KEY"]))
     with connect_valkey(environ["REDIS_URL"]) as client:
-        _announce(client, part)
+        _announce_part(client, part)
         sound = findings_of(environ)["secret keys"]
         assert (sound.status, sound.found) == (
             Status.OK,
             "1 running process has the current SECRET_KEY",
         )
-        _announce(client, part._replace(key_check="00000"))
+        _announce_part(client, part._replace(key_check="00000"))
         found = findings_of(environ)["secret keys"]
         client.flushdb()
     assert found.status is Status.PROBLEM

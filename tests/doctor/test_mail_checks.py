@@ -25,7 +25,7 @@ _numbers = itertools.count(1)
 
 
 def server(app: Flask, **environ: str) -> list[Finding]:
-    return list(mail.server(load_settings(environ_of(app) | environ)))
+    return list(mail.check_mail_server(load_settings(environ_of(app) | environ)))
 
 
 @pytest.fixture

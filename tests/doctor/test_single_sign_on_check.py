@@ -22,7 +22,7 @@ def here(make_instance: MakeInstance) -> Flask:
 
 def findings(app: Flask, issuer: str, **environ: str) -> list[Finding]:
     own = {"OIDC_ISSUER": issuer, **SETTINGS, **environ} if issuer else {}
-    return list(single_sign_on.provider(load_settings(environ_of(app) | own)))
+    return list(single_sign_on.check_provider(load_settings(environ_of(app) | own)))
 
 
 def test_without_a_provider(here: Flask) -> None:

@@ -14,7 +14,7 @@ from app.audit.log.schemas import AuditCheckpointSchema, AuditEntrySchema
 from app.db.extensions import db
 from app.events import catalogue
 from app.events.catalogue import DIALECT, TYPES, example_of, schema_of
-from app.events.outbox import EventActor, emit
+from app.events.outbox import EventActor, emit_event
 from app.policy.events import EVENTS, PROJECT_FIELDS, EventKind
 from app.values.strict_json import dumps
 from tests import statement_checks
@@ -144,7 +144,7 @@ def test_every_event_of_the_tests_is_judged(app: Flask, client: Client) -> None:
     stranger = make_account(app)
     origin = EventActor(stranger.account_id, "A", stranger.owner_id, "owner@example.org")
     with app.app_context():
-        emit("project.created", _PROJECT | {"area_hectares": "7"}, origin)
+        emit_event("project.created", _PROJECT | {"area_hectares": "7"}, origin)
         db.session.rollback()
     (found,) = statement_checks.take_findings()
     assert "project.created is not as promised" in found

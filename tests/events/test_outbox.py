@@ -9,7 +9,7 @@ from flask import Flask
 from sqlalchemy.exc import OperationalError
 
 from app.db.extensions import db
-from app.events.outbox import EventActor, emit
+from app.events.outbox import EventActor, emit_event
 from app.policy.events import EVENTS, PROJECT_FIELDS, includes_event
 from tests.make import Client, event_types, events, make_account, make_asset, make_project
 
@@ -84,7 +84,7 @@ def test_an_event_that_the_catalogue_does_not_have_is_a_mistake(app: Flask) -> N
         origin = EventActor(client.account_id, "Account", client.owner_id, "owner@example.org")
         with app.app_context():
             with pytest.raises(error):
-                emit(kind, dict.fromkeys(subject, "x"), origin, **extra)
+                emit_event(kind, dict.fromkeys(subject, "x"), origin, **extra)
             db.session.rollback()
         assert events(client) == []
 
@@ -94,5 +94,5 @@ def test_an_event_of_somebody_needs_an_actor(app: Flask) -> None:
     nobody = EventActor(client.account_id, "A")
     with app.app_context():
         with pytest.raises(ValueError, match="actor"):
-            emit("project.created", dict.fromkeys(PROJECT_FIELDS), nobody)
+            emit_event("project.created", dict.fromkeys(PROJECT_FIELDS), nobody)
         db.session.rollback()

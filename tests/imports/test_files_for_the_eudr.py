@@ -300,7 +300,7 @@ def test_points_as_plots_are_of_imports_of_projects(client: Client) -> None:
 def test_a_turn_that_goes_on_makes_no_second_project(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(steps, "_turn", lambda _: lambda: True)
+    monkeypatch.setattr(steps, "_begin_turn", lambda _: lambda: True)
     rows = [feature(at(10 + number / 10), **FARM, Row=number) for number in range(60)]
     record = ready(client, *rows, points_as_plots=True)
     record = act(client, record, "apply")

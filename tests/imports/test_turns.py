@@ -117,18 +117,18 @@ def test_no_second_thread_takes_an_import_whose_lease_has_ended(
     decide, next_ones = ProjectMatcher.decide, []
 
     def decide_long(self: ProjectMatcher, item: Candidate) -> Decision:
-        next_ones.append(jobs._lease(float("inf"), is_brief=True))
+        next_ones.append(jobs._lease_import(float("inf"), is_brief=True))
         upload(other, ONE)
-        next_ones.append(jobs._lease(float("inf"), is_brief=True))
+        next_ones.append(jobs._lease_import(float("inf"), is_brief=True))
         return decide(self, item)
 
     import_id = upload(client, ONE).json["data"]["id"]
     with client.app.app_context():
-        leased = jobs._lease(float("inf"))
+        leased = jobs._lease_import(float("inf"))
         assert leased is not None
         with monkeypatch.context() as patch:
             patch.setattr(ProjectMatcher, "decide", decide_long)
-            jobs._run(leased)
+            jobs._run_import(leased)
     assert [one and one.account_id for one in next_ones] == [None, other.account_id]
     assert read(client, import_id)["status"] == "ready"
 

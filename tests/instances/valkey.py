@@ -26,7 +26,13 @@ class Valkey:
         self.start()
 
     def start(self) -> None:
-        command = [str(embedded_valkey._binary()), "--bind", "127.0.0.1", "--port", str(self.port)]
+        command = [
+            str(embedded_valkey._server_binary()),
+            "--bind",
+            "127.0.0.1",
+            "--port",
+            str(self.port),
+        ]
         command += ["--save", "", "--appendonly", "no", "--dir", str(self._folder)]
         with (self._folder / "valkey.log").open("ab") as log:
             self.process = subprocess.Popen(command, stdout=log, stderr=log)

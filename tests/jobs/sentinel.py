@@ -42,7 +42,7 @@ class Server:
 
     def __init__(self, folder: Path, port: int, password: str | None, *options: str) -> None:
         self.port = port
-        self._command = [str(embedded_valkey._binary()), *options]
+        self._command = [str(embedded_valkey._server_binary()), *options]
         self._log = folder / f"{port}.log"
         self.control: Any = Redis(port=port, password=password, socket_timeout=PATIENCE)
         self.start()

@@ -13,7 +13,7 @@ import pytest
 from flask import Flask
 from redis.connection import SSLConnection
 
-from app.doctor.checks.valkey import reachable
+from app.doctor.checks.valkey import check_valkey_server
 from app.doctor.findings import Status
 from app.jobs import valkey, valkey_client
 from app.jobs.valkey import Script, Valkey, connect_valkey
@@ -119,14 +119,14 @@ def test_without_sentinels_the_primary_is_used_on(
 def test_a_sentinel_that_is_gone_is_named_by_the_doctor(app: Flask, group: Group) -> None:
     with second_app(app, redis_url=group.url) as served:
         settings = served.config["SETTINGS"]
-        agreed, server = reachable(connect_valkey(group.url), settings)
+        agreed, server = check_valkey_server(connect_valkey(group.url), settings)
         assert (
             agreed.found
             == f"the Sentinels name 127.0.0.1:{group.primary_port} as the primary of forests"
         )
         assert server.found.startswith("Valkey")
         group.sentinels[1].kill()
-        gone, *_ = reachable(connect_valkey(group.url), settings)
+        gone, *_ = check_valkey_server(connect_valkey(group.url), settings)
         assert gone.status is Status.WARNING
         assert f"127.0.0.1:{group.sentinels[1].port}" in gone.found
 

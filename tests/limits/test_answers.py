@@ -33,7 +33,9 @@ def test_every_answer_shows_its_limit_and_counts(app: Flask, plans_file: Path) -
             response = client.send(method, path, **options)
             assert (response.status_code, shown(response)) == (status, (3, 2)), (method, path)
             with made.app_context():
-                assert request_counts.requests_on(client.account_id, [request_counts.today()]) == 1
+                assert (
+                    request_counts.requests_on(client.account_id, [request_counts.today_utc()]) == 1
+                )
 
 
 def test_a_refusal_for_lack_of_permission_shows_its_limit(limited: Flask) -> None:

@@ -137,7 +137,7 @@ def test_a_plan_without_limits_has_no_headers_and_counts(limited: Flask) -> None
     assert response.status_code == 200
     assert not [name for name, _ in response.headers if name.startswith("X-RateLimit")]
     with limited.app_context():
-        assert request_counts.requests_on(client.account_id, [request_counts.today()]) == 1
+        assert request_counts.requests_on(client.account_id, [request_counts.today_utc()]) == 1
 
 
 def test_refused_requests_do_not_shorten_the_day(limited: Flask) -> None:
@@ -146,7 +146,7 @@ def test_refused_requests_do_not_shorten_the_day(limited: Flask) -> None:
     for _ in range(10):
         assert client.get("/v1/account").status_code == 429
     with limited.app_context():
-        assert request_counts.requests_on(client.account_id, [request_counts.today()]) == 3
+        assert request_counts.requests_on(client.account_id, [request_counts.today_utc()]) == 3
 
 
 def test_the_day_survives_a_store_that_forgets(limited: Flask) -> None:

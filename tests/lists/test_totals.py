@@ -60,7 +60,7 @@ def around_counting(
     before: Callable[[str], None] = lambda _: None,
     after: Callable[[str], None] = lambda _: None,
 ) -> None:
-    execute = queries._execute
+    execute = queries._execute_statement
 
     def counting(source: Any, statement: Any, *others: Any) -> Any:
         is_count = "count(*)" in statement.text and "lists_version" in statement.text
@@ -71,7 +71,7 @@ def around_counting(
             after(statement.text)
         return found
 
-    monkeypatch.setattr(queries, "_execute", counting)
+    monkeypatch.setattr(queries, "_execute_statement", counting)
 
 
 @pytest.mark.both

@@ -60,7 +60,7 @@ def test_a_commit_while_the_job_ends_wakes_another(
         queue_mail("verify_email", RECIPIENT, cause=new_id("mail"), values=VALUES)
         db.session.commit()
 
-    monkeypatch.setattr("app.mail.jobs._lease", commit)
+    monkeypatch.setattr("app.mail.jobs._lease_mail", commit)
     with outbox.app_context():
         commit()
         job_queue(valkey().client, MAILS).empty()  # a worker has taken the job

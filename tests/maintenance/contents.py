@@ -8,7 +8,7 @@ from flask import Flask
 from sqlalchemy import URL, func, select, update
 
 from app.db.extensions import db
-from app.db.snapshots import database_url, snapshot
+from app.db.snapshots import database_url, open_snapshot
 from app.maintenance.dump import checksum_of
 from app.maintenance.table_codec import table_codecs
 from app.models import AccountUsage, IdempotentResponse, Project, RequestCount
@@ -36,7 +36,7 @@ def url_of(app: Flask) -> URL:
 
 def checksums(app: Flask) -> dict[str, tuple[int, str]]:
     """Rows and checksum of each table."""
-    with snapshot(url_of(app)) as connection:
+    with open_snapshot(url_of(app)) as connection:
         tallies = {codec.name: checksum_of(connection, codec) for codec in table_codecs()}
     return {name: (checksum.rows, checksum.sha256) for name, checksum in tallies.items()}
 

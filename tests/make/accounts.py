@@ -20,7 +20,7 @@ from app.policy.permissions import PERMISSIONS
 from app.security.passwords import hash_password
 from app.values import clock
 from app.values.ids import new_id
-from app.values.text import fold
+from app.values.text import fold_text
 from tests.contract import check_contract
 from tests.make.mails import new_email
 
@@ -84,7 +84,7 @@ def make_account(
         owner = User(
             id=new_id("user"),
             email=email,
-            email_key=fold(email),
+            email_key=fold_text(email),
             name=name_from_email(email),
             password_hash=hash_password(PASSWORD),
             created_at=now,

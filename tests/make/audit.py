@@ -10,7 +10,7 @@ from flask import Flask
 from sqlalchemy import select
 
 from app.audit.entries import write_entry
-from app.audit.origin import Actor, Via, acting
+from app.audit.origin import Actor, Via, acting_as
 from app.audit.targets import Target
 from app.db.extensions import db
 from app.models import AuditCheckpoint, AuditEntry
@@ -68,7 +68,7 @@ def make_entry(
         values: of ``app.audit.entries.write_entry``.
     """
     target = target or Target(action.partition(".")[0], None, "Hazel dell")
-    with client.app.app_context(), acting(actor, via or Via(ip="203.0.113.7")):
+    with client.app.app_context(), acting_as(actor, via or Via(ip="203.0.113.7")):
         made = write_entry(action, target, account_id=client.account_id, **values)
         db.session.commit()
     return made

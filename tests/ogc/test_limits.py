@@ -16,7 +16,7 @@ from tests.make import Client, make_account, sign_up
 
 def used(client: Client) -> int:
     with client.app.app_context():
-        return request_counts.requests_on(client.account_id, [request_counts.today()])
+        return request_counts.requests_on(client.account_id, [request_counts.today_utc()])
 
 
 def test_ten_times_as_many_requests_pass_as_the_plan_allows_to_the_api(limited: Flask) -> None:
@@ -62,5 +62,5 @@ def test_a_session_counts_for_its_account_too(app: Flask) -> None:
         assert browser.client.get("/ogc", environ_overrides=address).status_code == 200
     with app.app_context():
         account_id = find_account("session-of-maps").id
-        counted = request_counts.requests_on(account_id, [request_counts.today()])
+        counted = request_counts.requests_on(account_id, [request_counts.today_utc()])
     assert counted == 3

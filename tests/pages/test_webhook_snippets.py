@@ -19,7 +19,7 @@ import pytest
 from flask import Flask
 
 from app.pages.webhooks.webhook.snippets import LANGUAGES, snippets_for
-from app.security.webhook_signing import new_secret, signatures
+from app.security.webhook_signing import new_secret, signature_headers
 from tests.node import NODE
 from tests.ports import free_port
 from tests.waiting import wait_for
@@ -101,7 +101,7 @@ def test_a_program_takes_signed_requests_alone(app: Flask, tmp_path: Path, langu
     new, former, other = new_secret(), "a-few-words-of-mine", new_secret()
 
     def signature(secret: str) -> str:
-        return signatures((secret,), "evt_1", MOMENT, BODY)["X-Service-Signature"]
+        return signature_headers((secret,), "evt_1", MOMENT, BODY)["X-Service-Signature"]
 
     with running(app, language, tmp_path, f"{new} {former}") as port:
         assert _post(port, BODY, signature(new)) == 204

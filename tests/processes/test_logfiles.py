@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from app.processes.logfiles import Mirror, last_lines, open_log, rotate
+from app.processes.logfiles import Mirror, last_lines, open_log, rotate_log
 from tests.waiting import PATIENCE, wait_for
 
 
@@ -23,7 +23,7 @@ def log(tmp_path: Path) -> Path:
 def test_a_writer_goes_on_in_a_rotated_log(log: Path) -> None:
     writer = open_log(log)
     os.write(writer, b"old\n" * 100)
-    rotate(log, limit=100, files=2)
+    rotate_log(log, limit=100, files=2)
     os.write(writer, b"new\n")
     os.close(writer)
     assert log.read_bytes() == b"new\n"
@@ -32,7 +32,7 @@ def test_a_writer_goes_on_in_a_rotated_log(log: Path) -> None:
 
 def test_a_small_log_is_left_alone(log: Path) -> None:
     os.close(open_log(log))
-    rotate(log, limit=0, files=2)
+    rotate_log(log, limit=0, files=2)
     assert [path.name for path in log.parent.iterdir()] == ["web.log"]
 
 
@@ -42,7 +42,7 @@ def test_as_many_files_are_kept_as_are_set(log: Path) -> None:
     def write(*texts: str, files: int) -> dict[str, str]:
         for text in texts:
             os.write(writer, text.encode())
-            rotate(log, limit=0, files=files)
+            rotate_log(log, limit=0, files=files)
         return {path.name: path.read_text() for path in log.parent.iterdir()}
 
     three = {"web.log": "", "web.log.1": "d", "web.log.2": "c", "web.log.3": "b"}
@@ -57,10 +57,10 @@ def test_a_log_that_cannot_be_copied_stays(log: Path) -> None:
     log.write_text("old\n" * 1000)
     command = (
         "import resource, signal, sys\nfrom pathlib import Path\n"
-        "from app.processes.logfiles import rotate\n"
+        "from app.processes.logfiles import rotate_log\n"
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (10, 10))\n"  # as a full disk
-        "rotate(Path(sys.argv[1]), 1, 3)"
+        "rotate_log(Path(sys.argv[1]), 1, 3)"
     )
     subprocess.run([sys.executable, "-c", command, log], check=True, timeout=PATIENCE)
     assert {path.name: path.read_text() for path in log.parent.iterdir()} == {
@@ -86,7 +86,7 @@ def test_a_mirror_shows_whole_new_lines_also_after_a_rotation(log: Path) -> None
     assert os.read(reading, 100).decode() == "web │ one\n"
     os.write(writer, b"o\n")
     assert os.read(reading, 100).decode() == "web │ two\n"
-    rotate(log, limit=1, files=2)
+    rotate_log(log, limit=1, files=2)
     time.sleep(0.3)
     os.write(writer, b"x\n")
     mirror.stop()

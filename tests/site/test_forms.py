@@ -61,7 +61,7 @@ def test_nothing_is_looked_up(app: Flask, monkeypatch: pytest.MonkeyPatch) -> No
     def fail(*_: Any, **__: Any) -> None:
         raise AssertionError("the database was queried")
 
-    monkeypatch.setattr(queries, "_execute", fail)
+    monkeypatch.setattr(queries, "_execute_statement", fail)
     monkeypatch.setattr(db.session, "connection", fail)
     monkeypatch.setattr(db.session, "execute", fail)
     for path in (*EMAIL_ROUTES, *SLUG_ROUTES):

@@ -138,7 +138,7 @@ def test_an_error_page_shows_who_is_signed_in(
     def fail(*arguments: object) -> None:
         raise OperationalError("", {}, Exception("the database is down"))
 
-    monkeypatch.setattr(queries, "_execute", fail)
+    monkeypatch.setattr(queries, "_execute_statement", fail)
     page = browser.get("/nothing")
     assert (page.status, page.title) == (404, "Page not found")
 

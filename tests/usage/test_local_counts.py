@@ -17,7 +17,7 @@ from tests.make import Client, second_app
 def _current(client: Client) -> int:
     """The current count, read without a request that would be counted."""
     with client.app.app_context():
-        return request_counts.requests_on(client.account_id, [request_counts.today()])
+        return request_counts.requests_on(client.account_id, [request_counts.today_utc()])
 
 
 @pytest.mark.both
@@ -31,7 +31,7 @@ def test_requests_counted_without_valkey_are_added_to_the_database(
         valkey().client.flushdb()
         request_counts.count_locally(client.account_id)
         request_counts.flush_local_counts()
-        assert request_counts.requests_on(client.account_id, [request_counts.today()]) == 2
+        assert request_counts.requests_on(client.account_id, [request_counts.today_utc()]) == 2
 
 
 @pytest.mark.slow
@@ -83,7 +83,7 @@ def test_one_request_does_not_flush_thousands_of_accounts(client: Client) -> Non
             request_counts.flush_local_counts()
             left.append(len(request_counts._unsent))
         assert left == [15, 5, 0]
-        valkey().client.hdel(request_counts.day_key(request_counts.today()), *names)
+        valkey().client.hdel(request_counts.day_key(request_counts.today_utc()), *names)
         valkey().client.srem(
-            request_counts.CHANGED, *(f"{name} {request_counts.today()}" for name in names)
+            request_counts.CHANGED, *(f"{name} {request_counts.today_utc()}" for name in names)
         )

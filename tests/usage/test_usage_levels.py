@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.usage import thresholds
-from app.usage.thresholds import crossed_thresholds, percentage
+from app.usage.thresholds import crossed_thresholds, percentage_of_limit
 
 
 def test_edges_are_exact() -> None:
@@ -55,4 +55,4 @@ def test_each_threshold_is_reported_whenever_it_is_reached_anew(walk: list[int])
 def test_without_a_limit_there_are_no_thresholds() -> None:
     assert crossed_thresholds(10**15, None, 0) == ((), 0)
     assert crossed_thresholds(10**15, None, 4) == ((), 0)
-    assert percentage(10**15, None) is None
+    assert percentage_of_limit(10**15, None) is None

@@ -9,7 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from app.values.files import new_private_file, open_lock_file, try_lock, unlock, write_private_file
+from app.values.files import (
+    new_private_file,
+    open_lock_file,
+    try_lock,
+    unlock_file,
+    write_private_file,
+)
 
 
 def test_a_private_file_is_for_its_owner_only(tmp_path: Path) -> None:
@@ -43,7 +49,7 @@ def test_a_lock_keeps_others_out_until_it_is_released(tmp_path: Path) -> None:
     assert try_lock(first)
     assert not try_lock(second)
     assert not try_lock(second, shared=True)
-    unlock(first)
+    unlock_file(first)
     assert try_lock(second)
     os.close(second)
     assert try_lock(first)

@@ -18,11 +18,11 @@ from app.values.ids import PREFIXES, is_id, new_id
 from app.values.strict_json import dumps
 from app.values.text import (
     SLUG_LENGTH,
-    fold,
+    fold_text,
     has_control,
     may_have_control,
-    printable,
-    searchable,
+    printable_text,
+    searchable_text,
     slugify,
     storage_problem,
     without_controls,
@@ -90,17 +90,17 @@ def test_any_other_character_breaks_the_checksum(place: int, letter: str) -> Non
 @given(st.text())
 @settings(deadline=None, database=None)
 def test_folding_knows_no_case_and_no_composition(text: str) -> None:
-    once = fold(text)
-    assert fold(unicodedata.normalize("NFD", text)) == once
-    assert fold(once) == once
+    once = fold_text(text)
+    assert fold_text(unicodedata.normalize("NFD", text)) == once
+    assert fold_text(once) == once
 
 
 @given(st.text(), st.text())
 @settings(deadline=None, database=None)
 def test_a_text_is_found_in_what_it_is_part_of(before: str, after: str) -> None:
-    whole = searchable(f"{before} Wald {after}")
-    assert searchable("wald") in whole
-    assert searchable("WALD") in whole
+    whole = searchable_text(f"{before} Wald {after}")
+    assert searchable_text("wald") in whole
+    assert searchable_text("WALD") in whole
 
 
 @given(st.text())
@@ -114,12 +114,12 @@ def test_a_slug_is_an_address(text: str) -> None:
 
 def test_terminals_show_text_of_all_scripts() -> None:
     for text in ("می\u200cخواهم", "👩\u200d🌾", "one\ttwo\nthree", "a\u00a0b", "\ue000"):
-        assert printable(text) == text, text
+        assert printable_text(text) == text, text
 
 
 def test_terminals_obey_no_text() -> None:
     for text in ("\x1b", "\r", "\x7f", "\x9b", "\u202e", "\ud800", "\uffff"):
-        assert printable(f"a{text}b") == "a?b", text
+        assert printable_text(f"a{text}b") == "a?b", text
 
 
 def test_what_a_database_cannot_keep() -> None:

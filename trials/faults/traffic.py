@@ -22,7 +22,7 @@ from app.auth.tenant import rows_of
 from app.db.connections import close_all
 from app.db.extensions import db
 from app.models import Delivery, DeliveryLog, Event, Project
-from app.security.webhook_signing import signatures
+from app.security.webhook_signing import signature_headers
 from app.values.ids import time_of
 from tests.instances.customers import Customer, Instance
 from tests.make import Client
@@ -346,7 +346,7 @@ def _check_arrivals(report: Report, customer: Customer, rows: Sequence[Any]) -> 
             continue
         first.setdefault(event_id, at)
         moment = datetime.fromtimestamp(int(request.headers["webhook-timestamp"])).astimezone()
-        signed = signatures([customer.webhook["secret"]], event_id, moment, request.body)
+        signed = signature_headers([customer.webhook["secret"]], event_id, moment, request.body)
         if request.body != event.body.encode() or any(
             request.headers[name.lower()] != value for name, value in signed.items()
         ):

@@ -18,7 +18,7 @@ from app.auth.tenant import columns_of, rows_of
 from app.db.engines import insert_into
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
-from app.events.outbox import EventActor, emit
+from app.events.outbox import EventActor, emit_event
 from app.http.errors import Detail, ValidationFailed
 from app.models import Account, BillingCustomer, BillingEvent, BillingSubscription
 from app.values import clock
@@ -146,7 +146,7 @@ def _change_subscription(account: Account, message: BillingMessage) -> str:
     An event without a plan is compared with all events, one with a plan only with others that have
     one: a newer event without a plan must not suppress the plan of an older one that arrives late.
     """
-    subscription = _subscription(account.id)
+    subscription = _lock_subscription(account.id)
     plan, position = message.new_plan, message.position
     if position < (subscription.newest if plan is None else subscription.newest_with_plan):
         return IGNORED
@@ -160,13 +160,13 @@ def _change_subscription(account: Account, message: BillingMessage) -> str:
         "status": message.status or message.default_status,
         "current_period_end": format_optional_time(message.current_period_end),
     }
-    emit(message.type, subject, _actor(account), subject_id=account.id)
+    emit_event(message.type, subject, _billing_actor(account), subject_id=account.id)
     if plan is not None and plan != previous:
         set_plan(account.id, plan, _BILLING)  # emits usage events, after the event that causes them
     return APPLIED
 
 
-def _subscription(account_id: str) -> BillingSubscription:
+def _lock_subscription(account_id: str) -> BillingSubscription:
     """Lock and return the account's subscription, or create one."""
     own = rows_of(account_id, BillingSubscription).with_for_update()
     subscription = db.session.scalars(own).one_or_none()
@@ -186,8 +186,8 @@ def _emit_invoice(account: Account, message: BillingMessage) -> None:
         "status": invoice.status or message.default_status,
         "due_at": format_optional_time(invoice.due_at),
     }
-    emit(message.type, subject, _actor(account), subject_id=account.id)
+    emit_event(message.type, subject, _billing_actor(account), subject_id=account.id)
 
 
-def _actor(account: Account) -> EventActor:
+def _billing_actor(account: Account) -> EventActor:
     return EventActor(account.id, account.name)

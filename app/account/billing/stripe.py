@@ -64,10 +64,10 @@ def _subscription_message(loaded: Mapping[str, Any], body: str) -> BillingMessag
     is_deleted = loaded["type"] == "customer.subscription.deleted"
     status = "canceled" if is_deleted else subscription.get("status")
     return BillingMessage(
-        **_common(loaded),
+        **_common_event_fields(loaded),
         body=body,
         account_id=_get_nested(subscription, "metadata", "account_id"),
-        plan=_plan(status, _get_nested(item, "price", "lookup_key")),
+        plan=_plan_of_price(status, _get_nested(item, "price", "lookup_key")),
         status=subscription.get("status"),
         current_period_end=period_end,
     )
@@ -82,7 +82,7 @@ def _invoice_message(loaded: Mapping[str, Any], body: str) -> BillingMessage:
     )
     account_ids = (_get_nested(invoice, *path) for path in paths)
     return BillingMessage(
-        **_common(loaded),
+        **_common_event_fields(loaded),
         body=body,
         account_id=next((id_ for id_ in account_ids if id_ is not None), None),
         invoice=Invoice(
@@ -95,7 +95,7 @@ def _invoice_message(loaded: Mapping[str, Any], body: str) -> BillingMessage:
     )
 
 
-def _common(loaded: Mapping[str, Any]) -> dict[str, Any]:
+def _common_event_fields(loaded: Mapping[str, Any]) -> dict[str, Any]:
     """The fields common to all of Stripe's events."""
     return {
         "source": PAYMENT_PROVIDER,
@@ -106,7 +106,7 @@ def _common(loaded: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _plan(status: str | None, lookup_key: str | None) -> str | None:
+def _plan_of_price(status: str | None, lookup_key: str | None) -> str | None:
     if status in _OFF_PLAN:
         return BASE_PLAN
     return lookup_key if status in _ON_PLAN else None

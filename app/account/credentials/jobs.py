@@ -59,13 +59,13 @@ def mail_expiring(most: int) -> int:
         credential.expiry_mailed_at = now
         assert credential.expires_at is not None
         if credential.expires_at - credential.created_at > _AHEAD:
-            mail = _values(credential) | {"name": name, "account_name": account_name}
+            mail = _expiry_event_values(credential) | {"name": name, "account_name": account_name}
             cause = f"{MAIL}:{credential.account_id}:{credential.id}"
             queue_mail(MAIL, email, cause=cause, values=mail, account_id=credential.account_id)
     return len(rows)
 
 
-def _values(credential: Credential) -> dict[str, Any]:
+def _expiry_event_values(credential: Credential) -> dict[str, Any]:
     return {
         "key_name": credential.name,
         "ends_with": credential.token_end,

@@ -31,7 +31,7 @@ me_bp = ApiBlueprint("me", __name__, url_prefix="/v1", description="The caller."
 )
 def read_caller(principal: Principal) -> Response:
     """Read the caller's account and person."""
-    return envelope.single(service.read_caller(principal))
+    return envelope.record_response(service.read_caller(principal))
 
 
 @bp.operation(
@@ -47,7 +47,7 @@ def verify_credential(principal: Principal) -> Response:
 
     If it is not valid, the response is 401 with `valid: false`.
     """
-    return envelope.bare(
+    return envelope.bare_response(
         {
             "valid": True,
             "type": principal.kind,

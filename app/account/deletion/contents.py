@@ -53,19 +53,19 @@ _DELETION: Final = "the account's deletion has one entry, at its end"
 _UNSYNCHRONIZED: Final = {"synchronize_session": False}
 
 
-def _count(model: type[Base], *conditions: ColumnElement[bool]) -> CompiledQuery:
+def _row_count_query(model: type[Base], *conditions: ColumnElement[bool]) -> CompiledQuery:
     return CompiledQuery(columns_of(model).add_columns(func.count()).where(*conditions))
 
 
 _COUNTS: Final = {
-    "projects": _count(Project),
-    "assets": _count(Asset),
-    "members": _count(Membership, Membership.joined_at.is_not(None)),
-    "invitations": _count(Membership, Membership.joined_at.is_(None)),
-    "api_keys": _count(Credential, Credential.kind == "api_key"),
-    "service_tokens": _count(Credential, Credential.kind == "service_token"),
-    "applications": _count(OAuthApplication),
-    "webhooks": _count(Webhook, Webhook.deleted_at.is_(None)),
+    "projects": _row_count_query(Project),
+    "assets": _row_count_query(Asset),
+    "members": _row_count_query(Membership, Membership.joined_at.is_not(None)),
+    "invitations": _row_count_query(Membership, Membership.joined_at.is_(None)),
+    "api_keys": _row_count_query(Credential, Credential.kind == "api_key"),
+    "service_tokens": _row_count_query(Credential, Credential.kind == "service_token"),
+    "applications": _row_count_query(OAuthApplication),
+    "webhooks": _row_count_query(Webhook, Webhook.deleted_at.is_(None)),
 }
 _NOUNS: Final = {
     "projects": "project",
@@ -118,7 +118,7 @@ def _end_access(account_id: str) -> None:
     only invited are deleted. From now on the deletion cannot be canceled, and if this is a command
     that is killed, the job continues.
     """
-    _make_due(_lock(account_id))
+    _make_due(_lock_account(account_id))
     _leave_sessions(account_id)
     for webhook in db.session.scalars(rows_of(account_id, Webhook).with_for_update()):
         webhook.enabled = False
@@ -135,16 +135,16 @@ def _end_access(account_id: str) -> None:
 
 def _delete_contents(account_id: str) -> Iterator[None]:
     """Delete large contents of an account in batches."""
-    for _ in chain.from_iterable(_batches(account_id)):
+    for _ in chain.from_iterable(_deletion_batches(account_id)):
         covered_by_other_entry(_DELETION)
         yield
 
 
-def _batches(account_id: str) -> Iterator[Iterator[None]]:
-    for webhook_id in _ids(account_id, Webhook):
+def _deletion_batches(account_id: str) -> Iterator[Iterator[None]]:
+    for webhook_id in _lock_row_ids(account_id, Webhook):
         logs = rows_of(account_id, DeliveryLog).where(DeliveryLog.webhook_id == webhook_id)
         yield delete_batches(DeliveryLog, logs)
-    for import_id in _ids(account_id, Import):
+    for import_id in _lock_row_ids(account_id, Import):
         features = rows_of(account_id, ImportFeature).where(ImportFeature.import_id == import_id)
         yield delete_batches(ImportFeature, features, byte_length(ImportFeature.geometry))
     yield delete_batches(ImportFile, rows_of(account_id, ImportFile), func.length(ImportFile.data))
@@ -165,7 +165,7 @@ def _delete_deliveries(account_id: str, keys: Sequence[tuple[str]]) -> Iterator[
     return delete_batches(Delivery, own)
 
 
-def _ids(account_id: str, model: type[Webhook] | type[Import]) -> Sequence[str]:
+def _lock_row_ids(account_id: str, model: type[Webhook] | type[Import]) -> Sequence[str]:
     return db.session.scalars(rows_of(account_id, model).with_only_columns(model.id)).all()
 
 
@@ -175,7 +175,7 @@ def _delete_rest(account_id: str) -> None:
     The entry is in the log of the instance, as the account's own is deleted too. The account is
     locked first, so that nothing is sealed meanwhile; the sealing job deletes later entries.
     """
-    write_entry("account.deleted", _lock(account_id), account_id=INSTANCE)
+    write_entry("account.deleted", _lock_account(account_id), account_id=INSTANCE)
     delete_rows(AuditCheckpoint, AuditCheckpoint.account_id == account_id)
     delete_rows(AuditEntry, AuditEntry.account_id == account_id)  # written meanwhile
     delete_rows(Mail, Mail.cause.contains(account_id, autoescape=True))
@@ -183,7 +183,7 @@ def _delete_rest(account_id: str) -> None:
     delete_rows(Account, Account.id == account_id)
 
 
-def _lock(account_id: str) -> Account:
+def _lock_account(account_id: str) -> Account:
     account = db.session.get(Account, account_id, populate_existing=True, with_for_update=True)
     if account is None:
         raise NotFound("This account is already deleted.")

@@ -10,7 +10,7 @@ from typing import Final
 
 from app.account.deletion.contents import delete_account
 from app.account.deletion.schedule import begin_deletion, due_accounts
-from app.audit.origin import Actor, Via, acting
+from app.audit.origin import Actor, Via, acting_as
 from app.db.transactions import transaction
 from app.http.errors import NotFound
 from app.jobs import shutdown
@@ -58,7 +58,7 @@ class _Deletion:
                 self._scheduler = self._scheduler or begin_deletion(self._account_id)
                 if self._scheduler is None:  # it was canceled just now
                     return False
-                with acting(self._scheduler, Via()):
+                with acting_as(self._scheduler, Via()):
                     self._steps = self._steps or delete_account(self._account_id)
                     self.is_done = next(self._steps, _NO_MORE) is _NO_MORE
         except NotFound:  # the command has just deleted it

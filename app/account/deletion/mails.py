@@ -22,7 +22,7 @@ def mail_scheduled(account: Account, by_email: str, people: Iterable[Any]) -> No
     """Tell people who scheduled the deletion of their account, and how to cancel it."""
     # The recipient may be working in another of their accounts.
     link = f"{current_app.config['SETTINGS'].public_url}/accounts/{account.slug}/deletion"
-    _mail(SCHEDULED, account, people, by_email=by_email, link=link)
+    _queue_deletion_mails(SCHEDULED, account, people, by_email=by_email, link=link)
 
 
 def mail_canceled(account: Account, by_email: str, people: Iterable[Any]) -> None:
@@ -31,29 +31,29 @@ def mail_canceled(account: Account, by_email: str, people: Iterable[Any]) -> Non
     Args:
         by_email: empty for the operator of the instance.
     """
-    _mail(CANCELED, account, people, by_email=by_email)
+    _queue_deletion_mails(CANCELED, account, people, by_email=by_email)
 
 
 def mail_deleted(account: Account, people: Iterable[Any]) -> None:
     """Tell people that their account is being deleted now."""
-    _mail(DELETED, account, people)
+    _queue_deletion_mails(DELETED, account, people)
 
 
 def mail_person_deleted(person: User) -> None:
     """Tell a person that they were deleted."""
     values = {"name": person.name}
-    queue_mail(PERSON_DELETED, person.email, cause=_cause(PERSON_DELETED), values=values)
+    queue_mail(PERSON_DELETED, person.email, cause=_mail_cause(PERSON_DELETED), values=values)
 
 
-def _mail(kind: str, account: Account, people: Iterable[Any], **more: Any) -> None:
+def _queue_deletion_mails(kind: str, account: Account, people: Iterable[Any], **more: Any) -> None:
     deletes_at = format_optional_time(account.deletes_at)
     for person in people:
         values = {"name": person.name, "account_name": account.name, "deletes_at": deletes_at}
         queue_mail(
-            kind, person.email, cause=_cause(kind), values=values | more, account_id=account.id
+            kind, person.email, cause=_mail_cause(kind), values=values | more, account_id=account.id
         )
 
 
-def _cause(kind: str) -> str:
+def _mail_cause(kind: str) -> str:
     """A cause for a mail, without the id of what is deleted: the mail's row outlives it."""
     return f"{kind}:{new_id('mail')}"

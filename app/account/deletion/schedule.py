@@ -47,14 +47,14 @@ def schedule_deletion(principal: Principal) -> None:
         Forbidden: the person is not an owner.
         Conflict: it is scheduled already.
     """
-    account = _lock(principal)
+    account = _lock_account(principal)
     if account.deletes_at is not None:
         raise Conflict(
             "deletion_scheduled", "account", "The deletion of this account is already scheduled."
         )
     account.deletes_at = clock.now() + DELETED_AFTER
     account.deletion_scheduled_by = principal.user_id
-    _audit("account.deletion_scheduled", account, None)
+    _log_deletion_change("account.deletion_scheduled", account, None)
     mail_scheduled(account, principal.user_email, members_in_roles(account.id, _NOTIFIED_ROLES))
 
 
@@ -65,12 +65,14 @@ def cancel_deletion(principal: Principal) -> None:
         Forbidden: the person is not an owner.
         Conflict: it is not scheduled, or has begun.
     """
-    _cancel(_lock(principal), principal.user_email)
+    _cancel_deletion(_lock_account(principal), principal.user_email)
 
 
 def cancel_by_operator(account_id: str) -> None:
     """Cancel the deletion of an account as the operator of the instance. Raises Conflict."""
-    _cancel(db.session.get_one(Account, account_id, with_for_update={"key_share": True}), "")
+    _cancel_deletion(
+        db.session.get_one(Account, account_id, with_for_update={"key_share": True}), ""
+    )
 
 
 def due_accounts() -> list[str]:
@@ -95,7 +97,7 @@ def begin_deletion(account_id: str) -> Actor | None:
     return Actor.person(scheduled_by, _DELETED_SINCE if scheduler is None else scheduler.email)
 
 
-def _cancel(account: Account, by_email: str) -> None:
+def _cancel_deletion(account: Account, by_email: str) -> None:
     before = account.deletes_at
     if before is None:
         raise Conflict(
@@ -108,17 +110,17 @@ def _cancel(account: Account, by_email: str) -> None:
             "The deletion has begun and can no longer be canceled.",
         )
     account.deletes_at = account.deletion_scheduled_by = None
-    _audit("account.deletion_canceled", account, before)
+    _log_deletion_change("account.deletion_canceled", account, before)
     mail_canceled(account, by_email, members_in_roles(account.id, _NOTIFIED_ROLES))
 
 
-def _audit(action: str, account: Account, before: datetime | None) -> None:
+def _log_deletion_change(action: str, account: Account, before: datetime | None) -> None:
     after = account.deletes_at
     times = {"from": format_optional_time(before), "to": format_optional_time(after)}
     write_entry(action, account, changes={"deletes_at": times})
 
 
-def _lock(principal: Principal) -> Account:
+def _lock_account(principal: Principal) -> Account:
     account = db.session.get_one(Account, principal.account_id, with_for_update={"key_share": True})
     check_owner(principal)
     return account

@@ -43,8 +43,8 @@ def allowed_actions(principal: Principal, role: str, member: Mapping[str, Any]) 
     """
     actor = ActingMember(principal.user_id, role, principal.may("admin"))
     member_id, current = member["id"], member["role"]
-    role_problem = _problem(check_role_change, actor, member_id, current, current)
-    removal_problem = _problem(check_removal, actor, member_id, current)
+    role_problem = _refusal_message(check_role_change, actor, member_id, current, current)
+    removal_problem = _refusal_message(check_removal, actor, member_id, current)
     if current == OWNER and is_only_owner(principal.account_id, member_id):
         role_problem = role_problem or LAST_OWNER
         removal_problem = removal_problem or LAST_OWNER
@@ -52,13 +52,13 @@ def allowed_actions(principal: Principal, role: str, member: Mapping[str, Any]) 
         new_role
         for new_role in ROLES
         if not role_problem
-        and not _problem(check_role_change, actor, member_id, current, new_role)
+        and not _refusal_message(check_role_change, actor, member_id, current, new_role)
         and (new_role != OWNER or member["joined_at"])
     )
     return AllowedActions(roles, role_problem, removal_problem)
 
 
-def _problem(check: Callable[..., None], *arguments: str | ActingMember) -> str:
+def _refusal_message(check: Callable[..., None], *arguments: str | ActingMember) -> str:
     """The message with which a rule forbids a change; empty if it allows it."""
     try:
         check(*arguments)

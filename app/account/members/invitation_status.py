@@ -50,10 +50,10 @@ class InvitationStatus(NamedTuple):
 
 def invitation_statuses(account_id: str) -> dict[str, InvitationStatus]:
     """The states of the account's invitations, by the ids of the invited people."""
-    return {row.user_id: _status(row) for row in _INVITED.all(account_id=account_id)}
+    return {row.user_id: _invitation_status(row) for row in _INVITED.all(account_id=account_id)}
 
 
-def _status(row: Any) -> InvitationStatus:
+def _invitation_status(row: Any) -> InvitationStatus:
     ends = row.invitation_expires_at
     has_ended = ends is not None and ends <= format_time(clock.now())
     return InvitationStatus(row.invited_at, ends, has_ended, _mail_state(row), row.error)

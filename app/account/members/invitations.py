@@ -18,7 +18,7 @@ from app.auth.tenant import columns_of
 from app.db.engines import insert_into
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
-from app.events.outbox import EventActor, emit
+from app.events.outbox import EventActor, emit_event
 from app.http.errors import Conflict, Detail, Forbidden, ValidationFailed
 from app.limits.plan_file import plan_of
 from app.mail.resolvers import Resolved, Resolver, is_over_mail_limit
@@ -33,7 +33,7 @@ from app.values import clock
 from app.values.command_name import canopy_command
 from app.values.email import email_problem
 from app.values.ids import new_id
-from app.values.text import fold, pluralize
+from app.values.text import fold_text, pluralize
 from config import Settings
 
 MAIL: Final = "invitation"
@@ -102,7 +102,7 @@ def send_invitation(principal: Principal, *, email: str, role: str) -> Invitatio
             has no seat left, or sign-up is closed and the person would be new here.
         Conflict: the person already belongs to the account.
     """
-    _validate(email, role)
+    _validate_invitation(email, role)
     account, actor = begin_change(principal)
     check_manages(actor)
     person = _find_person(email)
@@ -127,7 +127,7 @@ def send_invitation(principal: Principal, *, email: str, role: str) -> Invitatio
     link = _send_link(principal, account, membership, person)
     db.session.flush()
     member = Member(membership, person)
-    emit("member.invited", member.record, EventActor.of(principal))
+    emit_event("member.invited", member.record, EventActor.of(principal))
     member.audit("member.invited", principal, {"role": {"from": former, "to": role}})
     if is_new:
         count_member(account.id, 1)
@@ -163,12 +163,12 @@ def finish_joining(row: Any, now: datetime) -> AcceptedInvitation:
     db.session.execute(unverified.values(email_verified_at=now))
     account = db.session.get_one(Account, row.account_id)
     member = lock_member(account.id, row.user_id)
-    emit("member.joined", member.record, EventActor(account.id, account.name))
+    emit_event("member.joined", member.record, EventActor(account.id, account.name))
     member.audit("member.joined", None)
     return AcceptedInvitation(account.id, row.user_id)
 
 
-def _validate(email: str, role: str) -> None:
+def _validate_invitation(email: str, role: str) -> None:
     details = []
     if problem := email_problem(email):
         details.append(Detail("email", problem))
@@ -188,7 +188,7 @@ def _find_person(email: str) -> User | None:
 
 def _create_person(email: str) -> User:
     """Create a person without a password, or return the one of a concurrent invitation."""
-    now, key = clock.now(), fold(email)
+    now, key = clock.now(), fold_text(email)
     row = insert_into(User).values(
         id=new_id("user"),
         email=email,

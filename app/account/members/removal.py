@@ -15,7 +15,7 @@ from app.auth.people import is_registered
 from app.auth.tenant import columns_of, own_columns_of
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
-from app.events.outbox import EventActor, emit
+from app.events.outbox import EventActor, emit_event
 from app.http.errors import Conflict
 from app.models import Account, Membership, User
 from app.policy.permissions import OWNER
@@ -52,7 +52,7 @@ def end_membership(member: Member, actor: EventActor) -> Changes:
     account_id = member.membership.account_id
     changes = {"role": {"from": member.membership.role, "to": None}}
     restricted = revoke_access(account_id, member.person.id, None)
-    emit("member.removed", member.record, actor)
+    emit_event("member.removed", member.record, actor)
     db.session.delete(member.membership)
     count_member(account_id, -1)
     return {**changes, **restricted}
@@ -78,13 +78,13 @@ def leave_accounts(person: User) -> bool:
     Raises:
         Conflict: the person is the only owner of an account, or was just invited to another one.
     """
-    account_ids = _accounts_of(person)
+    account_ids = _account_ids_of_person(person)
     for account_id in account_ids:
-        _leave(person, account_id)
+        _leave_account(person, account_id)
     db.session.flush()
     if db.session.get(User, person.id, populate_existing=True, with_for_update=True) is None:
         return False
-    if not set(_accounts_of(person)) <= set(account_ids):
+    if not set(_account_ids_of_person(person)) <= set(account_ids):
         raise Conflict(
             "changed_meanwhile",
             "accounts",
@@ -109,7 +109,7 @@ def purge_invited(user_ids: Iterable[str]) -> None:
             db.session.execute(delete(User).where(User.id == user_id))
 
 
-def _leave(person: User, account_id: str) -> None:
+def _leave_account(person: User, account_id: str) -> None:
     lock = {"key_share": True}
     account = db.session.get(Account, account_id, with_for_update=lock)
     membership = find_membership(account_id, person.id)
@@ -124,7 +124,7 @@ def _leave(person: User, account_id: str) -> None:
     write_entry("member.removed", target_of_member(person), account_id=account_id, changes=changes)
 
 
-def _accounts_of(person: User) -> list[str]:
+def _account_ids_of_person(person: User) -> list[str]:
     return list(db.session.scalars(_OF_PERSON, {"own_user_id": person.id}))
 
 

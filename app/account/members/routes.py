@@ -49,7 +49,7 @@ def list_members(principal: Principal) -> Response:
 @bp.operation("GET", _ONE, needs="members:read", gives=(200, single_of(MemberSchema)))
 def read_member(principal: Principal, member_id: str) -> Response:
     """Read a member."""
-    return envelope.single(service.read_member(principal.account_id, member_id))
+    return envelope.record_response(service.read_member(principal.account_id, member_id))
 
 
 @bp.operation(
@@ -68,7 +68,7 @@ def invite_member(principal: Principal, values: dict[str, Any]) -> Response:
     """
     record = invitations.invite_member(principal, **values)
     location = f"/v1/account/members/{record['id']}"
-    return envelope.single(record, status=201, location=location)
+    return envelope.record_response(record, status=201, location=location)
 
 
 @bp.operation(
@@ -88,7 +88,7 @@ def update_member(
     name = service.read_member(principal.account_id, member_id)["name"]
     role = check_fixed(values, id=member_id, name=name).get("role")
     record = service.change_role(principal, member_id, role, if_match)
-    return envelope.single(record)
+    return envelope.record_response(record)
 
 
 @bp.operation(
@@ -103,4 +103,4 @@ def update_member(
 def remove_member(principal: Principal, member_id: str, if_match: IfMatch) -> Response:
     """Remove a member, or withdraw an invitation."""
     service.remove_member(principal, member_id, if_match)
-    return envelope.nothing()
+    return envelope.empty_response()

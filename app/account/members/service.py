@@ -14,7 +14,7 @@ from app.account.members.rules import LAST_OWNER, check_removal, check_role_chan
 from app.auth.principal import Principal
 from app.auth.tenant import columns_of
 from app.db.queries import CompiledQuery
-from app.events.outbox import EventActor, emit
+from app.events.outbox import EventActor, emit_event
 from app.http.errors import Conflict
 from app.http.etags import ANY, IfMatch
 from app.models import Membership, User
@@ -79,7 +79,7 @@ def change_role(
     member.membership.role = role
     changes = {"role": {"from": before, "to": role}}
     restricted = revoke_access(account.id, member_id, role) if is_lower(role, before) else {}
-    emit("member.updated", member.record, EventActor.of(principal), changes=changes)
+    emit_event("member.updated", member.record, EventActor.of(principal), changes=changes)
     member.audit("member.updated", principal, {**changes, **restricted})
     return member.record
 

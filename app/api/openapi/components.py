@@ -170,8 +170,8 @@ class CanopyApi(Api):  # type: ignore[misc]
         for name, component in COMPONENTS.items():
             self.spec.components.schema(name, component)
         for kind in REFUSALS.values():
-            self.spec.components.response(kind.__name__, _refusal(kind, ErrorSchema))
-        invalid = _refusal(errors.Unauthorized, InvalidCredentialSchema, valid=False)
+            self.spec.components.response(kind.__name__, _refusal_response(kind, ErrorSchema))
+        invalid = _refusal_response(errors.Unauthorized, InvalidCredentialSchema, valid=False)
         self.spec.components.response(INVALID_CREDENTIAL, invalid)
 
     def _register_etag_headers(self) -> None:
@@ -203,7 +203,9 @@ def header_refs(*names: str) -> dict[str, Any]:
     return {name: {"$ref": f"#/components/headers/{name}"} for name in names}
 
 
-def _refusal(kind: type[ApiError], schema: type[ma.Schema], **extra: Any) -> dict[str, Any]:
+def _refusal_response(
+    kind: type[ApiError], schema: type[ma.Schema], **extra: Any
+) -> dict[str, Any]:
     names = [*EVERYWHERE]
     names += ["WWW-Authenticate"] if kind.status == 401 else []
     names += ["Retry-After"] if kind.status in (429, 503) else []

@@ -40,7 +40,7 @@ def mark_deprecations(document: dict[str, Any]) -> dict[str, Any]:
 def _mark_operation(document: dict[str, Any], operation: dict[str, Any], row: Deprecation) -> None:
     marks = {"deprecated": True} | ({"x-sunset": row.sunset.isoformat()} if row.sunset else {})
     if row.name:
-        places = list(_places(document, operation, row.name))
+        places = list(_deprecated_descriptions(document, operation, row.name))
         if not places:
             raise LookupError(f"{row.operation} has no parameter or field {row.name}.")
         for place in places:
@@ -54,7 +54,9 @@ def _mark_operation(document: dict[str, Any], operation: dict[str, Any], row: De
             response["headers"] = response.get("headers", {}) | header_refs(*HEADERS)
 
 
-def _places(document: dict[str, Any], operation: dict[str, Any], name: str) -> list[dict[str, Any]]:
+def _deprecated_descriptions(
+    document: dict[str, Any], operation: dict[str, Any], name: str
+) -> list[dict[str, Any]]:
     """The descriptions of the parameters and body fields with this name."""
     parameters = operation.get("parameters", ())
     places = [parameter for parameter in parameters if parameter.get("name") == name]

@@ -35,7 +35,7 @@ _RING: Final = {
 _RINGS: Final = {"type": "array", "minItems": 1, "items": _RING}
 
 
-def _geometry(kind: str, description: str, coordinates: dict[str, Any]) -> dict[str, Any]:
+def _geometry_schema(kind: str, description: str, coordinates: dict[str, Any]) -> dict[str, Any]:
     return {
         "type": "object",
         "description": description,
@@ -53,8 +53,8 @@ COMPONENTS: Final[dict[str, dict[str, Any]]] = {
         "maxItems": 3,
         "items": {"type": "number"},
     },
-    "Point": _geometry("Point", "A GeoJSON Point.", _POSITION),
-    "Polygon": _geometry(
+    "Point": _geometry_schema("Point", "A GeoJSON Point.", _POSITION),
+    "Polygon": _geometry_schema(
         "Polygon",
         (
             "A GeoJSON Polygon: the exterior ring, then its holes. The last "
@@ -62,7 +62,7 @@ COMPONENTS: Final[dict[str, dict[str, Any]]] = {
         ),
         _RINGS,
     ),
-    "MultiPolygon": _geometry(
+    "MultiPolygon": _geometry_schema(
         "MultiPolygon",
         "A GeoJSON MultiPolygon: several parts, each like the coordinates of a Polygon.",
         {"type": "array", "minItems": 1, "items": _RINGS},

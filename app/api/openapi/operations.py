@@ -74,8 +74,8 @@ def describe_operation(blueprint: Any, run: Callable[..., Any], contract: Contra
     status, schema = contract.gives
     documented = blueprint.doc(
         operationId=run.__name__,
-        responses=_refusals(contract),
-        security=_security(contract.needs),
+        responses=_refusal_responses(contract),
+        security=_security_requirements(contract.needs),
         **{"x-permission": contract.needs},
     )(run)
     named = header_refs(*_success_headers(contract))
@@ -155,7 +155,7 @@ def _permission_sentence(needs: str) -> str:
     return f"Requires the permission {OR.join(sentences)}."
 
 
-def _refusals(contract: Contract) -> dict[str, Any]:
+def _refusal_responses(contract: Contract) -> dict[str, Any]:
     """The responses other than success, by status."""
     refused = {400, 401, 413, 415, 429, 500, 503}
     refused |= {403} if contract.needs != ANY_CREDENTIAL else set()
@@ -198,7 +198,7 @@ def _success_headers(contract: Contract) -> list[str]:
     return names
 
 
-def _security(needs: str) -> list[dict[str, list[str]]]:
+def _security_requirements(needs: str) -> list[dict[str, list[str]]]:
     """The credentials of an operation; OAuth tokens with the required scope."""
     choices: list[dict[str, list[str]]] = [{name: []} for name in SECURITY]
     if scopes := [name for name in needs.split(OR) if name in SCOPES]:

@@ -29,7 +29,7 @@ class LoggedActor(NamedTuple):
 
 def list_actors(account_id: str, most: int) -> list[LoggedActor]:
     """Return at most ``most`` actors of an account's log."""
-    return [_actor(*row) for row in _read(account_id, most)]
+    return [_logged_actor(*row) for row in _read_newest_entries(account_id, most)]
 
 
 def find_actors(account_id: str, name: str, most: int) -> list[LoggedActor]:
@@ -38,26 +38,26 @@ def find_actors(account_id: str, name: str, most: int) -> list[LoggedActor]:
     # Parsing all of them takes seconds.
     likely = (
         row
-        for row in _read(account_id, most)
+        for row in _read_newest_entries(account_id, most)
         if in_json in row[1].decode(errors="replace").casefold()
     )
-    actors = (_actor(*row) for row in likely)
+    actors = (_logged_actor(*row) for row in likely)
     return [actor for actor in actors if folded in (actor.label.casefold(), actor.id)]
 
 
-def _read(account_id: str, most: int) -> list[tuple[Any, ...]]:
+def _read_newest_entries(account_id: str, most: int) -> list[tuple[Any, ...]]:
     """Return the id of each actor, and the body of their newest entry."""
     return _ACTORS.tuples(account_id=account_id, most=most)
 
 
-def _actor(actor_id: str, body: bytes) -> LoggedActor:
+def _logged_actor(actor_id: str, body: bytes) -> LoggedActor:
     entry = read_body(body)
     if entry is None:
         return LoggedActor(actor_id, "", actor_id)
     return LoggedActor(actor_id, entry["actor"]["type"], entry["actor"]["label"])
 
 
-def _actors() -> CompiledQuery:
+def _actors_query() -> CompiledQuery:
     first = select(literal(1).label("number"), _LAST.scalar_subquery().label("id"))
     ids = first.cte("found", recursive=True)
     before = _LAST.where(AuditEntry.actor_id < ids.c.id).scalar_subquery()
@@ -68,4 +68,4 @@ def _actors() -> CompiledQuery:
     return CompiledQuery(select(ids.c.id, body.label("body")).where(ids.c.id.is_not(None)))
 
 
-_ACTORS = _actors()
+_ACTORS = _actors_query()

@@ -30,7 +30,7 @@ from app.audit.proof.findings import UNREADABLE
 from app.auth.tenant import columns_of
 from app.db.queries import CompiledQuery
 from app.formats.writers.delimited import csv_line
-from app.formats.writers.source import blocks
+from app.formats.writers.source import byte_blocks
 from app.models import AuditEntry
 from app.values import clock
 from app.values.records import Record
@@ -95,13 +95,13 @@ def write_file(
         format_name: one of ``FORMATS``.
     """
     if format_name == "csv":
-        return blocks(_csv(_rows(app, account_id, query)))
+        return byte_blocks(_csv_lines(_matching_entries(app, account_id, query)))
     filters = filters_of(query)
     if not filters:
-        return blocks(line + b"\n" for line in proof_lines(app, account_id))
-    head = dumps(_head(account_id, [], filters))
-    lines = (_line(*row) + b"\n" for row in _rows(app, account_id, query))
-    return blocks(chain([head + b"\n"], lines))
+        return byte_blocks(line + b"\n" for line in proof_lines(app, account_id))
+    head = dumps(_file_head(account_id, [], filters))
+    lines = (_entry_line(*row) + b"\n" for row in _matching_entries(app, account_id, query))
+    return byte_blocks(chain([head + b"\n"], lines))
 
 
 def filters_of(query: EntryQuery) -> dict[str, str]:
@@ -116,7 +116,7 @@ def proof_lines(app: Flask, account_id: str) -> Iterator[bytes]:
     """Yield the lines of the whole log: a head, each checkpoint followed by its entries, the
     entries that are not sealed, an end. ``docs/audit-log.md`` describes them."""
     read = ContextReader(app)
-    yield dumps(_head(account_id, read(list_keys), {}))
+    yield dumps(_file_head(account_id, read(list_keys), {}))
     number: int | None = None
     checkpoints = entries = last = 0
     while checkpoint := read(next_checkpoint, account_id, number):
@@ -129,16 +129,16 @@ def proof_lines(app: Flask, account_id: str) -> Iterator[bytes]:
         yield dumps({"checkpoint": checkpoint._asdict()})
         for entry_id, body in batch:
             entries += 1
-            yield _line(entry_id, body)
+            yield _entry_line(entry_id, body)
         last = checkpoint.last
     yield dumps({"not_sealed": {"after": last}})
     for entry_id, body in _unsealed_rows(read, account_id, last):
         entries += 1
-        yield _line(entry_id, body)
+        yield _entry_line(entry_id, body)
     yield dumps({"end": {"checkpoints": checkpoints, "entries": entries}})
 
 
-def _line(entry_id: str, body: bytes) -> bytes:
+def _entry_line(entry_id: str, body: bytes) -> bytes:
     """Return the line of an entry.
 
     An unreadable one could be mistaken for another line of the file. Its line says that it is
@@ -174,23 +174,23 @@ def _unsealed_rows(read: ContextReader, account_id: str, last: int) -> Iterator[
         values["after"] = rows[-1][0]
 
 
-def _rows(app: Flask, account_id: str, query: EntryQuery) -> Iterator[tuple[Any, ...]]:
+def _matching_entries(app: Flask, account_id: str, query: EntryQuery) -> Iterator[tuple[Any, ...]]:
     """Yield the id and the text of each entry that matches a query."""
     read, values = ContextReader(app), entry_parameters(account_id, query)
-    statement, values["after"] = _filtered(EntryStatementFilters.of(values)), ""
+    statement, values["after"] = _filtered_entries_query(EntryStatementFilters.of(values)), ""
     while rows := read(statement.tuples, **values):
         yield from rows
         values["after"] = values["since_id"] = rows[-1][0]
 
 
 @cache
-def _filtered(filters: EntryStatementFilters) -> CompiledQuery:
+def _filtered_entries_query(filters: EntryStatementFilters) -> CompiledQuery:
     rows = filtered_entries(AuditEntry.id.expression, filters).add_columns(BODY)
     rows = rows.where(AuditEntry.id > bindparam("after"))
     return CompiledQuery(rows.order_by(AuditEntry.id).limit(_AT_ONCE))
 
 
-def _head(account_id: str, keys: list[dict[str, Any]], filters: dict[str, str]) -> Record:
+def _file_head(account_id: str, keys: list[dict[str, Any]], filters: dict[str, str]) -> Record:
     about = {
         "format": proof.FORMAT,
         "version": VERSION,
@@ -202,23 +202,26 @@ def _head(account_id: str, keys: list[dict[str, Any]], filters: dict[str, str]) 
     return {"audit_log": about}
 
 
-def _csv(rows: Iterator[tuple[Any, ...]]) -> Iterator[bytes]:
+def _csv_lines(rows: Iterator[tuple[Any, ...]]) -> Iterator[bytes]:
     yield csv_line(HEADINGS)
     for _, body in rows:
         if (entry := read_body(body)) is not None:
-            yield csv_line(_cells(entry))
+            yield csv_line(_escaped_cells(entry))
 
 
-def _cells(entry: dict[str, Any]) -> list[Any]:
+def _escaped_cells(entry: dict[str, Any]) -> list[Any]:
     """The columns, with control characters, which a terminal would obey, escaped as in JSON."""
-    return [_escape(cell) if isinstance(cell, str) else cell for cell in _columns(entry)]
+    return [
+        _escape_control_characters(cell) if isinstance(cell, str) else cell
+        for cell in _entry_cells(entry)
+    ]
 
 
-def _escape(text: str) -> str:
+def _escape_control_characters(text: str) -> str:
     return _CONTROL.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
-def _columns(entry: dict[str, Any]) -> list[Any]:
+def _entry_cells(entry: dict[str, Any]) -> list[Any]:
     via = dict(entry["via"])
     if via["application"]:
         via["application"] = via["application"]["id"]

@@ -24,7 +24,7 @@ from app.audit.log.filters import (
 from app.auth.tenant import columns_of
 from app.db.queries import CompiledQuery, reading_engine
 from app.db.search_index import page_of
-from app.lists.log_counts import count_entries
+from app.lists.log_counts import count_log_entries
 from app.lists.logs import latest_rows
 from app.lists.pages import newest_first, page_rows
 from app.models import AuditEntry
@@ -52,22 +52,26 @@ class LatestEntries(NamedTuple):
 
 def list_entries(account_id: str, query: EntryQuery) -> tuple[list[Fragment], int]:
     """Return the entries of one page, and the total of all pages."""
-    rows, total = _rows(query, entry_parameters(account_id, query))
+    rows, total = _read_entry_rows(query, entry_parameters(account_id, query))
     return [Fragment(body) for _, body in rows if read_body(body) is not None], total
 
 
-def _rows(query: EntryQuery, values: dict[str, Any]) -> tuple[Iterable[tuple[Any, ...]], int]:
+def _read_entry_rows(
+    query: EntryQuery, values: dict[str, Any]
+) -> tuple[Iterable[tuple[Any, ...]], int]:
     filters = EntryStatementFilters.of(values)
     if not any(filters):
         skipped = (query.page - 1) * query.per_page
         rows = _PAGE_OF_ALL.tuples(**values, size=query.per_page, skipped=skipped)
-        return rows, _total(values)
-    total = count_entries(LOG, values)
+        return rows, _total_entries(values)
+    total = count_log_entries(LOG, values)
     page = page_rows(
         query.page,
         query.per_page,
         total,
-        lambda span: _page(reading_engine().dialect.name, filters, backwards=span.backwards),
+        lambda span: _entries_page_query(
+            reading_engine().dialect.name, filters, backwards=span.backwards
+        ),
         values,
     )
     return page, total
@@ -81,24 +85,26 @@ def list_latest(account_id: str, query: EntryQuery, before: str | None = None) -
     """
     values = entry_parameters(account_id, query, before)
     tested = [name for name in INDEXED if name in values][1:]
-    page = latest_rows(LOG, values, query.per_page, _latest, tested=tested)
+    page = latest_rows(LOG, values, query.per_page, _latest_entries_query, tested=tested)
     entries = [entry for _, body in page.rows if (entry := read_body(body)) is not None]
     return LatestEntries(entries, page.before, page.is_cut)
 
 
-def _total(values: dict[str, Any]) -> int:
+def _total_entries(values: dict[str, Any]) -> int:
     """Return the number of all entries. The numbers of sealed ones are consecutive, and the oldest
     are deleted first, so that they need not be counted."""
     oldest, newest, waiting = _NUMBERS.tuples(**values)[0]
     return int(waiting if newest is None else newest - oldest + 1 + waiting)
 
 
-def _latest(filters: EntryStatementFilters) -> CompiledQuery:
-    return _page(reading_engine().dialect.name, filters, backwards=False)
+def _latest_entries_query(filters: EntryStatementFilters) -> CompiledQuery:
+    return _entries_page_query(reading_engine().dialect.name, filters, backwards=False)
 
 
 @cache
-def _page(dialect: str, filters: EntryStatementFilters, *, backwards: bool) -> CompiledQuery:
+def _entries_page_query(
+    dialect: str, filters: EntryStatementFilters, *, backwards: bool
+) -> CompiledQuery:
     rows = columns_of(AuditEntry, AuditEntry.id).add_columns(BODY)
     return newest_first(
         filtered_entries(_KEY, filters), rows, (_KEY,), dialect, backwards=backwards

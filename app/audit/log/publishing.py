@@ -48,14 +48,14 @@ def publish_batch(checkpoint: Checkpoint, bodies: Sequence[bytes]) -> None:
     name = db.session.scalars(select(Account.name).where(Account.id == checkpoint.account_id)).one()
     actor = EventActor(checkpoint.account_id, name)
     if of_entries:
-        emit_many("audit.entry", _entries(checkpoint.first, bodies), actor, of_entries)
+        emit_many("audit.entry", _numbered_entries(checkpoint.first, bodies), actor, of_entries)
     if of_checkpoints:
         # By its key: events with the account as the subject are about usage and billing.
         subject = (checkpoint.key_id, record_of(checkpoint))
         emit_many("audit.checkpoint", [subject], actor, of_checkpoints)
 
 
-def _entries(first: int, bodies: Sequence[bytes]) -> Iterator[tuple[str, dict[str, Any]]]:
+def _numbered_entries(first: int, bodies: Sequence[bytes]) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield (id, entry with its number)."""
     for number, body in enumerate(bodies, first):
         entry = loads_own(body)

@@ -58,8 +58,10 @@ def delete_oldest(account_id: str) -> int | None:
     if not take_lock(f"prune {account_id}"):
         return None  # another process deletes it
     limit = clock.format_time(_expired_before())
-    batches = list(takewhile(lambda batch: batch.sealed_at < limit, _oldest(account_id)))
-    return _delete(account_id, batches) if batches else None
+    batches = list(
+        takewhile(lambda batch: batch.sealed_at < limit, _lock_oldest_checkpoints(account_id))
+    )
+    return _delete_oldest_entries(account_id, batches) if batches else None
 
 
 def _expired_before() -> datetime:
@@ -67,13 +69,13 @@ def _expired_before() -> datetime:
     return clock.now() - timedelta(days=settings.audit_days)
 
 
-def _oldest(account_id: str) -> list[Checkpoint]:
+def _lock_oldest_checkpoints(account_id: str) -> list[Checkpoint]:
     """The oldest checkpoints whose entries are not deleted, with a lock."""
     own = checkpoints_in_transaction(account_id).where(_HAS_ENTRIES)
     return fetch_checkpoints(own.order_by(AuditCheckpoint.number).limit(_AT_ONCE).with_for_update())
 
 
-def _delete(account_id: str, batches: list[Checkpoint]) -> int:
+def _delete_oldest_entries(account_id: str, batches: list[Checkpoint]) -> int:
     first, last = batches[0].first, batches[-1].last
     numbers = [batch.number for batch in batches]
     own = AuditCheckpoint.account_id == account_id, AuditCheckpoint.number.in_(numbers)

@@ -54,12 +54,12 @@ def list_audit_log(principal: Principal, values: dict[str, Any]) -> Response:
     format_name = values.pop("format", None)
     query = EntryQuery(**values)
     if format_name is not None:
-        return _file(principal.account_id, format_name, query)
+        return _log_file_response(principal.account_id, format_name, query)
     records, total = listing.list_entries(principal.account_id, query)
-    return envelope.page(records, total=total, number=query.page, size=query.per_page)
+    return envelope.page_response(records, total=total, number=query.page, size=query.per_page)
 
 
-def _file(account_id: str, format_name: str, query: EntryQuery) -> Response:
+def _log_file_response(account_id: str, format_name: str, query: EntryQuery) -> Response:
     def write_entry() -> None:
         with transaction():
             service.write_export_entry(account_id, format_name, query)
@@ -81,7 +81,9 @@ def list_audit_checkpoints(principal: Principal, values: dict[str, Any]) -> Resp
     or cut off.
     """
     records, total = checkpoints.list_checkpoints(principal.account_id, **values)
-    return envelope.page(records, total=total, number=values["page"], size=values["per_page"])
+    return envelope.page_response(
+        records, total=total, number=values["page"], size=values["per_page"]
+    )
 
 
 @bp.operation("GET", "/keys", needs="admin", gives=(200, whole_of(AuditKeySchema)))
@@ -93,4 +95,4 @@ def list_audit_keys(_: Principal) -> Response:
 @bp.operation("GET", "/<entry_id>", needs="admin", gives=(200, single_of(AuditEntrySchema)))
 def read_audit_entry(principal: Principal, entry_id: str) -> Response:
     """Read an entry of the audit log."""
-    return envelope.single(service.read_entry(principal.account_id, entry_id))
+    return envelope.record_response(service.read_entry(principal.account_id, entry_id))

@@ -35,7 +35,7 @@ _VIA: Final[dict[str, Any]] = {
 }
 
 
-def _description(text: str) -> dict[str, Any]:
+def _described(text: str) -> dict[str, Any]:
     return {"required": True, "allow_none": True, "metadata": {"description": text}}
 
 
@@ -57,12 +57,12 @@ class AuditApplicationSchema(OutputSchema):
 class AuditViaSchema(OutputSchema):
     """The way in which it was done. Members that do not apply are null."""
 
-    credential = fields.String(**_description("The beginning and the end of the key or token."))
+    credential = fields.String(**_described("The beginning and the end of the key or token."))
     application = fields.Nested(AuditApplicationSchema, required=True, allow_none=True)
     request_id = fields.String(required=True, allow_none=True)
     ip = fields.String(required=True, allow_none=True)
-    user_agent = fields.String(**_description("For a command, its name."))
-    import_id = fields.String(**_description("The import to which it belongs."))
+    user_agent = fields.String(**_described("For a command, its name."))
+    import_id = fields.String(**_described("The import to which it belongs."))
 
 
 class AuditTargetSchema(OutputSchema):

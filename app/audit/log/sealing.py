@@ -22,7 +22,7 @@ from app.audit.proof.checkpoint import Checkpoint
 from app.auth.tenant import columns_of, select_of_all_accounts
 from app.db.extensions import db
 from app.db.queries import CompiledQuery, reading_connection
-from app.db.search_index import fence, id_values, is_among_ids
+from app.db.search_index import fenced_rows, id_values, is_among_ids
 from app.db.transactions import insert_row
 from app.maintenance.history_bytes import note_history
 from app.models import Account, AuditCheckpoint, AuditEntry
@@ -108,7 +108,7 @@ class AccountSealer:
             signature="",
             entry_hashes="".join(proof.entry_hash(row.body) for row in batch),
         )
-        signed = proof.sign(key[1], unsigned)
+        signed = proof.sign_checkpoint(key[1], unsigned)
         row = signed._asdict() | {"sealed_at": clock.parse_time(unsigned.sealed_at)}
         insert_row(AuditCheckpoint, row)
         note_history(self.account_id, len(batch), sum(len(entry.body) for entry in batch))
@@ -134,11 +134,11 @@ class AccountSealer:
             "ids": id_values([row.id for row in batch], dialect),
             "before": first - 1,
         }
-        if len(db.session.execute(_numbering(dialect), values).all()) != len(batch):
+        if len(db.session.execute(_numbering_update(dialect), values).all()) != len(batch):
             raise AlreadySealed
 
 
-def accounts_with_waiting() -> list[str]:
+def accounts_with_unsealed_entries() -> list[str]:
     """The accounts, and the instance, with entries that are not sealed.
 
     They are shuffled, as a run may not come to the last.
@@ -166,10 +166,10 @@ def _last_checkpoint(account_id: str) -> Checkpoint | None:
 
 
 @cache
-def _numbering(dialect: str) -> Any:
+def _numbering_update(dialect: str) -> Any:
     """An UPDATE that numbers entries in order of id, and returns the ids of those that waited."""
     table = AuditEntry.__table__.c
-    named = fence([table.id, table.account_id, table.number], is_among_ids(table.id, dialect))
+    named = fenced_rows([table.id, table.account_id, table.number], is_among_ids(table.id, dialect))
     place = func.row_number().over(order_by=named.c.id) + bindparam("before")
     numbered = (
         select(named.c.id, place.label("number"))

@@ -73,16 +73,16 @@ def entry_hash(body: bytes) -> str:
 def checkpoint_hash(checkpoint: Checkpoint) -> str:
     """The correct ``hash``, which covers the entries and all earlier checkpoints."""
     identity = (checkpoint.account_id, checkpoint.number, checkpoint.first, checkpoint.last)
-    text = _text(*identity, checkpoint.previous_hash, checkpoint.entry_hashes)
+    text = _signed_text(*identity, checkpoint.previous_hash, checkpoint.entry_hashes)
     return hashlib.sha256(text).hexdigest()
 
 
 def signed_text(checkpoint: Checkpoint) -> bytes:
     """The text to sign: all other fields. ``hash`` covers the entries."""
-    return _text(*checkpoint[: Checkpoint._fields.index("signature")])
+    return _signed_text(*checkpoint[: Checkpoint._fields.index("signature")])
 
 
-def sign(key: Ed25519PrivateKey, checkpoint: Checkpoint) -> Checkpoint:
+def sign_checkpoint(key: Ed25519PrivateKey, checkpoint: Checkpoint) -> Checkpoint:
     """The checkpoint with its hash and its signature."""
     hashed = checkpoint._replace(hash=checkpoint_hash(checkpoint))
     signature = key.sign(signed_text(hashed))
@@ -145,5 +145,5 @@ def _is_valid(name: str, value: Any) -> bool:
     return isinstance(value, str) and _WORD.fullmatch(value) is not None
 
 
-def _text(*words: object) -> bytes:
+def _signed_text(*words: object) -> bytes:
     return " ".join(map(str, (FORMAT, *words))).encode()

@@ -34,7 +34,9 @@ class Difference(NamedTuple):
     entry: FileEntry | None
 
 
-def differences(expected: Sequence[str], entries: Sequence[FileEntry]) -> Iterator[Difference]:
+def entry_differences(
+    expected: Sequence[str], entries: Sequence[FileEntry]
+) -> Iterator[Difference]:
     """Yield the differences between the entries of a file and those that were sealed.
 
     An unknown entry in the place of a missing one counts as changed.
@@ -47,9 +49,9 @@ def differences(expected: Sequence[str], entries: Sequence[FileEntry]) -> Iterat
         return
     surplus, lacking = Counter(hashes), Counter(expected)
     surplus, lacking = surplus - lacking, lacking - surplus
-    common, foreign = _split(hashes, surplus)
+    common, foreign = _split_hashes(hashes, surplus)
     places_of = {text: place for place, text in enumerate(expected)}
-    sealed, missing = _split(expected, lacking)
+    sealed, missing = _split_hashes(expected, lacking)
     for place, position in zip(sealed, common, strict=True):
         if expected[place] != hashes[position]:
             yield Difference("moved", places_of[hashes[position]], entries[position])
@@ -60,7 +62,9 @@ def differences(expected: Sequence[str], entries: Sequence[FileEntry]) -> Iterat
             yield Difference(kind, place, entry)
 
 
-def _split(hashes: Sequence[str], excluded: Counter[str]) -> tuple[list[int], dict[int, list[int]]]:
+def _split_hashes(
+    hashes: Sequence[str], excluded: Counter[str]
+) -> tuple[list[int], dict[int, list[int]]]:
     """Return (places of the hashes not in ``excluded``, places of the others by their rank).
 
     The rank is the number of hashes before them that are not in ``excluded``.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
-from app.values.text import printable
+from app.values.text import printable_text
 
 # The kinds, with the beginning of their messages. Those in INFORMATION are not problems.
 KINDS: Final[dict[str, str]] = {
@@ -71,4 +71,4 @@ class Finding(NamedTuple):
         ]
         where = f" ({', '.join(places)})" if places else ""
         detail = f": {self.detail}" if self.detail else ""
-        return printable(f"{KINDS[self.kind]}{where}{detail}.")
+        return printable_text(f"{KINDS[self.kind]}{where}{detail}.")

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from app.audit.proof import checkpoint as proof
 from app.audit.proof.checkpoint import Checkpoint
-from app.audit.proof.comparing import Batch, FileEntry, differences
+from app.audit.proof.comparing import Batch, FileEntry, entry_differences
 from app.audit.proof.findings import UNREADABLE, Finding
 
 LONGEST_LINE: Final = 16 * 1024 * 1024  # bytes
@@ -70,7 +70,7 @@ class Verifier:
         self._line += 1
         if self._is_refused:
             return
-        record = _parse(line)
+        record = _parse_line(line)
         if self._line == 1:
             yield from self._begin(line, record)
         elif self._is_over:
@@ -226,7 +226,7 @@ class Verifier:
         if self._batch is None:
             return
         (checkpoint, batch), self._batch = self._batch, None
-        for kind, place, entry in differences(batch.expected, batch.entries):
+        for kind, place, entry in entry_differences(batch.expected, batch.entries):
             yield Finding(
                 f"entry_{kind}",
                 line=entry.line if entry else None,
@@ -265,7 +265,7 @@ def verify_lines(lines: Iterable[bytes], verifier: Verifier) -> Iterator[Finding
     yield from verifier.end()
 
 
-def _parse(line: bytes) -> dict[str, Any] | None:
+def _parse_line(line: bytes) -> dict[str, Any] | None:
     try:
         record = json.loads(line)
     except (ValueError, RecursionError):

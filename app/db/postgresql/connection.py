@@ -77,7 +77,7 @@ class LimitedConnection(psycopg.Connection[Any]):
                 canceled commit that waits for a standby would look like a success.
         """
         if self.is_reading and (clock := processor_clock.current()) is not None:
-            gen = _watched(self, gen, clock)
+            gen = _watched_exchange(self, gen, clock)
         try:
             return super().wait(gen, interval, self.reply_seconds if timeout is None else timeout)
         except psycopg.errors._WaitTimeout as error:
@@ -121,7 +121,9 @@ class LimitedConnection(psycopg.Connection[Any]):
         return bool(row and row[0])
 
 
-def _watched(connection: LimitedConnection, gen: PQGen[T], clock: ProcessorClock) -> PQGen[T]:
+def _watched_exchange(
+    connection: LimitedConnection, gen: PQGen[T], clock: ProcessorClock
+) -> PQGen[T]:
     """Wrap the exchange of a statement with PostgreSQL. It is canceled if its request may not go
     on.
 
@@ -161,7 +163,7 @@ def engine_options(settings: Settings) -> dict[str, Any]:
         config.SettingsError: DATABASE_URL is malformed, or has an option that libpq does not know,
             or a ``connect_timeout`` that is no number.
     """
-    parameters = _parameters(settings.database_url)
+    parameters = _url_parameters(settings.database_url)
     limits = {name: value for name, value in NETWORK_LIMITS.items() if name not in parameters}
     # Prepared statements belong to the server's connection, which transactions share.
     is_shared = settings.pgbouncer_pool_mode == "transaction"
@@ -174,7 +176,7 @@ def engine_options(settings: Settings) -> dict[str, Any]:
     }
 
 
-def _parameters(url: str) -> Mapping[str, Any]:
+def _url_parameters(url: str) -> Mapping[str, Any]:
     """Return the parameters in a URL, by libpq's names."""
     try:
         dialect: Any = postgresql.psycopg.dialect
@@ -188,7 +190,7 @@ def _parameters(url: str) -> Mapping[str, Any]:
     raise SettingsError(f"DATABASE_URL cannot be used: {reason}.")
 
 
-def prepare(
+def limit_connections(
     engine: Engine,
     settings: Settings,
     server: KnownServer,
@@ -225,7 +227,7 @@ def prepare(
     event.listen(engine, "handle_error", _leave_read_only)
     event.listen(engine, "checkout", lambda connection, *_: server.check(connection.opened_at))
     if check_tables is not None:
-        event.listen(engine, "checkout", partial(_begin, check_tables))
+        event.listen(engine, "checkout", partial(_begin_checked, check_tables))
     else:
         event.listen(engine, "checkout", _follow_clock)
     if is_shared:
@@ -238,7 +240,7 @@ def _leave_read_only(context: ExceptionContext) -> None:
         context.is_disconnect = True
 
 
-def _begin(check_tables: CheckTables, connection: LimitedConnection, *_: object) -> None:
+def _begin_checked(check_tables: CheckTables, connection: LimitedConnection, *_: object) -> None:
     """Begin the transaction of a change, and check the tables, which stay locked until its end. If
     the connection is dead, let the pool replace it."""
     try:

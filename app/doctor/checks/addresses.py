@@ -18,11 +18,11 @@ _SECONDS: Final = 5.0  # for a response
 _HTTPS_ONLY: Final = "Strict-Transport-Security"  # in responses to requests by https
 
 
-def port(settings: Settings) -> Iterator[Finding]:
+def check_port(settings: Settings) -> Iterator[Finding]:
     """Check that a service responds on the port, or nothing does."""
     url = default_url(settings.host, settings.port)
     try:
-        status, _ = _health(url)
+        status, _ = _request_health(url)
     except EgressError as error:
         if error.reason is FailureReason.REFUSED:
             yield ok(f"port {settings.port} is free: no service runs here")
@@ -46,7 +46,7 @@ def public_url(settings: Settings) -> Iterator[Finding]:
         yield ok("PUBLIC_URL is unset: links lead to where each request came")
         return
     try:
-        status, headers = _health(url)
+        status, headers = _request_health(url)
     except EgressError as error:
         yield warning(
             f"{url} does not respond to this machine: {error}",
@@ -70,7 +70,7 @@ def public_url(settings: Settings) -> Iterator[Finding]:
         yield ok(f"{url} responds")
 
 
-def _health(url: str) -> tuple[int, Message]:
+def _request_health(url: str) -> tuple[int, Message]:
     """Return the status and the headers of a service's /healthz. Raises EgressError."""
     attempt = Attempt(Deadline(_SECONDS))
     with (

@@ -27,7 +27,7 @@ _WAITING: Final = (
 )
 
 
-def sealed(connection: Connection) -> Iterator[Finding]:
+def check_sealing(connection: Connection) -> Iterator[Finding]:
     """Report entries that have waited for an hour, and unreadable entries, which are never
     sealed."""
     late_before = first_id("audit_entry", clock.now() - _LATE)

@@ -8,7 +8,7 @@ from typing import Final
 
 from sqlalchemy import Connection
 
-from app.doctor.counters import WrongCounters, wrong_counters, wrong_histories
+from app.doctor.counters import WrongCounters, wrong_counters, wrong_history_counters
 from app.doctor.derived import wrong_rows
 from app.doctor.findings import Finding, ok, problem, warning
 from app.maintenance.sealed_values import sealed_values
@@ -21,20 +21,20 @@ SAMPLE: Final = 200  # rows of a table
 _SHOWN: Final = 3
 
 
-def counters(connection: Connection) -> Iterator[Finding]:
+def check_counters(connection: Connection) -> Iterator[Finding]:
     """Check that the counters of each account match its rows."""
-    wrong = [*wrong_counters(connection), *wrong_histories(connection)]
+    wrong = [*wrong_counters(connection), *wrong_history_counters(connection)]
     if not wrong:
         yield ok("the counters of all accounts agree with what they count")
         return
-    examples = "; ".join(map(_describe, wrong[:_SHOWN]))
+    examples = "; ".join(map(_describe_wrong_counters, wrong[:_SHOWN]))
     yield problem(
         f"The counters of {pluralize(len(wrong), 'account')} are wrong: {examples}",
         f"Run: {canopy_command()} doctor --repair",
     )
 
 
-def encrypted(connection: Connection, settings: Settings) -> Iterator[Finding]:
+def check_encrypted_values(connection: Connection, settings: Settings) -> Iterator[Finding]:
     """Check that the current SECRET_KEY can decrypt all encrypted values."""
     current = sealer_of(settings.secret_key)
     former = sealer_of(settings.secret_key_former) if settings.secret_key_former else None
@@ -63,7 +63,7 @@ def encrypted(connection: Connection, settings: Settings) -> Iterator[Finding]:
         yield ok(f"the current SECRET_KEY can decrypt all encrypted values ({readable:,})")
 
 
-def derived(connection: Connection) -> Iterator[Finding]:
+def check_derived_values(connection: Connection) -> Iterator[Finding]:
     """Check a sample of projects and assets: area, bounds, search text, boundary history, map
     shapes and other derived columns."""
     wrong = list(wrong_rows(connection, SAMPLE))
@@ -78,7 +78,7 @@ def derived(connection: Connection) -> Iterator[Finding]:
     )
 
 
-def _describe(wrong: WrongCounters) -> str:
+def _describe_wrong_counters(wrong: WrongCounters) -> str:
     account_id, stored, actual = wrong
     if stored is None:
         return f"{account_id} has none"

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from sqlalchemy import Connection
 
-from app.db.revisions import advice, is_supported_by, newest_revision, revision_of
+from app.db.revisions import is_supported_by, newest_revision, revision_advice, revision_of
 from app.db.snapshots import shown_url
 from app.doctor.findings import Finding, ok, problem, warning
 from app.maintenance.schema import is_half_copied
@@ -20,22 +20,22 @@ _OLDEST_POSTGRESQL: Final = 13
 _FROM_BACKUP: Final = "Stop the service, check the disk for errors, and restore a backup."
 
 
-def reachable(connection: Connection) -> Iterator[Finding]:
+def check_database_server(connection: Connection) -> Iterator[Finding]:
     """Report the server, its version and its encoding."""
     url = shown_url(connection.engine.url)
     if connection.dialect.name == "sqlite":
-        version = _one(connection, "SELECT sqlite_version()")
+        version = _select_one(connection, "SELECT sqlite_version()")
         yield ok(f"SQLite {version}, {url}")
         return
-    version = _one(connection, "SHOW server_version")
-    number = int(_one(connection, "SHOW server_version_num")) // 10_000
+    version = _select_one(connection, "SHOW server_version")
+    number = int(_select_one(connection, "SHOW server_version_num")) // 10_000
     if number < _OLDEST_POSTGRESQL:
         yield problem(
             f"PostgreSQL {version}, {url}", f"Use PostgreSQL {_OLDEST_POSTGRESQL} or newer."
         )
     else:
         yield ok(f"PostgreSQL {version}, {url}")
-    encoding = _one(connection, "SHOW server_encoding")
+    encoding = _select_one(connection, "SHOW server_encoding")
     if encoding != "UTF8":
         yield problem(
             f"The database has the encoding {encoding}",
@@ -44,7 +44,7 @@ def reachable(connection: Connection) -> Iterator[Finding]:
         )
 
 
-def schema(connection: Connection) -> Iterator[Finding]:
+def check_schema(connection: Connection) -> Iterator[Finding]:
     """Check that the tables are those of this version, and no copy is unfinished."""
     revision, needed = revision_of(connection), newest_revision()
     if revision == needed:
@@ -60,7 +60,7 @@ def schema(connection: Connection) -> Iterator[Finding]:
     else:
         yield problem(
             f"The tables are of revision {revision}; this version of Canopy needs {needed}",
-            advice(revision),
+            revision_advice(revision),
         )
     if is_half_copied(connection):
         yield problem(
@@ -69,12 +69,12 @@ def schema(connection: Connection) -> Iterator[Finding]:
         )
 
 
-def integrity(connection: Connection) -> Iterator[Finding]:
+def check_integrity(connection: Connection) -> Iterator[Finding]:
     """Check a SQLite file for damage. PostgreSQL has its own tools."""
     if connection.dialect.name != "sqlite":
         yield ok("not checked; PostgreSQL has its own tools")
         return
-    mode = _one(connection, "PRAGMA journal_mode")
+    mode = _select_one(connection, "PRAGMA journal_mode")
     if mode != "wal":
         yield problem(
             f"journal_mode is {mode}: readers and writers block each other",
@@ -92,7 +92,7 @@ def integrity(connection: Connection) -> Iterator[Finding]:
         yield ok("journal_mode WAL, quick_check and foreign_key_check find nothing")
 
 
-def indexes(connection: Connection) -> Iterator[Finding]:
+def check_indexes(connection: Connection) -> Iterator[Finding]:
     """Check that the search and box indexes of SQLite have as many rows as their tables."""
     faults = count_faults(connection) if connection.dialect.name == "sqlite" else []
     if faults:
@@ -101,12 +101,14 @@ def indexes(connection: Connection) -> Iterator[Finding]:
         yield ok("the search and box indexes match their tables")
 
 
-def clock(connection: Connection) -> Iterator[Finding]:
+def check_clock(connection: Connection) -> Iterator[Finding]:
     """Compare the clocks of the database and this machine. SQLite has no clock."""
     if connection.dialect.name == "sqlite":
         yield ok("SQLite uses the clock of this machine")
         return
-    seconds = float(_one(connection, "SELECT extract(epoch FROM pg_catalog.clock_timestamp())"))
+    seconds = float(
+        _select_one(connection, "SELECT extract(epoch FROM pg_catalog.clock_timestamp())")
+    )
     yield compare_clock("the database", seconds)
 
 
@@ -120,5 +122,5 @@ def compare_clock(owner: str, seconds: float) -> Finding:
     return ok(sentence)
 
 
-def _one(connection: Connection, statement: str) -> Any:
+def _select_one(connection: Connection, statement: str) -> Any:
     return connection.exec_driver_sql(statement).scalar_one()

@@ -18,7 +18,7 @@ _DELIVERIES: Final = cast("Table", Delivery.__table__)
 _WEBHOOKS: Final = cast("Table", Webhook.__table__)
 
 
-def overdue(connection: Connection) -> Iterator[Finding]:
+def check_overdue_deliveries(connection: Connection) -> Iterator[Finding]:
     """Check that no delivery to a healthy receiver is overdue. Failing ones are for their
     owners."""
     now = clock.now()

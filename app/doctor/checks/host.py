@@ -40,7 +40,7 @@ def python_version() -> Iterator[Finding]:
         yield ok(name)
 
 
-def dependencies(lock_file: Path = LOCK_FILE) -> Iterator[Finding]:
+def check_dependencies(lock_file: Path = LOCK_FILE) -> Iterator[Finding]:
     """Check that every package of the lock file is installed in a listed version. There may be
     several for different versions of Python, and packages for other systems."""
     locked: dict[str, list[str]] = {}
@@ -52,7 +52,8 @@ def dependencies(lock_file: Path = LOCK_FILE) -> Iterator[Finding]:
     faults = [
         f"{name} is {installed or 'missing'} instead of {' or '.join(pins)}"
         for name, pins in locked.items()
-        if (installed := _installed(name)) not in pins and (installed or name not in conditional)
+        if (installed := _installed_version(name)) not in pins
+        and (installed or name not in conditional)
     ]
     if faults:
         yield problem(
@@ -71,7 +72,7 @@ def made_files() -> Iterator[Finding]:
     yield warning(missing, HOW_TO_MAKE) if missing else ok("the pages have maps and guides")
 
 
-def settings(settings: Settings) -> Iterator[Finding]:
+def check_settings(settings: Settings) -> Iterator[Finding]:
     """Report settings that are valid, but risky or useless together."""
     yield ok(f"CANOPY_ENV={settings.canopy_env}, PUBLIC_URL={settings.public_url}")
     if settings.production and not settings.is_https:
@@ -112,7 +113,7 @@ def settings(settings: Settings) -> Iterator[Finding]:
         yield _allowed_networks(settings)
 
 
-def plans(settings: Settings) -> Iterator[Finding]:
+def check_plans(settings: Settings) -> Iterator[Finding]:
     """Check that the plans file can be read, and has the plan of new accounts."""
     try:
         names = plans_of(settings)
@@ -122,23 +123,23 @@ def plans(settings: Settings) -> Iterator[Finding]:
         yield ok(f"{', '.join(names)}; new accounts are on {settings.default_plan}")
 
 
-def instance(settings: Settings) -> Iterator[Finding]:
+def check_instance_folder(settings: Settings) -> Iterator[Finding]:
     """Check that only their owner can open the instance folder and the key."""
     folder, key = settings.instance_path, settings.instance_path / SECRET_KEY_FILE
-    mode = _mode(folder)
+    mode = _file_permissions(folder)
     faults = []
     if mode & 0o022:
         faults.append(problem(f"Other users can write to {folder}", f"chmod 700 {folder}"))
     elif mode & 0o077:
         faults.append(warning(f"Other users can open {folder}", f"chmod 700 {folder}"))
-    if key.exists() and _mode(key) & 0o077:
+    if key.exists() and _file_permissions(key) & 0o077:
         change = f"{canopy_command()} secret-key"
         advice = f"chmod 600 {key}; if others use this machine, change it with {change}."
         faults.append(problem(f"Other users can read {key}", advice))
     yield from faults or [ok(str(folder))]
 
 
-def disk(settings: Settings) -> Iterator[Finding]:
+def check_disk(settings: Settings) -> Iterator[Finding]:
     free = shutil.disk_usage(settings.instance_path).free
     space = f"{free / _GIGABYTE:,.1f} GB free in {settings.instance_path}"
     if free < _NO_SPACE:
@@ -168,12 +169,12 @@ def _allowed_networks(settings: Settings) -> Finding:
     return ok(sentence)
 
 
-def _installed(name: str) -> str | None:
+def _installed_version(name: str) -> str | None:
     try:
         return version(name)
     except PackageNotFoundError:
         return None
 
 
-def _mode(path: Path) -> int:
+def _file_permissions(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)

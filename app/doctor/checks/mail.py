@@ -31,7 +31,7 @@ _ADVICE: Final = {
 _OTHER_ADVICE: Final = "Correct the host and port in MAIL_URL, or start the server. Emails wait."
 
 
-def server(settings: Settings) -> Iterator[Finding]:
+def check_mail_server(settings: Settings) -> Iterator[Finding]:
     """Check that the mail server accepts connections and the password."""
     if settings.mail_url is None:
         yield _without_server(settings)
@@ -51,7 +51,7 @@ def server(settings: Settings) -> Iterator[Finding]:
         )
 
 
-def undelivered(connection: Connection) -> Iterator[Finding]:
+def check_undelivered_mails(connection: Connection) -> Iterator[Finding]:
     """Check that no email waits for long or has failed for good."""
     now = clock.now()
     waiting, oldest = connection.execute(

@@ -10,7 +10,7 @@ from sqlalchemy import URL, Connection, make_url
 from app.db.postgresql.connection import session_values, set_statement
 from app.db.postgresql.failover import places_of
 from app.db.postgresql.pool_mode import shares_connections
-from app.db.snapshots import DATABASE_ERRORS, error_reason, snapshot
+from app.db.snapshots import DATABASE_ERRORS, error_reason, open_snapshot
 from app.doctor.findings import Finding, ok, problem, warning
 from config import Settings
 
@@ -70,7 +70,7 @@ def database_hosts(settings: Settings) -> Iterator[Finding]:
     if settings.uses_sqlite:
         yield ok("SQLite has none")
         return
-    urls = _urls(make_url(settings.database_url))
+    urls = _host_urls(make_url(settings.database_url))
     if len(urls) < 2:
         yield ok("DATABASE_URL names one")
         return
@@ -112,14 +112,14 @@ def _judge_hosts(hosts: list[_Host]) -> Iterator[Finding]:
 
 
 def _read_host(name: str, url: URL) -> _Host:
-    with snapshot(url) as connection:
+    with open_snapshot(url) as connection:
         is_standby, synchronous = connection.exec_driver_sql(
             "SELECT pg_is_in_recovery(), current_setting('synchronous_standby_names')"
         ).one()
         return _Host(name, is_standby, synchronous)
 
 
-def _urls(url: URL) -> dict[str, URL]:
+def _host_urls(url: URL) -> dict[str, URL]:
     """Return the URL of each host, by host and port."""
     _, parameters = url.get_dialect()().create_connect_args(url)
     single = url.difference_update_query(_OF_SEVERAL)

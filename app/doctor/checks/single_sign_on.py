@@ -10,7 +10,7 @@ from app.people.single_sign_on.provider import CALLBACK, OpenIDProvider
 from config import Settings
 
 
-def provider(settings: Settings) -> Iterator[Finding]:
+def check_provider(settings: Settings) -> Iterator[Finding]:
     """Check that the provider's metadata and keys can be read, and are those of the issuer."""
     if settings.oidc_issuer is None:
         yield ok("OIDC_ISSUER is unset: people sign in with passwords")

@@ -48,11 +48,11 @@ def url_of(settings: Settings) -> str | None:
     return None
 
 
-def reachable(client: Redis, settings: Settings) -> Iterator[Finding]:
+def check_valkey_server(client: Redis, settings: Settings) -> Iterator[Finding]:
     """Report the server and its speed, and check its Sentinels, if there are any."""
     address = sentinel_address(settings.redis_url or "")
     if address is not None:
-        yield from _sentinels(address)
+        yield from _check_sentinels(address)
     began = time.monotonic()
     server: Any = client.info("server")
     seconds = time.monotonic() - began
@@ -67,7 +67,7 @@ def reachable(client: Redis, settings: Settings) -> Iterator[Finding]:
         )
 
 
-def _sentinels(address: SentinelAddress) -> Iterator[Finding]:
+def _check_sentinels(address: SentinelAddress) -> Iterator[Finding]:
     """Check that all Sentinels name the same primary."""
     primaries = set()
     for (host, port), client in zip(address.sentinels, sentinels_of(address), strict=True):
@@ -100,7 +100,7 @@ def not_running() -> Finding:
     )
 
 
-def unreachable(settings: Settings, error: Exception) -> Finding:
+def valkey_unreachable(settings: Settings, error: Exception) -> Finding:
     which = "Valkey at REDIS_URL" if settings.redis_url else "The embedded Valkey"
     return problem(
         f"{which} does not respond ({error}): no jobs run, requests are not limited, and "
@@ -110,7 +110,7 @@ def unreachable(settings: Settings, error: Exception) -> Finding:
     )
 
 
-def worker(client: Redis) -> Iterator[Finding]:
+def check_workers(client: Redis) -> Iterator[Finding]:
     """Check that each queue has a worker, and few jobs wait."""
     for queue, alive in count_workers(client).items():
         waiting = job_queue(client, queue).count

@@ -27,7 +27,7 @@ from app.exports.account_export.json_files import (
     from_scan,
     json_array,
     json_object,
-    ndjson,
+    ndjson_file,
 )
 from app.exports.service import Export, write_export
 from app.http.errors import NotFound
@@ -45,7 +45,7 @@ from app.webhooks.replays.service import last_replay
 from app.webhooks.service import list_webhooks
 
 
-def _account(account_id: str) -> dict[str, Any]:
+def _account_record(account_id: str) -> dict[str, Any]:
     account, requirement = read_account(account_id), requirement_of(account_id)
     return {
         "account": account,
@@ -58,12 +58,12 @@ def _account(account_id: str) -> dict[str, Any]:
     }
 
 
-def _usage(account_id: str) -> dict[str, Any]:
+def _usage_record(account_id: str) -> dict[str, Any]:
     requests = read_requests(account_id, known_days(account_id), sys.maxsize)
     return {"requests": requests_record(requests)}
 
 
-def _webhooks(account_id: str) -> list[dict[str, Any]]:
+def _webhook_records(account_id: str) -> list[dict[str, Any]]:
     webhooks = list_webhooks(account_id)
     return [
         webhook | {"last_replay": _last_replay(account_id, webhook["id"])} for webhook in webhooks
@@ -77,7 +77,7 @@ def _last_replay(account_id: str, webhook_id: str) -> dict[str, Any] | None:
         return None
 
 
-def _layer(kind: str) -> FileContent:
+def _export_file(kind: str) -> FileContent:
     """The file of an export, which can be imported again."""
 
     def write(reader: AccountReader) -> Iterator[bytes]:
@@ -96,21 +96,21 @@ def _audit_log(reader: AccountReader) -> Iterator[bytes]:
 
 
 CONTENTS: Final[dict[str, FileContent]] = {
-    "account.json": json_object(_account),
+    "account.json": json_object(_account_record),
     "members.json": json_array(from_list(list_members)),
-    "projects.geojson": _layer("projects"),
-    "assets.geojson": _layer("assets"),
-    "boundary-history.ndjson": ndjson(from_scan(scan_boundaries)),
+    "projects.geojson": _export_file("projects"),
+    "assets.geojson": _export_file("assets"),
+    "boundary-history.ndjson": ndjson_file(from_scan(scan_boundaries)),
     "imports.json": json_array(from_scan(scan_imports)),
-    "import-features.ndjson": ndjson(from_scan(scan_features)),
+    "import-features.ndjson": ndjson_file(from_scan(scan_features)),
     "api-keys.json": json_array(from_list(partial(list_credentials, kind="api_key"))),
     "service-tokens.json": json_array(from_list(partial(list_credentials, kind="service_token"))),
     "applications.json": json_array(from_list(list_applications)),
     "application-access.json": json_array(from_list(consents_of_account)),
-    "webhooks.json": json_array(from_list(_webhooks)),
-    "webhook-attempts.ndjson": ndjson(from_scan(scan_logs)),
-    "events.ndjson": ndjson(from_scan(scan_events)),
-    "usage.json": json_object(_usage),
+    "webhooks.json": json_array(from_list(_webhook_records)),
+    "webhook-attempts.ndjson": ndjson_file(from_scan(scan_logs)),
+    "events.ndjson": ndjson_file(from_scan(scan_events)),
+    "usage.json": json_object(_usage_record),
     "billing.json": json_object(read_billing),
     "audit-log.ndjson": _audit_log,
 }

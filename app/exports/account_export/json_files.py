@@ -92,7 +92,7 @@ def json_array(records: Records) -> FileContent:
     return write
 
 
-def ndjson(records: Records) -> FileContent:
+def ndjson_file(records: Records) -> FileContent:
     """A file of NDJSON."""
 
     def write(reader: AccountReader) -> Iterator[bytes]:

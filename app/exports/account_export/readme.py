@@ -64,11 +64,13 @@ proves that nobody has changed the audit log since it was sealed.
 """
 
 
-def readme(account: ExportedAccount, made_at: str) -> str:
+def readme_text(account: ExportedAccount, made_at: str) -> str:
     """The text of README.txt, in lines of at most 78 characters."""
-    files = "\n".join(f"{name}\n{_indented(description)}" for name, description in FILES.items())
+    files = "\n".join(
+        f"{name}\n{_indented_text(description)}" for name, description in FILES.items()
+    )
     return _TEXT.format(**account._asdict(), made_at=made_at, version=VERSION, files=files)
 
 
-def _indented(text: str) -> str:
+def _indented_text(text: str) -> str:
     return fill(text, _WIDTH, initial_indent="    ", subsequent_indent="    ")

@@ -15,9 +15,9 @@ from app.audit.targets import Target
 from app.downloads.files import ExportedFile, whole_file
 from app.exports.account_export.contents import CONTENTS
 from app.exports.account_export.json_files import AccountReader, ExportedAccount
-from app.exports.account_export.readme import readme
+from app.exports.account_export.readme import readme_text
 from app.exports.account_export.zip_stream import WrittenFile, ZipStream
-from app.formats.writers.source import blocks
+from app.formats.writers.source import byte_blocks
 from app.http.errors import Conflict
 from app.policy.account_export import FORMAT, FORMAT_VERSION, MANIFEST, README
 from app.values import clock
@@ -51,7 +51,7 @@ def write_archive(
     Raises:
         ServiceUnavailable: there is no room for the file.
     """
-    pieces = blocks(_archive(account, app, on_batch))
+    pieces = byte_blocks(_archive_pieces(account, app, on_batch))
     return whole_file(pieces, app) if at_once else ExportedFile(pieces, None)
 
 
@@ -60,19 +60,19 @@ def archive_filename(slug: str) -> str:
     return f"{slugify(slug)}-{clock.now().date()}.zip"
 
 
-def _archive(account: ExportedAccount, app: Flask, on_batch: OnBatch) -> Iterator[bytes]:
+def _archive_pieces(account: ExportedAccount, app: Flask, on_batch: OnBatch) -> Iterator[bytes]:
     moment = clock.now()
     made_at, archive = clock.format_time(moment), ZipStream(moment)
-    text = readme(account, made_at).encode()
+    text = readme_text(account, made_at).encode()
     files = [_manifest_entry((yield from archive.add(README, [text])), None)]
     for name, content in CONTENTS.items():
         on_batch(name, 0)
         _check_exists(account, app)
         reader = AccountReader(app, account.id, partial(on_batch, name))
-        written = yield from archive.add(name, blocks(content(reader)))
+        written = yield from archive.add(name, byte_blocks(content(reader)))
         files.append(_manifest_entry(written, reader.records))
     _check_exists(account, app)
-    manifest = orjson.dumps(_manifest(account, made_at, files), option=orjson.OPT_INDENT_2)
+    manifest = orjson.dumps(_export_manifest(account, made_at, files), option=orjson.OPT_INDENT_2)
     yield from archive.add(MANIFEST, [manifest, b"\n"])
     yield archive.end()
 
@@ -97,7 +97,7 @@ def _manifest_entry(written: WrittenFile, records: int | None) -> dict[str, Any]
     }
 
 
-def _manifest(
+def _export_manifest(
     account: ExportedAccount, made_at: str, files: list[dict[str, Any]]
 ) -> dict[str, Any]:
     return {

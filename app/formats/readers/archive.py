@@ -48,7 +48,9 @@ class Archive:
             self._zip = ZipFile(self._file)
             members = [info for info in self._zip.infolist() if not _is_left_out(info)]
             _check_members(members)
-            unpacked = [info for info in members if _name(info).casefold().endswith(_UNPACKED)]
+            unpacked = [
+                info for info in members if _member_name(info).casefold().endswith(_UNPACKED)
+            ]
             _check_unpacked(unpacked)
             _check_sizes(unpacked, packed=path.stat().st_size, directory=self._zip.start_dir)
         except FileInvalid:
@@ -57,8 +59,8 @@ class Archive:
         except _BROKEN:
             self.close()
             raise FileInvalid(_DAMAGED) from None
-        self._unpacked = {_name(info): info for info in unpacked}
-        self.members = tuple(map(_name, members))
+        self._unpacked = {_member_name(info): info for info in unpacked}
+        self.members = tuple(map(_member_name, members))
 
     def open(self, member: str) -> BinaryIO:
         """Open a member for reading. Reading it raises FileInvalid when it is damaged, or differs
@@ -113,14 +115,14 @@ class _Member(io.RawIOBase):
         return len(data)
 
 
-def _name(info: ZipInfo) -> str:
+def _member_name(info: ZipInfo) -> str:
     """The name of a member in the zip file, with ``/`` after folders."""
     return info.orig_filename.replace("\\", "/")
 
 
 def _is_left_out(info: ZipInfo) -> bool:
-    path = PurePosixPath(_name(info))
-    is_folder = _name(info).endswith("/")
+    path = PurePosixPath(_member_name(info))
+    is_folder = _member_name(info).endswith("/")
     return is_folder or path.parts[:1] == ("__MACOSX",) or path.name == ".DS_Store"
 
 
@@ -131,13 +133,13 @@ def _check_members(members: list[ZipInfo]) -> None:
             "out those that do not belong to the layer."
         )
     for info in members:
-        if fault := _name_fault(_name(info)):
+        if fault := _name_fault(_member_name(info)):
             raise FileInvalid(f"The zip file has a member {quoted(info.orig_filename)} {fault}.")
 
 
 def _check_unpacked(members: list[ZipInfo]) -> None:
     """Check the members that may be unpacked."""
-    layers = {PurePosixPath(_name(info)).with_suffix("") for info in members}
+    layers = {PurePosixPath(_member_name(info)).with_suffix("") for info in members}
     if len(layers) > ZIP_MEMBERS:
         raise FileInvalid(
             f"The zip file has {len(layers):,} layers in it, and may have {ZIP_MEMBERS}. Leave out "
@@ -146,7 +148,7 @@ def _check_unpacked(members: list[ZipInfo]) -> None:
     for info in members:
         if fault := _content_fault(info):
             raise FileInvalid(f"The zip file has a member {quoted(info.orig_filename)} {fault}.")
-    ((name, times),) = Counter(map(_name, members)).most_common(1) or [("", 1)]
+    ((name, times),) = Counter(map(_member_name, members)).most_common(1) or [("", 1)]
     if times > 1:
         raise FileInvalid(f"The zip file has {times} files named {quoted(name)}. Pack it again.")
 

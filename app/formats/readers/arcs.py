@@ -17,7 +17,7 @@ _FEWEST_LINES: Final = 16  # in each half of an arc, so that a flat one keeps it
 _STRAIGHT: Final = 1e-9  # the distance of an arc from its chord, as a share of the chord
 
 
-def straightened(positions: Points) -> Points:
+def straighten_arcs(positions: Points) -> Points:
     """The positions of a line along arcs. Each arc goes from one position over the next to the one
     after it. All of ``positions`` are kept.
 
@@ -26,28 +26,28 @@ def straightened(positions: Points) -> Points:
     """
     parts = [positions[:1]]
     for first in range(0, len(positions) - 2, 2):
-        parts.append(_arc(*positions[first : first + 3]))
+        parts.append(_arc_positions(*positions[first : first + 3]))
     if len(positions) % 2 == 0:
         parts.append(positions[-1:])
     return np.concatenate(parts)
 
 
-def _arc(start: Points, middle: Points, end: Points) -> Points:
+def _arc_positions(start: Points, middle: Points, end: Points) -> Points:
     """The positions of an arc after its start. An arc that ends where it starts is a circle, and
     its middle is opposite."""
     is_circle = bool((start == end).all())
-    center = _center(start, middle, end) if not is_circle else (start + middle) / 2
+    center = _circle_center(start, middle, end) if not is_circle else (start + middle) / 2
     if center is None or (start == middle).all() or (middle == end).all():
         return np.array([middle, end])
-    is_left = is_circle or _cross(middle - start, end - middle) > 0
-    halves = (_half(center, a, b, is_left=is_left) for a, b in ((start, middle), (middle, end)))
+    is_left = is_circle or _cross_product(middle - start, end - middle) > 0
+    halves = (_half_arc(center, a, b, is_left=is_left) for a, b in ((start, middle), (middle, end)))
     return np.concatenate(list(halves))
 
 
-def _center(start: Points, middle: Points, end: Points) -> Points | None:
+def _circle_center(start: Points, middle: Points, end: Points) -> Points | None:
     """The center of the circle through three positions; None if they are on a straight line."""
     a, b = middle - start, end - start
-    twice = 2 * _cross(a, b)
+    twice = 2 * _cross_product(a, b)
     longest = max(float(a @ a), float(b @ b))
     if abs(twice) <= _STRAIGHT * longest:
         return None
@@ -56,7 +56,7 @@ def _center(start: Points, middle: Points, end: Points) -> Points | None:
     return start + np.array([x, y]) / twice
 
 
-def _half(center: Points, start: Points, end: Points, *, is_left: bool) -> Points:
+def _half_arc(center: Points, start: Points, end: Points, *, is_left: bool) -> Points:
     a, b = start - center, end - center
     angle = float(np.arctan2(a[1], a[0]))
     turn = float((np.arctan2(b[1], b[0]) - angle) % (2 * np.pi))
@@ -67,5 +67,5 @@ def _half(center: Points, start: Points, end: Points, *, is_left: bool) -> Point
     return np.concatenate([between, [end]])
 
 
-def _cross(a: Points, b: Points) -> float:
+def _cross_product(a: Points, b: Points) -> float:
     return float(a[0] * b[1] - a[1] * b[0])

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
-from app.formats.positions import Json, is_degrees, unreadable
+from app.formats.positions import Json, is_degrees, unreadable_geometry
 from app.formats.readers.layer_limits import quoted
 from app.formats.readers.ordinates import Position, read_number, too_many_positions
 from app.geometry.problems import GeometryInvalid
@@ -123,7 +123,7 @@ def read_survey(text: str) -> tuple[Json | None, int, bool]:
         latitude, longitude = (*numbers, None, None)[:2]
         if latitude is None or longitude is None or len(words) > 4:
             message = f"{quoted(point.strip())} is not a latitude and a longitude."
-            raise GeometryInvalid([unreadable(message, "wrong_position")])
+            raise GeometryInvalid([unreadable_geometry(message, "wrong_position")])
         has_altitudes = has_altitudes or len(words) > 2
         positions.append([longitude, latitude])
     return _shape(positions), len(positions), has_altitudes

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from app.formats.formulas import unguard
+from app.formats.formulas import unguard_formulas
 from app.formats.readers.csv_rows import Row
 from app.formats.readers.layer_limits import Columns, unique_name
 
@@ -25,7 +25,9 @@ def column_names(header: Row) -> tuple[str, ...]:
     columns = Columns()
     for number, field in enumerate(header, start=1):
         columns.add(
-            unique_name(" ".join(unguard(field).split()) or f"column {number}", columns.names())
+            unique_name(
+                " ".join(unguard_formulas(field).split()) or f"column {number}", columns.names()
+            )
         )
     return columns.names()
 
@@ -77,4 +79,4 @@ class ColumnType:
         if self._is_number and (number := _NUMBER.fullmatch(text.strip())):
             is_integer = not (number["point"] or number["exponent"])
             return int(number[0]) if is_integer else float(number[0].replace(",", "."))
-        return unguard(text)
+        return unguard_formulas(text)

@@ -10,7 +10,7 @@ from typing import ClassVar, Final
 
 from app.formats.crs import Projection, chosen_projection, read_crs
 from app.formats.features import FileInvalid, FormatReader, Layer, SourceFeature
-from app.formats.positions import Json, first_position, is_degrees, unreadable
+from app.formats.positions import Json, first_position, is_degrees, unreadable_geometry
 from app.formats.readers.arcs import ARCS_NOTE
 from app.formats.readers.csv_columns import ColumnType, column_names
 from app.formats.readers.csv_geometry import (
@@ -168,7 +168,7 @@ class CsvReader(FormatReader):
                 f"The row has {len(row)} fields, and the header {width}. Perhaps a value with "
                 f"{quoted(self._rows.delimiter)} or a line break in it lacks its quotes."
             )
-            raise GeometryInvalid([unreadable(message)])
+            raise GeometryInvalid([unreadable_geometry(message)])
         return self._geometry.read([*row, *[""] * (width - len(row))])
 
     def _in_degrees(self, read: ReadGeometry, projection: Projection | None) -> Json | None:
@@ -177,7 +177,7 @@ class CsvReader(FormatReader):
         if read.has_arcs:
             self.note(ARCS_NOTE)
         if read.srid and not self._is_chosen:
-            projection = _projection(read.srid)
+            projection = _projection_of_srid(read.srid)
         if read.geometry is None or projection is None or projection.is_wgs84:
             return read.geometry
         self.note(projection.note)
@@ -219,11 +219,11 @@ def _is_number(text: str) -> bool:
     return text.strip().lstrip("+-").replace(",", "", 1).replace(".", "", 1).isdecimal()
 
 
-def _projection(srid: int) -> Projection:
+def _projection_of_srid(srid: int) -> Projection:
     try:
         return read_crs(f"EPSG:{srid}")
     except FileInvalid as invalid:
-        raise GeometryInvalid([unreadable(str(invalid), "wrong_crs")]) from None
+        raise GeometryInvalid([unreadable_geometry(str(invalid), "wrong_crs")]) from None
 
 
 def _in_row(number: int, problem: Problem) -> Problem:

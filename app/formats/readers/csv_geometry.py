@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from app.formats.features import FileInvalid
-from app.formats.positions import unreadable
+from app.formats.positions import unreadable_geometry
 from app.formats.readers.coordinate_text import (
     is_precise_pair,
     is_survey,
@@ -140,7 +140,7 @@ class PairColumn(GeometryColumns):
         position = read_pair(text)
         if position is None:
             message = f"{quoted(text)} is not a latitude and a longitude."
-            raise GeometryInvalid([unreadable(message, "wrong_position")])
+            raise GeometryInvalid([unreadable_geometry(message, "wrong_position")])
         return ReadGeometry({"type": "Point", "coordinates": position}, 4326, 1, is_flat=True)
 
 
@@ -171,11 +171,11 @@ class PointColumns(GeometryColumns):
         for name, text in zip(self._names, texts, strict=True):
             if not text:
                 message = f"{quoted(name)} is empty, and the other number of the position is not."
-                raise GeometryInvalid([unreadable(message, "wrong_position")])
+                raise GeometryInvalid([unreadable_geometry(message, "wrong_position")])
             number = self._number(text.replace(",", ".") if text.count(",") == 1 else text)
             if number is None:
                 message = f"{quoted(name)} is not a number: {quoted(text)}."
-                raise GeometryInvalid([unreadable(message, "not_a_number")])
+                raise GeometryInvalid([unreadable_geometry(message, "not_a_number")])
             position.append(number)
         srid = _utm(row[self._zone]) if self._zone is not None else None
         return ReadGeometry({"type": "Point", "coordinates": position}, srid, 1, is_flat=True)
@@ -306,7 +306,7 @@ def _utm(zone: str) -> int:
     found = _zone(zone)
     if found is None:
         message = f"{quoted(zone)} is not a UTM zone, such as 32N."
-        raise GeometryInvalid([unreadable(message, "wrong_crs")])
+        raise GeometryInvalid([unreadable_geometry(message, "wrong_crs")])
     letter = found[2].upper()
     is_north = letter >= _NORTH_OF and letter != "S"
     return (32600 if is_north else 32700) + int(found[1])

@@ -40,7 +40,7 @@ class CsvRows:
         """Raise FileInvalid when the file is not text."""
         csv.field_size_limit(GEOMETRY_BYTES)  # for the whole process; 128 KiB by default
         self._path = path
-        self._encoding = _encoding(path)
+        self._encoding = _detect_encoding(path)
         self.notes = [_WESTERN_NOTE] if self._encoding == _WESTERN else []
         named = self._named_delimiter()
         self._first_line = 1 if named else 0
@@ -95,7 +95,7 @@ class CsvRows:
                 except StopIteration:
                     return
                 except csv.Error as error:
-                    raise lines.fault(_reason(error)) from None
+                    raise lines.fault(_csv_error_text(error)) from None
                 number += 1
                 if number > self._first_line and any(map(str.strip, row)):
                     yield number, row
@@ -167,7 +167,7 @@ class _Lines:
         )
 
 
-def _reason(error: csv.Error) -> str:
+def _csv_error_text(error: csv.Error) -> str:
     if "unexpected end" in str(error):
         return "has a quote that is not closed."
     if "expected after" in str(error):
@@ -175,7 +175,7 @@ def _reason(error: csv.Error) -> str:
     return f"cannot be read: {error}."
 
 
-def _encoding(path: Path) -> str:
+def _detect_encoding(path: Path) -> str:
     """The encoding: UTF-16 with a byte order mark, UTF-8 if all of it is valid, else
     Windows-1252."""
     with path.open("rb") as file:

@@ -56,11 +56,11 @@ class _Column:
     def value(self, record: bytes, encoding: str) -> Any:
         raw = record[self.start : self.end]
         if self.kind == "C":
-            return _decoded(raw, encoding, "replace").partition("\0")[0].rstrip() or None
+            return _decode_text(raw, encoding, "replace").partition("\0")[0].rstrip() or None
         text = raw.decode("latin-1").strip(" \0")
         if self.kind == "D":
-            return _date(text)
-        return _logical(text) if self.kind == "L" else _number(text, self.decimals)
+            return _parse_date(text)
+        return _parse_logical(text) if self.kind == "L" else _parse_number(text, self.decimals)
 
 
 class DbfTable:
@@ -87,7 +87,7 @@ class DbfTable:
         length = file.seek(0, io.SEEK_END) - self._start
         if not self._size or self.records > length // self._size:
             raise self._damaged("is incomplete")
-        self._declared = _encoding(code_page) or _CODE_PAGES.get(language)
+        self._declared = _code_page_encoding(code_page) or _CODE_PAGES.get(language)
         self._flags = bytearray()
         self.encoding = self._declared or _GUESSES[-1]
         self.is_guessed = False
@@ -109,7 +109,7 @@ class DbfTable:
                 has_letters |= self._drop_wrong(candidates, block)
         self.encoding = candidates[0]
         self.is_guessed = has_letters and self.encoding != self._declared
-        names = list(zip(self._fields, _names(self._fields, self.encoding), strict=True))
+        names = list(zip(self._fields, _unique_names(self._fields, self.encoding), strict=True))
         self.columns = tuple(name for field, name in names if field.kind in _TYPES)
         self.left_out = tuple(name for field, name in names if field.kind not in _TYPES)
 
@@ -169,7 +169,7 @@ class DbfTable:
         return FileInvalid(f"The table {quoted(self._name)} {fault}. Export the shapefile again.")
 
 
-def _names(fields: list[_Column], encoding: str) -> tuple[str, ...]:
+def _unique_names(fields: list[_Column], encoding: str) -> tuple[str, ...]:
     """A unique name for each column, numbered if necessary.
 
     Raises:
@@ -177,12 +177,12 @@ def _names(fields: list[_Column], encoding: str) -> tuple[str, ...]:
     """
     columns = Columns()
     for field in fields:
-        name = _decoded(field.name, encoding, "replace").strip() or "column"
+        name = _decode_text(field.name, encoding, "replace").strip() or "column"
         columns.add(unique_name(name, columns.names()))
     return columns.names()
 
 
-def _encoding(code_page: str) -> str | None:
+def _code_page_encoding(code_page: str) -> str | None:
     """The encoding that a ``.cpg`` file names, or None if it is unknown."""
     text = code_page.strip().lower()
     if match := re.fullmatch(r"ldid/(\d{1,3})", text):
@@ -201,7 +201,7 @@ def _encoding(code_page: str) -> str | None:
         return None
 
 
-def _decoded(raw: bytes, encoding: str, errors: str) -> str:
+def _decode_text(raw: bytes, encoding: str, errors: str) -> str:
     """A text, without a partial character at its end."""
     decoder = codecs.getincrementaldecoder(encoding)(errors)
     return decoder.decode(raw.rstrip(b" \0"), final=False)
@@ -209,13 +209,13 @@ def _decoded(raw: bytes, encoding: str, errors: str) -> str:
 
 def _is_in(raw: bytes, encoding: str) -> bool:
     try:
-        _decoded(raw, encoding, "strict")
+        _decode_text(raw, encoding, "strict")
     except UnicodeDecodeError:
         return False
     return True
 
 
-def _number(text: str, decimals: int) -> int | float | str | None:
+def _parse_number(text: str, decimals: int) -> int | float | str | None:
     """A number; an integer that is too large for JSON readers stays a text."""
     if not decimals and _INTEGER.fullmatch(text):
         number = int(text)
@@ -226,7 +226,7 @@ def _number(text: str, decimals: int) -> int | float | str | None:
     return value if isfinite(value) else None
 
 
-def _date(text: str) -> str | None:
+def _parse_date(text: str) -> str | None:
     """A date in ISO 8601; any other text unchanged."""
     if not text.strip("0"):
         return None
@@ -238,5 +238,5 @@ def _date(text: str) -> str | None:
         return text
 
 
-def _logical(text: str) -> bool | None:
+def _parse_logical(text: str) -> bool | None:
     return {"T": True, "Y": True, "1": True, "F": False, "N": False, "0": False}.get(text.upper())

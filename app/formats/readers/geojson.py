@@ -16,7 +16,7 @@ import orjson
 
 from app.formats.crs import Projection, chosen_projection, read_crs
 from app.formats.features import FileInvalid, FormatReader, Layer, SourceFeature
-from app.formats.positions import has_heights, unreadable
+from app.formats.positions import has_heights, unreadable_geometry
 from app.formats.readers.geojson_scan import COLLECTION, ID, ITEMS, Contents, scan_geojson
 from app.formats.readers.json_stream import json_values
 from app.formats.readers.layer_limits import quoted, value_too_long
@@ -50,7 +50,7 @@ class GeoJsonReader(FormatReader):
         name, columns = self._contents.name or path.stem, self._contents.columns
         layer = Layer(name, self._contents.features, columns)
         try:
-            self._projection = _projection(self._contents)
+            self._projection = _file_projection(self._contents)
         except FileInvalid as error:
             self.note(str(error))
             layer = replace(layer, crs=None, accuracy=None)
@@ -87,8 +87,10 @@ class GeoJsonReader(FormatReader):
         try:
             geometry = self._geometry(value, projection)
         except GeometryInvalid as error:
-            return SourceFeature(number, None, _properties(number, value), tuple(error.problems))
-        return SourceFeature(number, geometry, _properties(number, value))
+            return SourceFeature(
+                number, None, _feature_properties(number, value), tuple(error.problems)
+            )
+        return SourceFeature(number, geometry, _feature_properties(number, value))
 
     def _note_members(self, feature: dict[str, Any]) -> None:
         """Note the unknown members of a Feature, once for a file."""
@@ -106,12 +108,12 @@ class GeoJsonReader(FormatReader):
         geometry = feature.get("geometry")  # the standard has null where there is none
         if geometry is not None and not isinstance(geometry, dict):
             message = "The geometry is not an object of GeoJSON."
-            raise GeometryInvalid([unreadable(message, "not_an_object")])
+            raise GeometryInvalid([unreadable_geometry(message, "not_an_object")])
         if geometry is not None and geometry.get("type") in _NO_GEOMETRIES:
             message = (
                 f"The geometry is a {geometry['type']}. Put what is in it beside this feature."
             )
-            raise GeometryInvalid([unreadable(message, "wrong_type")])
+            raise GeometryInvalid([unreadable_geometry(message, "wrong_type")])
         if geometry is None or projection is None:
             return geometry
         if has_heights(geometry):
@@ -125,7 +127,7 @@ class GeoJsonSequenceReader(GeoJsonReader):
     format: ClassVar[str] = "geojsonl"
 
 
-def _properties(number: int, feature: dict[str, Any]) -> dict[str, Any]:
+def _feature_properties(number: int, feature: dict[str, Any]) -> dict[str, Any]:
     """The properties of a Feature, and its id.
 
     Raises:
@@ -141,7 +143,7 @@ def _properties(number: int, feature: dict[str, Any]) -> dict[str, Any]:
     return properties
 
 
-def _projection(contents: Contents) -> Projection | None:
+def _file_projection(contents: Contents) -> Projection | None:
     """The coordinate reference system that a file names; None: degrees on WGS 84.
 
     Raises:

@@ -11,7 +11,7 @@ import numpy as np
 import orjson
 import shapely
 
-from app.formats.positions import Json, unreadable
+from app.formats.positions import Json, unreadable_geometry
 from app.formats.readers.layer_limits import quoted
 from app.formats.readers.ordinates import too_many_positions
 from app.formats.readers.wkb import check_wkb, needs_own_reader
@@ -103,7 +103,7 @@ def _from_geojson(text: str) -> ReadGeometry:
         value = orjson.loads(text)
     except orjson.JSONDecodeError as error:
         message = f"The geometry is not JSON: {error.msg} at character {error.pos + 1:,}."
-        raise GeometryInvalid([unreadable(message)]) from None
+        raise GeometryInvalid([unreadable_geometry(message)]) from None
     if value.get("type") == "Feature" and isinstance(value.get("geometry"), dict | None):
         value = value.get("geometry")
     return ReadGeometry(value, 4326, arrays, is_flat=True)
@@ -114,10 +114,10 @@ def _check_wkt(text: str) -> None:
         raise too_many_positions()
     if found := _OTHER_WKT.match(text):
         message = f"The geometry is a {found[1].upper()}, not made of points, lines or polygons."
-        raise GeometryInvalid([unreadable(message, "wrong_type")])
+        raise GeometryInvalid([unreadable_geometry(message, "wrong_type")])
     if not (_WKT.match(text) or _CURVES_WKT.match(text)):
         message = f"{quoted(text)} is neither WKT, nor WKB in hexadecimal digits, nor GeoJSON."
-        raise GeometryInvalid([unreadable(message)])
+        raise GeometryInvalid([unreadable_geometry(message)])
 
 
 def _wkb_of(text: str) -> bytes:
@@ -128,7 +128,7 @@ def _wkb_of(text: str) -> bytes:
         depth += 1 if bracket == "(" else -1
         deepest = max(deepest, depth)
     if deepest > _DEEPEST:
-        raise GeometryInvalid([unreadable("The geometry is nested too deeply.")])
+        raise GeometryInvalid([unreadable_geometry("The geometry is nested too deeply.")])
     try:
         with np.errstate(all="ignore"):
             collection = shapely.from_wkt(f"GEOMETRYCOLLECTION ({text})")
@@ -156,7 +156,7 @@ def _from_shapely(
     positions = shapely.get_coordinates(geometry)
     if not np.isfinite(positions).all():
         message = "The geometry has a number that is not finite."
-        raise GeometryInvalid([unreadable(message, "not_a_number")])
+        raise GeometryInvalid([unreadable_geometry(message, "not_a_number")])
     is_flat = not (shapely.has_z(geometry) or shapely.has_m(geometry))
     parsed = orjson.loads(shapely.to_geojson(shapely.force_2d(geometry)))
     return ReadGeometry(parsed, srid, len(positions), is_flat)
@@ -166,7 +166,7 @@ def _fault(reason: str) -> Problem:
     """The problem of a text, or of bytes, that GEOS cannot read."""
     if "closed linestring" in reason:
         message = "A ring is not closed. Repeat its first position as the last."
-        return unreadable(message, "not_closed")
+        return unreadable_geometry(message, "not_closed")
     detail = quoted(reason.partition(": ")[2].strip() or reason)
     advice = " Write numbers in WKT with a point." if "encountered ','" in reason else ""
-    return unreadable(f"The geometry cannot be read: {detail}.{advice}")
+    return unreadable_geometry(f"The geometry cannot be read: {detail}.{advice}")

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Final
 
 from app.formats.crs import Projection, chosen_projection, read_crs
 from app.formats.features import FileInvalid, FormatReader, Layer, SourceFeature
-from app.formats.positions import Json, unreadable
+from app.formats.positions import Json, unreadable_geometry
 from app.formats.readers.arcs import ARCS_NOTE
 from app.formats.readers.geometry_text import read_wkb
 from app.formats.readers.layer_limits import Columns, PositionCount, quoted, value_too_long
@@ -206,12 +206,12 @@ class GeoPackageReader(FormatReader):
                 self.note(_BLOB_NOTE)
             elif isinstance(value, str) and len(value) > VALUE_BYTES:
                 raise value_too_long(name, number)
-            properties[name] = _value(value, kind)
+            properties[name] = _json_value(value, kind)
         return properties
 
     def _geometry(self, blob: Any, projection: Projection, positions: PositionCount) -> Json | None:
         """The geometry of a value on WGS 84. Raises GeometryInvalid."""
-        if blob is None or (wkb := _wkb(blob)) is None:
+        if blob is None or (wkb := _wkb_of_blob(blob)) is None:
             return None
         read = read_wkb(wkb)
         positions.add(read.positions)
@@ -224,25 +224,25 @@ class GeoPackageReader(FormatReader):
         return projection.to_wgs84(read.geometry)
 
 
-def _wkb(blob: Any) -> bytes | None:
+def _wkb_of_blob(blob: Any) -> bytes | None:
     """The well-known binary in a value, or None if the geometry is empty.
 
     Raises:
         GeometryInvalid: it is not a geometry of a GeoPackage, or an extended one.
     """
     if not isinstance(blob, bytes) or blob[:2] != _MAGIC or len(blob) < _HEADER_BYTES:
-        raise GeometryInvalid([unreadable("The geometry is not one of a GeoPackage.")])
+        raise GeometryInvalid([unreadable_geometry("The geometry is not one of a GeoPackage.")])
     flags = blob[_FLAGS_AT]
     if flags & _EXTENDED:
         message = "The geometry is of a type that not every program knows (an extension)."
-        raise GeometryInvalid([unreadable(message, "wrong_type")])
+        raise GeometryInvalid([unreadable_geometry(message, "wrong_type")])
     envelope = _ENVELOPES.get((flags & _ENVELOPE) >> 1)
     if envelope is None:
-        raise GeometryInvalid([unreadable("The header of the geometry is damaged.")])
+        raise GeometryInvalid([unreadable_geometry("The header of the geometry is damaged.")])
     return None if flags & _EMPTY else blob[_HEADER_BYTES + envelope :]
 
 
-def _value(value: Any, kind: str) -> Any:
+def _json_value(value: Any, kind: str) -> Any:
     """A value for JSON."""
     if kind == "BOOLEAN" and value in (0, 1):
         return bool(value)

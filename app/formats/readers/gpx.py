@@ -52,7 +52,7 @@ class GpxReader(FormatReader):
         features = dict.fromkeys(_LAYERS, 0)
         for element in self._elements(_WITHOUT_POINTS):
             features[element.name] += 1
-            for column in _properties(element):
+            for column in _element_values(element):
                 columns[element.name].add(column)
         self.layers = tuple(
             Layer(name, features[kind], columns[kind].names())
@@ -73,9 +73,9 @@ class GpxReader(FormatReader):
         elements = self._elements(_WITH_POINTS)
         of_layer = (element for element in elements if _LAYERS[element.name] == layer.name)
         for number, element in enumerate(of_layer, start=1):
-            properties = _properties(element)
+            properties = _element_values(element)
             try:
-                lines = _lines(element)
+                lines = _element_lines(element)
             except GeometryInvalid as invalid:
                 yield SourceFeature(number, None, properties, tuple(invalid.problems))
                 continue
@@ -96,7 +96,7 @@ class GpxReader(FormatReader):
         return {"type": "LineString", "coordinates": lines[0]} if lines else None
 
 
-def _properties(element: Element) -> Json:
+def _element_values(element: Element) -> Json:
     """The values of a waypoint, a route or a track, by column name."""
     properties: Json = {name: text for name in _COLUMNS if (text := element.text_of(name))}
     if (height := read_number(properties.get("ele", ""))) is not None:
@@ -106,26 +106,26 @@ def _properties(element: Element) -> Json:
     return properties
 
 
-def _lines(element: Element) -> list[list[Position]]:
+def _element_lines(element: Element) -> list[list[Position]]:
     """The positions of a waypoint, a route, or each segment of a track that has any.
 
     Raises:
         GeometryInvalid: a point cannot be read, or there are too many.
     """
     if element.name == "wpt":
-        return [[_position(element, Place())]]
+        return [[_point_position(element, Place())]]
     segments = [list(segment.named("trkpt")) for segment in element.named("trkseg")]
     segments = [points for points in (list(element.named("rtept")), *segments) if points]
     if sum(map(len, segments)) > GEOMETRY_POSITIONS:
         raise too_many_positions()
     return [
         [
-            _position(point, Place(part if segments[1:] else None, None, index))
+            _point_position(point, Place(part if segments[1:] else None, None, index))
             for index, point in enumerate(points)
         ]
         for part, points in enumerate(segments)
     ]
 
 
-def _position(point: Element, place: Place) -> Position:
+def _point_position(point: Element, place: Place) -> Position:
     return read_position(point.get("lon"), point.get("lat"), place)

@@ -127,7 +127,7 @@ class KmlReader(FormatReader):
         if len(layers) > LAYERS:
             self.note(_MANY)
             layers = {None: everything}
-        names = _names(list(layers.values()))
+        names = _layer_names(list(layers.values()))
         self._keys = dict(zip(names, layers, strict=True))
         self.layers = tuple(
             Layer(name, folder.features, folder.columns.names())
@@ -143,7 +143,7 @@ class KmlReader(FormatReader):
             feature = self._feature(number, placemark, self._data[file], positions)
             feature = in_degrees(feature, projection)
             if folder is None and placemark.parent:
-                feature.properties.setdefault(_FOLDER, " / ".join(_path(placemark.parent)))
+                feature.properties.setdefault(_FOLDER, " / ".join(_folder_path(placemark.parent)))
             yield feature
 
     def _placemarks(self, folder: _FolderKey | None) -> Iterator[tuple[str, Element]]:
@@ -188,7 +188,7 @@ class KmzReader(KmlReader):
         return [name for name in self._archive.members if name.lower().endswith(".kml")]
 
     def _first_file(self) -> str:
-        members = sorted(self._members(), key=_precedence)
+        members = sorted(self._members(), key=_document_precedence)
         if not members:
             raise FileInvalid("The zip file has no KML file in it.")
         return members[0]
@@ -205,25 +205,25 @@ class KmzReader(KmlReader):
         self._archive.close()
 
 
-def _precedence(name: str) -> tuple[bool, int]:
+def _document_precedence(name: str) -> tuple[bool, int]:
     path = PurePosixPath(name.lower())
     return path.name != "doc.kml", len(path.parts)
 
 
-def _path(folder: Element) -> list[str]:
+def _folder_path(folder: Element) -> list[str]:
     """The names of the Folders around a Folder, from the outermost, and its own; or of a
     Document."""
     parent = folder.parent
-    path = _path(parent) if parent and parent.name == "Folder" else []
+    path = _folder_path(parent) if parent and parent.name == "Folder" else []
     name = " ".join((folder.text_of("name") or "").split())[:_NAME_LENGTH]
     return [*path, name] if name else path
 
 
-def _names(folders: list[_Folder]) -> list[str]:
+def _layer_names(folders: list[_Folder]) -> list[str]:
     """A name for each layer: that of its folder, after those of the folders around it if it
     repeats."""
     paths = [
-        _path(folder.element) or [_UNNAMED] if folder.element else [ALL_FOLDERS]
+        _folder_path(folder.element) or [_UNNAMED] if folder.element else [ALL_FOLDERS]
         for folder in folders
     ]
     counts = Counter(path[-1] for path in paths)

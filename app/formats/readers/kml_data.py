@@ -94,14 +94,14 @@ class PlacemarkData:
         return values
 
     def _add_simple_data(self, schema_data: Element, values: dict[str, Any]) -> None:
-        schema = _schema(schema_data)
+        schema = _schema_id(schema_data)
         for data in schema_data.named("SimpleData"):
             name, text = data.get("name") or "", data.text.strip()
             text = from_html(text) if schema.startswith(SCHEMA) else text
-            values.setdefault(name, _value(text, self._types.get((schema, name))))
+            values.setdefault(name, _typed_value(text, self._types.get((schema, name))))
 
 
-def _schema(schema_data: Element) -> str:
+def _schema_id(schema_data: Element) -> str:
     """The id of the schema of a SchemaData."""
     return (schema_data.get("schemaUrl") or "").rpartition("#")[2]
 
@@ -109,13 +109,13 @@ def _schema(schema_data: Element) -> str:
 def _is_from_canopy(placemark: Element) -> bool:
     """True if Canopy exported a placemark, so that its description and data are texts as HTML."""
     return any(
-        _schema(schema_data).startswith(SCHEMA)
+        _schema_id(schema_data).startswith(SCHEMA)
         for extended in placemark.named("ExtendedData")
         for schema_data in extended.named("SchemaData")
     )
 
 
-def _value(text: str, kind: str | None) -> Any:
+def _typed_value(text: str, kind: str | None) -> Any:
     """A value of a KML type, or the text if it is not of that type."""
     if not text:
         return None

@@ -35,7 +35,7 @@ class PlacemarkShape:
         Several become one of many parts, or a GeometryCollection when their types differ. Empty
         ones are left out.
         """
-        elements = list(_simple(placemark))
+        elements = list(_simple_geometries(placemark))
         geometries = []
         for part, element in enumerate(elements):
             try:
@@ -45,7 +45,7 @@ class PlacemarkShape:
                 if self.positions > GEOMETRY_POSITIONS or len(self.problems) >= MAX_PROBLEMS:
                     break
         if not self.problems:
-            self.geometry = _collected([geometry for geometry in geometries if geometry])
+            self.geometry = _collect_geometry([geometry for geometry in geometries if geometry])
 
     def _geometry(self, element: Element, place: Place) -> Json | None:
         """A geometry that contains no others, or None if it is empty."""
@@ -109,16 +109,16 @@ class PlacemarkShape:
             raise too_many_positions()
 
 
-def _simple(element: Element) -> Iterator[Element]:
+def _simple_geometries(element: Element) -> Iterator[Element]:
     """Yield the geometries at any depth in an element that contain no others."""
     for child in element.children:
         if child.name in SIMPLE:
             yield child
         elif child.name in NESTED:
-            yield from _simple(child)
+            yield from _simple_geometries(child)
 
 
-def _collected(simple: list[Json]) -> Json | None:
+def _collect_geometry(simple: list[Json]) -> Json | None:
     types = {geometry["type"] for geometry in simple}
     if len(simple) < 2:
         return simple[0] if simple else None
@@ -142,7 +142,7 @@ def read_coordinates(text: str, place: Place) -> tuple[list[Position], bool]:
     if text.count(",") > _MOST_COMMAS or len(words) > _MOST_WORDS:
         raise too_many_positions()
     positions, has_heights = [], False
-    for index, numbers in enumerate(_split(words)):
+    for index, numbers in enumerate(_split_positions(words)):
         if len(numbers) not in (2, 3):
             message = f"has {len(numbers)} numbers; it must be longitude,latitude or with a height."
             raise GeometryInvalid([place.at(index).problem("wrong_position", message)])
@@ -156,7 +156,7 @@ def is_height(numbers: list[str]) -> bool:
     return any(not _ZERO.issuperset(number) for number in numbers)
 
 
-def _split(words: list[str]) -> list[list[str]]:
+def _split_positions(words: list[str]) -> list[list[str]]:
     """The numbers of each position."""
     as_written = [word.strip(",").split(",") for word in words]
     if _are_positions(as_written):

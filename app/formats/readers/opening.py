@@ -68,8 +68,8 @@ def recognize_format(path: Path) -> str:
         return "gpkg"
     for signature in SIGNATURES:
         if signature.start.match(start):
-            _refuse(signature.kind, signature.advice)
-    text = _text(start).lstrip("\ufeff \t\r\n")
+            _refuse_format(signature.kind, signature.advice)
+    text = _beginning_text(start).lstrip("\ufeff \t\r\n")
     if text.startswith("<"):
         return _xml_format(path, text)
     if _JSON.match(text):
@@ -77,17 +77,17 @@ def recognize_format(path: Path) -> str:
     return _text_format(path, text)
 
 
-def _refuse(kind: str, advice: str) -> NoReturn:
+def _refuse_format(kind: str, advice: str) -> NoReturn:
     is_part = kind.endswith(PART)
     refusal = ", and cannot be imported by itself" if is_part else " and cannot be imported"
     raise FileInvalid(f"The file is {kind}{refusal}. {advice}")
 
 
-def _unknown() -> FileInvalid:
+def _unknown_format() -> FileInvalid:
     return FileInvalid(f"The format of the file is not known. {_NAMES} can be imported.")
 
 
-def _text(start: bytes) -> str:
+def _beginning_text(start: bytes) -> str:
     """The beginning of a file as text. Raises FileInvalid when it is not text."""
     if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return start.decode("utf-16", "replace")
@@ -95,7 +95,7 @@ def _text(start: bytes) -> str:
         if start.startswith(first):
             return start.decode(encoding, "replace")
     if b"\0" in start:
-        raise _unknown()
+        raise _unknown_format()
     return start.decode(errors="replace")
 
 
@@ -108,34 +108,36 @@ def _zip_format(path: Path) -> str:
         return "kmz"
     for endings, kind, advice in MEMBERS:
         if any(name.endswith(endings) for name in names):
-            _refuse(kind, advice)
+            _refuse_format(kind, advice)
     raise FileInvalid("The zip file has neither a shapefile (.shp) nor a KML file in it.")
 
 
 def _xml_format(path: Path, text: str) -> str:
     if re.match(r"(<\?xml[^>]*>\s*)?(<!DOCTYPE\s+html|<html)\b", text, re.IGNORECASE):
-        _refuse(*ROOTS["html"])
+        _refuse_format(*ROOTS["html"])
     with path.open("rb") as file:
         root = root_name(file)
     if root in ("kml", "gpx"):
         return root
     if root in ROOTS:
-        _refuse(*ROOTS[root])
+        _refuse_format(*ROOTS[root])
     if "opengis.net/gml" in text:
-        _refuse("a GML file", CONVERT)
-    raise _unknown()
+        _refuse_format("a GML file", CONVERT)
+    raise _unknown_format()
 
 
 def _json_format(text: str) -> str:
     if _TOPOLOGY.search(text):
-        _refuse("a TopoJSON file", CONVERT)
+        _refuse_format("a TopoJSON file", CONVERT)
     if "esriGeometry" in text:
-        _refuse("an Esri JSON file", CONVERT)
+        _refuse_format("an Esri JSON file", CONVERT)
     first, _, rest = text.partition("\n")
-    return "geojsonl" if first.startswith("\x1e") or (rest and _is_feature(first)) else "geojson"
+    return (
+        "geojsonl" if first.startswith("\x1e") or (rest and _is_feature_line(first)) else "geojson"
+    )
 
 
-def _is_feature(text: str) -> bool:
+def _is_feature_line(text: str) -> bool:
     """True if a line is a whole Feature."""
     try:
         value = orjson.loads(text)
@@ -153,10 +155,10 @@ def _text_format(path: Path, text: str) -> str:
     rows = CsvRows(path)
     _, header = next(iter(rows), (0, []))
     if not has_header(header):
-        raise _unknown()
+        raise _unknown_format()
     if rows.regularity < REGULAR:
         raise FileInvalid(
-            f"{_unknown()} If it is CSV: too many of its rows have another number of fields than "
-            "the first one. Perhaps values with commas in them lack their quotes."
+            f"{_unknown_format()} If it is CSV: too many of its rows have another number of fields "
+            "than the first one. Perhaps values with commas in them lack their quotes."
         )
     return "csv"

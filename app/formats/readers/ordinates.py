@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import isfinite
 
-from app.formats.positions import unreadable
+from app.formats.positions import unreadable_geometry
 from app.formats.readers.layer_limits import quoted
 from app.geometry.problems import GeometryInvalid, Place
 from app.policy.request_limits import GEOMETRY_POSITIONS
@@ -19,7 +19,7 @@ def too_many_positions() -> GeometryInvalid:
         f"The geometry has more than {GEOMETRY_POSITIONS:,} positions, which is what a boundary "
         "may have. Simplify it."
     )
-    return GeometryInvalid([unreadable(message, "too_many_positions")])
+    return GeometryInvalid([unreadable_geometry(message, "too_many_positions")])
 
 
 def read_position(longitude: str | None, latitude: str | None, place: Place) -> Position:

@@ -17,7 +17,7 @@ from typing import BinaryIO, ClassVar, Final
 
 from app.formats.crs import Projection, chosen_projection, read_crs
 from app.formats.features import FileInvalid, FormatReader, Layer, SourceFeature
-from app.formats.positions import unreadable
+from app.formats.positions import unreadable_geometry
 from app.formats.readers.archive import Archive
 from app.formats.readers.dbf import DbfTable
 from app.formats.readers.layer_limits import quoted
@@ -42,7 +42,7 @@ class ShapefileReader(FormatReader):
         self._archive = Archive(path)
         self._members = {member.casefold(): member for member in reversed(self._archive.members)}
         try:
-            shapefiles = [name for name in self._archive.members if _suffix(name) == _SHAPES]
+            shapefiles = [name for name in self._archive.members if _member_suffix(name) == _SHAPES]
             if not shapefiles:
                 raise FileInvalid("The zip file has no shapefile (.shp) in it.")
             self._shapefiles = dict(zip(_layer_names(shapefiles), shapefiles, strict=True))
@@ -60,8 +60,8 @@ class ShapefileReader(FormatReader):
         with self._opened(shapefile) as (shapes, table):
             records = (n for n in range(len(shapes)) if not (table and table.is_deleted(n)))
             for number, record in enumerate(records, start=1):
-                yield _feature(number, record, shapes, table, projection)
-            for note in _notes(shapes, table, projection):
+                yield _source_feature(number, record, shapes, table, projection)
+            for note in _shapefile_notes(shapes, table, projection):
                 self.note(note)
 
     def close(self) -> None:
@@ -129,7 +129,7 @@ class ShapefileReader(FormatReader):
             return None
 
 
-def _suffix(member: str) -> str:
+def _member_suffix(member: str) -> str:
     return PurePosixPath(member).suffix.lower()
 
 
@@ -142,13 +142,15 @@ def _layer_names(shapefiles: list[str]) -> Iterator[str]:
         yield name if names.count(name) == 1 else shapefile
 
 
-def _feature(
+def _source_feature(
     number: int, record: int, shapes: Shapes, table: DbfTable | None, projection: Projection
 ) -> SourceFeature:
     properties = {}
     if table:
         if record >= table.records:
-            problem = unreadable("The table of the shapefile has no record for this shape.")
+            problem = unreadable_geometry(
+                "The table of the shapefile has no record for this shape."
+            )
             return SourceFeature(number, None, {}, (problem,))
         properties = table.read_record(record)
     try:
@@ -160,7 +162,9 @@ def _feature(
     return SourceFeature(number, geometry, properties)
 
 
-def _notes(shapes: Shapes, table: DbfTable | None, projection: Projection) -> Iterator[str]:
+def _shapefile_notes(
+    shapes: Shapes, table: DbfTable | None, projection: Projection
+) -> Iterator[str]:
     """Yield notes about a shapefile after all of it was read."""
     if projection.note:
         yield projection.note

@@ -15,7 +15,7 @@ from typing import BinaryIO, Final, TypeAlias
 import numpy as np
 
 from app.formats.features import FileInvalid
-from app.formats.positions import Json, Points, unreadable
+from app.formats.positions import Json, Points, unreadable_geometry
 from app.formats.readers.layer_limits import PositionCount, quoted
 from app.formats.readers.ordinates import too_many_positions
 from app.formats.readers.shp_rings import polygon_of_rings
@@ -134,22 +134,22 @@ class Shapes:
         return offsets
 
     def _geometry(self, content: bytes) -> Json | None:
-        (code,) = _integers(content, 0, 1)
+        (code,) = _read_integers(content, 0, 1)
         if code == _NULL:
             return None
         dimensions, kind = divmod(code, _DIMENSION)
         if code == _MULTIPATCH:
-            raise GeometryInvalid([unreadable(_NO_MULTIPATCH, "wrong_type")])
+            raise GeometryInvalid([unreadable_geometry(_NO_MULTIPATCH, "wrong_type")])
         if code < 0 or dimensions not in _NOTES or kind not in _SUPPORTED:
             message = "The shape is neither made of points, nor of lines, nor of polygons."
-            raise GeometryInvalid([unreadable(message, "wrong_type")])
+            raise GeometryInvalid([unreadable_geometry(message, "wrong_type")])
         geometry: Json | None
         if kind == _POINT:
             point = self._points(content, _POINT_AT, 1)[0].tolist()
             geometry = {"type": "Point", "coordinates": point}
         elif kind == _MULTIPOINT:
-            (count,) = _integers(content, _COUNTS_AT, 1)
-            geometry = _multipoint(self._points(content, _COUNTS_AT + 4, count))
+            (count,) = _read_integers(content, _COUNTS_AT, 1)
+            geometry = _multipoint_geometry(self._points(content, _COUNTS_AT + 4, count))
         else:
             geometry = self._parts(kind, content)
         if geometry and dimensions:
@@ -157,17 +157,17 @@ class Shapes:
         return geometry
 
     def _parts(self, kind: int, content: bytes) -> Json | None:
-        parts, count = _integers(content, _COUNTS_AT, 2)
+        parts, count = _read_integers(content, _COUNTS_AT, 2)
         if parts > GEOMETRY_POSITIONS:
             raise too_many_positions()
-        starts = _integers(content, _COUNTS_AT + 8, parts)
+        starts = _read_integers(content, _COUNTS_AT + 8, parts)
         points = self._points(content, _COUNTS_AT + 8 + 4 * parts, count)
         if parts and (starts[0] or any(a > b for a, b in pairwise([*starts, count]))):
-            raise _damaged()
+            raise _damaged_shape()
         if not (lines := [line for line in np.split(points, starts[1:]) if len(line)]):
             return None
         if kind == _LINE:
-            return _lines(lines)
+            return _lines_geometry(lines)
         geometry, is_reversed = polygon_of_rings(lines)
         if is_reversed:
             self.notes.add(_REVERSED)
@@ -177,31 +177,31 @@ class Shapes:
         if count > GEOMETRY_POSITIONS:
             raise too_many_positions()
         if not 0 <= count <= (len(content) - offset) // _POINT_BYTES:
-            raise _damaged()
+            raise _damaged_shape()
         points = np.frombuffer(content, "<f8", 2 * count, offset).reshape(-1, 2)
         if not np.isfinite(points).all():
             message = "The shape has a number that is not finite."
-            raise GeometryInvalid([unreadable(message, "not_a_number")])
+            raise GeometryInvalid([unreadable_geometry(message, "not_a_number")])
         self._count.add(count)
         return points
 
 
-def _integers(content: bytes, offset: int, count: int) -> list[int]:
+def _read_integers(content: bytes, offset: int, count: int) -> list[int]:
     """The integers at an offset. Raises GeometryInvalid where the content is too short."""
     if not 0 <= count <= (len(content) - offset) // 4:
-        raise _damaged()
+        raise _damaged_shape()
     return list(struct.unpack_from(f"<{count}i", content, offset))
 
 
-def _damaged() -> GeometryInvalid:
-    return GeometryInvalid([unreadable("The shape is damaged or incomplete.")])
+def _damaged_shape() -> GeometryInvalid:
+    return GeometryInvalid([unreadable_geometry("The shape is damaged or incomplete.")])
 
 
-def _multipoint(points: Points) -> Json | None:
+def _multipoint_geometry(points: Points) -> Json | None:
     return {"type": "MultiPoint", "coordinates": points.tolist()} if len(points) else None
 
 
-def _lines(lines: list[Points]) -> Json:
+def _lines_geometry(lines: list[Points]) -> Json:
     coordinates = [line.tolist() for line in lines]
     if len(coordinates) == 1:
         return {"type": "LineString", "coordinates": coordinates[0]}

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import shapely
 
-from app.formats.positions import Json, Points, unreadable
+from app.formats.positions import Json, Points, unreadable_geometry
 from app.geometry import GeometryInvalid, Problem
 from app.geometry.problems import Place
 
@@ -39,7 +39,9 @@ def polygon_of_rings(rings: list[Points]) -> tuple[Json, bool]:
         is_hole[:] = False
     exteriors, holes = np.flatnonzero(~is_hole), np.flatnonzero(is_hole)
     parts = {exterior: [rings[exterior].tolist()] for exterior in exteriors.tolist()}
-    for hole, owner in zip(holes.tolist(), _owners(rings, areas, exteriors, holes), strict=True):
+    for hole, owner in zip(
+        holes.tolist(), _owners_of_holes(rings, areas, exteriors, holes), strict=True
+    ):
         parts[owner].append(rings[hole].tolist())
     coordinates = list(parts.values())
     if len(coordinates) == 1:
@@ -55,7 +57,9 @@ def _signed_area(ring: Points) -> float:
     return float(np.dot(x, np.roll(y, -1)) - np.dot(np.roll(x, -1), y))
 
 
-def _owners(rings: list[Points], areas: Floats, exteriors: Integers, holes: Integers) -> list[int]:
+def _owners_of_holes(
+    rings: list[Points], areas: Floats, exteriors: Integers, holes: Integers
+) -> list[int]:
     """The smallest exterior ring around each hole. A single one owns all holes: the validation of
     the polygon checks that they lie in it."""
     if len(exteriors) == 1 or not len(holes):
@@ -64,7 +68,7 @@ def _owners(rings: list[Points], areas: Floats, exteriors: Integers, holes: Inte
     hole_polygons = _ring_polygons([rings[hole] for hole in holes.tolist()])
     inside: Any = shapely.point_on_surface(hole_polygons)
     x, y = shapely.get_x(inside), shapely.get_y(inside)
-    hole, shell = _near(shells, inside)
+    hole, shell = _box_pairs(shells, inside)
     shapely.prepare(shells)
     # The point may lie on an island in the hole, which is smaller than the hole.
     is_larger = np.abs(areas[exteriors[shell]]) > areas[holes[hole]] * _LARGER
@@ -74,7 +78,7 @@ def _owners(rings: list[Points], areas: Floats, exteriors: Integers, holes: Inte
     owners = np.full(len(holes), -1)
     owners[hole[order]] = exteriors[shell[order]]  # the smallest comes last, and stays
     if (orphans := holes[owners < 0]).size:
-        raise GeometryInvalid(map(_orphan, orphans.tolist()))
+        raise GeometryInvalid(map(_orphan_problem, orphans.tolist()))
     owner_of_hole: list[int] = owners.tolist()
     return owner_of_hole
 
@@ -91,7 +95,7 @@ def _ring_polygons(rings: list[Points]) -> Any:
     return polygons
 
 
-def _near(shells: Any, points: Any) -> tuple[Integers, Integers]:
+def _box_pairs(shells: Any, points: Any) -> tuple[Integers, Integers]:
     """The numbers of points and shells, as pairs in which the bounding box of the shell contains
     the point."""
     tree = shapely.STRtree(shells)
@@ -102,12 +106,12 @@ def _near(shells: Any, points: Any) -> tuple[Integers, Integers]:
         batches.append(pairs)
         if sum(pairs.shape[1] for pairs in batches) > _MOST_PAIRS:
             message = "The polygon has too many rings, one around the other. Split it."
-            raise GeometryInvalid([unreadable(message, "too_complex")])
+            raise GeometryInvalid([unreadable_geometry(message, "too_complex")])
     hole, shell = np.concatenate(batches, axis=1)
     return hole, shell
 
 
-def _orphan(ring: int) -> Problem:
+def _orphan_problem(ring: int) -> Problem:
     message = (
         "is wound as a hole, and lies in no exterior ring. Wind exterior rings clockwise, or leave "
         "this ring out."

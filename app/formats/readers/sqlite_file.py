@@ -88,7 +88,7 @@ class SqliteFile:
 
         None: there is none of this name, or it is a view, a virtual table or one of SQLite's own.
         """
-        table = self._tables.get(_folded(name))
+        table = self._tables.get(_folded_identifier(name))
         if table is not None:
             self._allowed.add(table)
         return table
@@ -96,19 +96,24 @@ class SqliteFile:
     def is_view(self, name: str) -> bool:
         """True if there is a view of this name."""
         views = self._rows("SELECT name FROM sqlite_master WHERE type = 'view'")
-        return any(isinstance(view, str) and _folded(view) == _folded(name) for (view,) in views)
+        return any(
+            isinstance(view, str) and _folded_identifier(view) == _folded_identifier(name)
+            for (view,) in views
+        )
 
     def columns(self, table: str) -> Iterator[SqliteColumn]:
         """Yield the columns of an allowed table. Raises as ``read_rows``."""
-        for _, name, kind, _, _, key, hidden in self._rows(f"PRAGMA table_xinfo({_quoted(table)})"):
+        for _, name, kind, _, _, key, hidden in self._rows(
+            f"PRAGMA table_xinfo({_quoted_identifier(table)})"
+        ):
             if _NO_CHARACTER in name:  # the name is not UTF-8, so no query can have it
-                raise _damaged()
+                raise _damaged_file()
             yield SqliteColumn(name, kind.upper(), key > 0, hidden == _COMPUTED)
 
     def count(self, table: str) -> int:
         """The number of rows of a table. Raises as ``read_rows``."""
         # count(1), not count(*): that is a single step for SQLite, endless in a damaged table.
-        sql = f"SELECT count(1) FROM {_quoted(table)} NOT INDEXED"  # noqa: S608 - it is quoted
+        sql = f"SELECT count(1) FROM {_quoted_identifier(table)} NOT INDEXED"  # noqa: S608 - it is quoted
         ((count,),) = self._rows(sql)
         return int(count)
 
@@ -124,9 +129,9 @@ class SqliteFile:
         columns = tuple(columns)
         stored = {column.name for column in self.columns(table) if not column.is_computed}
         if not stored.issuperset(columns):
-            raise _damaged()
-        names = ", ".join(map(_quoted, columns))
-        sql = f"SELECT {names} FROM {_quoted(table)} NOT INDEXED"  # noqa: S608 - they are quoted
+            raise _damaged_file()
+        names = ", ".join(map(_quoted_identifier, columns))
+        sql = f"SELECT {names} FROM {_quoted_identifier(table)} NOT INDEXED"  # noqa: S608 - they are quoted
         return self._rows(sql)
 
     def close(self) -> None:
@@ -171,9 +176,9 @@ class SqliteFile:
         """
         for (definition,) in self._rows("SELECT sql FROM sqlite_master WHERE rootpage > 0"):
             if isinstance(definition, str) and (match := _TABLE.match(definition)):
-                name = _unquoted(*match.groups())
-                if not _folded(name).startswith("sqlite_") and "\0" not in name:
-                    yield _folded(name), name
+                name = _unquoted_identifier(*match.groups())
+                if not _folded_identifier(name).startswith("sqlite_") and "\0" not in name:
+                    yield _folded_identifier(name), name
 
     def _rows(self, sql: str) -> Iterator[tuple[Any, ...]]:
         """Yield the rows of a query. Raises as ``read_rows``."""
@@ -182,10 +187,10 @@ class SqliteFile:
             for row in self._connection.execute(sql):  # noqa: UP028
                 yield row
         except (sqlite3.Error, UnicodeDecodeError) as error:  # the latter: SQLite's own message
-            raise _fault(error) from None
+            raise _file_fault(error) from None
 
 
-def _fault(error: Exception) -> FileInvalid:
+def _file_fault(error: Exception) -> FileInvalid:
     code = getattr(error, "sqlite_errorcode", None)
     if code == sqlite3.SQLITE_TOOBIG:
         return FileInvalid(
@@ -194,19 +199,19 @@ def _fault(error: Exception) -> FileInvalid:
         )
     if code == sqlite3.SQLITE_INTERRUPT:
         return FileInvalid("The GeoPackage takes too long to read. Split it.")
-    return _damaged()
+    return _damaged_file()
 
 
-def _damaged() -> FileInvalid:
+def _damaged_file() -> FileInvalid:
     return FileInvalid("The GeoPackage is damaged or incomplete. Export it again.")
 
 
-def _quoted(name: str) -> str:
+def _quoted_identifier(name: str) -> str:
     """A name of a table or column for SQL."""
     return '"' + name.replace('"', '""') + '"'
 
 
-def _unquoted(*groups: str | None) -> str:
+def _unquoted_identifier(*groups: str | None) -> str:
     double, single, back, brackets, bare = groups
     if double is not None:
         return double.replace('""', '"')
@@ -215,6 +220,6 @@ def _unquoted(*groups: str | None) -> str:
     return back.replace("``", "`") if back is not None else brackets or bare or ""
 
 
-def _folded(name: str) -> str:
+def _folded_identifier(name: str) -> str:
     """A name as SQLite compares it: only letters of ASCII have a case."""
     return "".join(letter.lower() if letter.isascii() else letter for letter in name)

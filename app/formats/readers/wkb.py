@@ -9,7 +9,7 @@ from __future__ import annotations
 import struct
 from typing import Final
 
-from app.formats.positions import unreadable
+from app.formats.positions import unreadable_geometry
 from app.formats.readers.ordinates import too_many_positions
 from app.geometry.problems import GeometryInvalid
 from app.policy.request_limits import GEOMETRY_POSITIONS
@@ -40,7 +40,7 @@ def check_wkb(data: bytes) -> int | None:
     try:
         return _Walk(data).check_geometry()
     except struct.error:
-        raise GeometryInvalid([unreadable(DAMAGED)]) from None
+        raise GeometryInvalid([unreadable_geometry(DAMAGED)]) from None
 
 
 class _Walk:
@@ -58,9 +58,9 @@ class _Walk:
         srid = self._number("I") if code & SRID else 0
         kind, dimensions = kind_and_dimensions(code)
         if expected not in (None, kind):
-            raise mixed()
+            raise mixed_parts_error()
         if kind not in (POINT, LINE, POLYGON, *_MEMBERS):
-            raise unsupported(kind)
+            raise unsupported_type_error(kind)
         if kind == POINT:
             self._skip(1, dimensions)
         elif kind == LINE:
@@ -93,13 +93,13 @@ def kind_and_dimensions(code: int) -> tuple[int, int]:
     return (kind, 2 + has_z + has_m) if marks < 4 else (0, 2)
 
 
-def mixed() -> GeometryInvalid:
+def mixed_parts_error() -> GeometryInvalid:
     """The error for a geometry with a part of a wrong type."""
     message = "The geometry mixes geometry types, which is not supported. Split the feature."
-    return GeometryInvalid([unreadable(message, "wrong_type")])
+    return GeometryInvalid([unreadable_geometry(message, "wrong_type")])
 
 
-def unsupported(kind: int) -> GeometryInvalid:
+def unsupported_type_error(kind: int) -> GeometryInvalid:
     """The error for a geometry of a type that is not read."""
     message = "The geometry is of a type that is not supported."
     if kind in _SURFACES:
@@ -107,4 +107,4 @@ def unsupported(kind: int) -> GeometryInvalid:
             f"The geometry is a {_SURFACES[kind]}, a surface in space. Make it an area: in QGIS "
             "with Export, Save Features As, and the geometry type Polygon."
         )
-    return GeometryInvalid([unreadable(message, "wrong_type")])
+    return GeometryInvalid([unreadable_geometry(message, "wrong_type")])

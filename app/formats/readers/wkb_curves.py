@@ -7,8 +7,8 @@ from typing import Final
 
 import numpy as np
 
-from app.formats.positions import Json, Points, unreadable
-from app.formats.readers.arcs import straightened
+from app.formats.positions import Json, Points, unreadable_geometry
+from app.formats.readers.arcs import straighten_arcs
 from app.formats.readers.ordinates import too_many_positions
 from app.formats.readers.wkb import (
     CIRCULAR_STRING,
@@ -26,8 +26,8 @@ from app.formats.readers.wkb import (
     POLYGON,
     SRID,
     kind_and_dimensions,
-    mixed,
-    unsupported,
+    mixed_parts_error,
+    unsupported_type_error,
 )
 from app.geometry.problems import GeometryInvalid
 from app.policy.request_limits import GEOMETRY_POSITIONS
@@ -67,7 +67,7 @@ class CurvesReader:
         try:
             _, geometry = self._geometry(0)
         except struct.error:
-            raise GeometryInvalid([unreadable(DAMAGED)]) from None
+            raise GeometryInvalid([unreadable_geometry(DAMAGED)]) from None
         while len(members := geometry.get("geometries", ())) == 1:
             (geometry,) = members
         return geometry if _is_filled(geometry) else None
@@ -75,7 +75,7 @@ class CurvesReader:
     def _geometry(self, depth: int, expected: tuple[int, ...] = ()) -> tuple[int, Json]:
         """The type of the next geometry, and the geometry."""
         if depth > _DEEPEST:
-            raise GeometryInvalid([unreadable("The geometry is nested too deeply.")])
+            raise GeometryInvalid([unreadable_geometry("The geometry is nested too deeply.")])
         self._geometries += 1
         if self._geometries > GEOMETRY_POSITIONS:
             raise too_many_positions()
@@ -85,7 +85,7 @@ class CurvesReader:
             self.srid = self._number("I") or None
         kind, dimensions = kind_and_dimensions(code)
         if expected and kind not in expected:
-            raise mixed()
+            raise mixed_parts_error()
         self.is_flat = self.is_flat and dimensions == 2
         if kind == COLLECTION:
             members = [self._geometry(depth + 1)[1] for _ in range(self._number("I"))]
@@ -102,20 +102,20 @@ class CurvesReader:
         if kind == POINT:
             points = self._points(1, dimensions)
             is_empty = bool(np.isnan(points).all())
-            position = [] if is_empty else _checked(points)[0].tolist()
+            position = [] if is_empty else _checked_points(points)[0].tolist()
             return {"type": "Point", "coordinates": position}
         if kind in _LINES:
             line = self._line(kind, dimensions, depth)
             return {"type": "LineString", "coordinates": line.tolist()}
         if kind == POLYGON:
             rings = [
-                _checked(self._points(self._number("I"), dimensions))
+                _checked_points(self._points(self._number("I"), dimensions))
                 for _ in range(self._number("I"))
             ]
         elif kind == CURVE_POLYGON:
             rings = [self._member_line(depth) for _ in range(self._number("I"))]
         else:
-            raise unsupported(kind)
+            raise unsupported_type_error(kind)
         return {"type": "Polygon", "coordinates": [ring.tolist() for ring in rings if len(ring)]}
 
     def _line(self, kind: int, dimensions: int, depth: int) -> Points:
@@ -125,10 +125,10 @@ class CurvesReader:
             # Each begins where the one before it ends.
             joined = [*parts[:1], *(part[1:] for part in parts[1:])]
             return np.concatenate(joined) if joined else np.empty((0, 2))
-        line = _checked(self._points(self._number("I"), dimensions))
+        line = _checked_points(self._points(self._number("I"), dimensions))
         if kind == CIRCULAR_STRING and len(line):
             self.has_arcs = True
-            line = straightened(line)
+            line = straighten_arcs(line)
             self._count(len(line))
         return line
 
@@ -141,7 +141,7 @@ class CurvesReader:
         """The next positions, without heights and measures."""
         self._count(number)
         if 8 * number * dimensions > len(self._data) - self._offset:
-            raise GeometryInvalid([unreadable(DAMAGED)])
+            raise GeometryInvalid([unreadable_geometry(DAMAGED)])
         ordinates = np.frombuffer(self._data, f"{self._order}f8", number * dimensions, self._offset)
         self._offset += 8 * number * dimensions
         return ordinates.reshape(-1, dimensions)[:, :2].astype(float)
@@ -161,8 +161,8 @@ def _is_filled(geometry: Json) -> bool:
     return bool(geometry.get("coordinates") or geometry.get("geometries"))
 
 
-def _checked(points: Points) -> Points:
+def _checked_points(points: Points) -> Points:
     if not np.isfinite(points).all():
         message = "The geometry has a number that is not finite."
-        raise GeometryInvalid([unreadable(message, "not_a_number")])
+        raise GeometryInvalid([unreadable_geometry(message, "not_a_number")])
     return points

@@ -139,7 +139,7 @@ class _Document:
         first = stream.read(_CHUNK)
         self._first = first.lstrip(_SPACE)
         self._lines_before = first.count(b"\n", 0, len(first) - len(self._first))
-        self._parser = expat.ParserCreate(_encoding(first), intern=self._names)
+        self._parser = expat.ParserCreate(_actual_encoding(first), intern=self._names)
         self._parser.ordered_attributes = True
         self._parser.buffer_text = True
         # From 2.6 on, expat parses an incomplete token again only when twice as much of it is
@@ -249,7 +249,7 @@ class _Document:
             self._records.append(element)
 
 
-def _encoding(start: bytes) -> str | None:
+def _actual_encoding(start: bytes) -> str | None:
     """The encoding of a file that declares a wrong one; None: the declared one."""
     if start.startswith(codecs.BOM_UTF8) or _FALSE_ENCODING.match(start.lstrip(_SPACE)):
         return "utf-8"

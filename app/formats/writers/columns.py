@@ -65,9 +65,9 @@ class Table:
     """
 
     def __init__(self, source: FeatureSource) -> None:
-        keys, self.rest = _survey(source)
+        keys, self.rest = _survey_metadata(source)
         self._key_types = {name: values.type for name, values in keys.items()}
-        fields = [_column(field) for field in source.type.property_fields]
+        fields = [_field_column(field) for field in source.type.property_fields]
         key_columns = [Column(name, v.type, v.longest) for name, v in keys.items()]
         self._fields = [column.name for column in fields]
         self.columns = [*fields, *key_columns, Column(METADATA, "json", self.rest)]
@@ -79,7 +79,7 @@ class Table:
         values = [properties.pop(name, None) for name in self._fields]
         for name, kind in self._key_types.items():
             value = properties.get(name)
-            fitting = None if value is None else _fitted(value, kind)
+            fitting = None if value is None else _fitted_value(value, kind)
             if fitting is not None:
                 del properties[name]
             values.append(fitting)
@@ -106,7 +106,7 @@ def unique_names(names: Iterable[str], taken: Iterable[str] = ()) -> list[str]:
     return unique
 
 
-def _survey(source: FeatureSource) -> tuple[dict[str, _KeyValues], int]:
+def _survey_metadata(source: FeatureSource) -> tuple[dict[str, _KeyValues], int]:
     """Read all metadata. Returns the keys that become columns, in the order in which they occur,
     and the bytes of the longest text with the other keys of a record."""
     keys: dict[str, _KeyValues] = {}
@@ -129,12 +129,12 @@ def _is_plain(name: str) -> bool:
     return len(name) <= COLUMN_KEY_LENGTH and name.isprintable() and name == name.strip()
 
 
-def _column(field: Field) -> Column:
+def _field_column(field: Field) -> Column:
     longest = _CHARACTER_BYTES * field.longest or field.kind.column_bytes
     return Column(field.name, field.kind.column, longest)
 
 
-def _fitted(value: Any, kind: ColumnType) -> Any:
+def _fitted_value(value: Any, kind: ColumnType) -> Any:
     """A value as one of the type; None when it is of another."""
     if kind == "text":
         return as_text(value)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from app.formats.formulas import guard
+from app.formats.formulas import guard_formulas
 from app.formats.writers.columns import Table
 from app.formats.writers.features import Feature
 from app.formats.writers.shapes import Ring, positions_text, read_shape
@@ -25,10 +25,10 @@ def write_csv(source: FeatureSource) -> Iterator[bytes]:
     table = Table(source)
     yield csv_line([*(column.name for column in table.columns), "geometry"])
     for feature in source.features():
-        yield _line([*map(_cell, table.row(feature)), _geometry(feature)])
+        yield _delimited_line([*map(_text_cell, table.row(feature)), _geometry_cell(feature)])
 
 
-def _geometry(feature: Feature) -> str:
+def _geometry_cell(feature: Feature) -> str:
     """The cell with the geometry. It needs no guard, as it cannot begin a formula."""
     text = "" if feature.geometry is None else write_wkt(feature.geometry)
     return f'"{text}"' if "," in text else text
@@ -36,21 +36,21 @@ def _geometry(feature: Feature) -> str:
 
 def csv_line(values: Iterable[Any]) -> bytes:
     """A row in which no text can be evaluated as a formula; numbers are not changed."""
-    return _line(map(_cell, values))
+    return _delimited_line(map(_text_cell, values))
 
 
-def _line(cells: Iterable[str]) -> bytes:
+def _delimited_line(cells: Iterable[str]) -> bytes:
     return (",".join(cells) + "\r\n").encode()
 
 
-def _cell(value: Any) -> str:
+def _text_cell(value: Any) -> str:
     if value is None:
         return ""
     if not isinstance(value, str):
         return dumps(value).decode()
     if _PLAIN.fullmatch(value):
         return value
-    text = guard(value)
+    text = guard_formulas(value)
     return '"' + text.replace('"', '""') + '"' if _QUOTED.search(text) else text
 
 
@@ -59,10 +59,10 @@ def write_wkt(geometry: Fragment) -> str:
     shape = read_shape(geometry)
     name = _WKT_NAMES[shape.type] + (" Z" if shape.has_heights else "")
     if shape.type == "Point":
-        return f"{name} {_ring([shape.position])}"
-    parts = ", ".join(f"({', '.join(map(_ring, part))})" for part in shape.parts)
+        return f"{name} {_ring_text([shape.position])}"
+    parts = ", ".join(f"({', '.join(map(_ring_text, part))})" for part in shape.parts)
     return f"{name} ({parts})" if shape.type == "MultiPolygon" else f"{name} {parts}"
 
 
-def _ring(ring: Ring) -> str:
+def _ring_text(ring: Ring) -> str:
     return f"({positions_text(ring).replace(',', ' ').replace('] [', ', ')})"

@@ -58,27 +58,29 @@ def write_gpkg(source: FeatureSource, folder: Path) -> IO[bytes]:
     """
     table, layer = Table(source), source.type
     with new_database(folder) as (connection, file):
-        gpkg_tables.create_tables(connection, layer.name, _definitions(table.columns), _kind(layer))
+        gpkg_tables.create_tables(
+            connection, layer.name, _column_definitions(table.columns), _geometry_kind(layer)
+        )
         connection.execute("BEGIN")
-        extent = _insert(connection, layer, table, source.features())
+        extent = _insert_features(connection, layer, table, source.features())
         connection.execute("COMMIT")
         gpkg_tables.finish_tables(connection, layer.name, extent.box, extent.has_heights)
     file.seek(0)
     return file
 
 
-def _kind(layer: FeatureType) -> str:
+def _geometry_kind(layer: FeatureType) -> str:
     return "POINT" if layer.geometry.kind is kinds.POINT else "MULTIPOLYGON"
 
 
-def _definitions(columns: Sequence[Column]) -> list[tuple[str, str]]:
+def _column_definitions(columns: Sequence[Column]) -> list[tuple[str, str]]:
     """The name and the type of each column."""
     names = unique_names((column.name for column in columns), gpkg_tables.OWN_COLUMNS)
     types = (_TYPES.get(column.type, "TEXT") for column in columns)
     return list(zip(names, types, strict=True))
 
 
-def _insert(
+def _insert_features(
     connection: sqlite3.Connection, layer: FeatureType, table: Table, features: Iterator[Feature]
 ) -> _Extent:
     extent = _Extent()
@@ -90,36 +92,36 @@ def _insert(
         if feature.geometry is not None:
             shape = read_shape(feature.geometry)
             box = shape.box()
-            blob = _blob(shape, box)
+            blob = _geometry_blob(shape, box)
             extent.add(box, shape.has_heights)
             connection.execute(insert_box, (number, *box))
         connection.execute(row, (number, blob, *table.row(feature)))
     return extent
 
 
-def _blob(shape: Shape, box: Bounds) -> bytes:
+def _geometry_blob(shape: Shape, box: Bounds) -> bytes:
     """The GeoPackage encoding of a geometry: a header, then well-known binary."""
     sides = box.west, box.east, box.south, box.north
     header = _HEADER.pack(b"GP", 0, _FLAGS, gpkg_tables.WGS84, *sides)
-    pieces = _point(shape) if shape.type == "Point" else _multipolygon(shape)
+    pieces = _point_wkb(shape) if shape.type == "Point" else _multipolygon_wkb(shape)
     return b"".join((header, *pieces))
 
 
-def _point(shape: Shape) -> Iterator[bytes]:
-    yield _start(1, shape) + struct.pack(f"<{len(shape.position)}d", *shape.position)
+def _point_wkb(shape: Shape) -> Iterator[bytes]:
+    yield _wkb_start(1, shape) + struct.pack(f"<{len(shape.position)}d", *shape.position)
 
 
-def _multipolygon(shape: Shape) -> Iterator[bytes]:
-    yield _start(6, shape) + struct.pack("<I", len(shape.parts))
+def _multipolygon_wkb(shape: Shape) -> Iterator[bytes]:
+    yield _wkb_start(6, shape) + struct.pack("<I", len(shape.parts))
     for part in shape.parts:
-        yield _start(3, shape) + struct.pack("<I", len(part))
-        yield from map(_ring, part)
+        yield _wkb_start(3, shape) + struct.pack("<I", len(part))
+        yield from map(_ring_wkb, part)
 
 
-def _ring(ring: Ring) -> bytes:
+def _ring_wkb(ring: Ring) -> bytes:
     ordinates = list(chain.from_iterable(ring))
     return struct.pack(f"<I{len(ordinates)}d", len(ring), *ordinates)
 
 
-def _start(kind: int, shape: Shape) -> bytes:
+def _wkb_start(kind: int, shape: Shape) -> bytes:
     return struct.pack("<BI", 1, kind + (_HEIGHTS if shape.has_heights else 0))

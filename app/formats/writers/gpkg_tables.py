@@ -69,11 +69,13 @@ def create_tables(
     for statement in _TABLES:
         connection.execute(statement)
     connection.executemany("INSERT INTO gpkg_spatial_ref_sys VALUES (?, ?, ?, ?, ?, ?)", _SYSTEMS)
-    others = "".join(f", {_quoted(column)} {column_type}" for column, column_type in columns)
+    others = "".join(
+        f", {_quoted_identifier(column)} {column_type}" for column, column_type in columns
+    )
     connection.execute(
         f'CREATE TABLE "{name}" (fid INTEGER PRIMARY KEY NOT NULL, geom {kind}{others})'
     )
-    index = _index(name)
+    index = _index_name(name)
     connection.execute(f'CREATE VIRTUAL TABLE "{index}" USING rtree(id, minx, maxx, miny, maxy)')
     connection.execute(
         "INSERT INTO gpkg_contents (table_name, data_type, identifier, srs_id)"
@@ -91,7 +93,7 @@ def create_tables(
 def insert_box_sql(name: str) -> str:
     """The statement that adds a box to the index: fid, west, south, east, north."""
     columns = "id, minx, miny, maxx, maxy"
-    return f'INSERT INTO "{_index(name)}" ({columns}) VALUES (?, ?, ?, ?, ?)'  # noqa: S608 - one of two names
+    return f'INSERT INTO "{_index_name(name)}" ({columns}) VALUES (?, ?, ?, ?, ?)'  # noqa: S608 - one of two names
 
 
 def finish_tables(
@@ -108,11 +110,11 @@ def finish_tables(
         )
     if has_heights:
         connection.execute("UPDATE gpkg_geometry_columns SET z = 2")  # some have them
-    for statement in _triggers(name, _index(name)):
+    for statement in _rtree_triggers(name, _index_name(name)):
         connection.execute(statement)
 
 
-def _triggers(name: str, index: str) -> Iterator[str]:
+def _rtree_triggers(name: str, index: str) -> Iterator[str]:
     """The triggers of GeoPackage 1.3. They call functions of the program that opens the file."""
     put = f'INSERT OR REPLACE INTO "{index}" VALUES ({_VALUES});'  # noqa: S608 - one of two names
     drop = f'DELETE FROM "{index}" WHERE id = OLD."fid";'  # noqa: S608 - as above
@@ -132,9 +134,9 @@ def _triggers(name: str, index: str) -> Iterator[str]:
         )
 
 
-def _index(name: str) -> str:
+def _index_name(name: str) -> str:
     return f"rtree_{name}_geom"
 
 
-def _quoted(name: str) -> str:
+def _quoted_identifier(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'

@@ -15,7 +15,7 @@ from app.formats.writers.columns import as_text
 from app.formats.writers.features import METADATA, Feature
 from app.formats.writers.shapes import read_shape
 from app.formats.writers.source import FeatureSource
-from app.formats.writers.xml import element
+from app.formats.writers.xml import xml_element
 from app.values.strict_json import Fragment
 
 _NAMESPACE: Final = "urn:canopy:gpx"
@@ -35,26 +35,26 @@ def write_gpx(source: FeatureSource) -> Iterator[bytes]:
     yield f"{_HEAD}<metadata><name>{source.type.name}</name></metadata>\n".encode()
     for feature in source.features():
         if feature.geometry is not None:
-            yield _waypoint(feature, feature.geometry, fields).encode()
+            yield _waypoint_element(feature, feature.geometry, fields).encode()
     yield b"</gpx>\n"
 
 
-def _waypoint(feature: Feature, geometry: Fragment, fields: list[str]) -> str:
+def _waypoint_element(feature: Feature, geometry: Fragment, fields: list[str]) -> str:
     """A waypoint, with its elements in the order of the schema of GPX."""
     longitude, latitude, *height = read_shape(geometry).position
     properties = feature.properties
-    elevation = element("ele", _decimal(height[0])) if height else ""
+    elevation = xml_element("ele", _decimal_text(height[0])) if height else ""
     return (
-        f'<wpt lat="{_decimal(latitude)}" lon="{_decimal(longitude)}">{elevation}'
-        f"{element('name', properties.get('name'))}"
-        f"{element('desc', _first_text(feature, _DESCRIPTIONS))}"
-        f"{element('sym', _first_text(feature, _SYMBOLS))}"
-        f"{element('type', properties.get('type'))}"
-        f"<extensions>{_extensions(feature, fields)}</extensions></wpt>\n"
+        f'<wpt lat="{_decimal_text(latitude)}" lon="{_decimal_text(longitude)}">{elevation}'
+        f"{xml_element('name', properties.get('name'))}"
+        f"{xml_element('desc', _first_text(feature, _DESCRIPTIONS))}"
+        f"{xml_element('sym', _first_text(feature, _SYMBOLS))}"
+        f"{xml_element('type', properties.get('type'))}"
+        f"<extensions>{_extensions_element(feature, fields)}</extensions></wpt>\n"
     )
 
 
-def _decimal(number: float) -> str:
+def _decimal_text(number: float) -> str:
     """A number with all digits and no exponent, which the schema does not allow."""
     return format(Decimal(repr(number)), "f")
 
@@ -64,13 +64,13 @@ def _first_text(feature: Feature, names: tuple[str, ...]) -> str | None:
     return next((value for value in values if isinstance(value, str)), None)
 
 
-def _extensions(feature: Feature, fields: list[str]) -> str:
+def _extensions_element(feature: Feature, fields: list[str]) -> str:
     """An element for each field, and one with the JSON of the metadata."""
     values = {name: feature.properties[name] for name in fields}
     metadata = {name: value for name, value in feature.properties.items() if name not in values}
     values |= {METADATA: metadata} if metadata else {}
     return "".join(
-        element(f"canopy:{name}", as_text(value))
+        xml_element(f"canopy:{name}", as_text(value))
         for name, value in values.items()
         if value is not None
     )

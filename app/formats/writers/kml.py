@@ -12,7 +12,7 @@ from app.formats.kml_text import SCHEMA, as_html
 from app.formats.writers.columns import Column, Table, as_text, unique_names
 from app.formats.writers.shapes import Part, Ring, positions_text, read_shape
 from app.formats.writers.source import FeatureSource
-from app.formats.writers.xml import element, escaped
+from app.formats.writers.xml import escaped_xml, xml_element
 from app.values.strict_json import Fragment
 
 _INT_DIGITS: Final = 9  # numbers of this length fit into the 32 bits of an int
@@ -31,60 +31,60 @@ def write_kml(source: FeatureSource) -> Iterator[bytes]:
     names = unique_names(column.name for column in table.columns)
     data = [(index, column) for index, column in enumerate(names) if column not in fields]
     schema = "".join(_simple_field(column, table.columns[index]) for index, column in data)
-    head = f'{_HEAD}<Document id="{name}">{element("name", name)}'
+    head = f'{_HEAD}<Document id="{name}">{xml_element("name", name)}'
     yield f'{head}<Schema name="{name}" id="{SCHEMA}{name}">{schema}</Schema>\n'.encode()
     for feature in source.features():
         elements = "".join(
-            element(field, _ELEMENTS[field](text))
+            xml_element(field, _ELEMENTS[field](text))
             for field in fields
             if (text := feature.properties.get(field)) is not None
         )
         yield (
-            f'<Placemark id="{escaped(feature.id)}">{elements}<ExtendedData>'
-            f'<SchemaData schemaUrl="#{SCHEMA}{name}">{_data(table.row(feature), data)}'
-            f"</SchemaData></ExtendedData>{_geometry(feature.geometry)}</Placemark>\n"
+            f'<Placemark id="{escaped_xml(feature.id)}">{elements}<ExtendedData>'
+            f'<SchemaData schemaUrl="#{SCHEMA}{name}">{_data_element(table.row(feature), data)}'
+            f"</SchemaData></ExtendedData>{_geometry_element(feature.geometry)}</Placemark>\n"
         ).encode()
     yield b"</Document></kml>\n"
 
 
 def _simple_field(name: str, column: Column) -> str:
-    return f'<SimpleField type="{_type(column)}" name="{escaped(name)}"/>'
+    return f'<SimpleField type="{_column_type(column)}" name="{escaped_xml(name)}"/>'
 
 
-def _type(column: Column) -> str:
+def _column_type(column: Column) -> str:
     if column.type == "integer" and column.longest <= _DOUBLE_DIGITS:
         return "int" if column.longest <= _INT_DIGITS else "double"
     return {"number": "double", "boolean": "bool"}.get(column.type, "string")
 
 
-def _data(row: list[Any], data: list[tuple[int, str]]) -> str:
+def _data_element(row: list[Any], data: list[tuple[int, str]]) -> str:
     """The values of a row; ``data`` has their indices and names."""
     return "".join(
-        f'<SimpleData name="{escaped(name)}">{_value(row[index])}</SimpleData>'
+        f'<SimpleData name="{escaped_xml(name)}">{_value_text(row[index])}</SimpleData>'
         for index, name in data
         if row[index] is not None
     )
 
 
-def _value(value: Any) -> str:
-    return escaped(as_html(as_text(value)))
+def _value_text(value: Any) -> str:
+    return escaped_xml(as_html(as_text(value)))
 
 
-def _geometry(geometry: Fragment | None) -> str:
+def _geometry_element(geometry: Fragment | None) -> str:
     if geometry is None:
         return ""
     shape = read_shape(geometry)
     if shape.type == "Point":
-        return f"<Point>{_coordinates([shape.position])}</Point>"
-    polygons = "".join(map(_polygon, shape.parts))
+        return f"<Point>{_coordinates_text([shape.position])}</Point>"
+    polygons = "".join(map(_polygon_element, shape.parts))
     return f"<MultiGeometry>{polygons}</MultiGeometry>" if len(shape.parts) > 1 else polygons
 
 
-def _polygon(part: Part) -> str:
-    exterior, *holes = (f"<LinearRing>{_coordinates(ring)}</LinearRing>" for ring in part)
+def _polygon_element(part: Part) -> str:
+    exterior, *holes = (f"<LinearRing>{_coordinates_text(ring)}</LinearRing>" for ring in part)
     inner = "".join(f"<innerBoundaryIs>{hole}</innerBoundaryIs>" for hole in holes)
     return f"<Polygon><outerBoundaryIs>{exterior}</outerBoundaryIs>{inner}</Polygon>"
 
 
-def _coordinates(ring: Ring) -> str:
+def _coordinates_text(ring: Ring) -> str:
     return f"<coordinates>{positions_text(ring).replace('],[', ' ')}</coordinates>"

@@ -67,23 +67,25 @@ def write_shapefile(source: FeatureSource, folder: Path) -> IO[bytes]:
     short = dbf_columns(columns)
     with ExitStack() as stack:
         files = [stack.enter_context(TemporaryFile(dir=folder)) for _ in range(3)]
-        loss = _write(source, table, short, *files)
-        with new_file(folder) as packed, _zip(packed) as archive:
+        loss = _write_shapes(source, table, short, *files)
+        with new_file(folder) as packed, _open_zip(packed) as archive:
             for ending, file in zip(("shp", "shx", "dbf"), files, strict=True):
                 file.seek(0)
                 with archive.open(f"{name}.{ending}", "w") as member:
                     shutil.copyfileobj(file, member)
             archive.writestr(f"{name}.prj", _PRJ)
             archive.writestr(f"{name}.cpg", "UTF-8")
-            archive.writestr("columns.txt", "\n".join(_legend(name, columns, short, loss)) + "\n")
+            archive.writestr(
+                "columns.txt", "\n".join(_legend_lines(name, columns, short, loss)) + "\n"
+            )
     return packed
 
 
-def _zip(file: IO[bytes]) -> zipfile.ZipFile:
+def _open_zip(file: IO[bytes]) -> zipfile.ZipFile:
     return zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=_COMPRESSION_LEVEL)
 
 
-def _write(
+def _write_shapes(
     source: FeatureSource,
     table: Table,
     columns: list[DbfColumn],
@@ -108,7 +110,9 @@ def _write(
     return _Loss(rows.cut, late, heights)
 
 
-def _legend(name: str, columns: list[Column], short: list[DbfColumn], loss: _Loss) -> Iterator[str]:
+def _legend_lines(
+    name: str, columns: list[Column], short: list[DbfColumn], loss: _Loss
+) -> Iterator[str]:
     """The lines of ``columns.txt``."""
     yield f"The columns of {name}.dbf, and their names in Canopy."
     yield ""

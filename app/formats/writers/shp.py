@@ -48,7 +48,7 @@ class ShpWriter:
         if shape is not None:
             box = shape.box()
             self._box = box_around(self._box, box)
-            content = _point(shape) if self._kind == POINT else _polygon(shape, box)
+            content = _point_content(shape) if self._kind == POINT else _polygon_content(shape, box)
         self._number += 1
         words = len(content) // 2
         self._shx.write(struct.pack(">2i", self._shp.tell() // 2, words))
@@ -64,11 +64,11 @@ class ShpWriter:
             file.write(struct.pack("<2i8d", _VERSION, self._kind, *box, 0.0, 0.0, 0.0, 0.0))
 
 
-def _point(shape: Shape) -> bytes:
+def _point_content(shape: Shape) -> bytes:
     return struct.pack("<i2d", POINT, *shape.position[:2])
 
 
-def _polygon(shape: Shape, box: Bounds) -> bytes:
+def _polygon_content(shape: Shape, box: Bounds) -> bytes:
     """All rings of all parts. In a shapefile, exterior rings run clockwise, and holes the other
     way."""
     rings = [ring[::-1] for ring in shape.rings()]

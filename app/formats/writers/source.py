@@ -34,7 +34,7 @@ class FeatureSource:
         return map(self.type.feature, self.records())
 
 
-def blocks(pieces: Iterable[bytes]) -> Generator[bytes]:
+def byte_blocks(pieces: Iterable[bytes]) -> Generator[bytes]:
     """Yield the bytes of ``pieces`` in blocks of at most ``BLOCK`` bytes; a larger piece is a block
     by itself."""
     for batch in batched_by_bytes(pieces, len, BLOCK):

@@ -13,12 +13,12 @@ _ESCAPES: Final = str.maketrans(
 )
 
 
-def escaped(text: str) -> str:
+def escaped_xml(text: str) -> str:
     """A text for the content of an element, or for an attribute in double quotes. Characters that
     XML does not allow become U+FFFD."""
     return _FORBIDDEN.sub(_REPLACEMENT, text).translate(_ESCAPES)
 
 
-def element(name: str, text: str | None) -> str:
+def xml_element(name: str, text: str | None) -> str:
     """An element with a text, or nothing if that is None."""
-    return "" if text is None else f"<{name}>{escaped(text)}</{name}>"
+    return "" if text is None else f"<{name}>{escaped_xml(text)}</{name}>"

@@ -71,17 +71,17 @@ def load_world() -> World | None:
     owners: list[str] = []
     pieces: list[Any] = []
     names: dict[str, str] = {}
-    for code, name, polygons in _countries(topology):
+    for code, name, polygons in _read_countries(topology):
         names.setdefault(code, NAMES.get(code, name))
         for polygon in polygons:
-            polygon_pieces = list(_cut(polygon))
+            polygon_pieces = list(_cut_polygon(polygon))
             pieces += polygon_pieces
             owners += [code] * len(polygon_pieces)
     codes, owner = np.unique(owners, return_inverse=True)
     projected = project_polygons(np.array(pieces))
     west, _, east, _ = shapely.bounds(projected).T
     in_east, in_west = east > 180 - _BESIDE, west < _BESIDE - 180
-    beyond = [_moved(projected[in_east], -360), _moved(projected[in_west], 360)]
+    beyond = [_move_pieces(projected[in_east], -360), _move_pieces(projected[in_west], 360)]
     projected = np.concatenate([projected, *beyond])
     owner = np.concatenate([owner, owner[in_east], owner[in_west]])
     tree = shapely.STRtree(projected)
@@ -119,11 +119,11 @@ def unit_kilometers(lat: Any) -> Any:
     return _KM_PER_DEGREE * np.cos(np.radians(np.clip(lat, -_POLE, _POLE)))
 
 
-def _moved(pieces: Any, degrees: float) -> Any:
+def _move_pieces(pieces: Any, degrees: float) -> Any:
     return shapely.transform(pieces, lambda positions: np.add(positions, (degrees, 0)))
 
 
-def _countries(topology: Any) -> Iterator[tuple[str, str, list[Any]]]:
+def _read_countries(topology: Any) -> Iterator[tuple[str, str, list[Any]]]:
     """Yield the code, the name and the polygons of each country, from TopoJSON with quantized
     arcs."""
     scale, origin = (np.array(topology["transform"][name]) for name in ("scale", "translate"))
@@ -132,7 +132,7 @@ def _countries(topology: Any) -> Iterator[tuple[str, str, list[Any]]]:
     def ring(numbers: list[int]) -> Any:
         """Each arc begins where the one before it ends; ~number is the reversed arc."""
         lines = [arcs[number] if number >= 0 else arcs[~number][::-1] for number in numbers]
-        return _unwrapped(np.concatenate([lines[0], *(line[1:] for line in lines[1:])]))
+        return _unwrap_ring(np.concatenate([lines[0], *(line[1:] for line in lines[1:])]))
 
     for country in topology["objects"]["countries"]["geometries"]:
         name = country["properties"]["name"]
@@ -147,7 +147,7 @@ def _countries(topology: Any) -> Iterator[tuple[str, str, list[Any]]]:
             )
 
 
-def _unwrapped(ring: Any) -> Any:
+def _unwrap_ring(ring: Any) -> Any:
     """A ring without jumps at the antimeridian, beyond it if need be. One around the South Pole is
     closed along the pole."""
     lon = np.unwrap(ring[:, 0], period=360)
@@ -162,11 +162,11 @@ def _shell_and_holes(rings: Iterator[Any]) -> tuple[Any, list[Any]]:
     return next(rings), list(rings)
 
 
-def _cut(polygon: Any) -> Iterator[Any]:
+def _cut_polygon(polygon: Any) -> Iterator[Any]:
     """Yield a polygon in pieces of few positions. Rounded positions make some cross themselves."""
     if not shapely.is_valid(polygon):
         for part in _polygons_in(shapely.make_valid(polygon)):
-            yield from _cut(part)
+            yield from _cut_polygon(part)
         return
     west, south, east, north = polygon.bounds
     is_narrow = max(east - west, north - south) < _NARROW
@@ -180,7 +180,7 @@ def _cut(polygon: Any) -> Iterator[Any]:
         halves = [(west, south, east, y), (west, y, east, north)]
     for half in halves:
         for part in _polygons_in(shapely.clip_by_rect(polygon, *half)):
-            yield from _cut(part)
+            yield from _cut_polygon(part)
 
 
 def _polygons_in(geometry: Any) -> Any:

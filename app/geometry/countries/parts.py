@@ -75,7 +75,7 @@ def parts_elsewhere(polygons: Any, country: str) -> Elsewhere:
     is_far = distances * unit_kilometers(lat[index]) > INSIDE_KM
     point, owner = point[index[is_far]], owner[index[is_far]]
     parts, first = np.unique(inner.part[point], return_index=True)
-    whole = _counts(inner.part, parts) == _counts(inner.part[point], parts)
+    whole = _count_values(inner.part, parts) == _count_values(inner.part[point], parts)
     if not whole.any():
         if inner.weight[point].sum() < _FOREIGN_AREA:
             return []
@@ -86,6 +86,6 @@ def parts_elsewhere(polygons: Any, country: str) -> Elsewhere:
     return list(zip(parts[whole].tolist(), codes, *places, strict=True))
 
 
-def _counts(values: Integers, of: Integers) -> Integers:
+def _count_values(values: Integers, of: Integers) -> Integers:
     """The number of times that each of ``of`` occurs among ``values``."""
     return np.bincount(values, minlength=int(of.max(initial=0)) + 1)[of]

@@ -30,11 +30,11 @@ class Crs(NamedTuple):
     decimals: int | None = None
 
 
-def _same(positions: Positions) -> Positions:
+def _copy_positions(positions: Positions) -> Positions:
     return positions
 
 
-def _swapped(positions: Positions) -> Positions:
+def _swap_positions(positions: Positions) -> Positions:
     return positions[:, ::-1]
 
 
@@ -49,8 +49,10 @@ def _to_degrees(positions: Positions) -> Positions:
     return np.column_stack((east, np.degrees(np.arctan(np.sinh(np.radians(north))))))
 
 
-CRS84: Final = Crs("http://www.opengis.net/def/crs/OGC/1.3/CRS84", _same, _same)
-EPSG_4326: Final = Crs("http://www.opengis.net/def/crs/EPSG/0/4326", _swapped, _swapped)
+CRS84: Final = Crs("http://www.opengis.net/def/crs/OGC/1.3/CRS84", _copy_positions, _copy_positions)
+EPSG_4326: Final = Crs(
+    "http://www.opengis.net/def/crs/EPSG/0/4326", _swap_positions, _swap_positions
+)
 EPSG_3857: Final = Crs(
     "http://www.opengis.net/def/crs/EPSG/0/3857", _from_degrees, _to_degrees, decimals=4
 )
@@ -61,7 +63,9 @@ _DEGREE_DECIMALS: Final = 9  # a tenth of a millimeter, for positions sent in me
 def from_degrees(text: str, crs: Crs) -> str:
     """The GeoJSON text of a stored geometry in another system; heights do not change."""
     return (
-        text if crs is CRS84 else _transformed(orjson.loads(text), crs.from_degrees, crs.decimals)
+        text
+        if crs is CRS84
+        else _transform_geometry(orjson.loads(text), crs.from_degrees, crs.decimals)
     )
 
 
@@ -74,17 +78,17 @@ def to_degrees(geometry: Any, crs: Crs) -> Any:
         return geometry
     decimals = None if crs.decimals is None else _DEGREE_DECIMALS
     try:
-        return orjson.loads(_transformed(geometry, crs.to_degrees, decimals))
+        return orjson.loads(_transform_geometry(geometry, crs.to_degrees, decimals))
     except (KeyError, IndexError, TypeError, ValueError):
         return geometry
 
 
-def _transformed(
+def _transform_geometry(
     geometry: dict[str, Any], transform: Callable[[Positions], Positions], decimals: int | None
 ) -> str:
     """The JSON text of a geometry whose positions are transformed."""
     positions: list[list[float]] = []
-    _collect(geometry["coordinates"], positions)
+    _collect_positions(geometry["coordinates"], positions)
     if not {type(number) for position in positions for number in position} <= {int, float}:
         raise TypeError("an ordinate is no number, which numpy might take for one")
     moved = transform(np.array([position[:2] for position in positions], dtype=float))
@@ -95,7 +99,7 @@ def _transformed(
     return orjson.dumps(geometry).decode()
 
 
-def _collect(coordinates: Any, into: list[list[float]]) -> None:
+def _collect_positions(coordinates: Any, into: list[list[float]]) -> None:
     """Append the positions at the ends of nested arrays, at most four deep."""
     level = [coordinates]
     for _ in range(4):

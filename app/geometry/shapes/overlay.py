@@ -110,10 +110,10 @@ def area_difference(old: Shape, new: Shape, seconds: float = OVERLAY_SECONDS) ->
     if differences is None:
         return UNKNOWN
     gained, lost = differences
-    return AreaDifference(round(_area(gained)), round(_area(lost)))
+    return AreaDifference(round(_polygons_area(gained)), round(_polygons_area(lost)))
 
 
-def _area(polygons: Any) -> float:
+def _polygons_area(polygons: Any) -> float:
     return max(0.0, boundary_area(polygon_rings(polygons)))
 
 

@@ -88,7 +88,7 @@ def read_box(numbers: Sequence[float], crs: Crs) -> QueryShape:
         turned = (west + 180) % _TURN - 180
         west, east = turned, turned + east - west
     bounds = Bounds(west, max(south, -90.0), east, min(north, 90.0))
-    return QueryShape(bounds, True, _copies(shapely.box(*bounds)))
+    return QueryShape(bounds, True, _shifted_copies(shapely.box(*bounds)))
 
 
 def read_shape(text: str, crs: Crs) -> QueryShape:
@@ -97,7 +97,7 @@ def read_shape(text: str, crs: Crs) -> QueryShape:
     Raises:
         ShapeInvalid: it cannot be read, is not valid, or is beyond ±180 or ±90 degrees.
     """
-    geometry = shapely.transform(_parse(text), crs.to_degrees)
+    geometry = shapely.transform(_parse_shape(text), crs.to_degrees)
     if not shapely.is_valid(geometry):
         reason = str(shapely.is_valid_reason(geometry))
         raise ShapeInvalid(f"The geometry is not valid: {reason[:100]}.")
@@ -106,10 +106,10 @@ def read_shape(text: str, crs: Crs) -> QueryShape:
     west, south, east, north = shapely.bounds(geometry).tolist()
     if not (west >= -180 and east <= 180 and south >= -90 and north <= 90):
         raise ShapeInvalid("Longitudes must be within ±180 and latitudes within ±90.")
-    return QueryShape(Bounds(west, south, east, north), False, _copies(geometry))
+    return QueryShape(Bounds(west, south, east, north), False, _shifted_copies(geometry))
 
 
-def _parse(text: str) -> Any:
+def _parse_shape(text: str) -> Any:
     is_json = text.lstrip().startswith("{")
     try:
         if not is_json and not _KINDS.match(text.lstrip()):
@@ -122,7 +122,7 @@ def _parse(text: str) -> Any:
     return shapely.force_2d(geometry)
 
 
-def _copies(geometry: Any) -> tuple[Any, ...]:
+def _shifted_copies(geometry: Any) -> tuple[Any, ...]:
     west, _, east, _ = shapely.bounds(geometry).tolist()
     copies = [
         shapely.transform(geometry, partial(np.add, np.array([turn, 0.0]))) if turn else geometry

@@ -4,9 +4,9 @@ A map shows the world as a square of ``256 * 2 ** zoom`` pixels (Web Mercator). 
 zoom of MAP_LEVELS), the rings of a boundary are
 
 1. cut into pieces, as long lines take GEOS long, and simplified by Douglas and Peucker's method to
-   half a pixel, and rounded to a fraction of one (``_simplified``);
+   half a pixel, and rounded to a fraction of one (``_simplify_rings``);
 2. left out where nothing remains of them (``_without_collapsed``);
-3. put together as GeoJSON (``_polygons``).
+3. put together as GeoJSON (``_polygons_of_outlines``).
 
 Rings may cross each other after that: the shapes are for drawing only.
 """
@@ -97,7 +97,7 @@ def map_shapes(texts: Sequence[str], level: int | None = None) -> list[dict[int,
         The shapes of each boundary by level.
     """
     shapes: list[dict[int, str]] = [{} for _ in texts]
-    outlines = list(filter(None, map(_outline, range(len(texts)), texts)))
+    outlines = list(filter(None, map(_parse_outline, range(len(texts)), texts)))
     for map_level in MAP_LEVELS if level is None else (level,):
         large = [
             outline
@@ -127,7 +127,7 @@ def is_shown_whole(size: int, level: int | None) -> bool:
     return level is None or (level == MAP_LEVELS[0] and size <= MAP_SHORT_BYTES)
 
 
-def _outline(number: int, text: str) -> _Outline | None:
+def _parse_outline(number: int, text: str) -> _Outline | None:
     """The outline of a boundary; None: the text is none."""
     try:
         rings = stored_rings(text)
@@ -142,7 +142,9 @@ def _shapes_at(outlines: Sequence[_Outline], level: int) -> list[str | None]:
     if not outlines:
         return []
     try:
-        polygons = _polygons(_without_collapsed(_simplified(outlines, level)), outlines)
+        polygons = _polygons_of_outlines(
+            _without_collapsed(_simplify_rings(outlines, level)), outlines
+        )
     except (ValueError, TypeError, LookupError, GEOSException):
         if len(outlines) == 1:
             return [None]
@@ -153,7 +155,7 @@ def _shapes_at(outlines: Sequence[_Outline], level: int) -> list[str | None]:
     ]
 
 
-def _simplified(outlines: Sequence[_Outline], level: int) -> _FewerRings:
+def _simplify_rings(outlines: Sequence[_Outline], level: int) -> _FewerRings:
     """The rings of boundaries, simplified and rounded for a level, without repeated positions.
 
     All of them are simplified in one call of GEOS.
@@ -165,7 +167,7 @@ def _simplified(outlines: Sequence[_Outline], level: int) -> _FewerRings:
     # stretched as where it is nearest to a pole, so that the tolerance is never too coarse.
     north = [1 / math.cos(math.radians(_most_polar(outline.bounds))) for outline in outlines]
     stretch = np.repeat(north, [len(rings.starts) - 1 for rings in boundaries])  # by ring
-    index, piece, ring_of_piece = _pieces(sizes)
+    index, piece, ring_of_piece = _divide_rings(sizes)
     lon = np.concatenate([rings.lon for rings in boundaries])
     lat = np.concatenate([rings.lat for rings in boundaries])
     positions = np.column_stack([lon, lat])
@@ -185,7 +187,7 @@ def _simplified(outlines: Sequence[_Outline], level: int) -> _FewerRings:
     return _FewerRings(points[is_new], ring[is_new], part, is_exterior=_starts_ring(part))
 
 
-def _pieces(sizes: Integers) -> tuple[Integers, Integers, Integers]:
+def _divide_rings(sizes: Integers) -> tuple[Integers, Integers, Integers]:
     """Divide rings into pieces, each of which begins where the one before ends.
 
     Args:
@@ -229,7 +231,7 @@ def _without_collapsed(rings: _FewerRings) -> _FewerRings:
     return rings._replace(points=points[is_point_left], ring=ring[is_point_left])
 
 
-def _polygons(rings: _FewerRings, outlines: Sequence[_Outline]) -> list[list[Any]]:
+def _polygons_of_outlines(rings: _FewerRings, outlines: Sequence[_Outline]) -> list[list[Any]]:
     """The polygons of each boundary, as GeoJSON ``coordinates``."""
     starts = np.flatnonzero(_starts_ring(rings.ring))
     parts = rings.part[rings.ring[starts]].tolist()
@@ -246,8 +248,8 @@ def _polygons(rings: _FewerRings, outlines: Sequence[_Outline]) -> list[list[Any
 def _polygons_text(polygons: list[Any]) -> str:
     """GeoJSON of a Polygon or a MultiPolygon."""
     if len(polygons) == 1:
-        return _geometry("Polygon", polygons[0])
-    return _geometry("MultiPolygon", polygons)
+        return _geometry_text("Polygon", polygons[0])
+    return _geometry_text("MultiPolygon", polygons)
 
 
 def point_shape(bounds: Bounds, zoom: int) -> str:
@@ -266,7 +268,7 @@ def _starts_ring(ring: Integers) -> Booleans:
     return starts
 
 
-def _geometry(kind: str, coordinates: Any) -> str:
+def _geometry_text(kind: str, coordinates: Any) -> str:
     return dumps({"type": kind, "coordinates": coordinates}).decode()
 
 

@@ -35,7 +35,7 @@ from app.imports.features.targets import (
 )
 from app.models import Asset, Project
 from app.values.clock import parse_time
-from app.values.text import fold
+from app.values.text import fold_text
 
 DEFAULT_TYPE: Final = "point_of_interest"
 _COMPARED: Final = 20  # assets of the same name and place
@@ -89,10 +89,10 @@ class AssetMatcher:
             if row.external_id is not None:
                 self._by_external_id[row.external_id] = row.id
             if row.id not in self.taken_ids:
-                name = fold(row.name)
+                name = fold_text(row.name)
                 self._by_name.setdefault(name, []).append(row)
                 self._by_id[row.id] = row
-                self._by_cell.setdefault(_cell(name, row), []).append(row)
+                self._by_cell.setdefault(_location_cell(name, row), []).append(row)
 
         project = _BOUNDARY.first(account_id=self.account_id, project_id=self.project_id)
         text = project and project.geometry  # no project: the import creates it
@@ -108,7 +108,7 @@ class AssetMatcher:
         return not contains_point(self._project_boundary, location.longitude, location.latitude)
 
     def _decide(self, candidate: Candidate) -> Decision:
-        name = "" if candidate.is_numbered else fold(candidate.name)
+        name = "" if candidate.is_numbered else fold_text(candidate.name)
         location = candidate.location.text if candidate.location else ""
         identity = name, location, repr(sorted(candidate.values.items()))
         if identity in self._seen:
@@ -117,7 +117,7 @@ class AssetMatcher:
         self._seen.add(identity)
         self._external_ids.add(candidate)
         if target is None:
-            namesakes = fold(candidate.name) in self._by_name
+            namesakes = fold_text(candidate.name) in self._by_name
             return Decision("new", candidate.name, is_namesake=namesakes)
         self._matched.add(target.id)
         changes = _asset_changes(target, candidate)
@@ -132,9 +132,9 @@ class AssetMatcher:
 
     def _find_target(self, candidate: Candidate) -> Any:
         """The asset that a feature changes or already is, regardless of external ids, or None."""
-        name = fold(candidate.name)
+        name = fold_text(candidate.name)
         exported = self._by_id.get(candidate.own_id or "")
-        if exported is not None and (self.match != "none" or fold(exported.name) == name):
+        if exported is not None and (self.match != "none" or fold_text(exported.name) == name):
             return self._find(exported.id)
         if ids := self._at(name, candidate):
             assets = [self._find(asset_id) for asset_id in ids[:_COMPARED]]
@@ -149,7 +149,7 @@ class AssetMatcher:
 
     def _at(self, name: str, candidate: Candidate) -> list[str]:
         """The ids of the unmatched assets with a feature's name and location."""
-        cells = (self._by_cell.get(cell, ()) for cell in _cells(name, candidate.location))
+        cells = (self._by_cell.get(cell, ()) for cell in _nearby_cells(name, candidate.location))
         rows = (row for cell in cells for row in cell if row.id not in self._matched)
         near = (row for row in rows if _is_at_location(row, candidate.location))
         return sorted(row.id for row in near if not has_another(row, candidate))
@@ -159,7 +159,7 @@ class AssetMatcher:
         return None if asset_id is None else self._find(asset_id)
 
     def _find(self, asset_id: str) -> Any:
-        return _find(self.account_id, self.project_id, asset_id)
+        return _find_asset(self.account_id, self.project_id, asset_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +195,7 @@ class AssetTargets:
         prepared: Any = None,
     ) -> WrittenTarget | None:
         """Change an asset. Returns None if nothing is left to change."""
-        row = _find(principal.account_id, self.project_id, decision.target_id or "")
+        row = _find_asset(principal.account_id, self.project_id, decision.target_id or "")
         if row is None:
             raise NotFound
         values = _asset_changes(row, candidate)
@@ -209,7 +209,7 @@ class AssetTargets:
         """Prepare nothing."""
 
     def undo(self, principal: Principal, row: Any, prepared: Any = None) -> None:
-        asset = _find(principal.account_id, self.project_id, row.target_id)
+        asset = _find_asset(principal.account_id, self.project_id, row.target_id)
         if asset is None:
             if row.before is None:
                 return
@@ -237,23 +237,25 @@ def _asset_changes(target: Any, candidate: Candidate) -> dict[str, Any]:
 
 def _is_feature(target: Any, candidate: Candidate) -> bool:
     """True if an asset has the feature's name and location."""
-    return fold(target.name) == fold(candidate.name) and _is_at_location(target, candidate.location)
+    return fold_text(target.name) == fold_text(candidate.name) and _is_at_location(
+        target, candidate.location
+    )
 
 
-def _find(account_id: str, project_id: str, asset_id: str) -> Any:
+def _find_asset(account_id: str, project_id: str, asset_id: str) -> Any:
     """The columns of an asset that are compared with a feature, or None."""
     return _ONE.first(account_id=account_id, project_id=project_id, asset_id=asset_id)
 
 
-def _cell(name: str, place: Any) -> _Cell:
+def _location_cell(name: str, place: Any) -> _Cell:
     if place is None or place.longitude is None:
         return name, None, None
     return name, round(place.longitude / SAME_WITHIN), round(place.latitude / SAME_WITHIN)
 
 
-def _cells(name: str, location: Point | None) -> Iterator[_Cell]:
+def _nearby_cells(name: str, location: Point | None) -> Iterator[_Cell]:
     """Yield the cells of assets near a location: its own and the eight around it."""
-    _, column, row = cell = _cell(name, location)
+    _, column, row = cell = _location_cell(name, location)
     if column is None or row is None:
         yield cell
         return

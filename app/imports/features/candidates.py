@@ -23,7 +23,7 @@ from app.imports.features.geometries import (
     is_empty,
     kind_of,
     location_of,
-    outline,
+    rejected_outline,
 )
 from app.imports.features.mapping import ColumnMapping, mapped_fields
 from app.policy.fields import ASSET, PROJECT, Field
@@ -147,18 +147,18 @@ def check_feature(
     whole_name = feature_name(properties, options.mapping.name, feature.part)
     name = cut_name(whole_name) or f"{default_prefix(options)} {feature.number}"
     problems = [*feature.problems]
-    values = _values(properties, options, problems)
+    values = _candidate_values(properties, options, problems)
     is_cut = len(whole_name) > NAME_LENGTH
     is_kept_whole = is_cut and _keep_name(whole_name, values, options)
     problems += _project_problems(feature, options)
     geometry: Boundary | Point | None = None
     try:
-        geometry = _geometry(feature, options, note)
+        geometry = _candidate_geometry(feature, options, note)
     except GeometryInvalid as error:
         problems += error.problems
     if problems:
         source = feature.geometry or {}
-        shape = outline(closed_lines(source) if options.close_lines else source)
+        shape = rejected_outline(closed_lines(source) if options.close_lines else source)
         return RejectedFeature(feature.number, name, tuple(problems), shape, options.is_plot)
     return Candidate(
         feature.number,
@@ -322,7 +322,9 @@ def _own_id(feature: SourceFeature, options: ReadOptions) -> str | None:
     return own_id if isinstance(own_id, str) and is_id(kind, own_id) else None
 
 
-def _geometry(feature: SourceFeature, options: ReadOptions, note: Note) -> Boundary | Point | None:
+def _candidate_geometry(
+    feature: SourceFeature, options: ReadOptions, note: Note
+) -> Boundary | Point | None:
     geometry = feature.geometry
     if geometry is None or feature.problems or is_empty(geometry):
         return None
@@ -331,7 +333,7 @@ def _geometry(feature: SourceFeature, options: ReadOptions, note: Note) -> Bound
     return boundary_of(geometry, note, close_lines=options.close_lines)
 
 
-def _values(
+def _candidate_values(
     properties: Mapping[str, Any], options: ReadOptions, problems: list[Problem]
 ) -> dict[str, Any]:
     """Read the mapped columns and the metadata; add what is wrong to ``problems``."""
@@ -340,14 +342,14 @@ def _values(
         value = properties.get(column)
         if name != "name" and value not in (None, ""):
             field = fields[name]
-            value = _keyword(value) if field.kind is KEYWORD else value
-            values[field.stored_as] = _value(field, column, value, problems)
-    if metadata := _metadata(properties, options):
+            value = _to_keyword(value) if field.kind is KEYWORD else value
+            values[field.stored_as] = _field_value(field, column, value, problems)
+    if metadata := _candidate_metadata(properties, options):
         values["metadata_json"] = _stored_metadata(fields["metadata"], metadata, problems)
     return values
 
 
-def _metadata(properties: Mapping[str, Any], options: ReadOptions) -> dict[str, Any]:
+def _candidate_metadata(properties: Mapping[str, Any], options: ReadOptions) -> dict[str, Any]:
     used = options.mapping.used
     metadata = {
         without_controls(name): _with_line_feeds(value)
@@ -376,7 +378,7 @@ def _before_export(exported: dict[str, Any], type_: FeatureType) -> dict[str, An
     return metadata | (others if isinstance(others, dict) else {})
 
 
-def _value(field: Field, column: str, value: Any, problems: list[Problem]) -> Any:
+def _field_value(field: Field, column: str, value: Any, problems: list[Problem]) -> Any:
     """Return the value of a field from a cell; None, and a problem, if it is not valid."""
     assert field.kind.read is not None
     try:
@@ -391,7 +393,7 @@ def _value(field: Field, column: str, value: Any, problems: list[Problem]) -> An
     return None
 
 
-def _keyword(value: object) -> object:
+def _to_keyword(value: object) -> object:
     """Turn a text such as "Weather Station" into a keyword, weather_station, if it can be one."""
     word = re.sub(r"[^a-z0-9-]+", "_", str(value).casefold()).strip("_")
     return word if re.fullmatch(VOCABULARY_PATTERN, word) else value

@@ -54,7 +54,9 @@ def kind_of(geometry: Json) -> str | None:
 def has_points(geometry: Json) -> bool:
     """True if a geometry, which need not be valid, is a collection with points."""
     is_collection = geometry.get("type") == _COLLECTION
-    return is_collection and any(kind_of(member) == "points" for member in _members(geometry))
+    return is_collection and any(
+        kind_of(member) == "points" for member in _geometry_members(geometry)
+    )
 
 
 def split_points(geometry: Json) -> tuple[Json | None, list[dict[str, Any]]]:
@@ -63,7 +65,7 @@ def split_points(geometry: Json) -> tuple[Json | None, list[dict[str, Any]]]:
         points = points_of(geometry)
         return (None if points else geometry), points
     others, points = [], []
-    for member in _members(geometry):
+    for member in _geometry_members(geometry):
         if kind_of(member) == "points":
             points += points_of(member) or [dict(member)]
         else:
@@ -76,10 +78,10 @@ def is_nearly_closed(geometry: Json) -> bool:
     valid."""
     coordinates = geometry.get("coordinates")
     lines = coordinates if geometry.get("type") == "MultiLineString" else [coordinates]
-    return isinstance(lines, list) and bool(lines) and all(map(_surrounds, lines))
+    return isinstance(lines, list) and bool(lines) and all(map(_is_closed_around, lines))
 
 
-def _surrounds(line: Any) -> bool:
+def _is_closed_around(line: Any) -> bool:
     try:
         positions = [(float(x), float(y)) for x, y, *_ in line]
     except (TypeError, ValueError, OverflowError):
@@ -148,10 +150,10 @@ def _in_plain_words() -> Iterator[None]:
     try:
         yield
     except GeometryInvalid as error:
-        raise GeometryInvalid(map(_plain, error.problems)) from None
+        raise GeometryInvalid(map(_plain_problem, error.problems)) from None
 
 
-def _plain(problem: Problem) -> Problem:
+def _plain_problem(problem: Problem) -> Problem:
     message = problem.message.replace("`coordinates` ", "The geometry ").replace("`", "")
     return replace(problem, message=message)
 
@@ -166,7 +168,7 @@ def points_of(geometry: Json) -> list[dict[str, Any]]:
 
 def _areas_of(collection: Json, note: Note) -> Json:
     """The areas of a collection as one geometry; the collection itself if it has none."""
-    members = list(_members(collection))
+    members = list(_geometry_members(collection))
     areas = [member for member in members if member.get("type") in _AREAS]
     if not areas:
         return collection
@@ -184,7 +186,7 @@ def _areas_of(collection: Json, note: Note) -> Json:
     return {"type": "MultiPolygon", "coordinates": parts}
 
 
-def _members(geometry: Any, depth: int = 0) -> Iterator[Json]:
+def _geometry_members(geometry: Any, depth: int = 0) -> Iterator[Json]:
     if not isinstance(geometry, dict) or is_empty(geometry):
         return
     members = geometry.get("geometries")
@@ -192,14 +194,14 @@ def _members(geometry: Any, depth: int = 0) -> Iterator[Json]:
         yield geometry
         return
     for member in members:
-        yield from _members(member, depth + 1)
+        yield from _geometry_members(member, depth + 1)
 
 
 class _NotDrawable(Exception):
     """The geometry cannot be drawn on a map, or is very large."""
 
 
-def outline(geometry: Mapping[str, Any] | None) -> str | None:
+def rejected_outline(geometry: Mapping[str, Any] | None) -> str | None:
     """Return the geometry of a rejected feature, without heights, as GeoJSON text for a map.
 
     None: it cannot be drawn, or has more than OUTLINE_POSITIONS positions.
@@ -208,18 +210,20 @@ def outline(geometry: Mapping[str, Any] | None) -> str | None:
         return None
     kind = geometry["type"]
     try:
-        coordinates = _drawable(geometry.get("coordinates"), _DEPTHS[kind], [OUTLINE_POSITIONS])
+        coordinates = _drawable_positions(
+            geometry.get("coordinates"), _DEPTHS[kind], [OUTLINE_POSITIONS]
+        )
     except _NotDrawable:
         return None
     return dumps({"type": kind, "coordinates": coordinates}).decode()
 
 
-def _drawable(value: Any, depth: int, left: list[int]) -> list[Any]:
+def _drawable_positions(value: Any, depth: int, left: list[int]) -> list[Any]:
     """Copy nested positions. ``left[0]`` counts down how many more there may be."""
     if not isinstance(value, list | tuple) or not value:
         raise _NotDrawable
     if depth:
-        return [_drawable(part, depth - 1, left) for part in value]
+        return [_drawable_positions(part, depth - 1, left) for part in value]
     left[0] -= 1
     position = list(value[:2])
     if left[0] < 0 or len(position) < 2 or not all(map(_is_degrees, position)):

@@ -35,17 +35,17 @@ class TextChanges:
         column = options.mapping.name
         if self._numbered and column:
             yield (
-                f"{_have(self._numbered)} no name in the column “{column}”: it is "
+                f"{_features_have(self._numbered)} no name in the column “{column}”: it is "
                 f"“{default_prefix(options)}” and the number of the feature."
             )
         if self._cut:
             yield (
-                f"{_have(self._cut)} a name of more than {NAME_LENGTH} characters, which was cut. "
-                f"{self._where_whole(column)}"
+                f"{_features_have(self._cut)} a name of more than {NAME_LENGTH} characters, which "
+                f"was cut. {self._where_whole(column)}"
             )
         if self._cleaned:
             yield (
-                f"{_have(self._cleaned)} control characters, which cannot be shown, in "
+                f"{_features_have(self._cleaned)} control characters, which cannot be shown, in "
                 f"{self._listed_columns()}: they were read as Windows-1252, or left out."
             )
 
@@ -83,11 +83,12 @@ class ProducerCounts:
             return
         yield (
             f"The file names {len(self._names):,} producers, and "
-            f"{_have(self._without_country)} no ProducerCountry. The EUDR Information System takes "
-            "a file for one producer (variant 1) without it; for several, each plot needs "
+            f"{_features_have(self._without_country)} no ProducerCountry. The EUDR Information "
+            "System takes a file for one producer (variant 1) without it; for several, each plot "
+            "needs "
             "ProducerCountry."
         )
 
 
-def _have(features: int) -> str:
+def _features_have(features: int) -> str:
     return f"{pluralize(features, 'feature')} {'has' if features == 1 else 'have'}"

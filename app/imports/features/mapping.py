@@ -88,16 +88,16 @@ class ColumnUse:
         elif value != self.first:
             self.varies = True
         self.filled += 1
-        if len(self.samples) < SAMPLES and (text := shorten(value)) not in self.samples:
+        if len(self.samples) < SAMPLES and (text := shorten_value(value)) not in self.samples:
             self.samples.append(text)
         self.runs += value != self.last
         self.last = value
-        is_number, is_whole = _number(value)
+        is_number, is_whole = _number_kinds(value)
         self.whole += is_whole
         self.measured += is_number and not is_whole
 
 
-def shorten(value: object, length: int = SAMPLE_LENGTH) -> str:
+def shorten_value(value: object, length: int = SAMPLE_LENGTH) -> str:
     """Shorten the text of a value to ``length`` characters."""
     text = str(value)
     return text if len(text) <= length else f"{text[: length - 1]}…"
@@ -149,19 +149,19 @@ class LayerScan:
             self.lines += 1
             self.nearly_closed += is_nearly_closed(feature.geometry or {})
         x, y = position
-        self.box = _around(self.box, x, y)
+        self.box = _box_around(self.box, x, y)
         if is_degrees(position):
             self.in_degrees += 1
-            self.upright = _around(self.upright, x, y)
+            self.upright = _box_around(self.upright, x, y)
             return
         self.not_degrees += 1
         self.far = self.far or position
         if is_degrees((y, x)):
             self.in_swapped_degrees += 1
-            self.turned = _around(self.turned, y, x)
+            self.turned = _box_around(self.turned, y, x)
 
 
-def _around(box: _Box | None, x: float, y: float) -> _Box:
+def _box_around(box: _Box | None, x: float, y: float) -> _Box:
     west, south, east, north = box or (x, y, x, y)
     return min(west, x), min(south, y), max(east, x), max(north, y)
 
@@ -252,7 +252,7 @@ def guess_name_column(scan: LayerScan) -> str | None:
         use = scan.columns[name]
         rare = 2 * use.filled < scan.features
         constant = use.filled > 1 and not use.varies
-        return rare, constant, _rank(name), -use.filled
+        return rare, constant, _name_rank(name), -use.filled
 
     likeliest = min(likely, key=unlikeliness, default=None)
     return plot_ids(scan) if likeliest is None else likeliest
@@ -335,7 +335,7 @@ def _usual_column(field: Field, columns: Sequence[str]) -> str | None:
 
 
 def _has_names(name: str, use: ColumnUse) -> bool:
-    rank, numbers = _rank(name), use.whole + use.measured
+    rank, numbers = _name_rank(name), use.whole + use.measured
     if name.casefold() in _NEVER_NAMES or (name.casefold() == "area" and 2 * numbers > use.filled):
         return False
     if not use.varies and _UNIT.fullmatch(str(use.first)):
@@ -345,7 +345,7 @@ def _has_names(name: str, use: ColumnUse) -> bool:
     return rank >= 0
 
 
-def _number(value: object) -> tuple[bool, bool]:
+def _number_kinds(value: object) -> tuple[bool, bool]:
     """Return (is a number, also as text or with a unit; is a whole number without a unit)."""
     if isinstance(value, bool):
         return False, False
@@ -357,7 +357,7 @@ def _number(value: object) -> tuple[bool, bool]:
     return _QUANTITY.fullmatch(text) is not None, False
 
 
-def _rank(name: str) -> int:
+def _name_rank(name: str) -> int:
     """The index of a column's name in the list of usual words, or -1."""
     letters = unicodedata.normalize("NFKD", name).casefold()
     word = "".join(letter for letter in letters if letter.isalnum()).rstrip("0123456789")

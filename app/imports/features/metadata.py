@@ -40,7 +40,7 @@ def _in_stored_form(stored: dict[str, Any], imported: dict[str, Any]) -> dict[st
     metadata: dict[str, Any] = {}
     for name, value in imported.items():
         key = name if name in stored else _whole_key(name, stored) or name
-        is_same = key in stored and _text(stored[key]) == _text(value)
+        is_same = key in stored and _comparable_text(stored[key]) == _comparable_text(value)
         if key in stored or value not in (None, ""):
             metadata[key] = stored[key] if is_same else value
     return metadata
@@ -51,15 +51,15 @@ def _whole_key(name: str, keys: Collection[str]) -> str | None:
     A shapefile prefixes keys called like a field."""
     if len(name.encode()) != NAME_BYTES:
         return None
-    longer = [key for key in keys if any(column.startswith(name) for column in _columns(key))]
+    longer = [key for key in keys if any(column.startswith(name) for column in _key_columns(key))]
     return longer[0] if len(longer) == 1 else None
 
 
-def _columns(key: str) -> Iterator[str]:
+def _key_columns(key: str) -> Iterator[str]:
     return (type_.property_name(key) for type_ in FEATURE_TYPES.values())
 
 
-def _text(value: Any) -> str:
+def _comparable_text(value: Any) -> str:
     """A value as text that is the same for 6, 6.0 and "6", for true and 1, for null and "". GDAL
     writes 15 digits of a number."""
     value = value.strip() if isinstance(value, str) else value

@@ -12,13 +12,13 @@ from sqlalchemy import Table, and_, bindparam
 
 from app.auth.tenant import columns_among, columns_of
 from app.db.queries import CompiledQuery, reading_engine
-from app.db.search_index import box_values, candidates, fence, overlaps_box
+from app.db.search_index import box_values, fenced_rows, indexed_candidates, overlaps_box
 from app.geometry import SAME_WITHIN, Bounds
 from app.models import Project
 from app.policy.fields import PROJECT
 from app.policy.imports import SAME_BOX
 from app.values.records import columns_of_fields
-from app.values.text import fold
+from app.values.text import fold_text
 
 # Planned each time: the first import of an account begins with empty tables, and fills them. Not
 # so ``_by_box``, whose plan takes longer to make than to run.
@@ -75,7 +75,7 @@ def with_slug(account_id: str, slug: str) -> Any:
 
 def ids_named(account_id: str, name: str) -> list[str]:
     """The ids of the two oldest projects with this name, ignoring case."""
-    return [row.id for row in _IDS_BY_NAME.all(account_id=account_id, name_key=fold(name))]
+    return [row.id for row in _IDS_BY_NAME.all(account_id=account_id, name_key=fold_text(name))]
 
 
 def with_external_id(account_id: str, external_id: str) -> Any:
@@ -104,13 +104,13 @@ def with_box(account_id: str, bounds: Bounds, name: str) -> list[Any]:
         values |= {f"least_{side}": value - SAME_WITHIN, f"most_{side}": value + SAME_WITHIN}
     rows = _by_box(dialect).all(**values)
     if len(rows) == SAME_BOX:
-        return _BY_NAME_AND_BOX.all(**values, name_key=fold(name))
+        return _BY_NAME_AND_BOX.all(**values, name_key=fold_text(name))
     return rows
 
 
 @cache
 def _by_box(dialect: str) -> CompiledQuery:
-    near = candidates(_TABLE, dialect, "box", "account_id", _SIDES)
+    near = indexed_candidates(_TABLE, dialect, "box", "account_id", _SIDES)
     near_columns = [_TABLE.c[name] for name in ("account_id", *_NEAR_NAMES)]
-    rows = fence(near_columns, and_(near, overlaps_box(_TABLE, _SIDES), *_HAS_BOX))
+    rows = fenced_rows(near_columns, and_(near, overlaps_box(_TABLE, _SIDES), *_HAS_BOX))
     return CompiledQuery(columns_among(rows, *_NEAR_NAMES).limit(SAME_BOX))

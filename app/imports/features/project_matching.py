@@ -26,7 +26,7 @@ from app.imports.features.targets import (
     metadata_keys,
 )
 from app.policy.request_limits import NAME_LENGTH
-from app.values.text import fold, slugify, unreserved_slug
+from app.values.text import fold_text, slugify, unreserved_slug
 
 _Identity = tuple[str, bytes]  # the name of a feature, and a digest of its values
 _NAMESAKES: Final = 20  # projects of a name that are compared with a feature
@@ -60,7 +60,7 @@ class ProjectMatcher:
 
     def decide(self, candidate: Candidate) -> Decision:
         """Decide about a feature. Raises CannotImport."""
-        identity = _identity(candidate)
+        identity = _candidate_identity(candidate)
         if identity in self._seen:
             return Decision("same", candidate.name)
         target = self._external_ids.target(candidate, self._find_target)
@@ -92,7 +92,7 @@ class ProjectMatcher:
         while (slug := unreserved_slug(free)) and self._is_in_use(slug):
             passed.append((number, slug))
             number = self._next_numbers.get((number, slug), number + 1)
-            free = numbered(name, number)
+            free = numbered_name(name, number)
         # Slugs of long names are cut off, so that several numbers share one.
         self._next_numbers |= dict.fromkeys(passed, number)
         return free
@@ -170,10 +170,10 @@ class ProjectMatcher:
                 if not self._is_taken(project_id):
                     yield project_lookup.with_id(self.account_id, project_id)
             return
-        name = fold(candidate.name)
+        name = fold_text(candidate.name)
         number, left = self._first_free.get(name, 1), _NAMESAKES
         while left:
-            slug = unreserved_slug(numbered(candidate.name, number))
+            slug = unreserved_slug(numbered_name(candidate.name, number))
             project = project_lookup.with_slug(self.account_id, slug) if slug else None
             if project is None:
                 return
@@ -191,7 +191,7 @@ class ProjectMatcher:
         """The project of the feature's name, or None."""
         named = project_lookup.ids_named(self.account_id, candidate.name)
         ids = [project_id for project_id in named if project_id not in self.taken_ids]
-        if ids and fold(candidate.name) in self.repeated_names:
+        if ids and fold_text(candidate.name) in self.repeated_names:
             raise CannotImport(
                 "Several features have this name, so it is not clear which of them matches the "
                 f"project {ids[0]}. Match by external_id.",
@@ -202,7 +202,7 @@ class ProjectMatcher:
         return project_lookup.with_id(self.account_id, ids[0]) if ids else None
 
 
-def numbered(name: str, number: int) -> str:
+def numbered_name(name: str, number: int) -> str:
     """``Riverside (2)``; the name itself for 1. In front of a long name whose slug would lose the
     number."""
     if number == 1:
@@ -217,13 +217,13 @@ def is_numbered(slug: str, name: str) -> bool:
     """True if a slug is that of a name, with or without a number."""
     digits = re.search(r"-([0-9]{1,9})\Z", slug), re.match(r"([0-9]{1,9})-", slug)
     numbers = {1, *(int(match[1]) for match in digits if match)}
-    return any(slug == unreserved_slug(numbered(name, number)) for number in numbers)
+    return any(slug == unreserved_slug(numbered_name(name, number)) for number in numbers)
 
 
 def _is_name(project_name: str, name: str) -> bool:
     """True if a project's name is that of a feature, also followed by a number."""
     numbers = map(int, re.findall(r"[0-9]{1,9}", project_name))
-    return project_name == name or any(project_name == numbered(name, n) for n in numbers)
+    return project_name == name or any(project_name == numbered_name(name, n) for n in numbers)
 
 
 def _is_feature(target: Any, candidate: Candidate) -> bool:
@@ -235,15 +235,17 @@ def _is_feature(target: Any, candidate: Candidate) -> bool:
 
 def _has_name(target: Any, candidate: Candidate) -> bool:
     """True if a project has the feature's name, also followed by a number."""
-    return fold(target.name) == fold(candidate.name) or is_numbered(target.slug, candidate.name)
+    return fold_text(target.name) == fold_text(candidate.name) or is_numbered(
+        target.slug, candidate.name
+    )
 
 
 def _has_boundary(target: Any, boundary: Boundary) -> bool:
     return target.geometry is not None and is_same_boundary(target.geometry, boundary.text)
 
 
-def _identity(candidate: Candidate) -> _Identity:
+def _candidate_identity(candidate: Candidate) -> _Identity:
     boundary = candidate.boundary.text if candidate.boundary else ""
     content = repr((boundary, sorted(candidate.values.items())))
-    name = "" if candidate.is_numbered else fold(candidate.name)
+    name = "" if candidate.is_numbered else fold_text(candidate.name)
     return name, hashlib.sha256(content.encode()).digest()

@@ -209,11 +209,11 @@ class ReaderProcess:
 
     def open(self, options: OpenOptions = NO_OPTIONS) -> OpenedFile:
         """Recognize the format, and find the layers."""
-        return self._ask(_opened, "open", str(self._path.absolute()), options._asdict())
+        return self._ask(_decode_opened_file, "open", str(self._path.absolute()), options._asdict())
 
     def scan(self, layer: Layer, crs: str | None, max_features: int | None) -> LayerScan:
         """Scan how the columns of a layer are used. ``max_features``: None: any number."""
-        return self._ask(_scan, "scan", asdict(layer), crs, max_features)
+        return self._ask(_decode_scan, "scan", asdict(layer), crs, max_features)
 
     def repeated_names(
         self, layer: Layer, crs: str | None, column: str | None, of_points: bool | None = None
@@ -223,14 +223,16 @@ class ReaderProcess:
         Args:
             of_points: count only points (True), or only others (False).
         """
-        return set(self._ask(_texts, "repeated_names", asdict(layer), crs, column, of_points))
+        return set(
+            self._ask(_decode_texts, "repeated_names", asdict(layer), crs, column, of_points)
+        )
 
     def features(self, layer: Layer, crs: str | None, options: ReadOptions) -> Iterator[Batch]:
         """Yield checked features of a layer, in lists that fit into one transaction."""
         sent_options = asdict(options) | {"ignored": list(options.ignored)}
         self._send("features", asdict(layer), crs, sent_options)
         features, last = 0, 0
-        while batch := self._receive(lambda value: _batch(value, options)):
+        while batch := self._receive(lambda value: _decode_batch(value, options)):
             features += len(batch)
             numbers = [last, *(feature.number for feature in batch)]
             if features > self._max_features:
@@ -243,7 +245,7 @@ class ReaderProcess:
 
     def notes(self) -> list[str]:
         """The notes on the layer, after its features were read."""
-        notes = self._ask(_texts, "notes")
+        notes = self._ask(_decode_texts, "notes")
         return [note[:_MESSAGE_LENGTH] for note in notes[:_NOTES]]
 
     def _ask(self, read: Callable[[Any], T], *question: Any) -> T:
@@ -268,7 +270,10 @@ class ReaderProcess:
             is_valid, value, *rest = json.loads(answer)
             if is_valid is True:
                 return read(value)
-            message, is_costly = _typed(str, value)[:_MESSAGE_LENGTH], _typed(bool, *rest)
+            message, is_costly = (
+                _typed_value(str, value)[:_MESSAGE_LENGTH],
+                _typed_value(bool, *rest),
+            )
         except (ArithmeticError, LookupError, RecursionError, TypeError, ValueError):
             log.exception("the reader process sent an invalid answer")
             raise FileInvalid(_BROKEN) from None
@@ -299,7 +304,7 @@ class ReaderProcess:
         return FileInvalid(_BROKEN)  # an exception, or only its pipe was closed
 
 
-def _typed(kind: type[T], value: Any) -> T:
+def _typed_value(kind: type[T], value: Any) -> T:
     """Return the value. Raises TypeError if it is of another type."""
     if type(value) is not kind:
         raise TypeError
@@ -309,28 +314,31 @@ def _typed(kind: type[T], value: Any) -> T:
 _types_of: Final = cache(get_type_hints)
 
 
-def _decoded(kind: Any, value: Any) -> Any:
+def _decode_value(kind: Any, value: Any) -> Any:
     """Return JSON as a value of a type: a dataclass, tuple, list, dict, scalar or optional one.
 
     Raises LookupError, TypeError or ValueError for other JSON.
     """
     arguments = get_args(kind)
     if NoneType in arguments:
-        return None if value is None else _decoded(arguments[0], value)
+        return None if value is None else _decode_value(arguments[0], value)
     origin = get_origin(kind)
     if origin is tuple and Ellipsis not in arguments:
-        pairs = zip(arguments, _typed(list, value), strict=True)
-        return tuple(_decoded(item_kind, item) for item_kind, item in pairs)
+        pairs = zip(arguments, _typed_value(list, value), strict=True)
+        return tuple(_decode_value(item_kind, item) for item_kind, item in pairs)
     if origin in (list, tuple):
-        return origin(_decoded(arguments[0], item) for item in _typed(list, value))
+        return origin(_decode_value(arguments[0], item) for item in _typed_value(list, value))
     if origin is dict:
-        return {key: _decoded(arguments[1], item) for key, item in _typed(dict, value).items()}
+        return {
+            key: _decode_value(arguments[1], item)
+            for key, item in _typed_value(dict, value).items()
+        }
     if isinstance(kind, type) and is_dataclass(kind):
         fields = _types_of(kind).items()
-        return kind(**{name: _decoded(field_kind, value[name]) for name, field_kind in fields})
+        return kind(**{name: _decode_value(field_kind, value[name]) for name, field_kind in fields})
     if kind is float:
         return float(value)
-    return value if kind is object else _typed(kind, value)
+    return value if kind is object else _typed_value(kind, value)
 
 
 def _check_length(text: str, max_length: int) -> None:
@@ -338,8 +346,8 @@ def _check_length(text: str, max_length: int) -> None:
         raise ValueError
 
 
-def _opened(value: Any) -> OpenedFile:
-    file: OpenedFile = _decoded(OpenedFile, value)
+def _decode_opened_file(value: Any) -> OpenedFile:
+    file: OpenedFile = _decode_value(OpenedFile, value)
     if file.format not in FORMATS_IN:
         raise ValueError
     for layer in file.layers:
@@ -347,8 +355,8 @@ def _opened(value: Any) -> OpenedFile:
     return file
 
 
-def _scan(value: Any) -> LayerScan:
-    scan: LayerScan = _decoded(LayerScan, value)
+def _decode_scan(value: Any) -> LayerScan:
+    scan: LayerScan = _decode_value(LayerScan, value)
     _check_length("".join(scan.columns), NAMES_LENGTH)
     for use in scan.columns.values():
         for sample in use.samples:
@@ -356,20 +364,22 @@ def _scan(value: Any) -> LayerScan:
     return scan
 
 
-def _texts(value: Any) -> list[str]:
-    texts: list[str] = _decoded(list[str], value)
+def _decode_texts(value: Any) -> list[str]:
+    texts: list[str] = _decode_value(list[str], value)
     return texts
 
 
-def _batch(value: Any, options: ReadOptions) -> Batch:
+def _decode_batch(value: Any, options: ReadOptions) -> Batch:
     return [
-        _rejected(feature, options) if "problems" in feature else _candidate(feature, options)
-        for feature in _typed(list, value)
+        _decode_rejected(feature, options)
+        if "problems" in feature
+        else _decode_candidate(feature, options)
+        for feature in _typed_value(list, value)
     ]
 
 
-def _rejected(value: Any, options: ReadOptions) -> RejectedFeature:
-    feature: RejectedFeature = _decoded(RejectedFeature, value)
+def _decode_rejected(value: Any, options: ReadOptions) -> RejectedFeature:
+    feature: RejectedFeature = _decode_value(RejectedFeature, value)
     _check_plot(feature.is_plot, options)
     _check_length(feature.name, NAME_LENGTH)
     for problem in feature.problems:
@@ -382,19 +392,19 @@ def _check_plot(is_plot: bool, options: ReadOptions) -> None:
         raise ValueError
 
 
-def _candidate(value: Any, options: ReadOptions) -> Candidate:
-    values, text = value["values"], _decoded(str | None, value["geometry"])
-    _check_length(_typed(str, values["name"]), NAME_LENGTH)
-    _decoded(str | None, values["own_id"])
-    _typed(bool, values["is_numbered"])
-    _check_plot(_typed(bool, values["is_plot"]), options)
+def _decode_candidate(value: Any, options: ReadOptions) -> Candidate:
+    values, text = value["values"], _decode_value(str | None, value["geometry"])
+    _check_length(_typed_value(str, values["name"]), NAME_LENGTH)
+    _decode_value(str | None, values["own_id"])
+    _typed_value(bool, values["is_numbered"])
+    _check_plot(_typed_value(bool, values["is_plot"]), options)
     kind = "assets" if values["is_plot"] else options.kind
-    if not set(_typed(dict, values["columns"])) <= imported_columns(kind):
+    if not set(_typed_value(dict, values["columns"])) <= imported_columns(kind):
         raise ValueError
     for column in values["columns"].values():
         if isinstance(column, str):
             _check_length(column, METADATA_BYTES)  # the limit of the longest text
-    candidate = stored_candidate(_typed(int, value["number"]), values, text)
+    candidate = stored_candidate(_typed_value(int, value["number"]), values, text)
     if candidate.location is not None:
         read_point(orjson.loads(candidate.location.text))
     return candidate

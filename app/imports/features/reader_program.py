@@ -49,7 +49,7 @@ from app.imports.features.mapping import ColumnMapping, LayerScan
 from app.policy.files import NAMES_LENGTH
 from app.policy.imports import BATCH_BYTES, BATCH_FEATURES, PROBLEMS
 from app.values.batching import batched_by_bytes
-from app.values.text import fold
+from app.values.text import fold_text
 
 TOO_LARGE: Final = "Reading this file takes too much memory. Split it into several files."
 TOO_SLOW: Final = "Reading this file takes too long. Simplify it, or split it into several files."
@@ -133,7 +133,7 @@ def _fork_reader(descriptors: list[int], read: Callable[[], None]) -> NoReturn:
 
 def answer_questions(seconds: int, memory: int) -> None:
     """Answer questions until standard input is closed. 0 seconds: without limits."""
-    _restrict()
+    _restrict_process()
     if seconds:
         _limit_resources(seconds, memory)
     with suppress(BrokenPipeError):  # the worker has died
@@ -150,15 +150,15 @@ class _QuestionLoop:
             name, *arguments = json.loads(question)
             try:
                 for answer in self._answers(name, arguments):
-                    _send([True, answer])
+                    _send_answer([True, answer])
                     # RLIMIT_CPU does not count GEOS, which runs in another process.
                     if processor_seconds() > self._seconds:
-                        _send([False, TOO_SLOW, True])
+                        _send_answer([False, TOO_SLOW, True])
                         break
             except FileInvalid as error:
-                _send([False, str(error), False])
+                _send_answer([False, str(error), False])
             except MemoryError:
-                _send([False, TOO_LARGE, True])
+                _send_answer([False, TOO_LARGE, True])
 
     def _answers(self, name: str, arguments: list[Any]) -> Iterator[Any]:
         if name == "open":
@@ -166,7 +166,9 @@ class _QuestionLoop:
             self._reader = reader = _with_options(open_file(Path(path)), OpenOptions(**options))
             layers = list(reader.layers)
             if sum(len(name) for layer in layers for name in layer.columns) <= NAMES_LENGTH:
-                layers = [replace(layer, geometry=_geometry(reader, layer)) for layer in layers]
+                layers = [
+                    replace(layer, geometry=_first_geometry_kind(reader, layer)) for layer in layers
+                ]
             yield {"format": reader.format, "layers": list(map(asdict, layers))}
         elif self._reader is not None:
             yield from _ANSWERS[name](self._reader, *arguments)
@@ -179,11 +181,11 @@ def _with_options(reader: FormatReader, options: OpenOptions) -> FormatReader:
     return reader if options.corners_by is None else JoinedCorners(reader, options.corners_by)
 
 
-def _send(answer: list[Any]) -> None:
+def _send_answer(answer: list[Any]) -> None:
     write_message(sys.stdout.fileno(), json.dumps(answer).encode())
 
 
-def _geometry(reader: FormatReader, layer: Layer) -> str | None:
+def _first_geometry_kind(reader: FormatReader, layer: Layer) -> str | None:
     """The kind of the first geometry of a layer, where a file has several layers and this is
     cheap."""
     if reader.format not in _RANDOM_ACCESS or len(reader.layers) < 2:
@@ -196,16 +198,16 @@ def _geometry(reader: FormatReader, layer: Layer) -> str | None:
     return kind
 
 
-def _layer(value: Mapping[str, Any]) -> Layer:
+def _decode_layer(value: Mapping[str, Any]) -> Layer:
     lists = {name: tuple(value[name]) for name in ("columns", "geometry_columns")}
     return Layer(**{**value, **lists})
 
 
-def _scan(
+def _scan_layer(
     reader: FormatReader, layer: dict[str, Any], crs: str | None, max_features: int | None
 ) -> Iterator[Any]:
     scan = LayerScan()
-    for feature in reader.read_features(_layer(layer), crs):
+    for feature in reader.read_features(_decode_layer(layer), crs):
         scan.add(feature)
         if max_features is not None and scan.features > max_features:
             raise FileInvalid(
@@ -225,21 +227,21 @@ def _repeated_names(
     of_points: bool | None,
 ) -> Iterator[list[str]]:
     names = Counter(
-        fold(cut_name(feature_name(feature.properties, column)))
-        for feature in reader.read_features(_layer(layer), crs)
+        fold_text(cut_name(feature_name(feature.properties, column)))
+        for feature in reader.read_features(_decode_layer(layer), crs)
         if of_points in (None, kind_of(feature.geometry or {}) == "points")
     )
     yield [name for name, number in names.items() if number > 1]
 
 
-def _features(
+def _read_features(
     reader: FormatReader, layer: dict[str, Any], crs: str | None, sent_options: dict[str, Any]
 ) -> Iterator[list[Any]]:
     mapping = ColumnMapping(**sent_options["mapping"])
     options = ReadOptions(**{**sent_options, "mapping": mapping})
     producers, changes = ProducerCounts(), TextChanges()
     features: Iterator[SourceFeature] = map(
-        producers.counted, reader.read_features(_layer(layer), crs)
+        producers.counted, reader.read_features(_decode_layer(layer), crs)
     )
     if options.kind == "assets" or options.points_as_plots:
         features = _single_points(features, reader.note, is_mixed=options.points_as_plots)
@@ -291,15 +293,15 @@ def _as_json(feature: Candidate | RejectedFeature) -> dict[str, Any]:
     }
 
 
-def _notes(reader: FormatReader) -> Iterator[list[str]]:
+def _reader_notes(reader: FormatReader) -> Iterator[list[str]]:
     yield reader.notes
 
 
 _ANSWERS: Final[dict[str, Callable[..., Iterator[Any]]]] = {
-    "scan": _scan,
+    "scan": _scan_layer,
     "repeated_names": _repeated_names,
-    "features": _features,
-    "notes": _notes,
+    "features": _read_features,
+    "notes": _reader_notes,
 }
 
 
@@ -309,7 +311,7 @@ def _geometry_bytes(feature: Candidate | RejectedFeature) -> int:
     return 0 if feature.boundary is None else len(feature.boundary.text)
 
 
-def _restrict() -> None:
+def _restrict_process() -> None:
     """Lower the priority, and give up gaining privileges on Linux."""
     os.nice(_NICENESS)
     if sys.platform == "linux":

@@ -77,7 +77,7 @@ class FeatureSummary:
             self._outside += bool(row["outside"])
             self._add_place(feature)
             if feature.boundary is not None and _writes_boundary(row):
-                self.placed.append(_placed(row, feature.boundary))
+                self.placed.append(_placed_feature(row, feature.boundary))
                 written.append((feature.number, feature.boundary))
         self._add_warnings(written)
 
@@ -86,7 +86,7 @@ class FeatureSummary:
             self._without_place += 1
             return
         self._box = box_around(self._box, candidate.bounds)
-        if country := _country(candidate):
+        if country := _candidate_country(candidate):
             self._countries[country] += 1
 
     def _add_warnings(self, written: Sequence[tuple[int, Boundary]]) -> None:
@@ -127,7 +127,7 @@ def _writes_boundary(row: Mapping[str, Any]) -> bool:
     return row["verdict"] == "new" or (row["verdict"] == "changed" and "geometry" in row["changes"])
 
 
-def _placed(row: Mapping[str, Any], boundary: Boundary) -> PlacedFeature:
+def _placed_feature(row: Mapping[str, Any], boundary: Boundary) -> PlacedFeature:
     return PlacedFeature(
         row["number"],
         row["name"],
@@ -138,7 +138,7 @@ def _placed(row: Mapping[str, Any], boundary: Boundary) -> PlacedFeature:
     )
 
 
-def _country(candidate: Candidate) -> str | Literal[False] | None:
+def _candidate_country(candidate: Candidate) -> str | Literal[False] | None:
     """The country of a feature that has a place; False if it is not known."""
     if candidate.boundary is not None:
         return candidate.boundary.country

@@ -41,7 +41,7 @@ class _Reader:
         self._builder.check_depth(depth)
         if isinstance(value, bool):
             return self._builder.constant(value)
-        operator, args = _call(value)
+        operator, args = _operator_call(value)
         if operator in ("and", "or", "not"):
             parts = [self.node(arg, depth + 1) for arg in args]
             if operator == "not":
@@ -87,7 +87,7 @@ class _Reader:
         )
 
 
-def _call(value: Any) -> tuple[str, list[Any]]:
+def _operator_call(value: Any) -> tuple[str, list[Any]]:
     """The operator and the arguments of an object."""
     if not isinstance(value, dict) or set(value) != {"op", "args"}:
         raise FilterInvalid("A filter in JSON is an object with op and args.")

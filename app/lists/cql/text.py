@@ -154,7 +154,7 @@ class _Parser:
             return self._geometry()
         self._next()
         if token.kind == "text":
-            return _unquote(token.text)
+            return _unquote_text(token.text)
         if token.kind == "number":
             return float(token.text)
         if token.kind == "quoted":
@@ -219,5 +219,5 @@ class _Parser:
         )
 
 
-def _unquote(text: str) -> str:
+def _unquote_text(text: str) -> str:
     return text[1:-1].replace("''", "'").replace("\\'", "'")

@@ -20,11 +20,13 @@ _ECHOED_CHARACTERS: Final = 100  # the part of an invalid value in the error
 
 def check_application(name: str, redirect_uris: Sequence[str], scopes: Sequence[str]) -> None:
     """Raise ValidationFailed with every invalid argument."""
-    if details := list(_problems(name, redirect_uris, scopes)):
+    if details := list(_application_problems(name, redirect_uris, scopes)):
         raise ValidationFailed(details=details)
 
 
-def _problems(name: str, redirect_uris: Sequence[str], scopes: Sequence[str]) -> Iterator[Detail]:
+def _application_problems(
+    name: str, redirect_uris: Sequence[str], scopes: Sequence[str]
+) -> Iterator[Detail]:
     if problem := _name_problem(name):
         yield Detail("name", problem)
     if not 1 <= len(redirect_uris) <= REDIRECT_URIS:

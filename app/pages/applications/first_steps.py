@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 from app.oauth.metadata import server_metadata
-from app.oauth.requests import issuer
+from app.oauth.requests import issuer_identifier
 
 
 class FirstSteps(NamedTuple):
@@ -26,7 +26,7 @@ def first_steps(application: Mapping[str, Any], secret: str | None = None) -> Fi
     Args:
         secret: the client secret; without it, the command has a variable of the shell.
     """
-    server = server_metadata(issuer())
+    server = server_metadata(issuer_identifier())
     query = {
         "response_type": "code",
         "client_id": application["client_id"],
@@ -39,12 +39,14 @@ def first_steps(application: Mapping[str, Any], secret: str | None = None) -> Fi
     return FirstSteps(
         f"{server['authorization_endpoint']}?{urlencode(query)}",
         server["token_endpoint"],
-        f"{issuer()}/.well-known/oauth-authorization-server",
-        " \\\n  ".join([f"curl {quote(server['token_endpoint'])}", *_fields(application, secret)]),
+        f"{issuer_identifier()}/.well-known/oauth-authorization-server",
+        " \\\n  ".join(
+            [f"curl {quote(server['token_endpoint'])}", *_token_request_fields(application, secret)]
+        ),
     )
 
 
-def _fields(application: Mapping[str, Any], secret: str | None) -> list[str]:
+def _token_request_fields(application: Mapping[str, Any], secret: str | None) -> list[str]:
     proof = f"client_secret={secret}" if secret else '"client_secret=$CLIENT_SECRET"'
     return [
         "-d grant_type=authorization_code",

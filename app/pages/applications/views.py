@@ -121,7 +121,7 @@ def register(principal: Principal) -> Response:
 @of_account("admin")
 def application(principal: Principal, app_id: str) -> Response:
     """One application that the account has registered."""
-    return _page(principal, _find(principal, app_id))
+    return _application_page(principal, _find_application(principal, app_id))
 
 
 @bp.post(_ONE)
@@ -132,19 +132,19 @@ def save(principal: Principal, app_id: str) -> Response:
     Removing a scope that people have granted needs an agreement, as it ends their access. Adding a
     redirect URI or a scope needs a second factor, as the codes of others may go there.
     """
-    record = _find(principal, app_id)
+    record = _find_application(principal, app_id)
     draft = ApplicationDraft.sent(request.form)
     values = draft.arguments()
     with draft.refusals():
         check_application(**values)
         if (ended := _ended_access(principal, record, draft)) is not None:
-            return _page(principal, record, change=draft, ended=ended)
+            return _application_page(principal, record, change=draft, ended=ended)
         if _adds_access(record, values) and (question := ask_again()) is not None:
             return question
         with transaction():
             updated = update_application(principal.account_id, app_id, **values)
     if draft.has_problem:
-        return _page(principal, record, change=draft)
+        return _application_page(principal, record, change=draft)
     if updated is None:
         raise _not_found()
     message = "Saved. Those who had granted what you took away are asked again."
@@ -155,10 +155,10 @@ def save(principal: Principal, app_id: str) -> Response:
 @of_account("admin")
 def rotate(principal: Principal, app_id: str) -> Response:
     """Give an application a new secret, which is shown once."""
-    record = _find(principal, app_id)
+    record = _find_application(principal, app_id)
     draft = sent_draft(RotateSchema())
     if not draft.values:
-        return _page(principal, record, rotation=draft)
+        return _application_page(principal, record, rotation=draft)
     if (question := ask_again()) is not None:
         return question
     try:
@@ -168,7 +168,7 @@ def rotate(principal: Principal, app_id: str) -> Response:
         return redirect_to(f"/applications/{app_id}", error.message)
     if rotated is None:
         raise _not_found()
-    return _page(principal, _find(principal, app_id), secret=rotated.secret)
+    return _application_page(principal, _find_application(principal, app_id), secret=rotated.secret)
 
 
 @bp.post(f"{_ONE}/former-secret/end")
@@ -176,7 +176,9 @@ def rotate(principal: Principal, app_id: str) -> Response:
 def end_former(principal: Principal, app_id: str) -> Response:
     """Accept only the present secret of an application from now on."""
     with transaction():
-        has_ended = end_former_secret(principal.account_id, _find(principal, app_id)["client_id"])
+        has_ended = end_former_secret(
+            principal.account_id, _find_application(principal, app_id)["client_id"]
+        )
     message = (
         "Only the present secret works now." if has_ended else "No former secret worked anymore."
     )
@@ -187,7 +189,7 @@ def end_former(principal: Principal, app_id: str) -> Response:
 @of_account("admin")
 def delete(principal: Principal, app_id: str) -> Response:
     """Delete an application, and all access that people gave it."""
-    record = _find(principal, app_id)
+    record = _find_application(principal, app_id)
     with transaction():
         if not delete_application(principal.account_id, app_id):
             raise _not_found()
@@ -200,7 +202,7 @@ def _new_page(draft: ApplicationDraft) -> Response:
     )
 
 
-def _find(principal: Principal, app_id: str) -> dict[str, Any]:
+def _find_application(principal: Principal, app_id: str) -> dict[str, Any]:
     """Return the record of an application of the account. Raises NotFound."""
     record = find_application(principal.account_id, app_id)
     if record is None:
@@ -231,7 +233,7 @@ def _ended_access(
     return {"scopes": scopes, "words": [SCOPES[name] for name in removed], "people": people}
 
 
-def _page(
+def _application_page(
     principal: Principal,
     record: dict[str, Any],
     *,

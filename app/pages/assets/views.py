@@ -67,8 +67,8 @@ def assets_map(principal: Principal) -> Response:
     """The assets in a box, as GeoJSON for the map of the page."""
     filters = read_filters(principal.account_id, request.args)
     refuse_problems(filters.problems)
-    rows, is_all = _places(principal.account_id, filters)
-    features = [_feature(row) for row in rows]
+    rows, is_all = _map_places(principal.account_id, filters)
+    features = [_map_feature(row) for row in rows]
     text = dumps({"type": "FeatureCollection", "features": features, "isAll": is_all})
     return revalidated(text, GEOJSON)
 
@@ -114,23 +114,23 @@ def _list_assets(account_id: str, filters: AssetFilters) -> tuple[list[dict[str,
     """Return (assets of the page, total); none while the project is unclear."""
     if filters.project.problem:
         return [], 0
-    records, total = list_assets(account_id, filters.project.id, _query(filters))
+    records, total = list_assets(account_id, filters.project.id, _places_query(filters))
     return list(records), total
 
 
-def _places(account_id: str, filters: AssetFilters) -> tuple[list[Any], bool]:
+def _map_places(account_id: str, filters: AssetFilters) -> tuple[list[Any], bool]:
     """Return (assets on the map, True if these are all); none while the project is unclear."""
     if filters.project.problem:
         return [], True
-    places = find_places(account_id, filters.project.id, _query(filters))
+    places = find_places(account_id, filters.project.id, _places_query(filters))
     return list(places.rows), places.is_all
 
 
-def _query(filters: AssetFilters) -> Any:
+def _places_query(filters: AssetFilters) -> Any:
     return asset_query(**filters.values)
 
 
-def _feature(row: Any) -> dict[str, Any]:
+def _map_feature(row: Any) -> dict[str, Any]:
     geometry = {"type": "Point", "coordinates": (row.longitude, row.latitude)}
     names = ("name", "type", "status", "project_id")
     properties = {name: getattr(row, name) for name in names}

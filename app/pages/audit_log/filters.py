@@ -118,7 +118,7 @@ def read_filters(
     typed_name, namesakes = arguments.get("who", "").strip(), list[ActorGroup]()
     if typed_name:
         namesakes = _choose_actor(account_id, typed_name, chosen, problems)
-    moments = {name: _moment(name, chosen, problems) for name in _MOMENTS}
+    moments = {name: _parse_moment(name, chosen, problems) for name in _MOMENTS}
     since, until = moments.values()
     if since and until and since > until:
         problems.append("“From” must be before “To”.")
@@ -187,7 +187,7 @@ def _grouped_actors(actors: Iterable[LoggedActor]) -> list[ActorGroup]:
     return [group for group in (*groups.values(), others) if group.actors]
 
 
-def _moment(name: str, chosen: dict[str, str], problems: list[str]) -> datetime | None:
+def _parse_moment(name: str, chosen: dict[str, str], problems: list[str]) -> datetime | None:
     if name not in chosen:
         return None
     chosen[name] = field_timestamp(chosen[name])

@@ -58,7 +58,7 @@ class Line(NamedTuple):
         ]
         if len(names) - bool(self.boundary) < len(self.changes):
             names.append("Metadata")
-        return ", ".join([names[0], *(lowered(name) for name in names[1:])]) if names else ""
+        return ", ".join([names[0], *(lowered_label(name) for name in names[1:])]) if names else ""
 
 
 def line_of(entry: Mapping[str, Any]) -> Line:
@@ -68,13 +68,13 @@ def line_of(entry: Mapping[str, Any]) -> Line:
     if boundary is not None:
         del changes[_GEOMETRY]
         changes.pop(_AREA, None)
-    pairs = {name: _pair(change) for name, change in changes.items()}
+    pairs = {name: _former_and_present(change) for name, change in changes.items()}
     return Line(
         entry,
         entry_sentence(entry),
-        _client(entry),
+        _client_name(entry),
         [
-            Change(label, value_of(name, before), _after(name, before, after))
+            Change(label, value_of(name, before), _present_value(name, before, after))
             for name, pair in pairs.items()
             for label, (before, after) in parts_of(name, *pair).items()
         ],
@@ -91,35 +91,35 @@ def boundary_of(changes: Mapping[str, Any]) -> LoggedBoundary | None:
         return None
     former, present = change.get("from"), change.get("to")
     ids = (side.get("boundary_id") for side in (former, present) if isinstance(side, Mapping))
-    before, after = _pair(changes.get(_AREA))
+    before, after = _former_and_present(changes.get(_AREA))
     return LoggedBoundary(
-        _number(before),
-        _number(after),
-        _number(change.get("added_hectares")),
-        _number(change.get("removed_hectares")),
+        _number_of(before),
+        _number_of(after),
+        _number_of(change.get("added_hectares")),
+        _number_of(change.get("removed_hectares")),
         tuple(key for key in ids if isinstance(key, str) and is_id("boundary", key)),
         is_new=former is None and present is not None,
     )
 
 
-def _number(value: Any) -> float | None:
+def _number_of(value: Any) -> float | None:
     return value if isinstance(value, int | float) else None
 
 
-def _pair(change: Any) -> tuple[Any, Any]:
+def _former_and_present(change: Any) -> tuple[Any, Any]:
     """Return (former value, present value). A later version may write changes in another way."""
     if isinstance(change, Mapping) and change.keys() <= {"from", "to"}:
         return change.get("from"), change.get("to")
     return None, change
 
 
-def _after(name: str, before: Any, after: Any) -> Value:
+def _present_value(name: str, before: Any, after: Any) -> Value:
     """Return the present value of a field. It equals the former if only a masked part changed."""
     is_same = isinstance(before, str) and before == after
     return _MASKED if is_same else value_of(name, after)
 
 
-def _client(entry: Mapping[str, Any]) -> str:
+def _client_name(entry: Mapping[str, Any]) -> str:
     """Return the name of the browser, program or command that made an entry."""
     agent = entry["via"].get("user_agent")
     if not agent:
@@ -127,6 +127,6 @@ def _client(entry: Mapping[str, Any]) -> str:
     return agent if entry["actor"]["type"] == "operator" else browser_name(agent)
 
 
-def lowered(name: str) -> str:
+def lowered_label(name: str) -> str:
     """Return a label as it is written within a sentence: ``name``, but ``API key``."""
     return name if name[:2].isupper() else name[0].lower() + name[1:]

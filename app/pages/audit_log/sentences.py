@@ -81,7 +81,9 @@ def action_groups(prefixes: Mapping[str, tuple[str, ...]] = OF_ACCOUNT) -> list[
     groups = {name: ActionGroup(name, []) for name in prefixes}
     for action, text in ACTIONS.items():
         if name := _group_name(action, prefixes):
-            groups[name].actions.append((action, _label(text, is_one=name.startswith("The "))))
+            groups[name].actions.append(
+                (action, _action_label(text, is_one=name.startswith("The ")))
+            )
     return list(groups.values())
 
 
@@ -94,7 +96,7 @@ def _group_name(action: str, prefixes: Mapping[str, tuple[str, ...]]) -> str | N
     return next((name for name, begin in prefixes.items() if action.startswith(begin)), None)
 
 
-def _label(text: str, *, is_one: bool) -> str:
+def _action_label(text: str, *, is_one: bool) -> str:
     """Return the label of an action in the menu.
 
     Args:

@@ -54,13 +54,13 @@ def addresses_of(account_id: str, entries: Iterable[Mapping[str, Any]]) -> dict[
     for kind, ids in ids_by_kind.items():
         if kind in _KINDS and ids:
             values = {"account_id": account_id, "ids": id_values(sorted(ids), dialect)}
-            for row in _existing(kind, dialect).tuples(**values):
+            for row in _existing_targets_query(kind, dialect).tuples(**values):
                 addresses[row[0]] = _KINDS[kind].path.format(*row)
     return addresses
 
 
 @cache
-def _existing(kind: str, dialect: str) -> CompiledQuery:
+def _existing_targets_query(kind: str, dialect: str) -> CompiledQuery:
     target = _KINDS[kind]
     key: Any = target.columns[0]
     rows = columns_of(key.class_, *target.columns)

@@ -74,14 +74,14 @@ def value_of(name: str, value: Any) -> Value:
     if isinstance(value, bool):
         return Value("text", "yes" if value else "no")
     if isinstance(value, list):
-        return _list(name, value)
+        return _list_value(name, value)
     if isinstance(value, Mapping):
-        return _mapping(value)
+        return _mapping_value(value)
     if name == "area_hectares" and isinstance(value, int | float):
         return Value("hectares", number=float(value))
     if isinstance(value, str):
         is_time = (name.endswith("_at") or name in _TIMES) and _is_timestamp(value)
-        return Value("time" if is_time else "text", shortened(_plain(name, value)))
+        return Value("time" if is_time else "text", shorten_text(_plain_value(name, value)))
     return Value("text", f"{value:,}")
 
 
@@ -100,38 +100,38 @@ def parts_of(name: str, before: Any, after: Any) -> dict[str, tuple[Any, Any]]:
     }
 
 
-def shortened(text: str) -> str:
+def shorten_text(text: str) -> str:
     """Cut a text that is too long for the page, and add its length."""
     if len(text) <= _LONGEST:
         return text
     return f"{text[:_LONGEST]}… ({len(text):,} characters)"
 
 
-def _plain(name: str, value: str) -> str:
+def _plain_value(name: str, value: str) -> str:
     return value.replace("_", " ") if name in ("type", "status", "reason") else value
 
 
-def _list(name: str, values: list[Any]) -> Value:
+def _list_value(name: str, values: list[Any]) -> Value:
     if not values:
         return Value("unset", _REMOVED if name.startswith(tuple(_OF_CREDENTIALS)) else "none")
-    texts = [_text(value) for value in values]
+    texts = [_value_text(value) for value in values]
     if name in ("events", "event_types"):
         texts = subscription_words(texts) or texts
     words = _IN_SENTENCES.get(name, {})
-    items = [f"{words[text]} ({text})" if text in words else shortened(text) for text in texts]
+    items = [f"{words[text]} ({text})" if text in words else shorten_text(text) for text in texts]
     if len(items) > _MOST_ITEMS:
         items[_MOST_ITEMS:] = [f"and {len(items) - _MOST_ITEMS:,} more"]
     return Value("list", items=tuple(items))
 
 
-def _mapping(value: Mapping[str, Any]) -> Value:
+def _mapping_value(value: Mapping[str, Any]) -> Value:
     if value.keys() == _LONG:
         number, digest = f"{value['bytes']:,} bytes", f"SHA-256 {value['sha256']}"
         return Value("text", f"{value['beginning']}… ({number}, {digest})")
     coordinates = value.get("coordinates")
     if value.get("type") == "Point" and isinstance(coordinates, list) and len(coordinates) >= 2:
         return Value("text", f"{coordinates[1]}, {coordinates[0]} (latitude, longitude)")
-    items = [shortened(f"{key}: {_text(member)}") for key, member in value.items()]
+    items = [shorten_text(f"{key}: {_value_text(member)}") for key, member in value.items()]
     return Value("list", items=tuple(items[:_MOST_ITEMS])) if items else Value("unset", "empty")
 
 
@@ -143,5 +143,5 @@ def _is_timestamp(text: str) -> bool:
     return True
 
 
-def _text(value: Any) -> str:
+def _value_text(value: Any) -> str:
     return value if isinstance(value, str) else dumps(value).decode()

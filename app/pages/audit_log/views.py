@@ -47,7 +47,7 @@ def audit_log(principal: Principal) -> Response:
         listed=listed,
         looked_through=LOOKED_THROUGH,
         pages=addresses_of(principal.account_id, listed.entries),
-        pictured=_pictured(principal.account_id, lines),
+        pictured=_ids_with_picture(principal.account_id, lines),
         proof=proof_of(principal.account_id),
         most_counted=MOST_COUNTED,
     )
@@ -100,7 +100,7 @@ def boundary(principal: Principal, audit_id: str) -> Response:
     return revalidated(svg.encode(), _SVG)
 
 
-def _pictured(account_id: str, lines: list[Line]) -> frozenset[str]:
+def _ids_with_picture(account_id: str, lines: list[Line]) -> frozenset[str]:
     """Return the ids of the entries with a picture: the history still has their boundaries."""
     boundaries = {
         line.entry["id"]: (line.entry["target"]["id"], line.boundary.ids)

@@ -95,7 +95,7 @@ def create(principal: Principal, kind: CredentialKind) -> Response:
 
 def project_choices(principal: Principal, kind: CredentialKind) -> Response:
     """The projects that a search finds, for a script."""
-    return page("credentials/projects.html", kind=kind, **_projects(principal, request.args))
+    return page("credentials/projects.html", kind=kind, **_project_choices(principal, request.args))
 
 
 def revoke(principal: Principal, kind: CredentialKind, credential_id: str) -> Response:
@@ -116,11 +116,11 @@ def _form_page(principal: Principal, kind: CredentialKind, draft: CredentialDraf
         words=PERMISSIONS,
         of_projects=OF_PROJECTS,
         most=PROJECTS_OF_CREDENTIAL,
-        **_projects(principal, request.values, draft.texts["project_ids"]),
+        **_project_choices(principal, request.values, draft.texts["project_ids"]),
     )
 
 
-def _projects(
+def _project_choices(
     principal: Principal, values: Any, chosen_ids: list[str] | None = None
 ) -> dict[str, Any]:
     """Return the chosen projects, and others that match the search, as variables of templates."""

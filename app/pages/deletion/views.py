@@ -28,7 +28,7 @@ from app.site.forms import Draft, form_page, sent_draft
 from app.site.pages import PageBlueprint, page, redirect_to
 from app.site.signed_in import of_account, sign_out, signed_in
 from app.values import clock
-from app.values.text import fold, normalization_problem
+from app.values.text import fold_text, normalization_problem
 
 bp = PageBlueprint("deletion", __name__, section="/settings")
 person_bp = PageBlueprint("deletion_of_person", __name__)
@@ -46,7 +46,7 @@ class DeletionSchema(FormSchema):
     @ma.validates("confirmation")
     def _check_confirmation(self, value: str, data_key: str) -> None:
         typed = value.strip()
-        if normalization_problem(typed) or fold(typed) != fold(self._expected):
+        if normalization_problem(typed) or fold_text(typed) != fold_text(self._expected):
             raise ma.ValidationError(f"That is not {self._expected}.")
 
 

@@ -88,12 +88,12 @@ def read_filling(form: MultiDict[str, str]) -> Filling:
         message = "Tick the plots first, or set it for all of them."
         raise ValidationFailed(details=[Detail("ids", message)])
     text = country if field == COUNTRY and country else form.get("value", "").strip()
-    value = None if is_named or is_measured else _value(field, text)
+    value = None if is_named or is_measured else _typed_value(field, text)
     ids = frozenset() if scope == "all" else ids
     return Filling(code, field, value, is_named, country, ids, text)
 
 
-def _value(field: str, text: str) -> str | float:
+def _typed_value(field: str, text: str) -> str | float:
     """The value to store for a typed text. Raises ValidationFailed."""
     problem = None
     if not text:
@@ -105,7 +105,7 @@ def _value(field: str, text: str) -> str | float:
         problem = None if code in COUNTRY_CODES else country_error(text)
         text = text if problem else code
     elif field == AREA:
-        return _hectares(text)
+        return _hectares_text(text)
     elif len(text) > NAME_LENGTH:
         problem = f"Shorten it to {NAME_LENGTH} characters; it has {len(text):,}."
     problem = problem or line_problem(text)
@@ -114,7 +114,7 @@ def _value(field: str, text: str) -> str | float:
     return text
 
 
-def _hectares(text: str) -> float:
+def _hectares_text(text: str) -> float:
     try:
         number = float(text.replace(",", "."))
     except ValueError:
@@ -206,14 +206,14 @@ def _fill_plot(principal: Principal, filling: Filling, feature: Feature) -> str 
     return None
 
 
-def _keys(metadata: Mapping[str, Any], field: str) -> list[str]:
+def _keys_of_field(metadata: Mapping[str, Any], field: str) -> list[str]:
     """The keys that are the name of a property in any case, the one that counts last."""
     keys = [key for key in metadata if key.lower() == field.lower() and key != field]
     return [*keys, field] if field in metadata else keys
 
 
 def _value_in(metadata: Mapping[str, Any], field: str) -> Any:
-    keys = _keys(metadata, field)
+    keys = _keys_of_field(metadata, field)
     return metadata[keys[-1]] if keys else None
 
 
@@ -221,7 +221,7 @@ def _with_value(
     metadata: dict[str, Any], field: str, value: str | float | None
 ) -> dict[str, Any] | None:
     """The metadata with a property set, or removed if its value is None; None: none is left."""
-    keys = _keys(metadata, field)
+    keys = _keys_of_field(metadata, field)
     if value is not None:
         return metadata | {keys[-1] if keys else field: value}
     return {key: value for key, value in metadata.items() if key not in keys} or None

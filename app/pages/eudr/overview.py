@@ -13,7 +13,7 @@ from flask import current_app
 
 from app.api.expensive import client_check, expensive_work
 from app.auth.principal import Principal
-from app.eudr.grid import FEWEST_POSITIONS, Grid, cut_off, degrees
+from app.eudr.grid import FEWEST_POSITIONS, Grid, cut_off, grid_degrees
 from app.eudr.plots import Finding, RecordPlots, country_of_plot, finding_about
 from app.eudr.report import Report, make_report
 from app.exports.service import features_for_eudr
@@ -129,8 +129,8 @@ def make_overview(principal: Principal, choices: Choices) -> Overview:
         len(summary.producers),
         [code for code, _ in summary.countries.most_common()],
         summary.places,
-        _groups(report, summary, is_problem=True),
-        _groups(report, summary, is_problem=False),
+        _problem_groups(report, summary, is_problem=True),
+        _problem_groups(report, summary, is_problem=False),
         summary.all_plots(),
     )
 
@@ -168,10 +168,10 @@ class _Summary:
             if finding.code in words.FIELD_OF and place is not None:
                 self.proposals[finding.code][place] += 1
             if finding.code in _CODES_WITH_MAP and len(self.shapes[finding.code]) < GROUP_PLOTS:
-                self.shapes[finding.code].append(_shape(record, finding))
+                self.shapes[finding.code].append(_plot_shape(record, finding))
 
 
-def _groups(report: Report, summary: _Summary, *, is_problem: bool) -> list[Group]:
+def _problem_groups(report: Report, summary: _Summary, *, is_problem: bool) -> list[Group]:
     """Groups in the order of the policy."""
     findings = report.problems if is_problem else report.warnings
     counts = report.problem_counts if is_problem else report.warning_counts
@@ -194,15 +194,15 @@ def _groups(report: Report, summary: _Summary, *, is_problem: bool) -> list[Grou
     ]
 
 
-def _shape(record: RecordPlots, problem: Finding) -> dict[str, Any]:
+def _plot_shape(record: RecordPlots, problem: Finding) -> dict[str, Any]:
     """Outlines of a plot, and the place of its fault, for a map."""
     outlines = [plot.outline for plot in record.plots]
     part, fault = _first_fault(outlines) if problem.code != "hole" else (0, None)
     around_fault = outlines[max(0, part - GROUP_PLOTS // 2) :][:GROUP_PLOTS]
     return {
         "id": problem.record_id,
-        "outlines": [_simplified(degrees(outline), fault) for outline in around_fault],
-        "holes": _holes(record) if problem.code == "hole" else [],
+        "outlines": [_simplify_ring(grid_degrees(outline), fault) for outline in around_fault],
+        "holes": _boundary_holes(record) if problem.code == "hole" else [],
         "fault": fault,
     }
 
@@ -215,20 +215,22 @@ def _first_fault(outlines: list[Grid]) -> tuple[int, list[float] | None]:
         if len(outline) > left:
             continue
         left -= len(outline)
-        if (fault := _fault(outline)) is not None:
+        if (fault := _crossing_position(outline)) is not None:
             return index, fault
     return 0, None
 
 
-def _holes(record: RecordPlots) -> list[Any]:
+def _boundary_holes(record: RecordPlots) -> list[Any]:
     """The holes of a boundary, simplified."""
     geometry = orjson.loads(dumps(record.feature.geometry))
     parts = geometry["coordinates"]
     parts = [parts] if geometry["type"] == "Polygon" else parts
-    return [_simplified(np.array(ring), None) for part in parts for ring in part[1:]][:GROUP_PLOTS]
+    return [_simplify_ring(np.array(ring), None) for part in parts for ring in part[1:]][
+        :GROUP_PLOTS
+    ]
 
 
-def _simplified(ring: Any, fault: list[float] | None) -> Any:
+def _simplify_ring(ring: Any, fault: list[float] | None) -> Any:
     """Every nth position of a ring, and those nearest to the fault."""
     indexes = set(range(0, len(ring), 1 + len(ring) // _OUTLINE_POSITIONS)) | {len(ring) - 1}
     if fault is not None:
@@ -237,15 +239,15 @@ def _simplified(ring: Any, fault: list[float] | None) -> Any:
     return np.round(ring[sorted(indexes), :2], DECIMALS).tolist()
 
 
-def _fault(outline: Grid) -> list[float] | None:
+def _crossing_position(outline: Grid) -> list[float] | None:
     """The position where an outline crosses or touches itself; None: it does not."""
-    positions = degrees(outline)
+    positions = grid_degrees(outline)
     if len(outline) < FEWEST_POSITIONS:
         return [float(degree) for degree in positions[0]]
-    return _place(positions) or _place(degrees(cut_off(outline)))
+    return _reason_position(positions) or _reason_position(grid_degrees(cut_off(outline)))
 
 
-def _place(positions: Any) -> list[float] | None:
+def _reason_position(positions: Any) -> list[float] | None:
     """The place in the reason why a polygon is invalid: ``Self-intersection[8.5 50.1]``."""
     polygon = shapely.Polygon(positions)
     if len(positions) <= SMALL:

@@ -50,7 +50,7 @@ class _Progress(NamedTuple):
 @of_account("projects:read")
 def eudr(principal: Principal) -> Response:
     """Show the content of a file for the EUDR, and what to complete before."""
-    return _overview(principal)
+    return _overview_page(principal)
 
 
 @bp.get("/eudr/download")
@@ -76,15 +76,15 @@ def fill_in(principal: Principal) -> Response:
     try:
         filling = read_filling(request.form)
     except ValidationFailed as error:
-        return _overview(principal, error)
+        return _overview_page(principal, error)
     skipped = frozenset(request.form.getlist("skipped"))
     before = request.form.get("before", 0, int)
-    progress = _fill(principal, choices, filling, skipped)
+    progress = _fill_plots(principal, choices, filling, skipped)
     failures = progress.failures
     messages = request.form.getlist("message") + [failure.message for failure in failures]
     total = before + progress.done
     if not progress.left or progress.is_stopped:
-        message = " ".join([_result(filling, total, progress), *_first(messages)])
+        message = " ".join([_filling_result(filling, total, progress), *_first_messages(messages)])
         return redirect_to(choices.address(), message)
     return page(
         "eudr/going_on.html" if is_from_script() else "eudr/filling.html",
@@ -97,7 +97,7 @@ def fill_in(principal: Principal) -> Response:
     )
 
 
-def _fill(
+def _fill_plots(
     principal: Principal, choices: Choices, filling: Filling, skipped: frozenset[str]
 ) -> _Progress:
     """Fill in as many plots as one request can, in short transactions: others wait for each."""
@@ -121,7 +121,7 @@ def _fill(
     return _Progress(tried - len(failures), len(plots) - tried, failures, is_stopped)
 
 
-def _result(filling: Filling, number: int, progress: _Progress) -> str:
+def _filling_result(filling: Filling, number: int, progress: _Progress) -> str:
     if not number:
         return "Nothing was changed." if not progress.failures else ""
     verb = "removed from" if filling.button == "measure" else "set for"
@@ -129,14 +129,14 @@ def _result(filling: Filling, number: int, progress: _Progress) -> str:
     return f"{filling.field} {verb} {pluralize(number, 'plot')}.{left}"
 
 
-def _first(messages: list[str]) -> list[str]:
+def _first_messages(messages: list[str]) -> list[str]:
     """The messages that a cookie has room for."""
     more = len(messages) - _FAILURES_IN_MESSAGE
     rest = [f"And {pluralize(more, 'more plot')}."] if more > 0 else []
     return messages[:_FAILURES_IN_MESSAGE] + rest
 
 
-def _overview(principal: Principal, error: ValidationFailed | None = None) -> Response:
+def _overview_page(principal: Principal, error: ValidationFailed | None = None) -> Response:
     choices = read_choices(request.args)
     problem, overview = None, None
     try:

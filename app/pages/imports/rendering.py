@@ -25,7 +25,7 @@ from app.pages.project_choice import find_projects, projects_by_id
 from app.policy.files import FEATURES, FORMATS_IN
 from app.policy.imports import IMPORT_DAYS, WORKING
 from app.policy.request_limits import PAGE_MAX
-from app.site.forms import Draft, errors_by_field, form_page, sent_texts
+from app.site.forms import Draft, errors_by_field, form_page, form_texts
 from app.site.pages import live_part, page
 from app.site.signed_in import is_from_script
 
@@ -78,7 +78,7 @@ def _page_with_feature(account_id: str, import_id: str) -> FeaturePage:
     return FeaturePage("", before // _FEATURES_PER_PAGE + 1)
 
 
-def checked(schema: type[ma.Schema], values: dict[str, Any]) -> dict[str, Any]:
+def checked_values(schema: type[ma.Schema], values: dict[str, Any]) -> dict[str, Any]:
     """Load values by a schema. Raises ValidationFailed."""
     try:
         loaded: dict[str, Any] = schema().load(values)
@@ -99,7 +99,7 @@ def upload_values() -> dict[str, Any]:
             message = "Choose the project that the assets belong to."
             raise ValidationFailed(details=[Detail("project_id", message)])
         values["project_id"] = request.form["project_id"]
-    return checked(ImportCreateSchema, values)
+    return checked_values(ImportCreateSchema, values)
 
 
 def list_page(principal: Principal) -> Response:
@@ -122,7 +122,7 @@ def list_page(principal: Principal) -> Response:
 
 def upload_page(principal: Principal, error: ApiError | None = None) -> Response:
     """The form to upload a file, with its errors."""
-    draft = Draft(sent_texts(request.values, ("file", "kind", "project_id", "search")))
+    draft = Draft(form_texts(request.values, ("file", "kind", "project_id", "search")))
     texts = draft.texts
     texts["kind"] = texts["kind"] or ("assets" if texts["project_id"] else "projects")
     if error is not None:
@@ -186,8 +186,8 @@ def import_page(
         "search": search,
         "asked": "crs" if systems_text else "geometry_type" if search else None,
         "systems_text": systems_text,
-        "systems": _systems(principal.account_id, record, systems_text or ""),
-        "near": _near(principal.account_id) if has_map else [],
+        "systems": _searched_systems(principal.account_id, record, systems_text or ""),
+        "near": _project_positions(principal.account_id) if has_map else [],
         "reading": settings_form.file_reading(record),
         "typed": typed or MultiDict(),
         "project": projects.get(record["project_id"]),
@@ -203,12 +203,14 @@ def _has_places(question: Mapping[str, Any]) -> bool:
     return any(item["bbox"] for item in (question, *question["options"]))
 
 
-def _near(account_id: str) -> list[tuple[float, float]]:
+def _project_positions(account_id: str) -> list[tuple[float, float]]:
     """Positions of the account's projects, for a small map."""
     return [(round(x, 3), round(y, 3)) for x, y in project_places(account_id)]
 
 
-def _systems(account_id: str, record: Mapping[str, Any], text: str) -> list[ProjectedSystem]:
+def _searched_systems(
+    account_id: str, record: Mapping[str, Any], text: str
+) -> list[ProjectedSystem]:
     """The coordinate systems that a search finds, the likeliest for the file first."""
     near = project_places(account_id) if text else []
     positions = (question.get("position") for question in record["questions"])

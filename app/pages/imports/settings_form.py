@@ -76,7 +76,7 @@ def read_choices(form: MultiDict[str, str], record: Mapping[str, Any]) -> dict[s
         return {"kind": kind, "project_id": None}
     reading = file_reading(record)
     if "answer" in form:
-        return _answer(form, reading)
+        return _form_answer(form, reading)
     if form.get("read_layer", "") != ("" if reading.layer is None else str(reading.layer)):
         raise Conflict(
             "changed_meanwhile",
@@ -87,12 +87,12 @@ def read_choices(form: MultiDict[str, str], record: Mapping[str, Any]) -> dict[s
     if match := form.get("match"):
         values["match"] = match
     if form.get("crs"):
-        values["crs"] = _crs(form)
+        values["crs"] = _form_crs(form)
     layer = form.get("layer", form.get("read_layer", ""))
     if layer != form.get("read_layer", ""):
-        values["layer"] = _picked(reading.layers, layer, "layer")["name"]
+        values["layer"] = _picked_field(reading.layers, layer, "layer")["name"]
     elif reading.columns:
-        values["mapping"] = _mapping(form, reading)
+        values["mapping"] = _form_mapping(form, reading)
     return values
 
 
@@ -101,15 +101,18 @@ def left_out(form: MultiDict[str, str], before: Iterable[int]) -> list[int]:
 
     A listed feature is left out if it is not ticked; others stay as in ``before``.
     """
-    listed, ticked = _numbers(form.get("listed", "").split(",")), _numbers(form.getlist("kept"))
+    listed, ticked = (
+        _parse_numbers(form.get("listed", "").split(",")),
+        _parse_numbers(form.getlist("kept")),
+    )
     return sorted(set(before) - listed | (listed - ticked))
 
 
-def _numbers(texts: Iterable[str]) -> set[int]:
+def _parse_numbers(texts: Iterable[str]) -> set[int]:
     return {int(text) for text in texts if text.isascii() and text.isdecimal() and len(text) < 10}
 
 
-def _answer(form: MultiDict[str, str], reading: FileReading) -> dict[str, Any]:
+def _form_answer(form: MultiDict[str, str], reading: FileReading) -> dict[str, Any]:
     """The answer to a question, completed by the fields that the person fills in."""
     try:
         answer = loads(form["answer"].encode())
@@ -123,27 +126,31 @@ def _answer(form: MultiDict[str, str], reading: FileReading) -> dict[str, Any]:
             raise ValidationFailed(details=[Detail("project_id", message)])
         answer["project_id"] = form["project_id"]
     if answer.get("mapping") == {"geometry": None}:
-        answer["mapping"] = {"geometry": _picked(reading.columns, form.get("column", ""), "column")}
+        answer["mapping"] = {
+            "geometry": _picked_field(reading.columns, form.get("column", ""), "column")
+        }
     return answer
 
 
-def _mapping(form: MultiDict[str, str], reading: FileReading) -> dict[str, Any]:
+def _form_mapping(form: MultiDict[str, str], reading: FileReading) -> dict[str, Any]:
     mapping: dict[str, Any] = dict(reading.geometry)
     for field in reading.fields:
         column = form.get(f"column_{field}", AUTOMATIC)
         if column == NO_COLUMN:
             mapping[field] = None
         elif column != AUTOMATIC:
-            mapping[field] = _picked(reading.columns, column, "mapping")
+            mapping[field] = _picked_field(reading.columns, column, "mapping")
     if form.get("metadata") == "chosen":
         numbers = form.getlist("metadata_column")
-        mapping["metadata"] = [_picked(reading.columns, number, "mapping") for number in numbers]
+        mapping["metadata"] = [
+            _picked_field(reading.columns, number, "mapping") for number in numbers
+        ]
     else:
         mapping["metadata"] = None
     return mapping
 
 
-def _crs(form: MultiDict[str, str]) -> str | None:
+def _form_crs(form: MultiDict[str, str]) -> str | None:
     """The chosen coordinate system; None: that of the file. EPSG codes may be typed as numbers."""
     if form.get("crs") != "other":
         return _DEGREES if form.get("crs") == "degrees" else None
@@ -154,7 +161,7 @@ def _crs(form: MultiDict[str, str]) -> str | None:
     return f"EPSG:{code}" if code.isascii() and code.isdigit() else code
 
 
-def _picked(choices: list[Any], number: str, field: str) -> Any:
+def _picked_field(choices: list[Any], number: str, field: str) -> Any:
     if number.isascii() and number.isdigit() and len(number) < 10 and int(number) < len(choices):
         return choices[int(number)]
     raise ValidationFailed(details=[Detail(field, "The file has no such layer or column.")])

@@ -102,7 +102,7 @@ def change(principal: Principal, import_id: str) -> Response:
     """Read the file again, with other choices."""
     record = listing.read_import(principal, import_id)
     try:
-        values = rendering.checked(
+        values = rendering.checked_values(
             ImportUpdateSchema, settings_form.read_choices(request.form, record)
         )
         with transaction():
@@ -120,7 +120,7 @@ def leave_out(principal: Principal, import_id: str) -> Response:
         with transaction():
             before = service.lock_import(principal, import_id).left_out
             values = {"left_out": settings_form.left_out(request.form, before)}
-            values = rendering.checked(ImportUpdateSchema, values)
+            values = rendering.checked_values(ImportUpdateSchema, values)
             service.change_import(principal, import_id, values)
     except ApiError as error:
         if is_from_script():

@@ -94,11 +94,11 @@ def summary(record: Mapping[str, Any]) -> str:
     if record["status"] == "ready":
         place = len(parts) - bool(counts["rejected"]) - bool(counts["left_out"])
         parts[place:place] = overlap_words(record, format_hectares)
-    parts += _placeless(record)
+    parts += _placeless_phrases(record)
     return ", ".join(parts) or "No features"
 
 
-def _placeless(record: Mapping[str, Any]) -> list[str]:
+def _placeless_phrases(record: Mapping[str, Any]) -> list[str]:
     counts = record["counts"]
     placeless = counts["without_boundary"]
     if not placeless:
@@ -124,13 +124,13 @@ def status(record: Mapping[str, Any]) -> tuple[str, str]:
 def intent(record: Mapping[str, Any]) -> str:
     """The effect of applying: ``create 12 projects and change 3``."""
     new, changed, kind = record["counts"]["new"], record["counts"]["changed"], record["kind"]
-    words = _created(new, record["counts"]["new_plots"], kind)
+    words = _created_text(new, record["counts"]["new_plots"], kind)
     if new and changed:
         return f"create {words} and change {changed:,}"
     return f"change {counted(changed, kind)}" if changed else f"create {words}"
 
 
-def _created(number: int, plots: int, kind: str) -> str:
+def _created_text(number: int, plots: int, kind: str) -> str:
     """``12 projects``, or ``12 projects and 3 plots``; ``number`` counts both."""
     if not plots:
         return counted(number, kind)
@@ -156,7 +156,7 @@ def undo_consequence(record: Mapping[str, Any], can: AvailableActions) -> str:
     """A sentence about what an undo does."""
     kind, parts = record["kind"], []
     if can.created:
-        words = _created(can.created, can.created_plots, kind)
+        words = _created_text(can.created, can.created_plots, kind)
         parts.append(f"deletes the {words} that it created")
     if can.changed:
         parts.append(f"restores the {counted(can.changed, kind)} that it changed")

@@ -44,7 +44,7 @@ def join(token: str) -> Any:
         if request.method == "GET":
             return page("invitations/join.html", invitation=invitation)
         count_post()
-        return _join(token, invitation, person.session_id)
+        return _join_account(token, invitation, person.session_id)
     if person is not None or invitation.is_registered or not instance().password_sign_in:
         return page("invitations/sign_in_first.html", invitation=invitation, target=request.path)
     schema = JoinSchema()
@@ -100,7 +100,7 @@ def _ended_page() -> Response:
     return page("invitations/dead_invitation.html", 404, life=INVITATION_LIFE)
 
 
-def _join(token: str, invitation: Any, session_id: str) -> Response:
+def _join_account(token: str, invitation: Any, session_id: str) -> Response:
     joined = accept_invitation(token)
     if joined is None:
         return _ended_page()

@@ -39,7 +39,7 @@ from app.policy.permissions import OWNER, ROLES
 from app.site.forms import Draft, Unchanged, count_post, form_page, sent_draft
 from app.site.pages import PageBlueprint, page, redirect_to
 from app.site.signed_in import of_account
-from app.values.text import fold
+from app.values.text import fold_text
 
 bp = PageBlueprint("member_pages", __name__, section="/members")
 
@@ -52,7 +52,7 @@ _POWERFUL: Final = (OWNER, "admin")  # roles that can create keys for everything
 @of_account("members:read")
 def members(principal: Principal) -> Response:
     """The members of the account, and those who are invited."""
-    return _page(principal, _new_invitation())
+    return _members_page(principal, _new_invitation())
 
 
 @bp.post("/members/invite")
@@ -61,15 +61,15 @@ def invite(principal: Principal) -> Response:
     """Invite somebody by email, or send the invitation again."""
     draft = sent_draft(InvitationSchema())
     if not draft.values:
-        return _page(principal, draft)
+        return _members_page(principal, draft)
     if draft.values["role"] in _POWERFUL and (question := ask_again()) is not None:
         return question
     try:
         with transaction():
             invite_member(principal, **draft.values)
     except (Conflict, Forbidden, ValidationFailed) as error:
-        draft.errors["email"] = [_message(error)]
-        return _page(principal, draft)
+        draft.errors["email"] = [_error_message(error)]
+        return _members_page(principal, draft)
     return redirect_to("/members", f"An invitation is on its way to {draft.values['email']}.")
 
 
@@ -77,7 +77,7 @@ def invite(principal: Principal) -> Response:
 @of_account("members:write")
 def member(principal: Principal, member_id: str) -> Response:
     """A member: their role, their access, and what a change would end."""
-    return _member(principal, member_id)
+    return _member_page(principal, member_id)
 
 
 @bp.post(f"{_ONE}/role")
@@ -86,15 +86,15 @@ def set_role(principal: Principal, member_id: str) -> Response:
     """Change a role, unless somebody else has changed the member since the page was loaded."""
     before, role = read_member(principal.account_id, member_id), request.form.get("role", "")
     if role not in ROLES:
-        return _member(principal, member_id, 422, "Choose a role.")
+        return _member_page(principal, member_id, 422, "Choose a role.")
     is_powerful = role in _POWERFUL or before["role"] == OWNER
     if is_powerful and (question := ask_again()) is not None:
         return question
     try:
         with transaction():
-            change_role(principal, member_id, role, _unchanged())
+            change_role(principal, member_id, role, _unchanged_member())
     except (Conflict, Forbidden, PreconditionFailed) as error:
-        return _rejected(principal, member_id, error)
+        return _rejected_page(principal, member_id, error)
     message = f"The role of {before['name']} is {role} now."
     return redirect_to("/members", message if role != before["role"] else "Nothing was changed.")
 
@@ -111,7 +111,7 @@ def invite_again(principal: Principal, member_id: str) -> Response:
         with transaction():
             invite_member(principal, email=invited["email"], role=invited["role"])
     except (Conflict, Forbidden) as error:
-        return _page(principal, _new_invitation(), error.status, _message(error))
+        return _members_page(principal, _new_invitation(), error.status, _error_message(error))
     return redirect_to("/members", f"A new invitation is on its way to {invited['email']}.")
 
 
@@ -126,7 +126,7 @@ def reset_second_factor(principal: Principal, member_id: str) -> Response:
         with transaction():
             name = reset_member(principal, member_id)
     except (Conflict, Forbidden) as error:
-        return _member(principal, member_id, error.status, error.message)
+        return _member_page(principal, member_id, error.status, error.message)
     return redirect_to(
         f"/members/{member_id}", f"The second factor of {name} is reset. They were told by email."
     )
@@ -141,9 +141,9 @@ def remove(principal: Principal, member_id: str) -> Response:
         return question
     try:
         with transaction():
-            remove_member(principal, member_id, _unchanged())
+            remove_member(principal, member_id, _unchanged_member())
     except (Conflict, Forbidden, PreconditionFailed) as error:
-        return _rejected(principal, member_id, error)
+        return _rejected_page(principal, member_id, error)
     if before["joined_at"] is None:
         return redirect_to("/members", f"The invitation of {before['email']} is withdrawn.")
     return redirect_to("/members", f"{before['name']} is removed and no longer has access.")
@@ -153,36 +153,38 @@ def remove(principal: Principal, member_id: str) -> Response:
 def not_a_member(_: NotFound) -> Response:
     """The list, instead of the page of somebody who is no member, or no longer."""
     problem = "This person does not belong to the account, or no longer does. Nothing was changed."
-    return _page(g.principal, _new_invitation(), 404, problem)
+    return _members_page(g.principal, _new_invitation(), 404, problem)
 
 
-def _unchanged() -> Unchanged:
+def _unchanged_member() -> Unchanged:
     """Return the precondition that role and membership are as the page showed them."""
     role, joined_at = request.form.get("was_role"), request.form.get("was_joined_at")
     return Unchanged(role=role, joined_at=joined_at or None)
 
 
-def _rejected(principal: Principal, member_id: str, error: ApiError) -> Response:
+def _rejected_page(principal: Principal, member_id: str, error: ApiError) -> Response:
     """Return the page of the saved member, with the reason why nothing was changed."""
     if not isinstance(error, PreconditionFailed):
-        return _member(principal, member_id, error.status, error.message)
+        return _member_page(principal, member_id, error.status, error.message)
     saved = read_member(principal.account_id, member_id)
     change = last_change(principal.account_id, member_id, "member.updated")
     problem = conflict_words(saved, change, bool(request.form.get("was_joined_at")))
-    return _member(principal, member_id, error.status, problem)
+    return _member_page(principal, member_id, error.status, problem)
 
 
 def _new_invitation() -> Draft:
     return Draft({"role": "viewer"})
 
 
-def _message(error: ApiError) -> str:
+def _error_message(error: ApiError) -> str:
     """Return the message of an error, or of its details if it is about a field."""
     is_field = any(detail.field in ("email", "role") for detail in error.details)
     return " ".join(detail.message for detail in error.details) if is_field else error.message
 
 
-def _member(principal: Principal, member_id: str, status: int = 200, problem: str = "") -> Response:
+def _member_page(
+    principal: Principal, member_id: str, status: int = 200, problem: str = ""
+) -> Response:
     record = read_member(principal.account_id, member_id)
     own = read_member(principal.account_id, str(principal.user_id))
     access = access_of(principal.account_id, member_id)
@@ -216,11 +218,11 @@ def _second_factor(principal: Principal, own_role: str, member_id: str) -> dict[
     }
 
 
-def _page(
+def _members_page(
     principal: Principal, draft: Draft, status: int | None = None, problem: str = ""
 ) -> Response:
     members = list_members(principal.account_id)
-    members.sort(key=lambda member: (member["joined_at"] is not None, fold(member["name"])))
+    members.sort(key=lambda member: (member["joined_at"] is not None, fold_text(member["name"])))
     invited = invitation_statuses(principal.account_id)
     pages = math.ceil(len(members) / _PER_PAGE)
     number = min(max(request.args.get("page", 1, int), 1), pages)

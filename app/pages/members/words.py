@@ -42,14 +42,14 @@ def lost_access_words(lost: LostAccess) -> list[str]:
         sentences.append(f"Signs them out here, in {pluralize(lost.sessions, 'browser')}.")
     if lost.applications:
         number = pluralize(len(lost.applications), "application")
-        sentences.append(f"Ends the access of {number}: {_listed(lost.applications)}.")
+        sentences.append(f"Ends the access of {number}: {_listed_names(lost.applications)}.")
     for effect, credentials in (
         ("Reduces {} to what the role may do", lost.reduced),
         ("Revokes {}", lost.revoked),
     ):
         if credentials:
             number = pluralize(len(credentials), "key or token", "keys and tokens")
-            names = _listed([_credential(row) for row in credentials])
+            names = _listed_names([_credential_text(row) for row in credentials])
             sentences.append(f"{effect.format(number)}: {names}.")
     return sentences
 
@@ -89,11 +89,11 @@ def mail_words(invited: InvitationStatus | None) -> tuple[str, str]:
     }.get(invited.mail, ("", ""))
 
 
-def _credential(row: Any) -> str:
+def _credential_text(row: Any) -> str:
     return f"{_KINDS[row.kind]} {row.name} (ends in {row.token_end})"
 
 
-def _listed(names: Sequence[str]) -> str:
+def _listed_names(names: Sequence[str]) -> str:
     """Join names; after ``_MOST_NAMES`` follows the number of the others."""
     left = len(names) - _MOST_NAMES
     return ", ".join(names[:_MOST_NAMES]) + (f" and {left:,} more" if left > 0 else "")

@@ -35,10 +35,10 @@ def authorize() -> Response:
     except CannotRedirect as error:
         return page("oauth/error.html", error.status, message=error.message)
     except RedirectWithError as error:
-        return _report(error, person)
+        return _report_error(error, person)
     if person is None:
         if auth_request.is_silent:
-            return _report(service.refusal(auth_request, "login_required"), person)
+            return _report_error(service.refusal_of_request(auth_request, "login_required"), person)
         return redirect_to(f"/login?next={quote(request.full_path, safe='')}")
     save_session_use(person)
     accounts = memberships_of(person.user_id)
@@ -55,7 +55,7 @@ def _show_consent(
     if account_id is not None and not auth_request.requires_prompt:
         return _grant_access(auth_request, person, account_id, asked=False)
     if auth_request.is_silent:
-        return _report(service.refusal(auth_request, "consent_required"), person)
+        return _report_error(service.refusal_of_request(auth_request, "consent_required"), person)
     return _consent_page(auth_request, person, accounts)
 
 
@@ -68,7 +68,7 @@ def _handle_decision(
     """
     decision, account_id = request.form.get("decision"), request.form.get("account_id", "")
     if decision == "deny":
-        return _redirect_to_client(service.refusal(auth_request, "access_denied").url)
+        return _redirect_to_client(service.refusal_of_request(auth_request, "access_denied").url)
     if decision == "allow" and account_id in {row.id for row in accounts}:
         omit_form_action(request.path)
         if (question := ask_again()) is not None:
@@ -126,7 +126,7 @@ def _consent_page(
     )
 
 
-def _report(error: RedirectWithError, person: SignedIn | None) -> Response:
+def _report_error(error: RedirectWithError, person: SignedIn | None) -> Response:
     """Redirect back with the error, or show it with a link back to somebody who has not yet
     consented to the application."""
     if person is not None:

@@ -12,7 +12,7 @@ from sqlalchemy.orm import InstrumentedAttribute
 from app.account.billing.service import has_subscription
 from app.account.service import set_plan
 from app.audit.entries import write_entry
-from app.audit.origin import OPERATOR, Via, acting
+from app.audit.origin import OPERATOR, Via, acting_as
 from app.audit.targets import Target
 from app.auth.tenant import columns_of
 from app.db.column_types import api_column
@@ -24,8 +24,8 @@ from app.models import Account, AccountUsage, Credential, Membership, OAuthAutho
 from app.pages.operator.listing import (
     Listed,
     ListFilters,
-    contains,
     contains_in_any_case,
+    contains_search,
     last_uses,
     read_list_page,
 )
@@ -94,7 +94,7 @@ def list_accounts(filters: ListFilters) -> Listed:
     ``invited`` is the number of members in ``usage`` who have not joined. ``last_used_at`` is None
     if nobody has used the account.
     """
-    return read_list_page(filters, _count, _page, _records)
+    return read_list_page(filters, _accounts_count_query, _accounts_page_query, _account_records)
 
 
 def read_account_details(account_id: str) -> AccountDetails:
@@ -102,7 +102,7 @@ def read_account_details(account_id: str) -> AccountDetails:
     row = _ONE.first(account_id=account_id) if is_id("account", account_id) else None
     if row is None:
         raise NotFound("This account does not exist.")
-    (record,) = _records([row])
+    (record,) = _account_records([row])
     record |= {"type": row.type, "deletes_at": row.deletes_at}
     owners = _OWNERS.all(account_id=account_id)
     return AccountDetails(record, owners, has_subscription(account_id))
@@ -114,7 +114,7 @@ def addresses_of(entries: Iterable[Mapping[str, Any]]) -> dict[str, str]:
     targets = (entry["target"] for entry in entries)
     ids = {target["id"] for target in targets if target["type"] == "account" and target["id"]}
     dialect = reading_engine().dialect.name
-    rows = _existing(dialect).tuples(ids=id_values(sorted(ids), dialect))
+    rows = _account_exists_query(dialect).tuples(ids=id_values(sorted(ids), dialect))
     return {account_id: f"/operator/accounts/{account_id}" for (account_id,) in rows}
 
 
@@ -144,14 +144,14 @@ def change_plan(account_id: str, plan: str, former: str) -> None:
         )
     if plan == former:
         return
-    with acting(OPERATOR, Via()):
+    with acting_as(OPERATOR, Via()):
         set_plan(account_id, plan)
     target = Target("account", account_id, account.name)
     changes = {"plan": {"from": former, "to": plan}}
     write_entry("account.updated", target, account_id=INSTANCE, changes=changes)
 
 
-def _records(rows: list[Any]) -> list[dict[str, Any]]:
+def _account_records(rows: list[Any]) -> list[dict[str, Any]]:
     statements = (partial(_last_use, place) for place in range(len(_LAST_USES)))
     ids = [row.id for row in rows]
     used_at, invited = last_uses(ids, statements), _invited_to(ids)
@@ -167,25 +167,27 @@ def _records(rows: list[Any]) -> list[dict[str, Any]]:
 def _invited_to(ids: list[str]) -> dict[str, int]:
     """The number of open invitations by account id; accounts without any are left out."""
     dialect = reading_engine().dialect.name
-    return dict(_invited(dialect).tuples(ids=id_values(ids, dialect)))
+    return dict(_invited_owner_query(dialect).tuples(ids=id_values(ids, dialect)))
 
 
 @cache
-def _count(dialect: str, is_search: bool) -> CompiledQuery:
-    return CompiledQuery(_searched(select(func.count()).select_from(Account), dialect, is_search))
+def _accounts_count_query(dialect: str, is_search: bool) -> CompiledQuery:
+    return CompiledQuery(
+        _search_accounts(select(func.count()).select_from(Account), dialect, is_search)
+    )
 
 
 @cache
-def _page(dialect: str, is_search: bool, sort: str) -> CompiledQuery:
+def _accounts_page_query(dialect: str, is_search: bool, sort: str) -> CompiledQuery:
     rows = select(*map(api_column, _COLUMNS), *_COUNTERS).outerjoin(
         AccountUsage, AccountUsage.account_id == Account.id
     )
     order = (*_ORDERS[sort], Account.id.desc() if sort == "newest" else Account.id)
-    return CompiledQuery(page_of(_searched(rows, dialect, is_search).order_by(*order)))
+    return CompiledQuery(page_of(_search_accounts(rows, dialect, is_search).order_by(*order)))
 
 
 @cache
-def _existing(dialect: str) -> CompiledQuery:
+def _account_exists_query(dialect: str) -> CompiledQuery:
     return CompiledQuery(select(Account.id).where(is_among_ids(Account.id.expression, dialect)))
 
 
@@ -199,14 +201,16 @@ def _last_use(place: int, dialect: str) -> CompiledQuery:
 
 
 @cache
-def _invited(dialect: str) -> CompiledQuery:
+def _invited_owner_query(dialect: str) -> CompiledQuery:
     own = is_among_ids(Membership.account_id.expression, dialect)
     rows = select(Membership.account_id, func.count()).where(own, Membership.joined_at.is_(None))
     return CompiledQuery(rows.group_by(Membership.account_id))
 
 
-def _searched(statement: Select[Any], dialect: str, is_search: bool) -> Select[Any]:
+def _search_accounts(statement: Select[Any], dialect: str, is_search: bool) -> Select[Any]:
     if not is_search:
         return statement
     name, slug = Account.name.expression, Account.slug.expression
-    return statement.where(contains_in_any_case(name, dialect) | contains(slug, "slug", dialect))
+    return statement.where(
+        contains_in_any_case(name, dialect) | contains_search(slug, "slug", dialect)
+    )

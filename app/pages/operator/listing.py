@@ -14,7 +14,7 @@ from app.pages.filters import list_address
 from app.policy.instance import LISTED
 from app.policy.request_limits import PAGE_MAX, SEARCH_LENGTH
 from app.values.clock import format_optional_time
-from app.values.text import fold, slugify, storage_problem
+from app.values.text import fold_text, slugify, storage_problem
 
 _NOTHING: Final = "\uffff"  # a noncharacter, which no slug has
 
@@ -42,7 +42,7 @@ class ListFilters(NamedTuple):
         return {
             "typed": self.search,
             "lowered": self.search.lower(),
-            "folded": fold(self.search),
+            "folded": fold_text(self.search),
             "slug": slugify(self.search) or _NOTHING,
         }
 
@@ -110,11 +110,13 @@ def last_uses(
 def contains_in_any_case(column: ColumnElement[str], dialect: str) -> ColumnElement[bool]:
     """Return the condition that a text contains the search, in any case. SQLite knows only the case
     of ASCII, so that it finds other letters as they were typed."""
-    lowered = contains(func.lower(column), "lowered", dialect)
-    return lowered | contains(column, "typed", dialect)
+    lowered = contains_search(func.lower(column), "lowered", dialect)
+    return lowered | contains_search(column, "typed", dialect)
 
 
-def contains(column: ColumnElement[str], parameter: str, dialect: str) -> ColumnElement[bool]:
+def contains_search(
+    column: ColumnElement[str], parameter: str, dialect: str
+) -> ColumnElement[bool]:
     """Return the condition that a text contains one of ``ListFilters.parameters``."""
     position = func.strpos if dialect == "postgresql" else func.instr
     condition: ColumnElement[bool] = position(column, bindparam(parameter)) > 0

@@ -87,17 +87,17 @@ def read_overview() -> dict[str, Any]:
     """Return the variables of the page."""
     backups = list_latest(INSTANCE, EntryQuery(per_page=1, action="instance.backed_up")).entries
     return {
-        "numbers": _numbers(),
+        "numbers": _instance_numbers(),
         "valkey": valkey().attempt(_valkey_state),
         "backlog": read_backlog(),
         "mails": _MAILS.first(),
         "last_backup_at": backups[0]["at"] if backups else None,
-        "versions": _versions(),
-        "settings": _settings(),
+        "versions": _instance_versions(),
+        "settings": _settings_texts(),
     }
 
 
-def _numbers() -> Numbers:
+def _instance_numbers() -> Numbers:
     row = _TOTALS.first()
     usage = usage_summary(row)
     people = int(_PEOPLE.scalar())
@@ -117,7 +117,7 @@ def _valkey_state(client: Redis) -> ValkeyState:
     return ValkeyState(name, server.get("valkey_version", server["redis_version"]), queues)
 
 
-def _versions() -> Versions:
+def _instance_versions() -> Versions:
     with reading_connection() as connection:
         name, statement = (
             ("SQLite", "SELECT sqlite_version()")
@@ -130,7 +130,7 @@ def _versions() -> Versions:
     )
 
 
-def _settings() -> dict[str, str]:
+def _settings_texts() -> dict[str, str]:
     """The settings that operators look for, as text, without secrets."""
     settings: Settings = current_app.config["SETTINGS"]
     server = settings.mail_url

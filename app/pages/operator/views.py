@@ -24,7 +24,7 @@ from app.pages.operator.forms import MessageSchema, PlanSchema
 from app.pages.operator.listing import read_filters
 from app.pages.operator.overview import read_overview
 from app.pages.second_factor.step_up import ask_again
-from app.pages.usage.meters import meters
+from app.pages.usage.meters import usage_meters
 from app.people import instance_operators
 from app.policy.audit import INSTANCE
 from app.policy.instance import ACCOUNTS_SHOWN, LISTED, MESSAGE_KINDS, MESSAGE_LENGTH, STATE_SECONDS
@@ -48,7 +48,7 @@ _SIGN_UP: Final = {
 @of_operator
 def overview() -> Response:
     """The instance: its contents, its health, and the settings of operators."""
-    return _overview(Draft({"kind": next(iter(MESSAGE_KINDS))}))
+    return _overview_page(Draft({"kind": next(iter(MESSAGE_KINDS))}))
 
 
 @bp.post("/operator/sign-up")
@@ -73,7 +73,7 @@ def show_message() -> Response:
     """Show a message on all pages."""
     draft = sent_draft(MessageSchema())
     if not draft.values:
-        return _overview(draft)
+        return _overview_page(draft)
     if (question := ask_again(password=True)) is not None:
         return question
     with transaction():
@@ -127,7 +127,7 @@ def list_accounts() -> Response:
 @of_operator
 def show_account(account_id: str) -> Response:
     """An account: its plan, its usage, and its owners."""
-    return _account(account_id, None)
+    return _account_page(account_id, None)
 
 
 @bp.post("/operator/accounts/<account_id>/plan")
@@ -136,14 +136,14 @@ def change_plan(account_id: str) -> Response:
     """Put an account on another plan."""
     draft = sent_draft(PlanSchema())
     if not draft.values:
-        return _account(account_id, draft)
+        return _account_page(account_id, draft)
     if (question := ask_again(password=True)) is not None:
         return question
     plan, former = draft.values["plan"], draft.values["was_plan"]
     with draft.refusals(), transaction():
         accounts.change_plan(account_id, plan, former)
     if draft.has_problem:
-        return _account(account_id, draft)
+        return _account_page(account_id, draft)
     path = f"/operator/accounts/{account_id}"
     return redirect_to(path, f"The plan is now {plan}.")
 
@@ -193,7 +193,7 @@ def _log_filters(arguments: Any) -> LogFilters:
     return read_log_filters(INSTANCE, arguments, _LOG, OF_INSTANCE)
 
 
-def _overview(draft: Draft) -> Response:
+def _overview_page(draft: Draft) -> Response:
     return form_page(
         "operator/overview.html",
         draft,
@@ -208,12 +208,12 @@ def _overview(draft: Draft) -> Response:
     )
 
 
-def _account(account_id: str, draft: Draft | None) -> Response:
+def _account_page(account_id: str, draft: Draft | None) -> Response:
     """Return the page of an account, with the form if it was rejected."""
     account = accounts.read_account_details(account_id)
     plan = account.record["plan"]
     try:
-        usage = meters(account_id, plan)
+        usage = usage_meters(account_id, plan)
     except NoResultFound:  # it has just been deleted
         raise NotFound("This account does not exist.") from None
     return form_page(

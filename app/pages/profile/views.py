@@ -39,7 +39,7 @@ bp = PageBlueprint("profile", __name__)
 @signed_in
 def profile(person: SignedIn) -> Response:
     """Name, address, times, password, sessions."""
-    return _profile(person)
+    return _profile_page(person)
 
 
 @bp.post("/profile/name")
@@ -48,7 +48,7 @@ def change_name(person: SignedIn) -> Response:
     """Change the person's name."""
     draft = sent_draft(NameSchema())
     if not draft.values:
-        return _profile(person, name_draft=draft)
+        return _profile_page(person, name_draft=draft)
     with transaction():
         service.rename_person(person.user_id, draft.values["name"])
     return redirect_to("/profile", "Name saved.")
@@ -60,7 +60,7 @@ def change_times(person: SignedIn) -> Response:
     """Choose the time zone, and how dates are written."""
     draft = sent_draft(TimesSchema())
     if not draft.values:
-        return _profile(person, times_draft=draft)
+        return _profile_page(person, times_draft=draft)
     with transaction():
         service.set_times(person.user_id, **draft.values)
     return redirect_to("/profile", "Times are shown this way now.")
@@ -90,7 +90,7 @@ def change_password(person: SignedIn) -> Response:
         if passwords.check_password(attempt, draft.values["password"]):
             return _set_password(person, hashed)
         draft.errors["password"] = ["That is not your current password."]
-    return _profile(person, password_draft=draft)
+    return _profile_page(person, password_draft=draft)
 
 
 @bp.post("/profile/verify-email")
@@ -130,7 +130,7 @@ def end_other_sessions(person: SignedIn) -> Response:
 @signed_in
 def accounts(person: SignedIn) -> Response:
     """The person's accounts, and the current one."""
-    return _accounts(person, Draft())
+    return _accounts_page(person, Draft())
 
 
 @bp.post("/accounts")
@@ -139,7 +139,7 @@ def open_account(person: SignedIn) -> Response:
     """Create another account."""
     draft = sent_draft(AccountSchema())
     if not draft.values:
-        return _accounts(person, draft)
+        return _accounts_page(person, draft)
     name, slug = draft.values["account_name"], draft.values["account_slug"] or None
     for _ in range(TRIES):
         try:
@@ -211,7 +211,7 @@ def _set_password(person: SignedIn, hashed: str) -> Response:
     return response
 
 
-def _profile(person: SignedIn, **rejected: Draft) -> Response:
+def _profile_page(person: SignedIn, **rejected: Draft) -> Response:
     """Return the page with all forms, one of which may have been rejected."""
     times = {"time_zone": person.time_zone or "", "date_format": person.date_format or ""}
     sessions = [(row, browser_name(row.browser)) for row in list_sessions(person.user_id)]
@@ -231,7 +231,7 @@ def _profile(person: SignedIn, **rejected: Draft) -> Response:
     return form_page("profile/profile.html", draft, **values | rejected)
 
 
-def _accounts(person: SignedIn, draft: Draft) -> Response:
+def _accounts_page(person: SignedIn, draft: Draft) -> Response:
     problem = service.own_account_problem(person.user_id)
     accounts = memberships_of(person.user_id)
     return form_page("profile/accounts.html", draft, accounts=accounts, problem=problem)

@@ -70,19 +70,19 @@ def _is_confirmed(person: SignedIn) -> bool:
 def _ask_for_factor(person: SignedIn) -> Response | None:
     purpose, factor = Purpose("confirm", person.user_id, person.session_id), submitted_factor()
     if factor is None or not factor.value:
-        return _page(factor_draft(factor), **ways_of(purpose))
+        return _question_page(factor_draft(factor), **ways_of(purpose))
     try:
         with transaction():
             keys = count_own_check(person.user_id, factor)
     except RateLimited as error:
-        return _page(factor_draft(rejection=error), **ways_of(purpose))
+        return _question_page(factor_draft(rejection=error), **ways_of(purpose))
     with transaction():
         is_right = check_factor(purpose, factor, keys, request.remote_addr or "")
         if is_right:
-            _confirm(person)
+            _confirm_session(person)
         else:
             refuse_factor(person.user_id, person.email, keys, request.remote_addr or "")
-    return None if is_right else _page(factor_draft(factor), **ways_of(purpose))
+    return None if is_right else _question_page(factor_draft(factor), **ways_of(purpose))
 
 
 def _ask_for_password(person: SignedIn) -> Response | None:
@@ -94,22 +94,22 @@ def _ask_for_password(person: SignedIn) -> Response | None:
             with transaction():
                 is_right = check_password(attempt, password)
                 if is_right:
-                    _confirm(person)
+                    _confirm_session(person)
             if is_right:
                 return None
             draft.errors[_PASSWORD] = ["That is not your current password."]
     elif password is not None:
         draft.errors[_PASSWORD] = ["Enter your password."]
-    return _page(draft, by_password=True, email=person.email)
+    return _question_page(draft, by_password=True, email=person.email)
 
 
-def _confirm(person: SignedIn) -> None:
+def _confirm_session(person: SignedIn) -> None:
     """Mark the session as confirmed, also for the rest of this request."""
     confirm_session(person.session_id)
     g.person = replace(person, confirmed_at=clock.now())
 
 
-def _page(draft: Draft, **values: Any) -> Response:
+def _question_page(draft: Draft, **values: Any) -> Response:
     """Return the question, with the fields of the current form."""
     _refuse_scripts()
     fields = [pair for pair in request.form.items(multi=True) if pair[0] not in _NOT_CARRIED]

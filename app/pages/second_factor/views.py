@@ -77,13 +77,13 @@ def second_step() -> Response:
     except RateLimited as error:
         return _second_step(pending, rejection=error)
     try:
-        return _finish(pending, factor, keys)
+        return _finish_sign_in(pending, factor, keys)
     except NoResultFound:  # the person has just been deleted
         db.session.rollback()
         return _begin_again()
 
 
-def _finish(pending: Any, factor: Factor, keys: tuple[str, ...]) -> Response:
+def _finish_sign_in(pending: Any, factor: Factor, keys: tuple[str, ...]) -> Response:
     """Sign in if the factor is right. The factor, the pending sign-in and the session change in one
     transaction."""
     if not check_factor(_purpose_of(pending), factor, keys, request.remote_addr or ""):
@@ -217,7 +217,7 @@ def add_passkey(person: SignedIn) -> Response:
     try:
         with transaction():
             codes = changes.turn_on_passkey(
-                _registering(person),
+                _registration_purpose(person),
                 draft.values["name"],
                 draft.values["response"],
                 first=not person.has_second_factor,
@@ -281,7 +281,7 @@ def _turned_on(codes: list[str], done: str) -> Response:
     return show_once(_OWN, "second_factor/recovery_codes.html", codes=codes, done=done)
 
 
-def _registering(person: SignedIn) -> Purpose:
+def _registration_purpose(person: SignedIn) -> Purpose:
     return Purpose("register", person.user_id, person.session_id)
 
 
@@ -306,7 +306,7 @@ def _setup_page(person: SignedIn, draft: Draft, setup: AuthenticatorSetup) -> Re
 
 
 def _passkey_page(person: SignedIn, draft: Draft) -> Response:
-    options = registration_options(_registering(person), person.email, instance().name)
+    options = registration_options(_registration_purpose(person), person.email, instance().name)
     return form_page(
         "second_factor/passkey.html", draft, options=options, longest=PASSKEY_NAME_LENGTH
     )

@@ -44,7 +44,7 @@ class RequirementSchema(FormSchema):
 @of_account("admin")
 def settings(principal: Principal) -> Response:
     """The account's name, plan and addresses."""
-    return _page(principal)
+    return _settings_page(principal)
 
 
 @bp.post("/settings")
@@ -53,7 +53,7 @@ def rename(principal: Principal) -> Response:
     """Rename the account, unless somebody else has renamed it since the page was loaded."""
     draft = sent_draft(NameSchema())
     if not draft.values:
-        return _page(principal, name_draft=draft)
+        return _settings_page(principal, name_draft=draft)
     is_unchanged = Unchanged(name=request.form.get("was_name"))
     try:
         with transaction():
@@ -63,7 +63,7 @@ def rename(principal: Principal) -> Response:
             "Somebody has renamed the account since you opened the page. Nothing of yours is saved "
             "yet: save again to replace the new name."
         ]
-        return _page(principal, error.status, name_draft=draft)
+        return _settings_page(principal, error.status, name_draft=draft)
     return redirect_to("/settings", f"The account is called {record['name']} now.")
 
 
@@ -74,14 +74,14 @@ def require(principal: Principal) -> Response:
     is_required = request.form.get("required") != "no"
     draft = sent_draft(RequirementSchema())
     if is_required and not draft.values:
-        return _page(principal, factor_draft=draft)
+        return _settings_page(principal, factor_draft=draft)
     if (question := ask_again()) is not None:
         return question
     days = draft.values["grace_days"] if is_required else None
     with draft.refusals(), transaction():
         require_second_factor(principal, days)
     if draft.rejection:
-        return _page(principal, factor_draft=draft)
+        return _settings_page(principal, factor_draft=draft)
     return redirect_to("/settings", _requirement_in_words(days))
 
 
@@ -106,7 +106,7 @@ def _requirement_in_words(days: int | None) -> str:
     return f"Members have {pluralize(days, 'day')} to turn on a second factor."
 
 
-def _page(principal: Principal, status: int | None = None, **rejected: Draft) -> Response:
+def _settings_page(principal: Principal, status: int | None = None, **rejected: Draft) -> Response:
     """Return the page with both forms, one of which may have been rejected."""
     account = read_account(principal.account_id)
     requirement = requirement_of(principal.account_id)
@@ -148,12 +148,12 @@ def _member_counts(account_id: str) -> dict[str, Any]:
 def limits_in_words(plan: Plan) -> list[tuple[str, str]]:
     """Return the limits of a plan: ``("Members", "25, including invitations")``."""
     return [
-        ("Members", _limit(plan.members, ", including invitations")),
-        ("Area", _limit(plan.hectares, " ha in projects that are not archived")),
+        ("Members", _limit_text(plan.members, ", including invitations")),
+        ("Area", _limit_text(plan.hectares, " ha in projects that are not archived")),
         ("API requests", plan.requests_in_words() or "no limit"),
-        ("Chat", _limit(plan.chat_questions_per_day, " questions a day")),
+        ("Chat", _limit_text(plan.chat_questions_per_day, " questions a day")),
     ]
 
 
-def _limit(number: int | None, words: str) -> str:
+def _limit_text(number: int | None, words: str) -> str:
     return "no limit" if number is None else f"{number:,}{words}"

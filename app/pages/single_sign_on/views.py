@@ -72,16 +72,16 @@ def callback() -> Response:
     """Continue where the provider sends the browser back to."""
     token = read_cookie(ATTEMPT)
     if not attempts.is_return(token, request.args.get("state", "")):
-        return _refused("stale")
+        return _refused_page("stale")
     with transaction():
         attempt = attempts.claim_return(token)
     if attempt is None:
-        return _refused("stale")
+        return _refused_page("stale")
     if error := request.args.get("error"):
         _log.warning("the provider of single sign-on reports %r", error[:100])
         return _refuse_and_audit("denied" if error == "access_denied" else "failed")
     try:
-        return _resolve(token, attempt)
+        return _resolve_attempt(token, attempt)
     except ProviderFailed as failure:
         _log.warning("single sign-on failed: %s", failure)
         return _refuse_and_audit("failed")
@@ -96,10 +96,10 @@ def new() -> Response:
     token = read_cookie(ATTEMPT)
     attempt = attempts.find_waiting(token)
     if attempt is None or attempt.user_id is not None:
-        return _refused("stale")
+        return _refused_page("stale")
     invitations = admission.invitations_of(attempt.email)
     if not invitations and not is_open():
-        return _refused("no_sign_up", attempt.email)
+        return _refused_page("no_sign_up", attempt.email)
     draft = sent_draft(NameSchema() if invitations else NewPersonSchema())
     if draft.values:
         return _sign_up(token, attempt, **draft.values)
@@ -116,10 +116,10 @@ def link() -> Response:
     token = read_cookie(ATTEMPT)
     attempt = attempts.find_waiting(token)
     if attempt is None or attempt.user_id is None:
-        return _refused("stale")
+        return _refused_page("stale")
     owner = find_contact(attempt.user_id)
     if would_bypass_second_factor(owner):
-        return _refused("second_factor", owner.email)
+        return _refused_page("second_factor", owner.email)
     omit_form_action(attempt.target)
     if owner.has_second_factor and (question := ask_again()) is not None:
         return question
@@ -127,7 +127,7 @@ def link() -> Response:
     is_answer = uses_password and "password" in request.form
     draft = sent_draft(LinkSchema()) if is_answer else Draft()
     if draft.values and _is_password_of(owner, draft):
-        return _link(token, attempt, owner)
+        return _link_identity(token, attempt, owner)
     values = {"attempt": attempt, "owner": owner, "uses_password": uses_password}
     return form_page("single_sign_on/link.html", draft, **values)
 
@@ -139,11 +139,11 @@ def mail_link() -> Response:
     token = read_cookie(ATTEMPT)
     attempt = attempts.find_waiting(token)
     if attempt is None or attempt.user_id is None:
-        return _refused("stale")
+        return _refused_page("stale")
     count_post()
     owner = find_contact(attempt.user_id)
     if would_bypass_second_factor(owner):
-        return _refused("second_factor", owner.email)
+        return _refused_page("second_factor", owner.email)
     with transaction():
         service.mail_link(token, owner)
     return page("single_sign_on/mailed.html", email=owner.email, life=CONSENT_LIFE)
@@ -161,16 +161,16 @@ def mailed_link(token: str) -> Response:
     link_hash = (attempt and attempt.link_hash) or ""
     is_link = tokens.is_well_formed(token, tokens.LINK)
     if not (is_link and hmac.compare_digest(tokens.hash_token(token), link_hash)):
-        return _refused("other_browser")
+        return _refused_page("other_browser")
     owner = find_contact(attempt.user_id)
     if would_bypass_second_factor(owner):
-        return _refused("second_factor", owner.email)
+        return _refused_page("second_factor", owner.email)
     omit_form_action(attempt.target)
     if request.method == "POST":
         count_post()
         if owner.has_second_factor and (question := ask_again()) is not None:
             return question
-        return _link(own, attempt, owner)
+        return _link_identity(own, attempt, owner)
     return page("single_sign_on/mailed_link.html", attempt=attempt, owner=owner)
 
 
@@ -193,7 +193,7 @@ def unlink(person: SignedIn, identity_id: str) -> Response:
 @bp.errorhandler(NoResultFound)
 def begin_again(_: NoResultFound) -> Response:
     """The person of an attempt has just been deleted."""
-    return _refused("stale")
+    return _refused_page("stale")
 
 
 def _is_password_of(owner: Any, draft: Draft) -> bool:
@@ -214,10 +214,10 @@ def _go_to_provider(target: str, user_id: str | None) -> Response:
     count_single_sign_on()
     token = tokens.new_token(tokens.SIGN_IN)
     try:
-        address = service.provider().authorization_url(attempts.secrets_of(token))
+        address = service.instance_provider().authorization_url(attempts.secrets_of(token))
     except ProviderFailed as failure:
         _log.warning("single sign-on cannot begin: %s", failure)
-        return _refused("failed")
+        return _refused_page("failed")
     with transaction():
         attempts.begin_attempt(token, target, user_id)
     response = redirect_to(address)
@@ -225,9 +225,9 @@ def _go_to_provider(target: str, user_id: str | None) -> Response:
     return response
 
 
-def _resolve(token: str, attempt: Any) -> Response:
+def _resolve_attempt(token: str, attempt: Any) -> Response:
     """Sign in, or ask for consent. Raises ProviderFailed or SignInRefused."""
-    identity = service.provider().identify(
+    identity = service.instance_provider().identify(
         request.args.get("code", ""), request.args.get("iss"), attempts.secrets_of(token)
     )
     with transaction():
@@ -235,7 +235,7 @@ def _resolve(token: str, attempt: Any) -> Response:
         if outcome.user_id is None:
             return redirect_to(f"{_CONSENT}/{'link' if outcome.is_linking else 'new'}")
         message = "This sign-in is already linked to your profile." if outcome.was_linked else ""
-        return _finish(redirect_to(attempt.target, message), outcome.user_id)
+        return _finish_sign_in(redirect_to(attempt.target, message), outcome.user_id)
 
 
 def _sign_up(
@@ -250,10 +250,10 @@ def _sign_up(
                 if signed_up is None:
                     break
                 target = _first_page(attempt.target, is_invited=account is None)
-                return _finish(redirect_to(target, "Welcome."), *signed_up)
+                return _finish_sign_in(redirect_to(target, "Welcome."), *signed_up)
         except IntegrityError:  # the slug has just been taken, or the address, or the identity
             continue
-    return _refused("stale")
+    return _refused_page("stale")
 
 
 def _first_page(target: str, *, is_invited: bool) -> str:
@@ -262,19 +262,19 @@ def _first_page(target: str, *, is_invited: bool) -> str:
     return "/invitations" if is_invited else "/welcome"
 
 
-def _link(token: str, attempt: Any, owner: Any) -> Response:
+def _link_identity(token: str, attempt: Any, owner: Any) -> Response:
     """Link the identity, and sign in."""
     try:
         with transaction():
             if not service.link_identity(token, attempt, owner):
-                return _refused("stale")
+                return _refused_page("stale")
             message = f"From now on you can sign in with {instance().single_sign_on}."
-            return _finish(redirect_to(attempt.target, message), attempt.user_id)
+            return _finish_sign_in(redirect_to(attempt.target, message), attempt.user_id)
     except IntegrityError:
-        return _refused("linked_elsewhere")
+        return _refused_page("linked_elsewhere")
 
 
-def _finish(response: Response, user_id: str, account_id: str | None = None) -> Response:
+def _finish_sign_in(response: Response, user_id: str, account_id: str | None = None) -> Response:
     """Sign in, in the current transaction."""
     write_sign_in_entry(user_id)
     first = next((row.id for row in memberships_of(user_id)), None)
@@ -288,10 +288,10 @@ def _refuse_and_audit(reason: str, email: str = "", user_id: str | None = None) 
     """Refuse somebody who comes back from the provider, with an entry in the audit log."""
     with transaction():
         write_refused_sign_in(user_id, email or "somebody", reason)
-    return _refused(reason, email)
+    return _refused_page(reason, email)
 
 
-def _refused(reason: str, email: str = "") -> Response:
+def _refused_page(reason: str, email: str = "") -> Response:
     status = _STATUSES.get(reason, 403)
     response = page("single_sign_on/refused.html", status, reason=reason, email=email)
     if status == 503:

@@ -71,10 +71,10 @@ class Meter(NamedTuple):
         return "over the limit" if self.current > self.limit else "at the limit"
 
 
-def meters(account_id: str, plan_name: str) -> list[Meter]:
+def usage_meters(account_id: str, plan_name: str) -> list[Meter]:
     """Return the meters of an account on a plan."""
     usage = usage_statistics(account_id, plan_name)
-    crossings = _crossings(account_id, usage["period"]["start"])
+    crossings = _threshold_crossings(account_id, usage["period"]["start"])
     plan = plan_of(plan_name)
     hectares, members, projects = usage["hectares"], usage["members"], usage["projects"]
     month, stored, history = (
@@ -83,26 +83,26 @@ def meters(account_id: str, plan_name: str) -> list[Meter]:
     drafts = projects["total"] - projects["active"] - projects["archived"]
     return [
         Meter(
-            "Forest area", hectares["current"], hectares["limit"], _hectares,
+            "Forest area", hectares["current"], hectares["limit"], _hectares_text,
             "Nothing is refused beyond the limit.",
             more="Archived projects do not count.", crossings=crossings.get("hectares", ()),
         ),
         Meter(
-            "Projects", projects["total"], None, _number, "",
+            "Projects", projects["total"], None, _number_text, "",
             more=f"{projects['active']:,} active, {drafts:,} drafts, "
             f"{projects['archived']:,} archived.",
         ),
         Meter(
-            "Members", members["current"], members["limit"], _number,
+            "Members", members["current"], members["limit"], _number_text,
             "At the limit, nobody else can be invited.", refuses=True,
             more="Open invitations count.", crossings=crossings.get("members", ()),
         ),
         Meter(
             "API requests today (UTC)", requests_today(account_id), plan.requests_per_day,
-            _number, "At the limit, requests are refused until 00:00 UTC.", refuses=True,
+            _number_text, "At the limit, requests are refused until 00:00 UTC.", refuses=True,
         ),
         Meter(
-            "API requests this month", month["current"], month["limit"], _number,
+            "API requests this month", month["current"], month["limit"], _number_text,
             "Nothing is refused: only the daily limit holds. This is the sum of all days.",
             crossings=crossings.get("api_requests", ()),
         ),
@@ -128,21 +128,21 @@ def format_size(number: float) -> str:
     return f"{number:,.0f} bytes"
 
 
-def _hectares(number: float) -> str:
+def _hectares_text(number: float) -> str:
     return f"{number:,.0f} ha" if number >= 100 or number == int(number) else f"{number:,.2f} ha"
 
 
-def _number(number: float) -> str:
+def _number_text(number: float) -> str:
     return f"{number:,.0f}"
 
 
-def _crossings(account_id: str, since: str) -> dict[str, tuple[Crossing, ...]]:
+def _threshold_crossings(account_id: str, since: str) -> dict[str, tuple[Crossing, ...]]:
     """Return the thresholds that were reached since a time, the latest first, by metric. Looks
     through the last ``_MOST_EVENTS`` events."""
     crossings: dict[str, tuple[Crossing, ...]] = {}
     start = datetime.fromisoformat(since)
     for event in latest_events(account_id, account_id, _MOST_EVENTS):
-        if not event["type"].startswith("usage.") or _time(event) < start:
+        if not event["type"].startswith("usage.") or _event_time(event) < start:
             continue
         data = event["data"]
         exceeded = event["type"] == "usage.limit_exceeded"
@@ -153,5 +153,5 @@ def _crossings(account_id: str, since: str) -> dict[str, tuple[Crossing, ...]]:
     return crossings
 
 
-def _time(event: dict[str, Any]) -> datetime:
+def _event_time(event: dict[str, Any]) -> datetime:
     return datetime.fromisoformat(event["created_at"])

@@ -9,7 +9,7 @@ from flask import Response, request
 from app.auth.principal import Principal
 from app.limits.plan_file import plan_of
 from app.pages.filters import list_address
-from app.pages.usage.meters import meters
+from app.pages.usage.meters import usage_meters
 from app.site.charts import Chart, Series, stacked_bars
 from app.site.pages import PageBlueprint, live_part, page
 from app.site.protection import own_site_only
@@ -45,7 +45,7 @@ class RequestFilters(NamedTuple):
 @of_account("billing:read")
 def usage(principal: Principal) -> Response:
     """What the account uses of its plan, and who makes its requests."""
-    filters = _filters()
+    filters = _request_filters()
     requests = read_requests(principal.account_id, last_days(filters.days))
     chosen = next(
         (caller for caller in requests.callers if caller.caller.id == filters.credential), None
@@ -55,8 +55,8 @@ def usage(principal: Principal) -> Response:
         "periods": _PERIODS,
         "requests": requests,
         "chosen": chosen,
-        "requests_chart": _chart(requests, chosen),
-        "meters": meters(principal.account_id, principal.plan),
+        "requests_chart": _requests_chart(requests, chosen),
+        "meters": usage_meters(principal.account_id, principal.plan),
         "plan_name": principal.plan,
         "plan": plan_of(principal.plan),
     }
@@ -70,7 +70,7 @@ def usage(principal: Principal) -> Response:
 @own_site_only
 def requests_file(principal: Principal) -> Response:
     """The requests by day and credential, as CSV."""
-    requests = read_requests(principal.account_id, last_days(_filters().days))
+    requests = read_requests(principal.account_id, last_days(_request_filters().days))
     headers = {
         "Content-Disposition": f'attachment; filename="{csv_name(requests)}"',
         "Cache-Control": "no-store",
@@ -78,14 +78,14 @@ def requests_file(principal: Principal) -> Response:
     return Response(requests_csv(requests), content_type=CSV, headers=headers)
 
 
-def _filters() -> RequestFilters:
+def _request_filters() -> RequestFilters:
     """Return the filters in the address of the page, without those that are invalid."""
     days = request.args.get("days", type=int, default=_DEFAULT)
     credential = request.args.get("credential", "")[:40]
     return RequestFilters(days if days in _PERIODS else _DEFAULT, credential)
 
 
-def _chart(requests: Requests, chosen: CallerRequests | None) -> Chart:
+def _requests_chart(requests: Requests, chosen: CallerRequests | None) -> Chart:
     """The requests by day, of the account or of one credential."""
     numbers = requests.by_day if chosen is None else chosen.by_day
     series = [Series("Requests", "main", list(numbers))]

@@ -55,7 +55,7 @@ def webhooks(principal: Principal) -> Response:
 @of_account("admin")
 def new_webhook(_: Principal) -> Response:
     """A form for a new webhook."""
-    return _form(WebhookDraft.new())
+    return _webhook_form_page(WebhookDraft.new())
 
 
 @bp.post("/webhooks/new")
@@ -67,13 +67,13 @@ def create(principal: Principal) -> Response:
     draft = WebhookDraft.sent(request.form)
     draft.read(is_new=True)
     if not draft.values:
-        return _form(draft)
+        return _webhook_form_page(draft)
     if (question := ask_again()) is not None:
         return question
     with draft.refusals(), transaction():
         created = create_webhook(principal, **draft.values)
     if draft.has_problem:
-        return _form(draft)
+        return _webhook_form_page(draft)
     return _secret_page(created.record, created.secret)
 
 
@@ -82,7 +82,7 @@ def create(principal: Principal) -> Response:
 def edit_webhook(principal: Principal, webhook_id: str) -> Response:
     """A form to change a webhook."""
     record = read_webhook(principal.account_id, webhook_id)
-    return _form(WebhookDraft.of(record), record)
+    return _webhook_form_page(WebhookDraft.of(record), record)
 
 
 @bp.post(f"{_ONE}/edit")
@@ -93,7 +93,7 @@ def save(principal: Principal, webhook_id: str) -> Response:
     draft = WebhookDraft.sent(request.form)
     draft.read(is_new=False)
     if not draft.values:
-        return _form(draft, record)
+        return _webhook_form_page(draft, record)
     is_dangerous = draft.values["url"] != record["url"] or "secret" in draft.values
     if is_dangerous and (question := ask_again()) is not None:
         return question
@@ -104,7 +104,7 @@ def save(principal: Principal, webhook_id: str) -> Response:
         record = read_webhook(principal.account_id, webhook_id)
         draft.compare(record)
     if draft.has_problem:
-        return _form(draft, record)
+        return _webhook_form_page(draft, record)
     return redirect_to(f"/webhooks/{webhook_id}", "Webhook saved.")
 
 
@@ -158,7 +158,7 @@ def rotate(principal: Principal, webhook_id: str) -> Response:
     return _secret_page(rotated.record, rotated.secret, is_rotated=True)
 
 
-def _form(draft: WebhookDraft, record: dict[str, Any] | None = None) -> Response:
+def _webhook_form_page(draft: WebhookDraft, record: dict[str, Any] | None = None) -> Response:
     return form_page(
         "webhooks/form.html", draft, record=record, groups=event_groups(), limits=LIMITS
     )

@@ -59,7 +59,10 @@ def home() -> Response:
 def welcome(principal: Principal) -> Response:
     """The first steps: a project, a key, a colleague."""
     return page(
-        _WELCOME, principal=principal, steps=_steps(principal.account_id), formats=words.formats()
+        _WELCOME,
+        principal=principal,
+        steps=_first_steps(principal.account_id),
+        formats=words.formats(),
     )
 
 
@@ -85,7 +88,7 @@ def make_key(principal: Principal) -> Response:
         "/api-keys",
         _WELCOME,
         principal=principal,
-        steps=_steps(principal.account_id),
+        steps=_first_steps(principal.account_id),
         formats=words.formats(),
         secret=secret,
         address=absolute_url(""),
@@ -93,7 +96,7 @@ def make_key(principal: Principal) -> Response:
     )
 
 
-def _steps(account_id: str) -> Steps:
+def _first_steps(account_id: str) -> Steps:
     return Steps(
         project_total(read_counters(account_id)) > 0,
         bool(valid_credentials(account_id, "api_key")),

@@ -39,14 +39,14 @@ class Purpose(NamedTuple):
 
 def new_challenge(purpose: Purpose) -> bytes:
     """Make a challenge for this purpose."""
-    return _signer(purpose).sign(secrets.token_urlsafe(_RANDOM_BYTES))
+    return _challenge_signer(purpose).sign(secrets.token_urlsafe(_RANDOM_BYTES))
 
 
 def use_challenge(purpose: Purpose, challenge: bytes) -> bool:
     """Use a challenge in the open transaction. Returns False if it is for another purpose, has
     expired or was used before."""
     try:
-        _signer(purpose).unsign(challenge, max_age=int(SECOND_STEP_LIFE.total_seconds()))
+        _challenge_signer(purpose).unsign(challenge, max_age=int(SECOND_STEP_LIFE.total_seconds()))
         text = challenge.decode("ascii")
     except (BadSignature, UnicodeDecodeError):
         return False
@@ -56,6 +56,6 @@ def use_challenge(purpose: Purpose, challenge: bytes) -> bool:
     return db.session.scalars(added).one_or_none() is not None
 
 
-def _signer(purpose: Purpose) -> TimedSigner:
+def _challenge_signer(purpose: Purpose) -> TimedSigner:
     key = current_app.secret_key or ""
     return TimedSigner(key, salt="\0".join(("passkey", *purpose)))

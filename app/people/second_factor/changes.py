@@ -70,7 +70,7 @@ def new_recovery_codes(user_id: str, *, address: str) -> list[str]:
     Raises:
         Conflict: they have no second factor.
     """
-    person = _lock(user_id)
+    person = _lock_user(user_id)
     if person.second_factor_since is None:
         raise Conflict("no_second_factor", "second_factor", "Turn on a second factor first.")
     codes = recovery_codes.make_recovery_codes(user_id)
@@ -81,7 +81,7 @@ def new_recovery_codes(user_id: str, *, address: str) -> list[str]:
 def remove_authenticator(user_id: str, *, address: str) -> bool:
     """Remove a person's app, and turn off the second factor if there is no other. Returns False if
     there is no app."""
-    person = _lock(user_id)
+    person = _lock_user(user_id)
     if not authenticators.has_authenticator(user_id):
         return False
     authenticators.remove_authenticator(user_id)
@@ -92,7 +92,7 @@ def remove_authenticator(user_id: str, *, address: str) -> bool:
 def remove_passkey(user_id: str, passkey_id: str, *, address: str) -> str | None:
     """Remove a passkey of a person, and turn off the second factor if there is no other. Returns
     the passkey's name, or None if there is none."""
-    person = _lock(user_id)
+    person = _lock_user(user_id)
     name = passkeys.remove_passkey(user_id, passkey_id)
     if name is not None:
         _after_removal(person, "passkey_removed", address, passkey_name=name)
@@ -102,7 +102,7 @@ def remove_passkey(user_id: str, passkey_id: str, *, address: str) -> str | None
 def turn_off(user_id: str, *, address: str) -> bool:
     """Turn off a person's second factor and delete their app, passkeys and recovery codes. Returns
     False if they have none."""
-    person = _lock(user_id)
+    person = _lock_user(user_id)
     if person.second_factor_since is None:
         return False
     delete_second_factor(person)
@@ -140,7 +140,7 @@ def _after_removal(person: User, change: str, address: str, **more: Any) -> None
 
 def _lock_before(user_id: str, *, first: bool) -> User:
     """Lock a person who is about to get a factor. Raises Conflict if it is no longer the first."""
-    person = _lock(user_id)
+    person = _lock_user(user_id)
     if first and person.second_factor_since is not None:
         raise Conflict(
             "changed_meanwhile",
@@ -150,5 +150,5 @@ def _lock_before(user_id: str, *, first: bool) -> User:
     return person
 
 
-def _lock(user_id: str) -> User:
+def _lock_user(user_id: str) -> User:
     return db.session.get_one(User, user_id, with_for_update={"key_share": True})

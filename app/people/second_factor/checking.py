@@ -49,7 +49,7 @@ def count_sign_in_check(
     keys: tuple[str, ...] = (throttle_key(f"{_COUNTED}{user_id}"),)
     if browser is not None and browser.user_id == user_id:
         keys = (throttle_key(f"{_COUNTED}{user_id}", _KNOWN), *keys)
-    return _count(keys, user_id, factor)
+    return _count_factor_attempt(keys, user_id, factor)
 
 
 def count_own_check(user_id: str, factor: Factor) -> tuple[str, ...]:
@@ -57,7 +57,7 @@ def count_own_check(user_id: str, factor: Factor) -> tuple[str, ...]:
 
     Returns the keys for ``check_factor``. Raises RateLimited.
     """
-    return _count((throttle_key(f"{_COUNTED}{user_id}", _OWN),), user_id, factor)
+    return _count_factor_attempt((throttle_key(f"{_COUNTED}{user_id}", _OWN),), user_id, factor)
 
 
 def check_factor(purpose: Purpose, factor: Factor, keys: tuple[str, ...], address: str) -> bool:
@@ -100,7 +100,7 @@ def _is_right(purpose: Purpose, factor: Factor) -> bool:
     return use_passkey(purpose, factor.value)
 
 
-def _count(keys: tuple[str, ...], user_id: str, factor: Factor) -> tuple[str, ...]:
+def _count_factor_attempt(keys: tuple[str, ...], user_id: str, factor: Factor) -> tuple[str, ...]:
     """Count an attempt under the first key. Raises RateLimited."""
     if factor.kind != PASSKEY:
         count_attempt(

@@ -29,7 +29,7 @@ def make_recovery_codes(user_id: str) -> list[str]:
     delete_recovery_codes(user_id)
     now, codes = clock.now(), [_new_code() for _ in range(RECOVERY_CODES)]
     db.session.add_all(
-        RecoveryCode(code_hash=_hash(user_id, code), user_id=user_id, created_at=now)
+        RecoveryCode(code_hash=_code_hash(user_id, code), user_id=user_id, created_at=now)
         for code in codes
     )
     return codes
@@ -39,7 +39,7 @@ def use_recovery_code(user_id: str, code: str) -> bool:
     """Use a code of a person in the open transaction. Returns False if it is wrong or was used
     before."""
     own = update(RecoveryCode).where(
-        RecoveryCode.code_hash == _hash(user_id, code),
+        RecoveryCode.code_hash == _code_hash(user_id, code),
         RecoveryCode.user_id == user_id,
         RecoveryCode.used_at.is_(None),
     )
@@ -67,7 +67,7 @@ def _new_code() -> str:
     return "-".join(text[start : start + _GROUP] for start in range(0, len(text), _GROUP))
 
 
-def _hash(user_id: str, code: str) -> str:
+def _code_hash(user_id: str, code: str) -> str:
     """The hash of a code, however it is typed: in capitals, with spaces, with o for 0."""
     plain = "".join(filter(str.isalnum, code.lower())).translate(_MISREAD)
     return hash_token(f"{user_id}\0{plain}")

@@ -57,7 +57,7 @@ def report_change(
         principal: the owner who resets it in their account.
         more: ``passkey_name``, ``by_name`` of who reset it, or the number of codes ``left``.
     """
-    _audit(person, change, more, principal)
+    _log_factor_change(person, change, more, principal)
     _mail_change(person, change, address=address, **more)
 
 
@@ -75,15 +75,17 @@ def mail_guesses(user_id: str, address: str) -> None:
     queue_mail(_GUESSED, person.email, cause=cause, values=values)
 
 
-def _audit(person: User, change: str, values: dict[str, Any], principal: Principal | None) -> None:
-    action, changes = CHANGES[change].action, _changes(change, values)
+def _log_factor_change(
+    person: User, change: str, values: dict[str, Any], principal: Principal | None
+) -> None:
+    action, changes = CHANGES[change].action, _entry_changes(change, values)
     if principal is None:
         write_person_entry(action, person, changes, by_themselves=change != "reset")
     else:
         write_entry(action, person, account_id=principal.account_id, principal=principal)
 
 
-def _changes(change: str, values: dict[str, Any]) -> Changes | None:
+def _entry_changes(change: str, values: dict[str, Any]) -> Changes | None:
     """The changes of an entry: the passkey's name, or the number of recovery codes left."""
     name = values.get("passkey_name")
     if change == "passkey":

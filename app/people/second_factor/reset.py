@@ -60,7 +60,7 @@ def reset_member(principal: Principal, member_id: str) -> str:
     if problem := reset_problem(principal.user_id, member_id):
         raise Forbidden(problem)
     owner = db.session.get_one(User, principal.user_id)
-    _reset(person, principal, owner.name)
+    _reset_factors(person, principal, owner.name)
     return person.name
 
 
@@ -71,10 +71,10 @@ def reset_by_operator(user_id: str) -> None:
         Conflict: the person has no second factor.
     """
     person = db.session.get_one(User, user_id, with_for_update={"key_share": True})
-    _reset(person)
+    _reset_factors(person)
 
 
-def _reset(person: User, principal: Principal | None = None, by_name: str = "") -> None:
+def _reset_factors(person: User, principal: Principal | None = None, by_name: str = "") -> None:
     if person.second_factor_since is None:
         raise Conflict("no_second_factor", "second_factor", _HAS_NONE)
     delete_second_factor(person)

@@ -72,7 +72,7 @@ def registration_options(
         challenge=challenge,
         timeout=_TIMEOUT,
         authenticator_selection=selection,
-        exclude_credentials=[_descriptor(passkey) for passkey in passkeys],
+        exclude_credentials=[_passkey_descriptor(passkey) for passkey in passkeys],
     )
     return webauthn.options_to_json(options)
 
@@ -83,7 +83,7 @@ def sign_in_options(challenge: bytes, passkeys: Sequence[KnownPasskey]) -> str:
         rp_id=relying_party_id(),
         challenge=challenge,
         timeout=_TIMEOUT,
-        allow_credentials=[_descriptor(passkey) for passkey in passkeys],
+        allow_credentials=[_passkey_descriptor(passkey) for passkey in passkeys],
         user_verification=_PREFERRED,
     )
     return webauthn.options_to_json(options)
@@ -102,7 +102,7 @@ class BrowserResponse(NamedTuple):
         return id_
 
 
-def _descriptor(passkey: KnownPasskey) -> PublicKeyCredentialDescriptor:
+def _passkey_descriptor(passkey: KnownPasskey) -> PublicKeyCredentialDescriptor:
     transports = [AuthenticatorTransport(name) for name in passkey.transports.split()]
     return PublicKeyCredentialDescriptor(
         id=base64url_to_bytes(passkey.credential_id), transports=transports or None
@@ -111,15 +111,15 @@ def _descriptor(passkey: KnownPasskey) -> PublicKeyCredentialDescriptor:
 
 def read_registration(text: str) -> BrowserResponse:
     """Parse the response to ``registration_options``, which is JSON. Raises BadResponse."""
-    return _read(parse_registration_credential_json, text)
+    return _parse_response(parse_registration_credential_json, text)
 
 
 def read_sign_in(text: str) -> BrowserResponse:
     """Parse the response to ``sign_in_options``, which is JSON. Raises BadResponse."""
-    return _read(parse_authentication_credential_json, text)
+    return _parse_response(parse_authentication_credential_json, text)
 
 
-def _read(parse: Any, text: str) -> BrowserResponse:
+def _parse_response(parse: Any, text: str) -> BrowserResponse:
     try:
         credential = parse(text)
         data = parse_client_data_json(credential.response.client_data_json)

@@ -15,7 +15,7 @@ from app.people.single_sign_on.interface import ProviderIdentity, SignInRefused
 from app.policy.request_limits import NAME_LENGTH
 from app.site.signed_in import current_person
 from app.values.email import email_problem
-from app.values.text import fold, name_problem
+from app.values.text import fold_text, name_problem
 from config import Settings
 
 _BY_EMAIL: Final = CompiledQuery(select(User.id).where(User.email_key == bindparam("email_key")))
@@ -73,5 +73,5 @@ def name_of(identity: ProviderIdentity, email: str) -> str:
 def invitations_of(email: str) -> list[Any]:
     """The accounts to which somebody with this address is invited, as ``list_own_invitations``
     returns them."""
-    row = _BY_EMAIL.first(email_key=fold(email))
+    row = _BY_EMAIL.first(email_key=fold_text(email))
     return [] if row is None else list_own_invitations(row.id)

@@ -40,12 +40,12 @@ _WAITING: Final = CompiledQuery(
 
 def secrets_of(token: str) -> RequestSecrets:
     """Derive the secrets of a browser's request to the provider from its token."""
-    return RequestSecrets(*(_derive(token, purpose) for purpose in RequestSecrets._fields))
+    return RequestSecrets(*(_derive_secret(token, purpose) for purpose in RequestSecrets._fields))
 
 
 def is_return(token: str, state: str) -> bool:
     """Return True if ``state`` is that of the browser with this token."""
-    own = _derive(token, "state") if tokens.is_well_formed(token, tokens.SIGN_IN) else ""
+    own = _derive_secret(token, "state") if tokens.is_well_formed(token, tokens.SIGN_IN) else ""
     return bool(own) and is_same(state, own)
 
 
@@ -85,13 +85,13 @@ def claim_return(token: str) -> Any:
 def await_consent(token: str, **values: Any) -> None:
     """Store the identity of a browser until its person consents: ``user_id``, ``issuer``,
     ``subject``, ``email`` and ``name``."""
-    _change(token, **values)
+    _change_attempt(token, **values)
 
 
 def add_link(token: str) -> str:
     """Make a token to mail to the person of an attempt; an earlier one becomes invalid."""
     link = tokens.new_token(tokens.LINK)
-    _change(token, link_hash=tokens.hash_token(link))
+    _change_attempt(token, link_hash=tokens.hash_token(link))
     return link
 
 
@@ -110,12 +110,12 @@ def end_attempt(token: str) -> bool:
     return bool(result.rowcount)
 
 
-def _change(token: str, **values: Any) -> None:
+def _change_attempt(token: str, **values: Any) -> None:
     own = update(SignInAttempt).where(SignInAttempt.token_hash == tokens.hash_token(token))
     db.session.execute(own.values(expires_at=clock.now() + CONSENT_LIFE, **values))
 
 
-def _derive(token: str, purpose: str) -> str:
+def _derive_secret(token: str, purpose: str) -> str:
     """Derive 256 bits from a token for a purpose, as 43 characters that do not reveal the token."""
     digest = hmac.digest(token.encode(), purpose.encode(), "sha256")
     return base64.urlsafe_b64encode(digest).rstrip(b"=").decode()

@@ -24,7 +24,7 @@ def mail_link(person: Any, link: str) -> None:
         person: has ``id``, ``name`` and ``email``.
         link: the token of the link.
     """
-    settings = _settings()
+    settings = _sign_on_settings()
     address = f"{settings.public_url}/login/single-sign-on/link/{link}"
     values = {"name": person.name, "link": address, "provider": settings.oidc_name}
     cause = f"{_LINK}:{person.id}:{tokens.hash_token(link)}"
@@ -38,7 +38,7 @@ def mail_linked(person: Any, email: str, subject: str) -> None:
         email: the address of the identity at the provider.
         subject: the subject of the identity there.
     """
-    settings, when = _settings(), format_time(now())
+    settings, when = _sign_on_settings(), format_time(now())
     values = {
         "name": person.name,
         "provider": settings.oidc_name,
@@ -50,7 +50,7 @@ def mail_linked(person: Any, email: str, subject: str) -> None:
     queue_mail(_LINKED, person.email, cause=cause, values=values)
 
 
-def _settings() -> Settings:
+def _sign_on_settings() -> Settings:
     settings: Settings = current_app.config["SETTINGS"]
     return settings
 

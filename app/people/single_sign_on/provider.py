@@ -198,7 +198,7 @@ class OpenIDProvider:
             with self._egress.request(
                 method, url, {**_HEADERS, **headers}, body, attempt=attempt
             ) as response:
-                content = _object(response.read(RESPONSE_BYTES))
+                content = _json_object(response.read(RESPONSE_BYTES))
         except TooLong:
             raise ProviderFailed("a response is too long") from None
         except (EgressError, ValueError) as error:  # or a header that cannot be sent
@@ -232,7 +232,7 @@ class OpenIDProvider:
             self._slots.release()
 
 
-def _object(body: bytes) -> dict[str, Any] | None:
+def _json_object(body: bytes) -> dict[str, Any] | None:
     """A JSON object, if it is one."""
     try:
         content = loads(body)

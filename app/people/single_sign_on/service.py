@@ -46,7 +46,7 @@ class SignInOutcome(NamedTuple):
     was_linked: bool = False
 
 
-def provider() -> OpenIDProvider:
+def instance_provider() -> OpenIDProvider:
     """The provider of this instance.
 
     Raises:
@@ -67,7 +67,7 @@ def resolve_identity(token: str, attempt: Any, identity: ProviderIdentity) -> Si
     Raises:
         SignInRefused: the identity may not sign in.
     """
-    issuer = _settings().oidc_issuer or ""
+    issuer = _sign_on_settings().oidc_issuer or ""
     user_id = identities.person_of(issuer, identity.subject)
     if user_id is not None:
         if attempt.user_id not in (None, user_id):
@@ -75,7 +75,7 @@ def resolve_identity(token: str, attempt: Any, identity: ProviderIdentity) -> Si
         identities.save_last_use(issuer, identity.subject)
         attempts.end_attempt(token)
         return SignInOutcome(user_id, was_linked=attempt.user_id is not None)
-    email = admitted_address(identity, _settings())
+    email = admitted_address(identity, _sign_on_settings())
     owner = attempt.user_id or registered_person(email)
     if owner and owner != attempt.user_id and find_contact(owner).has_second_factor:
         raise SignInRefused("second_factor", email, owner)
@@ -116,7 +116,7 @@ def link_identity(token: str, attempt: Any, owner: Any) -> bool:
     person = db.session.get_one(User, attempt.user_id, with_for_update={"key_share": True})
     if person.second_factor_since is not None and not owner.has_second_factor:
         return False
-    _add(attempt, person)
+    _add_identity(attempt, person)
     if same_address(person.email, attempt.email):
         verify_address(person.id, is_audited=True)
     mails.mail_linked(person, attempt.email, attempt.subject)
@@ -147,7 +147,7 @@ def sign_up(
         opened = open_account(account[0], person, slug=account[1], actor=actor).id
     db.session.flush()
     write_person_entry("person.created", person, by_themselves=True)
-    _add(attempt, person)
+    _add_identity(attempt, person)
     return person.id, opened
 
 
@@ -161,8 +161,8 @@ def unlink_identity(person: SignedIn, identity_id: str, *, has_password: bool) -
     Raises:
         LookupError: they could not sign in anymore.
     """
-    issuer = _settings().oidc_issuer or ""
-    needs_other = not (has_password and _settings().password_sign_in)
+    issuer = _sign_on_settings().oidc_issuer or ""
+    needs_other = not (has_password and _sign_on_settings().password_sign_in)
     removed = identities.remove_identity(
         person.user_id, identity_id, issuer=issuer, needs_other=needs_other
     )
@@ -174,7 +174,7 @@ def unlink_identity(person: SignedIn, identity_id: str, *, has_password: bool) -
     return True
 
 
-def _add(attempt: Any, person: User) -> None:
+def _add_identity(attempt: Any, person: User) -> None:
     identity = {name: getattr(attempt, name) for name in _IDENTITY}
     identities.add_identity(person.id, **identity)
     write_person_entry(
@@ -182,6 +182,6 @@ def _add(attempt: Any, person: User) -> None:
     )
 
 
-def _settings() -> Settings:
+def _sign_on_settings() -> Settings:
     settings: Settings = current_app.config["SETTINGS"]
     return settings

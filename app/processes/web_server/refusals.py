@@ -87,11 +87,11 @@ def send_refusal(sock: socket.socket, refusal: Refusal) -> dict[str, str]:
     it."""
     request_id = new_id("request")
     with contextlib.suppress(OSError):  # the client is gone
-        util.write_nonblock(sock, _response(refusal, request_id))
+        util.write_nonblock(sock, _response_bytes(refusal, request_id))
     return {"request_id": request_id}
 
 
-def _response(refusal: Refusal, request_id: str) -> bytes:
+def _response_bytes(refusal: Refusal, request_id: str) -> bytes:
     """Compose a whole HTTP response, head and body."""
     status, message = refusal
     error = {"code": _CODES.get(status, "VALIDATION_ERROR"), "message": message, "details": []}

@@ -266,7 +266,7 @@ class RequestBuffer:
             OSError: it could not be written.
         """
         if self._file is None:
-            return _split(self._memory)
+            return _split_data(self._memory)
         self._file.seek(0)
         return self._read_file(self._file)
 
@@ -305,9 +305,9 @@ class RequestBuffer:
 
     def _read_file(self, file: IO[bytes]) -> Iterator[bytes]:
         while block := file.read(_FILE_READ):
-            yield from _split(block)
+            yield from _split_data(block)
 
 
-def _split(data: bytes | bytearray) -> Iterator[bytes]:
+def _split_data(data: bytes | bytearray) -> Iterator[bytes]:
     for begin in range(0, len(data), _PIECE):
         yield bytes(data[begin : begin + _PIECE])

@@ -19,7 +19,14 @@ from app.api.expensive import expensive_work
 from app.auth.principal import Principal
 from app.auth.tenant import columns_among, columns_of
 from app.db.queries import CompiledQuery, reading_engine
-from app.db.search_index import box_values, candidates, fence, id_values, is_among_ids, overlaps_box
+from app.db.search_index import (
+    box_values,
+    fenced_rows,
+    id_values,
+    indexed_candidates,
+    is_among_ids,
+    overlaps_box,
+)
 from app.geometry import Boundary, Bounds
 from app.geometry.bounding_boxes import max_common_area
 from app.geometry.shapes import Shape, common_area, shape_of, stored_shape
@@ -89,9 +96,9 @@ def overlaps_of_project(principal: Principal, project_id: str) -> Overlaps:
     if row is None or row.geometry is None:
         return Overlaps([], True)
     target = _Target(account_id, project_id, row.area_m2, Bounds(*row[2:]), within)
-    projects = _candidates(target)
-    with _turn(projects, len(row.geometry)):
-        return _compare(target, stored_shape(row.geometry), projects)
+    projects = _overlap_candidates(target)
+    with _comparison_turn(projects, len(row.geometry)):
+        return _largest_overlaps(target, stored_shape(row.geometry), projects)
 
 
 def find_overlaps(principal: Principal, values: Mapping[str, Any]) -> Overlaps | None:
@@ -106,18 +113,18 @@ def find_overlaps(principal: Principal, values: Mapping[str, Any]) -> Overlaps |
     bounds, area_m2 = boundary.bounds, boundary.area_m2
     account_id, within = principal.account_id, principal.project_ids
     target = _Target(account_id, values.get("project_id"), area_m2, bounds, within)
-    projects = _candidates(target)
-    with _turn(projects, len(boundary.text)):
-        return _compare(target, shape_of(boundary.rings), projects)
+    projects = _overlap_candidates(target)
+    with _comparison_turn(projects, len(boundary.text)):
+        return _largest_overlaps(target, shape_of(boundary.rings), projects)
 
 
-def _turn(compared: Sequence[_Candidate], size: int) -> Any:
+def _comparison_turn(compared: Sequence[_Candidate], size: int) -> Any:
     """The turn of a comparison with many bytes of boundaries."""
     size += sum(map(_stored_bytes, compared))
     return expensive_work() if size > EXPENSIVE_BODY_BYTES else nullcontext()
 
 
-def _candidates(target: _Target) -> list[_Candidate]:
+def _overlap_candidates(target: _Target) -> list[_Candidate]:
     """The projects whose boxes overlap, those that can overlap by most first; more than
     OVERLAP_CANDIDATES if there are others."""
     most = OVERLAP_CANDIDATES + 1
@@ -156,15 +163,15 @@ def projects_in_box(
 
 @cache
 def _by_box(dialect: str, is_limited: bool) -> CompiledQuery:
-    near = candidates(_TABLE, dialect, "box", "account_id", SIDES)
+    near = indexed_candidates(_TABLE, dialect, "box", "account_id", SIDES)
     limits = [is_among_ids(_TABLE.c.id, dialect, "within")] if is_limited else []
     is_another = and_(*limits, _TABLE.c.status != "archived", _TABLE.c.id != bindparam("besides"))
     columns = [_TABLE.c[name] for name in ("account_id", *_READ)]
-    rows = fence(columns, and_(near, overlaps_box(_TABLE, SIDES), is_another))
+    rows = fenced_rows(columns, and_(near, overlaps_box(_TABLE, SIDES), is_another))
     return CompiledQuery(columns_among(rows, *_READ).limit(bindparam("most")))
 
 
-def _compare(target: _Target, shape: Shape, projects: Sequence[_Candidate]) -> Overlaps:
+def _largest_overlaps(target: _Target, shape: Shape, projects: Sequence[_Candidate]) -> Overlaps:
     """The largest overlaps that are found until the request has used OVERLAPS_SECONDS."""
     is_complete = len(projects) <= OVERLAP_CANDIDATES
     largest: list[tuple[int, str, Any]] = []  # a heap
@@ -184,7 +191,9 @@ def _compare(target: _Target, shape: Shape, projects: Sequence[_Candidate]) -> O
             push(largest, entry)
         if seconds_left <= 0:
             break
-    records = [_record(target, *entry) for entry in sorted(largest, key=lambda e: (-e[0], e[1]))]
+    records = [
+        _overlap_record(target, *entry) for entry in sorted(largest, key=lambda e: (-e[0], e[1]))
+    ]
     return Overlaps(records, is_complete)
 
 
@@ -216,7 +225,7 @@ def _by_id(dialect: str) -> CompiledQuery:
     return CompiledQuery(rows.where(is_among_ids(_TABLE.c.id, dialect)))
 
 
-def _record(target: _Target, m2: int, project_id: str, name: str) -> dict[str, Any]:
+def _overlap_record(target: _Target, m2: int, project_id: str, name: str) -> dict[str, Any]:
     return {
         "project_id": project_id,
         "name": name,

@@ -52,7 +52,7 @@ def list_boundaries(principal: Principal, values: dict[str, Any], project_id: st
     """
     page, size = values["page"], values["per_page"]
     records, total = list_entries(principal.account_id, project_id, page, size)
-    return envelope.page(records, total=total, number=page, size=size)
+    return envelope.page_response(records, total=total, number=page, size=size)
 
 
 @bp.operation(
@@ -60,7 +60,7 @@ def list_boundaries(principal: Principal, values: dict[str, Any], project_id: st
 )
 def read_boundary(principal: Principal, project_id: str, boundary_id: str) -> Response:
     """Read a boundary that a project has or has had."""
-    return envelope.single(read_entry(principal.account_id, project_id, boundary_id))
+    return envelope.record_response(read_entry(principal.account_id, project_id, boundary_id))
 
 
 @bp.operation(
@@ -85,7 +85,9 @@ def restore_boundary(
     The response is the project. The former boundary becomes the present one, as a new entry. If it
     is the present one already, nothing changes. `If-Match` is compared with the project's tag.
     """
-    return envelope.single(restoring.restore_boundary(principal, project_id, prepared, if_match))
+    return envelope.record_response(
+        restoring.restore_boundary(principal, project_id, prepared, if_match)
+    )
 
 
 @bp.operation(
@@ -122,6 +124,6 @@ def validate_geometry(_: Principal, values: dict[str, Any], prepared: Overlaps |
     overlap.
     """
     if prepared is None:
-        return envelope.single(values["report"])
+        return envelope.record_response(values["report"])
     report = values["report"] | {"overlaps": prepared.records}
-    return envelope.single(report, complete=prepared.is_complete)
+    return envelope.record_response(report, complete=prepared.is_complete)

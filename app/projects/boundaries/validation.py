@@ -25,14 +25,16 @@ def geometry_report(value: object) -> tuple[dict[str, Any], Boundary | None]:
         boundary = read_boundary(value, expensive=expensive_work)
     except GeometryInvalid as error:
         problems = list(map(shown_problem, error.problems))
-        if (fix := _fix(value, error.problems)) is not None:
+        if (fix := _antimeridian_fix(value, error.problems)) is not None:
             problems[0]["fix"] = fix
-        return _report(None, problems, []), None
+        return _validation_report(None, problems, []), None
     warnings = boundary_warnings(boundary, expensive=expensive_work)
-    return _report(boundary, [], list(map(shown_problem, warnings))), boundary
+    return _validation_report(boundary, [], list(map(shown_problem, warnings))), boundary
 
 
-def _report(boundary: Boundary | None, problems: Records, warnings: Records) -> dict[str, Any]:
+def _validation_report(
+    boundary: Boundary | None, problems: Records, warnings: Records
+) -> dict[str, Any]:
     return {
         "valid": boundary is not None,
         "area_hectares": None if boundary is None else boundary.area_m2 / 10_000,
@@ -48,7 +50,7 @@ def shown_problem(problem: Problem) -> dict[str, Any]:
     return record
 
 
-def _fix(value: Any, problems: list[Problem]) -> dict[str, Any] | None:
+def _antimeridian_fix(value: Any, problems: list[Problem]) -> dict[str, Any] | None:
     """The geometry split at the antimeridian, if edges across it are the only problems."""
     if any(problem.code != "antimeridian" for problem in problems):
         return None

@@ -74,14 +74,14 @@ def author_of(principal: Principal, source: Source | None) -> Author:
     return Author(principal.user_id, principal.user_email, source)
 
 
-def checksum(text: str) -> int:
+def boundary_checksum(text: str) -> int:
     """The CRC-32 of a boundary's text."""
     return zlib.crc32(text.encode())
 
 
 def is_entry_of(entry: Any, boundary: StoredBoundary) -> bool:
     """True if an entry, a row with ``checksum``, is that of a boundary."""
-    return bool(entry.checksum == checksum(boundary.text))
+    return bool(entry.checksum == boundary_checksum(boundary.text))
 
 
 def insert_entry(
@@ -108,7 +108,7 @@ def insert_entry(
         "area_m2": boundary.area_m2,
         "added_m2": change.added_m2,
         "removed_m2": change.removed_m2,
-        "checksum": checksum(boundary.text),
+        "checksum": boundary_checksum(boundary.text),
         "stored_bytes": 0,
     }
     insert_row(BoundaryEntry, row)
@@ -138,8 +138,8 @@ def measure_former(project: Project) -> None:
 
 def find_present(project: Project) -> Any:
     """The ``area_m2`` and ``checksum`` of the present entry, or None without one."""
-    return db.session.execute(_FIND, _ids(project)).one_or_none()
+    return db.session.execute(_FIND, _project_ids(project)).one_or_none()
 
 
-def _ids(project: Project) -> dict[str, str]:
+def _project_ids(project: Project) -> dict[str, str]:
     return {"account_id": project.account_id, "project_id": project.id}

@@ -81,7 +81,9 @@ def list_entries(
     values: dict[str, Any] = {"account_id": account_id, "project_id": project_id}
     total = int(_COUNT.scalar(**values))
     dialect = reading_engine().dialect.name
-    rows = page_rows(page, per_page, total, lambda span: _page(dialect, span.backwards), values)
+    rows = page_rows(
+        page, per_page, total, lambda span: _boundaries_page_query(dialect, span.backwards), values
+    )
     return [entry_record(*row) for row in rows], total
 
 
@@ -117,13 +119,13 @@ def readable_boundary_ids(
 
 def check_entry(principal: Principal, project_id: str, boundary_id: str) -> None:
     """Raise NotFound if the project has no such boundary."""
-    if _find(_EXISTS, principal.account_id, project_id, boundary_id) is None:
+    if _find_boundary(_EXISTS, principal.account_id, project_id, boundary_id) is None:
         raise _not_found()
 
 
 def find_entry(account_id: str, project_id: str, boundary_id: str) -> Entry:
     """A boundary of a project, present or former. Raises NotFound."""
-    row = _find(_ONE, account_id, project_id, boundary_id)
+    row = _find_boundary(_ONE, account_id, project_id, boundary_id)
     if row is None:
         raise _not_found()
     is_present = row.replaced_at is None
@@ -131,7 +133,7 @@ def find_entry(account_id: str, project_id: str, boundary_id: str) -> Entry:
     return Entry(entry_record(*row[: len(COLUMNS)]), is_present, text)
 
 
-def _find(query: CompiledQuery, account_id: str, project_id: str, boundary_id: str) -> Any:
+def _find_boundary(query: CompiledQuery, account_id: str, project_id: str, boundary_id: str) -> Any:
     if not (is_id("project", project_id) and is_id("boundary", boundary_id)):
         return None
     return query.first(account_id=account_id, project_id=project_id, boundary_id=boundary_id)
@@ -156,7 +158,7 @@ def _scanned_record(row: Any) -> dict[str, Any]:
 
 
 @cache
-def _page(dialect: str, backwards: bool) -> CompiledQuery:
+def _boundaries_page_query(dialect: str, backwards: bool) -> CompiledQuery:
     keys = columns_of(BoundaryEntry, BoundaryEntry.id).where(_OF_PROJECT)
     rows = columns_of(BoundaryEntry, *COLUMNS).where(_OF_PROJECT)
     order = (BoundaryEntry.id.expression,)

@@ -17,7 +17,7 @@ from app.projects.boundary_history.comparing import BoundaryComparison, compare_
 from app.projects.boundary_history.entries import (
     Author,
     StoredBoundary,
-    checksum,
+    boundary_checksum,
     is_entry_of,
 )
 from app.values.records import hectares
@@ -54,7 +54,7 @@ def save_first_boundary(project: Mapping[str, Any], author: Author) -> Descripti
         change = AreaDifference(boundary.area_m2, 0)
         moment = project["created_at"]
         entry_id = entries.insert_entry(key, moment, boundary, author, change)
-        return _describe(None, (entry_id, boundary), change)
+        return _describe_change(None, (entry_id, boundary), change)
     return None
 
 
@@ -76,7 +76,7 @@ def save_changed_boundary(
     before = None if former is None else (former_id, former)
     # Without an entry, it was set with SQL and never reported: it is not stored.
     stored_bytes = len(former.text.encode()) if former and former_id else 0
-    return SavedBoundary(stored_bytes, _describe(before, saved, change))
+    return SavedBoundary(stored_bytes, _describe_change(before, saved, change))
 
 
 def is_saved(project: Project) -> bool:
@@ -95,7 +95,11 @@ def save_boundary_changed_by_sql(project: Project, reported: object) -> None:
             checksum.
     """
     entry, former = entries.find_present(project), None
-    if entry is not None and isinstance(reported, str) and entry.checksum == checksum(reported):
+    if (
+        entry is not None
+        and isinstance(reported, str)
+        and entry.checksum == boundary_checksum(reported)
+    ):
         former = StoredBoundary(reported, entry.area_m2)
     entries.close_present(project, former and former.text)
     is_comparable = former is not None or entry is None
@@ -132,7 +136,7 @@ def _save_present(
     return (entry_id, boundary), change
 
 
-def _describe(
+def _describe_change(
     former: BoundaryWithId | None, present: BoundaryWithId | None, change: AreaDifference
 ) -> Description:
     """Describe a change of a boundary for the audit log, without coordinates.
@@ -143,14 +147,14 @@ def _describe(
         was too expensive.
     """
     return {
-        "from": _reference(former),
-        "to": _reference(present),
+        "from": _boundary_reference(former),
+        "to": _boundary_reference(present),
         "added_hectares": hectares(change.added_m2),
         "removed_hectares": hectares(change.removed_m2),
     }
 
 
-def _reference(named: BoundaryWithId | None) -> dict[str, Any] | None:
+def _boundary_reference(named: BoundaryWithId | None) -> dict[str, Any] | None:
     if named is None:
         return None
     entry_id, boundary = named

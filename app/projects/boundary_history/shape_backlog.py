@@ -85,7 +85,9 @@ class ShapeBacklog:
         """Return the next batch, simplified; empty at the end."""
         with reading_connection() as connection:
             if self._turns is None:
-                self._turns = deque((account_id, "") for account_id in _accounts(connection))
+                self._turns = deque(
+                    (account_id, "") for account_id in _waiting_accounts(connection)
+                )
             rows: list[Any] = []
             while self._turns and not rows:
                 account_id, after = self._turns.popleft()
@@ -95,7 +97,7 @@ class ShapeBacklog:
                 )
         if rows:
             self._turns.append((account_id, rows[-1].project_id))
-        return _simplify(rows)
+        return _simplify_rows(rows)
 
     def write(self, batch: list[_Simplified]) -> int:
         """Insert the shapes of a batch in the current transaction, without boundaries that were
@@ -103,13 +105,17 @@ class ShapeBacklog:
         ids = [boundary.key[1] for boundary in batch]
         free = _LOCK.where(Project.id.in_(ids)).with_for_update(skip_locked=True, key_share=True)
         locked = set(db.session.scalars(free))
-        written = [boundary for boundary in batch if boundary.key[1] in locked and _mark(boundary)]
+        written = [
+            boundary
+            for boundary in batch
+            if boundary.key[1] in locked and _mark_simplified(boundary)
+        ]
         insert_shapes([shape for boundary in written for shape in boundary.shapes])
         note_new_shapes(boundary.key[0] for boundary in written)
         return len(written)
 
 
-def _accounts(connection: Connection) -> list[str]:
+def _waiting_accounts(connection: Connection) -> list[str]:
     """The accounts with waiting boundaries, shuffled, as a run may not reach the last."""
     account_ids: list[str] = []
     while following := connection.scalar(
@@ -120,7 +126,7 @@ def _accounts(connection: Connection) -> list[str]:
     return account_ids
 
 
-def _simplify(rows: Sequence[Any]) -> list[_Simplified]:
+def _simplify_rows(rows: Sequence[Any]) -> list[_Simplified]:
     """The shapes of rows of ``_NEXT``."""
     texts = [row.geometry or "" for row in rows]
     return [
@@ -136,7 +142,7 @@ def _simplify(rows: Sequence[Any]) -> list[_Simplified]:
     ]
 
 
-def _mark(simplified: _Simplified) -> bool:
+def _mark_simplified(simplified: _Simplified) -> bool:
     """Mark a boundary as simplified. Returns False if it is no longer the present one."""
     account_id, project_id = simplified.key
     values = {

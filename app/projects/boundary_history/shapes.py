@@ -36,11 +36,11 @@ class Shape(NamedTuple):
 def insert_shapes(shapes: Sequence[Shape]) -> None:
     """Insert shapes. They replace those of a project that SQL has moved from another account."""
     if shapes:
-        _insert(db.engine.dialect.name).run_many(shape._asdict() for shape in shapes)
+        _shapes_insert(db.engine.dialect.name).run_many(shape._asdict() for shape in shapes)
 
 
 @cache
-def _insert(dialect: str) -> CompiledChange:  # noqa: ARG001 - the key of the cache
+def _shapes_insert(dialect: str) -> CompiledChange:  # noqa: ARG001 - the key of the cache
     new: Any = insert_into(BoundaryShape)
     replaced = {name: new.excluded[name] for name in _REPLACED}
     statement = new.on_conflict_do_update(index_elements=_KEYS, set_=replaced)

@@ -15,7 +15,14 @@ from sqlalchemy import Select, and_, bindparam, func, select
 from app.auth.tenant import columns_among, columns_of
 from app.db.column_types import api_column
 from app.db.queries import CompiledQuery, reading_engine
-from app.db.search_index import among, box_values, candidates, fence, overlaps_box, page_of
+from app.db.search_index import (
+    box_values,
+    fenced_rows,
+    indexed_candidates,
+    key_among,
+    overlaps_box,
+    page_of,
+)
 from app.geometry import Bounds
 from app.lists import totals
 from app.lists.extents import holds_all
@@ -91,7 +98,7 @@ def _find_in_list(account_id: str, map_filter: MapFilter) -> Largest:
     drawn = [row for row in rows if row.area_m2 is not None]
     if len(rows) < MAP_FEATURES:
         return Largest(drawn, len(drawn))
-    return Largest(drawn, totals.count(count_query(statement), values))
+    return Largest(drawn, totals.count_total(count_query(statement), values))
 
 
 @cache
@@ -99,10 +106,12 @@ def _by_box(dialect: str, has_status: bool) -> CompiledQuery:
     """Read the projects that the index of boxes finds, sorted by area, each row with their
     number."""
     table = TABLE.table
-    near = candidates(table, dialect, "box", TABLE.owner, TABLE.sides)
+    near = indexed_candidates(table, dialect, "box", TABLE.owner, TABLE.sides)
     read = [table.c.account_id, *map(api_column, _SHOWN)]
-    in_box = fence(read, and_(near, overlaps_box(table, TABLE.sides), table.c.area_m2.is_not(None)))
-    rows = _status(columns_among(in_box, *_NAMES), in_box.c, has_status)
+    in_box = fenced_rows(
+        read, and_(near, overlaps_box(table, TABLE.sides), table.c.area_m2.is_not(None))
+    )
+    rows = _with_status(columns_among(in_box, *_NAMES), in_box.c, has_status)
     rows = rows.add_columns(func.count().over().label("matched"))
     return CompiledQuery(_largest_first(rows, in_box.c).limit(bindparam("most")))
 
@@ -117,10 +126,10 @@ def _in_order(dialect: str, has_status: bool, has_box: bool) -> CompiledQuery:
     else:
         columns_read = dict.fromkeys((Project.account_id, key, Project.area_m2, Project.id))
         first = columns_of(Project, *columns_read).where(Project.area_m2.is_not(None))
-        first = _largest_first(_status(first, Project, has_status), table.c)
+        first = _largest_first(_with_status(first, Project, has_status), table.c)
         keys = columns_among(page_of(first).subquery("first"), key.key, is_kept=True)
     read = [table.c.account_id, *map(api_column, _SHOWN)]
-    named = fence(read, among(key.expression, keys, dialect))
+    named = fenced_rows(read, key_among(key.expression, keys, dialect))
     rows = columns_among(named, *_NAMES, is_kept=True)
     return CompiledQuery(_largest_first(rows, named.c))
 
@@ -142,11 +151,11 @@ def _largest_keys(dialect: str, has_status: bool) -> tuple[Select[Any], Any]:
     )
     first = columns_of(Project, *columns_read, *sides).where(Project.area_m2.is_not(None))
     largest = page_of(_largest_first(first, TABLE.table.c)).subquery("first")
-    keys = _status(columns_among(largest, key.key, is_kept=True), largest.c, has_status)
+    keys = _with_status(columns_among(largest, key.key, is_kept=True), largest.c, has_status)
     return keys.where(overlaps_box(largest, TABLE.sides)), largest.c
 
 
-def _status(rows: Select[Any], columns: Any, has_status: bool) -> Select[Any]:
+def _with_status(rows: Select[Any], columns: Any, has_status: bool) -> Select[Any]:
     return rows.where(columns.status == bindparam("status")) if has_status else rows
 
 

@@ -75,7 +75,7 @@ class MapFeatureSchema(OutputSchema):
     properties = fields.Nested(MapPropertiesSchema, required=True)
 
 
-def _count(description: str) -> fields.Integer:
+def _count_field(description: str) -> fields.Integer:
     return fields.Integer(required=True, metadata={"minimum": 0, "description": description})
 
 
@@ -92,5 +92,5 @@ class MapSchema(OutputSchema):
 
     type = fields.String(required=True, metadata={"const": "FeatureCollection"})
     features = fields.List(fields.Nested(MapFeatureSchema), required=True)
-    numberMatched = _count("The number of projects in `bbox`.")
-    numberReturned = _count(f"The number of these features, at most {MAP_FEATURES:,}.")
+    numberMatched = _count_field("The number of projects in `bbox`.")
+    numberReturned = _count_field(f"The number of these features, at most {MAP_FEATURES:,}.")

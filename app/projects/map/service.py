@@ -27,9 +27,9 @@ def draw_map(account_id: str, map_filter: MapFilter, zoom: int) -> bytes:
         ServiceUnavailable: it is large, and too many requests are waiting.
     """
     rows, matched = find_largest(account_id, map_filter)
-    drawn = [row for row in rows if pixels(_box(row), zoom) >= MAP_LEAST_PIXELS]
+    drawn = [row for row in rows if pixels(_row_box(row), zoom) >= MAP_LEAST_PIXELS]
     shapes = read_shapes(account_id, drawn, level_of(zoom))
-    features = [_feature(row, shapes.get(row.row), zoom) for row in rows]
+    features = [_map_feature(row, shapes.get(row.row), zoom) for row in rows]
     return dumps(
         {
             "type": "FeatureCollection",
@@ -40,15 +40,15 @@ def draw_map(account_id: str, map_filter: MapFilter, zoom: int) -> bytes:
     )
 
 
-def _box(row: Any) -> Bounds:
+def _row_box(row: Any) -> Bounds:
     return Bounds(row.west, row.south, row.east, row.north)
 
 
-def _feature(row: Any, shape: str | None, zoom: int) -> dict[str, Any]:
+def _map_feature(row: Any, shape: str | None, zoom: int) -> dict[str, Any]:
     return {
         "type": "Feature",
         "id": row.id,
-        "geometry": Fragment(shape or point_shape(_box(row), zoom)),
+        "geometry": Fragment(shape or point_shape(_row_box(row), zoom)),
         "properties": {
             "id": row.id,
             "name": row.name,

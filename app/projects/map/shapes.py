@@ -13,7 +13,7 @@ from app.api.expensive import answer_in_turn
 from app.auth.tenant import columns_among, columns_of
 from app.db.column_types import api_column
 from app.db.queries import CompiledQuery, reading_engine
-from app.db.search_index import fence, id_values, is_among_ids
+from app.db.search_index import fenced_rows, id_values, is_among_ids
 from app.geometry.shapes import is_shown_whole, map_shapes
 from app.models import BoundaryShape, Project
 from app.policy.request_limits import EXPENSIVE_PAGE_BYTES, MAP_BYTES, MAP_WAITING_BYTES
@@ -42,7 +42,7 @@ def read_shapes(account_id: str, rows: Sequence[Any], level: int | None) -> dict
             return shapes
         shapes[number] = text
     missing = _first_within(MAP_WAITING_BYTES, [row for row in simplified if row.row not in shapes])
-    new_shapes = _simplify(_boundaries(account_id, missing), level)
+    new_shapes = _simplify_boundaries(_boundary_texts(account_id, missing), level)
     for number in [row.row for row in missing if row.row in new_shapes]:
         bytes_left -= len(new_shapes[number])
         if bytes_left >= 0:
@@ -50,10 +50,10 @@ def read_shapes(account_id: str, rows: Sequence[Any], level: int | None) -> dict
     fitting = _first_within(bytes_left, whole)
     if MAP_BYTES - bytes_left + sum(row.stored_bytes for row in fitting) > EXPENSIVE_PAGE_BYTES:
         answer_in_turn()
-    return shapes | _boundaries(account_id, fitting)
+    return shapes | _boundary_texts(account_id, fitting)
 
 
-def _simplify(boundaries: dict[int, str], level: int | None) -> dict[int, str]:
+def _simplify_boundaries(boundaries: dict[int, str], level: int | None) -> dict[int, str]:
     """The shapes of boundaries without stored ones; the boundary itself if it is shown whole."""
     if level is None:
         return boundaries
@@ -83,7 +83,7 @@ def _stored_shapes(
             yield number, text
 
 
-def _boundaries(account_id: str, rows: Sequence[Any]) -> dict[int, str]:
+def _boundary_texts(account_id: str, rows: Sequence[Any]) -> dict[int, str]:
     return {number: text for number, text in _in_groups(account_id, Project, rows) if text}
 
 
@@ -94,13 +94,13 @@ def _in_groups(
     dialect = reading_engine().dialect.name
     for start in range(0, len(rows), _GROUP):
         group = id_values([row.row for row in rows[start : start + _GROUP]], dialect)
-        query = _shapes_of(dialect) if model is BoundaryShape else _boundaries_of(dialect)
+        query = _shapes_of_project(dialect) if model is BoundaryShape else _boundaries_of(dialect)
         batches = query.stream(_AT_ONCE, account_id=account_id, ids=group, **values)
         yield from chain.from_iterable(batches)
 
 
 @cache
-def _shapes_of(dialect: str) -> CompiledQuery:
+def _shapes_of_project(dialect: str) -> CompiledQuery:
     """Read the row of the project, the area and the shape."""
     columns = (BoundaryShape.project_row, BoundaryShape.area_m2, BoundaryShape.geometry)
     own = columns_of(BoundaryShape, *columns).where(
@@ -117,5 +117,5 @@ def _boundaries_of(dialect: str) -> CompiledQuery:
     condition, SQLite would scan the whole account."""
     columns = (Project.account_id, Project.id, Project.row, Project.geometry)
     read = [api_column(column) for column in columns]
-    rows = fence(read, is_among_ids(Project.row.expression, dialect))
+    rows = fenced_rows(read, is_among_ids(Project.row.expression, dialect))
     return CompiledQuery(columns_among(rows, "row", "geometry"))

@@ -32,19 +32,19 @@ _NOT_MADE: Final = (
 @bp.get(_URL)
 def all_guides() -> Response:
     """The list of all guides."""
-    return _page(_LIST, _URL)
+    return _guide_page(_LIST, _URL)
 
 
 @bp.get(f"{_URL}/<name>")
 def guide_page(name: str) -> Response:
     """A guide. The page loads nothing from other hosts."""
-    return _page(_checked(name), f"{_URL}/{name}")
+    return _guide_page(_checked_guide_name(name), f"{_URL}/{name}")
 
 
 @bp.get(f"{_URL}/<name>.md")
 def guide_text(name: str) -> Response:
     """A guide in Markdown."""
-    text = _read_made(f"{_checked(name)}.md").replace(ADDRESS, absolute_url(""))
+    text = _read_made(f"{_checked_guide_name(name)}.md").replace(ADDRESS, absolute_url(""))
     return revalidated(text.encode(), "text/markdown; charset=utf-8", public=True)
 
 
@@ -57,7 +57,7 @@ def picture(name: str) -> Response:
 @bp.get("/llms.txt")
 def for_language_models() -> Response:
     """A description of this instance with links to its guides in Markdown (llmstxt.org)."""
-    index = _index()
+    index = _guides_index()
     lines = [
         f"# {instance().name}\n",
         f"> {index['pages'][_LIST]['summary']}\n",
@@ -74,8 +74,8 @@ def for_language_models() -> Response:
     return revalidated(text.encode(), "text/plain; charset=utf-8", public=True)
 
 
-def _page(name: str, path: str) -> Response:
-    index = _index()
+def _guide_page(name: str, path: str) -> Response:
+    index = _guides_index()
     body = _read_made(f"{name}.html").replace(ADDRESS, escape(absolute_url("")))
     html = render_template(
         "guide.html",
@@ -90,14 +90,14 @@ def _page(name: str, path: str) -> Response:
     return response
 
 
-def _checked(name: str) -> str:
+def _checked_guide_name(name: str) -> str:
     """Return the name if it is that of a guide. Raises NotFound."""
-    if name == _LIST or name not in _index()["pages"]:
+    if name == _LIST or name not in _guides_index()["pages"]:
         raise NotFound
     return name
 
 
-def _index() -> dict[str, Any]:
+def _guides_index() -> dict[str, Any]:
     """Read the sections with their guides, and the title, summary and headings of each page."""
     index: dict[str, Any] = orjson.loads(_read_made("guides.json"))
     return index

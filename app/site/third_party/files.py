@@ -39,7 +39,7 @@ SYMBOL = (
 SOURCE_MAP = re.compile(r"^(//|/\*)# sourceMappingURL=.*\n?", re.MULTILINE)
 
 
-def write(work: Path, folder: Path) -> None:
+def write_files(work: Path, folder: Path) -> None:
     """Copy what the pages load from ``node_modules`` in ``work``, and write icons and licences."""
     modules = work / "node_modules"
     shutil.copytree(modules / IMAGES, folder / "images", copy_function=shutil.copyfile)
@@ -47,19 +47,21 @@ def write(work: Path, folder: Path) -> None:
         source = modules / name
         text = SOURCE_MAP.sub("", source.read_text("utf-8"))
         (folder / source.name).write_text(text, "utf-8")
-    symbols = [symbol(name, modules / "lucide-static" / "icons" / f"{name}.svg") for name in ICONS]
+    symbols = [
+        icon_symbol(name, modules / "lucide-static" / "icons" / f"{name}.svg") for name in ICONS
+    ]
     sprite = f'<svg xmlns="http://www.w3.org/2000/svg">\n{"".join(symbols)}</svg>\n'
     (folder / "icons.svg").write_text(sprite, "utf-8")
-    (folder / "LICENSES.txt").write_text(licenses(work), "utf-8")
+    (folder / "LICENSES.txt").write_text(package_licenses(work), "utf-8")
 
 
-def symbol(name: str, path: Path) -> str:
+def icon_symbol(name: str, path: Path) -> str:
     shapes = re.search(r"<svg[^>]*>(.*)</svg>", path.read_text("utf-8"), re.DOTALL)
     assert shapes, path
     return SYMBOL.format(name, " ".join(shapes[1].split()))
 
 
-def licenses(work: Path) -> str:
+def package_licenses(work: Path) -> str:
     """Return the licences of all packages; Leaflet-Geoman includes others."""
     packages = json.loads((work / "package-lock.json").read_text("utf-8"))["packages"]
     parts = []
@@ -72,4 +74,4 @@ def licenses(work: Path) -> str:
 
 
 if __name__ == "__main__":
-    write(*map(Path, sys.argv[1:]))
+    write_files(*map(Path, sys.argv[1:]))

@@ -47,11 +47,11 @@ def add_to_counts(outcomes: Iterable[Outcome]) -> None:
     if not numbers:
         return
     values = [{**key._asdict(), "number": number} for key, number in numbers]
-    _upsert(db.engine.dialect.name).run_many(values)
+    _counts_upsert(db.engine.dialect.name).run_many(values)
 
 
 @cache
-def _upsert(_dialect: str) -> CompiledChange:
+def _counts_upsert(_dialect: str) -> CompiledChange:
     insert = insert_into(AttemptCount)
     upsert = insert.on_conflict_do_update(
         index_elements=_KEY, set_={"number": AttemptCount.number + insert.excluded.number}

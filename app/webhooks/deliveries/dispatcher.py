@@ -32,7 +32,7 @@ from app.webhooks.deliveries import leases
 from app.webhooks.deliveries.due import DueScan
 from app.webhooks.deliveries.fair_scheduler import FairScheduler
 from app.webhooks.deliveries.metrics import count_attempts
-from app.webhooks.deliveries.outcomes import save_outcomes, unsaved
+from app.webhooks.deliveries.outcomes import save_outcomes, unsaved_outcomes
 from app.webhooks.deliveries.sender_pool import SenderPool
 from app.webhooks.deliveries.types import ClaimedDelivery, Outcome
 
@@ -177,7 +177,9 @@ class Dispatcher:
     def _save(self) -> None:
         try:
             with self._transaction():
-                outcomes = unsaved(self._outcomes) if self._may_be_saved else self._outcomes
+                outcomes = (
+                    unsaved_outcomes(self._outcomes) if self._may_be_saved else self._outcomes
+                )
                 self._must_scan |= save_outcomes(self._run_id, outcomes)
         except Exception as error:
             self._may_be_saved = True
@@ -201,7 +203,7 @@ class Dispatcher:
         for webhook_id, outcomes in by_webhook.items():
             try:
                 with self._transaction():
-                    self._must_scan |= save_outcomes(self._run_id, unsaved(outcomes))
+                    self._must_scan |= save_outcomes(self._run_id, unsaved_outcomes(outcomes))
             except Exception as error:
                 if is_outage(error):
                     raise

@@ -135,25 +135,27 @@ def _disable_or_warn(failing: Mapping[CalledUrl, Streak]) -> bool:
             "canceled_at": moment,
             "updated_at": moment,
         }
-        disabled += _change(targets, condition, values)
+        disabled += _change_webhooks(targets, condition, values)
     for row in disabled:
         log.warning("webhook %s is disabled: %s", row.id, row.disabled_reason)
-        _audit(row)
+        _log_disabling(row)
         end_replays(row.account_id, row.id)
         mail_admins(DISABLED, row)
     soon = _WEBHOOKS.c.failing_since <= moment - WARNED_AFTER
-    for row in _change(failing, _WEBHOOKS.c.warned_at.is_(None) & soon, {"warned_at": moment}):
+    for row in _change_webhooks(
+        failing, _WEBHOOKS.c.warned_at.is_(None) & soon, {"warned_at": moment}
+    ):
         mail_admins(FAILING, row)
     return bool(disabled)
 
 
-def _audit(row: Any) -> None:
+def _log_disabling(row: Any) -> None:
     changes = changes_of_new({"reason": row.disabled_reason})
     target = Target("webhook", row.id, masked_url(row.url))
     write_entry("webhook.disabled", target, account_id=row.account_id, changes=changes)
 
 
-def _change(
+def _change_webhooks(
     targets: Iterable[CalledUrl], condition: Any, values: Mapping[str, Any]
 ) -> Sequence[Any]:
     """Change the enabled webhooks that meet the condition. Returns their rows."""

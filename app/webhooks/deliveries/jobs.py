@@ -55,7 +55,7 @@ def _forward_signals(dispatcher: Dispatcher, client: Redis) -> Iterator[None]:
     """Pass wake signals on to the dispatcher in a thread, which ends soon after the block."""
     ended = threading.Event()
     thread = threading.Thread(
-        target=_listen, args=(dispatcher, client, ended), name="signals", daemon=True
+        target=_listen_for_signals, args=(dispatcher, client, ended), name="signals", daemon=True
     )
     thread.start()
     try:
@@ -64,7 +64,7 @@ def _forward_signals(dispatcher: Dispatcher, client: Redis) -> Iterator[None]:
         ended.set()
 
 
-def _listen(dispatcher: Dispatcher, client: Redis, ended: threading.Event) -> None:
+def _listen_for_signals(dispatcher: Dispatcher, client: Redis, ended: threading.Event) -> None:
     """Notify the dispatcher of each signal, or every second while Valkey is down."""
     while not ended.is_set():
         try:

@@ -41,7 +41,7 @@ def count_attempts(outcomes: Iterable[Outcome]) -> None:
     additions = Additions()
     for outcome in outcomes:
         delivery = outcome.delivery
-        additions.count("canopy_delivery_attempts_total", _label(outcome))
+        additions.count("canopy_delivery_attempts_total", _outcome_label(outcome))
         if outcome.error is None and delivery.attempt == 1 and delivery.cause == "event":
             seconds = (outcome.ended_at - time_of(delivery.event_id)).total_seconds()
             additions.observe("canopy_delivery_latency_seconds", seconds=seconds)
@@ -57,7 +57,7 @@ def read_backlog() -> Backlog:
     return Backlog(row.pending, row.due or 0, row.claimed, max(0.0, oldest))
 
 
-def _label(outcome: Outcome) -> str:
+def _outcome_label(outcome: Outcome) -> str:
     if outcome.error is None:
         return "delivered"
     if outcome.status is not None:

@@ -67,7 +67,7 @@ def save_outcomes(run_id: str, outcomes: Sequence[Outcome]) -> bool:
     return was_disabled
 
 
-def unsaved(outcomes: Sequence[Outcome]) -> list[Outcome]:
+def unsaved_outcomes(outcomes: Sequence[Outcome]) -> list[Outcome]:
     """Return the outcomes that are not saved, after a commit whose result is unknown."""
     ids = [outcome.delivery.id for outcome in outcomes]
     rows = db.session.connection().execute(_ATTEMPTS, {"ids": ids})
@@ -92,7 +92,7 @@ def mark_succeeded(deliveries: Iterable[ClaimedDelivery]) -> None:
     """Mark deliveries as succeeded, even if another run has claimed them since."""
     if ids := [delivery.id for delivery in deliveries]:
         dialect = db.engine.dialect.name
-        _succeeded(dialect).run({"ids": id_values(ids, dialect)})
+        _successes_update(dialect).run({"ids": id_values(ids, dialect)})
 
 
 def mark_failed(run_id: str, retries: Iterable[Retry]) -> None:
@@ -118,7 +118,7 @@ def write_logs(rows: Sequence[Mapping[str, Any]]) -> None:
 
 
 @cache
-def _succeeded(dialect: str) -> CompiledChange:
+def _successes_update(dialect: str) -> CompiledChange:
     return CompiledChange(
         update(_DELIVERIES)
         .prefix_with(ALL_ACCOUNTS)

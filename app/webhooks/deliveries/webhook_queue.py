@@ -130,7 +130,7 @@ class WebhookQueue:
         sealed = _sealed_secrets(pending, now)
         if (pending.url, sealed) != self._sealed_destination:  # unsealing takes time
             self._sealed_destination = (pending.url, sealed)
-            self.destination = _destination(pending, sealed)
+            self.destination = _webhook_destination(pending, sealed)
 
     def note_claim(self, limit: int, claimed: int) -> None:
         """Note a claim. If it reached its limit, more may be due."""
@@ -203,7 +203,7 @@ def _sealed_secrets(pending: PendingWebhook, now: datetime) -> tuple[str, ...]:
     return pending.sealed_secret, former
 
 
-def _destination(pending: PendingWebhook, sealed: tuple[str, ...]) -> Destination | None:
+def _webhook_destination(pending: PendingWebhook, sealed: tuple[str, ...]) -> Destination | None:
     if not pending.sealed_secret:  # the webhook is deleted
         return None
     try:

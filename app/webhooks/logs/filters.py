@@ -49,8 +49,8 @@ class LogStatementFilters(NamedTuple):
         return cls(*(name in values for name in cls._fields))
 
 
-def parameters(account_id: str, webhook_id: str, query: LogQuery) -> dict[str, Any]:
-    """Return the parameters of ``filtered``."""
+def filter_parameters(account_id: str, webhook_id: str, query: LogQuery) -> dict[str, Any]:
+    """Return the parameters of ``filtered_entries``."""
     values: dict[str, Any] = {"account_id": account_id, "webhook_id": webhook_id}
     filters = {name: getattr(query, name) for name in ("status", "event_type", "before")}
     values |= {name: value for name, value in filters.items() if value}
@@ -61,7 +61,7 @@ def parameters(account_id: str, webhook_id: str, query: LogQuery) -> dict[str, A
     return values
 
 
-def filtered(column: ColumnElement[Any], filters: LogStatementFilters) -> Select[Any]:
+def filtered_entries(column: ColumnElement[Any], filters: LogStatementFilters) -> Select[Any]:
     """Select ``column`` of the webhook's entries that match the filters.
 
     The index has all filtered columns but not the account, so a subquery checks that the webhook is
@@ -90,5 +90,9 @@ def filtered(column: ColumnElement[Any], filters: LogStatementFilters) -> Select
 
 
 LOG: Final = Log(
-    "log", DeliveryLog.id.expression, ("account_id", "webhook_id"), LogStatementFilters, filtered
+    "log",
+    DeliveryLog.id.expression,
+    ("account_id", "webhook_id"),
+    LogStatementFilters,
+    filtered_entries,
 )

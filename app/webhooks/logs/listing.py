@@ -11,12 +11,18 @@ from sqlalchemy import bindparam
 
 from app.auth.tenant import columns_of
 from app.db.queries import CompiledQuery, reading_engine
-from app.lists.log_counts import count_entries
+from app.lists.log_counts import count_log_entries
 from app.lists.logs import latest_rows
 from app.lists.pages import newest_first, page_rows
 from app.lists.scanning import KeyedRows, Reader
 from app.models import DeliveryLog, Webhook
-from app.webhooks.logs.filters import LOG, LogQuery, LogStatementFilters, filtered, parameters
+from app.webhooks.logs.filters import (
+    LOG,
+    LogQuery,
+    LogStatementFilters,
+    filter_parameters,
+    filtered_entries,
+)
 from app.webhooks.logs.record import COLUMNS, DETAILS, detailed_record, row_record
 
 _WEBHOOKS: Final = KeyedRows(
@@ -39,18 +45,18 @@ class LatestEntries(NamedTuple):
     is_cut: bool
 
 
-def list_logs(
+def list_delivery_logs(
     account_id: str, webhook_id: str, query: LogQuery
 ) -> tuple[list[dict[str, Any]], int]:
     """Return the entries of a page, the newest first, and the total of all pages."""
-    values = parameters(account_id, webhook_id, query)
-    total, filters = count_entries(LOG, values), LogStatementFilters.of(values)
+    values = filter_parameters(account_id, webhook_id, query)
+    total, filters = count_log_entries(LOG, values), LogStatementFilters.of(values)
     dialect = reading_engine().dialect.name
     rows = page_rows(
         query.page,
         query.per_page,
         total,
-        lambda span: _page(dialect, filters, backwards=span.backwards),
+        lambda span: _log_page_query(dialect, filters, backwards=span.backwards),
         values,
     )
     return list(map(row_record, rows)), total
@@ -58,10 +64,13 @@ def list_logs(
 
 def list_latest(account_id: str, webhook_id: str, query: LogQuery) -> LatestEntries:
     """Return the newest entries that match a query, whatever its page."""
-    values, dialect = parameters(account_id, webhook_id, query), reading_engine().dialect.name
+    values, dialect = (
+        filter_parameters(account_id, webhook_id, query),
+        reading_engine().dialect.name,
+    )
 
     def statement(filters: LogStatementFilters) -> CompiledQuery:
-        return _page(dialect, filters, backwards=False)
+        return _log_page_query(dialect, filters, backwards=False)
 
     latest = latest_rows(LOG, values, query.per_page, statement, tested=_TESTED)
     return LatestEntries(list(map(row_record, latest.rows)), latest.before, latest.is_cut)
@@ -77,7 +86,9 @@ def scan_logs(read: Reader, account_id: str) -> Iterator[list[dict[str, Any]]]:
 
 
 @cache
-def _page(dialect: str, filters: LogStatementFilters, *, backwards: bool) -> CompiledQuery:
+def _log_page_query(
+    dialect: str, filters: LogStatementFilters, *, backwards: bool
+) -> CompiledQuery:
     key = DeliveryLog.id.expression
     rows = columns_of(DeliveryLog, *COLUMNS)
-    return newest_first(filtered(key, filters), rows, (key,), dialect, backwards=backwards)
+    return newest_first(filtered_entries(key, filters), rows, (key,), dialect, backwards=backwards)

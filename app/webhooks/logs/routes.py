@@ -35,14 +35,14 @@ _ONE = "/<log_id>"
 def list_webhook_logs(principal: Principal, values: dict[str, Any], webhook_id: str) -> Response:
     """List the delivery attempts of a webhook."""
     query = LogQuery(**values)
-    records, total = listing.list_logs(principal.account_id, webhook_id, query)
-    return envelope.page(records, total=total, number=query.page, size=query.per_page)
+    records, total = listing.list_delivery_logs(principal.account_id, webhook_id, query)
+    return envelope.page_response(records, total=total, number=query.page, size=query.per_page)
 
 
 @bp.operation("GET", _ONE, needs="admin", gives=(200, single_of(LogDetailSchema)))
 def read_webhook_log(principal: Principal, webhook_id: str, log_id: str) -> Response:
     """Read a delivery attempt."""
-    return envelope.single(service.read_log(principal.account_id, webhook_id, log_id))
+    return envelope.record_response(service.read_log(principal.account_id, webhook_id, log_id))
 
 
 @bp.operation(
@@ -58,4 +58,4 @@ def redeliver(principal: Principal, webhook_id: str, log_id: str) -> Response:
 
     Sends the event of this attempt once more, at once. There are no retries.
     """
-    return envelope.single(service.redeliver(principal, webhook_id, log_id))
+    return envelope.record_response(service.redeliver(principal, webhook_id, log_id))

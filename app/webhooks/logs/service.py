@@ -16,7 +16,7 @@ from app.http.errors import Conflict, NotFound
 from app.models import Delivery, DeliveryLog, Event
 from app.values.ids import is_id
 from app.webhooks.locking import check_enabled, share_lock_webhook
-from app.webhooks.logs.filters import LogStatementFilters, filtered
+from app.webhooks.logs.filters import LogStatementFilters, filtered_entries
 from app.webhooks.logs.record import COLUMNS, DETAILS, detailed_record, row_record
 from app.webhooks.ordering import due_before_pending
 from app.webhooks.service import read_webhook
@@ -30,7 +30,7 @@ _ONE = CompiledQuery(
 _OF_DELIVERY = CompiledQuery(
     columns_of(DeliveryLog, *COLUMNS).where(DeliveryLog.delivery_id == bindparam("delivery_id"))
 )
-_LAST_ID = filtered(func.max(DeliveryLog.id).label("id"), LogStatementFilters(status=True))
+_LAST_ID = filtered_entries(func.max(DeliveryLog.id).label("id"), LogStatementFilters(status=True))
 _LAST = CompiledQuery(
     columns_of(DeliveryLog, *COLUMNS).where(DeliveryLog.id == _LAST_ID.scalar_subquery())
 )
@@ -44,7 +44,7 @@ _BODY = CompiledQuery(columns_of(Event, Event.body).where(Event.id == bindparam(
 
 def read_log(account_id: str, webhook_id: str, log_id: str) -> dict[str, Any]:
     """Return an entry of a webhook's log, with the request and the event. Raises NotFound."""
-    row = _find(account_id, webhook_id, log_id)
+    row = _find_log_entry(account_id, webhook_id, log_id)
     return detailed_record(row, read_body(account_id, row.event_id))
 
 
@@ -75,7 +75,7 @@ def read_delivery(account_id: str, delivery_id: str) -> dict[str, Any]:
 
 def check_log(principal: Principal, webhook_id: str, log_id: str) -> None:
     """Raise NotFound if the account has no such webhook, or its log no such entry."""
-    _find(principal.account_id, webhook_id, log_id)
+    _find_log_entry(principal.account_id, webhook_id, log_id)
 
 
 def redeliver(principal: Principal, webhook_id: str, log_id: str) -> dict[str, Any]:
@@ -85,7 +85,7 @@ def redeliver(principal: Principal, webhook_id: str, log_id: str) -> dict[str, A
         NotFound: the account has no such webhook, or its log no such entry.
         Conflict: the webhook is disabled, or the event was deleted.
     """
-    row = _find(principal.account_id, webhook_id, log_id)
+    row = _find_log_entry(principal.account_id, webhook_id, log_id)
     webhook = share_lock_webhook(principal, webhook_id)
     check_enabled(webhook.enabled)
     # Lock the event, so that it is not deleted before the new delivery is committed.
@@ -108,7 +108,7 @@ def redeliver(principal: Principal, webhook_id: str, log_id: str) -> dict[str, A
     }
 
 
-def _find(account_id: str, webhook_id: str, log_id: str) -> Any:
+def _find_log_entry(account_id: str, webhook_id: str, log_id: str) -> Any:
     read_webhook(account_id, webhook_id)
     is_valid = is_id("log", log_id)
     values = {"account_id": account_id, "webhook_id": webhook_id, "log_id": log_id}

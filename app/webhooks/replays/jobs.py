@@ -55,10 +55,10 @@ def due_replays() -> Sequence[str]:
     """Return the ids of the replays to continue before the next run of the job. Accounts take
     turns, and the replay that has waited longest comes first."""
     turn = func.row_number().over(partition_by=Replay.account_id, order_by=Replay.next_at)
-    return db.session.scalars(_running().order_by(turn, Replay.next_at)).all()
+    return db.session.scalars(_running_replays().order_by(turn, Replay.next_at)).all()
 
 
-def _running() -> Select[str]:
+def _running_replays() -> Select[str]:
     soon = clock.now() + _AHEAD
     return select_of_all_accounts(Replay.id).where(
         Replay.next_at <= soon, Replay.ended_at.is_(None)
@@ -121,6 +121,6 @@ JOBS: Final = (
         queue_replays,
         every_seconds=REPLAYED_AT_ONCE,
         signal=NEW_REPLAYS,
-        is_due=lambda: has_rows(_running()),
+        is_due=lambda: has_rows(_running_replays()),
     ),
 )

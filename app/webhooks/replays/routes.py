@@ -38,7 +38,9 @@ def replay_events(principal: Principal, values: dict[str, Any], webhook_id: str)
     Sends the events from `since` to `until` again, with the ids that they had.
     `only_failed` selects those that the webhook never received.
     """
-    return envelope.single(service.start_replay(principal, webhook_id, EventSelection(**values)))
+    return envelope.record_response(
+        service.start_replay(principal, webhook_id, EventSelection(**values))
+    )
 
 
 @bp.operation(
@@ -49,4 +51,6 @@ def read_replay(principal: Principal, webhook_id: str, replay_id: str) -> Respon
 
     The last one to a webhook can be read, until the next one begins or the webhook is disabled.
     """
-    return envelope.single(service.read_replay(principal.account_id, webhook_id, replay_id))
+    return envelope.record_response(
+        service.read_replay(principal.account_id, webhook_id, replay_id)
+    )

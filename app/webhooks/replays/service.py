@@ -79,7 +79,7 @@ class EventSelection(NamedTuple):
 def count_replay(principal: Principal, webhook_id: str, selection: EventSelection) -> int:
     """Return the number of events that a replay would send now. Raises NotFound."""
     webhook = read_webhook(principal.account_id, webhook_id)
-    return _count(_replay_of(principal, webhook, selection))
+    return _count_events(_replay_of(principal, webhook, selection))
 
 
 def start_replay(
@@ -95,7 +95,7 @@ def start_replay(
     webhook = read_webhook(principal.account_id, webhook_id)
     check_enabled(webhook["enabled"])
     replay = _replay_of(principal, webhook, selection)
-    replay.total = _count(replay)
+    replay.total = _count_events(replay)
     if replay.total:
         size = replay.total * 2 * HISTORY_ROW_BYTES
         check_history(
@@ -106,7 +106,7 @@ def start_replay(
         _check_no_other(principal.account_id, webhook_id)
         end_replays(principal.account_id, webhook_id)
         db.session.add(replay)
-        write_entry("webhook.replayed", locked, changes=changes_of_new(_audited(replay)))
+        write_entry("webhook.replayed", locked, changes=changes_of_new(_audited_replay(replay)))
         notify_after_commit(NEW_REPLAYS)
     return {"replayed": replay.total, "replay_id": replay.id if replay.total else None}
 
@@ -153,7 +153,7 @@ def _replay_of(principal: Principal, webhook: dict[str, Any], events: EventSelec
         webhook_id=webhook["id"],
         since=clock.to_millisecond(events.since),
         until=clock.to_millisecond(events.until or moment),
-        event_types=_expand(events.event_types or webhook["events"]),
+        event_types=_expand_types(events.event_types or webhook["events"]),
         only_failed=events.only_failed,
         last_event_id="",
         next_at=moment,
@@ -189,7 +189,7 @@ def select_events(replay: Replay) -> Select[Any]:
     return matching.with_only_columns(Event.id)
 
 
-def _count(replay: Replay) -> int:
+def _count_events(replay: Replay) -> int:
     """Return the number of events to send. They are counted before the transaction of the change,
     which would block writers on SQLite."""
     queries.release_connection()  # else a thread could wait for its own connection
@@ -201,12 +201,12 @@ def _count(replay: Replay) -> int:
         )
 
 
-def _expand(types: Sequence[str]) -> list[str]:
+def _expand_types(types: Sequence[str]) -> list[str]:
     """Return the types without ``*``, in the order of the catalogue."""
     return [name for name in EVENTS if includes_event(types, name)]
 
 
-def _audited(replay: Replay) -> dict[str, Any]:
+def _audited_replay(replay: Replay) -> dict[str, Any]:
     return {
         "since": format_time(replay.since),
         "until": format_time(replay.until),

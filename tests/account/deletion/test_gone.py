@@ -187,13 +187,13 @@ def test_the_deliveries_of_an_event_are_deleted_in_batches(
 def test_a_worker_that_is_killed_after_the_last_commit_leaves_nothing(
     app: Flask, due: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    forget = forgetting._forget
+    forget = forgetting._forget_account
 
     def forget_while_it_lives(valkey: Any, id_: str) -> None:
         if rows_of_account(app, id_):
             forget(valkey, id_)
 
-    monkeypatch.setattr(forgetting, "_forget", forget_while_it_lives)
+    monkeypatch.setattr(forgetting, "_forget_account", forget_while_it_lives)
     run_job(app)
     assert tables_naming(app, due.account_id) == KEPT
     assert keys_naming(app, due.account_id) == []

@@ -13,7 +13,7 @@ from hypothesis.stateful import run_state_machine_as_test as run_machine
 from app.account.credentials.service import revoke_credential
 from app.account.members.invitations import accept_invitation, invite_member
 from app.account.members.service import change_role, remove_member
-from app.auth.credentials import authenticate
+from app.auth.credentials import authenticate_header
 from app.auth.sessions import find_session, principal_of, start_session
 from app.db.extensions import db
 from app.http.errors import Unauthorized
@@ -191,7 +191,7 @@ class Access(RuleBasedStateMachine):
         with self.app.app_context():
             try:
                 if held.kind != "session":
-                    principal = authenticate(f"Bearer {held.token}", "")
+                    principal = authenticate_header(f"Bearer {held.token}", "")
                 elif person := find_session(held.token):
                     principal = principal_of(person)
                 else:

@@ -8,7 +8,7 @@ from flask import Flask
 from app.account.service import set_plan
 from app.db.extensions import db
 from app.models import User
-from app.values.text import fold
+from app.values.text import fold_text
 from tests.account.members.support import PATH, count_members, invite
 from tests.make import (
     Client,
@@ -30,7 +30,9 @@ def free(app: Flask) -> Client:
 
 def _known(client: Client, email: str) -> bool:
     with client.app.app_context():
-        found = db.session.scalars(db.select(User).where(User.email_key == fold(email))).first()
+        found = db.session.scalars(
+            db.select(User).where(User.email_key == fold_text(email))
+        ).first()
         db.session.rollback()
         return found is not None
 

@@ -167,7 +167,11 @@ def _seal_anew(log: Log, point: Checkpoint, key: tuple[str, Ed25519PrivateKey] |
         found = db.session.scalars(text(bodies), values).all()
     hashes = "".join(proof.entry_hash(body.encode()) for body in found)
     point = point._replace(entry_hashes=hashes, key_id=key[0] if key else point.key_id)
-    made = proof.sign(key[1], point) if key else point._replace(hash=proof.checkpoint_hash(point))
+    made = (
+        proof.sign_checkpoint(key[1], point)
+        if key
+        else point._replace(hash=proof.checkpoint_hash(point))
+    )
     names = ("previous_hash", "hash", "key_id", "signature", "entry_hashes")
     log.sql(
         f"UPDATE audit_checkpoints SET {', '.join(f'{name} = :{name}' for name in names)} {OWN} "

@@ -34,7 +34,7 @@ def sealed(bodies: list[bytes], **changed: Any) -> list[bytes]:
     checkpoint = Checkpoint(
         "acct_x", 1, 1, len(bodies), "now", proof.NO_HASH, "", "k", "", hashes
     )._replace(**changed)
-    point = proof.sign(KEY, checkpoint)._asdict()
+    point = proof.sign_checkpoint(KEY, checkpoint)._asdict()
     end = {"checkpoints": 1, "entries": len(bodies)}
     return [
         line(audit_log=about),

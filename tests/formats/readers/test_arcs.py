@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import shapely
 
-from app.formats.readers.arcs import ARCS_NOTE, straightened
+from app.formats.readers.arcs import ARCS_NOTE, straighten_arcs
 from app.formats.readers.csv_file import CsvReader
 from app.formats.readers.geometry_text import read_geometry_text
 from app.formats.readers.geopackage import GeoPackageReader
@@ -60,7 +60,7 @@ def test_a_flat_arc_keeps_its_area() -> None:
 def test_given_positions_are_kept_and_the_others_lie_on_the_circle() -> None:
     for way in (1, -1):
         given = np.array([[0.0, 0.0], [1.0, 1.0], [2.0, 0.0], [3.0, -1.0], [4.0, 0.0]])[::way]
-        found = straightened(given)
+        found = straighten_arcs(given)
         assert {*map(tuple, given)} <= {*map(tuple, found)}, way
         assert tuple(found[0]) == tuple(given[0]), way
         assert tuple(found[-1]) == tuple(given[-1]), way
@@ -74,7 +74,7 @@ def test_an_arc_that_is_straight_is_a_line() -> None:
         [(0, 0), (0, 0), (2, 2)],
         [(1, 1), (1, 1), (1, 1)],
     ):
-        assert straightened(np.array(given, dtype=float)).tolist() == [
+        assert straighten_arcs(np.array(given, dtype=float)).tolist() == [
             list(each) for each in given
         ], given
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from app.imports.features.geometries import outline
+from app.imports.features.geometries import rejected_outline
 from app.policy.imports import OUTLINE_POSITIONS
 
 BOWTIE = [[10, 50], [10.01, 50.01], [10.01, 50], [10, 50.01], [10, 50]]
@@ -25,11 +25,11 @@ BOWTIE = [[10, 50], [10.01, 50.01], [10.01, 50], [10, 50.01], [10, 50]]
 )
 def test_what_can_be_drawn_is_kept(kind: str, coordinates: Any) -> None:
     geometry = {"type": kind, "coordinates": coordinates}
-    assert json.loads(outline(geometry) or "") == geometry
+    assert json.loads(rejected_outline(geometry) or "") == geometry
 
 
 def test_heights_are_left_out() -> None:
-    assert json.loads(outline({"type": "Point", "coordinates": [10, 50, 7]}) or "") == {
+    assert json.loads(rejected_outline({"type": "Point", "coordinates": [10, 50, 7]}) or "") == {
         "type": "Point",
         "coordinates": [10, 50],
     }
@@ -52,4 +52,4 @@ def test_what_cannot_be_drawn_is_left_out() -> None:
         {"type": "Polygon", "coordinates": "[[[10, 50]]]"},
         {"type": "LineString", "coordinates": [[0, 0]] * (OUTLINE_POSITIONS + 1)},
     ):
-        assert outline(geometry) is None, geometry
+        assert rejected_outline(geometry) is None, geometry

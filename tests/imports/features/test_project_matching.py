@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.imports.features import project_lookup, project_matching
-from app.imports.features.project_matching import ProjectMatcher, is_numbered, numbered
+from app.imports.features.project_matching import ProjectMatcher, is_numbered, numbered_name
 from app.values.text import slugify
 
 
@@ -16,7 +16,7 @@ def test_a_name_with_a_number_has_a_slug_of_its_own() -> None:
         ("n" * 70, 2, "(2) " + "n" * 70),
         ("n" * 200, 12, "(12) " + "n" * 195),
     ):
-        assert numbered(name, number) == expected, name
+        assert numbered_name(name, number) == expected, name
         assert is_numbered(slugify(expected), name), name
         assert number == 1 or slugify(expected) != slugify(name), name
 
@@ -34,9 +34,9 @@ def test_long_names_that_differ_at_their_ends_are_numbered_quickly(
 
     def number(name: str, number: int) -> str:
         tried.append(number)
-        return numbered(name, number)
+        return numbered_name(name, number)
 
-    monkeypatch.setattr(project_matching, "numbered", number)
+    monkeypatch.setattr(project_matching, "numbered_name", number)
     slugs: set[str] = set()
     monkeypatch.setattr(project_lookup, "has_slug", lambda _, slug: slug in slugs)
     matcher, names = ProjectMatcher("account", "none"), [f"{'n' * 60}{n:03}" for n in range(200)]

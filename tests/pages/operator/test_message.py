@@ -106,7 +106,7 @@ def test_another_process_shows_it_within_seconds(
     client: Client, operator: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with client.app.app_context():
-        recent = instance_state._recent()
+        recent = instance_state._recent_state()
         assert shown_message() is None
     read_at = recent._read_at
     show(operator)

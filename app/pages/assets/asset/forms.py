@@ -44,8 +44,8 @@ class AssetDraft(RecordDraft):
     def labelled(self) -> dict[str, str]:
         return {
             "Name": self.texts["name"],
-            "Type": _spaced(self.texts["type"]).lower(),
-            "Status": _spaced(self.texts["status"]).lower(),
+            "Type": _spaced_keyword(self.texts["type"]).lower(),
+            "Status": _spaced_keyword(self.texts["status"]).lower(),
             "Location": ", ".join(filter(None, (self.texts["latitude"], self.texts["longitude"]))),
         }
 
@@ -58,8 +58,8 @@ class AssetDraft(RecordDraft):
         former = self.other_texts(before) if before else dict.fromkeys(self.others, "")
         values = {
             "name": self.texts["name"],
-            "type": _keyword(self.texts["type"], former["type"]),
-            "status": _keyword(self.texts["status"], former["status"]) or "active",
+            "type": _keyword_of_text(self.texts["type"], former["type"]),
+            "status": _keyword_of_text(self.texts["status"], former["status"]) or "active",
             **self.read_fields(),
         }
         if any(self.texts[axis] != former[axis] for axis in _AXES):
@@ -83,15 +83,19 @@ class AssetDraft(RecordDraft):
         return {"type": "Point", "coordinates": degrees} if len(degrees) == 2 else None
 
 
-def _spaced(keyword: str) -> str:
+def _spaced_keyword(keyword: str) -> str:
     """Return a keyword as the field shows it."""
     return keyword.replace("_", " ").strip()
 
 
-def _keyword(text: str, former: str) -> str:
+def _keyword_of_text(text: str, former: str) -> str:
     """Return the keyword for a text: ``fire_tower`` for "Fire tower".
 
     Args:
         former: the saved keyword, which stays if the field still shows it.
     """
-    return former if _spaced(text) == _spaced(former) else re.sub(r"\s+", "_", text.strip().lower())
+    return (
+        former
+        if _spaced_keyword(text) == _spaced_keyword(former)
+        else re.sub(r"\s+", "_", text.strip().lower())
+    )

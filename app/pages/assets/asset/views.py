@@ -42,7 +42,7 @@ def new_asset(principal: Principal) -> Response:
     draft = AssetDraft.sent(request.args)
     draft.texts["status"] = draft.texts["status"] or "active"
     draft.project = _chosen_project(principal, request.args)
-    return _form(principal, draft)
+    return _asset_form_page(principal, draft)
 
 
 @bp.post("/assets/new")
@@ -56,16 +56,16 @@ def create(principal: Principal) -> Response:
     if not draft.project.id:
         draft.errors["project"] = [draft.project.problem or "Choose the project that it is in."]
     if not draft.values or draft.project.id is None:
-        return _form(principal, draft)
+        return _asset_form_page(principal, draft)
     with draft.refusals(), transaction():
         record = create_asset(principal, draft.project.id, **draft.values)
     if draft.has_problem:
-        return _form(principal, draft)
+        return _asset_form_page(principal, draft)
     message = f"{record['name']} created."
     if request.form.get("then") == "another":
         query = urlencode({"project_id": record["project_id"], "type": record["type"]})
         return redirect_to(f"/assets/new?{query}", f"{message} Add the next one.")
-    return redirect_to(_path(record), message)
+    return redirect_to(_asset_path(record), message)
 
 
 @bp.get(_ONE)
@@ -93,7 +93,7 @@ def asset(principal: Principal, project_id: str, asset_id: str) -> Response:
 def edit_asset(principal: Principal, project_id: str, asset_id: str) -> Response:
     """Edit an asset."""
     record = read_asset(principal.account_id, project_id, asset_id)
-    return _form(principal, AssetDraft.of(record), record)
+    return _asset_form_page(principal, AssetDraft.of(record), record)
 
 
 @bp.post(f"{_ONE}/edit")
@@ -105,7 +105,7 @@ def save(principal: Principal, project_id: str, asset_id: str) -> Response:
     draft = AssetDraft.sent(request.form)
     draft.read(record)
     if not draft.values:
-        return _form(principal, draft, record)
+        return _asset_form_page(principal, draft, record)
     is_unchanged = IfMatch(draft.version or None)
     with draft.refusals(), transaction():
         update_asset(principal, project_id, asset_id, draft.values, is_unchanged)
@@ -113,8 +113,8 @@ def save(principal: Principal, project_id: str, asset_id: str) -> Response:
         record = read_asset(principal.account_id, project_id, asset_id)
         draft.compare(principal.account_id, record)
     if draft.has_problem:
-        return _form(principal, draft, record)
-    return redirect_to(_path(record), "Asset saved.")
+        return _asset_form_page(principal, draft, record)
+    return redirect_to(_asset_path(record), "Asset saved.")
 
 
 @bp.post(f"{_ONE}/status")
@@ -153,11 +153,11 @@ def _chosen_project(principal: Principal, fields: MultiDict[str, str]) -> Projec
     return choose_project(principal.account_id, fields.get("project_id", ""), fields.get("project"))
 
 
-def _path(record: dict[str, Any]) -> str:
+def _asset_path(record: dict[str, Any]) -> str:
     return f"/assets/{record['project_id']}/{record['id']}"
 
 
-def _form(
+def _asset_form_page(
     principal: Principal, draft: AssetDraft, record: dict[str, Any] | None = None
 ) -> Response:
     account_id = principal.account_id

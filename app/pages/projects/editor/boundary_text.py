@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any, Final, NamedTuple
 
-from app.formats.positions import unreadable
+from app.formats.positions import unreadable_geometry
 from app.formats.readers.geometry_text import read_geometry_text
 from app.geometry import Boundary, GeometryInvalid
 from app.geometry.plain_words import plain_message
@@ -59,16 +59,18 @@ def read_boundary_text(text: str) -> Any:
         return None
     written = read_geometry_text(text)
     if written.srid not in _WGS84:
-        raise _invalid("The coordinates must be longitude and latitude in WGS 84 (EPSG:4326).")
+        raise _invalid_geometry(
+            "The coordinates must be longitude and latitude in WGS 84 (EPSG:4326)."
+        )
     value: Any = written.geometry
     if not isinstance(value, dict):
         return value
     if value.get("type") == "FeatureCollection":
-        return _combined(value.get("features"))
+        return _combine_features(value.get("features"))
     return value.get("geometry") if value.get("type") == "Feature" else value
 
 
-def _combined(features: Any) -> Any:
+def _combine_features(features: Any) -> Any:
     listed = features if isinstance(features, list) else []
     geometries = [feature.get("geometry") for feature in listed if isinstance(feature, dict)]
     if len(geometries) == 1:
@@ -82,11 +84,11 @@ def _combined(features: Any) -> Any:
         elif kind == "MultiPolygon" and isinstance(coordinates, list):
             parts += coordinates
         else:
-            raise _invalid("All features must be polygons. Take out the points and lines.")
+            raise _invalid_geometry("All features must be polygons. Take out the points and lines.")
     if not parts:
-        raise _invalid("The FeatureCollection has no features.")
+        raise _invalid_geometry("The FeatureCollection has no features.")
     return {"type": "MultiPolygon", "coordinates": parts}
 
 
-def _invalid(message: str) -> GeometryInvalid:
-    return GeometryInvalid([unreadable(message, "wrong_type")])
+def _invalid_geometry(message: str) -> GeometryInvalid:
+    return GeometryInvalid([unreadable_geometry(message, "wrong_type")])

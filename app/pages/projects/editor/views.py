@@ -41,7 +41,7 @@ def new_project(principal: Principal) -> Response:
         number = request.args.get("feature", 0, int)
         name, geometry = shape_of_feature(principal, import_id, number)
         draft = ProjectDraft({"name": name, "geometry": geometry})
-    return _editor(principal, draft)
+    return _editor_page(principal, draft)
 
 
 @bp.post("/projects/new")
@@ -52,11 +52,11 @@ def create(principal: Principal) -> Response:
     draft = ProjectDraft.sent(request.form)
     draft.read()
     if not draft.values:
-        return _editor(principal, draft)
+        return _editor_page(principal, draft)
     with draft.refusals(_NAMES), transaction():
         record = create_project(principal, may_share_name=True, **draft.values)
     if draft.has_problem:
-        return _editor(principal, draft)
+        return _editor_page(principal, draft)
     return redirect_to(f"/projects/{record['id']}?saved", f"{record['name']} created.")
 
 
@@ -65,7 +65,7 @@ def create(principal: Principal) -> Response:
 def edit_project(principal: Principal, project_id: str) -> Response:
     """Edit a project."""
     record = read_project(principal.account_id, project_id)
-    return _editor(principal, ProjectDraft.of(record), record)
+    return _editor_page(principal, ProjectDraft.of(record), record)
 
 
 @bp.post(_ONE)
@@ -77,7 +77,7 @@ def save(principal: Principal, project_id: str) -> Response:
     draft = ProjectDraft.sent(request.form)
     draft.read(record)
     if not draft.values:
-        return _editor(principal, draft, record)
+        return _editor_page(principal, draft, record)
     compared = compare_boundaries(principal, draft.values, project_id)
     is_unchanged = IfMatch(draft.version or None)
     with draft.refusals(_NAMES), transaction():
@@ -86,7 +86,7 @@ def save(principal: Principal, project_id: str) -> Response:
         record = read_project(principal.account_id, project_id)
         draft.compare(principal.account_id, record)
     if draft.has_problem:
-        return _editor(principal, draft, record)
+        return _editor_page(principal, draft, record)
     return redirect_to(f"/projects/{project_id}?saved", "Project saved.")
 
 
@@ -115,7 +115,7 @@ def check(principal: Principal) -> Response:
     )
 
 
-def _editor(
+def _editor_page(
     principal: Principal, draft: ProjectDraft, record: dict[str, Any] | None = None
 ) -> Response:
     template = "project_editor/form.html" if is_from_script() else "project_editor/editor.html"

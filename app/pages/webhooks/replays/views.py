@@ -36,9 +36,9 @@ def choose(principal: Principal, webhook_id: str) -> Response:
         days = days if days in _PERIODS else EVENT_DAYS
         draft = ReplayDraft.new(overview, days, only_failed=only_failed)
         selection = draft.selection() if only_failed else None
-        return _page(principal, webhook_id, draft, selection, days=days)
+        return _replay_page(principal, webhook_id, draft, selection, days=days)
     draft = ReplayDraft.sent(request.args)
-    return _page(principal, webhook_id, draft, draft.selection())
+    return _replay_page(principal, webhook_id, draft, draft.selection())
 
 
 @bp.post(_PATH)
@@ -48,17 +48,17 @@ def start(principal: Principal, webhook_id: str) -> Response:
     draft = ReplayDraft.sent(request.form)
     selection = draft.selection()
     if selection is None:
-        return _page(principal, webhook_id, draft, None)
+        return _replay_page(principal, webhook_id, draft, None)
     number = 0
     with draft.refusals(), transaction():
         number = start_replay(principal, webhook_id, selection)["replayed"]
     if not number:
-        return _page(principal, webhook_id, draft, selection)
+        return _replay_page(principal, webhook_id, draft, selection)
     events = "1 event is" if number == 1 else f"{number:,} events are"
     return redirect_to(f"/webhooks/{webhook_id}", f"{events} on the way.")
 
 
-def _page(
+def _replay_page(
     principal: Principal,
     webhook_id: str,
     draft: ReplayDraft,

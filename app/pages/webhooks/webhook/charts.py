@@ -37,8 +37,8 @@ def charts_of(account_id: str, webhook_id: str, days: int) -> Charts:
     begin = end - timedelta(days=days)
     count = count_by_day if width == timedelta(days=1) else count_by_hour
     counts = count(account_id, webhook_id, begin - timedelta(hours=1))
-    columns = list(_columns(counts, begin, width, timedelta(days=days) // width))
-    names = [_name(column.begins, width) for column in columns]
+    columns = list(_chart_columns(counts, begin, width, timedelta(days=days) // width))
+    names = [_column_name(column.begins, width) for column in columns]
     succeeded = [column.successes.total() for column in columns]
     failed = [column.failed for column in columns]
     return Charts(
@@ -50,17 +50,25 @@ def charts_of(account_id: str, webhook_id: str, days: int) -> Charts:
         line_chart(
             names,
             [
-                Series("95 of 100 within", "other", [_share(column, _MOST) for column in columns]),
-                Series("Half within", "main", [_share(column, _MEDIAN) for column in columns]),
+                Series(
+                    "95 of 100 within",
+                    "other",
+                    [_milliseconds_of_share(column, _MOST) for column in columns],
+                ),
+                Series(
+                    "Half within",
+                    "main",
+                    [_milliseconds_of_share(column, _MEDIAN) for column in columns],
+                ),
             ],
-            _milliseconds,
+            _milliseconds_text,
         ),
         sum(succeeded),
         sum(failed),
     )
 
 
-def _columns(
+def _chart_columns(
     counts: Iterable[AttemptTotal], begin: datetime, width: timedelta, number: int
 ) -> Iterator[_Column]:
     failed: Counter[int] = Counter()
@@ -76,7 +84,7 @@ def _columns(
         yield _Column(begin + place * width, failed[place], successes[place])
 
 
-def _share(column: _Column, share: float) -> float | None:
+def _milliseconds_of_share(column: _Column, share: float) -> float | None:
     """Return the milliseconds within which a share of the successes was answered; None without
     any."""
     left = share * column.successes.total()
@@ -93,10 +101,10 @@ def _end_of_column(moment: datetime, width: timedelta) -> datetime:
     return midnight + ((moment - midnight) // width + 1) * width
 
 
-def _name(moment: datetime, width: timedelta) -> str:
+def _column_name(moment: datetime, width: timedelta) -> str:
     day = f"{moment:%b} {moment.day}"
     return day if width >= timedelta(days=1) else f"{day}, {moment:%H:%M}"
 
 
-def _milliseconds(value: float) -> str:
+def _milliseconds_text(value: float) -> str:
     return f"{value:,.0f} ms" if value < 1000 else f"{value / 1000:g} s"

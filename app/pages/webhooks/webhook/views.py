@@ -23,7 +23,7 @@ from app.site.pages import PageBlueprint, live_part, page, redirect_to
 from app.site.signed_in import of_account
 from app.values import clock
 from app.values.clock import parse_time
-from app.webhooks.activity import count_waiting, read_overview
+from app.webhooks.activity import count_waiting_deliveries, read_overview
 from app.webhooks.logs import service as logs
 from app.webhooks.logs.listing import list_latest
 from app.webhooks.replays.service import last_replay
@@ -41,12 +41,12 @@ _MOST_COUNTED: Final = 1_000  # deliveries that wait
 def webhook(principal: Principal, webhook_id: str) -> Response:
     """One webhook: its health, its attempts, and its actions."""
     filters = read_filters(request.args)
-    values = _health(principal, webhook_id)
+    values = _health_variables(principal, webhook_id)
     overview = values["webhook"]
     return page(
         "webhook/webhook.html",
-        **values | _log(principal, webhook_id, filters),
-        **_charts(principal, webhook_id, filters),
+        **values | _log_variables(principal, webhook_id, filters),
+        **_charts_variables(principal, webhook_id, filters),
         groups=event_groups(),
         test_event=TEST_EVENT,
         overlaps=OVERLAPS,
@@ -59,7 +59,7 @@ def webhook(principal: Principal, webhook_id: str) -> Response:
 @of_account("admin")
 def health(principal: Principal, webhook_id: str) -> Response:
     """The health, for the script of the page."""
-    return live_part("webhook/health.html", **_health(principal, webhook_id))
+    return live_part("webhook/health.html", **_health_variables(principal, webhook_id))
 
 
 @bp.get(f"{_ONE}/charts")
@@ -68,7 +68,7 @@ def charts(principal: Principal, webhook_id: str) -> Response:
     """The charts, for the script of the page."""
     overview = read_overview(principal.account_id, webhook_id)
     filters = read_filters(request.args)
-    values = _charts(principal, webhook_id, filters)
+    values = _charts_variables(principal, webhook_id, filters)
     return live_part("webhook/charts.html", webhook=overview, filters=filters, **values)
 
 
@@ -77,7 +77,7 @@ def charts(principal: Principal, webhook_id: str) -> Response:
 def log(principal: Principal, webhook_id: str) -> Response:
     """The attempts that the filters leave, for the script of the page."""
     overview = read_overview(principal.account_id, webhook_id)
-    values = _log(principal, webhook_id, read_filters(request.args))
+    values = _log_variables(principal, webhook_id, read_filters(request.args))
     return live_part("webhook/log.html", webhook=overview, **values)
 
 
@@ -144,7 +144,7 @@ def redeliver(principal: Principal, webhook_id: str, log_id: str) -> Response:
     )
 
 
-def _health(principal: Principal, webhook_id: str) -> dict[str, Any]:
+def _health_variables(principal: Principal, webhook_id: str) -> dict[str, Any]:
     """Return the variables of the part with the health."""
     overview = read_overview(principal.account_id, webhook_id)
     failure = failure_of(principal.account_id, overview)
@@ -157,7 +157,7 @@ def _health(principal: Principal, webhook_id: str) -> dict[str, Any]:
         "has_given_up": since is not None and clock.now() - parse_time(since) > RETRIES_LAST,
         "replay": last_replay(principal.account_id, webhook_id),
         "disabled_at": None if since is None else parse_time(since) + DISABLED_AFTER,
-        "waiting": count_waiting(principal.account_id, webhook_id, _MOST_COUNTED),
+        "waiting": count_waiting_deliveries(principal.account_id, webhook_id, _MOST_COUNTED),
         "most_counted": _MOST_COUNTED,
         "tries": ATTEMPTS,
         "tried_at_once": TRIED_AT_ONCE,
@@ -165,7 +165,7 @@ def _health(principal: Principal, webhook_id: str) -> dict[str, Any]:
     }
 
 
-def _charts(principal: Principal, webhook_id: str, filters: LogFilters) -> dict[str, Any]:
+def _charts_variables(principal: Principal, webhook_id: str, filters: LogFilters) -> dict[str, Any]:
     """Return the variables of the part with the charts."""
     return {
         "charts": charts_of(principal.account_id, webhook_id, filters.days),
@@ -173,7 +173,7 @@ def _charts(principal: Principal, webhook_id: str, filters: LogFilters) -> dict[
     }
 
 
-def _log(principal: Principal, webhook_id: str, filters: LogFilters) -> dict[str, Any]:
+def _log_variables(principal: Principal, webhook_id: str, filters: LogFilters) -> dict[str, Any]:
     """Return the variables of the part with the log."""
     listed = list_latest(principal.account_id, webhook_id, filters.query)
     return {
