@@ -5,10 +5,10 @@ SQLite has a trigram index (FTS5) and an R*Tree for each table, PostgreSQL has G
 the owner of its row, so that no search visits rows of other accounts. An index may return rows that
 do not match, but misses none: each returned row is tested exactly.
 
-The form of a statement, and not the planner's estimates, decides which index it uses: a
-``fenced_rows`` is a subquery into which the planner moves no condition from outside. The conditions
-have parameters, so that each kind of statement is built once; ``text_values`` and ``box_values``
-return their values.
+The form of a statement, and not the planner's estimates, decides which index it uses:
+``fenced_rows`` makes a subquery into which the planner moves no condition from outside. The
+conditions have parameters, so that each kind of statement is built once; ``text_values`` and
+``box_values`` return their values.
 """
 
 from __future__ import annotations
@@ -186,8 +186,7 @@ def fenced_rows(
 
 
 def as_stored(table: Table, dialect: str, index: DrivingIndex) -> tuple[Any, ...]:
-    """Return the order for a ``fenced_rows`` whose rows come from neither the text nor the box
-    index.
+    """Return the order for ``fenced_rows`` that come from neither the text nor the box index.
 
     SQLite takes any index that begins with the owner, and would read the table in random order; its
     rows are stored in order of creation. PostgreSQL sorts the row locations by itself.
@@ -220,9 +219,8 @@ def key_among(key: ColumnElement[Any], keys: Select[Any], dialect: str) -> Colum
 
 
 def text_values(needle: str, owner: str, dialect: str) -> dict[str, Any]:
-    """Return the parameters of ``_contains_text``, and of ``indexed_candidates`` from the text
-    index.
-    """
+    """Return the parameters of ``_contains_text`` and, for the text index, of
+    ``indexed_candidates``."""
     folded = searchable_text(needle)
     if len(folded) < _TRIGRAM:
         return {"needle": folded}

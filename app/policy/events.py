@@ -30,8 +30,8 @@ class EventKind:
     """One type of event.
 
     ``fields`` are those of the subject at that time; ``actor`` names the field with the person who
-    did it; ``extra`` names what the caller of ``emit`` must add. With ``by_name``, webhooks get it
-    only if they name it: ``*`` does not include it.
+    did it; ``extra`` names what the caller of ``emit_event`` must add. With ``by_name``, webhooks
+    get it only if they name it: ``*`` does not include it.
     """
 
     meaning: str
