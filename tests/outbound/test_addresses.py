@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from ipaddress import ip_address, ip_network
-from typing import Any
 
 import pytest
 
 from app.outbound import Egress, EgressError, client
-from app.outbound.addresses import Network, is_allowed
+from app.outbound.addresses import is_allowed
 from app.outbound.resolving import resolve_name
 from app.policy.deliveries import FailureReason
 
@@ -183,79 +182,76 @@ METADATA = (
 EVERYTHING = (ip_network("0.0.0.0/0"), ip_network("::/0"))
 
 
-def _outcome(
-    monkeypatch: pytest.MonkeyPatch, host: str, called: list[str] | None = None, **options: Any
-) -> str:
-    """What becomes of a post to a host, short of a connection. ``called`` gets the addresses."""
+class Caller:
+    """Posts to hosts, short of a connection. ``called`` has the addresses of the last one."""
 
-    def connect(addresses: Sequence[object], port: int, attempt: object) -> object:
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.answers: dict[str, Sequence[str]] = {}  # of the name server
+        self.asked: list[str] = []
+        self.called: list[str] = []
+        self.egress = Egress(resolve=self._resolve)
+        monkeypatch.setattr(client, "connect_to_any", self._connect)
+
+    def outcome(self, host: str) -> str:
+        self.called.clear()
+        with pytest.raises(EgressError) as failed:
+            self.egress.post(f"https://{host}/hook", b"{}", {})
+        assert not any(character.isdigit() for character in str(failed.value))
+        return CALLED if failed.value.reason is FailureReason.REFUSED else str(failed.value)
+
+    def _resolve(self, host: str) -> list[str]:
+        self.asked.append(host)
+        if host not in self.answers:
+            raise OSError("no such name")
+        return list(self.answers[host])
+
+    def _connect(self, addresses: Sequence[object], port: int, attempt: object) -> object:
         assert addresses
-        if called is not None:
-            called.extend(map(str, addresses))
+        self.called.extend(map(str, addresses))
         raise EgressError(FailureReason.REFUSED)
 
-    monkeypatch.setattr(client, "connect_to_any", connect)
-    egress = Egress(**options)
-    try:
-        with pytest.raises(EgressError) as failed:
-            egress.post(f"https://{host}/hook", b"{}", {})
-    finally:
-        egress.close()
-    assert not any(character.isdigit() for character in str(failed.value))
-    return CALLED if failed.value.reason is FailureReason.REFUSED else str(failed.value)
+
+@pytest.fixture
+def caller(monkeypatch: pytest.MonkeyPatch) -> Iterator[Caller]:
+    made = Caller(monkeypatch)
+    yield made
+    made.egress.close()
 
 
-def test_hosts_given_as_addresses(
-    monkeypatch: pytest.MonkeyPatch, subtests: pytest.Subtests
-) -> None:
+def test_hosts_given_as_addresses(caller: Caller, subtests: pytest.Subtests) -> None:
+    caller.answers["localhost"] = ["127.0.0.1"]
     for host, outcome in WRITTEN.items():
         with subtests.test(host):
-            assert _outcome(monkeypatch, host) == outcome
+            assert caller.outcome(host) == outcome
+    assert set(caller.asked) == {"localhost"}, "an address is not resolved"
 
 
-def test_hosts_by_the_addresses_of_their_names(
-    monkeypatch: pytest.MonkeyPatch, subtests: pytest.Subtests
-) -> None:
+def test_hosts_by_the_addresses_of_their_names(caller: Caller, subtests: pytest.Subtests) -> None:
     for name, answers in NAMED.items():
         with subtests.test(name):
-            called: list[str] = []
-            found = _outcome(monkeypatch, "hook.example", called, resolve=lambda _, a=answers: a)
-            assert called == [address for address in answers if address in PUBLIC]
-            assert found == (CALLED if called else NO_PUBLIC)
+            caller.answers["hook.example"] = answers
+            outcome = caller.outcome("hook.example")
+            assert caller.called == [address for address in answers if address in PUBLIC]
+            assert outcome == (CALLED if caller.called else NO_PUBLIC)
 
 
-def test_a_name_of_the_network_is_not_told_from_one_that_does_not_exist(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_name_of_the_network_is_not_told_from_one_that_does_not_exist(caller: Caller) -> None:
     """Else a customer could ask which names the operator's own network has."""
-
-    def fail(host: str) -> list[str]:
-        raise OSError("no such name")
-
-    internal = _outcome(monkeypatch, "db.internal", resolve=lambda host: ["10.0.0.1"])
-    assert internal == _outcome(monkeypatch, "db.internal", resolve=fail)
-    assert internal == (
+    caller.answers["db.internal"] = ["10.0.0.1"]
+    assert caller.outcome("db.internal") == caller.outcome("none.internal") == NO_PUBLIC
+    assert NO_PUBLIC == (
         "the host cannot be reached from here: its name does not resolve to a public address"
     )
 
 
-@pytest.mark.parametrize("host", ["bücher.example", "BÜCHER。example", "xn--bcher-kva.example."])
-def test_an_internationalized_name_is_looked_up_in_ascii(
-    monkeypatch: pytest.MonkeyPatch, host: str
-) -> None:
-    asked = []
-
-    def resolve(name: str) -> list[str]:
-        asked.append(name)
-        return ["10.0.0.1"]
-
-    assert _outcome(monkeypatch, host, resolve=resolve) == NO_PUBLIC
-    assert asked == ["xn--bcher-kva.example"]
+def test_an_internationalized_name_is_looked_up_in_ascii(caller: Caller) -> None:
+    for host in ("BÜCHER。example", "xn--bcher-kva.example."):
+        assert caller.outcome(host) == NO_PUBLIC
+    assert caller.asked == ["xn--bcher-kva.example"] * 2
 
 
-@pytest.mark.parametrize(
-    ("network", "address", "is_open"),
-    [
+def test_an_allowed_network_opens_its_addresses(subtests: pytest.Subtests) -> None:
+    for network, address, is_open in [
         ("10.0.0.0/8", "10.1.2.3", True),
         ("10.0.0.0/8", "11.0.0.1", True),
         ("10.0.0.0/8", "172.16.0.1", False),
@@ -273,11 +269,9 @@ def test_an_internationalized_name_is_looked_up_in_ascii(
         ("fd00::/8", "fc00::1", False),
         ("127.0.0.1/32", "127.0.0.1", True),
         ("127.0.0.1/32", "127.0.0.2", False),
-    ],
-)
-def test_an_allowed_network_opens_its_addresses(network: str, address: str, is_open: bool) -> None:
-    allowed: tuple[Network, ...] = (ip_network(network),)
-    assert is_allowed(ip_address(address), allowed) is is_open
+    ]:
+        with subtests.test(f"{address} of {network}"):
+            assert is_allowed(ip_address(address), (ip_network(network),)) is is_open
 
 
 def test_no_network_opens_cloud_metadata(subtests: pytest.Subtests) -> None:
@@ -288,16 +282,9 @@ def test_no_network_opens_cloud_metadata(subtests: pytest.Subtests) -> None:
             assert not is_allowed(ip_address(address), (ip_network(address),))
 
 
-@pytest.mark.parametrize("address", ["2606:2800::5efe:93.184.216.34", "2001:4860:4860::8888"])
-def test_neighboring_addresses_are_public(address: str) -> None:
-    assert is_allowed(ip_address(address))
-
-
-def test_an_address_is_not_resolved(monkeypatch: pytest.MonkeyPatch) -> None:
-    def resolve(host: str) -> list[str]:
-        return ["93.184.216.34"]
-
-    assert _outcome(monkeypatch, "127.0.0.1", resolve=resolve) == SHUT
+def test_neighboring_addresses_are_public() -> None:
+    for address in ("2606:2800::5efe:93.184.216.34", "2001:4860:4860::8888"):
+        assert is_allowed(ip_address(address))
 
 
 def test_all_addresses_of_a_name_are_resolved() -> None:
