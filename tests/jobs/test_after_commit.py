@@ -106,17 +106,6 @@ def test_a_savepoint_that_is_rolled_back_forgets_its_own_signals_alone(called: l
     assert called == ["waking"]
 
 
-def test_a_savepoint_in_one_that_is_rolled_back_is_forgotten(called: list[str]) -> None:
-    savepoint = db.session.begin_nested()
-    with db.session.begin_nested():
-        notify_after_commit(OTHER)
-    savepoint.rollback()
-    with db.session.begin_nested():
-        notify_after_commit(SIGNAL)
-    db.session.commit()
-    assert called == ["waking"]
-
-
 @pytest.mark.both
 def test_a_statement_that_fails_in_a_savepoint_forgets_no_signal_before_it(
     called: list[str],

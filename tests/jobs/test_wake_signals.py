@@ -48,29 +48,10 @@ def queue(client: Redis) -> Queue:
 
 
 def test_one_job_waits_however_often_it_is_notified(client: Redis, queue: Queue) -> None:
-    assert [SIGNAL.notify(client) for _ in range(3)] == [True, False, False]
-    (job,) = queue.jobs
-    assert (job.func_name, job.args, job.timeout) == ("app.test.jobs.drain", [], 77)
-
-
-def test_many_signals_at_once_enqueue_one_job(client: Redis, queue: Queue) -> None:
     with ThreadPoolExecutor(8) as pool:
         assert sum(pool.map(lambda _: SIGNAL.notify(client), range(50))) == 1
-    assert queue.count == 1
-
-
-def test_a_signal_after_the_job_began_enqueues_one_more_behind_it(
-    client: Redis, queue: Queue
-) -> None:
-    SIGNAL.notify(client)
-    (first,) = queue.job_ids
-    queue.pop_job_id()
-    assert not SIGNAL.notify(client)
-    SIGNAL.begin(client)
-    assert SIGNAL.notify(client)
-    assert not SIGNAL.notify(client)
-    (second,) = queue.job_ids
-    assert first != second
+    (job,) = queue.jobs
+    assert (job.func_name, job.args, job.timeout) == ("app.test.jobs.drain", [], 77)
 
 
 def test_a_job_that_waits_for_long_stays_the_only_one(client: Redis, queue: Queue) -> None:
@@ -79,11 +60,6 @@ def test_a_job_that_waits_for_long_stays_the_only_one(client: Redis, queue: Queu
     queue.enqueue("app.other.jobs.work")
     assert not SIGNAL.notify(client)
     assert client.ttl(SIGNAL._queued) > 300
-
-
-def test_a_job_of_another_signal_does_not_count(client: Redis) -> None:
-    WakeSignal("test2", SIGNAL.queue, 1, SIGNAL.job).notify(client)
-    assert SIGNAL.notify(client)
 
 
 def test_a_job_that_was_killed_before_it_began_is_followed_by_another(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 from ipaddress import IPv4Network, ip_address, ip_network
 
 import pytest
@@ -60,13 +59,3 @@ def test_where_any_address_may_be_bound(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(connecting, "_can_bind", lambda address: True)
     assert is_own(ip_address(FIRST))
     assert not is_own(ip_address(OTHERS))
-
-
-def test_is_own_sends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as receiving:
-        receiving.bind((FIRST, 0))
-        monkeypatch.setattr(connecting, "_DISCARD", receiving.getsockname()[1])
-        assert is_own(ip_address(FIRST))
-        receiving.setblocking(False)
-        with pytest.raises(BlockingIOError):
-            receiving.recv(1)

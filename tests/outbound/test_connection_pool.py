@@ -12,7 +12,6 @@ import pytest
 from app.outbound import Egress, connection_pool
 from app.outbound.connection_pool import ConnectionPool
 from app.policy.egress import POOL_IDLE, POOL_LIFE
-from tests.outbound.conftest import MakeReceiver
 from tests.outbound.receivers import Exchange, Receiver, answering, in_turn
 from tests.waiting import PATIENCE
 
@@ -138,17 +137,6 @@ def test_connections_are_kept_with_tls_1_2(egress: Egress, receiver: Receiver) -
     for _ in range(3):
         assert egress.post(receiver.url(), b"", {}).status == 200
     assert receiver.connections == 1
-
-
-def test_hosts_do_not_share(
-    egress: Egress, receiver: Receiver, make_receiver: MakeReceiver
-) -> None:
-    other = make_receiver()
-    for _ in range(2):
-        egress.post(receiver.url(), b"", {})
-        egress.post(receiver.url(host="hook.example"), b"", {})
-        egress.post(other.url(), b"", {})
-    assert (receiver.connections, other.connections) == (2, 1)
 
 
 def _pass(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
