@@ -15,11 +15,11 @@ pytestmark = pytest.mark.trial
 
 @pytest.fixture
 def operator(chrome: Browser, instance: Instance) -> Iterator[Visitor]:
-    made, email = Visitor(chrome, instance), new_email()
-    sign_up(made, email, f"Alder {email}")
+    visitor, email = Visitor(chrome, instance), new_email()
+    sign_up(visitor, email, f"Alder {email}")
     instance.canopy("operator", "add", email)
-    yield made
-    made.leave()
+    yield visitor
+    visitor.leave()
 
 
 def test_a_rejected_form_is_shown(operator: Visitor) -> None:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from importlib import metadata
 from typing import Final
-
-import pytest
 
 from tests.deploy.files import text
 
@@ -29,16 +28,14 @@ def licenses(package: str) -> list[str]:
     return [name.split(" :: ")[-1] for name in classifiers] or [found.get("License", "none")]
 
 
-@pytest.mark.parametrize("package", sorted(set(_NAMES)))
-def test_the_license_of_a_dependency_is_allowed(package: str) -> None:
-    try:
-        named = licenses(package)
-    except metadata.PackageNotFoundError:
-        pytest.skip("for other systems or other versions of Python")
-    assert set(named) <= ALLOWED
+def test_the_licenses_of_the_dependencies_are_allowed() -> None:
+    assert len(_NAMES) > 40
+    for package in _NAMES:
+        # Some are for other systems or other versions of Python.
+        with suppress(metadata.PackageNotFoundError):
+            assert set(licenses(package)) <= ALLOWED, package
 
 
 def test_licenses_are_found() -> None:
     assert licenses("orjson") == ["MPL-2.0", "Apache-2.0", "MIT"]
     assert licenses("anyascii") == ["ISC License (ISCL)"]
-    assert len(_NAMES) > 40

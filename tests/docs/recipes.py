@@ -123,7 +123,7 @@ def followed(page: str, folder: Path) -> Iterator[None]:
     """Make the edits of a recipe in a copy; afterwards, the copy is as it was."""
     former: dict[Path, bytes | None] = {}
     try:
-        for edit in edits(page):
+        for edit in edits(page, folder):
             path = folder / edit.path
             former.setdefault(path, path.read_bytes() if path.exists() else None)
             edit.apply(folder)

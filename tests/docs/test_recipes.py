@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -31,24 +32,37 @@ def test_every_recipe_is_run() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("names", [{"first-change"}, RUN.keys() - {"first-change"}], ids=len)
+def test_recipes_work_as_they_stand(copy: Path, names: set[str]) -> None:
+    """Those of the folder one after the other in one copy."""
+    tests: list[str] = []
+    commands: list[list[str]] = []
+    with ExitStack() as stack:
+        for page in map(RUN.__getitem__, sorted(names)):
+            stack.enter_context(recipes.followed(page, copy))
+            *before, (_, *files) = recipes.commands(page)
+            commands += [command for command in before if command not in commands]
+            written = {edit.path for edit in recipes.edits(page) if "/test_" in edit.path}
+            assert written & {*files}, f"{page.splitlines()[0]} has no test"
+            tests += [file for file in files if file not in tests]
+        for command in commands:
+            recipes.run(command, copy)
+        assert " passed" in recipes.run(["bin/test", *tests], copy)
+
+
+@pytest.mark.trial
 @pytest.mark.parametrize("name", RUN)
-def test_a_recipe_works_as_it_stands(copy: Path, name: str) -> None:
+def test_a_recipe_works_alone(copy: Path, name: str) -> None:
     with recipes.followed(RUN[name], copy):
-        written = [edit.path for edit in recipes.edits(RUN[name]) if "/test_" in edit.path]
         output = [recipes.run(command, copy) for command in recipes.commands(RUN[name])]
-    assert any(path in word for path in written for word in RUN[name].split()), "has no test"
     assert " passed" in output[-1]
 
 
-@pytest.mark.parametrize("name", RUN)
-def test_a_recipe_tells_where_each_block_goes(name: str) -> None:
-    assert list(recipes.unclear(RUN[name])) == []
-
-
-@pytest.mark.parametrize("name", RUN)
-def test_a_recipe_is_short(name: str) -> None:
+def test_a_recipe_is_short_and_tells_where_each_block_goes() -> None:
     fewest, most = WORDS
-    assert fewest <= len(prose(RUN[name]).split()) <= most
+    for name, page in RUN.items():
+        assert list(recipes.unclear(page)) == [], name
+        assert fewest <= len(prose(page).split()) <= most, name
 
 
 def test_a_block_that_is_not_placed_is_seen() -> None:
@@ -56,21 +70,6 @@ def test_a_block_that_is_not_placed_is_seen() -> None:
     assert list(recipes.unclear(page.format("b"))) == []
     assert list(recipes.unclear(page.format("d"))) == ["in a.py, after: d"]
     assert list(recipes.unclear("```python\nc\n```\n")) == ["c"]
-
-
-@pytest.mark.parametrize(
-    ("where", "text"),
-    [
-        ("after", "a\n  b\nx\n"),
-        ("before", "a\nx\n  b\n"),
-        ("instead of", "a\nx\n"),
-        ("", "a\n  b\nx\n"),
-    ],
-)
-def test_text_goes_where_it_is_told(tmp_path: Path, where: str, text: str) -> None:
-    (tmp_path / "a").write_text("a\n  b\n")
-    Edit("a", "x\n", where, "b" if where else "").apply(tmp_path)
-    assert (tmp_path / "a").read_text() == text
 
 
 def test_a_line_that_is_gone_is_seen(tmp_path: Path) -> None:

@@ -88,18 +88,12 @@ PLANTED: dict[str, tuple[str, str, str]] = {
         "counters",
         "projects_active 6 instead of 5",
     ),
-    "a member too few": ("UPDATE account_usage SET members = 0", "counters", "members 0 instead"),
     "another revision": (
         "UPDATE alembic_version SET version_num = '0000'",
         "schema",
         "revision 0000",
     ),
     "no revision": ("DELETE FROM alembic_version", "schema", "no tables"),
-    "an area that drifted": (
-        "UPDATE projects SET area_m2 = area_m2 + 100 WHERE name = 'In parts'",
-        "derived columns",
-        "(area_m2)",
-    ),
     "bounds that drifted": (
         "UPDATE projects SET west = west - 1 WHERE name = 'In parts'",
         "derived columns",
@@ -124,8 +118,13 @@ PLANTED: dict[str, tuple[str, str, str]] = {
 }
 
 
-@pytest.mark.parametrize("kind", ["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)])
-@pytest.mark.parametrize("fault", PLANTED)
+ON_POSTGRESQL = ("a counter too high", "bounds that drifted", "another revision")
+
+
+@pytest.mark.parametrize(
+    ("kind", "fault"),
+    [*(("sqlite", fault) for fault in PLANTED), *(("postgresql", f) for f in ON_POSTGRESQL)],
+)
 def test_a_planted_fault_is_found(make_instance: MakeInstance, kind: str, fault: str) -> None:
     statement, name, words = PLANTED[fault]
     app = make_instance(kind, lasting=name != "schema")
@@ -292,9 +291,3 @@ def test_what_was_skipped_is_one_line(make_instance: MakeInstance) -> None:
     lines = [finding.found for finding in run_checks(down) if finding.check == SKIPPED]
     number = len(OF_VALKEY) - 1
     assert lines == [f"{number} checks were skipped: fix the connection to Valkey first"]
-
-
-def test_a_secret_that_production_needs(make_instance: MakeInstance) -> None:
-    app = make_instance("sqlite")
-    environ = environ_of(app) | {"CANOPY_ENV": "production", "SECRET_KEY": ""}
-    assert "SECRET_KEY must be set" in findings_of(environ)["settings"].found

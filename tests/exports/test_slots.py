@@ -68,10 +68,10 @@ def test_every_failure_gives_it_back(account: Client, monkeypatch: pytest.Monkey
         raise RuntimeError("a defect")
 
     for module, name in (
-        (service, "_source"),
+        (service, "_export_source"),
         (service, "_scan_records"),
         (service, "export_filename"),
-        (compression, "_encode"),
+        (compression, "_encode_body"),
     ):
         with monkeypatch.context() as patched:
             patched.setattr(module, name, fail)

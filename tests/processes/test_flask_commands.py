@@ -18,14 +18,14 @@ import pytest
 from flask import Flask
 
 from app.api.openapi.document import api_description
-from app.db.revisions import newest_revision
+from app.db.extensions import db
+from app.db.migrations import use_flask_migrate
 from app.values.version import VERSION
 from tests.architecture.sources import ROOT
 from tests.make import second_app
 from tests.ports import free_port
+from tests.processes.instances import Marked
 from tests.waiting import wait_for
-
-pytestmark = pytest.mark.slow
 
 BROKEN = "from wsgi import app\napp.add_url_rule('/v1/bees', view_func=lambda: 1 / 0)\n"
 
@@ -36,15 +36,6 @@ def variables(tmp_path: Path) -> dict[str, str]:
     (tmp_path / "broken.py").write_text(BROKEN)
     path = os.pathsep.join((str(ROOT), str(tmp_path)))
     return os.environ | {"INSTANCE_PATH": str(tmp_path / "instance"), "PYTHONPATH": path}
-
-
-def flask(
-    variables: dict[str, str], *words: str, input: str = ""
-) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "flask", "--app", "wsgi", *words]
-    return subprocess.run(
-        command, env=variables, input=input, text=True, capture_output=True, timeout=120
-    )
 
 
 @contextmanager
@@ -71,12 +62,19 @@ def broken(address: str) -> str:
     return caught.value.read().decode()
 
 
+@pytest.mark.slow
 def test_run_says_where_it_is_and_what_is_missing(
-    variables: dict[str, str], tmp_path: Path
+    variables: dict[str, str], tmp_path: Path, marked: Marked
 ) -> None:
-    log = tmp_path / "log"
+    """It starts Valkey too, so that no request waits for it."""
+    log, variables = tmp_path / "log", variables | marked.environment
     with running(variables, log, "CTRL+C to quit") as address:
+        assert len(marked.pids("unixsocket:")) == 1
         assert json.loads(broken(address))["error"]["code"] == "INTERNAL_ERROR"
+        with urllib.request.urlopen(f"{address}/readyz", timeout=60) as response:
+            checks = json.load(response)["checks"]
+        assert checks == {"database": "ok", "worker": "missing"}  # its tables are there
+    wait_for(lambda: not marked.pids())
     said = log.read_text()
     assert f" * Running on {address}\n" in said
     assert " * No worker is running: mails and webhooks wait. Start one: python worker.py\n" in said
@@ -92,37 +90,25 @@ def test_an_error_opens_the_debugger(variables: dict[str, str], tmp_path: Path) 
     assert re.search(r" \* Debugger PIN: \d{3}-\d{3}-\d{3}\n", log.read_text())
 
 
-def test_openapi_is_what_the_service_answers(
-    variables: dict[str, str], tmp_path: Path, app: Flask
-) -> None:
+def test_openapi_is_what_the_service_answers(app: Flask, tmp_path: Path) -> None:
     file = tmp_path / "openapi.json"
-    done = flask(variables, "openapi", "write", str(file))
-    assert done.returncode == 0, done.stderr
-    with second_app(app) as made, made.app_context():
-        shown = api_description("http://127.0.0.1:8000")
+    done = app.test_cli_runner().invoke(args=["openapi", "write", str(file)])
+    assert done.exit_code == 0, done.output
     found = json.loads(file.read_text())
     assert found["info"]["version"] == VERSION
-    assert found["paths"] == json.loads(json.dumps(shown["paths"]))
+    with app.app_context():
+        assert found["paths"] == json.loads(json.dumps(api_description("http://a")["paths"]))
 
 
-def test_limiter_shows_its_configuration(variables: dict[str, str]) -> None:
-    done = flask(variables, "limiter", "config")
-    assert done.returncode == 0, done.stderr
-    assert "RATELIMIT_ENABLED" in done.stdout
+def test_the_shell_has_the_models(app: Flask) -> None:
+    with app.app_context():
+        context = app.make_shell_context()
+    assert (context["Project"].__tablename__, context["db"]) == ("projects", db)
 
 
-def test_the_shell_has_the_models(variables: dict[str, str]) -> None:
-    query = "print(db.session.scalar(db.select(db.func.count(Project.id))), Asset.__tablename__)\n"
-    done = flask(variables, "shell", input=query)
-    assert done.returncode == 0, done.stderr
-    assert "0 assets" in done.stdout
-
-
-def test_db_says_what_it_does(variables: dict[str, str]) -> None:
-    upgraded = flask(variables, "db", "upgrade")
-    assert upgraded.returncode == 0, upgraded.stderr
-    assert re.search(rf"INFO    Running upgrade \d* -> {newest_revision()}, ", upgraded.stderr)
-    checked = flask(variables, "db", "check")
-    assert checked.returncode == 0, checked.stderr
-    assert "No new upgrade operations detected." in checked.stdout
-    assert "UserWarning" not in checked.stderr
+@pytest.mark.slow
+def test_db_finds_nothing_to_upgrade(app: Flask) -> None:
+    with second_app(app) as made:
+        use_flask_migrate(made)
+        done = made.test_cli_runner().invoke(args=["db", "check"])
+    assert done.exit_code == 0, done.output

@@ -13,7 +13,6 @@ from importlib.metadata import version
 from types import SimpleNamespace
 from typing import Any
 
-import pytest
 from gunicorn import http, util
 from gunicorn.config import Config
 from gunicorn.http import errors, parser, unreader, wsgi
@@ -36,55 +35,55 @@ PINNED = {
 }
 
 
-@pytest.mark.parametrize("library", PINNED)
-def test_the_version_is_the_one_that_was_read(library: str) -> None:
-    assert version(library) == PINNED[library]
+def test_the_versions_are_those_that_were_read() -> None:
     requirements = (ROOT / "requirements.in").read_text()
-    assert re.findall(rf"^{library}==(\S+)", requirements, re.MULTILINE) == [PINNED[library]]
+    for library, pinned in PINNED.items():
+        assert version(library) == pinned
+        assert re.findall(rf"^{library}==(\S+)", requirements, re.MULTILINE) == [pinned]
 
 
-@pytest.mark.parametrize(
-    ("function", "signature"),
-    [
-        (base.Worker.init_process, "(self)"),
-        (base.Worker.run, "(self)"),
-        (base.Worker.notify, "(self)"),
-        (base.Worker.handle_exit, "(self, sig, frame)"),
-        (util.close, "(sock)"),
-        (util.write_nonblock, "(sock, data, chunked=False)"),
-        (http.get_parser, "(cfg, source, source_addr, http2_connection=False)"),
-        (parser.Parser.finish_body, "(self, deadline=None, max_bytes=None)"),
-        (unreader.Unreader.take_buffered, "(self)"),
-        (wsgi.create, "(req, sock, client, server, cfg, response_class=None, response_args=())"),
-        (wsgi.Response.start_response, "(self, status, headers, exc_info=None)"),
-        (wsgi.Response.write, "(self, arg)"),
-        (wsgi.Response.close, "(self)"),
-        (wsgi.Response.default_headers, "(self)"),
-        (wsgi.Response.force_close, "(self)"),
-        (wsgi.Response.should_close, "(self)"),
-        (Worker.fork_work_horse, "(self, job, queue)"),
-        (Worker.monitor_work_horse, "(self, job, queue)"),
-        (Worker.main_work_horse, "(self, job, queue)"),
-        (Worker.kill_horse, "(self, sig)"),
-        (Worker.register_birth, "(self)"),
-        (Worker.register_death, "(self)"),
-        (Worker.run_maintenance_tasks, "(self)"),
-        (Worker.prepare_execution, "(self, job)"),
-        (Worker.wait_for_horse, "(self)"),
-        (Worker.heartbeat, "(self, timeout=None, pipeline=None)"),
-        (Worker.set_current_job_working_time, "(self, current_job_working_time, pipeline=None)"),
-        (Worker.maintain_heartbeats, "(self, job)"),
-        (ExecutionRegistry.get_executions, "(self, start=0, end=-1)"),
-        (ExecutionRegistry.get_execution_ids, "(self, start=0, end=-1)"),
-    ],
+SIGNATURES: tuple[tuple[Any, str], ...] = (
+    (base.Worker.init_process, "(self)"),
+    (base.Worker.run, "(self)"),
+    (base.Worker.notify, "(self)"),
+    (base.Worker.handle_exit, "(self, sig, frame)"),
+    (util.close, "(sock)"),
+    (util.write_nonblock, "(sock, data, chunked=False)"),
+    (http.get_parser, "(cfg, source, source_addr, http2_connection=False)"),
+    (parser.Parser.finish_body, "(self, deadline=None, max_bytes=None)"),
+    (unreader.Unreader.take_buffered, "(self)"),
+    (wsgi.create, "(req, sock, client, server, cfg, response_class=None, response_args=())"),
+    (wsgi.Response.start_response, "(self, status, headers, exc_info=None)"),
+    (wsgi.Response.write, "(self, arg)"),
+    (wsgi.Response.close, "(self)"),
+    (wsgi.Response.default_headers, "(self)"),
+    (wsgi.Response.force_close, "(self)"),
+    (wsgi.Response.should_close, "(self)"),
+    (Worker.fork_work_horse, "(self, job, queue)"),
+    (Worker.monitor_work_horse, "(self, job, queue)"),
+    (Worker.main_work_horse, "(self, job, queue)"),
+    (Worker.kill_horse, "(self, sig)"),
+    (Worker.register_birth, "(self)"),
+    (Worker.register_death, "(self)"),
+    (Worker.run_maintenance_tasks, "(self)"),
+    (Worker.prepare_execution, "(self, job)"),
+    (Worker.wait_for_horse, "(self)"),
+    (Worker.heartbeat, "(self, timeout=None, pipeline=None)"),
+    (Worker.set_current_job_working_time, "(self, current_job_working_time, pipeline=None)"),
+    (Worker.maintain_heartbeats, "(self, job)"),
+    (ExecutionRegistry.get_executions, "(self, start=0, end=-1)"),
+    (ExecutionRegistry.get_execution_ids, "(self, start=0, end=-1)"),
 )
-def test_the_methods_have_the_same_parameters(function: Any, signature: str) -> None:
-    parameters = [
-        parameter.replace(annotation=parameter.empty)
-        for parameter in inspect.signature(function).parameters.values()
-    ]
-    shown = str(inspect.Signature(parameters))
-    assert re.sub(r"(sig)=[^,)]+", r"\1", shown) == signature
+
+
+def test_the_methods_have_the_same_parameters() -> None:
+    for function, signature in SIGNATURES:
+        parameters = [
+            parameter.replace(annotation=parameter.empty)
+            for parameter in inspect.signature(function).parameters.values()
+        ]
+        shown = str(inspect.Signature(parameters))
+        assert re.sub(r"(sig)=[^,)]+", r"\1", shown) == signature, function
 
 
 def test_gunicorn_calls_what_is_overridden() -> None:

@@ -49,24 +49,6 @@ def test_the_service(real: Instance, marked: Marked, tmp_path: Path) -> None:
         assert copy.execute("SELECT count(*) FROM projects").fetchone() == (24,)
 
 
-@pytest.mark.slow
-def test_the_web_server_alone(environment: dict[str, str], marked: Marked) -> None:
-    """Flask's own starts Valkey too, so that no request waits for it."""
-    command = ["-m", "flask", "run", "--port", environment["PORT"]]
-    with subprocess.Popen([sys.executable, *command], cwd=ROOT, env=environment) as process:
-        try:
-            port = int(environment["PORT"])
-            wait_for(lambda: told(port, "/healthz"), STARTED)
-            assert len(marked.pids("unixsocket:")) == 1
-            wait_for(lambda: told(port, "/api/health")["checks"]["redis"] == "ok")
-            # its tables are there
-            checks = {"database": "ok", "worker": "missing"}
-            wait_for(lambda: told(port, "/readyz")["checks"] == checks)
-        finally:
-            process.terminate()
-    wait_for(lambda: not marked.pids())
-
-
 def _check_parent(pid: int) -> None:
     """The process that web server and worker are forked from has nothing that they must not share:
     no thread, and no connection."""

@@ -64,17 +64,12 @@ def content(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in files}
 
 
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder as it should be. Tests change the one of ``ready``."""
-    checkout = Checkout(tmp_path_factory.mktemp("made"))
-    checkout.put_browser_code_sources()
-    put_npm(checkout)
-    code, said = bring(checkout)
-    if "npm's registry cannot be used" in said:
-        skip(said)
-    assert code == 0, said
-    return checkout.root / MADE
+@pytest.fixture
+def made() -> Path:
+    """The folder that set-up has made. Tests change the one of ``ready``."""
+    if not (ROOT / MADE / "stamp").exists():
+        skip("set-up could not make the browser code of the pages")
+    return ROOT / MADE
 
 
 @pytest.fixture
@@ -141,7 +136,7 @@ def test_two_at_once_install_once(checkout: Checkout) -> None:
     assert sorted("Done in" in text for text in said) == [False, True]
 
 
-@pytest.mark.slow
+@pytest.mark.trial
 def test_the_cache_of_npm_needs_no_network(checkout: Checkout, made: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         proxy = f"http://127.0.0.1:{silent.getsockname()[1]}/"
@@ -202,7 +197,6 @@ def test_where_npm_is_missing_or_fails_that_of_pypi_does_it(
         shutil.rmtree(checkout.root / MADE)
 
 
-@pytest.mark.slow
 def test_the_sprite_has_every_icon(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(SOURCE))
     symbols = ET.parse(made / "icons.svg").getroot().findall(f"{SVG}symbol")
@@ -212,7 +206,6 @@ def test_the_sprite_has_every_icon(made: Path, monkeypatch: pytest.MonkeyPatch) 
     assert {symbol.get("stroke") for symbol in symbols} == {"currentColor"}
 
 
-@pytest.mark.slow
 def test_nothing_loads_what_is_elsewhere_or_missing(made: Path) -> None:
     for path in made.rglob("*"):
         if path.suffix in (".js", ".css", ".svg"):

@@ -36,7 +36,7 @@ def disk_full(_: str, folder: Path, is_short: bool) -> Report:
             finally:
                 filler.remove()
             freed_at = time.time()
-            time.sleep(AGAIN)
+            time.sleep(1 if is_short else AGAIN)
             wait_for_responses(clients.callers, lambda made: made.status in (200, 201))
         report = clients.check(writes={201, *REFUSALS}, reads={200})
         died = processes - _processes(instance)

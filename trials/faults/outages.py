@@ -312,7 +312,7 @@ def locked(database: str, folder: Path, is_short: bool) -> Report:
     settings = TWO_PROCESSES | ({"DATABASE_TIMEOUT_MS": "500"} if is_short else {})
     locks = []
     with service(database, folder, settings=settings) as running:
-        with traffic(running, accounts=4) as clients:
+        with traffic(running, accounts=2 if is_short else 4) as clients:
             for kind in ("IMMEDIATE", "EXCLUSIVE"):
                 file = str(running.folder / "canopy.sqlite3")
                 command = [sys.executable, "-c", _HOLD, file, kind, "1.5" if is_short else "10"]

@@ -63,7 +63,7 @@ def _cut(folder: Path, code: str, is_short: bool) -> Report:
         customers = [running.customer() for _ in range(4)]
         writers = [EverythingWriter(running, customer) for customer in customers]
         position, files = _begin(running, recorder)
-        end = time.monotonic() + (2 if is_short else 10)
+        end = time.monotonic() + (1 if is_short else 10)
         threads = [threading.Thread(target=writer.run, args=(end,)) for writer in writers]
         for thread in threads:
             thread.start()

@@ -73,7 +73,7 @@ def test_the_credential_of_a_deleted_account_is_refused(
     client: Client, monkeypatch: pytest.MonkeyPatch, method: str, path: str, body: Any
 ) -> None:
     change = partial(_delete_account, client.account_id)
-    _meanwhile(monkeypatch, client.app, guard, "authenticate", change)
+    _meanwhile(monkeypatch, client.app, guard, "authenticate_header", change)
     response = getattr(client, method.lower())(path, **({"json": body} if body else {}))
     assert response.status_code == 401, response.text
     assert "has just been deleted" in response.json["error"]["message"]

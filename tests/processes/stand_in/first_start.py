@@ -5,5 +5,5 @@ from __future__ import annotations
 from config import Settings
 
 
-def welcome(settings: Settings, *, empty: bool) -> str:
+def welcome_text(settings: Settings, *, empty: bool) -> str:
     return f"Canopy runs at {settings.public_url}, empty={empty}"

@@ -7,7 +7,6 @@ import itertools
 import json
 import socket
 import time
-from base64 import b64encode
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -76,7 +75,7 @@ def send(server: SmallServer, length: int, sender: str = "", lines: str = "") ->
     return client
 
 
-@pytest.mark.parametrize(("threads", "most"), [(8, 1 + EXPENSIVE_WAITING), (4, 3), (2, 1)])
+@pytest.mark.parametrize(("threads", "most"), [(8, 1 + EXPENSIVE_WAITING), (2, 1)])
 @pytest.mark.slow
 def test_large_requests_beyond_a_few_are_refused_at_once(
     tmp_path: Path, threads: int, most: int
@@ -107,18 +106,6 @@ def test_large_requests_beyond_a_few_are_refused_at_once(
 
 
 @pytest.mark.slow
-def test_small_requests_have_all_threads(tmp_path: Path) -> None:
-    with (
-        small_server(tmp_path / "small", WORKING) as server,
-        send(server, 1_000) as first,
-        send(server, 1_000) as second,
-    ):
-        wait_for(lambda: begun(server) == 2)
-        (server.folder / "over").touch()
-        assert (receive(first).status, receive(second).status) == (200, 200)
-
-
-@pytest.mark.slow
 def test_one_sender_leaves_a_thread_to_others(tmp_path: Path) -> None:
     with (
         small_server(tmp_path / "senders", WORKING, "--threads=4") as server,
@@ -134,57 +121,6 @@ def test_one_sender_leaves_a_thread_to_others(tmp_path: Path) -> None:
             wait_for(lambda: begun(server) == len(working))
         (server.folder / "over").touch()
         assert [receive(client).status for client in working] == [200, 200, 200]
-
-
-@pytest.mark.slow
-def test_many_small_requests_of_one_sender_leave_a_thread_to_others(tmp_path: Path) -> None:
-    with (
-        small_server(tmp_path / "many", WORKING, "--threads=4") as server,
-        ExitStack() as stack,
-    ):
-        working = [stack.enter_context(send(server, 10, "a")) for _ in range(6)]
-        wait_for(lambda: begun(server) == 3)
-        working.append(stack.enter_context(send(server, 10, "b")))
-        wait_for(lambda: begun(server) == 4)
-        (server.folder / "over").touch()
-        assert [receive(client).status for client in working] == [200] * 7
-        assert begun(server) == 7
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "lines",
-    [
-        "Authorization: Bearer {a}\r\nCookie: x={number}\r\n",
-        "X-Api-Key: {a}\r\n",
-        "Cookie: canopy_session={a}\r\n",
-        "Authorization: Basic {basic}\r\n",
-        "Cookie: canopy_session=made-up-{number}\r\n",
-        "Authorization: Bearer {unknown}\r\n",
-    ],
-)
-def test_neither_more_keys_nor_made_up_ones_are_more_senders(tmp_path: Path, lines: str) -> None:
-    with (
-        small_server(tmp_path / "keys", WORKING, "--threads=4") as server,
-        ExitStack() as stack,
-    ):
-        working = []
-        for number in range(6):
-            own = token("a", number % 3)
-            values = {
-                "a": own,
-                "basic": b64encode(f"any:{own}".encode()).decode(),
-                "unknown": token("nobody", number),
-                "number": number,
-            }
-            head = lines.format(**values)
-            working.append(stack.enter_context(send(server, 10, "a", head)))
-        wait_for(lambda: begun(server) == 3)
-        working.append(stack.enter_context(send(server, 10, "b")))
-        wait_for(lambda: begun(server) == 4)
-        assert (server.folder / "begun").read_text() == "aaab"
-        (server.folder / "over").touch()
-        assert [receive(client).status for client in working] == [200] * 7
 
 
 @pytest.mark.slow

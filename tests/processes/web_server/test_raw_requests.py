@@ -19,6 +19,8 @@ import pytest
 from app.http.middleware import SECURITY_HEADERS
 from config import ROOT
 
+pytestmark = pytest.mark.slow
+
 SECRET = "canopy_key_not_for_the_log"
 
 Ask = Callable[[bytes], list["Answer"]]
@@ -123,8 +125,9 @@ MALFORMED = {
 }
 
 
-@pytest.mark.parametrize(("sent", "status"), MALFORMED.values(), ids=MALFORMED.keys())
-def test_a_malformed_request_is_refused_in_the_envelope(ask: Ask, sent: bytes, status: int) -> None:
+@pytest.mark.parametrize("name", MALFORMED)
+def test_a_malformed_request_is_refused_in_the_envelope(ask: Ask, name: str) -> None:
+    sent, status = MALFORMED[name]
     (answer,) = ask(sent)
     assert answer.status == status
     assert answer.headers["Content-Type"] == "application/json"
@@ -137,12 +140,12 @@ def test_a_malformed_request_is_refused_in_the_envelope(ask: Ask, sent: bytes, s
     assert answer.body["meta"] == {"request_id": answer.headers["X-Request-Id"]}
 
 
-@pytest.mark.parametrize("target", ["/healthz", "/v1/projects", "/nothing"])
-def test_an_answer_does_not_name_the_web_server(ask: Ask, target: str) -> None:
-    (answer,) = ask(request(target))
-    assert not {"Server", "X-Powered-By", "Via"} & answer.headers.keys()
-    assert answer.headers.items() >= dict(SECURITY_HEADERS).items()
-    assert "gunicorn" not in str(answer).lower()
+def test_an_answer_does_not_name_the_web_server(ask: Ask) -> None:
+    for target in ("/healthz", "/v1/projects", "/nothing"):
+        (answer,) = ask(request(target))
+        assert not {"Server", "X-Powered-By", "Via"} & answer.headers.keys()
+        assert answer.headers.items() >= dict(SECURITY_HEADERS).items()
+        assert "gunicorn" not in str(answer).lower()
 
 
 @pytest.mark.parametrize(
@@ -164,14 +167,14 @@ def test_http_1_0_needs_no_host(ask: Ask) -> None:
     assert answer.status == 200
 
 
-@pytest.mark.parametrize("target", ["//v1/projects", "/v1//projects", "///healthz", "//"])
-def test_two_slashes_are_not_one(ask: Ask, target: str) -> None:
-    (answer,) = ask(request(target))
-    assert (answer.status, answer.body["error"]["code"]) == (404, "NOT_FOUND")
+def test_two_slashes_are_not_one(ask: Ask) -> None:
+    for target in ("//v1/projects", "/v1//projects", "///healthz", "//"):
+        (answer,) = ask(request(target))
+        assert (answer.status, answer.body["error"]["code"]) == (404, "NOT_FOUND")
 
 
 def test_a_limit_is_named(ask: Ask) -> None:
-    (answer,) = ask(request("/" + "a" * 9000))
+    (answer,) = ask(MALFORMED["an address that is too long"][0])
     assert "8,190 bytes" in answer.body["error"]["message"]
 
 
@@ -187,19 +190,15 @@ def test_what_was_sent_is_not_logged(ask: Ask, folder: Path) -> None:
     assert SECRET not in logged
 
 
-@pytest.mark.parametrize(
-    "chunks", ["zz\r\n{}\r\n0\r\n\r\n", "2\r\n{}too long\r\n0\r\n\r\n", "5\r\n{}"]
-)
-def test_a_body_with_broken_chunks_is_the_clients_fault(ask: Ask, chunks: str) -> None:
+def test_a_body_with_broken_chunks_is_the_clients_fault(ask: Ask) -> None:
     fields = ["Transfer-Encoding: chunked", "Content-Type: application/json"]
-    (answer,) = ask(request("/v1/projects", *fields, method="POST", body=chunks))
-    assert answer.status == 400
-    assert answer.body["error"]["code"] == "VALIDATION_ERROR"
+    for chunks in ("zz\r\n{}\r\n0\r\n\r\n", "2\r\n{}too long\r\n0\r\n\r\n", "5\r\n{}"):
+        (answer,) = ask(request("/v1/projects", *fields, method="POST", body=chunks))
+        assert (answer.status, answer.body["error"]["code"]) == (400, "VALIDATION_ERROR")
 
 
-@pytest.mark.parametrize("coding", ["gzip, chunked", "deflate, chunked"])
-def test_a_compressed_transfer_is_refused(ask: Ask, coding: str) -> None:
-    fields = [f"Transfer-Encoding: {coding}", "Content-Type: application/json"]
+def test_a_compressed_transfer_is_refused(ask: Ask) -> None:
+    fields = ["Transfer-Encoding: gzip, chunked", "Content-Type: application/json"]
     chunks = "2\r\n{}\r\n0\r\n\r\n"
     (answer,) = ask(request("/v1/projects", *fields, method="POST", body=chunks))
     assert answer.status == 415

@@ -187,7 +187,7 @@ def read_by_gunicorn(data: bytes) -> bool | None:
 def test_gunicorn_finds_the_same_end() -> None:
     chance = random.Random()
     found = dict.fromkeys(RequestProgress, 0)
-    for _ in range(20_000):
+    for _ in range(5_000):
         data = made_up(chance)
         cuts = sorted(chance.sample(range(1, len(data)), min(len(data) - 1, chance.randrange(4))))
         progress, _ = progress_of(data, *cuts)
@@ -199,7 +199,7 @@ def test_gunicorn_finds_the_same_end() -> None:
             assert read is not True, data  # no client waits in vain
         else:
             assert read is not True or b"gzip" in data.lower(), data
-    assert all(found[each] > 100 for each in list(RequestProgress)[:3])
+    assert all(found[each] > 25 for each in list(RequestProgress)[:3])
 
 
 # What is kept
@@ -214,7 +214,7 @@ def buffer(kept_in: Storage) -> RequestBuffer:
 
 
 @pytest.mark.parametrize("memory", [0, 100_000, 10_000_000])
-@pytest.mark.parametrize("size", [0, 5, SMALL - 100, SMALL, 3_000_000])
+@pytest.mark.parametrize("size", [5, SMALL, 3_000_000])
 def test_what_was_added_comes_out(size: int, memory: int, tmp_path: Path) -> None:
     data = POST + b"Content-Length: %d\r\n\r\n" % size + random.randbytes(size)
     kept = buffer(storage(tmp_path, memory))

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from types import SimpleNamespace
 
 import pytest
 
 from app.processes.web_server import senders
-from app.processes.web_server.senders import SendersTurns
+from app.processes.web_server.senders import SendersTurns, sender_of
+from app.security import tokens
+from app.security.callers import note_account
+from app.security.tokens import hash_token
 
 
 class Connection:
@@ -33,6 +37,29 @@ def after_expensive(threads: int, names: str) -> SendersTurns:
         turns.add(Connection(name, is_expensive=True))
         turns.remove(turns.take())
     return turns
+
+
+def test_a_sender_is_an_account_whatever_key_it_uses_or_else_an_address() -> None:
+    keys = [f"{tokens.API_KEY}{number}".ljust(len(tokens.API_KEY) + 38, "0") for number in range(3)]
+    for key in keys[:2]:
+        note_account(hash_token(key), "acct_a")
+    heads = {
+        "Authorization: Bearer {}\r\nCookie: x=1": "acct_a",
+        "X-Api-Key: {}": "acct_a",
+        "Cookie: canopy_session={}": "acct_a",
+        "Cookie: canopy_session=made-up": "192.0.2.1",
+    }
+    for lines, sender in heads.items():
+        for key in keys[:2]:
+            head = f"GET / HTTP/1.1\r\n{lines.format(key)}\r\n".encode()
+            assert sender_of(head, "192.0.2.1", 0) == sender, lines
+    basic = b"\r\nAuthorization: Basic " + b64encode(f"any:{keys[0]}".encode()) + b"\r\n"
+    assert sender_of(basic, "192.0.2.1", 0) == "acct_a"
+    unknown = f"\r\nX-Forwarded-For: 192.0.2.7\r\nX-Api-Key: {keys[2]}\r\n".encode()
+    assert [sender_of(unknown, "192.0.2.1", proxies) for proxies in (0, 1)] == [
+        "192.0.2.1",
+        "192.0.2.7",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,7 @@ def failing(start_response):
 IMPATIENT = f"""
 {APPLICATION}
 arriving_requests.REQUEST_TIMEOUT = 1.0
-response_buffer.SEND_TIMEOUT = 1.5
+response_buffer.SEND_TIMEOUT = 0.5
 """
 
 ASKED_FOR_LARGE = b"GET /large HTTP/1.1\r\nHost: a\r\n\r\n"
@@ -57,16 +57,8 @@ def server(scratch: Path) -> Iterator[SmallServer]:
 @pytest.fixture(scope="module")
 def impatient_server(scratch: Path) -> Iterator[SmallServer]:
     """One that does not wait for long."""
-    with small_server(scratch / "impatient", IMPATIENT, "--keep-alive=2") as running:
+    with small_server(scratch / "impatient", IMPATIENT, "--keep-alive=1") as running:
         yield running
-
-
-@pytest.mark.slow
-def test_connections_that_say_nothing_hold_nobody(server: SmallServer) -> None:
-    with ExitStack() as silent:
-        for _ in range(30):
-            silent.enter_context(server.connect())
-        server.check_answers()
 
 
 def test_connections_that_are_not_closed_hold_nobody(server: SmallServer) -> None:
@@ -103,9 +95,9 @@ def test_clients_that_do_not_read_are_closed(impatient_server: SmallServer) -> N
 
 
 def _is_cut_short(server: SmallServer, request: bytes, size: int) -> bool:
-    """Whether a client that does not read for 3 seconds gets less; or for longer, where the server
+    """Whether a client that does not read for 2 seconds gets less; or for longer, where the server
     is slow to notice."""
-    for seconds in (3, 15, 45):
+    for seconds in (2, 15, 45):
         with _deaf(server) as client:
             client.sendall(request)
             time.sleep(seconds)
@@ -121,7 +113,7 @@ def test_a_client_that_reads_slowly_gets_all_of_an_answer_and_can_go_on(
     with server.connect() as client:
         for _ in range(2):
             client.sendall(ASKED_FOR_LARGE)
-            time.sleep(1.5)
+            time.sleep(0.5)
             assert receive(client).body == b"x" * LARGE
         client.sendall(ASKED)
         assert receive(client).body == b"x"
@@ -155,7 +147,7 @@ def test_what_is_too_large_to_be_kept_waits_for_its_client(
     endless = b"GET /endless HTTP/1.0\r\nHost: a\r\n\r\n"
     with server.connect() as reader:
         reader.sendall(endless)
-        time.sleep(1)
+        time.sleep(0.3)
         assert _received(reader) > 10 * LARGE
     assert _is_cut_short(impatient_server, endless, 10 * LARGE)
     impatient_server.check_answers()
@@ -235,16 +227,9 @@ def _received(client: socket.socket) -> int:
     return received
 
 
-def test_who_reads_gets_all_of_a_large_answer(server: SmallServer) -> None:
-    with server.connect() as client:
-        client.sendall(LAST_LARGE)
-        assert _received(client) > LARGE
-
-
 BEGUN = {
     "a head": b"GET / HTTP/1.1\r\nHost: a\r\n",
     "a body": b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n1234",
-    "chunks": b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n9\r\n1234",
 }
 
 

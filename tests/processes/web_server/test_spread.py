@@ -146,11 +146,3 @@ def test_the_process_that_follows_a_dead_one_gets_its_share(serve: Serve) -> Non
             return False
 
     wait_for(are_even)
-
-
-@pytest.mark.slow
-def test_the_connections_of_a_single_process_stay(serve: Serve) -> None:
-    clients = serve(1)
-    for _ in range(50):
-        clients.ask()
-    assert clients.closed == 0
