@@ -31,7 +31,7 @@ from app.policy.conflicts import CONFLICTS
 from app.policy.deprecations import DEPRECATIONS
 from app.policy.events import EVENTS, EventKind
 from app.policy.metrics import METRICS
-from app.policy.permissions import INCLUDES, PERMISSIONS, PROFILE, ROLES, SCOPES
+from app.policy.permissions import INCLUDES, PERMISSIONS, PROFILE, ROLES
 from app.policy.plans import PLANS, Plan
 from app.policy.rate_limits import (
     AREAS,
@@ -46,7 +46,6 @@ from app.policy.rate_limits import (
 from app.site.pages import PageBlueprint
 from app.values.clock import describe_duration
 from config import ROOT, load_settings, setting_docs
-from docs.access import cell
 
 FOLDER: Final = Path(__file__).parent
 COMMAND: Final = ".venv/bin/python -m docs.generate"
@@ -96,16 +95,9 @@ _REQUEST_LIMITS: Final = {
     "PER_PAGE_DEFAULT": "records per page without `per_page`",
     "PER_PAGE_MAX": "largest `per_page`",
     "PAGE_MAX": "largest `page`",
-    "PROJECT_STATUSES": "values of a project's `status`",
-    "BOUNDARY_SOURCES": "values of a boundary's `source`",
-    "PROJECT_SORTS": "values of `sort` for projects",
-    "ASSET_SORTS": "values of `sort` for assets",
     "LIST_IDS": "`ids` in one request for a list",
-    "ACCOUNT_TYPES": "values of an account's `type`",
     "VOCABULARY_LENGTH": "characters of an asset's `type` and `status`",
     "VOCABULARY_PATTERN": "pattern of an asset's `type` and `status`",
-    "ASSET_TYPES": "documented values of an asset's `type`; other values are accepted too",
-    "ASSET_STATUSES": "documented values of an asset's `status`; other values are accepted too",
     "RESERVED_SLUGS": "reserved slugs: whatever has such a name gets one that ends in `-2`",
     "IDEMPOTENCY_KEY_LENGTH": "characters of an `Idempotency-Key`",
     "IDEMPOTENCY_HOURS": "hours that the response to an `Idempotency-Key` is stored",
@@ -126,8 +118,16 @@ _REQUEST_LIMITS: Final = {
 }
 
 
-# Those that only the service itself works with: app/policy/request_limits.py says what they are.
+# The values of a field, which the description of the API has; and what only the service itself
+# works with: app/policy/request_limits.py says what it is.
 _INNER: Final = {
+    "PROJECT_STATUSES",
+    "BOUNDARY_SOURCES",
+    "PROJECT_SORTS",
+    "ASSET_SORTS",
+    "ACCOUNT_TYPES",
+    "ASSET_TYPES",
+    "ASSET_STATUSES",
     "VALIDATION_SECONDS",
     "OVERLAY_SECONDS",
     "OVERLAY_LOCKED_SECONDS",
@@ -185,10 +185,6 @@ def permissions() -> str:
 def roles() -> str:
     rows = [[f"`{name}`", _codes(sorted(held))] for name, held in ROLES.items()]
     return table(["Role", "Permissions"], rows)
-
-
-def scopes() -> str:
-    return table(["Scope", "Allows"], ([f"`{name}`", opens] for name, opens in SCOPES.items()))
 
 
 def plans() -> str:
@@ -253,8 +249,11 @@ def _family(name: str) -> str:
 
 
 def audit_actions() -> str:
-    rows = ([f"`{name}`", words.format("…")] for name, words in audit.ACTIONS.items())
-    return table(["Action", "Somebody …"], rows)
+    """The actions in a row for each first word."""
+    return table(
+        ["Of", "Actions"],
+        _grouped((f"`{name.partition('.')[0]}`", f"`{name}`") for name in audit.ACTIONS),
+    )
 
 
 def request_limits_table() -> str:
@@ -303,18 +302,6 @@ def operations() -> str:
             (_NEEDS.get(needs, f"`{needs}`"), _address(rule)) for rule, needs in _operations()
         ),
     )
-
-
-def access() -> str:
-    """Roles, credentials and the operations that they open."""
-    cells = (
-        (
-            " | ".join(", ".join(cell(rule.rule, needs, role)) or "–" for role in ROLES),
-            _address(rule),
-        )
-        for rule, needs in _operations()
-    )
-    return table([*(f"`{role}`" for role in ROLES), "Operations"], _grouped(cells))
 
 
 def _operations() -> Iterator[tuple[Rule, str]]:
@@ -382,7 +369,6 @@ TABLES: Final[dict[str, Callable[[], str]]] = {
     "account-export-files": account_export_files,
     "permissions": permissions,
     "roles": roles,
-    "scopes": scopes,
     "plans": plans,
     "tiers": tiers,
     "forms": forms,
@@ -393,7 +379,6 @@ TABLES: Final[dict[str, Callable[[], str]]] = {
     "settings": settings,
     "metrics": metrics,
     "operations": operations,
-    "access": access,
     "open-routes": open_routes,
     "conflicts": conflicts,
     "geometry-problems": geometry_problems,

@@ -114,7 +114,7 @@ def email() -> str:
     return new_email()
 
 
-@pytest.fixture(params=DATABASES)
+@pytest.fixture
 def empty_app(request: pytest.FixtureRequest, tmp_path: Path, valkey_url: str) -> Iterator[Flask]:
     """The application on a database of its own, without tables, for Flask-Migrate's functions."""
     environ = {"REDIS_URL": valkey_url}

@@ -138,12 +138,14 @@ def _seed_of_commit() -> int:
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """A test runs on SQLite and, with ``--slow``, on PostgreSQL if it is marked ``both``."""
-    if "app" in metafunc.fixturenames:
+    for fixture, scope in (("app", "session"), ("empty_app", None)):
+        if fixture not in metafunc.fixturenames:
+            continue
         is_on_both = metafunc.config.option.slow and metafunc.definition.get_closest_marker("both")
         names = templates.DATABASES if is_on_both else templates.DATABASES[:1]
         if asked := metafunc.config.option.database:
             names = (asked,)
-        metafunc.parametrize("app", names, indirect=True, scope="session")
+        metafunc.parametrize(fixture, names, indirect=True, scope=scope)
 
 
 def pytest_make_parametrize_id(val: object) -> str | None:

@@ -43,7 +43,7 @@ from app.values import clock
 from app.values.ids import is_id
 from app.values.strict_json import loads
 from app.webhooks.logs.filters import LogQuery
-from app.webhooks.logs.listing import list_logs
+from app.webhooks.logs.listing import list_delivery_logs
 from app.webhooks.service import (
     create_webhook,
     delete_webhook,
@@ -269,7 +269,9 @@ def _watch_test(
         send_test(principal, webhook_id)
     deadline = time.monotonic() + _TEST_SECONDS
     while not stop.wait(0.5):
-        attempts, _ = list_logs(principal.account_id, webhook_id, LogQuery(event_type=TEST_EVENT))
+        attempts, _ = list_delivery_logs(
+            principal.account_id, webhook_id, LogQuery(event_type=TEST_EVENT)
+        )
         queries.release_connection()
         if attempts or time.monotonic() > deadline:
             _explain_failure(

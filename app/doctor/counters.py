@@ -67,7 +67,7 @@ def wrong_counters(connection: Connection) -> Iterator[WrongCounters]:
             yield WrongCounters(account_id, stored.get(account_id), counts)
 
 
-def wrong_histories(connection: Connection) -> Iterator[WrongCounters]:
+def wrong_history_counters(connection: Connection) -> Iterator[WrongCounters]:
     """Compare the history bytes of all accounts with their rows, in the current transaction. All
     rows are read, which may take minutes."""
     accounts = select_of_all_accounts(Account.id, func.coalesce(_USAGE.c.history_bytes, 0))
@@ -89,7 +89,9 @@ def correct_counters(url: URL, in_transaction: Transaction) -> list[WrongCounter
     counter.
     """
     with open_snapshot(url) as connection:
-        wrong = _merge_by_account(chain(wrong_counters(connection), wrong_histories(connection)))
+        wrong = _merge_by_account(
+            chain(wrong_counters(connection), wrong_history_counters(connection))
+        )
     for account_id, stored, actual in wrong:
         with in_transaction():
             if stored is None:

@@ -17,7 +17,7 @@ from app.formats.writers.formats import STREAMED
 def export_response(export: Export) -> Response:
     """Stream the file of an export."""
     app = current_app._get_current_object()  # type: ignore[attr-defined]
-    check = _client_check(export)
+    check = _check_that_client_waits(export)
 
     def write(at_once: bool) -> ExportedFile:
         return service.write_export(export, app, check, at_once=at_once)
@@ -28,7 +28,7 @@ def export_response(export: Export) -> Response:
     return stream_file(export.account_id, write, export.media_type, name)
 
 
-def _client_check(export: Export) -> Callable[[int], None]:
+def _check_that_client_waits(export: Export) -> Callable[[int], None]:
     """Return a check that ends the writing of a whole file when its client has gone. A streamed
     file needs none: sending fails."""
     check = client_check()

@@ -17,11 +17,11 @@ from app.imports.leases import (
     NEW_WORK,
     LeasedImport,
     LeaseLost,
-    has_waiting,
+    has_waiting_imports,
     lease_next,
     pause_import,
 )
-from app.imports.uploads import delete_old_copies, has_copies
+from app.imports.uploads import delete_old_upload_copies, has_copies
 from app.jobs import shutdown
 from app.jobs.registry import Job
 from app.jobs.valkey import valkey
@@ -39,7 +39,7 @@ def run_imports() -> int:
     While one step takes long, a second thread gives brief turns to other accounts.
     """
     valkey().attempt(NEW_WORK.begin)
-    delete_old_copies()
+    delete_old_upload_copies()
     end, steps = time.monotonic() + RUN_SECONDS, 0
     while number := _run_until(end):
         steps += number
@@ -115,7 +115,7 @@ JOBS: Final = (
         run_imports,
         every_seconds=EVERY_SECONDS,
         signal=NEW_WORK,
-        is_due=lambda: has_waiting() or has_copies(),
+        is_due=lambda: has_waiting_imports() or has_copies(),
     ),
     Job(delete_imports, every_seconds=300),
 )

@@ -98,7 +98,7 @@ def do_others_wait(account_id: str) -> bool:
     return has_rows(_waiting_imports().where(Import.account_id != account_id))
 
 
-def has_waiting() -> bool:
+def has_waiting_imports() -> bool:
     """True if an import waits for its turn."""
     return has_rows(_waiting_imports())
 

@@ -27,7 +27,7 @@ from app.imports.listing import may_see, replaceable_import
 from app.imports.preview import affordable_layers
 from app.imports.questions import required_question
 from app.imports.record import not_found
-from app.imports.uploads import delete_upload, plain_filename
+from app.imports.uploads import delete_upload, upload_filename
 from app.jobs.after_commit import notify_after_commit
 from app.models import Import
 from app.policy.imports import GEOMETRY_COLUMNS
@@ -83,7 +83,7 @@ def create_import(
         source=_SOURCES.get(principal.kind, "api"),
         user_id=principal.user_id,
         user_email=principal.user_email,
-        filename=plain_filename(filename),
+        filename=upload_filename(filename),
         upload_id=upload_id,
         status="reading",
         layers=[],
@@ -115,7 +115,7 @@ def change_import(principal: Principal, import_id: str, choices: Mapping[str, An
     import_ = lock_import(principal, import_id)
     if choices.keys() == {"left_out"}:
         return _leave_out(principal, import_, choices)
-    choices = _with_kind(principal, import_, choices)
+    choices = _with_import_kind(principal, import_, choices)
     check_choices(choices.get("kind", import_.kind), choices)
     check_left_out(import_, choices)
     if import_.status not in ("ready", "failed"):
@@ -153,7 +153,7 @@ def _leave_out(principal: Principal, import_: Import, choices: Mapping[str, Any]
     return import_
 
 
-def _with_kind(
+def _with_import_kind(
     principal: Principal, import_: Import, choices: Mapping[str, Any]
 ) -> Mapping[str, Any]:
     """Complete choices of ``kind``, ``project_id`` or ``points_as_plots``.

@@ -94,7 +94,7 @@ def _add_piece(account_id: str, upload_id: str, number: int, data: bytes) -> Non
     insert_row(ImportFile, row)
 
 
-def plain_filename(path: str) -> str:
+def upload_filename(path: str) -> str:
     """The last part of a path, without control characters."""
     name = re.split(r"[/\\]", path)[-1]
     return "".join(char for char in name if unicodedata.category(char) != "Cc") or "file"
@@ -127,7 +127,7 @@ def delete_upload(import_: Import) -> None:
     import_.upload_id = None
 
 
-def delete_old_copies() -> None:
+def delete_old_upload_copies() -> None:
     """Delete copies that killed workers have left on this host."""
     for path in _uploads_folder().glob("*"):
         with suppress(FileNotFoundError):  # another worker has deleted it

@@ -29,7 +29,7 @@ def job_queue(connection: Redis, name: str = GENERAL) -> Queue:
     return Queue(name, connection=connection, serializer=JSONSerializer)
 
 
-def count_waiting(client: Redis, name: str) -> tuple[int, float]:
+def count_waiting_jobs(client: Redis, name: str) -> tuple[int, float]:
     """Return the number of jobs in a queue, and the age of the first in seconds. Raises RedisError
     or OSError."""
     queue = job_queue(client, name)

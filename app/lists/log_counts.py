@@ -39,7 +39,7 @@ _Key = tuple[Any, ...]  # the owner of the log, and the values of the filters or
 _cache: dict[_Key, CachedCount] = {}
 
 
-def count_entries(log: Log, values: dict[str, Any]) -> int:
+def count_log_entries(log: Log, values: dict[str, Any]) -> int:
     """The number of entries.
 
     Args:

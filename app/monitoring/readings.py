@@ -28,7 +28,7 @@ from app.audit.log.listing import last_done_at
 from app.db.column_types import Timestamp
 from app.db.engines import is_outage
 from app.db.queries import reading_connection
-from app.jobs.queue import QUEUES, count_waiting
+from app.jobs.queue import QUEUES, count_waiting_jobs
 from app.jobs.registry import job_names
 from app.jobs.shared_metrics import Counts, cumulative_histogram, read_counts
 from app.jobs.valkey import valkey
@@ -132,7 +132,7 @@ def _read_valkey(client: Redis) -> tuple[Samples, list[RunningPart], dict[str, C
     """Return samples, the running parts and the shared metrics. Raises RedisError or OSError."""
     parts, workers = running_parts(client), count_workers(client)
     numbers = Counter(part.name for part in parts)
-    waiting = {queue: count_waiting(client, queue) for queue in QUEUES}
+    waiting = {queue: count_waiting_jobs(client, queue) for queue in QUEUES}
     samples: Samples = {
         "canopy_processes": {(name,): numbers[name] for name in _PARTS},
         "canopy_workers": {(queue,): number for queue, number in workers.items()},

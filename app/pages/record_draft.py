@@ -12,7 +12,7 @@ from app.pages.editable_fields import field_text, read_field
 from app.pages.metadata import Row, metadata_line, metadata_rows, read_metadata, sent_metadata
 from app.pages.recent_changes import last_change
 from app.policy.fields import Field
-from app.site.forms import Draft, sent_texts
+from app.site.forms import Draft, form_texts
 from app.values.strict_json import dumps
 
 _SHOWN: Final = 200  # characters of a difference
@@ -61,7 +61,7 @@ class RecordDraft(Draft):
     @classmethod
     def sent(cls, form: MultiDict[str, str]) -> Self:
         """Return the form as it was sent. A URL can have some of its fields."""
-        texts = sent_texts(form, (*cls.others, *(field.name for field in cls.fields)))
+        texts = form_texts(form, (*cls.others, *(field.name for field in cls.fields)))
         stripped = {name: text.strip() for name, text in texts.items()}
         return cls(stripped, sent_metadata(form), form.get("version", ""))
 

@@ -107,13 +107,13 @@ def sent_draft(schema: ma.Schema) -> Draft:
 
     Blank texts count as missing.
     """
-    draft = Draft(sent_texts(request.form, schema.load_fields))
+    draft = Draft(form_texts(request.form, schema.load_fields))
     if request.method == "POST":
         draft.load(schema, {name: text for name, text in draft.texts.items() if text.strip()})
     return draft
 
 
-def sent_texts(
+def form_texts(
     form: MultiDict[str, str], names: Iterable[str], lists: Iterable[str] = ()
 ) -> dict[str, Any]:
     """Return texts by field, with line feeds as line breaks.

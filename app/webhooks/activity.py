@@ -67,7 +67,7 @@ class AttemptTotal(NamedTuple):
     number: int
 
 
-def count_waiting(account_id: str, webhook_id: str, limit: int) -> int:
+def count_waiting_deliveries(account_id: str, webhook_id: str, limit: int) -> int:
     """Return the number of deliveries to a webhook that wait for a retry, at most ``limit``."""
     values = {"account_id": account_id, "webhook_id": webhook_id, "moment": clock.now()}
     return len(_WAITING.tuples(**values, limit=limit))

@@ -10,14 +10,13 @@ from pathlib import Path
 
 from tests.browser.account_scenes import account_scenes
 from tests.browser.chromium import chromium
-from tests.browser.conftest import running_instance
+from tests.browser.conftest import DESKTOP, PHONE, running_instance
 from tests.browser.connection_scenes import connection_scenes
 from tests.browser.guide_scenes import guide_scenes
 from tests.browser.operator_scenes import operator_scenes
 from tests.browser.scenes import scenes
 from tests.browser.second_factor_scenes import second_factor_scenes
 from tests.browser.single_sign_on_scenes import single_sign_on_scenes, sso_instance
-from tests.browser.test_appearance import DESKTOP, PHONE
 
 
 def main(folder: Path) -> None:

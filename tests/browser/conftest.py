@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import itertools
+import json
 import os
 import re
 import subprocess
@@ -14,13 +15,19 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from email.message import EmailMessage
+from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import pytest
+from flask import Flask
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, expect
 
-from config import ROOT
+from app.db.connections import close_all
+from app.factory import create_core
+from config import ROOT, load_settings
 from tests.browser.chromium import NoBrowser, chromium
+from tests.cli.conftest import runner
 from tests.mail.servers import Inbox, smtp_server
 from tests.make import new_email
 from tests.make.apps import CHEAP_PASSWORDS
@@ -32,6 +39,8 @@ from tests.ports import free_port
 from tests.waiting import PATIENCE, wait_for
 
 START_SECONDS = 120
+DESKTOP = {"width": 1280, "height": 800}
+PHONE = {"width": 360, "height": 740}
 expect.set_options(timeout=1000 * PATIENCE)
 _addresses = itertools.count(13 << 24 | 1)  # 13.0.0.1
 
@@ -45,14 +54,18 @@ class Instance:
     environment: dict[str, str]
     inbox: Inbox
     authority: Authority  # of the receivers that it trusts, on this machine
+    cors_port: int  # of pages on this machine that may call its API
 
-    def canopy(self, *arguments: str) -> str:
-        """What a command of the command line prints."""
-        command = [sys.executable, "-P", "-m", "app.cli", *arguments]
-        done = subprocess.run(
-            command, env=self.environment, cwd=ROOT, text=True, capture_output=True, check=True
-        )
-        return done.stdout
+    @cached_property
+    def core(self) -> Flask:
+        """What commands run in, on its database."""
+        return create_core(load_settings(self.environment))
+
+    def canopy(self, *arguments: str) -> Any:
+        """The record that a command of the command line prints."""
+        result = runner(self.core)(*arguments, "--json")
+        assert result.exit_code == 0, result.output
+        return json.loads(result.output)
 
     def mail_to(self, address: str, number: int = 1) -> EmailMessage:
         """The mail to an address that came as number so many; waits for the worker to send it."""
@@ -77,7 +90,7 @@ def instance(scratch: Path) -> Iterator[Instance]:
 def running_instance(scratch: Path, port: int | None = None, **settings: str) -> Iterator[Instance]:
     """An instance with a database of its own, behind a proxy that says who comes: each visitor has
     an address of their own."""
-    folder, port = scratch / "browsed", port or free_port()
+    folder, port, cors_port = scratch / "browsed", port or free_port(), free_port()
     (own := scratch / "authority").mkdir(exist_ok=True)
     authority = make_authority(own)
     with smtp_server() as (inbox, mail_port):
@@ -90,6 +103,7 @@ def running_instance(scratch: Path, port: int | None = None, **settings: str) ->
             "MAIL_URL": f"smtp://127.0.0.1:{mail_port}",
             "TRUSTED_PROXIES": "1",
             "WEB_WORKERS": "1",
+            "CORS_ORIGINS": f"http://127.0.0.1:{cors_port}",
             "WEBHOOK_ALLOWED_NETWORKS": "127.0.0.0/8",
             "WEBHOOK_CA_BUNDLE": str(authority.ca_path),
             **settings,
@@ -98,11 +112,16 @@ def running_instance(scratch: Path, port: int | None = None, **settings: str) ->
         serving = subprocess.Popen(
             command, env=environment, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
-        made = Instance(f"http://127.0.0.1:{port}", folder, environment, inbox, authority)
+        made = Instance(
+            f"http://127.0.0.1:{port}", folder, environment, inbox, authority, cors_port
+        )
         try:
             _wait(made, serving)
             yield made
         finally:
+            if "core" in vars(made):
+                with made.core.app_context():
+                    close_all()
             serving.terminate()
             serving.wait(PATIENCE)
 
@@ -217,13 +236,38 @@ class Visitor:
         return self.page.url.removeprefix(self.instance.url)
 
 
+class Owner(Visitor):
+    """The owner of a new account, on its first steps, with scripts turned on."""
+
+    def __init__(self, chrome: Browser, instance: Instance, **options: object) -> None:
+        super().__init__(chrome, instance, **{"viewport": DESKTOP} | options)
+        self.email = new_email()
+        account = instance.canopy(
+            "account", "create", "--name", "Hazel Woods", "--plan", "enterprise",
+            "--owner-email", self.email, "--owner-password", PASSWORD,
+        )  # fmt: skip
+        self.key: str = account["api_key"]
+        self.slug: str = account["slug"]
+        self.go("/login")
+        self.fill(email=self.email, password=PASSWORD)
+        self.press("Sign in")
+        assert self.path == "/welcome"
+        self.move()
+
+    def post(self, path: str, **body: object) -> dict[str, Any]:
+        """Make something through the API. Returns its record."""
+        headers = {"Authorization": f"Bearer {self.key}"}
+        response = self.context.request.post(self.instance.url + path, headers=headers, data=body)
+        assert response.status == 201, response.text()
+        record: dict[str, Any] = response.json()["data"]
+        return record
+
+
 @pytest.fixture
-def forester(chrome: Browser, instance: Instance) -> Iterator[Visitor]:
-    """Somebody who has just signed up, with an account of their own, and scripts turned on."""
-    made = Visitor(chrome, instance, viewport={"width": 1280, "height": 800})
-    sign_up(made, new_email())
-    yield made
-    made.leave()
+def forester(chrome: Browser, instance: Instance) -> Iterator[Owner]:
+    owner = Owner(chrome, instance)
+    yield owner
+    owner.leave()
 
 
 def sign_up(visitor: Visitor, email: str, account: str = "Hazel Woods") -> None:

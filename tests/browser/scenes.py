@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlencode
@@ -87,12 +86,12 @@ def _invitation(
     visitor: Visitor, other: Visitor, slug: str, email: str
 ) -> Iterator[tuple[str, Visitor]]:
     instance = visitor.instance
-    made = instance.canopy(
-        "key", "create", "--account", slug, "--name", "test", "--permission", "admin", "--json"
-    )
+    key = instance.canopy(
+        "key", "create", "--account", slug, "--name", "test", "--permission", "admin"
+    )["key"]
     visitor.context.request.post(
         f"{instance.url}/v1/account/members/invite",
-        headers={"Authorization": f"Bearer {json.loads(made)['key']}"},
+        headers={"Authorization": f"Bearer {key}"},
         data={"email": email, "role": "viewer"},
     )
     link = instance.link_to(email)
@@ -119,13 +118,12 @@ def _invitation(
 
 def _application(visitor: Visitor, slug: str) -> Iterator[tuple[str, Visitor]]:
     back = f"{visitor.instance.url}/docs"  # any page that there is
-    made = visitor.instance.canopy(
+    record = visitor.instance.canopy(
         "oauth-app", "create", "--account", slug, "--name", "Map of Woods", "--redirect-uri",
-        back, "--scope", "profile", "--scope", "projects:read",
-        "--scope", "offline_access", "--json",
+        back, "--scope", "profile", "--scope", "projects:read", "--scope", "offline_access",
     )  # fmt: skip
     parameters = {
-        "client_id": json.loads(made)["client_id"],
+        "client_id": record["client_id"],
         "redirect_uri": back,
         "response_type": "code",
         "scope": "profile projects:read offline_access",

@@ -7,18 +7,16 @@ import json
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import Visitor
-from tests.browser.forest_scenes import create
+from tests.browser.conftest import Owner, Visitor
 from tests.make.geometry import square
 
 pytestmark = pytest.mark.slow
 
 
-def test_a_changed_boundary_is_found_and_seen(forester: Visitor) -> None:
-    path = create(forester, name="Hazel dell", geometry=json.dumps(square()))
-    page = forester.go(f"{path}/edit")
-    if not page.locator("#geometry").is_visible():
-        page.locator(".as-text summary").click()
+def test_a_changed_boundary_is_found_and_seen(forester: Owner) -> None:
+    project = forester.post("/v1/projects", name="Hazel dell", geometry=square())
+    page = forester.go(f"/projects/{project['id']}/edit")
+    page.locator(".as-text summary").click()
     page.locator("#geometry").fill(json.dumps(square(10.02)))
     page.locator("#save").click()
     page.wait_for_url("**/projects/proj_*")
@@ -48,8 +46,8 @@ def test_a_changed_boundary_is_found_and_seen(forester: Visitor) -> None:
 
 
 @pytest.mark.trial
-def test_without_scripts_it_opens_too(visitor: Visitor, forester: Visitor) -> None:
-    create(forester, name="Hazel dell", geometry=json.dumps(square()))
+def test_without_scripts_it_opens_too(visitor: Visitor, forester: Owner) -> None:
+    forester.post("/v1/projects", name="Hazel dell", geometry=square())
     visitor.context.add_cookies(
         [each for each in forester.context.cookies() if "url" not in each]  # type: ignore[misc]
     )

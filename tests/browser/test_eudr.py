@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from playwright.sync_api import expect
 
-from tests.browser.conftest import Visitor
-from tests.browser.forest_scenes import create
+from tests.browser.conftest import Owner
+from tests.make.geometry import square
 
 # Two corners that become one at six decimals, so that the outline touches itself there.
-PINCHED = (
-    "POLYGON ((-2 6, -1.998 6, -1.998 6.002, -1.99900001 6.0010000, -2 6.002, "
-    "-2 6.0011, -1.99900004 6.0010000, -2 6.0009, -2 6))"
-)
+PINCHED = [
+    [-2, 6], [-1.998, 6], [-1.998, 6.002], [-1.99900001, 6.001], [-2, 6.002],
+    [-2, 6.0011], [-1.99900004, 6.001], [-2, 6.0009], [-2, 6],
+]  # fmt: skip
 
 
-def test_a_fault_is_on_the_map_and_a_producer_is_set(forester: Visitor) -> None:
-    create(forester, name="Pinched", geometry=PINCHED)
-    create(forester, name="Beside the pinched", geometry="POLYGON ((-3 6, -3 7, -2.9 7, -3 6))")
+def test_a_fault_is_on_the_map_and_a_producer_is_set(forester: Owner) -> None:
+    pinched = {"type": "Polygon", "coordinates": [PINCHED]}
+    forester.post("/v1/projects", name="Pinched", geometry=pinched)
+    forester.post("/v1/projects", name="Beside the pinched", geometry=square(-3, 6))
     page = forester.go("/eudr?search=pinched")
     group = page.locator("#breaks_at_six_decimals")
     expect(group.locator("path.fault")).to_have_count(1)

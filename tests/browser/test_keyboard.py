@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 from urllib.parse import urlencode
 
 import pytest
@@ -78,12 +77,12 @@ def test_every_flow_by_keyboard(visitor: Visitor, instance: Instance) -> None:
     assert visitor.page.get_by_role("status").inner_text() == "Name saved."
 
     back = f"{instance.url}/docs"
-    made = instance.canopy(
+    record = instance.canopy(
         "oauth-app", "create", "--account", slug, "--name", "Map of Woods", "--redirect-uri", back,
-        "--scope", "profile", "--json",
+        "--scope", "profile",
     )  # fmt: skip
     parameters = {
-        "client_id": json.loads(made)["client_id"],
+        "client_id": record["client_id"],
         "redirect_uri": back,
         "scope": "profile",
     }

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.browser.conftest import Instance, Visitor, sign_up
+from tests.browser.conftest import Instance, Owner, Visitor
 from tests.browser.test_keyboard import press, reach, write
 from tests.make import new_email
 
@@ -53,8 +53,7 @@ def save_times(visitor: Visitor) -> str:
 
 
 def test_times_in_the_zone_that_was_chosen(chrome: Browser, instance: Instance) -> None:
-    visitor = Visitor(chrome, instance, timezone_id="Asia/Tokyo", locale="de-DE")
-    sign_up(visitor, new_email())
+    visitor = Owner(chrome, instance, timezone_id="Asia/Tokyo", locale="de-DE")
     page = visitor.go("/profile")
     offer = page.locator("#zone-offer")
     expect(offer).to_contain_text("Your browser is in Asia/Tokyo.")

@@ -7,19 +7,17 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.browser.conftest import Instance, Visitor, sign_up
-from tests.make import new_email
+from tests.browser.conftest import Instance, Owner, Visitor
 
 pytestmark = pytest.mark.trial
 
 
 @pytest.fixture
 def operator(chrome: Browser, instance: Instance) -> Iterator[Visitor]:
-    made, email = Visitor(chrome, instance), new_email()
-    sign_up(made, email, f"Alder {email}")
-    instance.canopy("operator", "add", email)
-    yield made
-    made.leave()
+    owner = Owner(chrome, instance)
+    instance.canopy("operator", "add", owner.email)
+    yield owner
+    owner.leave()
 
 
 def test_a_rejected_form_is_shown(operator: Visitor) -> None:

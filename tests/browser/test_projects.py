@@ -8,8 +8,8 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import Visitor
-from tests.browser.forest_scenes import create, press_until, settle
+from tests.browser.conftest import Owner, Visitor
+from tests.browser.forest_scenes import press_until, settle
 from tests.make.geometry import square
 from tests.waiting import wait_for
 
@@ -109,8 +109,8 @@ def test_a_fault_is_marked_where_it_is_and_mended(forester: Visitor) -> None:
 
 
 @pytest.mark.trial
-def test_a_conflict_is_shown_with_the_difference(forester: Visitor) -> None:
-    path = create(forester, name="Disputed", geometry=json.dumps(square()))
+def test_a_conflict_is_shown_with_the_difference(forester: Owner) -> None:
+    path = f"/projects/{forester.post('/v1/projects', name='Disputed', geometry=square())['id']}"
     page = forester.go(f"{path}/edit")
     settle(forester)
     other = forester.context.new_page()
@@ -131,25 +131,6 @@ def test_a_conflict_is_shown_with_the_difference(forester: Visitor) -> None:
     forester.press("Save")
     page.wait_for_url(f"**{path}")
     assert forester.heading == "Mine"
-
-
-@pytest.mark.trial
-def test_the_history_shows_a_difference_and_restores(forester: Visitor) -> None:
-    path = create(forester, name="Moved", geometry=json.dumps(square()))
-    page = forester.go(f"{path}/edit")
-    settle(forester)
-    page.locator(".as-text summary").click()
-    page.locator("#geometry").fill(json.dumps(square(size=0.2)))
-    page.locator("#geometry").blur()
-    forester.press("Save")
-    page.wait_for_url(f"**{path}")
-    before = page.locator(".big").inner_text()
-    page.get_by_role("button", name="Show the difference").click()
-    expect(page.locator("#difference-note")).to_contain_text("+")
-    page.get_by_role("button", name="Restore…").click()
-    page.get_by_role("button", name="Restore", exact=True).click()
-    expect(page.locator("[role=status]").first).to_have_text("Boundary restored.")
-    assert page.locator(".big").inner_text() != before
 
 
 @pytest.mark.trial
@@ -232,9 +213,9 @@ def test_a_map_goes_to_countries_and_coordinates(forester: Visitor) -> None:
 
 
 @pytest.mark.slow
-def test_the_list_follows_the_map_and_the_map_the_list(forester: Visitor) -> None:
-    create(forester, name="West", geometry=json.dumps(square(10, 50)))
-    create(forester, name="East", geometry=json.dumps(square(12, 50)))
+def test_the_list_follows_the_map_and_the_map_the_list(forester: Owner) -> None:
+    forester.post("/v1/projects", name="West", geometry=square(10, 50))
+    forester.post("/v1/projects", name="East", geometry=square(12, 50))
     page = forester.go("/projects")
     settle(forester)
     rows = page.locator(".project-list li")
@@ -262,8 +243,8 @@ def test_the_list_follows_the_map_and_the_map_the_list(forester: Visitor) -> Non
 
 
 @pytest.mark.trial
-def test_a_shape_is_hovered_clicked_and_opened(forester: Visitor) -> None:
-    path = create(forester, name="Only one", geometry=json.dumps(square()))
+def test_a_shape_is_hovered_clicked_and_opened(forester: Owner) -> None:
+    path = f"/projects/{forester.post('/v1/projects', name='Only one', geometry=square())['id']}"
     page = forester.go("/projects")
     settle(forester)
     box = page.locator("#map").bounding_box()

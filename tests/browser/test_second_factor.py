@@ -84,23 +84,3 @@ def test_passkeys(visitor: Visitor, instance: Instance, chrome: Browser) -> None
     sign_in(forester, email)
     assert forester.path == "/welcome"
     forester.leave()
-
-
-@pytest.mark.trial
-def test_a_browser_without_passkeys_says_so(
-    visitor: Visitor, instance: Instance, chrome: Browser
-) -> None:
-    email = new_email()
-    sign_up(visitor, email)
-    forester = at_localhost(chrome, instance)
-    forester.context.add_init_script("delete window.PublicKeyCredential")
-    sign_in(forester, email)
-    forester.go(OWN)
-    forester.press("Add a passkey")
-    expect(forester.page.locator("[data-passkey-problem]")).to_contain_text(
-        "does not support passkeys"
-    )
-    expect(forester.page.locator("form[data-passkey] button")).to_be_disabled()
-    forester.leave()
-    visitor.go(OWN)
-    assert "cannot create passkeys for an IP address" in text_of(visitor)

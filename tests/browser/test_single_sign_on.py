@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser
 
-from tests.browser.conftest import Instance, Visitor
+from tests.browser.conftest import DESKTOP, PHONE, Instance, Visitor
 from tests.browser.oauth.chains import PRIVATE, addresses_of, allow, redirect_chains
-from tests.browser.oauth.woods import BACK, make_woods, operator
+from tests.browser.oauth.woods import BACK, make_woods
 from tests.browser.single_sign_on_scenes import (
     LINK,
     arrive,
@@ -19,7 +19,7 @@ from tests.browser.single_sign_on_scenes import (
     single_sign_on_scenes,
     sso_instance,
 )
-from tests.browser.test_appearance import DESKTOP, PHONE, faults_of
+from tests.browser.test_appearance import faults_of
 from tests.people.single_sign_on.real_provider import claims
 
 
@@ -31,6 +31,12 @@ def instance(scratch: Path) -> Iterator[Instance]:
 
 @pytest.mark.slow
 def test_signing_up_out_and_in(visitor: Visitor) -> None:
+    visitor.go("/login")
+    visitor.page.get_by_role("link", name=LINK).click()
+    visitor.press("Cancel")
+    assert visitor.heading == "You were not signed in"
+    visitor.page.get_by_role("link", name="Back to sign-in").click()
+    assert visitor.heading == "Sign in"
     person = claims()
     arrive(visitor, person)
     assert visitor.heading == "Finish signing up"
@@ -45,25 +51,15 @@ def test_signing_up_out_and_in(visitor: Visitor) -> None:
 
 
 @pytest.mark.slow
-def test_cancelling_leads_back(visitor: Visitor) -> None:
-    visitor.go("/login")
-    visitor.page.get_by_role("link", name=LINK).click()
-    visitor.press("Cancel")
-    assert visitor.heading == "You were not signed in"
-    visitor.page.get_by_role("link", name="Back to sign-in").click()
-    assert visitor.heading == "Sign in"
-
-
-@pytest.mark.slow
 def test_it_leads_on_to_an_application_if_consent_is_remembered(
     visitor: Visitor, instance: Instance, subtests: pytest.Subtests
 ) -> None:
     """Right after linking, and later."""
-    with operator(instance.environment) as operate, redirect_chains() as chains:
-        woods = make_woods(instance, operate)
+    with redirect_chains() as chains:
+        woods = make_woods(instance)
         application = woods.register("Map", "projects:read", uris=(BACK, PRIVATE))
         addresses = addresses_of(instance, application, chains)
-        woods.ask(visitor, addresses["one hop"])
+        woods.ask(visitor, addresses["three hops"])
         allow(visitor, addresses, chains)
         for name, chain in chains.items():
             with subtests.test(name):

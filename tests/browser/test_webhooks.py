@@ -7,11 +7,7 @@ import json
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.browser.conftest import Instance, Visitor, sign_up
-from tests.browser.forest_scenes import create
-from tests.browser.test_forest_keyboard import write
-from tests.browser.test_keyboard import press, push, reach
-from tests.make import new_email
+from tests.browser.conftest import Instance, Owner
 from tests.outbound.receivers import Receiver, answering
 
 pytestmark = pytest.mark.slow
@@ -23,7 +19,7 @@ def _sent(receiver: Receiver) -> list[str]:
     return [json.loads(request.body)["type"] for request in receiver.requests]
 
 
-def test_a_failure_is_found_and_made_good(forester: Visitor, receiver: Receiver) -> None:
+def test_a_failure_is_found_and_made_good(forester: Owner, receiver: Receiver) -> None:
     receiver.answer = answering(500)
     page = forester.go("/webhooks")
     page.get_by_role("link", name="Create a webhook").click()
@@ -34,7 +30,7 @@ def test_a_failure_is_found_and_made_good(forester: Visitor, receiver: Receiver)
     health, results = page.locator("#health"), page.locator(".result")
     expect(results).to_have_count(1, timeout=SECONDS)
     expect(health).to_contain_text("Your receiver answered 500", timeout=SECONDS)
-    create(forester, name="Hazel dell")
+    forester.post("/v1/projects", name="Hazel dell")
 
     forester.go("/webhooks")
     expect(page.get_by_text("failing", exact=True)).to_be_visible()
@@ -72,8 +68,7 @@ def test_a_failure_is_found_and_made_good(forester: Visitor, receiver: Receiver)
 
 @pytest.mark.trial
 def test_times_are_typed_in_the_zone_of_the_reader(chrome: Browser, instance: Instance) -> None:
-    visitor = Visitor(chrome, instance, timezone_id="Asia/Kolkata", locale="de-DE")
-    sign_up(visitor, new_email())
+    visitor = Owner(chrome, instance, timezone_id="Asia/Kolkata", locale="de-DE")
     page = visitor.go("/webhooks/new")
     visitor.fill(url="https://hooks.example.org/")
     visitor.press("Create webhook")
@@ -83,36 +78,3 @@ def test_times_are_typed_in_the_zone_of_the_reader(chrome: Browser, instance: In
     assert "since=2026-01-30T20%3A45%3A00Z" in page.url
     assert page.get_by_label("From", exact=True).input_value() == "2026-01-31T02:15"
     visitor.leave()
-
-
-@pytest.mark.trial
-def test_a_webhook_by_keyboard_alone(forester: Visitor, receiver: Receiver) -> None:
-    create(forester, name="Hazel dell")
-    page = forester.go("/webhooks")
-    press(forester, "Create a webhook")
-    write(forester, "URL", receiver.url(host="127.0.0.1"))
-    press(forester, "Create webhook")
-    expect(page.locator("#secret")).to_contain_text("whsec_")
-    press(forester, "Done")
-    press(forester, "Send a test")
-    expect(page.locator(".result")).to_have_count(1, timeout=SECONDS)
-    reach(forester, "200")
-    page.keyboard.press("Enter")
-    expect(page.locator("h1")).to_have_text("webhook.test")
-    push(forester, "Redeliver…")
-    press(forester, "Redeliver")
-    expect(page.locator(".result")).to_have_count(2, timeout=SECONDS)
-    push(forester, "More")
-    press(forester, "Send events again…")
-    press(forester, "Count events")
-    press(forester, "Send 1 event")  # from before the webhook existed
-    expect(page.locator("#health")).to_contain_text(": 1 tried. The log", timeout=SECONDS)
-    push(forester, "More")
-    push(forester, "Rotate the secret…")
-    press(forester, "Make a new secret")
-    expect(page.locator("#secret")).to_contain_text("whsec_")
-    press(forester, "Done")
-    push(forester, "More")
-    push(forester, "Delete…")
-    push(forester, "Delete")
-    expect(page.get_by_text("Webhook deleted.")).to_be_visible()

@@ -49,7 +49,6 @@ def _calls(*calls: Any) -> Step:
 
 REFUSED = {
     "closes": (closes, CLOSED),
-    "closes in the head": (sends(b"HTTP/1.1 200"), CLOSED),
     "closes in the body": (sends(HEAD + b"Content-Length: 9\r\n\r\n{"), CLOSED),
     "closes in a chunk": (sends(CHUNKED + b"f\r\n{"), CLOSED),
     "is no HTTP": (sends(b"SSH-2.0-OpenSSH_9.6\r\n"), NO_HTTP),
@@ -58,13 +57,10 @@ REFUSED = {
     "500 of 50 MB": (floods(FIFTY_MB.replace(b"200 OK", b"500 No"), b"x" * 9999), "status 500"),
     "429": (answers(b"{}", "429 Too Many Requests", "Retry-After: 1"), "status 429"),
     "401": (answers(b'{"error": "bad key"}', "401 Unauthorized"), "status 401"),
-    "404": (answers(b"<html>", "404 Not Found"), "status 404"),
     "204": (sends(b"HTTP/1.1 204 No Content\r\n\r\n"), "status 204"),
-    "201": (answers(b"{}", "201 Created"), "status 201"),
     "101": (sends(b"HTTP/1.1 101 Switching Protocols\r\n\r\n"), "status 101"),
     "html": (answers(b"<html>Hello</html>", "200 OK", "Content-Type: text/html"), "malformed"),
     "nothing": (answers(b""), "malformed"),
-    "half": (answers(b'{"choices": [{"mess'), "malformed"),
     "no UTF-8": (answers(b'{"choices": [{"message": {"content": "\xff"}}]}'), "malformed"),
     "a lone surrogate": (
         answers(b'{"choices": [{"message": {"content": "\\ud800"}}]}'),
@@ -72,24 +68,18 @@ REFUSED = {
     ),
     "deep": (answers(b"[" * 400_000), "malformed"),
     "null": (answers(b"null"), "malformed"),
-    "a list": (answers(b"[1]"), "malformed"),
     "a text": (answers(b'"choices"'), "malformed"),
     "an error": (answers(b'{"error": {"message": "x"}}'), "malformed"),
-    "choices of null": (answers(b'{"choices": null}'), "malformed"),
     "no choices": (_choices(), "malformed"),
     "a choice of null": (_choices(None), "malformed"),
     "no message": (_choices({"index": 0}), "malformed"),
-    "a message of text": (_choices({"message": "Yes."}), "malformed"),
     "a number": (gives({"content": 5}), "malformed"),
     "parts": (gives({"content": [{"type": "text", "text": "Yes."}]}), "malformed"),
     "calls that are no list": (gives({"content": None, "tool_calls": {"a": 1}}), "malformed"),
     "a call of null": (_calls(None), "malformed"),
-    "a call without function": (_calls({"id": "a"}), "malformed"),
     "a call without name": (_calls({"function": {"arguments": "{}"}}), "malformed"),
-    "a name of number": (_calls({"function": {"name": 5, "arguments": "{}"}}), "malformed"),
     "arguments of object": (_calls({"function": {"name": "a", "arguments": [1]}}), "malformed"),
     "null and no calls": (gives({"content": None}), "empty"),
-    "null and an empty list": (gives({"content": None, "tool_calls": []}), "empty"),
     "neither": (gives({}), "empty"),
     "an empty reply": (says(""), "empty"),
     "a blank reply": (says(" \n\x00 "), "empty"),
@@ -151,11 +141,11 @@ def test_a_slow_answer_is_given_up_in_time(
     caplog: pytest.LogCaptureFixture,
     name: str,
 ) -> None:
-    monkeypatch.setattr("app.policy.chat.SECONDS", 0.5)
+    monkeypatch.setattr("app.policy.chat.SECONDS", 0.3)
     model.plays(SLOW[name])
     begun = time.monotonic()
     response = ask(caller)
-    assert 0.5 <= time.monotonic() - begun < GIVEN_UP
+    assert 0.3 <= time.monotonic() - begun < GIVEN_UP
     assert response.status_code == 503
     assert "in time" in response.json["error"]["message"]
     assert "chat request failed: too late" in caplog.messages

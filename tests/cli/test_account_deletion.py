@@ -99,7 +99,6 @@ def test_it_asks_and_names_what_goes(run: Run, client: Client) -> None:
     assert client.get("/v1/account").status_code == 401
 
 
-@pytest.mark.both
 def test_what_was_interrupted_is_continued(app: Flask, run: Run) -> None:
     client = make_account(app)
     make_project(client)

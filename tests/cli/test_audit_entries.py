@@ -119,7 +119,6 @@ def _of(client: Client) -> list[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.both
 def test_a_command_has_its_entry(
     run: Run, client: Client, tmp_path: Path, subtests: pytest.Subtests
 ) -> None:
@@ -147,7 +146,6 @@ def test_a_new_account(run: Run, client: Client) -> None:
     assert {each["actor"]["type"] for each in found} == {"operator"}
 
 
-@pytest.mark.both
 def test_reading_leaves_no_entry(run: Run, client: Client) -> None:
     other = make_account(client.app)
     with new_entries(client, other.account_id, INSTANCE) as found:

@@ -37,13 +37,11 @@ def folder(tmp_path: Path) -> Iterator[Path]:
         patch.delenv("CANOPY_COMMAND")
         patch.setenv("INSTANCE_PATH", str(tmp_path / "instance"))
         patch.setenv("PYTHONPATH", str(ROOT))
-        migrate = [sys.executable, "-m", "app.cli", "migrate"]
-        subprocess.run(migrate, check=True, capture_output=True)
         yield tmp_path
 
 
 @pytest.mark.slow
-def test_help_and_hints_begin_as_the_command_did(
+def test_help_begins_as_the_command_did(
     folder: Path, monkeypatch: pytest.MonkeyPatch, subtests: pytest.Subtests
 ) -> None:
     monkeypatch.setenv("PATH", str(folder / "environment"), prepend=os.pathsep)
@@ -53,15 +51,11 @@ def test_help_and_hints_begin_as_the_command_did(
         (["canopy"], "canopy"),
     ):
         with subtests.test(named):
-            helped, listed = (
-                subprocess.run(
-                    [*called, *words], cwd=folder, text=True, capture_output=True, check=True
-                ).stdout
-                for words in (["--help"], ["account", "list"])
-            )
-            assert helped.startswith(f"Usage: {named} ")
-            assert f"\n    {named} key create --account " in helped
-            assert listed.endswith(f" Create one with: {named} account create --help\n")
+            help_text = subprocess.run(
+                [*called, "--help"], cwd=folder, text=True, capture_output=True, check=True
+            ).stdout
+            assert help_text.startswith(f"Usage: {named} ")
+            assert f"\n    {named} key create --account " in help_text
 
 
 def test_other_processes_name_what_is_there(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -39,6 +39,7 @@ def test_a_database_out_of_reach_is_one_sentence_and_1(tmp_path: Path) -> None:
     assert "secret" not in result.stderr
 
 
+@pytest.mark.slow
 def test_a_wrong_password_says_that_it_may_have_to_be_encoded(
     postgres: PostgresServer, tmp_path: Path
 ) -> None:

@@ -20,8 +20,6 @@ from app.policy.permissions import PERMISSIONS
 from tests.cli.conftest import runner
 from tests.make import Client
 
-pytestmark = pytest.mark.slow
-
 
 @pytest.fixture
 def migrated(empty_app: Flask) -> Flask:
@@ -55,35 +53,30 @@ def send(app: Flask, line: str) -> Any:
     )
 
 
-def test_the_lines_of_a_first_start_work(migrated: Flask) -> None:
-    lines = [line.strip() for line in said(migrated).splitlines() if "curl" in line]
+def test_a_first_start_makes_the_demo_and_says_how_to_use_it(migrated: Flask) -> None:
+    text = said(migrated)
+    url = migrated.config["SETTINGS"].public_url
+    assert f"{url}/docs" in text
+    assert re.search(r"^ +email +owner@demo\.example$", text, re.MULTILINE)
+    assert re.search(r"^ +password +[a-z-]{20,}$", text, re.MULTILINE)
+    lines = [line.strip() for line in text.splitlines() if "curl" in line]
     listed, one, created = (send(migrated, line) for line in lines)
     assert (listed.status_code, len(listed.json["data"])) == (200, 5)
     assert one.status_code == 200
     assert one.json["data"]["area_hectares"] > 1000
     assert created.status_code == 201
     assert created.json["data"]["area_hectares"] > 0
-
-
-def test_every_start_tells_where_people_sign_in(migrated: Flask) -> None:
-    for _ in range(2):
-        assert f"Sign in at {migrated.config['SETTINGS'].public_url}/login\n" in said(migrated)
-
-
-def test_a_first_start_tells_the_address_and_the_sign_in(migrated: Flask) -> None:
-    text = said(migrated)
-    url = migrated.config["SETTINGS"].public_url
-    assert f"{url}/docs" in text
-    assert re.search(r"^ +email +owner@demo\.example$", text, re.MULTILINE)
-    assert re.search(r"^ +password +[a-z-]{20,}$", text, re.MULTILINE)
-
-
-def test_the_demo_is_committed(migrated: Flask) -> None:
-    said(migrated)
+    key = re.search(r"canopy_key_\w+", text)
+    assert key is not None
+    client = Client(migrated, "", "", key[0])
+    assert client.get("/v1/auth/verify").json["permissions"] == sorted(PERMISSIONS)
     with migrated.app_context():
         assert [account["slug"] for account in list_accounts()] == ["canopy-demo"]
+    for shown in (text, said(migrated)):
+        assert f"Sign in at {url}/login\n" in shown
 
 
+@pytest.mark.slow
 def test_a_later_start_says_how_to_make_a_key(migrated: Flask) -> None:
     with migrated.app_context():
         create_account(name="Green Woods", owner_email="jo@example.org")
@@ -97,22 +90,22 @@ def test_a_later_start_says_how_to_make_a_key(migrated: Flask) -> None:
         assert len(list_accounts()) == 1
 
 
-def test_an_empty_first_start_makes_nothing(migrated: Flask) -> None:
+def test_an_empty_first_start_makes_nothing_and_offers_sign_up_where_it_is_open(
+    migrated: Flask,
+) -> None:
     text = said(migrated, empty=True)
     with migrated.app_context():
         assert first_account() is None
+    settings = migrated.config["SETTINGS"]
+    page = f"{settings.public_url}/register"
+    assert page in text
+    migrated.config["SETTINGS"] = dataclasses.replace(settings, sign_up="invited")
+    assert page not in said(migrated, empty=True)
     command = shlex.split(text.partition("bin/canopy ")[2].splitlines()[0])
     assert runner(migrated)(*command).exit_code == 0
 
 
-def test_an_empty_first_start_offers_sign_up_only_where_it_is_open(migrated: Flask) -> None:
-    settings = migrated.config["SETTINGS"]
-    page = f"{settings.public_url}/register"
-    assert page in said(migrated, empty=True)
-    migrated.config["SETTINGS"] = dataclasses.replace(settings, sign_up="invited")
-    assert page not in said(migrated, empty=True)
-
-
+@pytest.mark.slow
 def test_of_two_first_starts_one_makes_the_demo(
     migrated: Flask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -127,10 +120,3 @@ def test_of_two_first_starts_one_makes_the_demo(
     monkeypatch.setattr("app.demo.first_start.first_account", late)
     monkeypatch.setattr("app.account.service._free_slug", lambda _: "canopy-demo")
     assert "bin/canopy key create --account canopy-demo" in said(migrated)
-
-
-def test_the_key_works_only_as_shown(migrated: Flask) -> None:
-    key = re.search(r"canopy_key_\w+", said(migrated))
-    assert key is not None
-    client = Client(migrated, "", "", key[0])
-    assert client.get("/v1/auth/verify").json["permissions"] == sorted(PERMISSIONS)

@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
-import subprocess
-import sys
 import threading
 from pathlib import Path
 
-import pytest
-
-from config import ROOT
 from tests.cli.conftest import Run
 from tests.cli.features import features_file, imported, projects
 from tests.make import Client, square
-from tests.make.features import DISTRICTS
 
 
 def test_a_description_and_chosen_attributes(run: Run, client: Client, tmp_path: Path) -> None:
@@ -42,13 +35,6 @@ def test_more_attributes_than_metadata_holds_are_left_out(
     assert projects(client)["Alpine"]["metadata"] | {"column_50": 50} == many | {"column_50": 50}
 
 
-def test_the_file_can_be_standard_input(run: Run, client: Client, tmp_path: Path) -> None:
-    path = features_file(tmp_path, ({"name": "Alpine"}, square()))
-    result = run("import", "-", "--account", client.account_id, "--json", input=path.read_text())
-    assert result.exit_code == 0, result.output
-    assert json.loads(result.stdout)["summary"]["new"] == 1
-
-
 def test_the_file_can_be_a_pipe(run: Run, client: Client, tmp_path: Path) -> None:
     source = features_file(tmp_path, ({"name": "Alpine"}, square())).read_bytes()
     pipe = tmp_path / "pipe"
@@ -58,26 +44,3 @@ def test_the_file_can_be_a_pipe(run: Run, client: Client, tmp_path: Path) -> Non
     document = imported(run, client, pipe)
     writer.join()
     assert document["summary"]["new"] == 1
-
-
-@pytest.mark.slow
-def test_a_process_reads_standard_input(tmp_path: Path) -> None:
-    environment = {
-        "INSTANCE_PATH": str(tmp_path / "instance"), "PATH": os.environ["PATH"],
-    }  # fmt: skip
-    command = [sys.executable, "-m", "app.cli"]
-    create = ["account", "create", "--name", "A", "--owner-email", "a@example.org"]
-    for words in (["migrate"], create):
-        subprocess.run(
-            [*command, *words], env=environment, cwd=ROOT, check=True, capture_output=True
-        )
-    with subprocess.Popen(["cat", str(DISTRICTS)], stdout=subprocess.PIPE) as source:
-        done = subprocess.run(
-            [*command, "import", "-", "--account", "a", "--json"],
-            stdin=source.stdout,
-            env=environment,
-            cwd=ROOT,
-            capture_output=True,
-            text=True,
-        )
-    assert json.loads(done.stdout)["summary"]["new"] == 4, done.stderr

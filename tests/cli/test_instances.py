@@ -6,13 +6,16 @@ import os
 import pwd
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
+from click.testing import CliRunner, Result
 
+import app.cli
 from config import ROOT
-
-Environment = dict[str, str]
+from tests import templates
 
 # Takes over the settings of a file, and says as whom it goes on.
 TAKE_OVER = """
@@ -25,58 +28,54 @@ print(os.geteuid(), os.getegid(), os.environ["HOME"])
 """
 
 
-@pytest.fixture
-def environment() -> Environment:
-    kept = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
-    return {**kept, "PYTHONPATH": str(ROOT)}
+@pytest.fixture(autouse=True)
+def _own_environment() -> Iterator[None]:
+    """A command takes over the settings of a file into the environment of its process."""
+    with patch.dict(os.environ):
+        yield
 
 
-def canopy(environ: Environment, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-P", "-m", "app.cli", *arguments]
-    return subprocess.run(command, env=environ, cwd="/", text=True, capture_output=True)
+def canopy(environ: dict[str, str], *arguments: str) -> Result:
+    return CliRunner(env=environ).invoke(app.cli.canopy, arguments)
 
 
-@pytest.mark.slow
-def test_no_command_makes_an_instance(environment: Environment, tmp_path: Path) -> None:
-    environ = environment | {"INSTANCE_PATH": str(tmp_path / "instance")}
+def test_no_command_makes_an_instance(tmp_path: Path) -> None:
+    environ = {"INSTANCE_PATH": str(tmp_path / "instance")}
     for words in ("account list", f"backup {tmp_path}/b.zip", f"restore {tmp_path}/b.zip --yes"):
         done = canopy(environ, *words.split())
-        assert (done.returncode, done.stdout) == (2, "")
+        assert (done.exit_code, done.stdout) == (2, "")
         assert f"no database at {tmp_path}/instance/canopy.sqlite3" in done.stderr
-        assert "python -m app.cli migrate" in done.stderr
-    assert canopy(environ, "doctor").returncode == 1
+        assert "bin/canopy migrate" in done.stderr
+    assert canopy(environ, "doctor").exit_code == 1
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.slow
-def test_no_command_makes_a_key(environment: Environment, tmp_path: Path) -> None:
+def test_no_command_makes_a_key(tmp_path: Path) -> None:
     """Where the service has its own, another one would be of no use."""
-    environ = environment | {"INSTANCE_PATH": str(tmp_path)}
-    canopy(environ | {"SECRET_KEY": "k" * 32}, "migrate")
-    done = canopy(environ, "account", "list")
-    assert done.returncode == 2
+    templates.copy_sqlite(tmp_path)
+    done = canopy({"INSTANCE_PATH": str(tmp_path)}, "account", "list")
+    assert done.exit_code == 2
     assert "SECRET_KEY is not set" in done.stderr
     assert not (tmp_path / "secret_key").exists()
 
 
-@pytest.mark.slow
-def test_a_file_names_the_instance(environment: Environment, tmp_path: Path) -> None:
+def test_a_file_names_the_instance(tmp_path: Path) -> None:
     file, folder = tmp_path / "canopy.env", tmp_path / "instance"
     file.write_text(f"INSTANCE_PATH={folder}\nSECRET_KEY='{'k' * 32}'\n")
-    assert canopy(environment, "--settings", str(file), "migrate").returncode == 0
+    assert canopy({}, "--settings", str(file), "migrate").exit_code == 0
     assert (folder / "canopy.sqlite3").exists()
     assert not (folder / "secret_key").exists()
     elsewhere = {"CANOPY_SETTINGS": str(file), "INSTANCE_PATH": str(tmp_path / "other")}
-    done = canopy(environment | elsewhere, "account", "list")
-    assert (done.returncode, done.stderr) == (0, f"Settings: {file}\n")
-    missing = canopy(environment, "--settings", f"{file}.old", "account", "list")
-    assert missing.returncode == 2
+    done = canopy(elsewhere, "account", "list")
+    assert (done.exit_code, done.stderr) == (0, f"Settings: {file}\n")
+    missing = canopy({}, "--settings", f"{file}.old", "account", "list")
+    assert missing.exit_code == 2
     assert f"{file}.old cannot be read (No such file or directory)." in missing.stderr
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
-def test_root_becomes_the_user_of_the_instance(environment: Environment, tmp_path: Path) -> None:
+def test_root_becomes_the_user_of_the_instance(tmp_path: Path) -> None:
     """A file of root's would be in the way of the service."""
     nobody = pwd.getpwnam("nobody")
     file, folder = tmp_path / "canopy.env", tmp_path / "instance"
@@ -86,7 +85,7 @@ def test_root_becomes_the_user_of_the_instance(environment: Environment, tmp_pat
     file.chmod(0o600)
     done = subprocess.run(
         [sys.executable, "-c", TAKE_OVER, str(file)],
-        env=environment,
+        env={"PYTHONPATH": str(ROOT)},
         text=True,
         capture_output=True,
     )

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 
-import pytest
-
 from tests.cli.conftest import Run
 from tests.make import Client, bearer, grant_tokens, make_application, make_member
 
@@ -19,7 +17,6 @@ def update(run: Run, client_id: str, *options: str) -> dict[str, object]:
     return record
 
 
-@pytest.mark.both
 def test_what_is_given_is_changed_and_the_rest_stays(run: Run, client: Client) -> None:
     made = make_application(client, scopes=SCOPES)
     named = update(run, made.id, "--name", "Map of Woods 2")

@@ -15,7 +15,6 @@ from flask import Flask
 
 from app.db.connections import close_all
 from app.db.extensions import db
-from app.db.migrations import upgrade
 from app.factory import create_app
 from app.jobs.valkey import connect_valkey
 from app.mail.leases import Contents
@@ -24,6 +23,7 @@ from app.processes.part_registry import Announcer, running_parts
 from app.security.sealing import key_check, reseal, seal, unseal
 from app.values import clock
 from config import load_settings
+from tests import templates
 from tests.cli.conftest import runner
 from tests.make import Client, make_account, second_app
 from tests.make.webhooks import make_webhook, webhook_row
@@ -37,12 +37,11 @@ NEW_KEY = "a new key, which is long enough for it"
 def start(tmp_path: Path, valkey_url: str) -> Iterator[Start]:
     """Starts an instance whose key is a file in its folder."""
     apps: list[Flask] = []
+    templates.copy_sqlite(tmp_path / "own")
 
     def make() -> Flask:
         environ = {"INSTANCE_PATH": str(tmp_path / "own"), "REDIS_URL": f"{valkey_url}?db=5"}
         apps.append(create_app(load_settings(environ)))
-        with apps[-1].app_context():
-            upgrade()
         return apps[-1]
 
     yield make

@@ -46,7 +46,6 @@ def test_what_was_changed_since_is_kept_and_listed(
     assert list(projects(client)) == ["Oak"]
 
 
-@pytest.mark.both
 def test_the_command_that_the_import_prints(run: Run, client: Client, tmp_path: Path) -> None:
     path = features_file(tmp_path, ({"name": "Oak"}, square(1, 1)))
     shown = run("import", str(path), "--account", client.account_id).stdout

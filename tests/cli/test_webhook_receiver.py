@@ -100,12 +100,12 @@ def test_a_connection_that_hangs_does_not_delay_others(caller: Caller) -> None:
         assert caller.post(caller.signed(caller.receiver.secret))[0] == 202
 
 
-@pytest.mark.parametrize("length", ["many", "-1", "99999999999"])
-def test_a_body_without_a_valid_length_is_rejected(caller: Caller, length: str) -> None:
-    connection = caller.connection()
-    connection.putrequest("POST", "/")
-    connection.putheader("Content-Length", length)
-    connection.endheaders()
-    assert connection.getresponse().status == 400
-    connection.close()
+def test_a_body_without_a_valid_length_is_rejected(caller: Caller) -> None:
+    for length in ("many", "-1", "99999999999"):
+        connection = caller.connection()
+        connection.putrequest("POST", "/")
+        connection.putheader("Content-Length", length)
+        connection.endheaders()
+        assert connection.getresponse().status == 400
+        connection.close()
     assert caller.deliveries == []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -113,6 +112,8 @@ def rows_of(connection: Connection, columns: dict[str, list[str]]) -> dict[str, 
     return found
 
 
+@pytest.mark.slow
+@pytest.mark.both
 @pytest.mark.parametrize("revision", REVISIONS)
 def test_all_rows_are_kept_on_the_way_to_later_tables(
     empty_app: Flask, tmp_path: Path, revision: str
@@ -139,27 +140,31 @@ def check(app: Flask) -> None:
     command.check(app.extensions["migrate"].migrate.get_config(FOLDER))
 
 
+@pytest.mark.both
 def test_the_revisions_make_what_the_models_describe(empty_app: Flask) -> None:
     with empty_app.app_context():
         run_upgrade(directory=FOLDER)
         check(empty_app)
 
 
-@pytest.mark.parametrize(
-    ("statement", "difference"),
-    [
-        ("ALTER TABLE projects DROP COLUMN description", "('add_column', None, 'projects'"),
-        ("ALTER TABLE projects ADD COLUMN bees INTEGER", "('remove_column', None, 'projects'"),
-        ("DROP INDEX ix_projects_account_id_area_m2_id", "('add_index', Index('ix_projects_"),
-        ("CREATE INDEX bees ON assets (name)", "('remove_index', Index('bees'"),
-    ],
-)
-def test_what_the_models_have_besides_is_found(
-    empty_app: Flask, statement: str, difference: str
-) -> None:
+@pytest.mark.both
+def test_what_the_models_have_besides_is_found(empty_app: Flask) -> None:
     with empty_app.app_context():
         run_upgrade(directory=FOLDER)
         with db.engine.begin() as connection:
-            connection.exec_driver_sql(statement)
-        with pytest.raises(CommandError, match=re.escape(difference)):
+            for statement in (
+                "ALTER TABLE projects DROP COLUMN description",
+                "ALTER TABLE projects ADD COLUMN bees INTEGER",
+                "DROP INDEX ix_projects_account_id_area_m2_id",
+                "CREATE INDEX bees ON assets (name)",
+            ):
+                connection.exec_driver_sql(statement)
+        with pytest.raises(CommandError) as raised:
             check(empty_app)
+    for difference in (
+        "('add_column', None, 'projects'",
+        "('remove_column', None, 'projects'",
+        "('add_index', Index('ix_projects_",
+        "('remove_index', Index('bees'",
+    ):
+        assert difference in str(raised.value)

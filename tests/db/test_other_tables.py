@@ -21,6 +21,7 @@ from tests.make import make_account, make_project
 from tests.waiting import PATIENCE, wait_for
 
 
+@pytest.mark.both
 @pytest.mark.provokes(503)
 def test_changes_are_refused_and_reading_goes_on(
     empty_app: Flask, tmp_path: Path, caplog: pytest.LogCaptureFixture
@@ -52,6 +53,7 @@ def test_changes_are_refused_and_reading_goes_on(
     assert client.post("/v1/projects", json={"name": "Later"}).status_code == 201
 
 
+@pytest.mark.both
 @pytest.mark.provokes(503)
 def test_without_tables(empty_app: Flask) -> None:
     client = empty_app.test_client()
@@ -67,6 +69,7 @@ def test_without_tables(empty_app: Flask) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.both
 def test_changes_and_such_a_migration_wait_for_one_another(
     empty_app: Flask, tmp_path: Path
 ) -> None:
@@ -105,12 +108,12 @@ def test_changes_and_such_a_migration_wait_for_one_another(
     threads[0].start()
     begun.wait(PATIENCE)
     threads[1].start()
-    threads[1].join(1)
+    threads[1].join(0.3)
     assert not runs.exists()
     goes_on.set()
     wait_for(runs.exists)
     threads[2].start()
-    threads[2].join(1)
+    threads[2].join(0.3)
     assert outcomes == ["changed"]
     may_end.touch()
     for thread in threads:

@@ -132,14 +132,14 @@ def test_the_queue_and_sqlite_share_one_timeout(
     )
     with (
         closing(sqlite3.connect(path, isolation_level=None)) as outside,
-        closing(opened(path, 2000)) as connection,
+        closing(opened(path, 1000)) as connection,
     ):
         outside.execute("BEGIN IMMEDIATE")
         assert connection.queue is not None
         connection.queue.enter("ahead", Deadline(60))
         behind = threading.Thread(target=lambda: fails_to_begin(connection))
         behind.start()
-        time.sleep(1)
+        time.sleep(0.4)
         moment = time.monotonic()
         connection.queue.leave("ahead")
         behind.join()

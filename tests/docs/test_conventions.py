@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
 from app.http import cors
-from app.policy.conflicts import CONFLICTS
 from app.policy.events import EVENTS
 from app.policy.request_limits import PROJECT_STATUSES
 from tests.architecture.documents import documents
@@ -28,12 +25,6 @@ def test_pages_of_other_origins_may_use_what_is_listed() -> None:
     apis = [name for path in cors._PATHS if (name := path.strip("/")).isalnum()]
     assert "ogc" in apis
     assert [name for name in apis if f"`/{name}`" not in text] == []
-
-
-def test_every_cause_of_a_conflict_is_listed() -> None:
-    paragraph = section("Errors").partition("A 409 has one detail")[2].partition("\n\n")[0]
-    listed = re.findall(r"`([a-z_]+)`", paragraph.partition("explains each:")[2])
-    assert listed == list(CONFLICTS)
 
 
 def test_the_life_of_a_project_has_every_status_and_event() -> None:

@@ -136,6 +136,7 @@ def test_one_of_which_that_cannot_be_known_is_started(queue: Queue) -> None:
     assert queue.count == 1
 
 
+@pytest.mark.both
 def test_without_work_no_job_is_due(empty_app: Flask) -> None:
     with empty_app.app_context():
         upgrade()

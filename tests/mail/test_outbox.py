@@ -75,7 +75,6 @@ def _work(app: Flask, client: Redis) -> None:
         worker.work(burst=True, logging_level="ERROR")
 
 
-@pytest.mark.both
 def test_a_job_lost_by_valkey_is_made_up_for_by_the_next_periodic_run(
     connected: Connected, valkey_url: str, own_store: Redis
 ) -> None:
@@ -109,13 +108,8 @@ def test_changes_succeed_without_valkey(connected: Connected) -> None:
     assert len(inbox.mails) == 1
 
 
-@pytest.mark.parametrize(
-    "moment",
-    [
-        pytest.param("before the server has it", marks=pytest.mark.slow),
-        "after the server has it",
-    ],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("moment", ["before the server has it", "after the server has it"])
 def test_a_killed_worker_delays_its_mail(
     connected: Connected, advance_clock: AdvanceClock, moment: str
 ) -> None:

@@ -18,7 +18,6 @@ from app.jobs import pauses
 from app.maintenance import jobs
 from config import load_settings
 from tests import templates
-from tests.conftest import DATABASES
 from tests.make.apps import CHEAP_PASSWORDS
 
 _numbers = itertools.count(1)
@@ -83,10 +82,16 @@ def make_instance(
             _spare.append(app)
 
 
-@pytest.fixture(params=DATABASES)
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)])
 def instance(request: pytest.FixtureRequest, make_instance: MakeInstance) -> Flask:
-    """An application on a database of its own, once on each kind."""
+    """An application on a database of its own, with ``--slow`` once on each kind."""
     return make_instance(request.param)
+
+
+@pytest.fixture
+def sqlite(make_instance: MakeInstance) -> Flask:
+    """An application on a SQLite database of its own."""
+    return make_instance("sqlite")
 
 
 @pytest.fixture

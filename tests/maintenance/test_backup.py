@@ -102,7 +102,7 @@ def test_a_backup_taken_while_projects_are_written_is_of_one_moment(
     writer.start()
     numbers = []
     try:
-        for n in range(5):
+        for n in range(3):
             made = back_up_to(instance, folder / f"{n}.zip")
             numbers.append(made.manifest.rows()["projects"])
     finally:
@@ -112,7 +112,7 @@ def test_a_backup_taken_while_projects_are_written_is_of_one_moment(
     assert numbers == sorted(numbers)
     assert numbers[-1] > numbers[0], "nothing was written meanwhile"
     other = make_instance("sqlite")
-    for n in range(5):
+    for n in range(3):
         restore_from(folder / f"{n}.zip", other)
         with open_snapshot(url_of(other)) as connection:
             assert list(wrong_counters(connection)) == []
@@ -123,9 +123,9 @@ def test_a_backup_taken_while_projects_are_written_is_of_one_moment(
             assert len(told) == numbers[n]
 
 
-def test_the_manifest_says_what_the_file_holds(instance: Flask, folder: Path) -> None:
-    fill(instance)
-    made = back_up_to(instance, folder / "b.zip")
+def test_the_manifest_says_what_the_file_holds(sqlite: Flask, folder: Path) -> None:
+    fill(sqlite)
+    made = back_up_to(sqlite, folder / "b.zip")
     with zipfile.ZipFile(folder / "b.zip") as file:
         assert file.testzip() is None
         manifest = orjson.loads(file.read("manifest.json"))
@@ -135,8 +135,10 @@ def test_the_manifest_says_what_the_file_holds(instance: Flask, folder: Path) ->
     assert projects["columns"][:2] == ["row", "id"]
     assert (manifest["format"], manifest["service_version"]) == (1, "9.9.9")
     assert manifest["commit"] == COMMIT
-    assert manifest["database"] == url_of(instance).get_backend_name()
+    assert manifest["database"] == url_of(sqlite).get_backend_name()
     assert made.size == (folder / "b.zip").stat().st_size
+    assert stat.S_IMODE((folder / "b.zip").stat().st_mode) == 0o600
+    assert [path.name for path in folder.iterdir()] == ["b.zip"]
 
 
 @pytest.mark.slow
@@ -153,58 +155,47 @@ def _add_field(manifest: dict[str, Any]) -> None:
     manifest["of_a_later_version"] = "value"
 
 
-def test_no_secret_key_is_in_the_file(instance: Flask, folder: Path) -> None:
-    made = back_up_to(instance, folder / "b.zip", secret_key="a secret key of the instance " * 2)
-    assert made.manifest.secret_key_check == key_check("a secret key of the instance " * 2)
+def test_no_secret_key_is_in_the_file(sqlite: Flask, folder: Path) -> None:
+    made = back_up_to(sqlite, folder / "b.zip", secret_key="a secret key of the sqlite " * 2)
+    assert made.manifest.secret_key_check == key_check("a secret key of the sqlite " * 2)
     assert made.manifest.secret_key_check != key_check("another")
     assert len(made.manifest.secret_key_check) == 5
 
 
-def test_only_the_owner_can_read_the_file(instance: Flask, folder: Path) -> None:
-    back_up_to(instance, folder / "b.zip")
-    assert stat.S_IMODE((folder / "b.zip").stat().st_mode) == 0o600
-    assert [path.name for path in folder.iterdir()] == ["b.zip"]
-
-
-def test_an_existing_file_is_kept(instance: Flask, folder: Path) -> None:
+def test_an_existing_file_is_kept(sqlite: Flask, folder: Path) -> None:
     (folder / "b.zip").write_text("precious")
     begun: list[int] = []
     with pytest.raises(MaintenanceError, match="use --force"):
-        back_up_to(instance, folder / "b.zip", started=begun.append)
+        back_up_to(sqlite, folder / "b.zip", started=begun.append)
     assert (folder / "b.zip").read_text() == "precious"
     assert begun == []
-
-
-def test_force_replaces_an_existing_file(instance: Flask, folder: Path) -> None:
-    (folder / "b.zip").write_text("precious")
-    back_up_to(instance, folder / "b.zip", overwrite=True)
-    assert zipfile.is_zipfile(folder / "b.zip")
 
 
 @pytest.mark.parametrize("fault", [KeyboardInterrupt(), OSError(28, "No space left on device")])
 @pytest.mark.slow
 def test_a_backup_that_is_stopped_leaves_what_was_there(
-    instance: Flask, folder: Path, fault: BaseException
+    sqlite: Flask, folder: Path, fault: BaseException
 ) -> None:
-    fill(instance)
+    fill(sqlite)
     (folder / "b.zip").write_text("the last one")
 
     def stop(_: int) -> None:
         raise fault
 
     with pytest.raises((MaintenanceError, KeyboardInterrupt)):
-        back_up_to(instance, folder / "b.zip", overwrite=True, progress=stop)
+        back_up_to(sqlite, folder / "b.zip", overwrite=True, progress=stop)
     assert [path.name for path in folder.iterdir()] == ["b.zip"]
     assert (folder / "b.zip").read_text() == "the last one"
 
 
-def test_a_file_that_cannot_be_made_is_told(instance: Flask, folder: Path) -> None:
+def test_a_file_that_cannot_be_made_is_told(sqlite: Flask, folder: Path) -> None:
     with pytest.raises(MaintenanceError, match="No such file or directory"):
-        back_up_to(instance, folder / "absent" / "b.zip")
+        back_up_to(sqlite, folder / "absent" / "b.zip")
     with pytest.raises(MaintenanceError, match="is a folder"):
-        back_up_to(instance, folder, overwrite=True)
+        back_up_to(sqlite, folder, overwrite=True)
 
 
+@pytest.mark.slow
 def test_a_database_without_tables_is_told(make_instance: MakeInstance, folder: Path) -> None:
     empty = make_instance("postgresql", tables=False)
     with pytest.raises(MaintenanceError, match="no tables yet"):
@@ -212,10 +203,12 @@ def test_a_database_without_tables_is_told(make_instance: MakeInstance, folder: 
     assert list(folder.iterdir()) == []
 
 
-@pytest.mark.parametrize("kind", DATABASES)
 @pytest.mark.parametrize(
-    ("revision", "refusal"),
-    [("9999", "schema 9999"), ("0036", "of a version of Canopy before 1.0")],
+    ("kind", "revision", "refusal"),
+    [
+        ("postgresql", "9999", "schema 9999"),
+        ("sqlite", "0036", "of a version of Canopy before 1.0"),
+    ],
 )
 @pytest.mark.slow
 def test_tables_of_an_unknown_version_can_be_backed_up_but_not_restored(

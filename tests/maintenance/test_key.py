@@ -15,22 +15,16 @@ from tests.make import make_account, second_app
 from tests.make.apps import bare_app
 from tests.make.webhooks import make_webhook
 
-pytestmark = pytest.mark.both
-
-
 OTHER = "another key of more than thirty-two characters"
 EVENTS = ["project.created"]
 
 
-def test_the_key_that_encrypted_the_secrets(app: Flask) -> None:
-    make_webhook(make_account(app), url="https://hooks.example.org/", events=EVENTS)
-    require_usable_key(app)
-
-
+@pytest.mark.both
 def test_another_key(app: Flask) -> None:
     caller = make_account(app)
     for _ in range(20):
         make_webhook(caller, url="https://hooks.example.org/", events=EVENTS)
+    require_usable_key(app)
     with second_app(app, secret_key=OTHER) as other, pytest.raises(SettingsError) as raised:
         require_usable_key(other)
     assert "Set the SECRET_KEY of the other hosts" in str(raised.value)
@@ -51,5 +45,5 @@ def test_the_worker_says_so(tmp_path: Path) -> None:
     command = [sys.executable, str(ROOT / "worker.py")]
     done = subprocess.run(command, env=environ, capture_output=True, text=True, timeout=120)
     assert done.returncode == 2
-    assert done.stderr.startswith("SECRET_KEY is not the key")
+    assert done.stderr.splitlines()[-1].startswith("SECRET_KEY is not the key")
     assert "bin/canopy webhook rotate-secret" in done.stderr

@@ -26,7 +26,7 @@ from app.policy.request_limits import EVENT_DAYS, IDEMPOTENCY_HOURS
 from app.values import clock
 from app.values.ids import new_id, new_id_at
 from config import ROOT
-from tests.maintenance.conftest import prune
+from tests.maintenance.conftest import MakeInstance, prune
 
 OLD = timedelta(days=max(EVENT_DAYS, LOG_DAYS), hours=IDEMPOTENCY_HOURS)
 MANY = 1_100
@@ -55,14 +55,20 @@ with create_app(load_settings(os.environ)).app_context():
 """
 
 
-@pytest.fixture
-def account_id(instance: Flask) -> Iterator[str]:
-    """An account on a database with nothing else to prune, in whose context the test runs."""
-    with instance.app_context():
-        made = create_account(name="Old", owner_email="old@example.org").account.id
+@contextmanager
+def in_account(app: Flask) -> Iterator[str]:
+    """An account on a database with nothing else to prune, in the context of the application."""
+    with app.app_context():
+        account_id = create_account(name="Old", owner_email="old@example.org").account.id
         db.session.commit()
-        yield made
+        yield account_id
         db.session.rollback()
+
+
+@pytest.fixture
+def account_id(sqlite: Flask) -> Iterator[str]:
+    with in_account(sqlite) as made:
+        yield made
 
 
 def store_answers(account_id: str, number: int = MANY) -> None:
@@ -172,7 +178,7 @@ def test_a_run_ends_when_the_worker_does(account_id: str, monkeypatch: pytest.Mo
 @pytest.mark.slow
 def test_batches_are_smaller_where_the_database_is_slow(account_id: str) -> None:
     """Each row takes a millisecond here, so batches stay as small as they begin."""
-    store_answers(account_id)
+    store_answers(account_id, 400)
     lasted: list[float] = []
 
     def slow(_: Any, cursor: Any, statement: str, *__: Any) -> None:
@@ -180,7 +186,7 @@ def test_batches_are_smaller_where_the_database_is_slow(account_id: str) -> None
             lasted.append(deleted() / 1000)
             time.sleep(lasted[-1])
 
-    before = MANY
+    before = 400
 
     def deleted() -> int:
         nonlocal before
@@ -194,59 +200,57 @@ def test_batches_are_smaller_where_the_database_is_slow(account_id: str) -> None
     assert max(lasted) <= 0.1
 
 
-@pytest.mark.parametrize(
-    ("rows", "seconds", "following"),
-    [
+def test_the_next_batch_follows_the_last() -> None:
+    for rows, seconds, following in (
         (200, 0.001, 400),
         (200, 0.005, 200),
         (200, 0.00625, 160),
         (300, 9, 150),
         (400, 0.001, 500),
         (110, 9, 100),
-    ],
-)
-def test_the_next_batch_follows_the_last(rows: int, seconds: float, following: int) -> None:
-    assert pruning.next_batch_rows(rows, seconds) == following
+    ):
+        assert pruning.next_batch_rows(rows, seconds) == following
 
 
-def test_two_jobs_at_once_share_the_rows(account_id: str, instance: Flask) -> None:
-    store_answers(account_id)
-    store_events(account_id)
+def test_two_jobs_at_once_share_the_rows(instance: Flask) -> None:
     both = threading.Barrier(2)
-    found: list[int] = []
+    numbers: list[int] = []
 
     def run() -> None:
         with instance.app_context():
             both.wait(60)
-            found.append(prune())
+            numbers.append(prune())
 
-    threads = [threading.Thread(target=run) for _ in range(2)]
-    for each in threads:
-        each.start()
-    for each in threads:
-        each.join(60)
-    assert sum(found) == 2 * MANY
-    assert left() == left(Event) == 0
+    with in_account(instance) as account_id:
+        store_answers(account_id)
+        store_events(account_id)
+        threads = [threading.Thread(target=run) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(60)
+        assert sum(numbers) == 2 * MANY
+        assert left() == left(Event) == 0
 
 
 @pytest.mark.slow
 def test_rows_that_a_transaction_holds_are_left_to_the_next_run(
-    account_id: str, instance: Flask
+    make_instance: MakeInstance,
 ) -> None:
-    if db.engine.dialect.name == "sqlite":
-        pytest.skip("SQLite has one writer at a time")
-    store_answers(account_id)
-    with db.engine.connect() as holder:
-        chosen = "SELECT key FROM idempotent_answers LIMIT 1 FOR UPDATE"
-        holder.execute(text(chosen))
-        assert prune() == MANY - 1
-    assert prune() == 1
+    """SQLite has one writer at a time."""
+    with in_account(make_instance("postgresql")) as account_id:
+        store_answers(account_id)
+        with db.engine.connect() as holder:
+            chosen = "SELECT key FROM idempotent_answers LIMIT 1 FOR UPDATE"
+            holder.execute(text(chosen))
+            assert prune() == MANY - 1
+        assert prune() == 1
 
 
 @pytest.mark.slow
-def test_a_job_that_is_killed_leaves_whole_rows(account_id: str, instance: Flask) -> None:
+def test_a_job_that_is_killed_leaves_whole_rows(account_id: str, sqlite: Flask) -> None:
     store_events(account_id)
-    settings = instance.config["SETTINGS"]
+    settings = sqlite.config["SETTINGS"]
     environ = {"INSTANCE_PATH": str(settings.instance_path), "LOG_LEVEL": "error"}
     environ["DATABASE_URL"] = settings.database_url
     environ["MANY"] = str(MANY)

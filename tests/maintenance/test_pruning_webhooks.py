@@ -105,9 +105,3 @@ def test_the_first_id_of_a_moment_sorts_before_those_made_then() -> None:
     made = new_id("log")
     assert first_id("log", before) <= made
     assert made < first_id("log", datetime.now(UTC) + timedelta(milliseconds=1))
-
-
-def test_an_old_event_of_no_webhook_goes(client: Client, after: After) -> None:
-    make_project(client)
-    after(EVENT_DAYS + 1)
-    assert events(client) == []

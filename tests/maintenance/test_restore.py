@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from flask import Flask
-from sqlalchemy import select, text
+from sqlalchemy import text
 
 from app.db.column_types import metadata
 from app.db.extensions import db
@@ -20,8 +20,6 @@ from app.maintenance.backup_file import BackupReader
 from app.maintenance.dump import TableChecksum
 from app.maintenance.restore import check_backup, restore_backup
 from app.maintenance.sqlite_indexes import count_faults, text_faults
-from app.models import RequestCount
-from app.usage.jobs import write_counts
 from tests.conftest import DATABASES
 from tests.maintenance.conftest import MakeInstance
 from tests.maintenance.contents import add_projects, checksums, fill, url_of
@@ -48,7 +46,7 @@ def test_a_damaged_file_is_refused_before_anything_is_touched(
                 restore_from(path, app)
             assert words in str(refusal.value)
             assert "\n" not in str(refusal.value)
-            assert checksums(app) == before
+    assert checksums(app) == before
 
 
 def _dangle(members: Members) -> None:
@@ -74,18 +72,18 @@ def test_rows_that_do_not_fit_together_change_nothing(instance: Flask, folder: P
 
 @pytest.mark.slow
 def test_a_file_that_changes_after_it_was_checked_changes_nothing(
-    instance: Flask, folder: Path, monkeypatch: pytest.MonkeyPatch
+    sqlite: Flask, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    fill(instance)
-    back_up_to(instance, folder / "b.zip")
-    before = checksums(instance)
+    fill(sqlite)
+    back_up_to(sqlite, folder / "b.zip")
+    before = checksums(sqlite)
     rewritten(folder / "b.zip", _rename)
     with (
         BackupReader(folder / "b.zip") as backup,
         pytest.raises(MaintenanceError, match="changed during the restore"),
     ):
-        restore_backup(backup, url_of(instance))
-    assert checksums(instance) == before
+        restore_backup(backup, url_of(sqlite))
+    assert checksums(sqlite) == before
 
 
 def _rename(members: Members) -> None:
@@ -94,10 +92,10 @@ def _rename(members: Members) -> None:
 
 @pytest.mark.slow
 def test_what_was_restored_is_found_and_goes_on(
-    instance: Flask, make_instance: MakeInstance, folder: Path
+    sqlite: Flask, make_instance: MakeInstance, folder: Path
 ) -> None:
-    client = fill(instance)
-    back_up_to(instance, folder / "b.zip")
+    client = fill(sqlite)
+    back_up_to(sqlite, folder / "b.zip")
     for kind in DATABASES:
         other = make_instance(kind)
         fill(other)
@@ -201,7 +199,7 @@ def test_a_restore_waits_for_a_writer_who_goes_the_other_way_round(
         with app.app_context(), db.engine.begin() as connection:
             connection.execute(text(f"LOCK TABLE {first} IN ROW EXCLUSIVE MODE"))
             at_first.set()
-            time.sleep(0.5)
+            time.sleep(0.2)
             connection.execute(text("SET LOCAL deadlock_timeout = '10s'"))
             connection.execute(text(f"LOCK TABLE {second} IN ROW EXCLUSIVE MODE"))
 
@@ -241,45 +239,23 @@ def test_a_reader_is_not_held_up_by_the_note_of_its_credential(
 
 
 @pytest.mark.slow
-def test_the_check_counts_its_progress(instance: Flask, folder: Path) -> None:
-    fill(instance)
-    made = back_up_to(instance, folder / "b.zip")
+def test_the_check_counts_its_progress(sqlite: Flask, folder: Path) -> None:
+    fill(sqlite)
+    made = back_up_to(sqlite, folder / "b.zip")
     done: list[int] = []
     with BackupReader(folder / "b.zip") as backup:
         check_backup(backup, done.append)
     assert sum(done) == sum(made.manifest.rows().values())
-    assert restoring.read_present(url_of(instance)).rows == made.manifest.rows()
+    assert restoring.read_present(url_of(sqlite)).rows == made.manifest.rows()
 
 
-@pytest.mark.slow
-def test_requests_of_accounts_that_are_gone_hold_up_no_others(
-    make_instance: MakeInstance, folder: Path, valkey_url: str
-) -> None:
-    app = make_instance("sqlite", REDIS_URL=valkey_url + "?db=8")
-    kept = make_account(app)
-    back_up_to(app, folder / "b.zip")
-    gone = make_account(app)
-    gone.get("/v1/projects")
-    kept.get("/v1/projects")
-    restore_from(folder / "b.zip", app)
-    with app.app_context():
-        write_counts()
-        found = db.session.execute(select(RequestCount.account_id, RequestCount.requests)).all()
-        db.session.rollback()
-    assert [tuple(row) for row in found] == [(kept.account_id, 1)]
-
-
-@pytest.mark.parametrize("target", DATABASES)
-@pytest.mark.parametrize("source", DATABASES)
 def test_a_project_that_was_being_deleted_is_deleted_further(
     make_instance: MakeInstance,
     folder: Path,
     monkeypatch: pytest.MonkeyPatch,
-    source: str,
-    target: str,
 ) -> None:
     make_batches_small(monkeypatch)
-    app, restored = make_instance(source), make_instance(target)
+    app, restored = make_instance("sqlite"), make_instance("sqlite")
     large = LargeProject(make_account(app))
     large.delete()
     back_up_to(app, folder / "b.zip")

@@ -60,9 +60,8 @@ def value(name: str, kept: Any) -> Any:
     return LAYOUT.row(line(**{name: kept}))[LAYOUT.columns.index(name)]
 
 
-@pytest.mark.parametrize(
-    ("name", "kept"),
-    [
+def test_a_value_comes_back_as_it_was(subtests: pytest.Subtests) -> None:
+    for name, kept in (
         ("id", 'Żółw \U0001f332 \u2028 \\ " \n'),
         ("id", ""),
         ("number", -(2**63)),
@@ -79,27 +78,24 @@ def value(name: str, kept: Any) -> Any:
         ("document", "null"),
         ("at", "2026-01-02T03:04:05.678Z"),
         *((name, None) for name in LAYOUT.columns),
-    ],
-)
-def test_a_value_comes_back_as_it_was(name: str, kept: Any) -> None:
-    found = value(name, kept)
-    assert found == kept
-    assert type(found) is type(kept)
+    ):
+        with subtests.test(f"{name} {kept!r}"):
+            again = value(name, kept)
+            assert again == kept
+            assert type(again) is type(kept)
 
 
-@pytest.mark.parametrize(
-    "kept",
-    [
+def test_a_moment_has_one_form(subtests: pytest.Subtests) -> None:
+    for kept in (
         "2026-01-02T03:04:05.678Z",
         "2026-01-02 03:04:05.678",  # as SQLite's own functions write it
         "2026-01-02T04:04:05.678999+01:00",
         datetime(2026, 1, 2, 3, 4, 5, 678_000, UTC),
         datetime(2026, 1, 2, 4, 4, 5, 678_999, timezone(timedelta(hours=1))),
-    ],
-)
-@pytest.mark.parametrize("name", ["at", "other_time"])
-def test_a_moment_has_one_form(name: str, kept: Any) -> None:
-    assert value(name, kept) == "2026-01-02T03:04:05.678Z"
+    ):
+        for name in ("at", "other_time"):
+            with subtests.test(f"{name} {kept}"):
+                assert value(name, kept) == "2026-01-02T03:04:05.678Z"
 
 
 def test_documents_with_the_same_content_are_equal() -> None:
@@ -113,10 +109,10 @@ def test_a_zero_has_no_sign() -> None:
     assert line(size=-0.0) == line(size=0.0)
 
 
-@pytest.mark.parametrize("text", [b"[]", b"{}", b"3", b"", b"[1,2", b"\xff"])
-def test_what_is_no_line_is_refused(text: bytes) -> None:
-    with pytest.raises(ValueError, match=r".*"):
-        LAYOUT.row(text)
+def test_what_is_no_line_is_refused() -> None:
+    for text in (b"[]", b"{}", b"3", b"", b"[1,2", b"\xff"):
+        with pytest.raises(ValueError, match=r".*"):
+            LAYOUT.row(text)
 
 
 def test_a_type_without_a_form_is_refused() -> None:

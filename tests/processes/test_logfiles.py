@@ -57,10 +57,10 @@ def test_a_log_that_cannot_be_copied_stays(log: Path) -> None:
     log.write_text("old\n" * 1000)
     command = (
         "import resource, signal, sys\nfrom pathlib import Path\n"
-        "from app.processes.logfiles import rotate\n"
+        "from app.processes.logfiles import rotate_log\n"
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (10, 10))\n"  # as a full disk
-        "rotate(Path(sys.argv[1]), 1, 3)"
+        "rotate_log(Path(sys.argv[1]), 1, 3)"
     )
     subprocess.run([sys.executable, "-c", command, log], check=True, timeout=PATIENCE)
     assert {path.name: path.read_text() for path in log.parent.iterdir()} == {

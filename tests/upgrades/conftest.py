@@ -28,7 +28,11 @@ from tests.upgrades.answers import Answer, Answers, read
 from tests.upgrades.former import PUBLIC_URL, SECRET_KEY
 
 VALKEY = 13  # its database that nothing else of the tests uses
-FIXTURES = [(release, database) for release in fixtures.releases() for database in DATABASES]
+FIXTURES = [
+    pytest.param((release, database), marks=[pytest.mark.slow] if database != "sqlite" else [])
+    for release in fixtures.releases()
+    for database in DATABASES
+]
 
 
 @dataclass

@@ -87,11 +87,3 @@ def test_while_valkey_is_down_requests_are_counted_later(app: Flask) -> None:
                 request_counts.day_key(request_counts.today_utc()), client.account_id
             )
         assert int(kept) == 4
-
-
-def test_another_account_sees_none_of_them(client: Client, stranger: Client) -> None:
-    _use(client)
-    usage = stranger.get("/v1/account/usage").json["data"]
-    assert usage["api_requests"]["current"] == 1
-    callers = stranger.get("/v1/account/usage/requests").json["data"]["by_credential"]
-    assert [each["id"] for each in callers] == [stranger.credential_id]

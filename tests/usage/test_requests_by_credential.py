@@ -72,11 +72,6 @@ def test_people_who_look_at_ogc_count_together(client: Client) -> None:
     assert _by_id(client) == {"session": 1}
 
 
-def test_what_is_refused_counts_for_nobody(client: Client) -> None:
-    client.nobody().get("/v1/account")
-    assert _by_id(client) == {}
-
-
 def test_credentials_that_were_never_used_are_there_unless_revoked(client: Client) -> None:
     unused = make_key(client)
     found = {each.caller.id: each for each in _requests(client).callers}

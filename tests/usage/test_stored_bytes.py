@@ -68,12 +68,3 @@ def test_what_would_go_past_the_bound_is_refused(app: Flask) -> None:
     with second_app(app, **lower) as made:
         client = dataclasses.replace(client, app=made)
         assert client.put(path, json={"metadata": None}).status_code == 200
-
-
-@pytest.mark.slow
-def test_zero_is_no_bound(app: Flask) -> None:
-    with second_app(app, max_account_bytes=0) as made:
-        client = make_account(made)
-        make_project(client, geometry=square())
-        usage = client.get("/v1/account/usage").json["data"]
-        assert usage["stored_bytes"]["limit"] is None

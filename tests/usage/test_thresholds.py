@@ -48,13 +48,6 @@ def find(client: Client) -> Any:
         return find_account(client.account_id)
 
 
-def test_the_numbers_are_those_of_the_statistics(free: Client) -> None:
-    make_project(free, geometry=square(size=0.1))
-    shown = free.get("/v1/account/usage").json["data"]["hectares"]
-    data = events(free)[-1]["data"]
-    assert {name: data[name] for name in shown} == shown
-
-
 def test_a_project_that_exactly_reaches_a_threshold(free: Client) -> None:
     geometry = square(size=0.001)
     area_m2 = read_boundary(geometry).area_m2
@@ -118,12 +111,6 @@ def test_without_a_limit_nothing_is_emitted(client: Client) -> None:
     make_project(client, geometry=square(size=5))
     assert usage_events(client) == []
     assert levels(client) == (0, 0, 0)
-
-
-def test_accounts_have_separate_levels(free: Client, app: Flask) -> None:
-    other = make_account(app, plan="free")
-    make_project(free, geometry=square(size=1))
-    assert usage_events(other) == []
 
 
 def test_imported_projects_count(free: Client) -> None:

@@ -111,7 +111,6 @@ def send_billing_events(customer: Client) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.both
 def test_every_type_is_signed_and_matches_its_schema(
     customer: Client,
     receiver: Receiver,
@@ -147,12 +146,3 @@ def check_schemas(customer: Client, arrived: list[dict[str, Any]]) -> None:
         for each in [*own, kind["example"]]:
             faults = [fault.message for fault in validator.iter_errors(each)]
             assert faults == [], json.dumps(each)
-
-
-def test_a_body_that_does_not_match_its_schema_is_detected(customer: Client) -> None:
-    """What judges above judges at all."""
-    make_project(customer)
-    (created,) = events(customer)
-    del created["data"]["slug"]
-    with pytest.raises(AssertionError, match="slug"):
-        check_schemas(customer, [created])

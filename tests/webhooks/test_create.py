@@ -7,8 +7,6 @@ import dataclasses
 from ipaddress import ip_network
 from typing import Any
 
-import pytest
-
 from app.policy.deliveries import DESCRIPTION_LENGTH
 from app.policy.events import EVENTS
 from tests.make import Client, make_member, make_webhook, second_app
@@ -62,17 +60,6 @@ def test_a_secret_is_made_and_shown_once(client: Client) -> None:
     assert read.headers["ETag"] == answer.headers["ETag"]
 
 
-def test_no_two_secrets_are_the_same(client: Client) -> None:
-    assert make_webhook(client)["secret"] != make_webhook(client)["secret"]
-
-
-@pytest.mark.parametrize(
-    "secret", ["1234567890123456", "a" * 200, "!\"#$%&'()*+,-./:~", "whsec_not-base64"]
-)
-def test_a_secret_chosen_by_the_customer(client: Client, secret: str) -> None:
-    assert _create(client, secret=secret).json["data"]["secret"] == secret
-
-
 def test_a_webhook_can_be_made_disabled(client: Client) -> None:
     made = _create(client, enabled=False).json["data"]
     assert (made["enabled"], made["status"], made["disabled_reason"]) == (
@@ -89,35 +76,27 @@ def test_a_record_that_was_read_can_be_sent(client: Client) -> None:
     assert client.put(f"{PATH}/{made['id']}", json=made).json["data"] == made
 
 
-@pytest.mark.parametrize("url", [None, 7, "http://hooks.example.org/"])
-def test_urls_that_are_rejected(client: Client, url: Any) -> None:
-    """All others: tests/outbound/test_targets.py."""
-    assert _fields_at_fault(_create(client, url=url)) == ["url"]
-
-
-@pytest.mark.parametrize(
-    "host", ["127.0.0.1", "10.0.0.1", "169.254.169.254", "192.0.2.7", "[::1]", "[2001:db8::7]"]
-)
-def test_addresses_that_can_never_be_called(client: Client, host: str) -> None:
-    refused = _create(client, url=f"https://{host}:8443/hook")
-    assert _fields_at_fault(refused) == ["url"]
-    message = refused.json["error"]["details"][0]["message"]
-    assert (
-        message == f"Must have a host name or a public IP address; {host.strip('[]')} is neither."
-    )
+def test_addresses_that_can_never_be_called(client: Client) -> None:
+    """All other URLs: tests/outbound/test_targets.py."""
     made = make_webhook(client)
-    changed = client.put(f"{PATH}/{made['id']}", json={"url": f"https://{host}/"})
-    assert _fields_at_fault(changed) == ["url"]
+    for host in ("10.0.0.1", "169.254.169.254", "[2001:db8::7]"):
+        refused = _create(client, url=f"https://{host}:8443/hook")
+        assert _fields_at_fault(refused) == ["url"]
+        assert refused.json["error"]["details"][0]["message"] == (
+            f"Must have a host name or a public IP address; {host.strip('[]')} is neither."
+        )
+        changed = client.put(f"{PATH}/{made['id']}", json={"url": f"https://{host}/"})
+        assert _fields_at_fault(changed) == ["url"]
 
 
-@pytest.mark.parametrize("host", ["localhost", "example", "localhost.", "bücher", "localhost:8443"])
-def test_a_name_without_a_dot(client: Client, host: str) -> None:
-    answer = _create(client, url=f"https://{host}/")
-    assert _fields_at_fault(answer) == ["url"]
-    assert "with a dot" in answer.json["error"]["details"][0]["message"]
+def test_a_name_without_a_dot(client: Client) -> None:
     with second_app(client.app, webhook_allowed_networks=(ip_network("127.0.0.0/8"),)) as app:
         opened = dataclasses.replace(client, app=app)
-        assert _create(opened, url=f"https://{host}/").status_code == 201
+        for host in ("localhost", "localhost.", "bücher", "localhost:8443"):
+            answer = _create(client, url=f"https://{host}/")
+            assert _fields_at_fault(answer) == ["url"]
+            assert "with a dot" in answer.json["error"]["details"][0]["message"]
+            assert _create(opened, url=f"https://{host}/").status_code == 201
 
 
 def test_addresses_that_the_operator_opened(client: Client) -> None:
@@ -129,44 +108,33 @@ def test_addresses_that_the_operator_opened(client: Client) -> None:
             assert _fields_at_fault(_create(opened, url=f"https://{host}/")) == ["url"]
 
 
-@pytest.mark.parametrize(
-    "url",
-    [
-        "https://hooks.example.org",
-        "https://hooks.example.org:8443/a?b=c&d=%20",
-        "https://93.184.216.34/",
-        "https://[2606:2800:220:1::7]:8443/",
-        "https://bücher.example/",
-        "HTTPS://HOOKS.EXAMPLE.ORG/",
-        f"https://hooks.example.org/{'a' * 2022}",
-    ],
-)
-def test_urls_that_are_accepted_unchanged(client: Client, url: str) -> None:
-    made = _create(client, url=f" {url} ")
-    assert made.status_code == 201
-    assert made.json["data"]["url"] == url
+def test_urls_and_secrets_that_are_accepted_unchanged(client: Client) -> None:
+    for url, secret in [
+        ("https://hooks.example.org:8443/a?b=c&d=%20", "1234567890123456"),
+        ("https://[2606:2800:220:1::7]:8443/", "a" * 200),
+        ("https://bücher.example/", "!\"#$%&'()*+,-./:~"),
+        (f"HTTPS://HOOKS.EXAMPLE.ORG/{'a' * 2022}", "whsec_not-base64"),
+    ]:
+        made = _create(client, url=f" {url} ", secret=secret)
+        assert made.status_code == 201
+        assert (made.json["data"]["url"], made.json["data"]["secret"]) == (url, secret)
 
 
-@pytest.mark.parametrize(
-    ("events", "field"),
-    [
+def test_events_that_are_rejected(client: Client) -> None:
+    for events, field in [
         (None, "events"),
         ("*", "events"),
-        ({}, "events"),
         ([], "events"),
-        (["project.painted"], "events.0"),
         (["webhook.test"], "events.0"),
         (["project.*"], "events.0"),
+        (["Project.created"], "events.0"),
         (["project.created", 7], "events.1"),
-        (["project.created", None], "events.1"),
         (["project.created", ["asset.created"]], "events.1"),
         (["project.created", "asset.created", "project.created"], "events"),
-        (["*", "*"], "events"),
-        (["Project.created"], "events.0"),
-    ],
-)
-def test_events_that_are_rejected(client: Client, events: Any, field: str) -> None:
-    assert _fields_at_fault(_create(client, events=events)) == [field]
+    ]:
+        assert _fields_at_fault(_create(client, events=events)) == [field]
+    answer = _create(client, events=["*", "*", "asset.created"])
+    assert "repeated: *." in answer.json["error"]["details"][0]["message"]
 
 
 def test_a_long_list_of_events_is_refused_before_it_is_read(client: Client) -> None:
@@ -176,20 +144,16 @@ def test_a_long_list_of_events_is_refused_before_it_is_read(client: Client) -> N
     assert detail == {"field": "events", "message": f"Must have 1 to {len(EVENTS) + 1} elements."}
 
 
-def test_repeated_events_are_named(client: Client) -> None:
-    answer = _create(client, events=["*", "*", "asset.created"])
-    assert "repeated: *." in answer.json["error"]["details"][0]["message"]
+def test_events_are_kept_as_they_are_given(client: Client) -> None:
+    for given in (["*", "project.created"], ["project.created", "asset.created"]):
+        assert _create(client, events=given).json["data"]["events"] == given
 
 
-@pytest.mark.parametrize("events", [["*"], ["*", "project.created"], ["b", "a"]])
-def test_events_are_kept_as_they_are_given(client: Client, events: list[str]) -> None:
-    given = [{"a": "asset.created", "b": "project.created"}.get(each, each) for each in events]
-    assert _create(client, events=given).json["data"]["events"] == given
-
-
-@pytest.mark.parametrize(
-    ("field", "value"),
-    [
+def test_fields_that_are_refused(client: Client) -> None:
+    for field, value in [
+        ("url", None),
+        ("url", 7),
+        ("url", "http://hooks.example.org/"),
         ("secret", None),
         ("secret", 12345678),
         ("secret", "123456789012345"),
@@ -202,13 +166,10 @@ def test_events_are_kept_as_they_are_given(client: Client, events: list[str]) ->
         ("description", "a" * (DESCRIPTION_LENGTH + 1)),
         ("description", "a\x00"),
         ("enabled", None),
-        ("enabled", "yes"),
         ("enabled", 1),
         ("colour", "green"),
-    ],
-)
-def test_fields_that_are_refused(client: Client, field: str, value: Any) -> None:
-    assert _fields_at_fault(_create(client, **{field: value})) == [field]
+    ]:
+        assert _fields_at_fault(_create(client, **{field: value})) == [field]
     assert client.get(PATH).json["data"] == []
 
 
@@ -227,9 +188,9 @@ def test_the_list_has_all_webhooks_of_the_account_oldest_first(
     assert answer.json["meta"] == {"total": 3}
 
 
-@pytest.mark.parametrize(("role", "status"), [("viewer", 403), ("editor", 403), ("admin", 200)])
-def test_members_with_the_permission_admin_may(client: Client, role: str, status: int) -> None:
-    assert make_member(client, role).client.get(PATH).status_code == status
+def test_members_with_the_permission_admin_may(client: Client) -> None:
+    for role, status in [("editor", 403), ("admin", 200)]:
+        assert make_member(client, role).client.get(PATH).status_code == status
 
 
 def test_a_repeat_gets_the_first_response(client: Client) -> None:

@@ -131,10 +131,12 @@ def test_tests_are_not_sent_again(client: Client) -> None:
 
 
 @pytest.mark.both
-@pytest.mark.parametrize(
-    ("states", "number"),
-    [
-        ([], 0),
+def test_only_what_failed(client: Client) -> None:
+    webhook, other = make_webhook(client), make_webhook(client)
+    make_project(client)
+    set_deliveries(client, other["id"], "failed")
+    own = rows_of(client.account_id, Delivery).where(Delivery.webhook_id == webhook["id"])
+    for states, number in [
         (["failed"], 1),
         (["canceled"], 1),
         (["succeeded"], 0),
@@ -142,25 +144,15 @@ def test_tests_are_not_sent_again(client: Client) -> None:
         (["failed", "canceled"], 1),
         (["failed", "succeeded"], 0),
         (["failed", "pending"], 0),
-    ],
-)
-def test_only_what_failed(client: Client, states: list[str], number: int) -> None:
-    webhook, other = make_webhook(client), make_webhook(client)
-    make_project(client)
-    set_deliveries(client, other["id"], "failed")
-    with client.app.app_context():
-        first = _first_delivery(client, webhook)
-        for state in states:
-            db.session.add(_copy(first, state))
-        db.session.delete(first)
-        db.session.commit()
-    assert _number(client, webhook, only_failed=True) == number
-    assert _number(client, webhook) == 1
-
-
-def _first_delivery(client: Client, webhook: dict[str, Any]) -> Any:
-    own = rows_of(client.account_id, Delivery).where(Delivery.webhook_id == webhook["id"])
-    return db.session.scalars(own).one()
+    ]:
+        with client.app.app_context():
+            former = db.session.scalars(own).all()
+            db.session.add_all([_copy(former[0], state) for state in states])
+            for row in former:
+                db.session.delete(row)
+            db.session.commit()
+        assert _number(client, webhook, only_failed=True) == number
+        assert _number(client, webhook) == 1
 
 
 def _copy(delivery: Any, state: str) -> Any:
@@ -180,11 +172,9 @@ def test_the_job_selects_the_same_events(client: Client, past: list[dict[str, An
     assert found == [event["id"] for event in past[:2]]
 
 
-@pytest.mark.parametrize("number", [0, 1])
-def test_nothing_is_sent_again_to_a_disabled_webhook(client: Client, number: int) -> None:
+def test_nothing_is_sent_again_to_a_disabled_webhook(client: Client) -> None:
     webhook = make_webhook(client)
-    for _ in range(number):
-        make_project(client)
+    make_project(client)
     set_webhook(client, webhook["id"], enabled=False)
     answer = _replay(client, webhook)
     assert answer.status_code == 409
@@ -192,46 +182,22 @@ def test_nothing_is_sent_again_to_a_disabled_webhook(client: Client, number: int
     assert replays(client) == []
 
 
-@pytest.mark.parametrize(
-    "moment",
-    [
-        None,
-        0,
-        "",
-        "yesterday",
-        "2026-01-02",
-        "2026-01-02T03:04:05",
-        "2026-01-02 03:04:05Z",
-        "2026-02-30T00:00:00Z",
-        "0001-01-01T00:00:00+14:00",
-        "2026-01-02T03:04:05Z ",
-    ],
-)
-@pytest.mark.parametrize("field", ["since", "until"])
-def test_times_that_are_rejected(client: Client, field: str, moment: Any) -> None:
+def test_fields_that_are_refused(client: Client) -> None:
     webhook = make_webhook(client)
-    assert _fields_at_fault(_replay(client, webhook, **{field: moment})) == [field]
-
-
-@pytest.mark.parametrize(
-    ("fields", "field"),
-    [
+    wrong_times = [None, 0, "yesterday", "2026-01-02T03:04:05", "0001-01-01T00:00:00+14:00"]
+    for fields, field in [
+        *(({"since": moment}, "since") for moment in wrong_times),
+        ({"until": "2026-02-30T00:00:00Z"}, "until"),
         ({"until": "2019-12-31T23:59:59.999Z"}, "until"),
         ({"event_types": []}, "event_types"),
         ({"event_types": ["webhook.test"]}, "event_types.0"),
-        ({"event_types": ["x"]}, "event_types.0"),
         ({"event_types": "*"}, "event_types"),
         ({"only_failed": "yes"}, "only_failed"),
         ({"only_failed": None}, "only_failed"),
         ({"colour": "green"}, "colour"),
-    ],
-)
-def test_fields_that_are_refused(client: Client, fields: dict[str, Any], field: str) -> None:
-    assert _fields_at_fault(_replay(client, make_webhook(client), **fields)) == [field]
-
-
-def test_since_is_required(client: Client) -> None:
-    path = f"/v1/webhooks/{make_webhook(client)['id']}/replay"
+    ]:
+        assert _fields_at_fault(_replay(client, webhook, **fields)) == [field]
+    path = f"/v1/webhooks/{webhook['id']}/replay"
     assert _fields_at_fault(client.post(path, json={})) == ["since"]
     assert _fields_at_fault(client.post(path)) == ["body"]
 
@@ -264,7 +230,6 @@ def test_how_far_a_replay_is(
     assert data["sent"] in (1, 2), "attempted, with any result; the second one is due a bit later"
 
 
-@pytest.mark.slow
 def test_a_finished_replay_is_told_of_until_the_next_one(
     customer: Client, receiver: Receiver, deliver: Deliver
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,14 +18,17 @@ from tests.make import (
     Client,
     audit_entries,
     events,
+    make_account,
     make_log,
     make_project,
     make_webhook,
     second_app,
 )
+from tests.make.apps import bare_app
 from tests.make.webhooks import webhook_row
 
 PATH = "/v1/webhooks"
+KEY = {"Idempotency-Key": "one"}
 
 
 def _unsealed(client: Client, sealed: str) -> str:
@@ -49,24 +53,27 @@ def _everything_kept(client: Client) -> str:
         return "".join(rows) + repr(bodies)
 
 
-@pytest.mark.both
-def test_a_secret_is_stored_encrypted(client: Client) -> None:
-    made = make_webhook(client, secret="correct-horse-battery")
-    row = webhook_row(client, made["id"])
-    assert _unsealed(client, row["sealed_secret"]) == "correct-horse-battery"
-    assert "correct-horse-battery" not in _everything_kept(client)
-
-
-@pytest.mark.both
-def test_a_short_secret_that_is_stored_stays(client: Client) -> None:
-    """Before 16 characters were required, a secret could have 8."""
-    made = make_webhook(client)
-    with client.app.app_context():
-        db.session.get_one(Webhook, made["id"]).sealed_secret = sealing.seal("12345678")
-        db.session.commit()
-    changed = client.put(f"{PATH}/{made['id']}", json={"description": "new", "enabled": True})
-    assert changed.json["data"]["description"] == "new"
-    assert _unsealed(client, webhook_row(client, made["id"])["sealed_secret"]) == "12345678"
+def test_a_secret_is_stored_encrypted_also_in_a_stored_response(tmp_path: Path) -> None:
+    with bare_app(tmp_path) as app:
+        client = make_account(app)
+        body = {"url": "https://hooks.example.org/", "events": ["*"]}
+        body |= {"secret": "correct-horse-battery"}
+        first, again = (client.post(PATH, json=body, headers=KEY) for _ in range(2))
+        assert again.json == first.json
+        assert again.headers["ETag"] == first.headers["ETag"]
+        webhook_id = first.json["data"]["id"]
+        sealed = webhook_row(client, webhook_id)["sealed_secret"]
+        assert _unsealed(client, sealed) == "correct-horse-battery"
+        key = {"Idempotency-Key": "two"}
+        rotated, repeated = (_rotate(client, webhook_id, {}, headers=key) for _ in range(2))
+        assert repeated.json == rotated.json
+        path = f"{PATH}/{webhook_id}"
+        changed = client.put(path, json={"secret": "another-horse-battery"})
+        assert changed.status_code == 200
+        kept = _everything_kept(client)
+        assert webhook_id in kept
+        for secret in ("horse-battery", rotated.json["data"]["secret"]):
+            assert secret not in kept
 
 
 def test_a_secret_is_in_no_other_response(client: Client) -> None:
@@ -90,28 +97,13 @@ def test_a_secret_is_in_no_other_response(client: Client) -> None:
         assert "secret" not in answer.get_data(as_text=True)
 
 
-@pytest.mark.parametrize("operation", ["create", "rotate"])
-def test_a_stored_response_is_encrypted(client: Client, operation: str) -> None:
-    headers = {"Idempotency-Key": "one"}
-    if operation == "create":
-        path, body = PATH, {"url": "https://hooks.example.org/", "events": ["*"]}
-    else:
-        path, body = f"{PATH}/{make_webhook(client)['id']}/rotate-secret", {}
-    first = client.post(path, json=body, headers=headers)
-    secret = first.json["data"]["secret"]
-    assert secret not in _everything_kept(client)
-    again = client.post(path, json=body, headers=headers)
-    assert again.json == first.json
-    assert again.headers["ETag"] == first.headers["ETag"]
-
-
 def test_a_stored_response_that_cannot_be_decrypted_is_not_repeated(client: Client) -> None:
-    body, headers = {"url": "https://x.example/", "events": ["*"]}, {"Idempotency-Key": "one"}
-    assert client.post(PATH, json=body, headers=headers).status_code == 201
+    body = {"url": "https://x.example/", "events": ["*"]}
+    assert client.post(PATH, json=body, headers=KEY).status_code == 201
     with second_app(client.app) as other:
         sealing.init_app(other, "another key")
         elsewhere = Client(other, client.account_id, client.owner_id, client.token)
-        answer = elsewhere.post(PATH, json=body, headers=headers)
+        answer = elsewhere.post(PATH, json=body, headers=KEY)
     assert answer.status_code == 409
     assert client.get(PATH).json["meta"]["total"] == 1
 
@@ -136,9 +128,8 @@ def test_rotation(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     assert row["former_secret_until"] == moment + timedelta(hours=5)
 
 
-@pytest.mark.parametrize("body", [None, {}])
-def test_the_default_overlap_is_a_day(client: Client, body: Any) -> None:
-    rotated = _rotate(client, make_webhook(client)["id"], body).json["data"]
+def test_the_default_overlap_is_a_day(client: Client) -> None:
+    rotated = _rotate(client, make_webhook(client)["id"]).json["data"]
     since = clock.parse_time(rotated["updated_at"])
     assert clock.parse_time(rotated["former_secret_until"]) - since == timedelta(hours=24)
 
@@ -162,17 +153,12 @@ def test_a_secret_can_be_set(client: Client) -> None:
     assert len(audit_entries(client)) == len(entries)
     assert client.put(path, json={"secret": "a-third-battery-of-horses"}).status_code == 200
     assert audit_entries(client)[-1]["action"] == "webhook.secret_rotated"
-    assert "another-horse-battery" not in _everything_kept(client)
 
 
-@pytest.mark.parametrize("secret", ["", "short", "no spaces in secrets", None])
-def test_a_secret_has_one_fault(client: Client, secret: str | None) -> None:
+def test_a_secret_has_one_fault(client: Client) -> None:
     webhook = make_webhook(client)
-    new = {"url": "https://hooks.example.org/", "events": ["*"], "secret": secret}
-    for response in (
-        client.put(f"{PATH}/{webhook['id']}", json={"secret": secret}),
-        client.post(PATH, json=new),
-    ):
+    for secret in ("", "no spaces in secrets", None):
+        response = client.put(f"{PATH}/{webhook['id']}", json={"secret": secret})
         assert response.status_code == 422
         assert [each["field"] for each in response.json["error"]["details"]] == ["secret"]
 
@@ -199,20 +185,13 @@ def test_without_an_overlap_the_former_secret_is_deleted(client: Client) -> None
     assert (row["sealed_former_secret"], row["former_secret_until"]) == (None, None)
 
 
-@pytest.mark.parametrize("hours", [-1, 169, 1.5, 24.0, "24", None, True, 10**30])
-def test_hours_that_are_rejected(client: Client, hours: Any) -> None:
+def test_hours_are_limited(client: Client) -> None:
     webhook_id = make_webhook(client)["id"]
     before = webhook_row(client, webhook_id)
-    answer = _rotate(client, webhook_id, {"overlap_hours": hours})
-    assert answer.status_code in (400, 422)  # an integer past 64 bits is not JSON of this service
+    for hours in (-1, 169, 24.0, "24", None, True):
+        assert _rotate(client, webhook_id, {"overlap_hours": hours}).status_code == 422
     assert webhook_row(client, webhook_id) == before
-
-
-@pytest.mark.both
-@pytest.mark.parametrize("hours", [0, 1, 168])
-def test_hours_that_are_accepted(client: Client, hours: int) -> None:
-    answer = _rotate(client, make_webhook(client)["id"], {"overlap_hours": hours})
-    assert answer.status_code == 200
+    assert _rotate(client, webhook_id, {"overlap_hours": 168}).status_code == 200
 
 
 def test_a_body_with_other_fields_is_rejected(client: Client) -> None:
@@ -222,10 +201,3 @@ def test_a_body_with_other_fields_is_rejected(client: Client) -> None:
     json = {"Content-Type": "application/json"}
     assert _rotate(client, webhook_id, data=b"[]", headers=json).status_code == 422
     assert _rotate(client, webhook_id, data=b"{", headers=json).status_code == 400
-
-
-def test_the_body_is_described_as_one_that_may_be_absent(client: Client) -> None:
-    paths = client.get("/v1/openapi.json").json["paths"]
-    rotation = paths["/v1/webhooks/{webhook_id}/rotate-secret"]["post"]["requestBody"]
-    assert not rotation.get("required")
-    assert paths["/v1/webhooks"]["post"]["requestBody"]["required"] is True

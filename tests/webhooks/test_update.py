@@ -41,49 +41,21 @@ def _put(client: Client, webhook: dict[str, Any], **fields: Any) -> dict[str, An
     return answer.json["data"]
 
 
-def _later(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(clock, "now", lambda: LATER)
-
-
 @pytest.mark.both
-@pytest.mark.parametrize(
-    "fields",
-    [
-        {"events": ["*"]},
-        {"events": ["asset.created", "project.created"]},
-        {"description": "new"},
-        {"description": None},
-    ],
-)
 def test_a_change(
-    client: Client,
-    webhook: dict[str, Any],
-    signals: list[str],
-    monkeypatch: pytest.MonkeyPatch,
-    fields: dict[str, Any],
+    client: Client, webhook: dict[str, Any], signals: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    _later(monkeypatch)
-    expected = webhook | fields | {"updated_at": clock.format_time(LATER)}
-    assert _put(client, webhook, **fields) == expected
-    assert client.get(f"{PATH}/{webhook['id']}").json["data"] == expected
+    monkeypatch.setattr(clock, "now", lambda: LATER)
+    for fields in ({}, {"description": "old"}, {"enabled": True}, {"status": "healthy"}):
+        assert _put(client, webhook, **fields) == webhook, "nothing was changed"
+    expected = webhook | {"updated_at": clock.format_time(LATER)}
+    for fields in ({"events": ["asset.created", "*"]}, {"description": None}):
+        expected |= fields
+        assert _put(client, webhook, **fields) == expected
+        assert client.get(f"{PATH}/{webhook['id']}").json["data"] == expected
     assert signals == []
 
 
-@pytest.mark.parametrize(
-    "fields",
-    [{}, {"description": "old"}, {"enabled": True}, {"status": "healthy"}],
-)
-def test_an_update_without_a_change(
-    client: Client,
-    webhook: dict[str, Any],
-    monkeypatch: pytest.MonkeyPatch,
-    fields: dict[str, Any],
-) -> None:
-    _later(monkeypatch)
-    assert _put(client, webhook, **fields) == webhook
-
-
-@pytest.mark.both
 def test_a_new_url_begins_without_failures(client: Client, webhook: dict[str, Any]) -> None:
     changed = _put(client, webhook, url="https://elsewhere.example.org/")
     assert (changed["status"], changed["consecutive_failures"]) == ("healthy", 0)
@@ -101,25 +73,12 @@ def test_disabling(client: Client, webhook: dict[str, Any], signals: list[str]) 
     assert signals == ["deliveries"]
 
 
-def test_a_disabled_webhook_gets_no_more_events(client: Client, webhook: dict[str, Any]) -> None:
-    make_project(client)
-    _put(client, webhook, enabled=False)
-    make_project(client)
-    (pending,) = deliveries(client, webhook["id"])
-    canceled_at = webhook_row(client, webhook["id"])["canceled_at"]
-    assert canceled_at is not None
-    assert pending["created_at"] <= canceled_at
-
-
 @pytest.mark.both
-@pytest.mark.parametrize("reason", ["manual", "failing", "gone"])
-def test_enabling_again(
-    client: Client, webhook: dict[str, Any], signals: list[str], reason: str
-) -> None:
+def test_enabling_again(client: Client, webhook: dict[str, Any], signals: list[str]) -> None:
     canceled_at = clock.now()
-    state = {"enabled": False, "disabled_reason": reason, "canceled_at": canceled_at}
+    state = {"enabled": False, "disabled_reason": "gone", "canceled_at": canceled_at}
     set_webhook(client, webhook["id"], **state)
-    assert client.get(f"{PATH}/{webhook['id']}").json["data"]["disabled_reason"] == reason
+    assert _put(client, webhook, enabled=False)["disabled_reason"] == "gone"
     changed = _put(client, webhook, enabled=True)
     assert (changed["status"], changed["disabled_reason"]) == ("healthy", None)
     assert changed["consecutive_failures"] == 0
@@ -129,32 +88,20 @@ def test_enabling_again(
     assert signals == []
 
 
-@pytest.mark.both
-def test_a_disabled_webhook_keeps_its_reason(client: Client, webhook: dict[str, Any]) -> None:
-    set_webhook(client, webhook["id"], enabled=False, disabled_reason="gone")
-    assert _put(client, webhook, enabled=False)["disabled_reason"] == "gone"
-
-
-@pytest.mark.parametrize(
-    ("field", "value", "named"),
-    [
+def test_fields_that_are_refused(client: Client, webhook: dict[str, Any]) -> None:
+    for field, value, named in [
         ("url", "http://hooks.example.org/", "url"),
         ("url", None, "url"),
         ("events", [], "events"),
         ("events", ["webhook.test"], "events.0"),
         ("events", None, "events"),
-        ("enabled", "false", "enabled"),
         ("enabled", None, "enabled"),
         ("description", 5, "description"),
         ("colour", "green", "colour"),
-    ],
-)
-def test_fields_that_are_refused(
-    client: Client, webhook: dict[str, Any], field: str, value: Any, named: str
-) -> None:
-    answer = client.put(f"{PATH}/{webhook['id']}", json={field: value})
-    assert answer.status_code == 422
-    assert [item["field"] for item in answer.json["error"]["details"]] == [named]
+    ]:
+        answer = client.put(f"{PATH}/{webhook['id']}", json={field: value})
+        assert answer.status_code == 422
+        assert [item["field"] for item in answer.json["error"]["details"]] == [named]
     assert client.get(f"{PATH}/{webhook['id']}").json["data"] == webhook
 
 

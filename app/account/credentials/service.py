@@ -77,7 +77,7 @@ def create_credential(
     if details := list(new.problems(account_id)):
         raise ValidationFailed(details=details)
     if most is not None:
-        _check_number(account_id, new.kind, most)
+        _check_credential_count(account_id, new.kind, most)
     secret = tokens.new_token(tokens.CREDENTIAL_PREFIXES[new.kind])
     credential = Credential(
         id=new_id(new.kind),
@@ -172,7 +172,7 @@ def _credential_record(row: Any) -> dict[str, Any]:
     }
 
 
-def _check_number(account_id: str, kind: str, most: int) -> None:
+def _check_credential_count(account_id: str, kind: str, most: int) -> None:
     # Locked so that others that create one wait; changes of other tables' rows do not.
     db.session.get_one(Account, account_id, with_for_update={"key_share": True})
     own = rows_of(account_id, Credential).where(Credential.kind == kind, IS_VALID)

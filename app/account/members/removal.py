@@ -78,13 +78,13 @@ def leave_accounts(person: User) -> bool:
     Raises:
         Conflict: the person is the only owner of an account, or was just invited to another one.
     """
-    account_ids = _accounts_of(person)
+    account_ids = _account_ids_of_person(person)
     for account_id in account_ids:
         _leave_account(person, account_id)
     db.session.flush()
     if db.session.get(User, person.id, populate_existing=True, with_for_update=True) is None:
         return False
-    if not set(_accounts_of(person)) <= set(account_ids):
+    if not set(_account_ids_of_person(person)) <= set(account_ids):
         raise Conflict(
             "changed_meanwhile",
             "accounts",
@@ -124,7 +124,7 @@ def _leave_account(person: User, account_id: str) -> None:
     write_entry("member.removed", target_of_member(person), account_id=account_id, changes=changes)
 
 
-def _accounts_of(person: User) -> list[str]:
+def _account_ids_of_person(person: User) -> list[str]:
     return list(db.session.scalars(_OF_PERSON, {"own_user_id": person.id}))
 
 

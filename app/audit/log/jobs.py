@@ -11,7 +11,12 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from app.audit.log.keys import create_key, newest_key
 from app.audit.log.retention import accounts_with_expired, delete_oldest
-from app.audit.log.sealing import AccountSealer, AlreadySealed, accounts_with_waiting, take_lock
+from app.audit.log.sealing import (
+    AccountSealer,
+    AlreadySealed,
+    accounts_with_unsealed_entries,
+    take_lock,
+)
 from app.db.transactions import transaction
 from app.jobs.registry import Job
 from app.jobs.runs import JobRun
@@ -22,7 +27,7 @@ log = logging.getLogger(__name__)
 def seal_audit_log() -> int:
     """Seal the entries that are due, taking turns between accounts. Returns how many."""
     run, sealed = JobRun(), 0
-    waiting = deque(map(AccountSealer, accounts_with_waiting()))
+    waiting = deque(map(AccountSealer, accounts_with_unsealed_entries()))
     while waiting and not run.is_over:
         sealer = waiting.popleft()
         sealed += _seal_next(sealer, run)
@@ -88,6 +93,6 @@ def _signing_key() -> tuple[str, Ed25519PrivateKey]:
 
 
 JOBS: Final = (
-    Job(seal_audit_log, every_seconds=60, is_due=lambda: bool(accounts_with_waiting())),
+    Job(seal_audit_log, every_seconds=60, is_due=lambda: bool(accounts_with_unsealed_entries())),
     Job(prune_audit_log, every_seconds=3600),
 )

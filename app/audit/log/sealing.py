@@ -138,7 +138,7 @@ class AccountSealer:
             raise AlreadySealed
 
 
-def accounts_with_waiting() -> list[str]:
+def accounts_with_unsealed_entries() -> list[str]:
     """The accounts, and the instance, with entries that are not sealed.
 
     They are shuffled, as a run may not come to the last.

@@ -126,13 +126,13 @@ def check_plans(settings: Settings) -> Iterator[Finding]:
 def check_instance_folder(settings: Settings) -> Iterator[Finding]:
     """Check that only their owner can open the instance folder and the key."""
     folder, key = settings.instance_path, settings.instance_path / SECRET_KEY_FILE
-    mode = _file_mode(folder)
+    mode = _file_permissions(folder)
     faults = []
     if mode & 0o022:
         faults.append(problem(f"Other users can write to {folder}", f"chmod 700 {folder}"))
     elif mode & 0o077:
         faults.append(warning(f"Other users can open {folder}", f"chmod 700 {folder}"))
-    if key.exists() and _file_mode(key) & 0o077:
+    if key.exists() and _file_permissions(key) & 0o077:
         change = f"{canopy_command()} secret-key"
         advice = f"chmod 600 {key}; if others use this machine, change it with {change}."
         faults.append(problem(f"Other users can read {key}", advice))
@@ -176,5 +176,5 @@ def _installed_version(name: str) -> str | None:
         return None
 
 
-def _file_mode(path: Path) -> int:
+def _file_permissions(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)

@@ -132,10 +132,12 @@ def _json_format(text: str) -> str:
     if "esriGeometry" in text:
         _refuse_format("an Esri JSON file", CONVERT)
     first, _, rest = text.partition("\n")
-    return "geojsonl" if first.startswith("\x1e") or (rest and _is_feature(first)) else "geojson"
+    return (
+        "geojsonl" if first.startswith("\x1e") or (rest and _is_feature_line(first)) else "geojson"
+    )
 
 
-def _is_feature(text: str) -> bool:
+def _is_feature_line(text: str) -> bool:
     """True if a line is a whole Feature."""
     try:
         value = orjson.loads(text)

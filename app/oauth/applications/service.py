@@ -58,7 +58,7 @@ def create_application(
         Forbidden: the account has the maximum.
     """
     check_application(name, redirect_uris, scopes)
-    _check_number(account_id)
+    _check_application_count(account_id)
     secret = None if public else new_secret()
     now = clock.now()
     application = OAuthApplication(
@@ -178,7 +178,7 @@ def _audit_values(application: OAuthApplication) -> dict[str, Any]:
     }
 
 
-def _check_number(account_id: str) -> None:
+def _check_application_count(account_id: str) -> None:
     # Concurrent registrations wait; what refers to the account's row does not.
     if db.session.get(Account, account_id, with_for_update={"key_share": True}) is None:
         raise ValidationFailed(details=[Detail("account", "This account does not exist.")])

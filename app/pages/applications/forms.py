@@ -11,7 +11,7 @@ from werkzeug.datastructures import MultiDict
 from app.http.errors import ApiError
 from app.policy.deliveries import OVERLAP_HOURS_MAX
 from app.site.form_fields import FormSchema, WholeNumber
-from app.site.forms import Draft, sent_texts
+from app.site.forms import Draft, form_texts
 
 KINDS: Final = {
     "secret": "Yes: it runs on a server of yours. It gets a client secret.",
@@ -33,7 +33,7 @@ class ApplicationDraft(Draft):
     def sent(cls, form: MultiDict[str, str]) -> Self:
         """Return the form as it was sent."""
         names = ("name", "redirect_uris", "kind", "end_access")
-        return cls(sent_texts(form, names, lists=("scopes",)))
+        return cls(form_texts(form, names, lists=("scopes",)))
 
     def arguments(self) -> dict[str, Any]:
         """Return the arguments for ``create_application`` and ``update_application``."""

@@ -10,7 +10,7 @@ from werkzeug.datastructures import MultiDict
 
 from app.http.errors import ApiError, Detail, ValidationFailed
 from app.policy.request_limits import KEY_DAYS
-from app.site.forms import Draft, sent_texts
+from app.site.forms import Draft, form_texts
 from app.values import clock
 
 SCOPES: Final = {"all": "All projects, including future ones", "some": "Only these projects"}
@@ -36,7 +36,7 @@ class CredentialDraft(Draft):
     def sent(cls, form: MultiDict[str, str]) -> Self:
         """Return the form as it was sent. A URL can have some of its fields."""
         names = ("name", "scope", "life", "expires_on", "ip_allowlist")
-        return cls(sent_texts(form, names, lists=("permissions", "project_ids")))
+        return cls(form_texts(form, names, lists=("permissions", "project_ids")))
 
     @classmethod
     def new(cls, arguments: MultiDict[str, str]) -> Self:

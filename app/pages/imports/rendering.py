@@ -25,7 +25,7 @@ from app.pages.project_choice import find_projects, projects_by_id
 from app.policy.files import FEATURES, FORMATS_IN
 from app.policy.imports import IMPORT_DAYS, WORKING
 from app.policy.request_limits import PAGE_MAX
-from app.site.forms import Draft, errors_by_field, form_page, sent_texts
+from app.site.forms import Draft, errors_by_field, form_page, form_texts
 from app.site.pages import live_part, page
 from app.site.signed_in import is_from_script
 
@@ -122,7 +122,7 @@ def list_page(principal: Principal) -> Response:
 
 def upload_page(principal: Principal, error: ApiError | None = None) -> Response:
     """The form to upload a file, with its errors."""
-    draft = Draft(sent_texts(request.values, ("file", "kind", "project_id", "search")))
+    draft = Draft(form_texts(request.values, ("file", "kind", "project_id", "search")))
     texts = draft.texts
     texts["kind"] = texts["kind"] or ("assets" if texts["project_id"] else "projects")
     if error is not None:

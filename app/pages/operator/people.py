@@ -47,7 +47,7 @@ def list_people(filters: ListFilters) -> Listed:
 
 def _people_records(rows: list[Any]) -> list[dict[str, Any]]:
     ids = [row.id for row in rows]
-    accounts, used_at = _accounts_of(ids), last_uses(ids, (_last_session, _last_activity))
+    accounts, used_at = _accounts_of_people(ids), last_uses(ids, (_last_session, _last_activity))
     return [
         row._asdict()
         | {name: bool(getattr(row, name)) for name in _FLAGS}
@@ -56,7 +56,7 @@ def _people_records(rows: list[Any]) -> list[dict[str, Any]]:
     ]
 
 
-def _accounts_of(ids: list[str]) -> defaultdict[str, list[Any]]:
+def _accounts_of_people(ids: list[str]) -> defaultdict[str, list[Any]]:
     """Return the accounts of people, sorted by name, by the id of the person."""
     dialect, accounts = reading_engine().dialect.name, defaultdict[str, list[Any]](list)
     for row in _person_accounts_query(dialect).all(ids=id_values(ids, dialect)):

@@ -18,7 +18,7 @@ from app.policy.deliveries import (
     URL_LENGTH,
 )
 from app.policy.events import ALL_EVENTS
-from app.site.forms import Draft, sent_texts
+from app.site.forms import Draft, form_texts
 from app.values.clock import describe_duration
 from app.webhooks.schemas import WebhookCreateSchema, WebhookUpdateSchema
 
@@ -52,7 +52,7 @@ class WebhookDraft(Draft):
     @classmethod
     def sent(cls, form: MultiDict[str, str]) -> Self:
         """Return the form as it was sent."""
-        texts = sent_texts(form, ("url", "description", "secret", "enabled", "version"))
+        texts = form_texts(form, ("url", "description", "secret", "enabled", "version"))
         return cls(texts | {"events": chosen_types(form, "events")})
 
     def read(self, *, is_new: bool) -> None:

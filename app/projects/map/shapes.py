@@ -94,13 +94,13 @@ def _in_groups(
     dialect = reading_engine().dialect.name
     for start in range(0, len(rows), _GROUP):
         group = id_values([row.row for row in rows[start : start + _GROUP]], dialect)
-        query = _shapes_of(dialect) if model is BoundaryShape else _boundaries_of(dialect)
+        query = _shapes_of_project(dialect) if model is BoundaryShape else _boundaries_of(dialect)
         batches = query.stream(_AT_ONCE, account_id=account_id, ids=group, **values)
         yield from chain.from_iterable(batches)
 
 
 @cache
-def _shapes_of(dialect: str) -> CompiledQuery:
+def _shapes_of_project(dialect: str) -> CompiledQuery:
     """Read the row of the project, the area and the shape."""
     columns = (BoundaryShape.project_row, BoundaryShape.area_m2, BoundaryShape.geometry)
     own = columns_of(BoundaryShape, *columns).where(

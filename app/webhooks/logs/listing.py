@@ -11,7 +11,7 @@ from sqlalchemy import bindparam
 
 from app.auth.tenant import columns_of
 from app.db.queries import CompiledQuery, reading_engine
-from app.lists.log_counts import count_entries
+from app.lists.log_counts import count_log_entries
 from app.lists.logs import latest_rows
 from app.lists.pages import newest_first, page_rows
 from app.lists.scanning import KeyedRows, Reader
@@ -45,12 +45,12 @@ class LatestEntries(NamedTuple):
     is_cut: bool
 
 
-def list_logs(
+def list_delivery_logs(
     account_id: str, webhook_id: str, query: LogQuery
 ) -> tuple[list[dict[str, Any]], int]:
     """Return the entries of a page, the newest first, and the total of all pages."""
     values = filter_parameters(account_id, webhook_id, query)
-    total, filters = count_entries(LOG, values), LogStatementFilters.of(values)
+    total, filters = count_log_entries(LOG, values), LogStatementFilters.of(values)
     dialect = reading_engine().dialect.name
     rows = page_rows(
         query.page,

@@ -35,7 +35,7 @@ _ONE = "/<log_id>"
 def list_webhook_logs(principal: Principal, values: dict[str, Any], webhook_id: str) -> Response:
     """List the delivery attempts of a webhook."""
     query = LogQuery(**values)
-    records, total = listing.list_logs(principal.account_id, webhook_id, query)
+    records, total = listing.list_delivery_logs(principal.account_id, webhook_id, query)
     return envelope.page_response(records, total=total, number=query.page, size=query.per_page)
 
 

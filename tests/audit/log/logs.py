@@ -45,7 +45,7 @@ def seal(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
 def seal_log(app: Flask, account_id: str, monkeypatch: pytest.MonkeyPatch) -> int:
     """Seal the entries of a log, however new. Returns how many."""
     with monkeypatch.context() as patch, app.app_context():
-        patch.setattr(jobs, "accounts_with_waiting", lambda: [account_id])
+        patch.setattr(jobs, "accounts_with_unsealed_entries", lambda: [account_id])
         patch.setattr(sealing, "SEALED_AFTER", timedelta(days=-1))
         return run_if_due(jobs.seal_audit_log)
 

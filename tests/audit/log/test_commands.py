@@ -36,7 +36,7 @@ def made(client: Client, monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 @pytest.mark.slow
 def test_a_file_is_verified_without_the_service(
-    client: Client, made: list[str], tmp_path: Path
+    client: Client, run: Run, made: list[str], tmp_path: Path
 ) -> None:
     file = tmp_path / "log.ndjson"
     file.write_bytes(b"\n".join([*exported(client), b""]))
@@ -47,8 +47,8 @@ def test_a_file_is_verified_without_the_service(
     assert "Problems: none." in found.stdout
     changed = file.read_bytes().replace(made[3].encode(), made[4].encode())
     file.write_bytes(changed)
-    found = subprocess.run([*command, "--json"], cwd=ROOT, env=environ, capture_output=True)
-    assert found.returncode == 1
+    found = run("audit", "verify", str(file), "--json")
+    assert found.exit_code == 1
     (problem, _) = json.loads(found.stdout)["findings"]
     assert (problem["kind"], problem["entry_id"]) == ("entry_changed", made[4])
 

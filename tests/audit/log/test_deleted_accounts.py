@@ -32,7 +32,7 @@ def test_an_entry_of_a_request_that_was_under_way(
     write(client)
     assert len(audit_entries(client)) == 1
     with client.app.app_context():
-        assert client.account_id in jobs.accounts_with_waiting()
+        assert client.account_id in jobs.accounts_with_unsealed_entries()
     seal(client, monkeypatch)
     assert audit_entries(client) == []
     assert checkpoints(client) == []

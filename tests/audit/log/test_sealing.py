@@ -31,7 +31,7 @@ def waiting(client: Client) -> list[str]:
 def run_job(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     """Run the job for the client's account alone: those of other tests may take all its time."""
     with monkeypatch.context() as patch, client.app.app_context():
-        patch.setattr(jobs, "accounts_with_waiting", lambda: [client.account_id])
+        patch.setattr(jobs, "accounts_with_unsealed_entries", lambda: [client.account_id])
         jobs.seal_audit_log()
 
 
@@ -106,7 +106,7 @@ def test_one_log_that_cannot_be_sealed_stops_no_other(
     monkeypatch.setattr(sealing, "entries_at_once", fail)
     monkeypatch.setattr(sealing, "SEALED_AFTER", timedelta(days=-1))
     both = [failing.account_id, other.account_id]
-    monkeypatch.setattr(jobs, "accounts_with_waiting", lambda: both)
+    monkeypatch.setattr(jobs, "accounts_with_unsealed_entries", lambda: both)
     with app.app_context():
         jobs.seal_audit_log()
     assert waits in waiting(failing)
@@ -144,7 +144,7 @@ def test_two_sealers_and_writers_at_the_same_time(
     end = threading.Event()
 
     def write_some() -> None:
-        for _ in range(40):
+        for _ in range(15):
             made.append(write(client))
 
     def seal_some() -> None:
@@ -163,7 +163,7 @@ def test_two_sealers_and_writers_at_the_same_time(
         thread.join()
     seal(client, monkeypatch)
     rows = checkpoints(client)
-    assert sum(row.last - row.first + 1 for row in rows) >= len(made) == 120
+    assert sum(row.last - row.first + 1 for row in rows) >= len(made) == 45
     assert "cannot be sealed" not in caplog.text
     assert kinds(exported(client)) == []
 

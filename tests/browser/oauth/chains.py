@@ -32,18 +32,15 @@ class Chain(NamedTuple):
 
 @contextmanager
 def redirect_chains() -> Iterator[dict[str, Chain]]:
-    """Chains of one, two and three hops, each to another origin, by what they are."""
+    """Chains of hops, each to another origin, by what they are."""
     with ExitStack() as stack:
 
         def before(onward: str = "") -> str:
             return stack.enter_context(loopback(onward=onward)).uri
 
         end = before()
-        middle = before(end)
         yield {
-            "one hop": Chain(end, end),
-            "two hops": Chain(middle, end),
-            "three hops": Chain(before(middle), end),
+            "three hops": Chain(before(before(end)), end),
             "one hop to a program": Chain(PRIVATE, PRIVATE),
             "two hops to a program": Chain(before(PRIVATE), PRIVATE),
         }
@@ -62,7 +59,7 @@ def addresses_of(
 
 def allow(visitor: Visitor, addresses: dict[str, str], chains: dict[str, Chain]) -> None:
     """Have the signed-in person's consent remembered, for each redirect URI that is registered."""
-    for name in ("one hop", "one hop to a program"):
+    for name in ("three hops", "one hop to a program"):
         visitor.go(addresses[name])
         with chains[name].is_followed(visitor):
             visitor.press("Allow")

@@ -9,43 +9,27 @@ import pytest
 from tests.browser.conftest import Instance
 from tests.browser.oauth.chains import PRIVATE, Chain, redirect_chains
 from tests.browser.oauth.running import Loopback, loopback
-from tests.browser.oauth.woods import (
-    BACK,
-    SCOPES,
-    Application,
-    Operate,
-    Woods,
-    make_woods,
-    numbers,
-    operator,
-)
-
-
-@pytest.fixture(scope="package")
-def operate(instance: Instance) -> Iterator[Operate]:
-    """What the operator does, for all tests of this folder."""
-    with operator(instance.environment) as made:
-        yield made
+from tests.browser.oauth.woods import BACK, SCOPES, Application, Woods, make_woods, numbers
 
 
 @pytest.fixture
-def woods(instance: Instance, operate: Operate) -> Woods:
+def woods(instance: Instance) -> Woods:
     """A new account."""
-    return make_woods(instance, operate)
+    return make_woods(instance)
 
 
 @pytest.fixture
 def back() -> Iterator[Loopback]:
     """A server that receives redirects."""
-    with loopback() as made:
-        yield made
+    with loopback() as listening:
+        yield listening
 
 
 @pytest.fixture
 def chains() -> Iterator[dict[str, Chain]]:
     """Where the application may lead on to."""
-    with redirect_chains() as made:
-        yield made
+    with redirect_chains() as all_chains:
+        yield all_chains
 
 
 @pytest.fixture

@@ -40,8 +40,10 @@ class Loopback:
 
 
 @contextmanager
-def loopback(files: Mapping[str, str] | None = None, onward: str = "") -> Iterator[Loopback]:
-    """Listen on a free port. Each path serves a file, if there is one.
+def loopback(
+    files: Mapping[str, str] | None = None, onward: str = "", port: int = 0
+) -> Iterator[Loopback]:
+    """Listen on a port, by default a free one. Each path serves a file, if there is one.
 
     Args:
         onward: where it redirects to; empty: nowhere.
@@ -62,7 +64,7 @@ def loopback(files: Mapping[str, str] | None = None, onward: str = "") -> Iterat
         def log_message(self, format: str, *args: Any) -> None:
             """Do not log."""
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+    with ThreadingHTTPServer(("127.0.0.1", port), Handler) as server:
         made = Loopback(server.server_port)
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
         thread.start()

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 import requests
-from authlib.integrations.requests_client import OAuth2Session as AuthlibSession
 from oauthlib.oauth2 import WebApplicationClient
 from requests_oauthlib import OAuth2Session
 
@@ -76,54 +74,19 @@ def test_requests_oauthlib_with_a_person_who_signs_up(
         assert each.get(f"{instance.url}/v1/projects").status_code == 401
 
 
-@pytest.mark.trial
-def test_authlib_without_a_secret(
-    visitor: Visitor,
-    instance: Instance,
-    woods: Woods,
-    back: Loopback,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setenv("AUTHLIB_INSECURE_TRANSPORT", "1")
-    application = woods.register("Field notes", *SCOPES, public=True)
-    assert application.secret is None
-    metadata = f"{instance.url}/.well-known/oauth-authorization-server"
-    server = requests.get(metadata, timeout=SECONDS).json()
-    with AuthlibSession(
-        application.id,
-        token_endpoint_auth_method="none",
-        scope=" ".join(SCOPES),
-        redirect_uri=back.uri,
-        code_challenge_method="S256",
-        token_endpoint=server["token_endpoint"],
-        revocation_endpoint_auth_method="none",
-    ) as session:
-        verifier = secrets.token_urlsafe(48)
-        address, state = session.create_authorization_url(
-            server["authorization_endpoint"], code_verifier=verifier
-        )
-        woods.ask(visitor, address)
-        visitor.press("Allow")
-        tokens = session.fetch_token(
-            authorization_response=back.address(), state=state, code_verifier=verifier
-        )
-        account = session.get(f"{instance.url}/v1/account").json()["data"]
-        assert account["id"] == woods.account_id
-        session.token = tokens | {"expires_at": int(time.time()) - 1}
-        assert session.get(f"{instance.url}/v1/projects").status_code == 200
-        assert session.token["refresh_token"] != tokens["refresh_token"]
-        assert session.token["access_token"] != tokens["access_token"]
-        response = session.revoke_token(
-            server["revocation_endpoint"], session.token["refresh_token"]
-        )
-        assert response.status_code == 200, response.text
-        assert session.get(f"{instance.url}/v1/projects").status_code == 401
-
-
 def test_openid_client_with_a_secret(
     visitor: Visitor, instance: Instance, woods: Woods, application: Application, tmp_path: Path
 ) -> None:
-    seen = run_in_node(visitor, instance, woods, application, tmp_path, "openid_client.mjs")
+    settings = {
+        "PATH": os.environ["PATH"],
+        "CANOPY": instance.url,
+        "CLIENT_ID": application.id,
+        "CLIENT_SECRET": application.secret,
+    }
+    running = program("javascript", (HERE / "openid_client.mjs").read_text(), tmp_path, settings)
+    woods.ask(visitor, running.address())
+    visitor.press("Allow")
+    seen = json.loads(running.finish())
     assert '"iss"' in seen["ofAnother"]
     assert '"iss"' in seen["ofNobody"]
     assert '"state"' in seen["withAnotherState"]
@@ -139,43 +102,3 @@ def test_openid_client_with_a_secret(
     assert seen["ended"] == [False, False]
     assert seen["endedStatus"] == 401
     assert seen["afterwards"] == "invalid_grant"
-
-
-@pytest.mark.trial
-def test_oauth4webapi_without_a_secret(
-    visitor: Visitor, instance: Instance, woods: Woods, tmp_path: Path
-) -> None:
-    application = woods.register("Field notes", *SCOPES, public=True)
-    seen = run_in_node(visitor, instance, woods, application, tmp_path, "oauth4webapi.mjs")
-    assert '"iss"' in seen["ofAnother"]
-    assert '"iss"' in seen["ofNobody"]
-    assert '"state"' in seen["withAnotherState"]
-    assert '"state"' in seen["withoutState"]
-    assert seen["wrongVerifier"] == [400, "invalid_grant"]
-    assert seen["first"]["scope"] == "projects:read offline_access"
-    assert seen["status"] == seen["refreshedStatus"] == 200
-    assert seen["repeated"] is True
-    assert seen["revoked"] is None
-    assert seen["statusAfter"] == [401, 401]
-    assert seen["refreshAfter"] == [400, "invalid_grant"]
-
-
-def run_in_node(
-    visitor: Visitor,
-    instance: Instance,
-    woods: Woods,
-    application: Application,
-    folder: Path,
-    name: str,
-) -> Any:
-    """The output of a program in ``tests/node``, after the owner's consent."""
-    settings = {
-        "PATH": os.environ["PATH"],
-        "CANOPY": instance.url,
-        "CLIENT_ID": application.id,
-        "CLIENT_SECRET": application.secret,
-    }
-    running = program("javascript", (HERE / name).read_text(), folder, settings)
-    woods.ask(visitor, running.address())
-    visitor.press("Allow")
-    return json.loads(running.finish())

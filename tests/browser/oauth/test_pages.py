@@ -7,51 +7,86 @@ from __future__ import annotations
 
 import pytest
 
-from tests.browser.conftest import Instance, Visitor
+from tests.browser.conftest import Instance, Visitor, sign_up
 from tests.browser.oauth.chains import Chain, addresses_of, allow
 from tests.browser.oauth.woods import Application, Woods
+from tests.browser.second_factor import App, forget_confirmations, turn_on
+from tests.make import new_email
+from tests.make.browser import PASSWORD
 
 
-@pytest.mark.parametrize("button", ["Allow", "Deny"])
-def test_the_consent_page_leads_on(
+def test_consent_and_signing_in_lead_on(
     visitor: Visitor,
     instance: Instance,
     woods: Woods,
     application: Application,
     chains: dict[str, Chain],
     subtests: pytest.Subtests,
-    button: str,
 ) -> None:
-    addresses = addresses_of(instance, application, chains, prompt="consent")
-    woods.ask(visitor, addresses["one hop"])
+    """Signing in: if consent is remembered, at once and after a mistyped password."""
+    asking = addresses_of(instance, application, chains, prompt="consent")
+    woods.ask(visitor, asking["three hops"])
     for name, chain in chains.items():
-        with subtests.test(name):
-            visitor.go(addresses[name])
-            with chain.is_followed(visitor):
-                visitor.press(button)
-
-
-@pytest.mark.slow
-def test_signing_in_leads_on_if_consent_is_remembered(
-    visitor: Visitor,
-    instance: Instance,
-    woods: Woods,
-    application: Application,
-    chains: dict[str, Chain],
-    subtests: pytest.Subtests,
-) -> None:
-    """At once, and after a mistyped password."""
-    addresses = addresses_of(instance, application, chains)
-    woods.ask(visitor, addresses["one hop"])
-    allow(visitor, addresses, chains)
-    for mistakes, (name, chain) in enumerate(chains.items()):
-        with subtests.test(name):
+        for button in ("Deny", "Allow"):
+            with subtests.test(f"{button}, {name}"):
+                visitor.go(asking[name])
+                with chain.is_followed(visitor):
+                    visitor.press(button)
+    for mistakes, (name, address) in enumerate(addresses_of(instance, application, chains).items()):
+        with subtests.test(f"signing in, {name}"):
             visitor.context.clear_cookies()
             visitor.move()
-            visitor.go(addresses[name])
+            visitor.go(address)
             if mistakes % 2:
                 visitor.fill(email=woods.owner, password="not that one")
                 visitor.press("Sign in")
                 visitor.page.locator("[aria-invalid]").first.wait_for()
-            with chain.is_followed(visitor):
+            with chains[name].is_followed(visitor):
                 woods.enter(visitor)
+
+
+@pytest.mark.slow
+def test_a_second_factor_leads_on(
+    visitor: Visitor,
+    instance: Instance,
+    application: Application,
+    chains: dict[str, Chain],
+    subtests: pytest.Subtests,
+) -> None:
+    """As the second step of signing in, and where it is asked for again after a while."""
+    email, addresses = new_email(), addresses_of(instance, application, chains)
+    sign_up(visitor, email)
+    app = turn_on(visitor)
+    allow(visitor, addresses, chains)
+    for name, chain in chains.items():
+        with subtests.test(f"second step, {name}"):
+            visitor.context.clear_cookies()
+            visitor.move()
+            visitor.go(addresses[name])
+            visitor.fill(email=email, password=PASSWORD)
+            visitor.press("Sign in")
+            with chain.is_followed(visitor):
+                give_recovery_code(visitor, app)
+    asking = addresses_of(instance, application, chains, prompt="consent")
+    for mistakes, (name, chain) in enumerate(chains.items()):
+        with subtests.test(f"asked again, {name}"):
+            forget_confirmations(instance)
+            visitor.go(asking[name])
+            visitor.press("Allow")
+            assert visitor.heading == "Confirm that it is you"
+            if mistakes % 2:
+                visitor.page.get_by_role("link", name="Cancel").click()
+                assert visitor.heading == f"{application.name} asks for access"
+                visitor.press("Allow")
+                visitor.fill(second_factor_code=app.wrong())
+                visitor.press("Continue")
+            with chain.is_followed(visitor):
+                give_recovery_code(visitor, app)
+
+
+def give_recovery_code(visitor: Visitor, app: App) -> None:
+    """Give one that was not used, as the codes of an app change too slowly."""
+    visitor.page.get_by_text("Use a recovery code").click()
+    field = visitor.page.locator("[name=second_factor_recovery_code]")
+    field.fill(app.codes.pop())
+    field.press("Enter")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,22 +11,10 @@ import requests
 from playwright.sync_api import Browser, expect
 
 from config import ROOT
-from tests.api.server import gunicorn
 from tests.browser.conftest import Instance, Visitor
-from tests.browser.oauth.running import SECONDS, Loopback, Program, loopback, program
-from tests.browser.oauth.woods import (
-    Tokens,
-    Woods,
-    call,
-    make_woods,
-    numbers,
-    operator,
-    revoke_access,
-)
+from tests.browser.oauth.running import SECONDS, Program, loopback, program
+from tests.browser.oauth.woods import Tokens, Woods, call, numbers, revoke_access
 from tests.docs.pages import blocks
-from tests.mail.servers import Inbox
-from tests.make.apps import CHEAP_PASSWORDS
-from tests.outbound.authority import make_authority
 
 pytestmark = pytest.mark.slow
 
@@ -110,24 +97,6 @@ def test_a_documented_program_stores_and_refreshes_tokens(
     assert developer.name in asking.finish()
 
 
-@pytest.mark.trial
-@pytest.mark.parametrize(
-    ("language", "part"), [("python", "import requests"), ("javascript", "openid-client")]
-)
-def test_a_documented_program_that_is_denied(
-    visitor: Visitor, woods: Woods, tmp_path: Path, language: str, part: str
-) -> None:
-    developer = Developer(woods, language, part, tmp_path)
-    asking = developer.run()
-    woods.ask(visitor, asking.address())
-    visitor.press("Deny")
-    printed, complaint = asking.process.communicate()
-    assert asking.process.returncode == 1
-    assert printed == ""
-    assert "access_denied" in complaint
-    assert not developer.file.exists()
-
-
 INDEX = """
 <!doctype html>
 <button>Ask</button>
@@ -146,58 +115,36 @@ INDEX = """
 """
 
 
-@pytest.fixture
-def pages(tmp_path: Path, valkey_url: str) -> Iterator[tuple[Woods, Loopback, Loopback]]:
-    """An account, and two ports that show the program of the page: one that ``CORS_ORIGINS`` names,
-    and one that it does not."""
-    files = {"/": INDEX}
-    with loopback(files) as named, loopback(files) as other:
-        settings = {
-            "INSTANCE_PATH": str(tmp_path),
-            "REDIS_URL": f"{valkey_url}?db=7",
-            "CORS_ORIGINS": named.origin,
-            "LOG_LEVEL": "error",
-            **CHEAP_PASSWORDS,
-        }
-        with gunicorn(tmp_path, **settings) as server, operator(settings) as operate:
-            address, authority = f"http://127.0.0.1:{server.port}", make_authority(tmp_path)
-            instance = Instance(address, tmp_path, settings, Inbox(), authority)
-            woods = make_woods(instance, operate)
-            application = woods.register(
-                "Map", "projects:read", uris=["http://127.0.0.1/"], public=True
-            )
-            text = code("javascript", "sessionStorage").replace("app_…", application.id)
-            files["/app.js"] = text.replace("http://127.0.0.1:8000", instance.url)
-            yield woods, named, other
-
-
 def test_the_documented_program_for_browsers(
-    chrome: Browser, pages: tuple[Woods, Loopback, Loopback]
+    chrome: Browser, instance: Instance, woods: Woods
 ) -> None:
-    """A page of a configured origin can get tokens; one of another origin cannot."""
-    woods, named, other = pages
-    url = woods.instance.url
-    made = call(woods.instance, woods.key, method="POST", json={"name": "Swamp"})
-    assert made.status_code == 201, made.text
-    visitor = Visitor(chrome, woods.instance)
+    """A page of an origin in ``CORS_ORIGINS`` can get tokens; one of another origin cannot."""
+    application = woods.register("Map", "projects:read", uris=["http://127.0.0.1/"], public=True)
+    text = code("javascript", "sessionStorage").replace("app_…", application.id)
+    files = {"/": INDEX, "/app.js": text.replace("http://127.0.0.1:8000", instance.url)}
+    response = call(instance, woods.key, method="POST", json={"name": "Swamp"})
+    assert response.status_code == 201, response.text
+    visitor = Visitor(chrome, instance)
     visitor.context.set_extra_http_headers({})  # a page of another origin may not send them
     shown = visitor.page.locator("pre")
 
-    visitor.go(named.origin)
-    visitor.press("Ask")
-    visitor.page.wait_for_url(f"{url}/login**")
-    woods.enter(visitor)
-    visitor.press("Allow")
-    expect(shown).to_contain_text('"name":"Swamp"')
-    assert visitor.page.url == f"{named.origin}/"
-    visitor.press("Ask")
-    with visitor.page.expect_response(f"{url}/oauth/token") as answered:
-        visitor.press("Allow")  # on this device anybody could pose as a page without a secret
-    assert answered.value.status == 200
-    expect(shown).to_contain_text('"name":"Swamp"')
+    with loopback(files, port=instance.cors_port) as named:
+        visitor.go(named.origin)
+        visitor.press("Ask")
+        visitor.page.wait_for_url(f"{instance.url}/login**")
+        woods.enter(visitor)
+        visitor.press("Allow")
+        expect(shown).to_contain_text('"name":"Swamp"')
+        assert visitor.page.url == f"{named.origin}/"
+        visitor.press("Ask")
+        with visitor.page.expect_response(f"{instance.url}/oauth/token") as answered:
+            visitor.press("Allow")  # on this device anybody could pose as a page without a secret
+        assert answered.value.status == 200
+        expect(shown).to_contain_text('"name":"Swamp"')
 
-    visitor.go(other.origin)
-    visitor.press("Ask")
-    visitor.press("Allow")
-    expect(shown).to_contain_text("Failed to fetch")
+    with loopback(files) as other:
+        visitor.go(other.origin)
+        visitor.press("Ask")
+        visitor.press("Allow")
+        expect(shown).to_contain_text("Failed to fetch")
     visitor.context.close()  # not leave(): the browser complains of the last, and of other hosts

@@ -3,27 +3,20 @@
 from __future__ import annotations
 
 import itertools
-import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
 import requests
 
-from app.db.connections import close_all
-from app.factory import create_app
-from config import load_settings
 from tests.browser.conftest import Instance, Visitor
-from tests.browser.oauth.running import SECONDS, Loopback
-from tests.cli.conftest import runner
+from tests.browser.oauth.running import SECONDS
 
 BACK = "http://127.0.0.1/back"  # as it is registered: the port is known only once somebody listens
 SCOPES = ("profile", "projects:read", "offline_access")
 numbers = itertools.count(1)
 
-Operate = Callable[..., Any]
 Tokens = dict[str, Any]
 
 
@@ -36,30 +29,11 @@ class Application:
     name: str
 
 
-@contextmanager
-def operator(settings: Mapping[str, str]) -> Iterator[Operate]:
-    """Runs ``bin/canopy`` commands in this process, on an instance with these settings.
-
-    Yields a function that takes the arguments and returns the JSON output."""
-    app = create_app(load_settings(dict(settings)))
-    run = runner(app)
-
-    def operate(*arguments: str) -> Any:
-        result = run(*arguments, "--json")
-        assert result.exit_code == 0, result.output
-        return json.loads(result.output)
-
-    yield operate
-    with app.app_context():
-        close_all()
-
-
 @dataclass(frozen=True)
 class Woods:
     """An account without limits, with its owner and a key that may do everything."""
 
     instance: Instance
-    operate: Operate
     account_id: str
     owner: str
     password: str
@@ -71,7 +45,7 @@ class Woods:
         """A new application of the account."""
         options = [word for scope in scopes for word in ("--scope", scope)]
         options += [word for uri in uris for word in ("--redirect-uri", uri)]
-        record = self.operate(
+        record = self.instance.canopy(
             *("oauth-app", "create", "--account", self.account_id, "--name", name),
             *(*options, *(["--public"] if public else [])),
         )
@@ -91,16 +65,16 @@ class Woods:
         assert visitor.heading.endswith("asks for access")
 
 
-def make_woods(instance: Instance, operate: Operate) -> Woods:
+def make_woods(instance: Instance) -> Woods:
     """A new account, created by the operator."""
     number = next(numbers)
     owner = f"larch-{number}@example.org"
-    made = operate(
+    account = instance.canopy(
         *("account", "create", "--name", f"Larch Grove {number}", "--owner-email", owner),
         *("--plan", "enterprise"),
     )
     return Woods(
-        instance, operate, made["account_id"], owner, made["owner_password"], made["api_key"]
+        instance, account["account_id"], owner, account["owner_password"], account["api_key"]
     )
 
 
@@ -127,19 +101,6 @@ def authorization_address(
     return f"{instance.url}/oauth/authorize?{urlencode(parameters | fields)}"
 
 
-def exchange(instance: Instance, application: Application, back: Loopback) -> Tokens:
-    """Exchange the code in a redirect for tokens."""
-    form = {
-        "grant_type": "authorization_code",
-        "code": back.response()["code"],
-        "redirect_uri": back.uri,
-    }
-    proof = (application.id, application.secret or "")
-    url = f"{instance.url}/oauth/token"
-    response: Tokens = requests.post(url, auth=proof, data=form, timeout=SECONDS).json()
-    return response
-
-
 def call(
     instance: Instance, token: str, path: str = "/v1/projects", method: str = "GET", **options: Any
 ) -> requests.Response:
@@ -147,7 +108,3 @@ def call(
     headers = {"Authorization": f"Bearer {token}"}
     url = instance.url + path
     return requests.request(method, url, headers=headers, timeout=SECONDS, **options)
-
-
-def status(instance: Instance, tokens: Tokens) -> int:
-    return call(instance, tokens["access_token"]).status_code

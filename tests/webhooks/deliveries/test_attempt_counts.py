@@ -17,9 +17,6 @@ from tests.outbound.receivers import Receiver, answering
 from tests.webhooks.conftest import Deliver
 from tests.webhooks.deliveries.makers import MOMENT, claimed, outcome
 
-pytestmark = pytest.mark.both
-
-
 HOUR = MOMENT.replace(minute=0, second=0)
 
 
@@ -31,6 +28,7 @@ def counts(client: Client) -> list[tuple[object, ...]]:
         return sorted(found, key=str)
 
 
+@pytest.mark.both
 def test_attempts_are_added_up(client: Client) -> None:
     webhook_id = make_webhook(client)["id"]
 

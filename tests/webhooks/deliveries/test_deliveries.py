@@ -58,7 +58,6 @@ def test_an_event_is_delivered_as_it_was_written(
     assert (delivery["state"], delivery["due_at"], delivery["attempts"]) == ("succeeded", None, 1)
 
 
-@pytest.mark.both
 def test_only_subscribed_and_enabled_webhooks_get_an_event(
     customer: Client, stranger: Client, receiver: Receiver, deliver: Deliver
 ) -> None:
@@ -78,11 +77,12 @@ def test_the_schedule_is_kept_to_the_second(
     customer: Client, receiver: Receiver, deliver: Deliver, later: Later
 ) -> None:
     receiver.answer = answering(503)
-    webhook = make_webhook(customer, url=receiver.url())
+    webhook = make_webhook(customer, url=receiver.url(), events=["project.created"])
     make_project(customer)
     for number, delay in enumerate(RETRY_AFTER, 1):
         deliver()
         assert len(receiver.requests) == number
+        assert record(customer, webhook)["status"] == "failing"
         later(delay - timedelta(seconds=1))
         deliver()
         assert len(receiver.requests) == number, "a second too early"
@@ -101,7 +101,7 @@ def test_the_schedule_is_kept_to_the_second(
         assert (entry["status"], entry["response_code"]) == ("failed", 503)
         assert entry["error"] == "answered 503"
         assert "response_time_ms" not in entry
-    later(timedelta(days=10))
+    later(timedelta(days=2))
     deliver()
     assert len(receiver.requests) == 6
     assert len({request.body for request in receiver.requests}) == 1
@@ -109,21 +109,6 @@ def test_the_schedule_is_kept_to_the_second(
     assert len({request.headers["webhook-timestamp"] for request in receiver.requests}) == 6
     (delivery,) = deliveries(customer, webhook["id"])
     assert (delivery["state"], delivery["attempts"]) == ("failed", 6)
-
-
-@pytest.mark.both
-def test_a_webhook_is_failed_once_a_delivery_was_given_up(
-    customer: Client, receiver: Receiver, deliver: Deliver, later: Later
-) -> None:
-    receiver.answer = answering(503)
-    webhook = make_webhook(customer, url=receiver.url(), events=["project.created"])
-    make_project(customer)
-    for delay in RETRY_AFTER:
-        deliver()
-        assert record(customer, webhook)["status"] == "failing"
-        later(delay)
-    deliver()
-    assert record(customer, webhook)["status"] == "failed"
     make_project(customer)
     deliver()
     assert record(customer, webhook)["status"] == "failed", "although another waits for its retry"
@@ -144,7 +129,6 @@ def test_a_new_address_forgets_what_was_given_up(customer: Client, receiver: Rec
     assert record(customer, webhook)["status"] == "healthy"
 
 
-@pytest.mark.both
 def test_a_test_is_tried_once(
     customer: Client, receiver: Receiver, deliver: Deliver, later: Later
 ) -> None:
@@ -159,7 +143,6 @@ def test_a_test_is_tried_once(
     assert record(customer, webhook)["status"] == "failing", "no event was given up"
 
 
-@pytest.mark.both
 def test_a_disabled_webhook_has_no_next_retry(
     customer: Client, receiver: Receiver, deliver: Deliver
 ) -> None:
@@ -179,7 +162,6 @@ def test_a_disabled_webhook_has_no_next_retry(
     assert "next_retry_at" not in customer.get(f"{path}/logs/{entry['id']}").json["data"]
 
 
-@pytest.mark.both
 def test_a_success_ends_the_schedule(
     customer: Client, receiver: Receiver, deliver: Deliver, later: Later
 ) -> None:
@@ -205,31 +187,16 @@ def test_a_success_ends_the_schedule(
     assert found["last_success_at"] == last["delivered_at"]
 
 
-@pytest.mark.parametrize("status", [200, 201, 202, 204, 299])
-def test_every_2xx_is_a_success(
-    customer: Client, receiver: Receiver, deliver: Deliver, status: int
-) -> None:
-    receiver.answer = answering(status, b"")
-    make_webhook(customer, url=receiver.url())
-    make_project(customer)
-    assert deliver() == 1
-
-
-@pytest.mark.parametrize("status", [301, 302, 307, 308, 400, 401, 404, 429, 500, 503])
-def test_everything_else_is_a_failure(
-    customer: Client, receiver: Receiver, deliver: Deliver, status: int
-) -> None:
-    receiver.answer = answering(status, headers={"Location": receiver.url("/elsewhere")})
+def test_a_redirect_is_a_failure(customer: Client, receiver: Receiver, deliver: Deliver) -> None:
+    receiver.answer = answering(307, headers={"Location": receiver.url("/elsewhere")})
     webhook = make_webhook(customer, url=receiver.url("/here"))
     make_project(customer)
     assert deliver() == 0
     (entry,) = logs(customer, webhook)
-    assert (entry["status"], entry["response_code"]) == ("failed", status)
+    assert (entry["status"], entry["response_code"]) == ("failed", 307)
     assert [request.path for request in receiver.requests] == ["/here"]
 
 
-@pytest.mark.slow
-@pytest.mark.both
 def test_a_test_is_sent_to_one_webhook_even_if_it_is_disabled(
     customer: Client, receiver: Receiver, deliver: Deliver
 ) -> None:
@@ -283,7 +250,6 @@ def test_redelivery_is_one_more_attempt_of_the_same_bytes(
     assert "next_retry_at" not in again
 
 
-@pytest.mark.both
 def test_a_changed_url_applies_to_pending_deliveries(
     customer: Client, make_receiver: MakeReceiver, deliver: Deliver, later: Later
 ) -> None:

@@ -18,9 +18,6 @@ from tests.outbound.receivers import Receiver
 from tests.webhooks.conftest import Deliver, Later
 from tests.webhooks.deliveries.makers import MOMENT, claimed, outcome, queue
 
-pytestmark = pytest.mark.both
-
-
 MINUTE = timedelta(minutes=1)
 
 
@@ -84,6 +81,7 @@ def test_a_retry_of_the_middle_of_a_round_is_expected_after_it(
         assert scan.next_due > failed.ended_at + MINUTE, "what is pending, as the database says"
 
 
+@pytest.mark.both
 def test_new_webhooks_that_one_scan_leaves_are_found_by_the_next(
     delivering: Flask,
     customer: Client,

@@ -28,6 +28,7 @@ from app.webhooks.deliveries.due import ClaimBudget, DueScan
 from app.webhooks.deliveries.fair_scheduler import FairScheduler
 from app.webhooks.deliveries.types import ClaimedDelivery
 from app.webhooks.deliveries.webhook_queue import ReceiverHealth
+from tests.make.properties import examples
 from tests.webhooks.deliveries.makers import MOMENT, claimed, outcome, pending
 
 
@@ -62,24 +63,6 @@ def test_webhooks_take_turns() -> None:
     found = [delivery.webhook_id for delivery in begun(scheduler)]
     assert found[:6] == ["a", "b", "c", "a", "b", "c"]
     assert set(Counter(found).values()) == {PER_WEBHOOK}
-
-
-def test_many_webhooks_have_a_fair_share_each() -> None:
-    scheduler = FairScheduler()
-    for number in range(32):
-        fill(scheduler, f"w{number:02}", 50)
-    found = Counter(delivery.webhook_id for delivery in begun(scheduler))
-    assert set(found.values()) == {SENDERS // 32}
-    assert scheduler.in_flight == SENDERS
-
-
-def test_an_account_with_many_webhooks_takes_no_threads_from_another() -> None:
-    scheduler = FairScheduler()
-    for number in range(WEBHOOKS_PER_ACCOUNT):
-        fill(scheduler, f"many {number}", 50, account_id="one")
-    fill(scheduler, "single", 50)
-    found = Counter(delivery.webhook_id for delivery in begun(scheduler))
-    assert found["single"] == PER_WEBHOOK
 
 
 def test_a_free_thread_is_for_the_account_with_the_fewest_requests() -> None:
@@ -123,11 +106,9 @@ def test_requests_to_unknown_and_failing_receivers_are_limited(
     for number in range(SENDERS):
         fill(scheduler, f"unsure {number}", 2, **columns)
     assert len(begun(scheduler)) == limit
-    fill(scheduler, "healthy", 20)
-    found = begun(scheduler)
-    assert {delivery.webhook_id for delivery in found} == {"healthy"}, (
-        "healthy receivers do not wait for them"
-    )
+    fill(scheduler, "healthy", 50)
+    found = Counter(delivery.webhook_id for delivery in begun(scheduler))
+    assert found == {"healthy": PER_WEBHOOK}, "healthy receivers do not wait for them"
 
 
 def test_healthy_receivers_leave_turns_to_the_others() -> None:
@@ -184,15 +165,6 @@ def test_slow_receivers_leave_threads_to_the_others() -> None:
     assert len(begun(scheduler)) == FOR_SLOW
     fill(scheduler, "healthy", 20)
     assert {sent.webhook_id for sent in begun(scheduler)} == {"healthy"}
-
-
-def test_failing_receivers_do_not_reduce_the_share_of_the_others() -> None:
-    scheduler = FairScheduler()
-    for number in range(SENDERS):
-        fill(scheduler, f"dead {number}", 1, consecutive_failures=10)
-    fill(scheduler, "healthy", 50)
-    found = Counter(sent.webhook_id for sent in begun(scheduler))
-    assert found["healthy"] == PER_WEBHOOK
 
 
 def test_a_receiver_with_an_overdue_response_gets_no_further_request(
@@ -261,17 +233,8 @@ def test_accounts_with_much_to_send_leave_claims_to_another() -> None:
     assert "single" in DueScan("run", scheduler)._within_budget(queues)
 
 
-def test_expired_deliveries_are_released() -> None:
-    scheduler = FairScheduler()
-    made = fill(scheduler, "a", PER_WEBHOOK + 3)
-    begun(scheduler)
-    assert scheduler.remove_unsent(claimed_before=monotonic() - 10) == []
-    assert scheduler.remove_unsent(claimed_before=monotonic()) == made[PER_WEBHOOK:]
-    assert scheduler.queued == 0
-    assert begun(scheduler) == []
-
-
 @given(st.integers(0, 2**32), st.integers(1, 40), st.integers(1, 6))
+@examples(30)
 def test_nothing_is_lost_or_begun_twice_and_no_share_is_exceeded(
     seed: int, webhooks: int, accounts: int
 ) -> None:

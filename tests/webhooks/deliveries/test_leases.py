@@ -34,7 +34,6 @@ def quiet_webhook(customer: Client) -> dict[str, str]:
     return make_webhook(customer, events=["invoice.paid"])
 
 
-@pytest.mark.slow
 def test_a_delivery_is_claimed_once_until_its_lease_expires(
     delivering: Flask, customer: Client, later: Later
 ) -> None:
@@ -71,7 +70,6 @@ def test_claims_are_limited_for_each_webhook_and_the_oldest_come_first(
         assert mine == oldest[: len(mine)]
 
 
-@pytest.mark.slow
 def test_a_released_delivery_is_due_as_before(delivering: Flask, customer: Client) -> None:
     webhook = quiet_webhook(customer)
     queue(customer, 2, webhook)
@@ -111,16 +109,6 @@ def test_a_run_whose_lease_expired_overwrites_nothing(
     )
 
 
-def test_what_is_not_due_is_not_claimed(delivering: Flask, customer: Client, later: Later) -> None:
-    webhook = quiet_webhook(customer)
-    queue(customer, 1, webhook)
-    later(timedelta(seconds=-1))
-    assert claim(delivering, "one", {webhook["id"]: 1}) == []
-    later(timedelta(seconds=1))
-    assert len(claim(delivering, "one", {webhook["id"]: 1})) == 1
-
-
-@pytest.mark.slow
 def test_webhooks_are_found_however_many_deliveries_one_has(
     delivering: Flask, customer: Client, stranger: Client
 ) -> None:
@@ -139,19 +127,6 @@ def test_webhooks_are_found_however_many_deliveries_one_has(
         assert all(row.due_at == oldest[row.webhook_id] for row in found[:3])
         rest, _ = leases.find_pending_webhooks(found[1].webhook_id)
         assert [row.webhook_id for row in rest] == [row.webhook_id for row in found[2:]]
-
-
-def test_a_scan_is_limited(delivering: Flask, customer: Client, monkeypatch: object) -> None:
-    webhooks = [quiet_webhook(customer) for _ in range(5)]
-    queue(customer, 1, *webhooks)
-    monkeypatch.setattr(leases, "_WEBHOOKS_AT_ONCE", 2)  # type: ignore[attr-defined]
-    after, found = "", []
-    with delivering.app_context():
-        for _ in range(3):
-            some, after = leases.find_pending_webhooks(after)
-            found += [row.webhook_id for row in some]
-    assert found == [webhook["id"] for webhook in webhooks]
-    assert after == ""
 
 
 def test_concurrent_workers_share_what_is_due(delivering: Flask, customer: Client) -> None:

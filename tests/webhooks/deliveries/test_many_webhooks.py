@@ -1,4 +1,4 @@
-"""Three thousand webhooks of many accounts, each with an event: nothing is left or sent twice, and
+"""Hundreds of webhooks of many accounts, each with an event: nothing is left or sent twice, and
 what the job holds and asks is bounded."""
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from tests.webhooks.conftest import Later
 from tests.webhooks.deliveries.conftest import LingerFor
 from tests.webhooks.deliveries.makers import URL, outcome
 
-_WEBHOOKS = 3_000
+_WEBHOOKS = 600  # more than may be claimed at once
 _ATTEMPT_SECONDS = 15.0  # not 5: a busy machine makes none fail; with what it may wait, in a lease
 _ROUND_TRIP = timedelta(milliseconds=10)
 
@@ -137,7 +137,6 @@ class Steps:
             save_outcomes("a run", begun)
 
 
-@pytest.mark.both
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("has_succeeded", "budget", "senders"),
@@ -183,17 +182,12 @@ def test_what_is_held_and_asked_is_bounded(
 
 @pytest.mark.both
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "has_succeeded",
-    [pytest.param(True, id="healthy", marks=pytest.mark.trial), pytest.param(False, id="unknown")],
-)
 def test_two_workers_send_each_delivery_once(
     delivering: Flask,
     customer: Client,
     receiver: Receiver,
     linger_for: LingerFor,
     monkeypatch: pytest.MonkeyPatch,
-    has_succeeded: bool,
 ) -> None:
     """The whole job, twice at once."""
     linger_for(0.5)
@@ -201,7 +195,7 @@ def test_two_workers_send_each_delivery_once(
     with delivering.app_context():
         valkey().attempt(NEW_DELIVERIES.begin)  # a signal of a test before, which starts no job
         job_queue(valkey().client, DELIVERIES).empty()
-    fill(customer, receiver.url(), has_succeeded=has_succeeded)
+    fill(customer, receiver.url(), has_succeeded=False)
     delivered: list[int] = []
 
     def work() -> None:

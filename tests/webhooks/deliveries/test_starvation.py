@@ -21,15 +21,13 @@ from app.webhooks.deliveries import dispatcher, jobs, webhook_queue
 from app.webhooks.deliveries.dispatcher import Dispatcher
 from app.webhooks.deliveries.due import DueScan
 from app.webhooks.deliveries.fair_scheduler import FairScheduler
-from tests.make import Client, make_project
+from tests.make import Client, make_project, second_app
 from tests.make.webhooks import deliveries, make_webhook, set_deliveries, set_webhook
 from tests.outbound.receivers import Answering, Exchange, Receiver, answering
 from tests.waiting import PATIENCE, wait_for
 from tests.webhooks.conftest import MakeReceiver
 from tests.webhooks.deliveries.conftest import LingerFor
 from tests.webhooks.deliveries.makers import MOMENT, claimed, pending, queue
-
-pytestmark = pytest.mark.both
 
 
 @contextmanager
@@ -121,6 +119,7 @@ def test_what_has_waited_for_long_is_released_while_nothing_else_happens(
         over.set()
 
 
+@pytest.mark.both
 @pytest.mark.usefixtures("_no_errors")
 @pytest.mark.parametrize(
     ("in_flight", "batch_seconds"),
@@ -252,7 +251,7 @@ def test_outcomes_that_came_during_a_long_step_are_recorded_before_the_next(
     assert steps[came:recorded].count("scan") <= 2, steps
 
 
-@pytest.mark.trial
+@pytest.mark.slow
 @pytest.mark.usefixtures("impatient")
 def test_a_job_delivers_while_valkey_does_not_answer(
     delivering: Flask, customer: Client, receiver: Receiver, linger_for: LingerFor
@@ -260,9 +259,10 @@ def test_a_job_delivers_while_valkey_does_not_answer(
     linger_for(0.1)
     webhook = make_webhook(customer, url=receiver.url(), events=["project.created"])
     make_project(customer)
-    with (
-        delivering.app_context(),
-        connect_valkey(delivering.config["SETTINGS"].redis_url) as control,
+    with (  # an application whose client has the service's own timeout
+        second_app(delivering) as made,
+        made.app_context(),
+        connect_valkey(made.config["SETTINGS"].redis_url) as control,
     ):
         control.client_pause(3_600_000, all=False)  # commands that write
         try:

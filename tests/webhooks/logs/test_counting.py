@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import timedelta
 from functools import partial
 from typing import Any
 
 import pytest
-from flask import Flask
 
 from app.auth.tenant import rows_of
 from app.db.extensions import db
@@ -19,10 +18,9 @@ from app.models import DeliveryLog
 from app.values import clock
 from app.values.ids import first_id, new_id
 from app.webhooks.logs.filters import LOG, LogStatementFilters
-from tests.make import Client, make_account, make_log, make_webhook
+from tests.make import Client, make_log, make_webhook
 
 EVENT = "evt_01arz3ndektsv4rrffq69g5fav"
-MANY = 30_000
 
 
 class Log:
@@ -84,15 +82,6 @@ def test_recent_entries_are_not_cached(log: Log, monkeypatch: pytest.MonkeyPatch
     assert log.total() == 8
 
 
-def test_filters_are_counted_apart(log: Log) -> None:
-    log.write(6)
-    log.write(5, status="success", event_type="asset.created")
-    queries = ("", "?status=failed", "?event_type=asset.created", "?status=success")
-    for _ in range(2):
-        assert [log.total(query) for query in queries] == [11, 6, 5, 5]
-    assert log.whole == 4
-
-
 def test_rare_entries_of_a_long_log_are_cached_too(log: Log) -> None:
     log.write(6)
     log.write(status="success")
@@ -131,41 +120,11 @@ def test_the_cache_is_limited(log: Log, monkeypatch: pytest.MonkeyPatch) -> None
     assert len(log_counts._cache) == 1
 
 
-@pytest.mark.slow
-def test_counting_reads_only_the_index(app: Flask) -> None:
-    """And a page of a long log is soon there."""
-    client = make_account(app)
-    webhook_id = make_webhook(client)["id"]
-    with app.app_context():
-        _fill(client, webhook_id)
-        if reading_engine().dialect.name == "sqlite":
-            assert "COVERING INDEX" in _plan(client, webhook_id)
-    path = f"/v1/webhooks/{webhook_id}/logs"
-    for query in ("", "?status=success", "?page=1500", "?page=700&status=failed"):
-        assert client.get(path + query).json["meta"]["total"] in (MANY, MANY // 2)
-        tries = (_seconds(lambda query=query: client.get(path + query)) for _ in range(50))
-        assert any(seconds < 0.05 for seconds in tries)  # other work may delay some
-    log_counts._cache.clear()
-
-
-def _fill(client: Client, webhook_id: str) -> None:
-    moment = clock.now() - timedelta(days=1)
-    row = {
-        "account_id": client.account_id,
-        "webhook_id": webhook_id,
-        "delivery_id": new_id("delivery"),
-        "event_id": EVENT,
-        "event_type": "project.created",
-        "cause": "event",
-        "attempt": 1,
-        "response_time_ms": 12,
-        "sent_at": moment,
-        "delivered_at": moment,
-    }
-    statuses = ("success", "failed") * (MANY // 2)
-    rows = [row | {"id": new_id("log"), "status": status} for status in statuses]
-    db.session.connection().execute(DeliveryLog.__table__.insert(), rows)
-    db.session.commit()
+def test_counting_reads_only_the_index(client: Client) -> None:
+    if not client.app.config["SETTINGS"].uses_sqlite:
+        pytest.skip("the plan is SQLite's")
+    with client.app.app_context():
+        assert "COVERING INDEX" in _plan(client, make_webhook(client)["id"])
 
 
 def _plan(client: Client, webhook_id: str) -> str:
@@ -179,9 +138,3 @@ def _plan(client: Client, webhook_id: str) -> str:
         values |= {"status": "failed", "event_type": "asset.created", "upto": upto}
         cursor.execute(f"EXPLAIN QUERY PLAN {whole.text}", whole.bind(values))
         return " ".join(str(row[3]) for row in cursor.fetchall())
-
-
-def _seconds(call: Callable[[], Any]) -> float:
-    began = time.perf_counter()
-    call()
-    return time.perf_counter() - began

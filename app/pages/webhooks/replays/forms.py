@@ -9,7 +9,7 @@ from typing import Any, Self
 from werkzeug.datastructures import MultiDict
 
 from app.pages.webhooks.event_groups import chosen_types
-from app.site.forms import Draft, sent_texts
+from app.site.forms import Draft, form_texts
 from app.site.times import field_timestamp
 from app.values import clock
 from app.webhooks.replays.schemas import ReplayInputSchema
@@ -30,7 +30,7 @@ class ReplayDraft(Draft):
     @classmethod
     def sent(cls, form: MultiDict[str, str]) -> Self:
         """Return the form as it was sent, in a query or a body."""
-        texts = sent_texts(form, ("since", "until", "only_failed"))
+        texts = form_texts(form, ("since", "until", "only_failed"))
         times = {name: texts[name].strip().removesuffix("Z") for name in ("since", "until")}
         return cls(texts | times | {"event_types": chosen_types(form, "event_types")})
 

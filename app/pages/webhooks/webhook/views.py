@@ -23,7 +23,7 @@ from app.site.pages import PageBlueprint, live_part, page, redirect_to
 from app.site.signed_in import of_account
 from app.values import clock
 from app.values.clock import parse_time
-from app.webhooks.activity import count_waiting, read_overview
+from app.webhooks.activity import count_waiting_deliveries, read_overview
 from app.webhooks.logs import service as logs
 from app.webhooks.logs.listing import list_latest
 from app.webhooks.replays.service import last_replay
@@ -157,7 +157,7 @@ def _health_variables(principal: Principal, webhook_id: str) -> dict[str, Any]:
         "has_given_up": since is not None and clock.now() - parse_time(since) > RETRIES_LAST,
         "replay": last_replay(principal.account_id, webhook_id),
         "disabled_at": None if since is None else parse_time(since) + DISABLED_AFTER,
-        "waiting": count_waiting(principal.account_id, webhook_id, _MOST_COUNTED),
+        "waiting": count_waiting_deliveries(principal.account_id, webhook_id, _MOST_COUNTED),
         "most_counted": _MOST_COUNTED,
         "tries": ATTEMPTS,
         "tried_at_once": TRIED_AT_ONCE,
