@@ -12,7 +12,7 @@ from tests.api.operations import Operation, operations
 from tests.fuzz.machine import Changes
 from tests.fuzz.requests import run
 
-REQUESTS = 4  # of each operation
+REQUESTS = 2  # of each operation
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""What only a real server shows: chunked bodies, odd request lines, HEAD."""
+"""What only a real server shows: chunked bodies, odd request lines, HEAD, compressed answers."""
 
 from __future__ import annotations
 
@@ -12,10 +12,15 @@ import pytest
 
 from app.account.credentials.service import revoke_credential
 from app.db.extensions import db
-from tests.api.server import Server, gunicorn
-from tests.make import make_key
+from tests.api.server import Answer, Server, gunicorn
+from tests.contract import decoded
+from tests.make import make_account, make_key, make_project
+from tests.make.compressed import each_coding
+from tests.make.wavy import polygon
 
-LIMIT = 4096
+LIMIT = 100 * 1024
+MEGABYTE = 1024 * 1024
+LIST = "/v1/projects?per_page=100"
 _numbers = itertools.count(1)
 
 
@@ -41,14 +46,11 @@ Transfer-Encoding: chunked
 
 def _project(length: int) -> bytes:
     """The body of a new project, padded to this many bytes."""
-    body = json.dumps({"name": f"Chunked {next(_numbers)}", "description": ""}).encode()
-    return body.replace(b'""', b'"' + b"x" * (length - len(body)) + b'"')
+    return json.dumps({"name": f"Chunked {next(_numbers)}"}).encode().ljust(length)
 
 
 def test_a_chunked_body_of_just_the_limit_is_read(server: Server) -> None:
-    answer = server.send(CHUNKED, _chunked(_project(LIMIT)))
-    assert answer.status == 201
-    assert len(answer.json["data"]["description"]) > LIMIT - 100
+    assert server.send(CHUNKED, _chunked(_project(LIMIT), 4000)).status == 201
 
 
 def test_a_chunked_body_past_the_limit_is_refused(server: Server) -> None:
@@ -119,3 +121,60 @@ def test_a_key_that_is_revoked_elsewhere_is_refused_at_once(server: Server) -> N
         assert revoke_credential(key.account_id, "api_key", key.credential_id or "")
         db.session.commit()
     assert bearer.send("GET /v1/projects HTTP/1.1").status == 401
+
+
+@pytest.fixture(scope="module")
+def large_list(server: Server) -> Server:
+    """The server for an account with projects whose list is larger than a megabyte."""
+    client = make_account(server.client.app)
+    for number in range(32):
+        make_project(client, geometry=polygon(1_900, west=number / 10))
+    return server._replace(client=client)
+
+
+def _body(answer: Answer) -> bytes:
+    """The body without the transfer coding and the content coding."""
+    body = answer.body
+    if answer.headers.get("transfer-encoding") == "chunked":
+        body = _joined(body)
+    return decoded(body, answer.headers.get("content-encoding"))
+
+
+def _joined(chunks: bytes) -> bytes:
+    """A body that came in chunks. Raises ValueError when the last of them is missing."""
+    body = b""
+    while True:
+        length, _, chunks = chunks.partition(b"\r\n")
+        size = int(length, 16)
+        if size == 0:
+            return body
+        body, chunks = body + chunks[:size], chunks[size + 2 :]
+
+
+@pytest.mark.slow
+@each_coding
+def test_an_item_and_a_list_of_more_than_a_megabyte(large_list: Server, coding: str) -> None:
+    item = f"/v1/projects/{make_project(large_list.client, geometry=polygon(51))['id']}"
+    answer = large_list.send(f"GET {item} HTTP/1.1\nAccept-Encoding: {coding}")
+    assert answer.headers["content-encoding"] == coding
+    assert int(answer.headers["content-length"]) == len(answer.body)
+    plain = large_list.send(f"GET {LIST} HTTP/1.1")
+    assert "content-encoding" not in plain.headers
+    assert int(plain.headers["content-length"]) == len(plain.body) > MEGABYTE
+    answer = large_list.send(f"GET {LIST} HTTP/1.1\nAccept-Encoding: {coding}")
+    assert answer.headers["transfer-encoding"] == "chunked"
+    assert "content-length" not in answer.headers
+    assert _body(answer) == plain.body
+    assert len(answer.body) * 1.5 < len(plain.body)
+    head = large_list.send(f"HEAD {LIST} HTTP/1.1\nAccept-Encoding: {coding}")
+    assert (head.status, head.body) == (200, b"")
+    for name in ("content-encoding", "etag", "content-type", "vary"):
+        assert head.headers[name] == answer.headers[name]
+
+
+@pytest.mark.slow
+def test_a_list_for_a_client_that_knows_no_chunks(large_list: Server) -> None:
+    plain = large_list.send(f"GET {LIST} HTTP/1.1")
+    answer = large_list.send(f"GET {LIST} HTTP/1.0\nAccept-Encoding: gzip")
+    assert "transfer-encoding" not in answer.headers
+    assert _body(answer) == plain.body

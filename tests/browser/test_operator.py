@@ -7,17 +7,19 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.browser.conftest import Instance, Owner, Visitor
+from tests.browser.conftest import Instance, Visitor, sign_up
+from tests.make import new_email
 
 pytestmark = pytest.mark.trial
 
 
 @pytest.fixture
 def operator(chrome: Browser, instance: Instance) -> Iterator[Visitor]:
-    owner = Owner(chrome, instance)
-    instance.canopy("operator", "add", owner.email)
-    yield owner
-    owner.leave()
+    visitor, email = Visitor(chrome, instance), new_email()
+    sign_up(visitor, email, f"Alder {email}")
+    instance.canopy("operator", "add", email)
+    yield visitor
+    visitor.leave()
 
 
 def test_a_rejected_form_is_shown(operator: Visitor) -> None:

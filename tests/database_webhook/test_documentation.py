@@ -56,7 +56,6 @@ def run(client: Client, script: str, address: str, folder: Path, **environ: str)
     return done.stdout + done.stderr
 
 
-@pytest.mark.both
 def test_by_hand(client: Client, address: str, tmp_path: Path) -> None:
     project_id = make_project(client)["id"]
     sql(client, "UPDATE projects SET name = 'Other' WHERE id = :id", id=project_id)

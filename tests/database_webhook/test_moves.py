@@ -12,14 +12,13 @@ from tests.make.audit import new_entries
 from tests.make.signed import result
 from tests.projects.boundaries.history import boundaries, geometry_of, put
 
-pytestmark = pytest.mark.both
-
 
 @pytest.fixture
 def project(client: Client) -> dict[str, Any]:
     return make_project(client, name="Oak", geometry=square(size=0.01))
 
 
+@pytest.mark.both
 @pytest.mark.parametrize("table", ["projects", "assets"])
 def test_the_report_is_rejected(
     client: Client, stranger: Client, project: dict[str, Any], table: str
@@ -58,6 +57,7 @@ def test_its_former_account_is_not_shown_to_the_new_one(
     assert len(boundaries(stranger, project)) == 2
 
 
+@pytest.mark.both
 def test_its_deletion_is_published_to_the_account_that_it_was_deleted_from(
     client: Client, stranger: Client, project: dict[str, Any]
 ) -> None:

@@ -32,9 +32,6 @@ from tests.make import (
 from tests.make.signed import result
 from tests.ogc.reading import names
 
-pytestmark = pytest.mark.both
-
-
 Body = dict[str, Any]
 
 
@@ -50,16 +47,14 @@ def _asset(client: Client) -> str:
 
 SQL: dict[str, Callable[[Client], Body]] = {
     "a new project": lambda c: insert(c, "projects", geometry=boundary()),
-    "a name": lambda c: change(c, "projects", _project(c), name="Other"),
     "a boundary": lambda c: change(c, "projects", _project(c), geometry=boundary(0.02)),
     "an area": lambda c: change(c, "projects", _project(c), area_m2=1),
     "a deleted project": lambda c: delete(c, "projects", _project(c)),
-    "a new asset": lambda c: insert(c, "assets", project_id=_project(c)),
     "a retired asset": lambda c: change(c, "assets", _asset(c), status="retired"),
-    "a deleted asset": lambda c: delete(c, "assets", _asset(c)),
 }
 
 
+@pytest.mark.both
 @pytest.mark.parametrize("what", SQL)
 def test_a_change_that_is_reported_repeatedly_is_applied_once(client: Client, what: str) -> None:
     body = SQL[what](client)
@@ -76,35 +71,30 @@ def test_a_change_that_is_reported_repeatedly_is_applied_once(client: Client, wh
     assert event_types(client) == known
 
 
-PROJECT_CHANGES: dict[str, tuple[str, str, Any]] = {
-    "name": ("PUT", "", {"name": "Other"}),
-    "parts": ("PUT", "", {"geometry": multi_square((1, 1), (3, 3), size=0.01)}),
-    "clockwise": (
-        "PUT", "", {"geometry": {
-            "type": "Polygon", "coordinates": [square(5, 5, 0.01)["coordinates"][0][::-1]],
-        }},
-    ),
-    "no boundary": ("PUT", "", {"geometry": None}),
-    "archive": ("POST", "/archive", None),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("what", PROJECT_CHANGES)
-def test_what_the_service_did_to_a_project_is_ignored(client: Client, what: str) -> None:
+@pytest.mark.both
+def test_what_the_service_did_to_a_project_is_ignored(client: Client) -> None:
     row_id = _project(client)
     created = report_of("INSERT", "projects", row_of(client, "projects", row_id), None)
     assert result(report(client, created)) == "ignored"
-    method, path, body = PROJECT_CHANGES[what]
-    before = row_of(client, "projects", row_id)
-    client.send(method, f"/v1/projects/{row_id}{path}", json=body)
-    after = row_of(client, "projects", row_id)
-    known = events(client)
-    assert result(report(client, report_of("UPDATE", "projects", after, before))) == "ignored"
-    assert result(report(client, created)) == "ignored"  # it came late
-    assert events(client) == known
-    assert row_of(client, "projects", row_id) == after
+    clockwise = [square(5, 5, 0.01)["coordinates"][0][::-1]]
+    for method, path, body in [
+        ("PUT", "", {"name": "Other"}),
+        ("PUT", "", {"geometry": multi_square((1, 1), (3, 3), size=0.01)}),
+        ("PUT", "", {"geometry": {"type": "Polygon", "coordinates": clockwise}}),
+        ("PUT", "", {"geometry": None}),
+        ("POST", "/archive", None),
+    ]:
+        before = row_of(client, "projects", row_id)
+        client.send(method, f"/v1/projects/{row_id}{path}", json=body)
+        after = row_of(client, "projects", row_id)
+        known = events(client)
+        assert result(report(client, report_of("UPDATE", "projects", after, before))) == "ignored"
+        assert result(report(client, created)) == "ignored"  # it came late
+        assert events(client) == known
+        assert row_of(client, "projects", row_id) == after
 
 
+@pytest.mark.both
 def test_what_the_service_did_to_an_asset_is_ignored(client: Client) -> None:
     row_id = _asset(client)
     first = row_of(client, "assets", row_id)
@@ -197,6 +187,7 @@ def test_an_event_of_an_earlier_version_can_lack_a_field(client: Client) -> None
     assert set(events(client)[-1]["data"]["changes"]) == {"name"}
 
 
+@pytest.mark.both
 def test_a_change_after_the_row_was_read_is_not_overwritten(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -217,6 +208,7 @@ def test_a_change_after_the_row_was_read_is_not_overwritten(
     assert (row["name"], row["name_key"]) == ("Late", "late")
 
 
+@pytest.mark.both
 def test_a_report_waits_for_the_change_that_it_is_of(client: Client) -> None:
     """The service has not committed yet: the report of the trigger comes first."""
     row_id = _project(client)
@@ -239,6 +231,7 @@ def _forget(client: Client) -> None:
     sql(client, "DELETE FROM events WHERE account_id = :account", account=client.account_id)
 
 
+@pytest.mark.both
 def test_without_an_event_a_row_is_compared_with_what_was_reported(client: Client) -> None:
     row_id = _project(client)
     _forget(client)
@@ -250,13 +243,12 @@ def test_without_an_event_a_row_is_compared_with_what_was_reported(client: Clien
     assert result(report(client, body)) == "ignored"
 
 
-@pytest.mark.parametrize("name", ["id", "account_id"])
-def test_without_an_event_and_a_whole_row_a_change_has_no_event(client: Client, name: str) -> None:
+def test_without_an_event_and_a_whole_row_a_change_has_no_event(client: Client) -> None:
     """What differs is not known. The columns for searches are right nevertheless."""
     row_id = _project(client)
     _forget(client)
     body = change(client, "projects", row_id, name="Other")
-    body["old_record"] = {name: body["old_record"][name]}
+    body["old_record"] = {"id": row_id}
     assert [result(report(client, body)) for _ in range(2)] == ["applied", "ignored"]
     assert events(client) == []
     assert client.get("/v1/projects?search=other").json["meta"]["total"] == 1

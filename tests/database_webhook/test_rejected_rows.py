@@ -6,12 +6,11 @@ import json
 from typing import Any, Final
 
 import pytest
+from werkzeug.test import TestResponse
 
 from tests.database_webhook.reports import boundary, change, report, row_of
 from tests.make import Client, event_types, make_asset, make_project, square
 from tests.make.signed import result
-
-pytestmark = pytest.mark.both
 
 BOW: Final = {"type": "Polygon", "coordinates": [[[0, 0], [1, 1], [1, 0], [0, 1], [0, 0]]]}
 
@@ -21,45 +20,36 @@ def project(client: Client) -> dict[str, Any]:
     return make_project(client, name="Wald", geometry=square(size=0.01))
 
 
-@pytest.mark.parametrize(
-    ("columns", "places"),
-    [
+def test_a_project_that_the_api_would_reject(client: Client) -> None:
+    for columns, places in [
         ({"geometry": "{no json"}, {"geometry"}),
         ({"geometry": '{"type":"Point","coordinates":[1,2]}'}, {"geometry.type"}),
         ({"geometry": json.dumps(BOW)}, {"geometry.coordinates"}),
         ({"metadata": "[]"}, {"metadata"}),
-        ({"name": " "}, {"name"}),
-        ({"name": "\x1b[2J", "external_id": "\u200b"}, {"name", "external_id"}),
         ({"metadata": '{"a":"\\u0007"}'}, {"metadata"}),
-    ],
-)
-def test_a_project_that_the_api_would_reject(
-    client: Client, project: dict[str, Any], columns: dict[str, Any], places: set[str]
-) -> None:
-    body = change(client, "projects", project["id"], description="Other", **columns)
-    response = report(client, body)
-    assert response.status_code == 422
-    assert {each["field"] for each in response.json["error"]["details"]} == places
-    assert row_of(client, "projects", project["id"]) == body["record"]
-    assert event_types(client) == ["project.created"]
+        ({"name": " ", "external_id": "\u200b"}, {"name", "external_id"}),
+    ]:
+        project = make_project(client)
+        body = change(client, "projects", project["id"], description="Other", **columns)
+        _check_rejected(report(client, body), places)
+        assert row_of(client, "projects", project["id"]) == body["record"]
+    assert set(event_types(client)) == {"project.created"}
 
 
-@pytest.mark.parametrize(
-    ("columns", "places"),
-    [
+def test_an_asset_that_the_api_would_reject(client: Client, project: dict[str, Any]) -> None:
+    for columns, places in [
         ({"location": '{"type":"Point","coordinates":[500,0]}'}, {"location.coordinates"}),
         ({"metadata": "{no json"}, {"metadata"}),
         ({"type": "Camera", "status": "?"}, {"type", "status"}),
-    ],
-)
-def test_an_asset_that_the_api_would_reject(
-    client: Client, project: dict[str, Any], columns: dict[str, Any], places: set[str]
-) -> None:
-    asset = make_asset(client, project["id"])
-    response = report(client, change(client, "assets", asset["id"], **columns))
+    ]:
+        asset = make_asset(client, project["id"])
+        _check_rejected(report(client, change(client, "assets", asset["id"], **columns)), places)
+    assert set(event_types(client)) == {"project.created", "asset.created"}
+
+
+def _check_rejected(response: TestResponse, places: set[str]) -> None:
     assert response.status_code == 422
     assert {each["field"] for each in response.json["error"]["details"]} == places
-    assert event_types(client)[-1] == "asset.created"
 
 
 def test_details_are_those_of_a_request(client: Client, project: dict[str, Any]) -> None:

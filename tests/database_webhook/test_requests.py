@@ -36,15 +36,12 @@ def project(client: Client) -> dict[str, Any]:
 # The signature
 
 
-@pytest.mark.parametrize("signed", ["", "another body"])
-def test_a_signature_that_is_missing_or_wrong(
-    client: Client, project: dict[str, Any], signed: str
-) -> None:
+def test_a_signature_that_is_missing_or_wrong(client: Client, project: dict[str, Any]) -> None:
     body = json.dumps(change(client, "projects", project["id"], name="Other")).encode()
-    headers = {"X-Service-Signature": signature_header(SECRET, signed.encode())} if signed else {}
-    response = post(client, WEBHOOK, body, headers)
-    assert response.status_code == 401
-    assert response.json["error"]["code"] == "UNAUTHORIZED"
+    for headers in ({}, {"X-Service-Signature": signature_header(SECRET, b"another body")}):
+        response = post(client, WEBHOOK, body, headers)
+        assert response.status_code == 401
+        assert response.json["error"]["code"] == "UNAUTHORIZED"
     assert event_types(client) == ["project.created"]
 
 
@@ -63,47 +60,36 @@ def test_without_a_secret_the_route_is_closed(app: Flask) -> None:
 # The body
 
 
-@pytest.mark.parametrize(
-    ("body", "field"),
-    [
+def test_a_body_of_another_form(client: Client) -> None:
+    for body, field in [
         ({}, "type"),
         ({"type": "TRUNCATE", "table": "projects"}, "type"),
-        ({"type": "UPDATE"}, "table"),
         ({"type": "UPDATE", "table": 5}, "table"),
         ({"type": "UPDATE", "table": "projects", "record": []}, "record"),
         ({"type": "UPDATE", "table": "projects", "old_record": "x"}, "old_record"),
-    ],
-)
-def test_a_body_of_another_form(client: Client, body: Any, field: str) -> None:
-    response = report(client, body)
-    assert response.status_code == 422
-    assert field in [detail["field"] for detail in response.json["error"]["details"]]
+    ]:
+        response = report(client, body)
+        assert response.status_code == 422
+        assert field in [detail["field"] for detail in response.json["error"]["details"]]
 
 
 # What is ignored
 
 
-@pytest.mark.parametrize("table", ["accounts", "Projects", ""])
-def test_another_table(client: Client, project: dict[str, Any], table: str) -> None:
+def test_another_table(client: Client, project: dict[str, Any]) -> None:
     row = change(client, "projects", project["id"], name="Other")["record"]
-    for kind in ("INSERT", "UPDATE", "DELETE"):
+    for kind, table in (("INSERT", "accounts"), ("UPDATE", "Projects"), ("DELETE", "")):
         assert result(report(client, report_of(kind, table, row, row))) == "ignored"
     assert event_types(client) == ["project.created"]
 
 
 @pytest.mark.both
-@pytest.mark.parametrize("kind", ["INSERT", "UPDATE", "DELETE"])
-@pytest.mark.parametrize("row_id", [None, 5, [], "", "proj_\x00", "asset_" + "0" * 26])
-def test_an_id_that_is_none_of_a_project(client: Client, kind: str, row_id: Any) -> None:
-    for row in ({"id": row_id, "account_id": client.account_id}, None):
-        assert result(report(client, report_of(kind, "projects", row, row))) == "ignored"
-
-
-@pytest.mark.parametrize("kind", ["INSERT", "UPDATE", "DELETE"])
-@pytest.mark.parametrize("table", ["projects", "assets"])
-def test_a_row_that_nobody_knows(client: Client, kind: str, table: str) -> None:
-    row = {"id": new_id(table[:-1]), "account_id": client.account_id}
-    assert result(report(client, report_of(kind, table, row, row))) == "ignored"
+def test_an_id_that_is_none_of_a_project(client: Client) -> None:
+    for kind in ("INSERT", "UPDATE", "DELETE"):
+        for row_id in (None, 5, [], "proj_\x00", "asset_" + "0" * 26, new_id("project")):
+            row = {"id": row_id, "account_id": client.account_id}
+            assert result(report(client, report_of(kind, "projects", row, row))) == "ignored"
+        assert result(report(client, report_of(kind, "projects", None, None))) == "ignored"
     assert events(client) == []
 
 
@@ -114,13 +100,11 @@ def test_a_deletion_of_a_row_that_is_there(client: Client, project: dict[str, An
 
 
 @pytest.mark.both
-@pytest.mark.parametrize("account_id", [None, 5, "acct_\x00", "acct_" + "0" * 26])
-def test_a_deleted_row_of_no_account(
-    client: Client, project: dict[str, Any], account_id: Any
-) -> None:
+def test_a_deleted_row_of_no_account(client: Client, project: dict[str, Any]) -> None:
     body = delete(client, "projects", project["id"])
-    body["old_record"]["account_id"] = account_id
-    assert result(report(client, body)) == "ignored"
+    for account_id in (None, 5, "acct_\x00", "acct_" + "0" * 26):
+        body["old_record"]["account_id"] = account_id
+        assert result(report(client, body)) == "ignored"
 
 
 def test_a_row_of_an_account_without_an_owner(client: Client, project: dict[str, Any]) -> None:
@@ -172,7 +156,7 @@ _VALUES = st.one_of(
     st.dictionaries(st.sampled_from(_COLUMNS), _VALUES, max_size=2),
     st.sets(st.sampled_from(["deleted", "forgotten"])),
 )
-@examples(60)
+@examples(25)
 def test_any_report_is_applied_or_ignored(
     open_app: Flask, kind: str, table: str, record: Any, old_record: Any, state: set[str]
 ) -> None:

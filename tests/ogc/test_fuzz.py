@@ -65,7 +65,7 @@ _bodies = st.fixed_dictionaries(
         | _values,
     },
 )
-_fuzz = settings(suppress_health_check=list(HealthCheck), deadline=None)
+_fuzz = settings(max_examples=40, suppress_health_check=list(HealthCheck), deadline=None)
 
 
 @pytest.fixture(scope="module")

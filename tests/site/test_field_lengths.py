@@ -163,15 +163,18 @@ def test_no_field_of_its_length_takes_long(
     next_text = itertools.cycle(TEXTS)
     known = defaultdict[str, set[str]](set)
     for sent in _everything_sent(app):
-        known[sent.route.method] |= sent.names
-        for name in sorted(sent.names - {"csrf_token"}):
-            is_long = name in FIELD_LENGTHS and sent.route.method == "POST"
-            texts = TEXTS if is_long else (next(next_text),)
-            for text in texts:
-                given = filled(text, length_of(name))
-                with subtests.test(f"{sent.route.name} {name} = {text}"):
-                    taken = seconds_taken(lambda s=sent, n=name, g=given: s.open(**{n: g}))
-                    assert is_within(taken, SECONDS), taken
+        method, names = sent.route.method, sent.names - {"csrf_token"}
+        together = dict.fromkeys(names, next(next_text))
+        tries = [together] if together else []
+        for name in sorted(names - known[method]):  # by itself on the first page that has it
+            is_long = name in FIELD_LENGTHS and method == "POST"
+            tries += [{name: text} for text in (TEXTS if is_long else (next(next_text),))]
+        known[method] |= names
+        for texts in tries:
+            fields = {name: filled(text, length_of(name)) for name, text in texts.items()}
+            with subtests.test(f"{sent.route.name} {texts}"):
+                taken = seconds_taken(lambda s=sent, f=fields: s.open(**f))
+                assert is_within(taken, SECONDS), taken
     assert {"latitude", "metadata_value", "redirect_uris", "ip_allowlist"} <= known["POST"]
     assert {"latitude", "next", "search", "ids"} <= known["GET"]
 

@@ -53,8 +53,10 @@ def _everything_kept(client: Client) -> str:
         return "".join(rows) + repr(bodies)
 
 
-def test_a_secret_is_stored_encrypted_also_in_a_stored_response(tmp_path: Path) -> None:
-    with bare_app(tmp_path) as app:
+def test_a_secret_is_stored_encrypted_also_in_a_stored_response(
+    tmp_path: Path, valkey_url: str
+) -> None:
+    with bare_app(tmp_path, REDIS_URL=valkey_url) as app:
         client = make_account(app)
         body = {"url": "https://hooks.example.org/", "events": ["*"]}
         body |= {"secret": "correct-horse-battery"}

@@ -1,7 +1,7 @@
 // Uses the API through openapi-fetch, with the types that openapi-typescript made, and prints what
 // it saw. The lines below "@ts-expect-error" are mistakes that the types must find.
 import createClient from "openapi-fetch";
-import type { components, paths } from "./api.d.ts";
+import type { components, paths } from "./api.ts";
 
 declare const process: { env: Record<string, string> };
 type Schemas = components["schemas"];

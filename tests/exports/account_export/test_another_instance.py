@@ -122,7 +122,7 @@ def test_projects_and_assets_arrive_as_they_were(
 ) -> None:
     _fill(client)
     new = make_account(elsewhere.app)
-    code = _program().replace("AT_ONCE = 500", "AT_ONCE = 2")
+    code = _program().replace("AT_ONCE = 500", "AT_ONCE = 3").replace("sleep(1)", "sleep(0.1)")
     said = _import(client, elsewhere, new, tmp_path, code)
     assert said.count("new: ") == 5
     assert "rejected" not in said

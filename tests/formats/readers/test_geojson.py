@@ -13,7 +13,7 @@ import pytest
 from app.formats.features import Layer
 from app.formats.readers.geojson import GeoJsonReader
 from app.geometry import read_boundary
-from app.policy.files import COLUMNS, FEATURE_TOKENS, VALUE_BYTES
+from app.policy.files import COLUMNS, VALUE_BYTES
 from tests.formats.readers.gdal import AREAS, NAMES, write
 from tests.formats.readers.reading import features, refusal
 from tests.make import point, square
@@ -284,13 +284,6 @@ def test_what_features_have_beside_their_properties_is_noted(tmp_path: Path) -> 
 def test_a_value_that_is_too_large(tmp_path: Path) -> None:
     content = collection(feature(a=1), feature(many=["x" * 1000] * 1100))
     assert 'value of "many" in feature 2 is longer than 1 MiB' in refused(tmp_path, content)
-
-
-@pytest.mark.slow
-def test_a_feature_with_too_many_values(tmp_path: Path) -> None:
-    many = b"[" + b"0," * FEATURE_TOKENS + b"0]"
-    content = b'{"type":"Feature","geometry":null,"properties":{"many":' + many + b"}}"
-    assert "A feature has more than 3,000,000 values" in refused(tmp_path, content)
 
 
 def test_a_layer_with_too_many_positions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,7 @@ from tests.formats.readers.shapefiles import NULL, packed, parts, shp
 
 MEGABYTE: Final = 1024 * 1024
 MEMORY: Final = 40 * MEGABYTE
-MANY: Final = 100_000
+MANY: Final = 50_000
 
 
 def geojson(pieces: Iterable[bytes]) -> Iterator[bytes]:

@@ -55,13 +55,13 @@ def test_a_kmz_bomb_takes_little_memory(tmp_path: Path) -> None:
         (b"a;b\n1;", "😀".encode() * 250, "is longer than 32 MiB"),
     ],
 )
-def test_a_gigabyte_takes_little_memory(
+def test_what_has_no_end_takes_little_memory(
     tmp_path: Path, start: bytes, repeated: bytes, message: str
 ) -> None:
     path = tmp_path / "upload"
     with path.open("wb") as file:
         file.write(start)
-        for _ in range(1000):
+        for _ in range(300):
             file.write(repeated * (1024 * 1024 // len(repeated)))
     assert message in read_in_child(path, memory=MEMORY)
     path.unlink()
