@@ -9,7 +9,6 @@ import subprocess
 import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -143,31 +142,28 @@ PARTS = {
 }
 
 
+@pytest.mark.parametrize("part", PARTS)
 @pytest.mark.parametrize(
     "number", [signal.SIGKILL, pytest.param(signal.SIGSTOP, marks=pytest.mark.trial)]
 )
 def test_a_part_that_dies_or_is_stopped_comes_again(
-    instance: Instance, marked: Marked, number: int
+    instance: Instance, marked: Marked, part: str, number: int
 ) -> None:
-    for part, (find, log) in PARTS.items():
-        _kill(min(find(marked)), number, partial(find, marked))
-        wait_for(lambda: responds(instance))
-        (instance.folder / "job.started").unlink(missing_ok=True)
-        wait_for(lambda: starts_a_job(instance))
-        if part in ("The application", "Valkey"):
-            assert instance.process.stderr is not None
-            line = instance.process.stderr.readline()
-            assert line.startswith(f"{part} died (")
-            assert f"; its log is {instance.folder / 'logs' / log}. It is started again" in line
+    find, log = PARTS[part]
+    before = min(find(marked))
+    os.kill(before, number)
+    wait_for(lambda: before not in marked.pids() and find(marked))
+    wait_for(lambda: responds(instance))
+    (instance.folder / "job.started").unlink(missing_ok=True)
+    wait_for(lambda: starts_a_job(instance))
+    if part in ("The application", "Valkey"):
+        assert instance.process.stderr is not None
+        line = instance.process.stderr.readline()
+        assert line.startswith(f"{part} died (")
+        assert f"; its log is {instance.folder / 'logs' / log}. It is started again" in line
     instance.send(signal.SIGTERM)
     assert instance.end()[0] == 0
     assert marked.pids() == []
-
-
-def _kill(pid: int, number: int, find: Callable[[], list[int]]) -> None:
-    """Send a signal, and wait until others are found in the place of the process."""
-    os.kill(pid, number)
-    wait_for(lambda: (found := find()) and pid not in found)
 
 
 def test_a_stopped_valkey_does_not_outlive_it(instance: Instance, marked: Marked) -> None:
