@@ -28,9 +28,9 @@ def connection_scenes(
         sign_up(visitor, new_email())
         create(visitor, name="Hazel dell", geometry=json.dumps(square()))
         yield from credentials(visitor)
-        yield from usage(visitor)
         yield from webhooks(visitor)
         yield from registered(visitor)
         yield from audit_log(visitor)
+        yield from usage(visitor)  # beyond the limits of its plan
     finally:
         visitor.leave()

@@ -7,12 +7,8 @@ from typing import Any
 
 from playwright.sync_api import Browser, expect
 
-from app.auth.people import find_person
-from app.auth.sessions import end_confirmations
-from app.db.extensions import db
-from app.factory import create_app
-from config import load_settings
 from tests.browser.conftest import Instance, Visitor, sign_up
+from tests.browser.second_factor import forget_confirmations
 from tests.make import new_email
 from tests.make.browser import PASSWORD
 
@@ -29,7 +25,7 @@ def operator_scenes(chrome: Browser, instance: Instance, **options: Any) -> Iter
     yield "operator, refused", visitor
     instance.canopy("operator", "add", email)
     yield from _overview(visitor)
-    end_confirmation(instance, email)
+    forget_confirmations(instance)
     yield from _lists(visitor)
     yield from _message(visitor, stranger)
     visitor.leave()
@@ -41,16 +37,6 @@ def confirm(visitor: Visitor) -> None:
     if visitor.heading == "Confirm that it is you":
         visitor.fill(confirm_password=PASSWORD)
         visitor.press("Continue")
-
-
-def end_confirmation(instance: Instance, email: str) -> None:
-    """Have somebody asked who they are again, as some minutes after they signed in."""
-    app = create_app(load_settings(instance.environment))
-    with app.app_context():
-        person = find_person(email)
-        assert person is not None
-        end_confirmations(person.id)
-        db.session.commit()
 
 
 def _overview(visitor: Visitor) -> Iterator[Scene]:
@@ -79,13 +65,8 @@ def _lists(visitor: Visitor) -> Iterator[Scene]:
     yield "operator, confirmed by password", visitor
     confirm(visitor)
     page.get_by_text("The plan is now pro.").wait_for()
-    yield "operator, plan changed", visitor
-    visitor.go("/operator/accounts?search=nothing+of+this+name")
-    yield "operator, no account", visitor
     visitor.go("/operator/people")
     yield "operator, people", visitor
-    visitor.go("/operator/people?search=nobody+of+this+name")
-    yield "operator, nobody", visitor
     page = visitor.go("/operator/log")
     page.locator(".entry summary").first.click()
     yield "operator, log", visitor
@@ -105,14 +86,6 @@ def _message(visitor: Visitor, stranger: Visitor) -> Iterator[Scene]:
     yield "operator, closed and with a message", visitor
     stranger.go("/login")
     yield "sign in, closed and with a warning", stranger
-    visitor.go("/projects")
-    yield "projects with a warning", visitor
-    visitor.go("/operator")
-    visitor.press("Remove the message")
-    page.get_by_text("The message has been removed.").wait_for()
-    page.locator("[name=text]").fill("The upgrade is done.")
-    visitor.press("Show the message")
-    page.get_by_text("The message will appear on all pages").wait_for()
     visitor.go("/docs")
     yield "reference with a message", visitor
     visitor.go("/operator")

@@ -10,10 +10,8 @@ from sqlalchemy import select, update
 from app.account.credentials.service import create_credential
 from app.account.service import set_plan
 from app.db.extensions import db
-from app.factory import create_app
 from app.models import Account, AccountUsage, CredentialRequest, RequestCount
 from app.values import clock
-from config import load_settings
 from tests.browser.conftest import Visitor
 
 Scene = tuple[str, Visitor]
@@ -36,14 +34,12 @@ def usage(visitor: Visitor) -> Iterator[Scene]:
     yield "usage, all open", visitor
     visitor.go(f"/usage?credential={chosen}")
     yield "usage of one key", visitor
-    _with_room(visitor, slug)
 
 
 def fill(visitor: Visitor, slug: str) -> str:
     """Give an account many keys that made requests, and usage beyond its limits. Returns the id of
     the key with the worst name."""
-    app = create_app(load_settings(visitor.instance.environment))
-    with app.app_context():
+    with visitor.instance.core.app_context():
         account_id = db.session.scalars(select(Account.id).where(Account.slug == slug)).one()
         ids = [_key(account_id, number) for number in range(_KEYS)]
         days = [clock.day_of(clock.now() - timedelta(days=ago)) for ago in range(1, _DAYS)]
@@ -61,17 +57,6 @@ def fill(visitor: Visitor, slug: str) -> str:
         set_plan(account_id, "free")
         db.session.commit()
     return ids[2]
-
-
-def _with_room(visitor: Visitor, slug: str) -> None:
-    """Let the account invite others again."""
-    app = create_app(load_settings(visitor.instance.environment))
-    with app.app_context():
-        account_id = db.session.scalars(select(Account.id).where(Account.slug == slug)).one()
-        own = update(AccountUsage).where(AccountUsage.account_id == account_id)
-        db.session.execute(own.values(members=1))
-        set_plan(account_id, "enterprise")
-        db.session.commit()
 
 
 def _key(account_id: str, number: int) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from app.geometry import read_boundary
-from tests.database_webhook.reports import boundary, change, delete, insert, report, row_of, sql
-from tests.make import Client, event_types, make_project, square
+from tests.database_webhook.reports import boundary, change, delete, insert, report, sql
+from tests.make import Client, make_project, square
 from tests.projects.boundaries.history import boundaries, geometry_of
 from tests.projects.boundary_history.test_shapes import simplify
 
@@ -63,18 +63,6 @@ def test_the_same_boundary_with_other_spaces_makes_no_entry(client: Client) -> N
     project = make_project(client, geometry=square(size=0.1))
     report(client, change(client, "projects", project["id"], geometry=boundary(0.1)))
     assert len(boundaries(client, project)) == 1
-
-
-def test_a_boundary_is_recorded_where_no_event_can_be_written(client: Client) -> None:
-    """All derived columns are right, there is no event to compare with, and no former row."""
-    project = make_project(client, geometry=square(size=0.1))
-    other = row_of(client, "projects", make_project(client, geometry=square(size=0.2))["id"])
-    derived = ("geometry", "area_m2", "west", "south", "east", "north", "stored_bytes")
-    body = change(client, "projects", project["id"], **{name: other[name] for name in derived})
-    sql(client, "DELETE FROM events WHERE account_id = :id", id=client.account_id)
-    report(client, body | {"old_record": None})
-    assert len(boundaries(client, project)) == 2
-    assert event_types(client) == []
 
 
 def test_the_bytes_of_a_cleared_boundary_are_counted(client: Client) -> None:

@@ -167,17 +167,6 @@ def test_a_new_row_that_is_reported_after_its_changes_is_created(client: Client)
     assert event_types(client) == ["project.updated"] * 2 + ["project.created"]
 
 
-def test_a_row_that_comes_back_is_created_again(client: Client) -> None:
-    row_id = _asset(client)
-    row = row_of(client, "assets", row_id)
-    report(client, delete(client, "assets", row_id))
-    del row["row"]
-    body = insert(client, "assets", **row | {"status": "retired"})
-    for _ in range(2):
-        report(client, body)
-    assert event_types(client)[1:] == ["asset.created", "asset.deleted", "asset.created"]
-
-
 def test_an_event_of_an_earlier_version_can_lack_a_field(client: Client) -> None:
     row_id = _project(client)
     lacking = "UPDATE events SET body = replace(body, :member, '') WHERE subject_id = :id"
@@ -241,17 +230,6 @@ def test_without_an_event_a_row_is_compared_with_what_was_reported(client: Clien
     assert event["type"] == "project.updated"
     assert set(event["data"]["changes"]) == {"name", "geometry", "area_hectares"}
     assert result(report(client, body)) == "ignored"
-
-
-def test_without_an_event_and_a_whole_row_a_change_has_no_event(client: Client) -> None:
-    """What differs is not known. The columns for searches are right nevertheless."""
-    row_id = _project(client)
-    _forget(client)
-    body = change(client, "projects", row_id, name="Other")
-    body["old_record"] = {"id": row_id}
-    assert [result(report(client, body)) for _ in range(2)] == ["applied", "ignored"]
-    assert events(client) == []
-    assert client.get("/v1/projects?search=other").json["meta"]["total"] == 1
 
 
 def test_without_an_event_a_new_row_is_created(client: Client) -> None:

@@ -49,19 +49,16 @@ def volumes(service: str) -> Iterator[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("name", SERVICES)
-def test_a_service_is_locked_down(name: str) -> None:
+def test_a_service_is_locked_down_and_bounded(name: str) -> None:
     service = SERVICES[name]
     assert service["read_only"] is True
     assert service["cap_drop"] == ["ALL"]
     assert service["security_opt"] == ["no-new-privileges:true"]
     assert any(place.startswith("/tmp") for place in service.get("tmpfs", [])) or name == "valkey"
-
-
-@pytest.mark.parametrize("name", sorted(SERVICES.keys() - {"migrate"}))
-def test_what_goes_on_is_started_again_and_bounded(name: str) -> None:
-    assert SERVICES[name]["restart"] == "unless-stopped"
-    assert SERVICES[name]["deploy"]["resources"]["limits"]["memory"]
-    assert SERVICES[name]["logging"]["options"]["max-size"]
+    if name != "migrate":
+        assert service["restart"] == "unless-stopped"
+        assert service["deploy"]["resources"]["limits"]["memory"]
+        assert service["logging"]["options"]["max-size"]
 
 
 def test_migrations_run_once_and_everything_waits_for_them() -> None:
@@ -69,13 +66,6 @@ def test_migrations_run_once_and_everything_waits_for_them() -> None:
     for name in ("web", "worker"):
         waits = SERVICES[name]["depends_on"]
         assert waits["migrate"] == {"condition": "service_completed_successfully"}
-
-
-def test_what_is_waited_for_exists_and_can_be_healthy() -> None:
-    for service in SERVICES.values():
-        for name, waiting in service.get("depends_on", {}).items():
-            if waiting["condition"] == "service_healthy":
-                assert name == "web" or "test" in SERVICES[name]["healthcheck"]
 
 
 def test_nobody_but_the_proxy_is_reached_from_outside() -> None:
@@ -138,6 +128,7 @@ def test_secrets_must_be_set() -> None:
     assert sorted(name for name, (operator, _) in used.items() if operator == "?") == SECRETS
     for name in SECRETS:
         assert assignments(EXAMPLE)[name] == ""
+    assert ".env" in text(".gitignore").splitlines()
 
 
 def test_the_example_names_every_variable_and_no_other() -> None:
@@ -146,10 +137,6 @@ def test_the_example_names_every_variable_and_no_other() -> None:
     assert names <= SETTINGS | FOR_COMPOSE
     for name in names & DEFAULTS.keys() - {*SECRETS, "METRICS_TOKEN", *SHOWN_BY_EXAMPLE}:
         assert assignments(EXAMPLE)[name] == DEFAULTS[name]
-
-
-def test_the_file_with_the_secrets_is_not_committed() -> None:
-    assert ".env" in text(".gitignore").splitlines()
 
 
 def docker_compose() -> list[str]:
@@ -170,12 +157,3 @@ def test_docker_compose_reads_the_file(tmp_path: Path) -> None:
     (tmp_path / ".env").write_text("".join(f"{name}={value}\n" for name, value in filled.items()))
     done = subprocess.run([*words, "config", "--quiet"], cwd=tmp_path, capture_output=True)
     assert (done.returncode, done.stderr) == (0, b"")
-
-
-def test_docker_compose_refuses_to_go_without_a_secret(tmp_path: Path) -> None:
-    words = docker_compose()
-    shutil.copy(ROOT / "compose.yaml", tmp_path)
-    shutil.copy(ROOT / "deploy/compose.env.example", tmp_path / ".env")
-    done = subprocess.run([*words, "config", "--quiet"], cwd=tmp_path, capture_output=True)
-    assert done.returncode != 0
-    assert b"set it in .env" in done.stderr

@@ -50,13 +50,6 @@ def test_operations_are_told_with_their_permission() -> None:
     assert "/docs" not in shown
 
 
-def test_routes_without_a_permission_are_told_apart() -> None:
-    shown = generate.open_routes()
-    assert "`GET /healthz`" in shown
-    assert "/v1/projects" not in shown
-    assert "static" not in shown
-
-
 def test_every_row_of_an_address_has_its_methods() -> None:
     shown = generate.operations() + generate.open_routes()
     assert "`OPTIONS /ogc/collections/assets/items`" in shown

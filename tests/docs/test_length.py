@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from docs.generate import without_tables
 from tests.architecture.documents import documents
 from tests.docs.pages import prose
@@ -29,8 +27,3 @@ def test_no_page_is_long() -> None:
 
 def test_a_guide_says_first_what_it_answers() -> None:
     assert [name for name in GUIDES if not is_prose(first_paragraph(PAGES[name]))] == []
-
-
-@pytest.mark.parametrize("start", ["## What is limited", "For clients.", "| Request | Limit |"])
-def test_a_page_that_begins_with_anything_else_is_seen(start: str) -> None:
-    assert not is_prose(first_paragraph(f"# Limits\n\n{start}\n\nMore.\n"))

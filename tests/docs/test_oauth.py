@@ -1,37 +1,32 @@
-"""What ``docs/oauth.md`` says: its requests are answered as it shows, its numbers are the policy's,
-and each error that it explains comes as it says. Its programs are run in tests/browser/oauth."""
+"""What ``docs/oauth.md`` says: its requests are answered as it shows, and its numbers are the
+policy's. Its programs are run in tests/browser/oauth, its errors in
+tests/oauth."""
 
 from __future__ import annotations
 
 import argparse
 import base64
 import re
-from collections.abc import Callable
 from datetime import timedelta
 from string import Template
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from sqlalchemy.exc import OperationalError
 from werkzeug.test import TestResponse
 
 from app.oauth.redirect_uris import redirect_uri_problem
 from app.policy import oauth as policy
+from app.policy.deliveries import OVERLAP_HOURS_DEFAULT, OVERLAP_HOURS_MAX
 from app.policy.permissions import ROLES, SCOPES
 from app.policy.rate_limits import OAUTH_REJECTIONS, REFRESHES, REFRESHES_PER_DAY, WINDOW_SECONDS
 from app.values.strict_json import loads
 from tests.architecture.documents import documents
 from tests.docs.pages import blocks, commands
-from tests.make import Application, Browser, Client, make_application
-from tests.make.oauth import BACK, ask_token, exchange, refresh
+from tests.make import Application, Client, make_application
+from tests.make.oauth import BACK, ask_token
 from tests.oauth.support import (
-    authorize_url,
-    browser_of,
     code_of,
-    consented_browser,
-    link_query,
-    redirect_query,
     tokens_of,
 )
 
@@ -195,6 +190,10 @@ def test_limits_are_the_policys() -> None:
         f"{policy.REDIRECT_URIS} redirect URIs, of up to {policy.REDIRECT_URI_LENGTH:,} characters"
     )
     assert f"up to {uris}" in section("Registering")
+    registering = " ".join(section("Registering").split())
+    assert f"An account can have {policy.APPLICATIONS_PER_ACCOUNT} applications." in registering
+    assert f"the former secret for {OVERLAP_HOURS_DEFAULT} hours" in registering
+    assert f"`--overlap`, 0 to {OVERLAP_HOURS_MAX} hours" in registering
     assert f"more than {policy.FORM_BYTES // 1024} KiB" in section("Errors")
 
 
@@ -202,107 +201,3 @@ def test_the_redirect_uris_can_be_registered() -> None:
     shown = [row[0].strip("`") for row in tables(section("Registering"))]
     assert len(shown) == 3
     assert [redirect_uri_problem(uri) for uri in shown] == [None, None, None]
-
-
-# Errors, each as it comes.
-
-
-def _asked(client: Client, application: Application, **fields: str | None) -> str:
-    """The error for a person who has granted the application one scope."""
-    browser = consented_browser(client, application)
-    return redirect_query(browser.get(authorize_url(application, **fields), follow=False))["error"]
-
-
-def _denied(client: Client, application: Application) -> str:
-    browser = browser_of(client)
-    browser.get(authorize_url(application))
-    return redirect_query(browser.submit(follow=False, press="deny"))["error"]
-
-
-def _silent(client: Client, application: Application) -> str:
-    page = Browser(client.app).get(authorize_url(application, prompt="none"), follow=False)
-    return link_query(page)["error"]
-
-
-SENT_BACK: dict[str, Callable[[Client, Application], str]] = {
-    "access_denied": _denied,
-    "invalid_request": lambda c, a: _asked(
-        c, make_application(c, public=True), code_challenge=None
-    ),
-    "invalid_scope": lambda c, a: _asked(c, a, scope="bees"),
-    "unsupported_response_type": lambda c, a: _asked(c, a, response_type="token"),
-    "login_required": _silent,
-    "consent_required": lambda c, a: _asked(c, a, prompt="none"),
-    "request_not_supported": lambda c, a: _asked(c, a, request="eyJ.x.y"),
-    "request_uri_not_supported": lambda c, a: _asked(c, a, request_uri="urn:x:y"),
-}
-
-
-def _post(client: Client, body: bytes) -> TestResponse:
-    kind = "application/x-www-form-urlencoded"
-    return client.app.test_client().post("/oauth/token", data=body, content_type=kind)
-
-
-def _too_often(client: Client, application: Application) -> TestResponse:
-    caller = client.app.test_client()
-    for _ in range(OAUTH_REJECTIONS.requests):
-        assert caller.post("/oauth/token", data={"a": "b"}).status_code == 400
-    answer = caller.post("/oauth/token", data={"a": "b"})
-    assert int(answer.headers["Retry-After"]) >= 1
-    return answer
-
-
-def _while(error: Exception) -> Callable[[Client, Application], TestResponse]:
-    """An exchange during which something goes wrong; it uses nothing up."""
-
-    def run(client: Client, application: Application) -> TestResponse:
-        def fail(*_: object) -> None:
-            raise error
-
-        code = code_of(client, application)
-        with pytest.MonkeyPatch.context() as patched:
-            patched.setattr("app.oauth.grants.issuing.issue_tokens", fail)
-            answer = exchange(client.app, application, code)
-        assert exchange(client.app, application, code).status_code == 200
-        return answer
-
-    return run
-
-
-ANSWERED: dict[tuple[int, str], Callable[[Client, Application], TestResponse]] = {
-    (400, "invalid_request"): lambda c, a: ask_token(c.app, a),
-    (400, "invalid_grant"): lambda c, a: refresh(c.app, a, "canopy_ort_x"),
-    (400, "invalid_scope"): lambda c, a: refresh(
-        c.app, a, tokens_of(c, a)["refresh_token"], scope="projects:write"
-    ),
-    (400, "unsupported_grant_type"): lambda c, a: ask_token(c.app, a, grant_type="password"),
-    (401, "invalid_client"): lambda c, a: refresh(c.app, a, "x", client_secret="x"),
-    (405, "invalid_request"): lambda c, a: c.app.test_client().get("/oauth/token"),
-    (413, "invalid_request"): lambda c, a: _post(c, b"a=" + b"x" * policy.FORM_BYTES),
-    (429, "temporarily_unavailable"): _too_often,
-    (500, "server_error"): _while(RuntimeError("broken")),
-    (503, "temporarily_unavailable"): _while(OperationalError("", {}, Exception("gone"))),
-}
-
-
-def test_each_error_of_the_page_is_tried() -> None:
-    sent_back_with, answered_with = section("Errors").split("From the endpoints")
-    assert [row[0].strip("`") for row in tables(sent_back_with)] == list(SENT_BACK)
-    shown = [(int(row[0]), row[1].strip("`")) for row in tables(answered_with)]
-    assert shown == list(ANSWERED)
-
-
-@pytest.mark.parametrize("error", SENT_BACK)
-def test_people_are_sent_back_with_this_error(
-    client: Client, application: Application, error: str
-) -> None:
-    assert SENT_BACK[error](client, application) == error
-
-
-@pytest.mark.provokes(500, 503)
-@pytest.mark.parametrize(("status", "error"), ANSWERED)
-def test_the_endpoints_answer_this_error(
-    client: Client, application: Application, status: int, error: str
-) -> None:
-    answer = ANSWERED[status, error](client, application)
-    assert (answer.status_code, answer.json["error"]) == (status, error)

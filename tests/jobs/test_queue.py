@@ -20,13 +20,10 @@ def _job(valkey_url: str, function: str) -> RegisteredJob:
     )
 
 
-@pytest.mark.parametrize(
-    "function",
-    ["os.system", "app.jobs", "app.mail.jobs.send_mails", "app.jobs.queue.job_queue", ""],
-)
-def test_a_function_that_is_no_job_is_not_run(valkey_url: str, function: str) -> None:
-    with pytest.raises(PermissionError, match="is no job of this service"):
-        _job(valkey_url, function).perform()
+def test_a_function_that_is_no_job_is_not_run(valkey_url: str) -> None:
+    for function in ("os.system", "app.mail.jobs.send_mails", ""):
+        with pytest.raises(PermissionError, match="is no job of this service"):
+            _job(valkey_url, function).perform()
 
 
 RUN = {

@@ -6,6 +6,7 @@ import logging
 import signal
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -19,7 +20,6 @@ from app.jobs import valkey, valkey_client
 from app.jobs.valkey import Script, Valkey, connect_valkey
 from app.jobs.valkey_client import ASK_AGAIN, PrimaryPool, make_client
 from app.settings.valkey import sentinel_address
-from config import SettingsError
 from tests.jobs.sentinel import NAME, Group, Server, sentinel_group
 from tests.make import Client, make_account, second_app
 from tests.waiting import wait_for
@@ -116,28 +116,23 @@ def test_without_sentinels_the_primary_is_used_on(
 
 
 @pytest.mark.slow
-def test_a_sentinel_that_is_gone_is_named_by_the_doctor(app: Flask, group: Group) -> None:
-    with second_app(app, redis_url=group.url) as served:
-        settings = served.config["SETTINGS"]
-        agreed, server = check_valkey_server(connect_valkey(group.url), settings)
-        assert (
-            agreed.found
-            == f"the Sentinels name 127.0.0.1:{group.primary_port} as the primary of forests"
-        )
+def test_passwords_are_for_whom_they_are_meant_and_the_doctor_names_a_sentinel_that_is_gone(
+    app: Flask, tmp_path: Path
+) -> None:
+    with sentinel_group(tmp_path, password="p@,1", sentinel_password="s/2") as group:
+        settings = replace(app.config["SETTINGS"], redis_url=group.url)
+        client = connect_valkey(group.url)
+        assert client.incr("canopy:test") == 1
+        assert group.primary.control.select(3)
+        assert group.primary.control.get("canopy:test") == b"1"
+        agreed, server = check_valkey_server(client, settings)
+        primary = f"127.0.0.1:{group.primary_port}"
+        assert agreed.found == f"the Sentinels name {primary} as the primary of forests"
         assert server.found.startswith("Valkey")
         group.sentinels[1].kill()
         gone, *_ = check_valkey_server(connect_valkey(group.url), settings)
         assert gone.status is Status.WARNING
         assert f"127.0.0.1:{group.sentinels[1].port}" in gone.found
-
-
-@pytest.mark.slow
-def test_passwords_are_for_whom_they_are_meant(tmp_path: Path) -> None:
-    with sentinel_group(tmp_path, password="p@,1", sentinel_password="s/2") as group:
-        client = connect_valkey(group.url)
-        assert client.incr("canopy:test") == 1
-        assert group.primary.control.select(3)
-        assert group.primary.control.get("canopy:test") == b"1"
 
 
 def test_the_parts_of_the_address() -> None:
@@ -161,12 +156,3 @@ def test_tls_is_for_the_sentinels_and_the_primary() -> None:
     for sentinel in pool.sentinel_manager.sentinels:  # type: ignore[attr-defined]
         assert issubclass(sentinel.connection_pool.connection_class, SSLConnection)
         assert sentinel.connection_pool.connection_kwargs["ssl_ca_certs"] == "/ca.pem"
-
-
-@pytest.mark.parametrize("option", ["foo=bar", "socket_timeout=x"])
-def test_an_address_with_a_wrong_option_stops_the_start(app: Flask, option: str) -> None:
-    with (
-        pytest.raises(SettingsError, match=r"^REDIS_URL cannot be used: "),
-        second_app(app, redis_url=f"redis+sentinel://127.0.0.1:9/forests?{option}"),
-    ):
-        pass

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import random
-import socket
 import threading
 import time
 from collections.abc import Iterator
@@ -49,29 +48,10 @@ def queue(client: Redis) -> Queue:
 
 
 def test_one_job_waits_however_often_it_is_notified(client: Redis, queue: Queue) -> None:
-    assert [SIGNAL.notify(client) for _ in range(3)] == [True, False, False]
+    with ThreadPoolExecutor(8) as pool:
+        assert sum(pool.map(lambda _: SIGNAL.notify(client), range(50))) == 1
     (job,) = queue.jobs
     assert (job.func_name, job.args, job.timeout) == ("app.test.jobs.drain", [], 77)
-
-
-def test_many_signals_at_once_enqueue_one_job(client: Redis, queue: Queue) -> None:
-    with ThreadPoolExecutor(8) as pool:
-        assert sum(pool.map(lambda _: SIGNAL.notify(client), range(200))) == 1
-    assert queue.count == 1
-
-
-def test_a_signal_after_the_job_began_enqueues_one_more_behind_it(
-    client: Redis, queue: Queue
-) -> None:
-    SIGNAL.notify(client)
-    (first,) = queue.job_ids
-    queue.pop_job_id()
-    assert not SIGNAL.notify(client)
-    SIGNAL.begin(client)
-    assert SIGNAL.notify(client)
-    assert not SIGNAL.notify(client)
-    (second,) = queue.job_ids
-    assert first != second
 
 
 def test_a_job_that_waits_for_long_stays_the_only_one(client: Redis, queue: Queue) -> None:
@@ -80,11 +60,6 @@ def test_a_job_that_waits_for_long_stays_the_only_one(client: Redis, queue: Queu
     queue.enqueue("app.other.jobs.work")
     assert not SIGNAL.notify(client)
     assert client.ttl(SIGNAL._queued) > 300
-
-
-def test_a_job_of_another_signal_does_not_count(client: Redis) -> None:
-    WakeSignal("test2", SIGNAL.queue, 1, SIGNAL.job).notify(client)
-    assert SIGNAL.notify(client)
 
 
 def test_a_job_that_was_killed_before_it_began_is_followed_by_another(
@@ -100,7 +75,7 @@ def test_a_job_that_was_killed_before_it_began_is_followed_by_another(
 def test_no_order_of_events_loses_a_signal(client: Redis, queue: Queue) -> None:
     """What is due is seen by the job that begins next, and there always is one to come."""
     chance, due, taken = random.Random(1), False, 0
-    for _ in range(1000):
+    for _ in range(400):
         match chance.choice(["change", "take", "begin", "forget"]):
             case "change":
                 due = True
@@ -115,23 +90,6 @@ def test_no_order_of_events_loses_a_signal(client: Redis, queue: Queue) -> None:
                 client.delete(SIGNAL._queued)
         assert not due or taken or queue.count
         assert queue.count <= 1
-
-
-def test_a_signal_is_one_round_trip(
-    client: Redis, queue: Queue, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    SIGNAL.notify(client)
-    connection = client.connection_pool.get_connection()
-    client.connection_pool.release(connection)
-    sent = []
-    send = type(connection).send_packed_command
-    monkeypatch.setattr(
-        type(connection),
-        "send_packed_command",
-        lambda self, *args, **more: sent.append(1) or send(self, *args, **more),
-    )
-    SIGNAL.notify(client)
-    assert sent == [1]
 
 
 def test_a_signal_is_received_once_also_afterwards(client: Redis) -> None:
@@ -174,25 +132,16 @@ def test_a_signal_ends_the_wait_which_may_be_longer_than_other_commands(
 
 def test_a_wait_ends(client: Redis) -> None:
     began = time.monotonic()
-    assert not SIGNAL.wait(client, 0.5)
-    assert time.monotonic() - began > 0.4
+    assert not SIGNAL.wait(client, 0.3)
+    assert time.monotonic() - began > 0.2
 
 
 def test_one_of_those_who_wait_receives_a_signal(client: Redis) -> None:
     with ThreadPoolExecutor(3) as pool:
-        heard = [pool.submit(SIGNAL.wait, client, 1) for _ in range(3)]
+        heard = [pool.submit(SIGNAL.wait, client, 0.6) for _ in range(3)]
         time.sleep(0.3)
         SIGNAL.notify(client)
         assert sorted(future.result() for future in heard) == [False, False, True]
-
-
-@pytest.mark.usefixtures("impatient")
-def test_a_valkey_that_does_not_answer_ends_the_wait() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        hanging = connect_valkey(f"redis://127.0.0.1:{server.getsockname()[1]}/0")
-        with pytest.raises(RedisError):
-            SIGNAL.wait(hanging, 0.2)
-        hanging.close()
 
 
 def test_a_frozen_valkey_gives_nobody_a_late_answer(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 from ipaddress import IPv4Network, ip_address, ip_network
 
 import pytest
@@ -22,13 +21,12 @@ def _all_public(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(addresses, "_NOT_PUBLIC_IPV4", (IPv4Network("10.0.0.0/8"),))
 
 
-@pytest.mark.parametrize("address", [FIRST, FURTHER])
-@pytest.mark.parametrize("found", [[], ["10.0.0.1"]])
+@pytest.mark.parametrize("addresses", [[FIRST], [FURTHER, "10.0.0.1"]])
 @pytest.mark.usefixtures("_all_public")
 def test_this_machine_is_not_called(
-    make_egress: MakeEgress, receiver: Receiver, address: str, found: list[str]
+    make_egress: MakeEgress, receiver: Receiver, addresses: list[str]
 ) -> None:
-    egress = make_egress(resolve=lambda host: [address, *found], allowed_networks=())
+    egress = make_egress(resolve=lambda host: addresses, allowed_networks=())
     with pytest.raises(EgressError) as failed:
         egress.post(receiver.url(), b"{}", {})
     assert failed.value.reason is FailureReason.NO_PUBLIC_ADDRESS
@@ -43,39 +41,21 @@ def test_this_machine_is_called_if_its_address_is_allowed(
     assert egress.post(receiver.url(), b"{}", {}).status == 200
 
 
-@pytest.mark.parametrize("resolved", [FIRST, f"::ffff:{FIRST}"])
-def test_this_machine_is_not_called_in_any_notation(
-    make_egress: MakeEgress, receiver: Receiver, resolved: str
+def test_this_machine_is_called_in_another_notation(
+    make_egress: MakeEgress, receiver: Receiver
 ) -> None:
-    egress = make_egress(allowed_networks=LOOPBACK, resolve=lambda host: [resolved])
+    egress = make_egress(allowed_networks=LOOPBACK, resolve=lambda host: [f"::ffff:{FIRST}"])
     assert egress.post(receiver.url(), b"{}", {}).status == 200
 
 
-@pytest.mark.parametrize(
-    ("address", "own"),
-    [
-        (FIRST, True),
-        (FURTHER, True),
-        ("::1", True),
-        (OTHERS, False),
-        ("2606:2800:220:1:248:1893:25c8:1946", False),
-    ],
-)
-def test_is_own(address: str, own: bool) -> None:
-    assert is_own(ip_address(address)) is own
+def test_is_own() -> None:
+    for address in (FIRST, FURTHER, "::1"):
+        assert is_own(ip_address(address))
+    for address in (OTHERS, "2606:2800:220:1:248:1893:25c8:1946"):
+        assert not is_own(ip_address(address))
 
 
 def test_where_any_address_may_be_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connecting, "_can_bind", lambda address: True)
     assert is_own(ip_address(FIRST))
     assert not is_own(ip_address(OTHERS))
-
-
-def test_is_own_sends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as receiving:
-        receiving.bind((FIRST, 0))
-        monkeypatch.setattr(connecting, "_DISCARD", receiving.getsockname()[1])
-        assert is_own(ip_address(FIRST))
-        receiving.setblocking(False)
-        with pytest.raises(BlockingIOError):
-            receiving.recv(1)

@@ -23,6 +23,7 @@ def _reason(egress: Egress, url: str, seconds: float) -> FailureReason:
     return failed.value.reason
 
 
+@pytest.mark.slow
 def test_session_tickets_until_the_deadline(egress: Egress, receiver: Receiver) -> None:
     """OpenSSL takes any number of them before it gives the reader a byte."""
     receiver.context.num_tickets = 10_000_000

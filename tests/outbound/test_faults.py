@@ -46,15 +46,8 @@ OK = head(200, {"Content-Length": "0"})
 ANSWERS: dict[str, tuple[Answering, FailureReason]] = {
     "no answer": (answering(delay=4 * GIVEN_UP), FailureReason.SLOW_RESPONSE),
     "a status that drips": (dripping(b"", OK, 0.1), FailureReason.SLOW_RESPONSE),
-    "headers that drip": (dripping(OK[:20], OK[20:], 0.1), FailureReason.SLOW_RESPONSE),
-    "interim answers that drip": (
-        dripping(b"", head(103) * 9, 0.1),
-        FailureReason.SLOW_RESPONSE,
-    ),
     "interim answers without end": (repeating(b"", head(100), 10_000_000), FailureReason.NOT_HTTP),
-    "others of them": (repeating(b"", head(103), 10_000_000), FailureReason.NOT_HTTP),
     "no end of headers": (repeating(OK[:-2], b"X-A: b\r\n", 10_000_000), FailureReason.NOT_HTTP),
-    "huge headers": (repeating(OK[:-2] + b"X-A: ", b"x" * 9_999, 1_000), FailureReason.NOT_HTTP),
     "headers of the size of two answers": (
         saying(OK[:-2] + 9 * (b"X-A: " + b"x" * 16_000 + b"\r\n") + b"\r\n"),
         FailureReason.NOT_HTTP,
@@ -64,14 +57,10 @@ ANSWERS: dict[str, tuple[Answering, FailureReason]] = {
         FailureReason.NOT_HTTP,
     ),
     "the end at once": (closing_at_once(), FailureReason.CLOSED),
-    "the end in the status": (saying(b"HTTP/1.1 200"), FailureReason.CLOSED),
     "the end in the headers": (saying(b"HTTP/1.1 200 OK\r\nContent-Le"), FailureReason.CLOSED),
     "the end before the empty line": (saying(OK[:-2]), FailureReason.CLOSED),
     "another protocol": (saying(b"SSH-2.0-OpenSSH_9.2\r\n"), FailureReason.NOT_HTTP),
-    "HTTP/2": (saying(b"HTTP/2 200 OK\r\n\r\n"), FailureReason.NOT_HTTP),
     "no number": (saying(b"HTTP/1.1 abc OK\r\n\r\n"), FailureReason.NOT_HTTP),
-    "a number with four digits": (saying(b"HTTP/1.1 2000 OK\r\n\r\n"), FailureReason.NOT_HTTP),
-    "empty lines": (saying(b"\r\n\r\n"), FailureReason.NOT_HTTP),
     "zeros": (saying(bytes(99_999)), FailureReason.NOT_HTTP),
 }
 
@@ -105,12 +94,11 @@ def test_invalid_responses(egress: Egress, receiver: Receiver, name: str) -> Non
     [
         dripping(head(200, {"Content-Length": "99"}), b"x" * 99),
         saying(head(200, {"Content-Length": "99"}) + b"cut"),
-        repeating(head(200, {"Content-Length": "10000000"}), b"x" * 100_000, 100),
         repeating(head(200), b"x" * 100_000, 100),
         repeating(head(200, {"Transfer-Encoding": "chunked"}), b"1\r\nx\r\n", 10_000_000),
         repeating(head(200, {"Transfer-Encoding": "chunked"}) + b"0\r\n", b"A: b\r\n", 10_000_000),
     ],
-    ids=["drips", "is cut", "10 MB", "10 MB and no length", "chunks without end", "trailers"],
+    ids=["drips", "is cut", "10 MB and no length", "chunks without end", "trailers"],
 )
 @pytest.mark.usefixtures("impatient")
 def test_a_status_counts_whatever_follows(
@@ -125,7 +113,6 @@ def test_a_status_counts_whatever_follows(
 @pytest.mark.parametrize(
     "begins",
     [
-        head(200),
         head(200, {"Content-Length": "10000000000"}),
         head(200, {"Transfer-Encoding": "chunked"}) + b"-1\r\n",  # http.client reads to the end
     ],
@@ -157,12 +144,9 @@ def test_an_attempt_has_five_seconds(egress: Egress, receiver: Receiver) -> None
     assert ATTEMPT_SECONDS - 0.1 <= time.monotonic() - begun < GIVEN_UP
 
 
-@pytest.mark.parametrize("answer", [dripping(b"", OK, 0.1), answering(delay=4 * GIVEN_UP)])
-def test_a_kept_connection_has_the_same_deadline(
-    egress: Egress, receiver: Receiver, answer: Answering
-) -> None:
+def test_a_kept_connection_has_the_same_deadline(egress: Egress, receiver: Receiver) -> None:
     egress.post(receiver.url(), b"{}", {})
-    receiver.answer = answer
+    receiver.answer = dripping(b"", OK, 0.1)
     _fail(egress, receiver.url(), FailureReason.SLOW_RESPONSE)
     assert receiver.connections == 1
 
@@ -206,7 +190,7 @@ def test_tls_that_drips(egress: Egress) -> None:
         _fail(egress, listener.url(), FailureReason.SLOW_TLS)
 
 
-@pytest.mark.parametrize("said", [b"", b"HTTP/1.1 400 Bad Request\r\n\r\n", b"\x15\x03\x01\0\2\2("])
+@pytest.mark.parametrize("said", [b"", b"HTTP/1.1 400 Bad Request\r\n\r\n"])
 def test_no_tls(egress: Egress, said: bytes) -> None:
     def say(connection: socket.socket) -> None:
         connection.recv(2000)
@@ -251,9 +235,9 @@ def test_an_address_that_hangs_gets_only_its_share_of_the_time(
     with _full_backlog() as port:
         make_receiver(address="127.0.0.2", port=port)
         egress = make_egress(resolve=lambda host: ["127.0.0.1", "127.0.0.2"])
-        answer = egress.post(f"https://localhost:{port}/", b"", {}, seconds=8)
+        answer = egress.post(f"https://localhost:{port}/", b"", {}, seconds=5)
     assert answer.timing.connect_ms is not None
-    assert answer.timing.connect_ms > 3900
+    assert answer.timing.connect_ms > 2400
 
 
 def test_many_addresses_that_hang(make_egress: MakeEgress) -> None:

@@ -78,11 +78,10 @@ def test_after_a_kept_connection_the_address_is_checked_again(
     assert inside.connections == 0
 
 
-@pytest.mark.parametrize("answers", [[PUBLIC, PRIVATE], [PRIVATE, PUBLIC]])
 def test_of_a_public_and_a_private_address_only_the_public_one_is_called(
-    make_egress: MakeEgress, outside: Receiver, inside: Listener, answers: list[str]
+    make_egress: MakeEgress, outside: Receiver, inside: Listener
 ) -> None:
-    egress = make_egress(resolve=lambda host: answers, allowed_networks=ALLOWED)
+    egress = make_egress(resolve=lambda host: [PRIVATE, PUBLIC], allowed_networks=ALLOWED)
     assert egress.post(outside.url(), b"{}", {}).status == 200
     outside.close()
     with pytest.raises(EgressError) as failed:
@@ -91,16 +90,15 @@ def test_of_a_public_and_a_private_address_only_the_public_one_is_called(
     assert inside.connections == 0
 
 
-@pytest.mark.parametrize("host", ["hook.example", "hook"])
 def test_a_name_with_an_allowed_and_another_private_address(
-    make_egress: MakeEgress, make_receiver: MakeReceiver, authority: Authority, host: str
+    make_egress: MakeEgress, make_receiver: MakeReceiver, authority: Authority
 ) -> None:
     """As with an operator's own name servers, where only the IPv4 network is allowed."""
-    receiver = make_receiver(authority.certificate_for([host]))
+    receiver = make_receiver(authority.certificate_for(["hook"]))
     egress = make_egress(
         resolve=lambda _: ["fd00::1", PRIVATE], allowed_networks=(ip_network("127.0.0.0/8"),)
     )
-    assert egress.post(receiver.url(host=host), b"{}", {}).status == 200
+    assert egress.post(receiver.url(host="hook"), b"{}", {}).status == 200
 
 
 def test_a_refused_connection_is_not_followed_by_another_lookup(

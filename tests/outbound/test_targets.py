@@ -118,17 +118,15 @@ def test_a_url_that_can_be_called(subtests: pytest.Subtests) -> None:
             assert parse_target(url) == UrlTarget(*target)
 
 
-@pytest.mark.parametrize(
-    ("url", "target"),
-    {
+def test_a_url_of_the_operator() -> None:
+    targets = {
         "http://a.example": UrlTarget("a.example", 80, "a.example", "/", is_secure=False),
         "HTTP://a:80/b": UrlTarget("a", 80, "a", "/b", is_secure=False),
         "http://a:443/": UrlTarget("a", 443, "a:443", "/", is_secure=False),
         "https://a:80/": UrlTarget("a", 80, "a:80", "/"),
-    }.items(),
-)
-def test_a_url_of_the_operator(url: str, target: UrlTarget) -> None:
-    assert parse_target(url, may_be_http=True) == target
+    }
+    for url, target in targets.items():
+        assert parse_target(url, may_be_http=True) == target
 
 
 def test_a_url_that_cannot_be_called(subtests: pytest.Subtests) -> None:

@@ -8,24 +8,22 @@ from __future__ import annotations
 
 import inspect
 import re
-import signal
 from importlib.metadata import version
-from types import SimpleNamespace
 from typing import Any
 
 from gunicorn import http, util
 from gunicorn.config import Config
-from gunicorn.http import errors, parser, unreader, wsgi
+from gunicorn.http import parser, unreader, wsgi
 from gunicorn.workers import base
 from redis import Redis
 from rq import Queue, Worker
 from rq.executions import ExecutionRegistry
 from rq.intermediate_queue import IntermediateQueue
-from rq.job import Job, JobStatus
+from rq.job import Job
 
 from app.jobs.queue import job_queue
 from app.processes import rq_worker
-from app.processes.web_server import gunicorn_worker, refusals
+from app.processes.web_server import gunicorn_worker
 from app.values import clock
 from config import ROOT
 
@@ -86,78 +84,12 @@ def test_the_methods_have_the_same_parameters() -> None:
         assert re.sub(r"(sig)=[^,)]+", r"\1", shown) == signature, function
 
 
-def test_gunicorn_calls_what_is_overridden() -> None:
-    assert "run" in base.Worker.init_process.__code__.co_names
-    assert "PIPE" in base.Worker.init_process.__code__.co_names
-    assert "handle_exit" in base.Worker.init_signals.__code__.co_names
-    assert {"response_class", "_expected_100_continue"} <= {
-        *wsgi.create.__code__.co_names,
-        *wsgi.create.__code__.co_varnames,
-    }
-    assert "default_headers" in wsgi.Response.send_headers.__code__.co_names
-    for writer in (util.write, util.write_chunk):
-        assert "sendall" in writer.__code__.co_names
-
-
-def test_a_worker_of_gunicorn_has_the_attributes() -> None:
-    worker = base.Worker(1, 2, [], None, 30, Config(), None)
-    assert (worker.age, worker.ppid, worker.sockets, worker.alive) == (1, 2, [], True)
-    worker.handle_exit(signal.SIGTERM, None)
-    assert not worker.alive
-    worker.tmp.close()
-
-
 def test_the_settings_of_gunicorn_can_be_attributes() -> None:
     config = Config()
     settings = {name: setting.get() for name, setting in config.settings.items()}
     before = {name: getattr(config, name) for name in settings}
     config.__dict__.update(settings)
     assert {name: getattr(config, name) for name in settings} == before
-
-
-def test_the_first_that_a_response_of_gunicorn_sends_is_its_head() -> None:
-    sent: list[bytes] = []
-    request = SimpleNamespace(version=(1, 1), method="GET", headers=[], should_close=lambda: False)
-    response = wsgi.Response(request, SimpleNamespace(sendall=sent.append), Config())
-    response.start_response("200 OK", [("Content-Length", "2")])
-    assert not response.headers_sent
-    response.write(b"ab")
-    response.close()
-    assert response.headers_sent
-    assert sent[0].startswith(b"HTTP/1.1 200 OK\r\nServer: ")
-    assert sent[0].endswith(b"\r\n\r\n")
-    assert sent[1:] == [b"ab"]
-
-
-def test_a_parser_of_gunicorn_reads_pieces_and_keeps_what_follows() -> None:
-    pieces = iter([b"GET / HTTP/1.1\r\nHost: a\r\n", b"\r\nGET", b" /next"])
-    parser = http.get_parser(Config(), pieces, ("127.0.0.1", 1))
-    assert next(parser).path == "/"
-    assert parser.unreader.take_buffered() + b"".join(pieces) == b"GET /next"
-
-
-def test_the_errors_of_gunicorn_are_told_apart() -> None:
-    for error, *_ in refusals.MALFORMED_REQUESTS:
-        assert issubclass(error, errors.ParseException)
-
-
-def test_rq_calls_what_is_overridden() -> None:
-    execute = {"prepare_execution", "fork_work_horse", "monitor_work_horse"}
-    assert execute <= set(Worker.execute_job.__code__.co_names)
-    assert "wait_for_horse" in Worker.monitor_work_horse.__code__.co_names
-    assert "main_work_horse" in Worker.fork_work_horse.__code__.co_names
-    assert {"blmove", "IntermediateQueue"} <= set(Queue.lmove.__code__.co_names)
-    for caller in (Job.get_executions, Job.delete):
-        assert "execution_registry" in caller.__code__.co_names
-    assert "get_executions" in ExecutionRegistry.delete.__code__.co_names
-
-
-def test_a_job_of_rq_keeps_its_status_where_it_is_read(valkey_url: str) -> None:
-    with Redis.from_url(valkey_url) as client:
-        job = job_queue(client, "internals").create_job("fail")
-        job.set_status(JobStatus.FAILED)
-        assert client.hgetall(job.key) == {rq_worker.STATUS_FIELD.encode(): b"failed"}
-        client.delete(job.key)
 
 
 def test_a_worker_of_rq_has_the_attributes(valkey_url: str) -> None:

@@ -61,13 +61,3 @@ def test_one_that_was_killed_is_forgotten(
     client.delete(name)
     assert running_parts(client) == []
     assert client.scard("canopy:parts") == 0
-
-
-@pytest.mark.trial
-def test_valkey_may_be_gone_for_a_while(client: Redis, url: str) -> None:
-    addresses = iter(["redis://127.0.0.1:9/0", url, url])
-    announcer = Announcer(lambda: connect_valkey(next(addresses)), "web server", "abcde")
-    announcer.start()
-    wait_for(lambda: running_parts(client))
-    announcer.stop()
-    assert running_parts(client) == []

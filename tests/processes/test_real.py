@@ -1,4 +1,4 @@
-"""The service itself: ``bin/serve`` without its set-up, and its parts alone."""
+"""The service itself: ``bin/serve`` without its set-up."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import json
 import shutil
 import signal
 import sqlite3
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -18,15 +16,17 @@ import pytest
 
 from app.jobs.queue import QUEUES
 from tests.processes.instances import Instance, Marked, fetch
-from tests.waiting import PATIENCE, wait_for
+from tests.waiting import wait_for
 
-STARTED = 2 * PATIENCE  # seconds for the whole service
 ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture
 def real(environment: dict[str, str]) -> Iterator[Instance]:
-    instance = Instance(ROOT, Path(environment["INSTANCE_PATH"]), environment)
+    folder = Path(environment["INSTANCE_PATH"])
+    folder.mkdir()
+    folder.chmod(0o755)  # others may enter it
+    instance = Instance(ROOT, folder, environment | {"METRICS_TOKEN": "a" * 20})
     yield instance
     instance.process.kill()
     instance.close()
@@ -41,6 +41,8 @@ def test_the_service(real: Instance, marked: Marked, tmp_path: Path) -> None:
     for queue in QUEUES:
         assert f"worker {queue}: ready" in log
     _check_parent(min(marked.pids("app.preload")))
+    made = {path.name: path.stat().st_mode for path in real.folder.iterdir()}
+    assert [name for name, mode in made.items() if mode & 0o077] == []
     real.send(signal.SIGTERM)
     assert real.end() == (0, "")
     wait_for(lambda: not marked.pids())
@@ -68,37 +70,3 @@ def told(port: int, path: str) -> dict[str, Any]:
     except (URLError, ConnectionError, TimeoutError):
         return {}
     return said
-
-
-PARTS = {
-    "serve": ["-m", "app.serve", "--empty"],
-    "web server": ["-m", "gunicorn", "-c", "gunicorn.conf.py", "wsgi:app"],
-    "worker": ["worker.py"],
-    "command": ["-m", "app.cli", "migrate"],
-}
-
-
-@pytest.mark.parametrize("part", PARTS)
-@pytest.mark.trial
-def test_files_in_a_folder_that_others_may_enter_are_private(
-    part: str, environment: dict[str, str], marked: Marked
-) -> None:
-    folder = Path(environment["INSTANCE_PATH"])
-    folder.mkdir()
-    folder.chmod(0o755)
-    with subprocess.Popen(
-        [sys.executable, *PARTS[part]], cwd=ROOT, env=environment | {"METRICS_TOKEN": "a" * 20}
-    ) as process:
-        try:
-            wait_for((folder / "canopy.sqlite3").exists, STARTED)
-            if part == "command":
-                process.wait(STARTED)
-            elif part == "worker":
-                wait_for(lambda: marked.pids("unixsocket:"), STARTED)
-            else:
-                wait_for(lambda: told(int(environment["PORT"]), "/healthz"), STARTED)
-            made = {path.name: path.stat().st_mode for path in folder.iterdir()}
-            assert [name for name, mode in made.items() if mode & 0o077] == []
-        finally:
-            process.terminate()
-    wait_for(lambda: not marked.pids())

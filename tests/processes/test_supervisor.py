@@ -245,13 +245,6 @@ def test_a_killed_supervisor_can_be_followed_at_once(serve: Serve) -> None:
 
 
 @pytest.mark.trial
-def test_an_instance_folder_relative_to_the_callers(serve: Serve, tree: Path) -> None:
-    instance = serve(INSTANCE_PATH="here")
-    instance.wait_until_ready()
-    assert (tree / "here" / "logs" / "web.log").exists()
-
-
-@pytest.mark.trial
 def test_on_a_terminal(tree: Path, environment: dict[str, str], marked: Marked) -> None:
     """it sees the welcome and then each request, as text; Ctrl-C ends all of it."""
     terminal, inner = pty.openpty()

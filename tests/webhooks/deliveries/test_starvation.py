@@ -57,20 +57,6 @@ def known(customer: Client, url: str) -> dict[str, Any]:
     return webhook
 
 
-def slow_down_scans(monkeypatch: pytest.MonkeyPatch, seconds: float) -> list[str]:
-    """Let each scan take so long. Returns a list that gets "scan" for each."""
-    steps: list[str] = []
-    real = DueScan.find
-
-    def find(self: DueScan, *arguments: Any) -> Any:
-        steps.append("scan")
-        time.sleep(seconds)
-        return real(self, *arguments)
-
-    monkeypatch.setattr(DueScan, "find", find)
-    return steps
-
-
 def held(over: threading.Event) -> Answering:
     """A good answer, once something is over."""
 
@@ -219,36 +205,6 @@ def test_a_run_that_has_to_stop_records_each_attempt_as_it_ends(
         wait_for(lambda: len(entries(customer, webhooks[0])) == 1)
         assert entries(customer, webhooks[1]) == []
         over.set()
-
-
-@pytest.mark.slow
-def test_outcomes_that_came_during_a_long_step_are_recorded_before_the_next(
-    delivering: Flask, customer: Client, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A scan that takes long, as each statement does where processors are rare."""
-    steps, real = slow_down_scans(monkeypatch, 0.2), dispatcher.save_outcomes
-    take = Dispatcher._on_outcome
-
-    def taken(self: Dispatcher, outcome: Any) -> None:
-        take(self, outcome)
-        steps.append("taken")
-
-    monkeypatch.setattr(Dispatcher, "_on_outcome", taken)
-    receiver.answer = answering(200, delay=0.1)
-    webhook = known(customer, receiver.url())
-    queue(customer, 40, webhook)
-
-    def record(run_id: str, outcomes: Any) -> bool:
-        steps.append("record")
-        return real(run_id, outcomes)
-
-    monkeypatch.setattr(dispatcher, "save_outcomes", record)
-    with running(delivering) as job:
-        for _ in range(6):  # there is always something to look for
-            time.sleep(0.1)
-            job.notify()
-    came, recorded = steps.index("taken"), steps.index("record")
-    assert steps[came:recorded].count("scan") <= 2, steps
 
 
 @pytest.mark.slow
