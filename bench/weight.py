@@ -34,9 +34,12 @@ def main() -> None:
         "--settle", type=float, default=20.0, help="seconds before the first figure"
     )
     parser.add_argument("--idle", type=float, default=120.0, help="seconds before the last one")
+    parser.add_argument(
+        "--database", choices=DATABASES, nargs="+", default=DATABASES, help="default: both"
+    )
     chosen = parser.parse_args()
     print(f"On {machine()}\n\n{_HEAD}", flush=True)
-    for database in DATABASES:
+    for database in chosen.database:
         for options in ((), ("--small",)):
             print(_measure(database, options, chosen.settle, chosen.idle), flush=True)
 

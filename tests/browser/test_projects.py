@@ -11,6 +11,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.conftest import Owner, Visitor
 from tests.browser.forest_scenes import press_until, settle
 from tests.make.geometry import square
+from tests.waiting import wait_for
 
 
 def hectares(page: Page) -> float:
@@ -162,6 +163,24 @@ def test_nothing_is_lost_when_the_connection_or_the_session_ends(forester: Visit
     assert hectares(page) > 7_000
     forester.press("Create project")
     page.wait_for_url("**/projects/proj_*")
+    forester.go("/projects/new")
+    expect(page.locator("#kept-work")).to_be_hidden()
+
+
+@pytest.mark.trial
+def test_what_was_cancelled_is_offered_again(forester: Visitor) -> None:
+    page = forester.go("/projects/new")
+    settle(forester)
+    page.locator("#name").fill("Left by mistake")
+    kept = "Object.values(localStorage).some(text => text.includes('Left by mistake'))"
+    wait_for(lambda: page.evaluate(kept))
+    page.locator("#cancel").click()
+    page.wait_for_url("**/projects")
+    forester.go("/projects/new")
+    page.get_by_role("button", name="Continue with it").click()
+    assert page.locator("#name").input_value() == "Left by mistake"
+    forester.go("/projects/new")
+    page.get_by_role("button", name="Discard it").click()
     forester.go("/projects/new")
     expect(page.locator("#kept-work")).to_be_hidden()
 
