@@ -87,7 +87,7 @@ def _surround_routes(app: Flask, settings: Settings) -> None:
     expensive.init_app(app)  # in: begins the clock; out: ends the turn of a large page
     passwords.hash_in_turns(app, expensive.expensive_work)
     logging.init_app(app)  # out: writes one line into the log
-    # Out: errors become the envelope, or that of OAuth, or a page.
+    # Out: errors become the envelope, or OAuth's form, or a page.
     error_handlers.init_app(app, oauth_error, error_page)
     cors.init_app(app, settings.cors_origins)  # in: answers preflight requests; out: CORS headers
     requests.init_app(app)  # in: size and type of the body, credential, limits; out: X-RateLimit

@@ -70,7 +70,7 @@ class ProjectCountSchema(OutputSchema):
     active = fields.Integer(required=True)
     archived = fields.Integer(required=True)
     draft = fields.Integer(
-        required=True, metadata={"description": "Their hectares count like those of active ones."}
+        required=True, metadata={"description": "Their hectares count like an active project's."}
     )
     total = fields.Integer(required=True)
 

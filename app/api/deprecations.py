@@ -16,7 +16,7 @@ from app.http.urls import absolute_url
 from app.policy import deprecations
 from app.policy.deprecations import Deprecation
 
-_DEPRECATED: Final = "deprecations"  # those of the operation
+_DEPRECATED: Final = "deprecations"  # the operation's
 _USED: Final = "used_deprecations"
 
 

@@ -162,8 +162,8 @@ def reading_body() -> AbstractContextManager[None]:
 
 
 def answer_in_turn() -> None:
-    """Do the rest of this request in its turn, until its response is written, which compresses it.
-    A request that holds locks does not wait.
+    """Do the rest of this request in its turn, until its response is written, because it is
+    compressed then. A request that holds locks does not wait.
 
     Raises:
         ServiceUnavailable: too many requests are waiting, or the client has gone.
@@ -255,7 +255,7 @@ def _refuse_long() -> None:
             "fewer conditions or fewer records."
         )
         raise BadRequest(message, details=[Detail(name, message) for name in names[:1]])
-    message = "This takes too long. Send less at once, or try again later."
+    message = "This takes too long. Send less per request, or try again later."
     raise ServiceUnavailable(message, retry_after=EXPENSIVE_RETRY_SECONDS)
 
 

@@ -50,7 +50,7 @@ def find_places(account_id: str, project_id: str | None, query: ListQuery) -> Pl
 
 
 def _are_few(account_id: str, box: Any, dialect: str) -> bool:
-    """True if the account has few assets in a box, those of other projects included."""
+    """True if the account has few assets in a box, in any project."""
     values = box_values(box, account_id, dialect) | {"account_id": account_id}
     named = count_named(table_of(None), dialect, "box")
     near = named.scalar(**values, most=ASSETS_MAP_NEAR + 1)

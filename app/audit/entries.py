@@ -42,7 +42,7 @@ def write_entry(
     Args:
         action: one of ``app.policy.audit.ACTIONS``.
         about: the target, or a row of a table that ``app.audit.targets`` lists.
-        account_id: the account of the log; by default that of the row.
+        account_id: the account of the log; by default the row's.
         changes: the changed fields, without secrets and their hashes.
         principal: the principal who acts, if not the one of the request.
         actor: the actor without a principal, such as a person who is not signed in yet.

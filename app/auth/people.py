@@ -27,7 +27,7 @@ class KnownBrowser(NamedTuple):
 
 
 class EmailTaken(Exception):
-    """The address folds to that of another person, with another mailbox."""
+    """Another mailbox, of another person, has an address that counts as the same."""
 
 
 def find_person(email: str, *, lock: bool = False, keep: bool = False) -> User | None:

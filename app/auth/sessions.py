@@ -96,7 +96,7 @@ class SignedIn:
 
     @property
     def is_account_due(self) -> bool:
-        """True if the deletion of their account is due and cannot be canceled any more."""
+        """True if the deletion of their account is due and cannot be canceled anymore."""
         return self.account_deletes_at is not None and self.account_deletes_at <= clock.now()
 
     @property

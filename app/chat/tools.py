@@ -1,7 +1,7 @@
 """The tools of the model. They read what the caller may read, and change nothing.
 
 A tool has the permission and the service of the route of /v1 that reads the same. Its result is
-JSON, and so is an error, ``{error}``, which the model can mend or report.
+JSON, and so is an error, ``{error}``, which the model can correct or report.
 """
 
 from __future__ import annotations

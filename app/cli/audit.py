@@ -250,7 +250,7 @@ def _open_input(path: Path) -> Iterator[IO[bytes]]:
 
 
 def _bounded_lines(file: IO[bytes]) -> Iterator[bytes]:
-    """Yield the lines of a file. Lines longer than those of an export are cut."""
+    """Yield the lines of a file. Lines longer than an export has are cut."""
     while line := file.readline(LONGEST_LINE):
         yield line
 

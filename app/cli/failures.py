@@ -24,7 +24,7 @@ Result = TypeVar("Result")
 
 
 class InvalidSetting(click.ClickException):
-    """A setting cannot be used. Shows only its sentence; the exit code is that of wrong usage."""
+    """A setting cannot be used. Shows only its sentence, and exits as after wrong usage."""
 
     exit_code = 2
 

@@ -73,7 +73,7 @@ def webhook() -> None:
     multiple=True,
     type=click.Choice([*EVENTS, ALL_EVENTS]),
     metavar="TYPE",
-    help="Type of event; can be repeated. By default, all but those of the audit log.",
+    help="Type of event; can be repeated. By default, all but the audit log's.",
 )
 @click.option(
     "--port",

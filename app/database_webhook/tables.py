@@ -30,7 +30,7 @@ Record = dict[str, Any]  # the fields in events
 
 
 class ReportedTable:
-    """A table of resources; ``name`` is that of a resource in ids and in types of events."""
+    """A table of resources; ``name`` is a resource's in ids and in types of events."""
 
     def __init__(
         self,

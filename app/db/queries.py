@@ -164,7 +164,7 @@ class CompiledText:
     def __init__(
         self, statement: Executable, dialect: Dialect, columns: Sequence[str] | None = None
     ) -> None:
-        # psycopg's parameters are named; those of SQLite's dialect are positional by default.
+        # psycopg's parameters are named; in SQLite's dialect they are positional by default.
         named = SQLiteDialect(paramstyle="named") if dialect.name == "sqlite" else dialect
         compiled = statement.compile(dialect=named, column_keys=columns)  # type: ignore[attr-defined]
         assert isinstance(compiled, SQLCompiler)

@@ -179,7 +179,7 @@ def fenced_rows(
     may scan the rows of an account in the order of the page and test each.
 
     Args:
-        order: the order in which the rows are read, which must be that of an index.
+        order: the order in which the rows are read, which an index must have.
     """
     rows = select(*columns).where(condition).order_by(*order)
     return rows.offset(literal_column("0")).subquery("found")
@@ -211,7 +211,7 @@ def page_of(keys: Select[Any]) -> Select[Any]:
 def key_among(key: ColumnElement[Any], keys: Select[Any], dialect: str) -> ColumnElement[bool]:
     """True for rows whose unique ``key`` is one of the few that ``keys`` selects.
 
-    PostgreSQL gets them as an array, so that it looks each up, whatever number it estimates.
+    PostgreSQL gets them as an array, so that it looks up each, however many rows it expects.
     """
     if dialect == "postgresql":
         return key == any_(func.array(keys.scalar_subquery(), type_=ARRAY(key.type)))

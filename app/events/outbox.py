@@ -95,7 +95,7 @@ def emit_event(
         data[kind.actor] = {"id": actor.actor_id, "email": actor.actor_email}
     subject_id = subject["id"] if subject_id is None else subject_id
     (event_id,) = _write_events(event_type, [(subject_id, data)], actor)
-    (webhook_ids,) = subscribed_webhooks(actor.account_id, event_type)
+    (webhook_ids,) = webhooks_for_events(actor.account_id, event_type)
     queue_deliveries(actor.account_id, event_id, webhook_ids)
 
 
@@ -111,7 +111,7 @@ def emit_many(
     Args:
         event_type: one of ``app.policy.events.EVENTS``, without an actor or extra values.
         subjects: (id to find the event by, record).
-        webhook_ids: ids that ``subscribed_webhooks`` returned in this transaction.
+        webhook_ids: ids that ``webhooks_for_events`` returned in this transaction.
     """
     kind = EVENTS[event_type]
     records = [(key, {name: record[name] for name in kind.fields}) for key, record in subjects]
@@ -124,7 +124,7 @@ def emit_many(
     _queue_deliveries(actor.account_id, due, "event")
 
 
-def subscribed_webhooks(account_id: str, *event_types: str) -> list[list[str]]:
+def webhooks_for_events(account_id: str, *event_types: str) -> list[list[str]]:
     """Return the ids of the webhooks that are subscribed to each type.
 
     The webhooks are read once in a transaction, and locked against deletion until its end. Neither

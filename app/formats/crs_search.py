@@ -49,7 +49,7 @@ def find_systems(
     it into their area, then those that are used at places ``near``.
 
     Args:
-        near: longitudes and latitudes, such as those of an account's projects.
+        near: longitudes and latitudes, such as an account's projects have.
         position: x and y, as a file has them.
         country_of: the name of the country of a longitude and latitude.
     """

@@ -119,7 +119,7 @@ def measured_boundary(text: str) -> Boundary:
 
 
 def _area_m2(rings: Rings) -> int:
-    # Holes whose geodesic edges run outside those of the exterior could make it negative.
+    # Holes whose geodesic edges run outside the exterior's could make it negative.
     return max(0, round(boundary_area(rings)))
 
 
@@ -179,7 +179,7 @@ def _locate_faults(
 
 
 def _oversize_problems(rings: Rings) -> Iterator[Problem]:
-    """Yield a problem for each part whose area would be that of the rest of the Earth."""
+    """Yield a problem for each part whose area would be the rest of the Earth's."""
     for ring in rings.exteriors:
         span = rings.span(ring)
         if covers_over_half_earth(rings.lon[span], rings.lat[span]):

@@ -29,7 +29,7 @@ _BY_CODE: Final = {
     "too_large": "This part covers more than half of the Earth. Draw a smaller one, or split it.",
 }
 MENDABLE: Final = frozenset(_BY_CODE)
-"""The codes of faults that people can mend in the editor."""
+"""The codes of faults that people can fix in the editor."""
 
 _PLACE: Final = r"(?:part|ring|position) \d+(?:, (?:ring|position) \d+)*"
 _WITH_COLON: Final = re.compile(rf"^{_PLACE}(?: is out of range)?: ", re.IGNORECASE)

@@ -14,7 +14,7 @@ from app.geometry.problems import Place, Problem, describe_json_value
 MIN_POSITIONS = 4
 """A ring's first and last position are the same, so this is a triangle."""
 
-_DEEPEST = 4  # arrays around a number, those of a MultiPolygon
+_DEEPEST = 4  # arrays around a number, in a MultiPolygon
 ROUNDING = 1e-9
 """Degrees, a tenth of a millimeter, by which ordinates may be out of range."""
 

@@ -106,7 +106,7 @@ def _may_reach_inside(boundary: Boundary) -> bool:
 
 
 def _joined_rings(boundaries: Sequence[Rings]) -> Rings:
-    """The rings of several boundaries as those of one."""
+    """The rings of several boundaries as if they were one."""
     starts, part_starts = [0], [0]
     for rings in boundaries:
         positions, count = starts[-1], part_starts[-1]

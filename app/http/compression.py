@@ -87,8 +87,8 @@ def _read_tags() -> None:
 def _compress_response(response: Response) -> Response:
     """Compress the response with the coding that the client prefers.
 
-    A 206 is a part of the uncompressed body. A 304 has the type and length of the response that it
-    replaces, which are not sent, so that it gets the same tag.
+    A 206 is a part of the uncompressed body. A 304 carries the type and length of the response that
+    it replaces, so that it gets the same tag; neither header is sent.
     """
     headers = {name.lower(): value for name, value in response.headers}
     if not _is_compressible(response.status_code, headers):

@@ -16,7 +16,7 @@ _OVERHEAD: Final = 2_048  # bytes of memory for a response without its body, abo
 
 
 class CachedResponse(NamedTuple):
-    """The body and headers of a response, without those of one request."""
+    """The body and headers of a response, without headers for one request."""
 
     body: tuple[bytes, ...]
     headers: tuple[tuple[str, str], ...]

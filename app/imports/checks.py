@@ -103,7 +103,7 @@ def check_left_out(import_: Import, choices: Mapping[str, Any]) -> None:
 
 
 def check_nothing_written(import_: Import) -> None:
-    """Raise Conflict if the import has written features: it could not be undone any more."""
+    """Raise Conflict if the import has written features: it could not be undone anymore."""
     if any(count_states(import_.account_id, import_.id).values()):
         raise Conflict(
             "features_written",

@@ -294,8 +294,8 @@ def _is_swapped(scan: LayerScan, answers: Answers, near: Sequence[Position]) -> 
             return None
         message = (
             "Latitude and longitude are swapped in "
-            f"{_count_of_features(scan.in_swapped_degrees)}: they are on the Earth only the other "
-            "way round."
+            f"{_count_of_features(scan.in_swapped_degrees)}: they are coordinates only the "
+            "other way round."
         )
         return _question_record(
             "swapped", message, [_swap_question(scan, scan.turned)], bbox=scan.upright

@@ -70,7 +70,7 @@ def make_client(url: str, **options: Any) -> Redis:
     at each new connection, and every second.
 
     Args:
-        options: options of redis-py's connections, which override those of the URL.
+        options: options of redis-py's connections, which override the URL's.
 
     Raises:
         ValueError, TypeError: the URL cannot be read, or has wrong options.

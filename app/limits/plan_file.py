@@ -1,4 +1,4 @@
-"""The plans in force: those of the policy, changed and extended by the operator's file."""
+"""The plans in force: the policy's, changed and extended by the operator's file."""
 
 from __future__ import annotations
 

@@ -39,8 +39,8 @@ _Key = tuple[Any, ...]  # the owner of the log, and the values of the filters or
 _cache: dict[_Key, CachedCount] = {}
 
 
-def count_log_entries(log: Log, values: dict[str, Any]) -> int:
-    """The number of entries.
+def log_total(log: Log, values: dict[str, Any]) -> int:
+    """The total of a list of a log's entries.
 
     Args:
         values: the parameters of ``log.filtered``.

@@ -40,7 +40,7 @@ def page_rows(
         size: rows of a page.
         total: rows of all pages.
         statement: reads the rows of a span.
-        values: the parameters of the statement besides those of ``page_of``.
+        values: the parameters of the statement that ``page_of`` does not set.
         at_once: rows in memory at once; None: all.
     """
     page_span = span_of_page(number, size, total)

@@ -36,7 +36,7 @@ class MailFolder:
         self._folder = instance_path / MAIL_FOLDER
 
     def send(self, mail: LeasedMail, message: EmailMessage) -> str:
-        """Write a mail as ``<time>-<kind>-<id>.eml``. The time is that of its Date header, so that
+        """Write a mail as ``<time>-<kind>-<id>.eml``. The time is from its Date header, so that
         a second attempt replaces the file.
 
         Raises:

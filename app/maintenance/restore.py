@@ -1,4 +1,4 @@
-"""Restoring a backup: replacing the rows of a database by those of the file.
+"""Restoring a backup: replacing the rows of a database with the file's.
 
 If database and backup both have the tables of this version, the tables stay. Otherwise they are
 created as in the backup's version, filled, and then migrated.

@@ -72,7 +72,7 @@ def codecs_at(revision: str) -> list[TableCodec]:
 
 
 def tables_to_drop(connection: Connection, others: Iterable[str]) -> list[str]:
-    """The names of all tables of Canopy, without those of indexes.
+    """The names of all tables of Canopy, without the search indexes' tables.
 
     In a database of a newer version, whose tables are not known, they are all tables except those
     of PostgreSQL's extensions.

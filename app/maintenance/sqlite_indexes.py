@@ -1,7 +1,7 @@
 """The search and box indexes of SQLite, ``<name>_text`` (FTS5) and ``<name>_box`` (R*Tree), which
 triggers of the first migration fill."""
 
-# ruff: noqa: S608 - the names in the statements are those of our own tables
+# ruff: noqa: S608 - the names in the statements are our own tables'
 
 from __future__ import annotations
 

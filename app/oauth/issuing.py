@@ -66,7 +66,7 @@ def issue_tokens(
 
     Args:
         family: locked by this transaction.
-        scopes: the scopes of the access token; a refresh token has those of the family.
+        scopes: the scopes of the access token; a refresh token has the scopes of the family.
         now: the start of their lifetimes.
     """
     access, ends_at = _new_token(family, "access", scopes, now, ACCESS_TOKEN_LIFE)
@@ -143,7 +143,7 @@ def revoke_token(row: Any) -> bool:
 def wipe_expired_successors(number: int) -> int:
     """Wipe up to ``number`` stored responses whose grace period is over. Returns their number.
 
-    A refresh wipes those of its own family; this covers families that are not refreshed again.
+    A refresh wipes its own family; this covers families that are not refreshed again.
     Locked rows are skipped until the next run.
     """
     named = OAuthToken.token_hash.in_(_expired_successors(number))
@@ -179,7 +179,7 @@ def _new_token(
     now: datetime,
     life: timedelta,
 ) -> tuple[str, datetime]:
-    """Make a token. Returns it and its expiry, which is never after that of its family."""
+    """Make a token. Returns it and its expiry, which is never after its family's."""
     token = tokens.new_token(tokens.ACCESS_TOKEN if kind == "access" else tokens.REFRESH_TOKEN)
     ends_at = min(now + life, family.ends_at)
     row = OAuthToken(

@@ -1,4 +1,4 @@
-"""Redirect URIs: validating those of an application, and matching a request against them.
+"""Redirect URIs of applications: validating them, and matching a request against them.
 
 They are compared as plain text. Spellings that browsers or libraries treat as equivalent (case,
 default ports, ``%2e``) are different URIs here.

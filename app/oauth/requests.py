@@ -116,7 +116,7 @@ def _client_and_redirect_uri(parameters: Parameters) -> tuple[Client, str]:
     values, repeated = parameters
     client = find_client(values.get("client_id", ""))
     if client is None or "client_id" in repeated:
-        raise CannotRedirect("Send one client_id: that of a registered application.")
+        raise CannotRedirect("Send one client_id, of a registered application.")
     redirect_uri = values.get("redirect_uri", "")
     if not client.check_redirect_uri(redirect_uri) or "redirect_uri" in repeated:
         raise CannotRedirect(

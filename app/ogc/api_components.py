@@ -32,7 +32,7 @@ _PARAMETERS: Final[dict[str, dict[str, Any]]] = {
     "cursor": {"description": "Where a page begins, from the link next.", "schema": STRING},
     "bbox": {
         "description": "Only features that intersect this box: its lower and its upper corner. "
-        "Beyond 16 MB of boundaries at its edge, the boxes around them are compared.",
+        "If the boundaries that cross its edge have more than 16 MB, their own boxes are compared.",
         "schema": {
             "type": "array",
             "items": {"type": "number"},

@@ -134,7 +134,7 @@ def _read_kinds(
 
 
 def _up_to(most: int, rows: Iterator[tuple[str]]) -> Iterator[str]:
-    """Yield texts up to ``most`` characters in all."""
+    """Yield texts up to ``most`` characters in total."""
     for (text,) in rows:
         most -= len(text)
         if most < 0:

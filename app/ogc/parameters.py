@@ -82,7 +82,7 @@ class FeatureSchema(FormatSchema):
 
 
 class ItemsSchema(FeatureSchema, MetadataQuerySchema):
-    """The parameters of the features of a collection, without those of its properties."""
+    """The parameters of the features of a collection, but for its properties."""
 
     limit = _Limit(load_default=None)
     cursor = fields.String(load_default=None, validate=validate.Length(max=100))

@@ -32,7 +32,7 @@ _SLOW: Final = (
 
 
 class EgressError(Exception):
-    """There was no response. The message is that of a FailureReason, and shows no address."""
+    """There was no response. The message comes from a FailureReason, and shows no address."""
 
     def __init__(self, reason: FailureReason) -> None:
         super().__init__(reason.value)

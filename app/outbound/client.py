@@ -88,7 +88,7 @@ class Egress:
         *,
         seconds: float = ATTEMPT_SECONDS,
     ) -> Receipt:
-        """Post a body, skip that of the response, and keep the connection for the next post.
+        """Post a body, skip the response's, and keep the connection for the next post.
 
         Args:
             seconds: limit from resolving the name to the status of the response.

@@ -132,7 +132,7 @@ class _Reader(io.RawIOBase):
 
 
 def verifying_context(cafile: Path | None = None) -> ssl.SSLContext:
-    """Return a context that trusts the authorities in a file. None: those of the system.
+    """Return a context that trusts the authorities in a file. None: the system's.
 
     Raises:
         OSError: the file cannot be read, or has no certificates.

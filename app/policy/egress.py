@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-HEAD_BYTES: Final = 64 * 1024  # status line and headers, with those of interim responses
+HEAD_BYTES: Final = 64 * 1024  # status line and headers, interim responses included
 BODY_SECONDS: Final = 0.25  # after the status; after it, the connection is closed
 
 LOOKUPS: Final = 256  # concurrent DNS lookups, more than can hang; each occupies a thread

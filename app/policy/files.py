@@ -42,7 +42,7 @@ XML_DEPTH: Final = 100
 DATABASE_STEPS: Final = 500_000_000  # SQLite's, for a whole GeoPackage
 
 ZIP_MEMBERS: Final = 100  # read; the files of a shapefile count as one
-ZIP_ENTRIES: Final = 10_000  # in all: photos and the like are not unpacked
+ZIP_ENTRIES: Final = 10_000  # in total: photos and the like are not unpacked
 ZIP_RATIO: Final = 20  # unpacked to packed, of the whole file
 ZIP_SMALL_BYTES: Final = 10 * 1024 * 1024  # unpacked; a ratio says little about a small file
 ZIP_BYTES: Final = 500 * 1024 * 1024  # unpacked
@@ -54,7 +54,7 @@ WAIT_SECONDS: Final = 180.0  # for one answer, with the time in which other proc
 TOTAL_WAIT_SECONDS: Final = 900.0  # for all answers
 ANSWER_BYTES: Final = 16 * 1024 * 1024  # twice a boundary of GEOMETRY_POSITIONS with heights
 ANSWERS_BYTES: Final = 512 * 1024 * 1024  # all answers together
-# The same, for a file that is read while that of another account is.
+# The same, for a file that is read while another account's is.
 BRIEF_MEMORY_BYTES: Final = 100 * 1024 * 1024
 BRIEF_SECONDS: Final = 5
 BRIEF_WAIT_SECONDS: Final = 10.0  # for all answers

@@ -58,5 +58,5 @@ PROBLEM_FIELD_LENGTH: Final = 100  # characters stored; names of columns may be 
 PROBLEM_LENGTH: Final = 500  # characters of the message
 FAULTS: Final = 20  # kinds of problems that are summed
 OVERLAPS: Final = 5  # stored per feature, the largest
-IMPORT_OVERLAPS_SECONDS: Final = 20.0  # processor time to find those of a file
+IMPORT_OVERLAPS_SECONDS: Final = 20.0  # processor time to find a file's overlaps
 SAME_BOX: Final = 50  # projects with the box of a feature, to which it is compared

@@ -34,7 +34,9 @@ class Description(StrEnum):
     GRANT_TYPE = "Send grant_type=authorization_code or grant_type=refresh_token."
     CODE_MISSING = "code is missing. Send the code from the redirect."
     CODE = f"The code is unknown, expired, used before, or of another application. {_AGAIN}"
-    REDIRECT_URI = "redirect_uri is not that of the authorization request. Send the same one."
+    REDIRECT_URI = (
+        "redirect_uri differs from the one in the authorization request. Send the same one."
+    )
     VERIFIER_MISSING = "code_verifier is missing. Send the one the code_challenge was made from."
     VERIFIER = "Send a code_verifier of 43 to 128 letters, digits and the characters - . _ ~"
     VERIFIER_WRONG = "code_verifier does not match the code_challenge. Send the right one."

@@ -141,7 +141,8 @@ FORMS: Final[dict[str, str]] = {
     "/applications/new": "person",
     "/applications/<app_id>/secret": "person",
 }
-# Those with more to get right than others, which leave nothing to guess and cause no mail.
+# Forms with many fields, which people send several times until all are right. They leave nothing
+# to guess and send no email.
 LONG_FORMS: Final = frozenset(
     {"/api-keys/new", "/service-tokens/new", "/applications/new", "/webhooks/new"}
 )

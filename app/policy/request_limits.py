@@ -26,9 +26,9 @@ COUNTRIES_LATEST: Final = 1.2
 OVERLAY_SECONDS: Final = 0.1
 OVERLAY_LOCKED_SECONDS: Final = 0.01
 
-# The projects whose boxes overlap that of a boundary are compared with it, those first that can
-# overlap by most: at most OVERLAP_CANDIDATES, until the request has used OVERLAPS_SECONDS of
-# processor time.
+# A boundary is compared with the projects whose boxes overlap its box, those with the largest
+# possible overlap first: at most OVERLAP_CANDIDATES, until the request has used OVERLAPS_SECONDS
+# of processor time.
 OVERLAP_CANDIDATES: Final = 10_000
 OVERLAPS_SECONDS: Final = 1.0
 OVERLAPS_SHOWN: Final = 100
@@ -121,7 +121,7 @@ IDEMPOTENCY_BYTES: Final = 128 * 1024 * 1024
 EVENT_DAYS: Final = 30
 # The size of a row of an account's history without its body, with its entries in indexes.
 HISTORY_ROW_BYTES: Final = 500
-REQUEST_DAYS: Final = 90  # for counts by credential; those of the account are kept
+REQUEST_DAYS: Final = 90  # for counts by credential; the account's counts are kept
 REQUEST_DAYS_READ: Final = 366  # in one response
 REQUEST_DAYS_DEFAULT: Final = 30
 

@@ -33,7 +33,7 @@ def open_log(path: Path | None) -> int:
 
 def rotate_log(path: Path, limit: int, files: int) -> None:
     """Copy a log of more than ``limit`` bytes to ``.1`` and truncate it; its writers may go on.
-    Keeps ``files`` files in all. If that fails, as on a full disk, the log stays."""
+    Keeps ``files`` files in total. If that fails, as on a full disk, the log stays."""
     if size_of(path) <= limit:
         return
     copy = Path(f"{path}.0")

@@ -57,7 +57,7 @@ class Announcer:
 
     def withdraw(self) -> None:
         """Remove the entry."""
-        self._attempt(_withdraw_part)
+        self._attempt(_unregister_part)
 
     def _run(self) -> None:
         while not self._stopped.is_set():
@@ -101,7 +101,7 @@ def _announce_part(client: Redis, part: RunningPart) -> None:
         pipeline.execute()
 
 
-def _withdraw_part(client: Redis, part: RunningPart) -> None:
+def _unregister_part(client: Redis, part: RunningPart) -> None:
     client.delete(_part_entry(part))
     client.srem(_NAMES, _part_entry(part))
 

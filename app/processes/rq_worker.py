@@ -137,7 +137,7 @@ class QueueWorker(Worker):
             self._note_seen()
 
     def note_process(self, pid: int, status: int, usage: Any) -> None:
-        """Process what ``wait4`` returned for a process. If it is that of the job and has ended,
+        """Process what ``wait4`` returned for a process. If it is the job's and has ended,
         ask for the next job."""
         if pid != self.horse_pid or self._job is None:
             return

@@ -1,4 +1,4 @@
-"""Looking up one project, and comparing its boundary with that of an update."""
+"""Looking up one project, and comparing its boundary with an updated one."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def version_of_projects(account_id: str) -> object:
 def compare_boundaries(
     principal: Principal, values: Mapping[str, Any], project_id: str
 ) -> BoundaryComparison | None:
-    """Compare a project's boundary with that of an update, before its transaction. None if the
+    """Compare a project's boundary with an updated one, before the transaction. None if the
     update has none, or the project.
 
     Raises:

@@ -19,7 +19,7 @@ class ResponseEntry:
     status: str
     text: str
     fields: list[FieldRow]
-    enveloped: bool  # True if the fields are those of ``data``
+    enveloped: bool  # True if the fields are in ``data``
     example: str | None
 
 

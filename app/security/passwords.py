@@ -83,7 +83,7 @@ def verify_password(password_hash: str | None, password: str) -> bool:
 
 
 def needs_rehash(password_hash: str) -> bool:
-    """True if a hash has other parameters than those of the settings."""
+    """True if a hash has other parameters than the settings."""
     return _application_passwords().hasher.check_needs_rehash(password_hash)
 
 

@@ -36,7 +36,7 @@ def new_secret() -> str:
 def request_headers(
     event_id: str, event_type: str, delivery_id: str, moment: datetime
 ) -> dict[str, str]:
-    """Return the headers of a request, without the signatures and those of the connection.
+    """Return the headers of a request, without the signatures and the connection's headers.
 
     Args:
         moment: time of the attempt.

@@ -30,7 +30,7 @@ class MailServer:
     starttls: str
     user: str = field(repr=False)  # empty: no login
     password: str = field(repr=False)
-    ca: Path | None  # trusted certificates; None for those of the system
+    ca: Path | None  # trusted certificates; None for the system's
 
 
 class Sender(NamedTuple):

@@ -199,7 +199,7 @@ def in_instance_folder(url: str, folder: Path) -> str:
 
 
 def default_url(host: str, port: int) -> str:
-    """Return the URL of a listening address; for all addresses that of localhost."""
+    """Return the URL of a listening address; for all addresses, the URL of localhost."""
     if host in ("0.0.0.0", "::"):  # noqa: S104 - compared, not listened on
         host = "localhost"
     return f"http://{f'[{host}]' if ':' in host else host}:{port}"

@@ -39,7 +39,7 @@ class Draft:
         texts: texts by field, or lists where several can be chosen.
         loaded: the values that the schema loaded, even if there are other errors.
         errors: messages by field.
-        rejection: an error other than those of fields.
+        rejection: an error that concerns no single field.
     """
 
     def __init__(self, texts: Mapping[str, Any] | None = None) -> None:
@@ -155,7 +155,7 @@ def form_page(template: str, draft: Draft, status: int | None = None, **values: 
     """Render a page with a form.
 
     Args:
-        status: by default, that of the draft.
+        status: by default, the draft's.
     """
     response = page(template, status or draft.status, draft=draft, **values)
     if draft.rejection is not None:

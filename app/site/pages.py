@@ -124,7 +124,7 @@ class PageBlueprint(Blueprint):
 
 
 def theme() -> str | None:
-    """Return the theme of this browser, ``light`` or ``dark``; None for that of its system."""
+    """Return the theme of this browser, ``light`` or ``dark``; None for its system's."""
     chosen = request.cookies.get(_THEME)
     return chosen if chosen in _THEMES else None
 

@@ -124,7 +124,7 @@ def protect() -> Any:
 
 
 class FormLimits(NamedTuple):
-    """The limits of a form; without arguments, those of an ordinary one.
+    """The limits of a form; without arguments, the limits of an ordinary one.
 
     Attributes:
         others: the most bytes of all fields except ``field`` together.

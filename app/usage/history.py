@@ -54,7 +54,7 @@ def check_history(account_id: str, current: int) -> None:
     """Raise Forbidden if an account's history has more bytes than allowed.
 
     Args:
-        current: the bytes, with those of the change.
+        current: the bytes, the change included.
     """
     limit = history_limit()
     if limit is not None and current > limit:

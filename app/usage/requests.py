@@ -171,7 +171,7 @@ def requests_record(requests: Requests) -> dict[str, Any]:
 
 
 def _ended_callers(account_id: str, ids: Collection[str]) -> dict[str, Caller]:
-    """Callers that cannot make requests any more, by id; some were deleted."""
+    """Callers that cannot make requests anymore, by id; some were deleted."""
     if not ids:
         return {}
     dialect = reading_engine().dialect.name

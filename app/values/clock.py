@@ -48,7 +48,7 @@ def now() -> datetime:
 
 
 def follow_database_clock(seconds: float, *, took: float = 0.0) -> None:
-    """Use the database's clock from now on.
+    """Make ``now`` follow the database's clock.
 
     Args:
         seconds: its reading, in seconds since 1970.

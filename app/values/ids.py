@@ -82,8 +82,8 @@ def first_id(kind: str, time: datetime) -> str:
 
 
 def last_id(kind: str, time: datetime) -> str:
-    """An upper bound of the identifiers that any process makes up to the millisecond of ``time``,
-    by its clock."""
+    """An upper bound of the identifiers that any process makes before the end of the millisecond of
+    ``time``, by its clock."""
     following = (unix_milliseconds(time) + 1) << _RANDOM_BITS
     return PREFIXES[kind] + str(ULID.from_int(max(following - 1, 0))).lower()
 

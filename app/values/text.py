@@ -35,7 +35,7 @@ _ESCAPED: Final = re.compile(r"\\[bfru]")
 _OBEYED: Final = re.compile(  # by terminals
     rf"[^\t\n{_SHOWN}]|[\ud800-\udfff\u202a-\u202e\u2066-\u2069]"
 )
-# Invisible, although their categories are those of letters, marks and symbols.
+# Invisible, although Unicode counts them as letters, marks and symbols.
 _BLANK: Final = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
 )
@@ -46,7 +46,8 @@ _PLAIN: Final = dict(  # small letters that Unicode does not decompose
     zip("ıłƚøɵđðɖħŧⱦƀɨɉɍʉɇɏƶǥȼⱥᵽȷ", "illoodddhttbijrueyzgcapj", strict=True), æ="ae", œ="oe"
 )
 _UNDECOMPOSED: Final = re.compile(f"[{''.join(_PLAIN)}]")
-# It, and the characters by which the text index names the owner of a row (app.db.search_index).
+# The separator, and the characters by which the text index names the owner of a row
+# (app.db.search_index).
 _RESERVED: Final = re.compile(f"[{_SEPARATOR}\ue000-\ue07f]")
 
 

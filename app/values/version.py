@@ -37,7 +37,7 @@ def describe_version(version: str, commit: str | None) -> str:
 
 
 def _checked_out(git: Path) -> str | None:
-    """The commit that a repository has checked out; its folder may be that of a worktree."""
+    """The commit that a repository has checked out; its folder may be a worktree's."""
     if git.is_file():
         git = git.parent / git.read_text().strip().removeprefix("gitdir: ")
     common = git / "commondir"

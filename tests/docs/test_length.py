@@ -1,6 +1,8 @@
-"""A page says first what it is for, and can be read at once."""
+"""A page says first what it is for, can be read at once, and its tables are whole."""
 
 from __future__ import annotations
+
+import re
 
 from docs.generate import without_tables
 from tests.architecture.documents import documents
@@ -27,3 +29,9 @@ def test_no_page_is_long() -> None:
 
 def test_a_guide_says_first_what_it_answers() -> None:
     assert [name for name in GUIDES if not is_prose(first_paragraph(PAGES[name]))] == []
+
+
+def test_each_table_has_a_head() -> None:
+    """An empty line within a table would end it, and show the rest as text."""
+    headless = re.compile(r"\n\n\|[^\n]*\n(?!\|[ :|-]+\|\n)")
+    assert [name for name, page in PAGES.items() if headless.search(prose(page))] == []

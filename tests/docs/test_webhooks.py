@@ -168,7 +168,7 @@ def test_limits_are_the_policys() -> None:
     low, high = policy.SECRET_LENGTHS
     shown = {
         "webhooks per account": str(policy.WEBHOOKS_PER_ACCOUNT),
-        "time for an attempt": f"{policy.ATTEMPT_SECONDS:.0f} seconds in all",
+        "time for an attempt": f"{policy.ATTEMPT_SECONDS:.0f} seconds in total",
         "response body that is read": f"{policy.RESPONSE_BYTES // 1024} KB",
         "attempts": f"{policy.ATTEMPTS}, ",
         "deliveries in flight at once": f"{policy.PER_WEBHOOK} to a webhook, {policy.PER_ACCOUNT} "

@@ -46,7 +46,7 @@ def test_a_port_that_another_program_has(
         for port in (other.port, silent.getsockname()[1]):
             found = of_port(tmp_path, port)
             assert found.status is Status.WARNING
-            assert found.found.startswith(f"Port {port} is in use by something")
+            assert found.found.startswith(f"Port {port} is in use, but not by")
 
 
 def of_public_url(folder: Path, url: str) -> Finding:

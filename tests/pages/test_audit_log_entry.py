@@ -53,7 +53,7 @@ def test_values_are_told_in_words(client: Client, owner: Browser) -> None:
         ("location", None, {"type": "Point", "coordinates": [10.5, 50]}, "50, 10.5 (latitude"),
         ("metadata", {"a": 1, "owner": "x"}, {"a": 1, "owner": "y"}, "Metadata: owner x y"),
         ("metadata", None, {"deep": {"er": [1]}}, 'Metadata: deep not set er: [1]'),
-        ("key_1", ["projects:read"], [], "none any more: it is revoked"),
+        ("key_1", ["projects:read"], [], "none anymore: it is revoked"),
         ("new", None, 1200, "1,200"),
         ("of_a_later_version", {"x": [1]}, {}, "empty"),
     ):  # fmt: skip

@@ -34,7 +34,7 @@ class BillingMessage:
     """One event of a billing system.
 
     ``id`` is unique within its ``source``, ``at`` is the event's own time in UTC, and ``body`` is
-    the signed text. Without an ``account_id``, the account is that of ``customer_id``.
+    the signed text. Without an ``account_id``, the account is the one with ``customer_id``.
     """
 
     source: str

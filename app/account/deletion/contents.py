@@ -97,7 +97,7 @@ def delete_account(account_id: str) -> Iterator[None]:
         NotFound: another process has deleted it.
     """
     _end_access(account_id)
-    # Also at this commit: if the process is killed right after the last one, nobody knows the id.
+    # At this commit too: if the process is killed right after the last one, nobody knows the id.
     forget_after_commit(account_id)
     yield
     for _ in _delete_contents(account_id):

@@ -94,7 +94,7 @@ def leave_accounts(person: User) -> bool:
 
 
 def purge_invited(user_ids: Iterable[str]) -> None:
-    """Delete those of these people who never signed up and have no invitation any more, so that
+    """Delete those of these people who never signed up and have no invitation anymore, so that
     their addresses are not stored.
 
     The entry for the end of the invitation covers this. People who are locked, because they are

@@ -33,7 +33,7 @@ def list_actors(account_id: str, most: int) -> list[LoggedActor]:
 
 
 def find_actors(account_id: str, name: str, most: int) -> list[LoggedActor]:
-    """Return those of the first ``most`` actors with this name, in any case, or this id."""
+    """Return the ids of the first ``most`` actors with this name, in any case, or this id."""
     folded, in_json = name.casefold(), dumps(name).decode()[1:-1].casefold()
     # Parsing all of them takes seconds.
     likely = (

@@ -69,7 +69,7 @@ def entry_parameters(
 def filtered_entries(output: ColumnElement[Any], filters: EntryStatementFilters) -> Select[Any]:
     """Select ``output`` from the account's entries that match the filters.
 
-    The time of an entry is that of its id.
+    The time of an entry is in its id.
     """
     conditions = list[ColumnElement[bool]]()
     for name in INDEXED:

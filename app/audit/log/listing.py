@@ -24,7 +24,7 @@ from app.audit.log.filters import (
 from app.auth.tenant import columns_of
 from app.db.queries import CompiledQuery, reading_engine
 from app.db.search_index import page_of
-from app.lists.log_counts import count_log_entries
+from app.lists.log_counts import log_total
 from app.lists.logs import latest_rows
 from app.lists.pages import newest_first, page_rows
 from app.models import AuditEntry
@@ -64,7 +64,7 @@ def _read_entry_rows(
         skipped = (query.page - 1) * query.per_page
         rows = _PAGE_OF_ALL.tuples(**values, size=query.per_page, skipped=skipped)
         return rows, _total_entries(values)
-    total = count_log_entries(LOG, values)
+    total = log_total(LOG, values)
     page = page_rows(
         query.page,
         query.per_page,

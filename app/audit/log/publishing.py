@@ -16,7 +16,7 @@ from app.audit.proof.checkpoint import Checkpoint
 from app.auth.tenant import columns_of
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
-from app.events.outbox import EventActor, emit_many, subscribed_webhooks
+from app.events.outbox import EventActor, emit_many, webhooks_for_events
 from app.models import Account, Webhook
 from app.policy.audit import INSTANCE, SEALED_DELIVERIES
 from app.values.strict_json import loads_own
@@ -40,7 +40,7 @@ def publish_batch(checkpoint: Checkpoint, bodies: Sequence[bytes]) -> None:
     """
     if checkpoint.account_id == INSTANCE:  # no account, so it has no webhooks
         return
-    of_entries, of_checkpoints = subscribed_webhooks(
+    of_entries, of_checkpoints = webhooks_for_events(
         checkpoint.account_id, "audit.entry", "audit.checkpoint"
     )
     if not (of_entries or of_checkpoints):

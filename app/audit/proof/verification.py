@@ -36,7 +36,7 @@ class Verifier:
     """Verifies a log: call ``check`` with each line, then ``end``; both yield findings.
 
     Args:
-        pinned: the public keys to trust, in base64; without any, those of the file.
+        pinned: the public keys to trust, in base64; without any, the file's.
         earlier: earlier checkpoints, which the log must still contain.
         days: the days for which sealed entries must be kept; None: unknown.
     """

@@ -34,7 +34,7 @@ def check_port(settings: Settings) -> Iterator[Finding]:
             return
         answer = f"{url}/healthz responds with {status}"
     yield warning(
-        f"Port {settings.port} is in use by something that is not a service which works: {answer}",
+        f"Port {settings.port} is in use, but not by a healthy service: {answer}",
         "If the service runs here, restart it. Else set PORT to a free one.",
     )
 

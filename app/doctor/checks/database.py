@@ -45,7 +45,7 @@ def check_database_server(connection: Connection) -> Iterator[Finding]:
 
 
 def check_schema(connection: Connection) -> Iterator[Finding]:
-    """Check that the tables are those of this version, and no copy is unfinished."""
+    """Check that the tables fit this version, and no copy is unfinished."""
     revision, needed = revision_of(connection), newest_revision()
     if revision == needed:
         yield ok(f"revision {revision}, the newest")

@@ -11,7 +11,7 @@ from config import Settings
 
 
 def check_provider(settings: Settings) -> Iterator[Finding]:
-    """Check that the provider's metadata and keys can be read, and are those of the issuer."""
+    """Check that the provider's metadata and keys can be read, and belong to the issuer."""
     if settings.oidc_issuer is None:
         yield ok("OIDC_ISSUER is unset: people sign in with passwords")
         return
@@ -31,7 +31,7 @@ def check_provider(settings: Settings) -> Iterator[Finding]:
     if settings.oidc_email_claim == "email" or settings.oidc_domains:
         return
     yield warning(
-        f"OIDC_EMAIL_CLAIM={settings.oidc_email_claim}, which no provider marks as verified, "
-        "with any domain",
+        f"OIDC_EMAIL_CLAIM is {settings.oidc_email_claim}, a claim that no provider marks as "
+        "verified, and OIDC_DOMAINS allows any domain",
         "Set OIDC_DOMAINS to the domains that the provider gives out.",
     )

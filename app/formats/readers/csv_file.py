@@ -106,7 +106,7 @@ class CsvReader(FormatReader):
         return islice(self._rows, 1, None)
 
     def _columns(self) -> Iterator[tuple[int, str]]:
-        """Yield the number and the name of each column but those of the geometry."""
+        """Yield the number and the name of each column without geometry."""
         return (
             (column, name)
             for column, name in enumerate(self._names)

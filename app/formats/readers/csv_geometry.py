@@ -1,4 +1,4 @@
-"""Finding the columns of a CSV file that have the geometries, and reading that of a row."""
+"""Finding the columns of a CSV file that have the geometries, and reading a row's geometry."""
 
 from __future__ import annotations
 

@@ -64,8 +64,8 @@ class _Column:
 
 
 class DbfTable:
-    """A table. ``columns`` are the names of the columns that are read, ``left_out`` those of the
-    others. ``is_guessed``: the encoding of its texts is declared nowhere, or wrongly."""
+    """A table. ``columns`` are the names of the columns that are read, ``left_out`` of the others.
+    ``is_guessed``: the encoding of its texts is declared nowhere, or wrongly."""
 
     def __init__(self, file: BinaryIO, name: str, code_page: str) -> None:
         """Read the header.

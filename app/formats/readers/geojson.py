@@ -70,7 +70,7 @@ class GeoJsonReader(FormatReader):
                 yield self._feature(number, feature, projection)
 
     def _values(self, file: BinaryIO) -> Iterator[Any]:
-        """Yield the features, also those of collections in the collection."""
+        """Yield the features, also from collections in the collection."""
         for value in json_values(file, self._contents.path):
             is_nested = self._contents.path == ITEMS and isinstance(value, dict)
             if is_nested and value.get("type") == COLLECTION:

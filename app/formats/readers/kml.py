@@ -220,8 +220,8 @@ def _folder_path(folder: Element) -> list[str]:
 
 
 def _layer_names(folders: list[_Folder]) -> list[str]:
-    """A name for each layer: that of its folder, after those of the folders around it if it
-    repeats."""
+    """A name for each layer: the name of its folder, with the names of the folders around it if
+    several have this name."""
     paths = [
         _folder_path(folder.element) or [_UNNAMED] if folder.element else [ALL_FOLDERS]
         for folder in folders

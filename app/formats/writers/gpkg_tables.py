@@ -1,4 +1,4 @@
-"""The tables that each GeoPackage has, and those of the index of boxes (its annex F.3)."""
+"""The tables that each GeoPackage has, and the tables of the index of boxes (its annex F.3)."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ def far_parts(polygons: Any, country: str | None) -> tuple[list[int], Elsewhere]
 
     Args:
         polygons: in degrees; the countries are installed.
-        country: that of most of it; None: none.
+        country: where most of it lies; None: in none.
     """
     is_on_land = country is not None and shapely.get_num_geometries(polygons) == 1
     in_the_sea = [] if is_on_land else _in_the_sea(polygons)
@@ -59,7 +59,7 @@ def parts_elsewhere(polygons: Any, country: str) -> Elsewhere:
 
     Args:
         polygons: in degrees; the countries are installed.
-        country: that of most of it.
+        country: where most of it lies.
     """
     world = installed_world()
     inner = sample_points(polygons, _POINTS)

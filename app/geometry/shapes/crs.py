@@ -22,7 +22,7 @@ _LONGEST: Final = 1e9  # meters; longer ordinates are cut to this
 
 
 class Crs(NamedTuple):
-    """A coordinate system. ``decimals``: those of its positions, if they are rounded."""
+    """A coordinate system. ``decimals``: of its positions, if they are rounded."""
 
     uri: str
     from_degrees: Callable[[Positions], Positions]

@@ -92,7 +92,7 @@ def read_box(numbers: Sequence[float], crs: Crs) -> QueryShape:
 
 
 def read_shape(text: str, crs: Crs) -> QueryShape:
-    """The shape of a geometry in WKT or GeoJSON; that of a collection is the union of its parts.
+    """The shape of a geometry in WKT or GeoJSON; of a collection, the union of its parts.
 
     Raises:
         ShapeInvalid: it cannot be read, is not valid, or is beyond ±180 or ±90 degrees.

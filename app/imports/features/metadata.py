@@ -20,7 +20,7 @@ _NUMBER: Final = re.compile(r"-?[0-9]{1,17}(\.[0-9]{0,17})?([eE][-+]?[0-9]{1,3})
 
 
 def changed_metadata(stored: str | None, imported: str) -> str | None:
-    """Update metadata with those of a feature. Returns JSON, or None if nothing changes."""
+    """Update metadata with a feature's. Returns JSON, or None if nothing changes."""
     before = orjson.loads(stored or "{}")
     after = before | _in_stored_form(before, orjson.loads(imported))
     return None if after == before else dumps(after).decode()

@@ -135,7 +135,7 @@ class ProjectMatcher:
 
     def _exported(self, candidate: Candidate) -> Any:
         """The project that was exported as this feature, or None. Without a match, its name and
-        boundary must still be those of the feature."""
+        boundary must still be the feature's."""
         if not candidate.own_id:
             return None
         project = project_lookup.with_id(self.account_id, candidate.own_id)
@@ -214,14 +214,14 @@ def numbered_name(name: str, number: int) -> str:
 
 
 def is_numbered(slug: str, name: str) -> bool:
-    """True if a slug is that of a name, with or without a number."""
+    """True if a slug was made from a name, with or without a number."""
     digits = re.search(r"-([0-9]{1,9})\Z", slug), re.match(r"([0-9]{1,9})-", slug)
     numbers = {1, *(int(match[1]) for match in digits if match)}
     return any(slug == unreserved_slug(numbered_name(name, number)) for number in numbers)
 
 
 def _is_name(project_name: str, name: str) -> bool:
-    """True if a project's name is that of a feature, also followed by a number."""
+    """True if a project has a feature's name, also followed by a number."""
     numbers = map(int, re.findall(r"[0-9]{1,9}", project_name))
     return project_name == name or any(project_name == numbered_name(name, n) for n in numbers)
 

@@ -1,4 +1,4 @@
-"""The people who use an application: their number in all accounts, and those of one account."""
+"""The people who use an application: how many in all accounts, and who in one account."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The pages of OAuth applications: applications with access, and those of the account."""
+"""The pages of OAuth applications: applications with access, and the account's own."""

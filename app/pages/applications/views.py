@@ -241,7 +241,7 @@ def _application_page(
     rotation: Draft | None = None,
     **values: Any,
 ) -> Response:
-    """Return the page with the form that was sent, or that of the saved application."""
+    """Return the page with the form that was sent, or with the saved application."""
     client_id = record["client_id"]
     granted = GrantedScopes(principal.account_id, client_id)
     members, members_total = people_of_account(principal.account_id, client_id)

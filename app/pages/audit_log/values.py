@@ -46,7 +46,7 @@ _IN_SENTENCES: Final = {"permissions": PERMISSIONS, "scopes": SCOPES}
 _TIMES: Final = ("since", "until")
 _OF_CREDENTIALS: Final = {"key_": "API key", "svc_": "service token"}
 _LONG: Final = {"beginning", "bytes", "sha256"}  # keys that stand for a long value
-_REMOVED: Final = "none any more: it is revoked"
+_REMOVED: Final = "none anymore: it is revoked"
 
 
 class Value(NamedTuple):

@@ -37,7 +37,7 @@ class Filling(NamedTuple):
     """A property that is set or removed for plots of a group.
 
     Args:
-        code: that of the group.
+        code: the group's.
         field: the property.
         value: its value; None: remove it.
         is_named: the name of each plot is its value.

@@ -151,7 +151,7 @@ def _form_mapping(form: MultiDict[str, str], reading: FileReading) -> dict[str, 
 
 
 def _form_crs(form: MultiDict[str, str]) -> str | None:
-    """The chosen coordinate system; None: that of the file. EPSG codes may be typed as numbers."""
+    """The chosen coordinate system; None: the file's. EPSG codes may be typed as numbers."""
     if form.get("crs") != "other":
         return _DEGREES if form.get("crs") == "degrees" else None
     code = form.get("epsg", "").strip()

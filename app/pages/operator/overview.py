@@ -74,7 +74,7 @@ class ValkeyState(NamedTuple):
 
 
 class Versions(NamedTuple):
-    """Versions. ``revision`` is that of the database, ``newest_revision`` that of the code."""
+    """Versions. ``revision`` is the database's, ``newest_revision`` the code's."""
 
     canopy: str
     python: str

@@ -84,7 +84,7 @@ def remove_identity(
     Raises:
         LookupError: another identity must be left, and there is none.
     """
-    # Locked, so that of two requests the second sees what the first has left.
+    # Locked, so that the second of two requests sees what the first has left.
     db.session.get_one(User, user_id, with_for_update=True)
     own = select(SignInIdentity).where(SignInIdentity.user_id == user_id)
     identities = {identity.id: identity for identity in db.session.scalars(own)}

@@ -380,8 +380,7 @@ class EnvelopeWorker(Worker):  # type: ignore[misc]  # gunicorn has no types
                 self._wake_leader()
 
     def _has_room_for_large(self, conn: Connection) -> bool:
-        """True if a thread may answer a large request now. One sender leaves one place to
-        others."""
+        """True if a thread may answer a large request now. No sender may take the last place."""
         senders = [large.sender for large in self._large]
         limit: int = self._max_large
         return len(senders) < limit and senders.count(conn.sender) < max(1, limit - 1)

@@ -1,1 +1,1 @@
-"""Boundaries of projects: checked, compared with those of other projects, listed and restored."""
+"""Boundaries of projects: checked, compared with other projects, listed and restored."""

@@ -80,7 +80,7 @@ def boundary_checksum(text: str) -> int:
 
 
 def is_entry_of(entry: Any, boundary: StoredBoundary) -> bool:
-    """True if an entry, a row with ``checksum``, is that of a boundary."""
+    """True if an entry, a row with ``checksum``, has this boundary."""
     return bool(entry.checksum == boundary_checksum(boundary.text))
 
 

@@ -80,7 +80,7 @@ def save_changed_boundary(
 
 
 def is_saved(project: Project) -> bool:
-    """True if the present entry is that of the project's boundary."""
+    """True if the present entry has the project's boundary."""
     entry, boundary = entries.find_present(project), stored_boundary(project)
     if entry is None or boundary is None:
         return entry is None and boundary is None

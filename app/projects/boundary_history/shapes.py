@@ -34,7 +34,7 @@ class Shape(NamedTuple):
 
 
 def insert_shapes(shapes: Sequence[Shape]) -> None:
-    """Insert shapes. They replace those of a project that SQL has moved from another account."""
+    """Insert shapes, also in place of a project's that SQL has moved from another account."""
     if shapes:
         _shapes_insert(db.engine.dialect.name).run_many(shape._asdict() for shape in shapes)
 

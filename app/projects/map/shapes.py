@@ -94,14 +94,14 @@ def _in_groups(
     dialect = reading_engine().dialect.name
     for start in range(0, len(rows), _GROUP):
         group = id_values([row.row for row in rows[start : start + _GROUP]], dialect)
-        query = _shapes_of_project(dialect) if model is BoundaryShape else _boundaries_of(dialect)
+        query = _map_shapes(dialect) if model is BoundaryShape else _boundaries_of(dialect)
         batches = query.stream(_AT_ONCE, account_id=account_id, ids=group, **values)
         yield from chain.from_iterable(batches)
 
 
 @cache
-def _shapes_of_project(dialect: str) -> CompiledQuery:
-    """Read the row of the project, the area and the shape."""
+def _map_shapes(dialect: str) -> CompiledQuery:
+    """The statement for the row of the project, the area and the shape at a level of the map."""
     columns = (BoundaryShape.project_row, BoundaryShape.area_m2, BoundaryShape.geometry)
     own = columns_of(BoundaryShape, *columns).where(
         is_among_ids(BoundaryShape.project_row.expression, dialect),

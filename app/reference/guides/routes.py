@@ -91,7 +91,7 @@ def _guide_page(name: str, path: str) -> Response:
 
 
 def _checked_guide_name(name: str) -> str:
-    """Return the name if it is that of a guide. Raises NotFound."""
+    """Return the name if a guide has it. Raises NotFound."""
     if name == _LIST or name not in _guides_index()["pages"]:
         raise NotFound
     return name

@@ -106,7 +106,7 @@ class DueScan:
             self.is_unfinished |= cancellation.cancel_batch(webhook)
 
     def claim(self, numbers: Numbers, now: datetime) -> list[ClaimedDelivery]:
-        """Claim deliveries, cancel those of disabled webhooks, and return the others."""
+        """Claim deliveries, cancel the deliveries of disabled webhooks, and return the others."""
         claimed = leases.claim_deliveries(self._run_id, numbers, now)
         by_webhook = Counter(delivery.webhook_id for delivery in claimed)
         for webhook_id, number in numbers.items():

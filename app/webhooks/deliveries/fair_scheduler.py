@@ -75,7 +75,7 @@ class FairScheduler:
         return queue
 
     def enqueue(self, deliveries: Iterable[ClaimedDelivery]) -> None:
-        """Add claimed deliveries, those of a webhook in the order of their due times."""
+        """Add claimed deliveries, for each webhook in the order of their due times."""
         changed = {}
         self._active = {key: queue for key, queue in self._active.items() if queue.is_active}
         for delivery in deliveries:

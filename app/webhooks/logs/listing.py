@@ -11,7 +11,7 @@ from sqlalchemy import bindparam
 
 from app.auth.tenant import columns_of
 from app.db.queries import CompiledQuery, reading_engine
-from app.lists.log_counts import count_log_entries
+from app.lists.log_counts import log_total
 from app.lists.logs import latest_rows
 from app.lists.pages import newest_first, page_rows
 from app.lists.scanning import KeyedRows, Reader
@@ -50,7 +50,7 @@ def list_delivery_logs(
 ) -> tuple[list[dict[str, Any]], int]:
     """Return the entries of a page, the newest first, and the total of all pages."""
     values = filter_parameters(account_id, webhook_id, query)
-    total, filters = count_log_entries(LOG, values), LogStatementFilters.of(values)
+    total, filters = log_total(LOG, values), LogStatementFilters.of(values)
     dialect = reading_engine().dialect.name
     rows = page_rows(
         query.page,

@@ -14,7 +14,7 @@ from app.values.strict_json import dumps
 
 
 class ProjectDraft(RecordDraft):
-    """The form of a project. ``problems`` are those of its boundary, with their places."""
+    """The form of a project. ``problems`` are its boundary's, with their places."""
 
     fields = PROJECT_FIELDS
     others = ("name", "status", "geometry")
