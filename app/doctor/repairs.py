@@ -78,4 +78,4 @@ def _repair_row(row: WrongRow, in_transaction: Transaction) -> str | None:
     except ValidationFailed as error:
         faults = "; ".join(f"{detail.field}: {detail.message}" for detail in error.details)
         return f"first correct what the API would reject ({faults})"
-    return None if is_done else "it has changed meanwhile, or its account has no owner"
+    return None if is_done else "it has changed in the meantime, or its account has no owner"

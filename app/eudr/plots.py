@@ -42,7 +42,7 @@ from app.values.ids import is_id
 from app.values.strict_json import Fragment, dumps
 from app.values.text import pluralize
 
-_BATCH_RECORDS: Final = 100  # whose plots are checked at once
+_BATCH_RECORDS: Final = 100  # whose plots are checked at a time
 _BATCH_POSITIONS: Final = 100_000
 
 

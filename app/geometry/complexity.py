@@ -36,7 +36,7 @@ _RING: Final = 10
 
 _RUN: Final = 64  # edges; there are so few longer runs that comparing them all takes 0.1 s
 _GROUP: Final = 8  # runs, or rings
-_PAIRS: Final = 500_000  # in memory at once
+_PAIRS: Final = 500_000  # in memory at a time
 
 
 Sides: TypeAlias = tuple[Floats, Floats, Floats, Floats]  # west, south, east, north

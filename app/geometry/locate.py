@@ -14,7 +14,7 @@ from app.geometry.timed import processor_seconds
 NEAR = 1e-11
 """Degrees, about a micrometer: GEOS computes crossings more precisely and prints 15 digits."""
 
-_PAIRS: Final = 20_000  # edges that are compared at once
+_PAIRS: Final = 20_000  # edges that are compared at a time
 
 
 class FaultLocation(NamedTuple):

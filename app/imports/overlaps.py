@@ -35,7 +35,7 @@ _TABLE: Final = cast("Table", ImportFeature.__table__)
 _GROUP_SIZE: Final = 100  # features that are compared together
 _PAIRS_AT_ONCE: Final = 10_000
 _CACHED_BYTES: Final = 8 * 1024 * 1024
-_READ_BYTES: Final = 1024 * 1024  # at once
+_READ_BYTES: Final = 1024 * 1024  # at a time
 _WAIT_SECONDS: Final = 2.0
 
 

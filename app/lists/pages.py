@@ -41,7 +41,7 @@ def page_rows(
         total: rows of all pages.
         statement: reads the rows of a span.
         values: the parameters of the statement that ``page_of`` does not set.
-        at_once: rows in memory at once; None: all.
+        at_once: rows in memory at a time; None: all.
     """
     page_span = span_of_page(number, size, total)
     if page_span is None:

@@ -16,7 +16,7 @@ from app.models import OAuthAuthorization, OAuthToken
 from app.oauth.issuing import has_expired_successors, wipe_expired_successors
 
 _BATCH_ROWS: Final = 500  # per transaction
-_FAMILIES: Final = 1_000  # looked for at once
+_FAMILIES: Final = 1_000  # looked for at a time
 _WITHOUT_AUTHORIZATION: Final = CompiledQuery(
     select_of_all_accounts(OAuthToken.authorization_id)
     .distinct()

@@ -29,7 +29,7 @@ _INSTEAD: Final = {
     ): Description.VERIFIER_UNEXPECTED,
     ("invalid_request", "Missing 'refresh_token' in request."): Description.REFRESH_MISSING,
 }
-# By the status of an error: its code, and its description if that is always the same.
+# Keyed by the status of an error: its code, and its description if that is always the same.
 _OF_STATUS: Final = {
     405: ("invalid_request", Description.METHOD),
     413: ("invalid_request", Description.TOO_LARGE),

@@ -33,7 +33,7 @@ from app.values.text import display_text
 Types = dict[str, str]  # types of JSON Schema, by the names of properties
 
 _AT_ONCE: Final = 256 * 1024  # bytes of metadata
-_ROWS: Final = 200  # fetched at once
+_ROWS: Final = 200  # fetched at a time
 _CACHED_SECONDS: Final = 600.0  # until unused columns disappear
 _CACHE_SIZE: Final = 1_000
 _OVERLAP: Final = timedelta(minutes=1)  # a change can be older than its commit

@@ -29,7 +29,7 @@ from app.values import clock
 from app.values.batching import batched_by_bytes
 from app.values.strict_json import dumps
 
-_BLOCK: Final = 256 * 1024  # bytes of metadata and geometries that are written at once
+_BLOCK: Final = 256 * 1024  # bytes of metadata and geometries that are written at a time
 _AT_ONCE: Final = 200  # features; each can have a long description besides
 
 
@@ -66,7 +66,7 @@ def _read_page(principal: Principal, collection: Collection, query: Query) -> Re
 def _collection_blocks(
     page: SelectedPage, collection: Collection, crs: Crs, types: Types
 ) -> Iterator[bytes]:
-    """Yield a FeatureCollection in blocks, with few features in memory at once."""
+    """Yield a FeatureCollection in blocks, with few features in memory at a time."""
     before, returned = b'{"type":"FeatureCollection","features":[', 0
     pairs = as_features(collection, page.rows, crs, types)
     for batch in batched_by_bytes(pairs, itemgetter(1), _BLOCK, _AT_ONCE):

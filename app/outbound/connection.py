@@ -15,7 +15,7 @@ from app.outbound.attempt import Attempt, EgressError
 from app.policy.deliveries import FailureReason
 from app.values.deadline import Deadline
 
-# By the number of OpenSSL's verification error (X509_V_ERR_…).
+# Keyed by the number of OpenSSL's verification error (X509_V_ERR_…).
 _CERTIFICATE_REASONS: Final = {
     **dict.fromkeys((62, 64), FailureReason.WRONG_NAME),
     **dict.fromkeys((9, 10), FailureReason.EXPIRED),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-# By the stored names. js/times.js fills in the same fields.
+# Keyed by the stored names. js/times.js fills in the same fields.
 DATE_FORMATS: Final[dict[str, str]] = {
     "iso": "{year}-{month}-{day}, {hour}:{minute}",
     "dots": "{day}.{month}.{year}, {hour}:{minute}",

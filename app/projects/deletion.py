@@ -1,4 +1,4 @@
-"""Deleting the rows of a project: few of them at once, many in batches by a job.
+"""Deleting the rows of a project: few of them at a time, many in batches by a job.
 
 Until the job has deleted them all, the project is marked as deleted, and invisible with its assets
 and boundaries (``app.auth.tenant``). If a job is killed, the next one continues.

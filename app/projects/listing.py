@@ -48,7 +48,7 @@ _SORTS = {
     "area_hectares": "area_m2",
 }
 TABLE = SearchedTable(Project, PROJECT, "account_id", SIDES, _SORTS)
-_ROWS = 2  # rows in memory at once, each with a boundary of up to MAX_BODY_BYTES
+_ROWS = 2  # rows in memory at a time, each with a boundary of up to MAX_BODY_BYTES
 _LARGE_PART = 8  # one in 8 rows: from there on, scanning an index beats looking up each row
 _MANY = 2_000  # rows; testing them takes a few milliseconds
 

@@ -31,7 +31,7 @@ PREFIXES: Final = (
     *(PENDING_SIGN_IN, CLIENT_SECRET, AUTHORIZATION_CODE),
 )
 
-# By the kind of a credential.
+# Keyed by the kind of a credential.
 CREDENTIAL_PREFIXES: Final = {"api_key": API_KEY, "service_token": SERVICE_TOKEN}
 
 _ALPHABET: Final = string.digits + string.ascii_uppercase + string.ascii_lowercase

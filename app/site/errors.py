@@ -41,7 +41,7 @@ _MESSAGES: Final = {
     404: "The address may be mistyped, or the page no longer exists.",
     405: "This page does not accept what was sent. Go back and try again.",
     409: "Someone may have changed it in the meantime. Go back and reload the page.",
-    413: "Send less at once.",
+    413: "Send less per request.",
     500: "Something went wrong on our side. The error has been logged.",
     503: "The service cannot reach its database right now. It keeps trying.",
 }

@@ -225,8 +225,8 @@ def test_what_somebody_changes_meanwhile_is_kept(
 
     monkeypatch.setattr(filling, "_plots_of", found)
     page = send(browser, "producer_missing", which="all", value="Ama")
-    assert "“Plot 0” was not changed. Somebody changed it meanwhile." in page.text
-    assert "“Gone” was not changed. It was deleted meanwhile." in page.text
+    assert "“Plot 0” was not changed. Somebody has changed it in the meantime." in page.text
+    assert "“Gone” was not changed. It has been deleted in the meantime." in page.text
     assert metadata(client, made) == {NAME: "Theirs"}
 
 

@@ -41,7 +41,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 FORMATS: Final = {"ndjson": "application/x-ndjson", "csv": "text/csv; charset=utf-8"}
-_AT_ONCE: Final = 250  # entries that are read at once
+_AT_ONCE: Final = 250  # entries that are read at a time
 _ACTOR: Final = ("type", "id", "label")
 _VIA: Final = ("credential", "application", "request_id", "ip", "user_agent", "import_id")
 HEADINGS: Final = (

@@ -21,8 +21,8 @@ _DELIMITERS: Final = (",", ";", "\t", "|")
 _SAMPLE_ROWS: Final = 50  # to choose the delimiter
 _SAMPLE_BYTES: Final = 1024 * 1024
 REGULAR: Final = 0.75  # the share of rows with as many fields as the header, for text to be CSV
-_CHUNK: Final = 1024 * 1024  # bytes whose encoding is checked at once
-_PIECE: Final = 1024 * 1024  # characters of a line that are read at once
+_CHUNK: Final = 1024 * 1024  # bytes whose encoding is checked at a time
+_PIECE: Final = 1024 * 1024  # characters of a line that are read at a time
 _DELIMITERS_IN_ROW: Final = 1_000_000  # mostly of a geometry; each field takes memory
 _WESTERN: Final = "cp1252"  # most programs on Windows that do not write UTF-8 write this
 _SEPARATOR: Final = re.compile(r'"?sep=([,;\t|])"?\s*', re.IGNORECASE)  # a first line for Excel

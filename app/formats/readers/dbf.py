@@ -24,7 +24,7 @@ _FIELD: Final = struct.Struct("<11sc4xBB14x")
 _END_OF_FIELDS: Final = b"\r"
 _DELETED: Final = b"*"
 _TYPES: Final = frozenset("CNFDL")
-_BLOCK_BYTES: Final = 1024 * 1024  # are scanned at once
+_BLOCK_BYTES: Final = 1024 * 1024  # scanned at a time
 _BIGGEST: Final = 2**63  # larger integers are kept as text
 
 _INTEGER: Final = re.compile(r"[+-]?\d+", re.ASCII)

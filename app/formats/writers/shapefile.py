@@ -125,4 +125,4 @@ def _legend_lines(
     if loss.heights:
         yield "Heights were left out."
     if loss.late:
-        yield f"{loss.late:,} features were changed meanwhile, and lack some metadata."
+        yield f"{loss.late:,} features were changed in the meantime, and lack some metadata."

@@ -190,10 +190,10 @@ def _fill_plot(principal: Principal, filling: Filling, feature: Feature) -> str 
         else:
             record = lock_asset(principal.account_id, project_id, feature.id)
     except NotFound:
-        return "It was deleted meanwhile."
+        return "It has been deleted in the meantime."
     metadata: dict[str, Any] = loads((record.metadata_json or "{}").encode())
     if _value_in(metadata, filling.field) != _value_in(feature.properties, filling.field):
-        return "Somebody changed it meanwhile. Look at it again."
+        return "Somebody has changed it in the meantime. Look at it again."
     change = {"metadata": _with_value(metadata, filling.field, filling.value_for(feature))}
     try:
         if project_id is None:

@@ -9,7 +9,7 @@ from werkzeug.datastructures import MultiDict
 
 from app.policy.events import ALL_EVENTS, EVENTS
 
-# By the first part of a type.
+# Keyed by the first part of a type.
 _GROUPS: Final = {
     "project": "Projects",
     "asset": "Assets",

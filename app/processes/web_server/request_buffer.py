@@ -25,7 +25,7 @@ from app.policy.request_limits import EXPENSIVE_BODY_BYTES
 
 SMALL: Final = 64 * 1024  # bytes of a request for which there is always room
 _MAX_FRAMING: Final = 1024 * 1024  # bytes of sizes and line ends in a chunked body
-_MIN_READ: Final = 64 * 1024  # bytes to read at once
+_MIN_READ: Final = 64 * 1024  # bytes to read at a time
 _MAX_READ: Final = 256 * 1024
 _FILE_READ: Final = 1024 * 1024
 _PIECE: Final = 8192  # bytes; for each chunk, the parser copies the rest of the piece
@@ -241,7 +241,7 @@ class RequestBuffer:
 
     @property
     def read_size(self) -> int:
-        """The number of bytes to read at once."""
+        """The number of bytes to read at a time."""
         return min(max(self.framer.left, _MIN_READ), _MAX_READ)
 
     def add(self, data: bytes) -> RequestProgress:

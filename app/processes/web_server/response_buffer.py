@@ -25,7 +25,7 @@ MAX_UNREAD: Final = 192 * 1024 * 1024  # bytes of all responses that the leader 
 SEND_TIMEOUT: Final = 20.0  # seconds for the client to read more of its response
 RESPONSE_TIMEOUT: Final = 300.0  # seconds for the client to read all of it
 
-_PIECE: Final = 1024 * 1024  # bytes to send at once
+_PIECE: Final = 1024 * 1024  # bytes to send at a time
 _JOINED: Final = 64 * 1024  # bytes; a smaller body is sent together with its head
 _current: Final = threading.local()  # has the buffer of the thread's response
 

@@ -57,7 +57,7 @@ _OWN: Final = CompiledQuery(
     ).where(Project.id == bindparam("project_id"))
 )
 _SECONDS_PER_BYTE: Final = 50e-9  # to read a boundary
-_ROWS: Final = 100  # rows, and bytes of boundaries, in memory at once
+_ROWS: Final = 100  # rows, and bytes of boundaries, in memory at a time
 _BYTES: Final = 1024 * 1024
 
 

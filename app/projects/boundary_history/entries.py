@@ -19,7 +19,7 @@ from app.values.ids import new_id
 
 Source = Literal["api", "import", "dashboard", "cli", "database", "ogc"]
 
-# By the kind of the principal, unless the caller says otherwise.
+# Keyed by the kind of the principal, unless the caller says otherwise.
 _SOURCES: Final[dict[str, Source]] = {"session": "dashboard", "operator": "cli"}
 
 _ENTRIES: Final = cast("Table", BoundaryEntry.__table__)

@@ -39,7 +39,7 @@ from app.webhooks.deliveries.types import ClaimedDelivery, Outcome
 log = logging.getLogger(__name__)
 
 
-_BATCH: Final = 128  # outcomes to save at once
+_BATCH: Final = 128  # outcomes to save at a time
 _BATCH_SECONDS: Final = 0.05  # from the first outcome of a batch until it is saved, at most
 _SCAN_INTERVAL: Final = 0.005  # seconds between two scans, at least
 _QUEUED_SCAN_INTERVAL: Final = 1.0  # at most, while claimed deliveries wait for their turn

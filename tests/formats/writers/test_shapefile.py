@@ -127,7 +127,7 @@ def test_a_value_that_came_later_is_told(tmp_path: Path) -> None:
     path = write(changing_source([project(metadata={"n": 1})], after), "shp", tmp_path)
     assert read_layer(path).columns["n"] == [None]
     assert "n           n  (1 values cut)" in _legend(path)
-    assert "1 features were changed meanwhile" in _legend(path)
+    assert "1 features were changed in the meantime" in _legend(path)
 
 
 def test_a_file_that_would_be_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
