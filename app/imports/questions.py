@@ -83,16 +83,16 @@ def questions_of(
         new_project_name: the name of a new project for the points of the file.
     """
     questions: Iterable[Json | None] = (
-        _which_crs(layer, scan, file_format, answers, near),
-        _which_geometry(scan, file_format, answers),
-        _which_type(scan, answers, new_project_name),
-        _is_swapped(scan, answers, near),
-        _are_lines_open(scan, answers),
+        _ask_crs(layer, scan, file_format, answers, near),
+        _ask_geometry_columns(scan, file_format, answers),
+        _ask_geometry_type(scan, answers, new_project_name),
+        _ask_if_swapped(scan, answers, near),
+        _ask_if_lines_are_open(scan, answers),
     )
     ordered = sorted(filter(None, questions), key=_question_importance)
     # Answers to required questions may change the columns, so the name is asked after them.
     asks_name = asks_name and not required_question(ordered)
-    name_question = _which_name(scan, mapping) if asks_name else None
+    name_question = _ask_name_column(scan, mapping) if asks_name else None
     return [*ordered, name_question] if name_question else ordered
 
 
@@ -157,13 +157,13 @@ def _option_record(
     return {"put": put, "label": label, "features": features, "bbox": box, "sample": sample}
 
 
-def _which_crs(
+def _ask_crs(
     layer: Layer, scan: LayerScan, file_format: str, answers: Answers, near: Sequence[Position]
 ) -> Json | None:
     if answers.crs or scan.box is None:
         return None
     if scan.in_swapped_degrees == scan.not_degrees > 0:
-        return None  # ``_is_swapped`` asks
+        return None  # ``_ask_if_swapped`` asks
     if layer.crs and file_format not in _NAMES_CRS and max(map(abs, scan.box)) <= _TURN:
         return None  # positions out of range are mistakes of single features
     if scan.not_degrees > scan.in_degrees and scan.far is not None:
@@ -176,7 +176,7 @@ def _which_crs(
             "crs", f"{message} {_WHICH_CRS}", _system_options(scan, near), position=position
         )
     if layer.crs is not None:
-        return _which_of_degrees(layer.crs, scan)
+        return _ask_crs_of_degrees(layer.crs, scan)
     degrees = _option_record(_LONGITUDE_FIRST, scan.in_degrees, bbox=scan.upright, crs=_DEGREES)
     return _question_record(
         "crs",
@@ -186,7 +186,7 @@ def _which_crs(
     )
 
 
-def _which_of_degrees(crs: str, scan: LayerScan) -> Json | None:
+def _ask_crs_of_degrees(crs: str, scan: LayerScan) -> Json | None:
     """Ask which system is right when a file names one in meters, but has degrees."""
     assert scan.box is not None
     try:
@@ -224,7 +224,7 @@ def _column_samples(scan: LayerScan, *columns: str) -> dict[str, list[str]]:
     return {name: scan.columns[name].samples for name in columns}
 
 
-def _which_geometry(scan: LayerScan, file_format: str, answers: Answers) -> Json | None:
+def _ask_geometry_columns(scan: LayerScan, file_format: str, answers: Answers) -> Json | None:
     has_geometries = scan.areas + scan.lines + scan.points + scan.unreadable
     if has_geometries or answers.without_boundaries or answers.corners_by:
         return None
@@ -241,7 +241,7 @@ def _which_geometry(scan: LayerScan, file_format: str, answers: Answers) -> Json
     )
 
 
-def _which_type(scan: LayerScan, answers: Answers, name: str) -> Json | None:
+def _ask_geometry_type(scan: LayerScan, answers: Answers, name: str) -> Json | None:
     has_plots = are_plots(scan.columns)
     points = scan.points + (scan.collected_points if has_plots else 0)
     if answers.kind != "projects" or answers.points_as_plots is not None or not points:
@@ -286,7 +286,7 @@ def _which_type(scan: LayerScan, answers: Answers, name: str) -> Json | None:
     return _question_record("geometry_type", message, [*first, *columns, to_assets, *joined])
 
 
-def _is_swapped(scan: LayerScan, answers: Answers, near: Sequence[Position]) -> Json | None:
+def _ask_if_swapped(scan: LayerScan, answers: Answers, near: Sequence[Position]) -> Json | None:
     if answers.swap or scan.box is None or answers.crs not in (None, _DEGREES):
         return None
     if scan.in_swapped_degrees:
@@ -298,7 +298,7 @@ def _is_swapped(scan: LayerScan, answers: Answers, near: Sequence[Position]) -> 
             "other way round."
         )
         return _question_record(
-            "swapped", message, [_swap_question(scan, scan.turned)], bbox=scan.upright
+            "swapped", message, [_swap_option(scan, scan.turned)], bbox=scan.upright
         )
     west, south, east, north = scan.box
     x, y = (west + east) / 2, (south + north) / 2
@@ -313,7 +313,7 @@ def _is_swapped(scan: LayerScan, answers: Answers, near: Sequence[Position]) -> 
         f"Latitude and longitude seem to be swapped: the file is {as_is.words}, and the other way "
         f"round {swapped.words}, {where} your projects are."
     )
-    option = _swap_question(scan, (south, west, north, east))
+    option = _swap_option(scan, (south, west, north, east))
     return _question_record("swapped", message, [option], bbox=scan.box)
 
 
@@ -337,12 +337,12 @@ class _Place(NamedTuple):
         return f"in {country_name(self.country)}" if self.country else "in no country"
 
 
-def _swap_question(scan: LayerScan, bbox: Box | None) -> Json:
+def _swap_option(scan: LayerScan, bbox: Box | None) -> Json:
     features = scan.in_degrees + scan.in_swapped_degrees
     return _option_record("Swap them in the whole file", features, bbox=bbox, swap=True)
 
 
-def _are_lines_open(scan: LayerScan, answers: Answers) -> Json | None:
+def _ask_if_lines_are_open(scan: LayerScan, answers: Answers) -> Json | None:
     if answers.kind != "projects" or answers.close_lines or not scan.nearly_closed:
         return None
     verb = "is a line" if scan.nearly_closed == 1 else "are lines"
@@ -356,7 +356,7 @@ def _are_lines_open(scan: LayerScan, answers: Answers) -> Json | None:
     return _question_record("open_lines", message, [close])
 
 
-def _which_name(scan: LayerScan, mapping: ColumnMapping) -> Json | None:
+def _ask_name_column(scan: LayerScan, mapping: ColumnMapping) -> Json | None:
     if mapping.name:
         return None
     likely = [

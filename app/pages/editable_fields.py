@@ -27,7 +27,7 @@ ASSET_FIELDS: Final = _editable_fields(ASSET)
 
 
 def field_text(field: Field, value: Any) -> str:
-    """Write a value as a text for ``read_field``; empty for None."""
+    """Write a value as a text for ``form_value``; empty for None."""
     if value is None:
         return ""
     if field.kind is kinds.BOOLEAN:
@@ -35,7 +35,7 @@ def field_text(field: Field, value: Any) -> str:
     return str(value)
 
 
-def read_field(field: Field, text: str) -> Any:
+def form_value(field: Field, text: str) -> Any:
     """Read the text of a field as a value for the schema of the API; None for an empty text. Raises
     ValueError."""
     assert field.kind.read is not None

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Final, NamedTuple, Self
 from werkzeug.datastructures import MultiDict
 
 from app.http.etags import entity_tag
-from app.pages.editable_fields import field_text, read_field
+from app.pages.editable_fields import field_text, form_value
 from app.pages.metadata import Row, metadata_line, metadata_rows, read_metadata, sent_metadata
 from app.pages.recent_changes import last_change
 from app.policy.fields import Field
@@ -98,7 +98,7 @@ class RecordDraft(Draft):
         values: dict[str, Any] = {}
         for field in self.fields:
             try:
-                values[field.name] = read_field(field, self.texts[field.name])
+                values[field.name] = form_value(field, self.texts[field.name])
             except ValueError as error:
                 self.errors[field.name] = [str(error)]
         values["metadata"], problems = read_metadata(self.metadata)

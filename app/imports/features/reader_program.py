@@ -203,7 +203,7 @@ def _decode_layer(value: Mapping[str, Any]) -> Layer:
     return Layer(**{**value, **lists})
 
 
-def _scan_layer(
+def _scan_import_layer(
     reader: FormatReader, layer: dict[str, Any], crs: str | None, max_features: int | None
 ) -> Iterator[Any]:
     scan = LayerScan()
@@ -298,7 +298,7 @@ def _reader_notes(reader: FormatReader) -> Iterator[list[str]]:
 
 
 _ANSWERS: Final[dict[str, Callable[..., Iterator[Any]]]] = {
-    "scan": _scan_layer,
+    "scan": _scan_import_layer,
     "repeated_names": _repeated_names,
     "features": _read_features,
     "notes": _reader_notes,

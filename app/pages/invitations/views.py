@@ -39,7 +39,7 @@ def join(token: str) -> Any:
     """Join an account, signed in or as a new person who sets a password."""
     person, invitation = current_person(), find_invitation(token)
     if invitation is None:
-        return _ended_page()
+        return _ended_invitation_page()
     if person is not None and person.user_id == invitation.user_id:
         if request.method == "GET":
             return page("invitations/join.html", invitation=invitation)
@@ -95,7 +95,7 @@ def _chosen_account(person: SignedIn) -> str:
     return account_id if person.is_verified and is_id("account", account_id) else ""
 
 
-def _ended_page() -> Response:
+def _ended_invitation_page() -> Response:
     db.session.rollback()
     return page("invitations/dead_invitation.html", 404, life=INVITATION_LIFE)
 
@@ -103,7 +103,7 @@ def _ended_page() -> Response:
 def _join_account(token: str, invitation: Any, session_id: str) -> Response:
     joined = accept_invitation(token)
     if joined is None:
-        return _ended_page()
+        return _ended_invitation_page()
     switch_account(session_id, joined.account_id)
     db.session.commit()
     return redirect_to("/projects", f"You have joined {invitation.account_name}.")
@@ -115,7 +115,7 @@ def _join_new(token: str, invitation: Any, *, name: str, password: str) -> Respo
         return redirect_to(request.path)
     joined = accept_invitation(token)  # after the name is set, which the event includes
     if joined is None:
-        return _ended_page()
+        return _ended_invitation_page()
     message = f"Welcome. You have joined {invitation.account_name}."
     response = begin_sign_in("/projects", joined.user_id, joined.account_id, message)
     db.session.commit()

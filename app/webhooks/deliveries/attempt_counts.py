@@ -41,7 +41,7 @@ class CountKey(NamedTuple):
     took_ms: int
 
 
-def add_to_counts(outcomes: Iterable[Outcome]) -> None:
+def add_attempt_counts(outcomes: Iterable[Outcome]) -> None:
     """Count attempts in the current transaction."""
     numbers = sorted(Counter(map(_count_key, outcomes)).items())
     if not numbers:

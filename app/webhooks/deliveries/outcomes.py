@@ -19,7 +19,7 @@ from app.db.transactions import CompiledChange, insert_rows
 from app.models import Delivery, DeliveryLog
 from app.policy.deliveries import RETRY_AFTER
 from app.values.ids import new_id
-from app.webhooks.deliveries.attempt_counts import add_to_counts
+from app.webhooks.deliveries.attempt_counts import add_attempt_counts
 from app.webhooks.deliveries.health import update_health
 from app.webhooks.deliveries.types import ClaimedDelivery, Outcome
 
@@ -63,7 +63,7 @@ def save_outcomes(run_id: str, outcomes: Sequence[Outcome]) -> bool:
     mark_succeeded(outcome.delivery for outcome in outcomes if outcome.error is None)
     mark_failed(run_id, retries.values())
     was_disabled = update_health(row for row in outcomes if not row.is_internal_error)
-    add_to_counts(outcomes)
+    add_attempt_counts(outcomes)
     return was_disabled
 
 

@@ -10,7 +10,7 @@ from app.auth.tenant import rows_of
 from app.db.extensions import db
 from app.models import AttemptCount
 from app.policy.deliveries import LATENCY_STEPS
-from app.webhooks.deliveries.attempt_counts import add_to_counts, round_up
+from app.webhooks.deliveries.attempt_counts import add_attempt_counts, round_up
 from app.webhooks.deliveries.types import ClaimedDelivery
 from tests.make import Client, make_project, make_webhook
 from tests.outbound.receivers import Receiver, answering
@@ -43,7 +43,7 @@ def test_attempts_are_added_up(client: Client) -> None:
             [*later, outcome(one(), error="connection refused"), outcome(one(), seconds=0.151)],
             [],
         ):
-            add_to_counts(outcomes)
+            add_attempt_counts(outcomes)
             db.session.commit()
     assert counts(client) == [
         (HOUR, "failed", 0, 2),
