@@ -90,7 +90,7 @@ class Turns:
                 following.is_over.set()
 
     def _has_place(self, account: str) -> bool:
-        """Return True if a request of an account may wait, perhaps in place of another one."""
+        """True if a request of an account may wait, perhaps in place of another one."""
         if len(self._waiting) < EXPENSIVE_WAITING:
             return True
         requests = Counter([self._running, *(queued.account for queued in self._waiting)])

@@ -147,7 +147,7 @@ class IdempotentRequest:
         row.body = seal(body.decode()).encode() if _holds_secret(row.headers) else body
 
     def _has_room(self, size: int) -> bool:
-        """Return True if a body may be stored: many large ones could fill the disk."""
+        """True if a body may be stored: many large ones could fill the disk."""
         window = WindowKey(f"stored:{self.account_id}", IDEMPOTENCY_BYTES, _WINDOW_MS)
         return size <= IDEMPOTENCY_LARGE_BYTES or add_bytes(size, window)
 

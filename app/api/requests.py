@@ -121,7 +121,7 @@ def _most_bytes(has_file: bool) -> int:
 
 
 def _takes_file() -> bool:
-    """Return True if the operation of this request takes a file, as a multipart form."""
+    """True if the operation of this request takes a file, as a multipart form."""
     contract = contract_of(current_app.view_functions.get(request.endpoint or ""))
     return contract is not None and contract.takes_file
 

@@ -150,7 +150,7 @@ def _allowed_networks(allowlist: str) -> tuple[Network, ...] | None:
 
 
 def _is_allowed(address: str, allowlist: str | None) -> bool:
-    """Return True if a client's address is in an allowlist of addresses and networks."""
+    """True if a client's address is in an allowlist of addresses and networks."""
     networks = None if allowlist is None else _allowed_networks(allowlist)
     if networks is None:
         return True
@@ -164,7 +164,7 @@ def _is_allowed(address: str, allowlist: str | None) -> bool:
 
 
 def has_ended(record: Mapping[str, Any]) -> bool:
-    """Return True if the key or token of a record was revoked or has expired."""
+    """True if the key or token of a record was revoked or has expired."""
     expires_at: str | None = record["expires_at"]
     is_past = expires_at is not None and expires_at <= clock.format_time(clock.now())
     return is_past or record["revoked_at"] is not None

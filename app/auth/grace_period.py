@@ -29,5 +29,5 @@ def due_at(row: Any) -> datetime | None:
 
 
 def is_overdue(due: datetime | None) -> bool:
-    """Return True if the grace period is over."""
+    """True if the grace period is over."""
     return due is not None and due <= clock.now()

@@ -52,7 +52,7 @@ def identify_caller(credential: str | None, is_needed: Callable[[], bool] = lamb
 
 
 def has_credential() -> bool:
-    """Return True if this request has a credential, valid or not."""
+    """True if this request has a credential, valid or not."""
     return bool(g.get("has_credential"))
 
 
@@ -63,7 +63,7 @@ def current_principal() -> Principal | None:
 
 
 def is_caller_deleted() -> bool:
-    """Return True if the account or person of this request was deleted while it ran; False if the
+    """True if the account or person of this request was deleted while it ran; False if the
     database is down."""
     caller: Any = current_principal() or g.get("person")
     if caller is None:

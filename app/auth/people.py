@@ -50,7 +50,7 @@ def find_person(email: str, *, lock: bool = False, keep: bool = False) -> User |
 
 
 def is_registered(person: User) -> bool:
-    """Return True if this person has signed up, in the open transaction."""
+    """True if this person has signed up, in the open transaction."""
     if person.password_hash is not None:
         return True
     own = exists().where(SignInIdentity.user_id == person.id)

@@ -84,7 +84,7 @@ class EudrFile:
         self._last: tuple[str, str] | None = None
 
     def takes(self, producer: tuple[str, str], size: int) -> bool:
-        """Return True if it has room for a plot."""
+        """True if it has room for a plot."""
         is_large = self.bytes + len(_BETWEEN) + size > FILE_BYTES
         is_new = producer != self._last
         return not self.features or not (is_large or (is_new and self.producers == FILE_PRODUCERS))

@@ -132,7 +132,7 @@ def _too_complex(reason: str) -> Problem:
 
 
 def _validate_timed(polygons: Any, _: float) -> tuple[bool, float]:
-    """Return True if a geometry is valid, and the processor seconds that checking it took."""
+    """True if a geometry is valid, and the processor seconds that checking it took."""
     began = thread_time()
     return bool(shapely.is_valid(polygons)), thread_time() - began
 

@@ -98,7 +98,7 @@ class _Program:
 
 
 def is_valid(polygons: Any, seconds: float) -> tuple[bool | None, float]:
-    """Return True if a geometry is valid, None if checking it takes longer than ``seconds`` of
+    """True if a geometry is valid, None if checking it takes longer than ``seconds`` of
     processor time; and the seconds that it took."""
     validity, used = _run("are_valid", seconds, [polygons])
     return validity and validity[0], used

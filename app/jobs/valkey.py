@@ -114,7 +114,7 @@ class Valkey:
         return self.attempt(_write_probe) is not None
 
     def probe(self) -> bool:
-        """Return True if an outage is over. Only the probing thread calls this.
+        """True if an outage is over. Only the probing thread calls this.
 
         The client of a server that is gone is dropped: there may be a new address, and the embedded
         server may have to be started.

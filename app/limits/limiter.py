@@ -191,7 +191,7 @@ def _add_limit_headers(response: Response) -> Response:
 
 
 def _is_hidden(limit: RateLimit) -> bool:
-    """Return True if the headers are left out: an invalid credential on an unknown path is counted,
+    """True if the headers are left out: an invalid credential on an unknown path is counted,
     but gets the same response as any unknown path."""
     return (
         isinstance(limit, ClientRateLimit)

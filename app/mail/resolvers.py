@@ -41,7 +41,7 @@ def resolve_mail(kind: str, recipient: str, values: dict[str, Any]) -> Resolved:
 
 
 def is_over_mail_limit(recipient: str, kinds: tuple[str, ...], cause: str = "") -> bool:
-    """Return True if an address got ``MAILS_AN_HOUR`` mails of these kinds in the last hour, with
+    """True if an address got ``MAILS_AN_HOUR`` mails of these kinds in the last hour, with
     those that wait for another attempt.
 
     Args:

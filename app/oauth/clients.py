@@ -63,7 +63,7 @@ class Client(ClientMixin):  # type: ignore[misc]
         return self.secret_hash is None
 
     def has_secret(self, secret: str | None) -> bool:
-        """Return True if this is its secret, or a former one that still works. A public application
+        """True if this is its secret, or a former one that still works. A public application
         must not send one."""
         if self.secret_hash is None or secret is None:
             return self.secret_hash is None and secret is None

@@ -83,7 +83,7 @@ def lock_application(account_id: str, client_id: str) -> OAuthApplication | None
 def has_consent(
     account_id: str, user_id: str, application_id: str, scopes: Collection[str], redirect_uri: str
 ) -> bool:
-    """Return True if a person has granted an application all of these scopes in an account, and was
+    """True if a person has granted an application all of these scopes in an account, and was
     asked about this redirect URI: one that is added later gets no codes by an earlier consent."""
     row = _CONSENT.first(account_id=account_id, user_id=user_id, application_id=application_id)
     if row is None or not set(scopes) <= set(row.scopes):

@@ -52,7 +52,7 @@ def redirect_uri_problem(uri: str) -> str | None:
 
 
 def is_registered(uri: str, registered: Collection[str]) -> bool:
-    """Return True if a request's URI is registered. The port of a loopback address may differ."""
+    """True if a request's URI is registered. The port of a loopback address may differ."""
     if uri in registered:
         return True
     without_port = _without_port(uri)
@@ -74,7 +74,7 @@ def display_host(uri: str) -> str:
 
 
 def is_on_this_device(uri: str) -> bool:
-    """Return True if a redirect URI leads to a program on the person's device."""
+    """True if a redirect URI leads to a program on the person's device."""
     parts = urlsplit(uri)
     return parts.scheme not in ("http", "https") or _LOOPBACK.fullmatch(uri) is not None
 

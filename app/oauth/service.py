@@ -24,7 +24,7 @@ _DESCRIPTIONS: Final = {
 
 
 def has_consented(request: AuthorizationRequest, user_id: str, account_id: str) -> bool:
-    """Return True if a person has granted all these scopes before, in this account and to this
+    """True if a person has granted all these scopes before, in this account and to this
     redirect URI."""
     client_id, uri = request.client.id, request.redirect_uri
     return has_consent(account_id, user_id, client_id, request.scopes, uri)
@@ -77,7 +77,7 @@ def refusal_of_request(request: AuthorizationRequest, error: str) -> RedirectWit
 
 
 def is_known(error: RedirectWithError, user_id: str, account_ids: Iterable[str]) -> bool:
-    """Return True if a person has granted the application anything, in one of these accounts and
+    """True if a person has granted the application anything, in one of these accounts and
     to this redirect URI.
 
     Nobody else is redirected with an error: anybody can register an application, and would have

@@ -34,7 +34,7 @@ _LAST_HOUR: Final = CompiledQuery(
 
 
 def is_bulk_read(principal: Principal, collection: Collection, query: Query) -> bool:
-    """Return True if a page gets an entry: one with a limit above ``LARGE_READ``, or the first in
+    """True if a page gets an entry: one with a limit above ``LARGE_READ``, or the first in
     an hour that continues another page."""
     if (query.limit or LIMIT_DEFAULT) > LARGE_READ:
         return True
@@ -55,7 +55,7 @@ def _bulk_read_action(collection: Collection) -> str:
 
 
 def _is_known(principal: Principal, collection: Collection) -> bool:
-    """Return True if the log has an entry of the last hour about this reader and collection."""
+    """True if the log has an entry of the last hour about this reader and collection."""
     entry = _LAST_HOUR.first(
         account_id=principal.account_id,
         actor_id=current_origin(principal).actor.id,

@@ -19,7 +19,7 @@ HTML: Final = "text/html"
 
 
 def wants_html() -> bool:
-    """Return True if this request is for a page, by its parameter or the header Accept."""
+    """True if this request is for a page, by its parameter or the header Accept."""
     if "f" in request.args:
         return request.args["f"] == "html"
     return request.accept_mimetypes.best_match((JSON, GEOJSON, HTML)) == HTML

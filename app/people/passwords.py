@@ -67,7 +67,7 @@ def count_own_attempt(user_id: str) -> PasswordAttempt:
 
 
 def has_password(user_id: str) -> bool:
-    """Return True if a person has a password, and not only a sign-in elsewhere."""
+    """True if a person has a password, and not only a sign-in elsewhere."""
     person = _BY_ID.first(user_id=user_id)
     return person is not None and person.password_hash is not None
 
@@ -81,7 +81,7 @@ def count_sign_up_attempt(token: str, password_hash: str) -> PasswordAttempt:
 
 
 def check_password(attempt: PasswordAttempt, password: str) -> bool:
-    """Return True if this is the person's current password, and reset their attempts.
+    """True if this is the person's current password, and reset their attempts.
 
     The hash is renewed if its parameters are outdated. Do what depends on the password in the same
     transaction: the person's row is now locked, so the password cannot change before the commit.

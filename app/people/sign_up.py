@@ -41,7 +41,7 @@ _BY_HASH = CompiledQuery(
 
 
 def is_open() -> bool:
-    """Return True if anybody may sign up."""
+    """True if anybody may sign up."""
     return instance_state.sign_up() == instance_state.OPEN
 
 

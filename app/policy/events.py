@@ -84,5 +84,5 @@ TEST_MESSAGE: Final = "This is a test. Nothing has happened."
 
 
 def includes_event(types: Collection[str], event_type: str) -> bool:
-    """Return True if a subscription to these types, or to ``*``, includes this one."""
+    """True if a subscription to these types, or to ``*``, includes this one."""
     return event_type in types or (ALL_EVENTS in types and not EVENTS[event_type].by_name)

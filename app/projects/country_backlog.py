@@ -40,7 +40,7 @@ _SET: Final = CompiledChange(
 
 
 def is_due() -> bool:
-    """Return True if there are such projects, and the countries are installed."""
+    """True if there are such projects, and the countries are installed."""
     return has_world() and has_rows(_WAITING)
 
 

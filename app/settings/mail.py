@@ -59,7 +59,7 @@ def mail_server(value: str) -> MailServer | None:
 
 
 def is_loopback(host: str) -> bool:
-    """Return True if a host is this machine."""
+    """True if a host is this machine."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:

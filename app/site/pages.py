@@ -213,7 +213,7 @@ def _open_invitations() -> int:
 
 
 def _person_may(permission: str) -> bool:
-    """Return True if the role of the signed-in person includes a permission."""
+    """True if the role of the signed-in person includes a permission."""
     person = g.get("person")
     is_open = bool(person and person.role and not person.is_overdue)
     return is_open and permission in expand_permissions(role_permissions(person.role))

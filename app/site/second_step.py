@@ -26,7 +26,7 @@ _COOKIE: Final = "canopy_second_step"
 
 
 def has_second_step(user_id: str) -> bool:
-    """Return True if a person has a second factor, in the current transaction."""
+    """True if a person has a second factor, in the current transaction."""
     has_factor = select(User.second_factor_since.is_not(None)).where(User.id == user_id)
     return bool(db.session.scalars(has_factor).one())
 

@@ -47,7 +47,7 @@ def current_person() -> SignedIn | None:
 
 
 def may_be_signed_in() -> bool:
-    """Return True if this browser has the cookie of a session, which may have ended. Does not query
+    """True if this browser has the cookie of a session, which may have ended. Does not query
     the database."""
     return bool(session_token())
 
@@ -187,7 +187,7 @@ def _needed_role(person: SignedIn, permission: str) -> str:
 
 
 def is_from_script() -> bool:
-    """Return True if a script sent the request, which cannot use a whole page."""
+    """True if a script sent the request, which cannot use a whole page."""
     return "HX-Request" in request.headers or "X-Requested-With" in request.headers
 
 

@@ -42,7 +42,7 @@ def _static_path(name: str) -> str:
 
 
 def has_third_party() -> bool:
-    """Return True if the libraries and the data of maps are installed."""
+    """True if the libraries and the data of maps are installed."""
     return _STAMP.is_file()
 
 

@@ -25,7 +25,7 @@ class CircuitBreaker:
         return self._refused_until > 0
 
     def may_attempt(self) -> bool:
-        """Return True if the caller may attempt it now, and must then report the result.
+        """True if the caller may attempt it now, and must then report the result.
 
         Without a report, the attempt ends after ``longest``.
         """

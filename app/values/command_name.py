@@ -39,5 +39,5 @@ def _shorten_path(path: Path) -> str:
 
 
 def has_scripts() -> bool:
-    """Return True if ``bin/canopy`` and ``bin/serve`` exist; an image has neither."""
+    """True if ``bin/canopy`` and ``bin/serve`` exist; an image has neither."""
     return (_ROOT / "bin" / _INSTALLED).is_file()

@@ -28,7 +28,7 @@ def email_problem(email: str) -> str | None:
 
 
 def _is_plain(email: str) -> bool:
-    """Return True if an address has one spelling only, and no program takes it for a link.
+    """True if an address has one spelling only, and no program takes it for a link.
 
     Case folding maps several characters to one (ß to ss, the Kelvin sign to k), and domains have
     other spellings, such as full-width ones. One address could then pass for another.
@@ -43,7 +43,7 @@ def _is_domain(domain: str) -> bool:
 
 
 def same_address(first: str, second: str) -> bool:
-    """Return True if two addresses are the same mailbox, except for the case of ASCII letters.
+    """True if two addresses are the same mailbox, except for the case of ASCII letters.
 
     Case folding goes further (ß is ss, the Kelvin sign is k); it would send one person's mail to
     another.

@@ -94,7 +94,7 @@ def time_of(identifier: str) -> datetime:
 
 
 def is_id(kind: str, text: str) -> bool:
-    """Return True if ``text`` has the form of an identifier of this kind.
+    """True if ``text`` has the form of an identifier of this kind.
 
     Other text is not looked up: a path may contain characters that a database rejects.
     """

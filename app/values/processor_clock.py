@@ -55,7 +55,7 @@ class ProcessorClock:
                 passed()
 
     def may_go_on(self, waited: float = 0.0) -> bool:
-        """Return True if the request may go on. Else ``raise_refusal`` raises the reason."""
+        """True if the request may go on. Else ``raise_refusal`` raises the reason."""
         try:
             self.check(waited)
         except Exception as error:

@@ -75,7 +75,7 @@ def test_the_tables_of_the_policy_are_on_it(page: str) -> None:
     for name in (*EVENTS, *PERMISSIONS, *SCOPES, *plans.PLANS):
         assert name in text
     assert "after 1 minute, 5 minutes, 30 minutes, 2 hours and 1 day" in text
-    assert f"up to {deliveries.ATTEMPTS} attempts in all" in text
+    assert f"up to {deliveries.ATTEMPTS} attempts in total" in text
     assert "within 5 seconds" in text
 
 

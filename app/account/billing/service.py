@@ -70,7 +70,7 @@ def apply_message(message: BillingMessage) -> str:
 
 
 def has_subscription(account_id: str) -> bool:
-    """Return True if a billing system has reported a subscription of an account."""
+    """True if a billing system has reported a subscription of an account."""
     return _SUBSCRIPTION.first(account_id=account_id) is not None
 
 

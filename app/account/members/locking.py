@@ -99,7 +99,7 @@ def find_membership(account_id: str, user_id: str) -> Membership | None:
 
 
 def is_last_owner(account_id: str, user_id: str) -> bool:
-    """Return True if the account has no other owner. It must be locked."""
+    """True if the account has no other owner. It must be locked."""
     other_owners = rows_of(account_id, Membership).where(
         Membership.role == OWNER,
         Membership.joined_at.is_not(None),

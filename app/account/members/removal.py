@@ -66,7 +66,7 @@ def solely_owned_accounts(user_id: str) -> list[Any]:
 
 
 def is_only_owner(account_id: str, user_id: str) -> bool:
-    """Return True if the account has no owner but this person."""
+    """True if the account has no owner but this person."""
     return _OTHER_OWNERS.first(account_id=account_id, user_id=user_id) is None
 
 

@@ -29,7 +29,7 @@ class ActingMember(NamedTuple):
 
 
 def is_lower(role: str, before: str) -> bool:
-    """Return True if ``role`` ranks below ``before``."""
+    """True if ``role`` ranks below ``before``."""
     return _RANKS.index(role) < _RANKS.index(before)
 
 

@@ -114,7 +114,7 @@ def finish_operation(
 
 
 def is_form(takes: type[ma.Schema] | None) -> bool:
-    """Return True if a body is a form with several parts, one of them a file."""
+    """True if a body is a form with several parts, one of them a file."""
     return bool(getattr(takes, "is_form", False))
 
 

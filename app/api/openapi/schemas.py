@@ -88,7 +88,7 @@ def content_type_of(schema: type[ma.Schema] | None) -> str | None:
 
 
 def is_tagged(schema: type[ma.Schema] | None) -> bool:
-    """Return True if a response has an entity tag: it has ``data``, or is not plain JSON."""
+    """True if a response has an entity tag: it has ``data``, or is not plain JSON."""
     if schema is None:
         return False
     return "data" in schema._declared_fields or content_type_of(schema) is not None

@@ -52,7 +52,7 @@ class Checkpoint(NamedTuple):
         return checkpoint
 
     def is_valid(self) -> bool:
-        """Return True if each field has its type: SQLite stores values of any type."""
+        """True if each field has its type: SQLite stores values of any type."""
         return all(_is_valid(name, value) for name, value in self._asdict().items())
 
     def hashes(self) -> list[str]:
@@ -90,7 +90,7 @@ def sign_checkpoint(key: Ed25519PrivateKey, checkpoint: Checkpoint) -> Checkpoin
 
 
 def is_signed(key: Ed25519PublicKey, checkpoint: Checkpoint) -> bool:
-    """Return True if the signature is by this key."""
+    """True if the signature is by this key."""
     try:
         key.verify(base64.b64decode(checkpoint.signature, validate=True), signed_text(checkpoint))
     except (InvalidSignature, ValueError):

@@ -125,7 +125,7 @@ def _survey_metadata(source: FeatureSource) -> tuple[dict[str, _KeyValues], int]
 
 
 def _is_plain(name: str) -> bool:
-    """Return True if a name is short, printable and on one line, as a column's is."""
+    """True if a name is short, printable and on one line, as a column's is."""
     return len(name) <= COLUMN_KEY_LENGTH and name.isprintable() and name == name.strip()
 
 

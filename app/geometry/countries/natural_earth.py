@@ -50,7 +50,7 @@ class World(NamedTuple):
 
 
 def has_world() -> bool:
-    """Return True if the countries are installed, without reading them."""
+    """True if the countries are installed, without reading them."""
     return FILE.is_file()
 
 

@@ -85,7 +85,7 @@ def end_former_secret(account_id: str, client_id: str) -> bool | None:
 
 
 def still_works(until: datetime | str | None) -> bool:
-    """Return True if a former secret that works until then has not ended."""
+    """True if a former secret that works until then has not ended."""
     text = clock.format_optional_time(until)
     return text is not None and clock.format_time(clock.now()) < text
 

@@ -215,7 +215,7 @@ def _not_found() -> NotFound:
 
 
 def _adds_access(record: dict[str, Any], values: dict[str, Any]) -> bool:
-    """Return True if a redirect URI or a scope is added."""
+    """True if a redirect URI or a scope is added."""
     return any(set(values[name]) - set(record[name]) for name in ("redirect_uris", "scopes"))
 
 

@@ -88,7 +88,7 @@ def action_groups(prefixes: Mapping[str, tuple[str, ...]] = OF_ACCOUNT) -> list[
 
 
 def is_action(action: str, prefixes: Mapping[str, tuple[str, ...]]) -> bool:
-    """Return True if an action exists and has one of these prefixes."""
+    """True if an action exists and has one of these prefixes."""
     return action in ACTIONS and _group_name(action, prefixes) is not None
 
 
@@ -112,7 +112,7 @@ def _with_article(match: re.Match[str]) -> str:
 
 
 def _is_about_themselves(entry: Mapping[str, Any]) -> bool:
-    """Return True if a person did it to themselves. People who are not registered have no id."""
+    """True if a person did it to themselves. People who are not registered have no id."""
     actor, target = entry["actor"], entry["target"]
     is_person = actor["type"] == "person" and target["type"] in ("person", "member")
     return is_person and (actor["id"], actor["label"]) == (target["id"], target["label"])

@@ -58,7 +58,7 @@ def ask_again(*, password: bool = False) -> Response | None:
 
 
 def asks_for_factor(person: SignedIn) -> bool:
-    """Return True if ``ask_again`` would ask a person for their second factor now."""
+    """True if ``ask_again`` would ask a person for their second factor now."""
     return person.has_second_factor and not _is_confirmed(person)
 
 

@@ -197,7 +197,7 @@ def begin_again(_: NoResultFound) -> Response:
 
 
 def _is_password_of(owner: Any, draft: Draft) -> bool:
-    """Return True if the form has the password of a person. Otherwise, add the reason to it."""
+    """True if the form has the password of a person. Otherwise, add the reason to it."""
     with draft.refusals(), transaction():
         attempt = count_sign_in_attempt(owner.email, known_browser())
     if draft.has_problem:

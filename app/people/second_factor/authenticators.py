@@ -106,7 +106,7 @@ def authenticator_since(user_id: str) -> Any:
 
 
 def has_authenticator(user_id: str) -> bool:
-    """Return True if a person has an app, in the open transaction."""
+    """True if a person has an app, in the open transaction."""
     return db.session.get(Authenticator, user_id) is not None
 
 

@@ -61,7 +61,7 @@ def count_own_check(user_id: str, factor: Factor) -> tuple[str, ...]:
 
 
 def check_factor(purpose: Purpose, factor: Factor, keys: tuple[str, ...], address: str) -> bool:
-    """Return True if this is the person's second factor, which is used up in the open transaction.
+    """True if this is the person's second factor, which is used up in the open transaction.
     Then the attempts under the first key are reset.
 
     Args:

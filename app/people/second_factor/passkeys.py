@@ -92,7 +92,7 @@ def add_passkey(purpose: Purpose, name: str, text: str) -> None:
 
 
 def use_passkey(purpose: Purpose, text: str) -> bool:
-    """Return True if a passkey of the person has signed a challenge for this purpose. The challenge
+    """True if a passkey of the person has signed a challenge for this purpose. The challenge
     is used up in the open transaction.
 
     Args:
@@ -128,7 +128,7 @@ def remove_passkey(user_id: str, passkey_id: str) -> str | None:
 
 
 def has_passkey(user_id: str) -> bool:
-    """Return True if a person has a passkey, in the open transaction."""
+    """True if a person has a passkey, in the open transaction."""
     own = select(Passkey.id).where(Passkey.user_id == user_id).limit(1)
     return db.session.scalars(own).first() is not None
 

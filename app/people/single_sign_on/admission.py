@@ -54,7 +54,7 @@ def registered_person(email: str) -> str | None:
 
 
 def would_bypass_second_factor(owner: Any) -> bool:
-    """Return True if linking an identity to this person would get somebody past their second
+    """True if linking an identity to this person would get somebody past their second
     factor. They can link it themselves once they are signed in.
 
     Args:

@@ -44,7 +44,7 @@ def secrets_of(token: str) -> RequestSecrets:
 
 
 def is_return(token: str, state: str) -> bool:
-    """Return True if ``state`` belongs to the browser with this token."""
+    """True if ``state`` belongs to the browser with this token."""
     own = _derive_secret(token, "state") if tokens.is_well_formed(token, tokens.SIGN_IN) else ""
     return bool(own) and is_same(state, own)
 

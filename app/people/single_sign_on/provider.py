@@ -212,7 +212,7 @@ class OpenIDProvider:
         return content
 
     def _is_endpoint(self, address: Any) -> bool:
-        """Return True if an address is as safe as the issuer: https, or its host and scheme."""
+        """True if an address is as safe as the issuer: https, or its host and scheme."""
         if not isinstance(address, str):
             return False
         try:

@@ -141,7 +141,7 @@ def delete(principal: Principal, project_id: str, asset_id: str) -> Response:
 
 
 def _is_outside(asset: dict[str, Any], project: dict[str, Any]) -> bool:
-    """Return True if the location of an asset is outside the boundary of its project."""
+    """True if the location of an asset is outside the boundary of its project."""
     place = asset_place(asset)
     if place is None or project["geometry"] is None:
         return False
