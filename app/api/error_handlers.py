@@ -8,7 +8,6 @@ from dataclasses import asdict
 from typing import Any, Final
 
 from flask import Flask, Response, current_app, request
-from gunicorn.http.errors import NoMoreData, ParseException  # type: ignore[import-untyped]
 from sqlalchemy.exc import SQLAlchemyError
 from werkzeug.exceptions import HTTPException
 
@@ -60,8 +59,6 @@ def init_app(app: Flask, *formats: ErrorFormat) -> None:
     app.extensions[_FORMATS] = formats
     app.register_error_handler(ApiError, render_error)
     app.register_error_handler(HTTPException, _render_http)
-    for kind in (NoMoreData, ParseException):  # raised by the web server where a body is read
-        app.register_error_handler(kind, _render_broken_body)
     app.register_error_handler(SQLAlchemyError, _render_database)
     app.register_error_handler(Exception, _render_unknown)
 
@@ -113,10 +110,6 @@ def _render_http(error: HTTPException) -> Response:
         error_class = errors.BadRequest
     headers = {name: value for name, value in error.get_headers() if name == "Allow"}
     return render_error(error_class(headers=headers))
-
-
-def _render_broken_body(_: Exception) -> Response:
-    return render_error(errors.BadRequest("The chunked body is malformed or incomplete."))
 
 
 def _render_database(error: SQLAlchemyError) -> Response:

@@ -7,6 +7,7 @@ import io
 from typing import Any, Final
 
 from flask import Flask, current_app, g, request
+from gunicorn.http.errors import ParseException  # type: ignore[import-untyped]
 from werkzeug.exceptions import NotFound as RouteNotFound
 
 from app.api.openapi.operations import contract_of
@@ -101,6 +102,8 @@ def _bound_body(environ: dict[str, Any]) -> None:
             raise BadRequest(
                 "The connection ended before the whole body arrived. Send the request again."
             ) from None
+        except ParseException:  # raised by gunicorn
+            raise BadRequest("The chunked body is malformed or incomplete.") from None
         environ["wsgi.input"] = io.BytesIO(body)
         environ["CONTENT_LENGTH"] = str(len(body))
         environ.pop("HTTP_TRANSFER_ENCODING")

@@ -129,6 +129,17 @@ def test_a_statement_of_a_change_is_ended(app: Flask) -> None:
         db.session.rollback()
 
 
+def test_a_change_that_takes_too_long_is_refused(
+    app: Flask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(expensive, "REQUEST_SECONDS", 0.02)
+    with app.test_request_context(method="POST"):
+        expensive._begin_expensive_request()
+        with pytest.raises(ServiceUnavailable, match="Send less per request"):
+            db.session.execute(ENDLESS)
+        db.session.rollback()
+
+
 def test_whoever_holds_up_changes_waits_for_no_turn(
     app: Flask, monkeypatch: pytest.MonkeyPatch
 ) -> None:

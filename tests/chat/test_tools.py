@@ -141,6 +141,9 @@ def test_summarize_assets(
     monkeypatch.setattr("app.assets.summaries.MOST_KINDS", 1)
     found = read(caller, model, "summarize_assets")
     assert found == {"assets": 3, "kinds": [gates], "others": 1}
+    monkeypatch.setattr(policy, "RESULT_BYTES", 60)
+    found = read(caller, model, "summarize_assets")
+    assert found == {"error": "The record is too large to be shown here."}
 
 
 def test_list_assets(caller: Client, model: ModelServer) -> None:

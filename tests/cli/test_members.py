@@ -39,6 +39,12 @@ def test_add_invites_and_shows_the_link(run: Run, client: Client) -> None:
     assert client.app.test_client().get(path).status_code == 200
 
 
+def test_an_address_that_is_none_is_refused(run: Run, client: Client) -> None:
+    result = run("member", "add", "jo", "--account", client.account_id, "--role", "viewer")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "email: Must be an email address such as jo@example.org." in result.stderr
+
+
 def test_list_has_invited_people_too(run: Run, client: Client) -> None:
     make_member(client, "viewer")
     run("member", "add", new_email(), "--account", client.account_id, "--role", "viewer")

@@ -20,6 +20,7 @@ from tests.make import (
     text_of,
 )
 from tests.make.browser import Browser
+from tests.people.second_factor.support import person_with_app
 
 OTHER = "seven wet beech leaves"
 
@@ -84,6 +85,17 @@ def test_somebody_is_signed_out_everywhere(app: Flask, run: Run) -> None:
     assert browser.get("/accounts", follow=False).status == 303  # to the sign-in
     assert json.loads(run("user", "show", email, "--json").stdout)["sessions"] == []
     sign_in(app, email)
+
+
+def test_a_lost_second_factor_is_reset(app: Flask, run: Run) -> None:
+    email = new_email()
+    sign_up(app, email)
+    assert "no second factor" in run("user", "reset-second-factor", email).stderr
+    person_with_app(app, email)
+    done = json.loads(run("user", "reset-second-factor", email, "--json").stdout)
+    assert (done["email"], done["reset"]) == (email, True)
+    sign_in(app, email)
+    assert "reset your second factor" in text_of(mails_to(app, email)[-1])
 
 
 def test_show_has_linked_sign_ins(app: Flask, run: Run) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from itertools import product
 from typing import Any
 
+import numpy as np
 import pytest
 
 from app.eudr import report
@@ -14,6 +15,8 @@ from app.geometry import timed
 from app.lists import scanning
 from app.policy.eudr import OVERLAP_SECONDS
 from tests.eudr.plots import Plots, differences, fill, make_plots
+from tests.geometry.drawing import polygon
+from tests.geometry.expensive_shapes import comb
 from tests.make import Client, make_project, square
 
 
@@ -55,6 +58,14 @@ def test_every_planted_fault_of_many_plots_is_found_whatever_is_asked_for(client
         _check(client, made, variant, holes, points)
 
 
+def test_large_boundaries_are_checked_at_six_decimals(client: Client) -> None:
+    for name, scale in (("good", 1e-1), ("fine", 1e-3)):
+        rings = np.array(comb(1_200)["coordinates"]) * scale
+        make_project(client, name=name, geometry=polygon(*rings.tolist()))
+    broken = [name for _, name, code in _found(_report(client)) if code == "breaks_at_six_decimals"]
+    assert broken == ["fine"]
+
+
 @pytest.mark.provokes(503)
 def test_a_report_ends_when_its_client_has_gone(client: Client) -> None:
     for number in range(3):
@@ -75,6 +86,7 @@ def test_a_report_ends_when_its_client_has_gone(client: Client) -> None:
 
 def test_some_of_each_code_are_listed(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(report, "LISTED", 2)
+    monkeypatch.setattr(report, "_CACHED_POSITIONS", 0)
     for _ in range(4):
         make_project(client, geometry=square())
     found = _report(client)

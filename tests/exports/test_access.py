@@ -57,6 +57,14 @@ def _ends_early(response: Any, caplog: pytest.LogCaptureFixture) -> None:
     assert vars(line)["fields"] == {"request_id": response.headers["X-Request-Id"]}
 
 
+def _leave_account(client: Client, user_id: str) -> None:
+    """Let somebody look at no account in their browser."""
+    with client.app.app_context():
+        for session in list_sessions(user_id):
+            switch_account(session.id, None)
+        db.session.commit()
+
+
 def begun_on_page(browser: Browser, page: str = "/settings", path: str = "/settings/export") -> Any:
     fields = browser.get(page).form(path).fields
     response = browser.client.post(path, data=fields | {"format": "csv"}, buffered=False)
@@ -144,11 +152,18 @@ def test_an_application_whose_access_is_ended(
 def test_a_person_who_works_in_another_account_meanwhile(client: Client, stranger: Client) -> None:
     browser = signed_in_browser(client, client.owner_id)
     response = begun_on_page(browser)
-    with client.app.app_context():
-        for session in list_sessions(client.owner_id):
-            switch_account(session.id, None)
-        db.session.commit()
+    _leave_account(client, client.owner_id)
     assert Archive(response.data).names
+
+
+def test_a_person_who_is_removed_while_they_work_in_another_account(
+    client: Client, caplog: pytest.LogCaptureFixture
+) -> None:
+    member = make_member(client, "admin")
+    response = begun_on_page(signed_in_browser(client, member.id))
+    _leave_account(client, member.id)
+    client.delete(f"{MEMBERS}/{member.id}")
+    _ends_early(response, caplog)
 
 
 def test_a_person_who_is_no_longer_an_operator(

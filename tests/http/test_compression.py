@@ -191,6 +191,8 @@ def test_files_and_their_tags(bare: Flask, coding: str) -> None:
         assert (part.status_code, part.headers["Vary"]) == (206, "Accept-Encoding")
         assert part.get_data() == plain.get_data()[:10]
         assert "Content-Encoding" not in part.headers
+    beyond = client.get(address, headers=accept | {"Range": "bytes=999999-"})
+    assert (beyond.status_code, beyond.json["error"]["code"]) == (400, "VALIDATION_ERROR")
     ranged = accept | {"Range": "bytes=0-9", "If-Range": tag}
     with client.get(address, headers=ranged) as whole:  # a part of another representation is none
         assert whole.status_code == 200

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from app.policy.files import COLUMNS, NAMES_LENGTH
-from tests.imports.making import ready
+from tests.imports.making import ready, upload
 from tests.make import Client, square
 from tests.make.features import feature
 
@@ -23,6 +23,12 @@ def refusal(client: Client, record: dict[str, Any], mapping: Any) -> dict[str, s
     (detail,) = response.json["error"]["details"]
     found: dict[str, str] = detail
     return found
+
+
+def test_a_field_is_sent_once(client: Client) -> None:
+    response = upload(client, b"{}", kind=["projects", "assets"])
+    (detail,) = response.json["error"]["details"]
+    assert (detail["field"], detail["message"]) == ("kind", "Send this field only once.")
 
 
 def test_a_mapping_names_columns(client: Client, record: dict[str, Any]) -> None:

@@ -6,6 +6,7 @@ from datetime import timedelta
 
 import pytest
 
+from app.policy.oauth_errors import Description
 from app.security import tokens
 from tests.make import Application, Client, bearer, make_application
 from tests.make.oauth import ask_token, exchange, refresh
@@ -50,6 +51,13 @@ def test_a_wrong_hint_is_ignored(client: Client, application: Application) -> No
         response = tokens_of(client, application)
         _revoke(client, application, response["access_token"], token_type_hint=hint)
         assert api_status(client, response) == 401, hint
+
+
+def test_a_request_without_a_token_is_refused(client: Client, application: Application) -> None:
+    for path in ("/oauth/revoke", "/oauth/introspect"):
+        response = ask_token(client.app, application, path)
+        assert_error(response, "invalid_request")
+        assert response.json["error_description"] == Description.SUBJECT_MISSING
 
 
 def test_revoking_an_unknown_token_succeeds(client: Client, application: Application) -> None:

@@ -163,3 +163,10 @@ def test_a_schema_is_made_in_steps_between_which_it_can_be_ended(
     make_asset(client, project, metadata={"more": 1})
     monkeypatch.setattr(expensive, "REQUEST_SECONDS", 0.0)
     assert client.get(path).status_code == 400
+
+
+def test_few_schemas_are_kept(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(columns, "_CACHE_SIZE", 1)
+    for kind in ("projects", "assets"):
+        get(client, f"/ogc/collections/{kind}/schema")
+        assert [collection for _, collection, _ in columns._cache] == [kind]

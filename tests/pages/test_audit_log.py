@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from app.audit.origin import Actor
+from app.audit.origin import Actor, Via
 from app.audit.targets import Target
 from app.pages.audit_log.sentences import OF_ACCOUNT, OF_INSTANCE, action_groups
 from app.policy.audit import ACTIONS, INSTANCE
@@ -106,6 +106,8 @@ def test_targets_that_exist_are_linked(client: Client, owner: Browser) -> None:
         page = owner.get(f"{PATH}?target_id={target_id}")
         assert f"/{kind}s/{target_id}" in page.links
         assert made in page.text
+    make_entry(client, "project.restored", via=Via(import_id=import_id))
+    assert f"/imports/{import_id}" in owner.get(f"{PATH}?action=project.restored").links
     client.delete(f"/v1/webhooks/{webhook['id']}")
     assert f"/webhooks/{webhook['id']}" not in owner.get(PATH).links
 

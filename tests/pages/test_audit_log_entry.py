@@ -56,6 +56,7 @@ def test_values_are_told_in_words(client: Client, owner: Browser) -> None:
         ("key_1", ["projects:read"], [], "none anymore: it is revoked"),
         ("new", None, 1200, "1,200"),
         ("of_a_later_version", {"x": [1]}, {}, "empty"),
+        ("project_ids", None, [f"proj_{n}" for n in range(60)], "proj_49 and 10 more"),
     ):  # fmt: skip
         entry_id = make_entry(client, changes={name: {"from": former, "to": value}})
         page = owner.get(f"{PATH}?actor_id={ANA.id}")

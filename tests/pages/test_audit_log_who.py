@@ -55,6 +55,7 @@ def test_whoever_did_something_can_be_chosen(client: Client, owner: Browser) -> 
     assert _shown(page) == [made]
     assert _is_chosen(page, ROBIN)
     assert page.form(f"{PATH}/export").fields["actor_id"] == ROBIN.id
+    assert _is_chosen(owner.get(f"{PATH}?actor_id={QUOTED.id}"), QUOTED)  # who has no entries
 
 
 def test_each_is_offered_once_by_the_newest_name(client: Client) -> None:

@@ -5,11 +5,15 @@ from __future__ import annotations
 import json
 from html import unescape
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
+from app.eudr import report
+from app.http.errors import Forbidden
 from app.pages.eudr import filling, views
 from app.pages.eudr.overview import GROUP_PLOTS
+from app.pages.eudr.words import size_text
 from app.policy.request_limits import METADATA_BYTES
 from tests.eudr.plots import fill, make_plots
 from tests.eudr.validator import faults_of
@@ -208,6 +212,35 @@ def test_a_plot_without_room_is_named_and_the_others_are_set(
     assert "“Full” was not changed. Its metadata has no room for ProducerName" in page.text
     assert NAME not in metadata(client, full)
     assert metadata(client, other)[NAME] == "Ama Mensah"
+
+
+def test_what_stops_the_filling_is_told(
+    client: Client, browser: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = plot(client)["id"]
+    full = Forbidden("The account is full.")
+    monkeypatch.setattr(filling, "update_project", Mock(side_effect=full))
+    page = send(browser, "producer_missing", which="all", value="Ama Mensah")
+    words = "“Plot 0” and the plots after it were not changed. The account is full."
+    assert words in page.text
+    assert metadata(client, made) == {}
+
+
+def test_too_many_plots_are_to_be_filtered(
+    client: Client, browser: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for n in range(2):
+        plot(client, n)
+    monkeypatch.setattr(report, "REPORT_PLOTS", 1)
+    page, response = browser.get("/eudr"), client.get("/v1/eudr")
+    message = "There are more than 1 plots. Filter them, and look at one part after the other."
+    assert message in page.text
+    assert (response.status_code, response.json["error"]["message"]) == (400, message)
+
+
+def test_sizes_are_told_as_the_information_system_counts_them() -> None:
+    sizes = [size_text(size) for size in (1, 999_499, 3_240_000)]
+    assert sizes == ["1 kB", "999 kB", "3.2 MB"]
 
 
 def test_what_somebody_changes_meanwhile_is_kept(

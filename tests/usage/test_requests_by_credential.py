@@ -131,7 +131,7 @@ def test_they_are_kept_for_90_days(client: Client) -> None:
 def test_of_those_that_have_ended_the_most_active_are_told_apart(client: Client) -> None:
     client.get("/v1/account")
     today, ended = request_counts.today_utc(), [make_key(client, name=f"Key {n}") for n in range(3)]
-    ids = [each.credential_id for each in ended] + ["app_x"]
+    ids = [each.credential_id for each in ended] + ["app_x", make_application(client).id]
     account_id = client.account_id
     with client.app.app_context():
         revoked = update(Credential).where(Credential.id.in_(ids))
@@ -140,10 +140,10 @@ def test_of_those_that_have_ended_the_most_active_are_told_apart(client: Client)
             row = {"account_id": account_id, "day": today, "requests": number}
             db.session.add(CredentialRequest(credential_id=id_, **row))
         db.session.commit()
-        valkey().client.hincrby(request_counts.day_key(today), account_id, 10)
-        found = read_requests(account_id, [today], most_ended=2)
+        valkey().client.hincrby(request_counts.day_key(today), account_id, 15)
+        found = read_requests(account_id, [today], most_ended=3)
         every = read_requests(account_id, [today], most_ended=sys.maxsize)
     shown = [(each.caller.name, each.caller.has_ended, each.total) for each in found.callers]
-    assert shown[:2] == [("app_x", True, 4), ("Key 2", True, 3)]
-    assert [each[1:] for each in shown[2:]] == [(False, 1)]
-    assert (found.total, found.unknown, every.unknown) == (11, 3, 0)
+    assert shown[:3] == [("Map of Woods", True, 5), ("app_x", True, 4), ("Key 2", True, 3)]
+    assert [each[1:] for each in shown[3:]] == [(False, 1)]
+    assert (found.total, found.unknown, every.unknown) == (16, 3, 0)

@@ -11,7 +11,7 @@ from sqlalchemy import bindparam, func, select, update
 
 from app.account.members.locking import Member, begin_change, find_membership, lock_member
 from app.account.members.record import name_from_email
-from app.account.members.rules import INVITED_ROLES, check_manages
+from app.account.members.rules import check_manages
 from app.auth.people import IS_REGISTERED, EmailTaken, find_person, is_registered
 from app.auth.principal import Principal
 from app.auth.tenant import columns_of
@@ -97,12 +97,13 @@ def send_invitation(principal: Principal, *, email: str, role: str) -> Invitatio
     """Invite a person, or send an invitation again with a new link and the role given now.
 
     Raises:
-        ValidationFailed: the address or the role is not valid.
+        ValidationFailed: the address is not valid.
         Forbidden: the caller may not invite, the account has sent too many invitations, the plan
             has no seat left, or sign-up is closed and the person would be new here.
         Conflict: the person already belongs to the account.
     """
-    _validate_invitation(email, role)
+    if problem := email_problem(email):
+        raise ValidationFailed(details=[Detail("email", problem)])
     account, actor = begin_change(principal)
     check_manages(actor)
     person = _find_person(email)
@@ -166,16 +167,6 @@ def finish_joining(row: Any, now: datetime) -> AcceptedInvitation:
     emit_event("member.joined", member.record, EventActor(account.id, account.name))
     member.audit("member.joined", None)
     return AcceptedInvitation(account.id, row.user_id)
-
-
-def _validate_invitation(email: str, role: str) -> None:
-    details = []
-    if problem := email_problem(email):
-        details.append(Detail("email", problem))
-    if role not in INVITED_ROLES:
-        details.append(Detail("role", f"Must be one of {', '.join(INVITED_ROLES)}."))
-    if details:
-        raise ValidationFailed(details=details)
 
 
 def _find_person(email: str) -> User | None:

@@ -43,6 +43,12 @@ def test_accounts_that_they_only_belong_to_do_not_count(app: Flask, email: str) 
         assert create(browser) == 303
 
 
+def test_nobody_creates_accounts_where_none_are_allowed(app: Flask, email: str) -> None:
+    with second_app(app, accounts_per_person=0) as made:
+        page = sign_up(made, email).get("/accounts")
+        assert "Only whoever runs this instance can create accounts here." in page.text
+
+
 @pytest.mark.slow
 def test_concurrent_requests_do_not_create_one_too_many(
     app: Flask, email: str, monkeypatch: pytest.MonkeyPatch

@@ -10,13 +10,23 @@ from flask import Flask
 
 from app.policy.forms import FIELD_LENGTH
 from app.policy.second_factor import SECOND_STEP_LIFE, WRONG_CODES, WRONG_CODES_WINDOW
-from tests.make import Browser, link_in, mails_to, sign_in, signed_in, together
+from tests.make import (
+    Browser,
+    Client,
+    link_in,
+    mails_to,
+    make_member,
+    sign_in,
+    signed_in,
+    together,
+)
 from tests.make.browser import PASSWORD
 from tests.people.second_factor.support import (
     OWN,
     STEP,
     Factor,
     Later,
+    app_of,
     begin,
     give,
     give_password,
@@ -47,6 +57,19 @@ def test_password_and_code_lead_to_the_requested_page(app: Flask, email: str, la
     assert give(browser, value=factor.code()).path == "/profile?tab=1"
     assert is_signed_in(browser)
     assert browser.client.get_cookie("canopy_second_step") is None
+
+
+def test_whoever_has_lost_the_account_meanwhile_is_led_to_another(
+    client: Client, stranger: Client, later: Later
+) -> None:
+    member = make_member(client, "viewer")
+    make_member(stranger, "viewer", email=member.email)
+    factor = app_of(client.app, member.id)
+    later.move()
+    waiting = begin(client.app, member.email)
+    assert client.delete(f"/v1/account/members/{member.id}").status_code == 204
+    give(waiting, value=factor.code())
+    assert waiting.get("/projects").path == "/projects"
 
 
 def test_a_clock_may_be_half_a_minute_wrong(app: Flask, email: str, later: Later) -> None:

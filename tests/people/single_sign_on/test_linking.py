@@ -119,6 +119,19 @@ def test_others_at_the_same_address_keep_nobody_from_the_link(
     assert len(sent) == MAILS_AN_HOUR  # whoever asks for them
 
 
+def test_what_two_ask_to_link_goes_to_the_first(sso: Flask, woods: FakeProvider) -> None:
+    person, email = claims(), claims()["email"]
+    make_person(sso, person["email"])
+    other, browser = sign_up(sso, email), Browser(sso)
+    other.get(woods.sign_in(leave(other, "/profile/sign-ins/link"), person))
+    arrive(browser, woods, person)
+    browser.submit(password=PASSWORD)
+    page = other.submit(password=PASSWORD)
+    assert (page.status, page.title) == (409, "This sign-in belongs to somebody else here")
+    assert identities(sso, email) == []
+    assert identities(sso, person["email"]) == [person["sub"]]
+
+
 @pytest.mark.both
 def test_the_mailed_link_works_in_the_browser_that_asked(sso: Flask, woods: FakeProvider) -> None:
     """Who makes somebody else follow it, links nothing to them."""

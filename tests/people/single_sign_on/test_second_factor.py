@@ -51,6 +51,25 @@ def test_the_password_alone_links_nothing(sso: Flask, woods: FakeProvider) -> No
     assert actions(sso, person["email"]).count("person.sign_in_refused") == 1
 
 
+def test_one_that_they_turn_on_meanwhile_refuses_each_way_to_link(
+    sso: Flask, woods: FakeProvider
+) -> None:
+    person = claims()
+    own, browser = sign_up(sso, person["email"]), Browser(sso)
+    page = arrive(browser, woods, person)
+    token = page.form(LINK).fields["csrf_token"]
+    browser.send("/login/single-sign-on/mail", csrf_token=token)
+    link = link_in(mails_to(sso, person["email"])[-1])
+    turn_on(own)
+    for page in (
+        browser.send(LINK, csrf_token=token, password=PASSWORD),
+        browser.send("/login/single-sign-on/mail", csrf_token=token),
+        browser.send(link, csrf_token=token),
+    ):
+        assert (page.status, "has a second factor here" in page.text) == (403, True)
+    assert (identities(sso, person["email"]), signed_in_as(browser)) == ([], "")
+
+
 def test_they_are_asked_for_it_before_they_link(
     sso: Flask, woods: FakeProvider, later: Later
 ) -> None:

@@ -74,6 +74,17 @@ def test_the_largest_that_are_in_the_box(account_id: str, monkeypatch: pytest.Mo
             assert found.matched == len(ids)
 
 
+def test_all_that_a_search_finds_are_counted(
+    account_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(largest, "MAP_FEATURES", 7)
+    query = ListQuery(per_page=1_000, search="chestnut")
+    records, total = list_projects(account_id, query, boundaries=False)
+    found = find_largest(account_id, MapFilter(search="chestnut"))
+    assert [row.id for row in found.rows] == expected(records, MapFilter())[:7]
+    assert found.matched == total > 7
+
+
 def plans(account_id: str, wanted: MapFilter) -> list[str]:
     found: list[str] = query_plans.of(lambda: find_largest(account_id, wanted), "values")
     return found
