@@ -60,6 +60,11 @@ def point(*coordinates: float) -> dict[str, Any]:
             "ETRS89 / UTM zone 32N",
             id="a system without a code",
         ),
+        pytest.param(
+            wkt(25832, "WKT1_GDAL").replace('"EPSG","25832"', '"Forests","1"'),
+            "EPSG:25832",
+            id="a code of an authority that is not known",
+        ),
     ],
 )
 def test_systems_and_their_names(text: str, name: str) -> None:

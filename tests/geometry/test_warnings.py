@@ -135,6 +135,8 @@ def test_a_part_in_another_country() -> None:
     assert places(found) == [(2, 0, None)]
     assert "FR" in found[0].message
     assert "DE" in found[0].message
+    ring = [[2, 47], [3, 47], [3, 47.0001], [2.0001, 47.0001], [2.0001, 48], [2, 48], [2, 47]]
+    assert places(of_parts(square(10, 50), {"coordinates": [ring]})) == [(1, 0, None)]
 
 
 @needs_countries

@@ -267,6 +267,9 @@ def test_degrees_are_no_meters_whatever_the_file_says(client: Client, tmp_path: 
     assert answered(client, record, **as_it_says["put"])["crs"] == "EPSG:32635"
     record = answered(client, record, **degrees["put"])
     assert (record["crs"], record["bbox"]) == ("EPSG:4326", [25, 45, 25.01, 45.01])
+    own = CRS("EPSG:32635").to_wkt("WKT1_ESRI").replace('Meridian",27', 'Meridian",27.5').encode()
+    record = sent(client, shapefile(tmp_path, own, box(25, 45, 0.01)))
+    assert (record["status"], "crs" in codes(record)) == ("ready", False)  # no code to ask about
 
 
 def test_a_geopackage_of_an_undefined_system(client: Client, tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from app.imports import overlaps
+from app.imports.record import country_words
 from tests.imports.making import act, counts, features_of, read, ready
 from tests.make import Client, make_project, square
 from tests.make.features import feature
@@ -171,6 +172,9 @@ def test_the_record_says_in_which_countries_the_features_lie(client: Client) -> 
     ]
     assert read(client, record["id"])["countries"] == record["countries"]
     assert json.dumps(record)
+    assert country_words(record) == "In Romania (2) and Saudi Arabia (1)"
+    many = {"countries": record["countries"] * 3}
+    assert str(country_words(many)).endswith(" and 2 other countries")
 
 
 def test_warnings_of_boundaries_are_summed(client: Client) -> None:

@@ -23,6 +23,7 @@ from app.policy.imports import BATCH_FEATURES, SAME_BOX
 from tests.formats.readers.gdal import write
 from tests.imports.making import (
     act,
+    answered,
     counts,
     features_of,
     projects,
@@ -255,6 +256,10 @@ def test_another_layer_is_read_with_the_same_columns(client: Client) -> None:
         "ready", mapping | {"metadata": ["name"]}, "external_id",
     )  # fmt: skip
     assert [each["name"] for each in features_of(client, record)] == ["C-rte"]
+    none = mapping | {"metadata": []}
+    answered(client, record, mapping=none)
+    changed = client.put(f"/v1/imports/{record['id']}", json={"layer": "tracks"})
+    assert changed.json["data"]["mapping"] == none
 
 
 def test_columns_that_another_layer_does_not_have_are_guessed(client: Client) -> None:
@@ -481,6 +486,12 @@ def test_features_without_a_boundary_are_counted(client: Client) -> None:
     assert record["counts"]["without_boundary"] == 1
     assert act(client, record, "apply")["counts"]["without_boundary"] == 1
     assert table(client)["counts"]["without_boundary"] == 4
+
+
+def test_names_of_which_no_slug_can_be_made_are_found_again(client: Client) -> None:
+    nameless = [feature(None, name="?!", stand=n) for n in range(2)]
+    act(client, ready(client, feature(square(), name="A"), *nameless), "apply")
+    assert counts(ready(client, *nameless)) == (0, 0, 2, 0)
 
 
 def test_points_are_read_again_as_assets(client: Client) -> None:

@@ -92,6 +92,10 @@ def test_features_are_left_out_and_taken_back_in(browser: Browser, client: Clien
     )
     path, form = page.path, page.form(f"{page.path}/leave-out").fields
     assert form["listed"] == "1,2,3"
+    browser.send(f"{path}/leave-out", **form | {"kept": ""})
+    page = browser.get(path)
+    assert "no feature that is new or changed is left in" in page.text
+    form = page.form(f"{path}/leave-out").fields
     listed = browser.send(f"{path}/leave-out", **form | {"kept": "3"})
     assert listed.response.headers["Location"] == f"{path}#features"
     page = browser.get(path)
@@ -150,9 +154,43 @@ def test_what_overlaps_is_in_the_headline_and_in_a_list(browser: Browser, client
 
 def test_it_shows_where_each_column_goes(browser: Browser) -> None:
     columns = {f"c{n}": n for n in range(55)}
-    page = ready(browser, feature(square(), name="A", **columns))
+    page = ready(browser, feature(square(), name="A", **columns), feature(None, name="B"))
+    assert "2 new, 1 without a boundary" in page.text
     assert "Name name Metadata c0 , c1 , c2 , c3 , c4 , c5 and 44 more" in page.text
     assert "Not imported c50 , c51 , c52 , c53 , c54 Coordinates EPSG:4326" in page.text
+
+
+def test_a_change_of_metadata_names_its_keys(browser: Browser, client: Client) -> None:
+    """The boundary, which stays, is on the map once."""
+    make_project(client, name="A", geometry=square(), metadata={"owner": "x"})
+    keys = {f"k{n}": n for n in range(11)}
+    page = ready(browser, feature(square(), name="A", owner="y", **keys))
+    act(browser, "change", match="name")
+    shown = ", ".join(["owner", *keys][:10])
+    assert f"Changes: metadata ({shown} and 2 more)" in browser.get(page.path).text
+    assert [each["part"] for each in shapes(browser, page.path)] == ["changed"]
+
+
+def test_the_column_of_the_boundaries_is_chosen(browser: Browser) -> None:
+    page = upload(browser, b"name,note\nA,x\nB,y\n", "rows.csv")
+    work(browser)
+    page = browser.get(page.path)
+    assert "2 new, none with a boundary" in page.text
+    answer = '{"mapping": {"geometry": null}}'
+    assert browser.submit(f"{page.path}/change", answer=answer, column="2").status == 422
+    browser.get(page.path)
+    act(browser, "change", answer=answer, column="1")
+    assert '"note" has no geometries' in browser.get(page.path).text
+
+
+@pytest.mark.slow
+def test_areas_are_read_again_as_projects(browser: Browser, client: Client) -> None:
+    project = make_project(client)
+    content = collection(feature(square(), name="A"))
+    page = upload(browser, content, "a.geojson", kind="assets", project_id=project["id"])
+    work(browser)
+    assert "Areas can become projects" in browser.get(page.path).text
+    assert "Apply: create 1 project" in act(browser, "change").text
 
 
 def test_questions_have_places_and_samples(browser: Browser, client: Client) -> None:
@@ -293,6 +331,10 @@ def test_large_boundaries_are_simplified_for_the_map(
     assert len(drawn["features"][0]["geometry"]["coordinates"][0]) < 100
     monkeypatch.setattr("app.imports.feature_map.FEATURES_MAP_READ_BYTES", 50_000)
     assert json.loads(browser.client.get(path).data)["left_out"] == 1
+    monkeypatch.setattr("app.imports.feature_map.FEATURES_MAP_BYTES", 100)
+    assert json.loads(browser.client.get(path).data) == {
+        "type": "FeatureCollection", "features": [], "left_out": 2,
+    }  # fmt: skip
 
 
 def test_the_list_has_pages(browser: Browser, client: Client) -> None:

@@ -67,6 +67,7 @@ def test_geometries_that_cannot_be_read(tmp_path: Path) -> None:
         (blob(b""), "unreadable"),
         (blob(b"\1" + struct.pack("<I", 8)), "unreadable"),  # CircularString
         (blob(b"\1" + struct.pack("<I", 10)), "unreadable"),  # CurvePolygon
+        (blob(b"\1" + struct.pack("<II", 8, 3) + bytes(40)), "unreadable"),  # 2.5 positions
         (blob(b"\1" + struct.pack("<I", 16)), "wrong_type"),  # TIN
         (blob(b"\1" + struct.pack("<I", 7) + b"\1\0\0\0" * 10_000), "wrong_type"),
         (blob(b"\1" + struct.pack("<II", 3, 2**32 - 1)), "unreadable"),

@@ -60,6 +60,10 @@ def test_kinds() -> None:
         (parts(SQUARE), {"type": "Polygon", "coordinates": listed(SQUARE)}),
         (parts(SQUARE, kind=15), {"type": "Polygon", "coordinates": listed(SQUARE)}),
         (parts(SQUARE, []), {"type": "Polygon", "coordinates": listed(SQUARE)}),
+        (
+            parts(SQUARE, SQUARE[:2]),
+            {"type": "MultiPolygon", "coordinates": [listed(SQUARE), listed(SQUARE[:2])]},
+        ),
         (parts(), None),
         (NULL, None),
     ):

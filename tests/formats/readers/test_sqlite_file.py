@@ -216,3 +216,7 @@ def test_text_that_is_not_utf_8(tmp_path: Path) -> None:
         tmp_path, "CREATE TABLE forest(a)", "INSERT INTO forest VALUES(CAST(x'46F6' AS TEXT))"
     )
     assert opened(path, "forest") == [("F\ufffd",)]
+    path = made(tmp_path, "CREATE TABLE forest(column)")
+    path.write_bytes(path.read_bytes().replace(b"column", b"colum\xf6"))
+    with pytest.raises(FileInvalid, match="damaged"):
+        opened(path, "forest")

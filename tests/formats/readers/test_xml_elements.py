@@ -194,6 +194,8 @@ def test_names_without_end_are_refused() -> None:
     assert "more than 10,000 names" in refusal(f"<shelf>{elements}</shelf>")
     attributes = "".join(f' n{number}=""' for number in range(50_000))
     assert "more than 10,000 names" in refusal(f"<shelf><x{attributes}/></shelf>")
+    for long in ("x" * 2000, f"x {'x' * 2000}=''"):
+        assert "the name of an element or an attribute" in refusal(f"<shelf><{long}/></shelf>")
 
 
 @pytest.mark.slow

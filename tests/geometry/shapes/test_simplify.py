@@ -130,6 +130,7 @@ def test_what_is_no_boundary_has_no_shapes() -> None:
         '{"type":"MultiPolygon","coordinates":[[[[1,2],[3,4]]],[[[5,6]]],[[]]]}',
     ):
         assert map_shapes(text) == {}, text
+        assert shapes_of_many([text, text]) == [{}, {}], text
         assert map_shape(text, 5) is None, text
 
 
