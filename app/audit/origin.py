@@ -111,8 +111,6 @@ def _actor_of(principal: Principal) -> Actor:
 def _via_of(principal: Principal) -> Via:
     if prefix := tokens.CREDENTIAL_PREFIXES.get(principal.kind):
         return _request_via(credential=f"{prefix}…{principal.token_end}")
-    if principal.kind == "import":
-        return _request_via(import_id=principal.credential_id)
     if principal.application_id:
         name = application_name(principal.account_id, principal.application_id)
         return _request_via(application={"id": principal.application_id, "label": name})

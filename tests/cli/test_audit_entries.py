@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import getpass
+import os
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
@@ -144,6 +145,18 @@ def test_a_new_account(run: Run, client: Client) -> None:
     found = audit_entries(client, orjson.loads(result.output)["account_id"])
     assert [each["action"] for each in found] == ["account.created", "api_key.created"]
     assert {each["actor"]["type"] for each in found} == {"operator"}
+
+
+def test_an_operator_without_a_name(
+    run: Run, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in containers."""
+    for name in ("LOGNAME", "USER", "LNAME", "USERNAME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(os, "getuid", lambda: 4_000_000)
+    with new_entries(client) as found:
+        assert run("account", "rename", client.account_id, "Other").exit_code == 0
+    assert [each["actor"]["label"] for each in found] == ["user 4000000"]
 
 
 def test_reading_leaves_no_entry(run: Run, client: Client) -> None:

@@ -93,6 +93,16 @@ def test_a_file_is_imported_without_boundaries(run: Run, client: Client, tmp_pat
     assert sorted(projects(client)) == ["A", "B"]
 
 
+@pytest.mark.usefixtures("terminal")
+def test_the_column_of_boundaries_is_typed(run: Run, client: Client, tmp_path: Path) -> None:
+    path = tmp_path / "names.csv"
+    path.write_text("name,geo_text\nA,\nB,\n")
+    done = run("import", str(path), "--account", client.account_id, input="1\nother\n")
+    assert "  name: A, B\n" in done.stderr
+    assert "Column: other\n" in done.stderr
+    assert "The file has no column 'other'" in done.stderr
+
+
 def test_latitude_and_longitude_are_swapped(run: Run, client: Client, tmp_path: Path) -> None:
     ring = [[position[1], position[0]] for position in square(115, -2)["coordinates"][0]]
     path = features_file(tmp_path, ({"name": "A"}, {"type": "Polygon", "coordinates": [ring]}))

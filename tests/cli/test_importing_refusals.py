@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from app.cli import import_output
 from tests.cli.conftest import Run
 from tests.cli.features import features_file, imported, projects
 from tests.formats.readers.gdal import write, zipped
@@ -131,8 +132,19 @@ def test_a_file_without_a_coordinate_system_is_imported_when_one_is_named(
     assert len(projects(client)) == 24
 
 
-def test_few_of_many_rejected_features_are_listed(run: Run, client: Client, tmp_path: Path) -> None:
-    path = features_file(tmp_path, *(({"name": f"Bow {n}"}, BOW_TIE) for n in range(24)))
+def test_few_of_many_rows_are_listed(
+    run: Run, client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(import_output, "_ROWS_SHOWN", 1)
+    outside = {"type": "MultiPolygon", "coordinates": [[[[200, 0]] * 4]] * 25}
+    path = features_file(
+        tmp_path,
+        ({"name": "Outside"}, outside),
+        *(({"name": f"Bow {n}"}, BOW_TIE) for n in range(23)),
+        *(({"name": f"Good {n}"}, square(n)) for n in range(3)),
+    )
     result = run("import", str(path), "--account", client.account_id)
-    assert result.stdout.count("\nfeature ") == 20
+    assert result.stdout.count("\nfeature ") == 1 + 20  # with the head of what is new
     assert "… and 4 more features; --json lists all." in result.stdout
+    assert "… and 2 more; --json lists all." in result.stdout
+    assert "  … and at least 17 more; --json lists 20." in result.stdout

@@ -90,3 +90,14 @@ def test_root_becomes_the_user_of_the_instance(tmp_path: Path) -> None:
         capture_output=True,
     )
     assert done.stdout.split() == [str(nobody.pw_uid), str(nobody.pw_gid), nobody.pw_dir]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
+def test_root_stays_root_where_the_user_of_the_instance_has_no_name(tmp_path: Path) -> None:
+    """As in containers."""
+    file, folder = tmp_path / "canopy.env", tmp_path / "instance"
+    folder.mkdir()
+    os.chown(folder, 4_000_000, -1)
+    file.write_text(f"INSTANCE_PATH={folder}\n")
+    assert "no database at" in canopy({}, "--settings", str(file), "account", "list").stderr
+    assert os.geteuid() == 0

@@ -81,6 +81,7 @@ def test_the_commands_of_flask_migrate_stay(environment: dict[str, str]) -> None
     command = [sys.executable, "-m", "flask", "--app", "wsgi", "db", "upgrade"]
     result = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True)
     assert result.returncode == 0, result.stderr
+    assert "INFO    Running upgrade  -> " in result.stderr
     listed = canopy(environment, "account", "list", "--json")
     assert json.loads(listed.stdout) == []
     assert listed.stderr == ""

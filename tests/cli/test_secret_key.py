@@ -154,7 +154,9 @@ def test_a_key_of_the_environment_is_shown_and_no_file_is_touched(
 
 
 @pytest.mark.slow
-def test_all_that_is_sealed_can_be_read_with_the_new_key_alone(start: Start) -> None:
+def test_all_that_is_sealed_can_be_read_with_the_new_key_alone(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
     app = start()
     client = make_account(app)
     webhook = make_webhook(client)
@@ -167,9 +169,11 @@ def test_all_that_is_sealed_can_be_read_with_the_new_key_alone(start: Start) -> 
         db.session.add(mail)
         db.session.commit()
     former = app.config["SETTINGS"].secret_key
+    monkeypatch.setenv("SECRET_KEY_FORMER", former)
     with second_app(app, secret_key=NEW_KEY, secret_key_former=former) as new:
         done = runner(new)("secret-key", "finish")
         assert done.exit_code == 0, done.output
+        assert "SECRET_KEY_FORMER is no longer needed; remove it." in done.stdout
     with second_app(app, secret_key=NEW_KEY) as alone, alone.app_context():
         row = webhook_row(client, webhook["id"])
         assert unseal(row["sealed_former_secret"]) == webhook["secret"]

@@ -46,6 +46,20 @@ def test_what_was_changed_since_is_kept_and_listed(
     assert list(projects(client)) == ["Oak"]
 
 
+def test_people_get_a_table_of_what_is_kept(
+    run: Run, client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(undoing, "_KEPT_SHOWN", 1)
+    path = features_file(tmp_path, ({"name": "Oak"}, square(1, 1)), ({"name": "Yew"}, square(2, 2)))
+    import_id = imported(run, client, path)["import_id"]
+    for each in projects(client).values():
+        client.put(f"/v1/projects/{each['id']}", json={"description": "Seen"})
+    shown = run("undo-import", import_id, "--account", client.account_id).stdout
+    assert f"      1  Oak   {projects(client)['Oak']['id']}" in shown
+    assert "… and 1 more; --json lists all." in shown
+    assert "0 features undone, 2 kept." in shown
+
+
 def test_the_command_that_the_import_prints(run: Run, client: Client, tmp_path: Path) -> None:
     path = features_file(tmp_path, ({"name": "Oak"}, square(1, 1)))
     shown = run("import", str(path), "--account", client.account_id).stdout

@@ -12,7 +12,7 @@ import pytest
 from flask import Flask
 
 from app.db.extensions import db
-from app.db.migrations import upgrade
+from app.db.migrations import make_first_tables, upgrade
 from tests.make import Client, make_account, make_key, make_project, second_app
 
 pytestmark = [pytest.mark.both, pytest.mark.provokes(503)]
@@ -104,6 +104,17 @@ def test_without_a_database_health_says_so(cut_off: Client) -> None:
     assert response.json["checks"]["database"] == "unavailable"
     assert cut_off.nobody().get("/readyz").status_code == 503
     assert cut_off.nobody().get("/healthz").status_code == 200
+    token = {"Authorization": "Bearer the-metrics-token"}
+    metrics = cut_off.nobody().get("/metrics", headers=token)
+    assert "\ncanopy_database_up 0.0\n" in metrics.get_data(as_text=True)
+
+
+def test_a_start_without_a_database_is_logged(
+    cut_off: Client, caplog: pytest.LogCaptureFixture
+) -> None:
+    make_first_tables(cut_off.app)
+    if cut_off.app.config["SETTINGS"].uses_sqlite:
+        assert "database unavailable: unable to open database file" in caplog.text
 
 
 @pytest.mark.slow

@@ -175,12 +175,14 @@ def test_what_is_right_is_not_written(instance: Flask, monkeypatch) -> None:
 
 def test_a_row_that_the_api_would_reject_is_named(make_instance: MakeInstance, monkeypatch) -> None:
     instance = make_instance("sqlite")
-    _, project, _ = _made(instance)
+    client, project, _ = _made(instance)
     execute(instance, "UPDATE projects SET geometry = '{}' WHERE geometry IS NOT NULL")
+    execute(instance, "UPDATE account_usage SET projects_active = 9")
     for name, value in environ_of(instance).items():
         monkeypatch.setenv(name, value)
     done = runner(instance)("doctor", "--repair")
     assert done.exit_code == 1
+    assert f"Repaired counters: 1 ({client.account_id})" in done.stdout
     assert f"Not repaired: {project}: first correct what the API would reject (geometry" in (
         done.stdout
     )

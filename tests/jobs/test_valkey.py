@@ -161,6 +161,22 @@ def test_a_connection_that_was_closed_for_being_idle_is_no_outage(url: str) -> N
     assert valkey.outages == 0
 
 
+def test_where_no_thread_can_be_started_the_next_request_tries_again(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    addresses = iter([DEAD])
+    valkey = Valkey(lambda: next(addresses, url))
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", fail)
+        assert [valkey.attempt(Redis.ping) for _ in range(2)] == [None, None]
+    assert valkey.is_down
+    assert valkey.attempt(Redis.ping) is None
+    assert _back(valkey)
+
+
 def test_an_address_with_a_wrong_option_stops_the_start(app: Flask) -> None:
     for url in (
         "redis://127.0.0.1:9/0?socket_timeout=x",

@@ -54,6 +54,13 @@ def _flip_a_bit(path: Path) -> None:
     path.write_bytes(content)
 
 
+def _change_a_crc(path: Path) -> None:
+    """That of a member, in the directory at the end of the zip."""
+    content = bytearray(path.read_bytes())
+    content[content.rindex(b"tables/users.jsonl") - 30] ^= 4
+    path.write_bytes(content)
+
+
 def _drop_last_line(members: Members) -> None:
     lines = members["tables/projects.jsonl"].splitlines(keepends=True)
     members["tables/projects.jsonl"] = b"".join(lines[:-1])
@@ -75,6 +82,7 @@ DAMAGES: dict[str, tuple[Callable[[Path], Any], str]] = {
     "text": (lambda path: path.write_text("Dear backup, " * 1000), "not a backup"),
     "its end lost": (_cut, "incomplete"),
     "a bit flipped": (_flip_a_bit, "is damaged"),
+    "a wrong CRC": (_change_a_crc, "is damaged (tables/users.jsonl: Bad CRC-32"),
     "another zip": (
         lambda path: shutil.make_archive(str(path.with_suffix("")), "zip", Path(__file__).parent),
         "not a backup of Canopy",

@@ -10,12 +10,14 @@ import pytest
 from click.testing import Result
 from flask import Flask
 
+from app.db.revisions import newest_revision
 from app.db.snapshots import open_snapshot
 from app.doctor.counters import wrong_counters
 from app.maintenance.backup_file import BackupReader
 from app.models import Project
 from app.values.version import VERSION, describe_version, read_commit
 from tests.cli.conftest import runner
+from tests.db.later_version import folder_with_revisions, install
 from tests.doctor.test_counters import spoil
 from tests.doctor.test_doctor import change, environ_of
 from tests.maintenance.conftest import MakeInstance, close
@@ -169,8 +171,9 @@ def test_the_doctor_finds_and_corrects_a_fault(sqlite: Flask) -> None:
     assert document["refused"] == {}
     with open_snapshot(url_of(sqlite)) as connection:
         assert list(wrong_counters(connection)) == []
-    sound = run(sqlite, "doctor")
+    sound = run(sqlite, "doctor", "--repair")
     assert sound.exit_code == 0, sound.stdout
+    assert "Nothing to repair." in sound.stdout
     assert "Problems: none." in sound.stdout
     document = orjson.loads(run(sqlite, "doctor", "--json").stdout)
     assert document["ok"] is True
@@ -205,6 +208,18 @@ def test_tables_of_other_revisions_are_told(make_instance: MakeInstance, folder:
     assert "dropped, too: of_newer" in done.stderr
     assert run(app, "migrate").exit_code == 0
     close(app)
+
+
+def test_tables_of_an_earlier_revision_are_told(
+    sqlite: Flask, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run(sqlite, "backup", folder / "b.zip")
+    own = newest_revision()
+    install(monkeypatch, folder_with_revisions(folder, False))
+    assert "Make a backup, then run: " in run(sqlite, "account", "list").stderr
+    asked = run(sqlite, "restore", folder / "b.zip", input="n\n")
+    migrated = f"Its tables are of revision {own}. They are migrated to {newest_revision()}."
+    assert migrated in asked.stderr
 
 
 def test_backups_in_a_folder_are_named_by_time_and_the_newest_are_kept(

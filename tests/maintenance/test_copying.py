@@ -22,6 +22,7 @@ from app.models import Event, Project
 from config import ROOT
 from tests.maintenance.conftest import MakeInstance, close
 from tests.maintenance.contents import add_projects, checksums, count, fill, url_of
+from tests.maintenance.test_commands import address, run
 from tests.make import make_account, make_project, square
 
 pytestmark = pytest.mark.slow
@@ -165,8 +166,11 @@ def test_a_difference_is_told_and_leaves_the_copy_unfinished(
         insert_rows(connection, codec, rows)
 
     monkeypatch.setattr(copying, "insert_rows", spoil)
-    compared = copy(source, sqlite)
-    assert [table.table for table in compared if not table.is_equal] == ["events"]
+    close(sqlite)
+    told = run(source, "copy-database", "--to", address(sqlite))
+    assert (told.exit_code, "The target differs: " in told.stdout) == (1, True)
+    lines = [line.split() for line in told.stdout.splitlines()]
+    assert [line[0] for line in lines if line[-1:] == ["DIFFERENT"]] == ["events"]
     with open_snapshot(url_of(sqlite)) as connection:
         assert is_half_copied(connection)
     monkeypatch.undo()

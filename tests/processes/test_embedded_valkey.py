@@ -14,8 +14,10 @@ from pathlib import Path
 import pytest
 from redis import Redis
 
+from app.doctor.checks.valkey import url_of
 from app.processes import embedded_valkey, valkey_watchdog
 from app.processes.embedded_valkey import EmbeddedError, is_running, read_server
+from config import load_settings
 from tests.processes.instances import Marked
 from tests.waiting import PATIENCE, wait_for
 
@@ -106,8 +108,11 @@ def test_is_shared_and_ends_with_its_last_user(folder: Path, marked: Marked) -> 
 def test_keeps_its_data(folder: Path) -> None:
     with connect(embedded_valkey.ensure_valkey(folder)) as client:
         client.set("key", "value")
+    settings = load_settings({"INSTANCE_PATH": str(folder)})
+    assert url_of(settings) == embedded_valkey.redis_url(settings)
     embedded_valkey.release_valkey(folder)
     wait_for(lambda: not is_running(folder))
+    assert url_of(settings) is None
     with connect(embedded_valkey.ensure_valkey(folder)) as client:
         assert client.get("key") == b"value"
 

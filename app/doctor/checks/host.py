@@ -19,7 +19,6 @@ from app.values.command_name import canopy_command, has_scripts
 from config import ROOT, SECRET_KEY_FILE, Settings, SettingsError
 
 LOCK_FILE: Final = ROOT / "requirements.txt"
-_OLDEST_PYTHON: Final = (3, 11)
 _LOCKED: Final = re.compile(r"^([A-Za-z0-9][\w.-]*)==([^\s;]+) *(;?)", re.MULTILINE | re.ASCII)
 
 # Networks of this machine and its link, by version of IP.
@@ -33,11 +32,7 @@ _NO_SPACE: Final = _GIGABYTE // 10
 
 
 def python_version() -> Iterator[Finding]:
-    name = "Python " + ".".join(map(str, sys.version_info[:3]))
-    if sys.version_info[:2] < _OLDEST_PYTHON:
-        yield problem(name, "Put Python 3.11 or newer on PATH.")
-    else:
-        yield ok(name)
+    yield ok("Python " + ".".join(map(str, sys.version_info[:3])))
 
 
 def check_dependencies(lock_file: Path = LOCK_FILE) -> Iterator[Finding]:

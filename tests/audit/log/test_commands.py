@@ -65,6 +65,13 @@ def test_an_export_is_complete_and_entered(
     assert (entry["action"], entry["actor"]["type"]) == ("audit_log.exported", "operator")
     assert entry["changes"] == {"format": {"from": None, "to": "ndjson"}}
     assert run("audit", "verify", str(file)).exit_code == 0
+    slug, before = client.get("/v1/account").json["data"]["slug"], file.read_bytes()
+    words = ("audit", "export", "--account", slug, "--output", str(file))
+    assert f"Replace {file}?" in run(*words, input="n\n").output
+    assert file.read_bytes() == before
+    assert run(*words, "--yes").exit_code == 0
+    assert file.read_bytes() != before
+    assert made[0] in file.read_text()
 
 
 def test_checkpoints_that_were_kept_show_what_is_missing(

@@ -74,6 +74,14 @@ def test_a_number_that_no_log_has_makes_a_checkpoint_unreadable() -> None:
             assert found[0].kind == "checkpoint_unreadable"
 
 
+def test_a_checkpoint_of_another_log_or_after_the_end_is_told() -> None:
+    (found,) = findings(sealed([line(id="aud_1", at="now")], account_id="acct_y"))
+    assert (found.kind, found.detail) == ("checkpoint_changed", "it is of another account")
+    (about, *rest) = sealed([line(id="aud_1", at="now")])
+    (found, *_) = findings([about, line(not_sealed={"after": 0}), *rest])
+    assert found.detail == "it follows entries that are not sealed"
+
+
 def test_a_deletion_up_to_no_number_tells_of_none() -> None:
     for number in ["Infinity", "-Infinity", "NaN", "1e400", "null", '"x"', "[]"]:
         body = b'{"action":"audit_log.pruned","id":"a","changes":{"first_number":{"to":%s}}}'

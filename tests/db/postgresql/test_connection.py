@@ -144,6 +144,8 @@ def test_further_changes_fail_at_once_and_reads_go_on(
     moved: Callable[[float], None],
 ) -> None:
     other, names = make_account(impatient.app), map(str, itertools.count())
+    third, taken = make_account(impatient.app), {"name": "B", "external_id": "b"}
+    third.post("/v1/projects", json=taken)
 
     def create() -> int:
         return other.post("/v1/projects", json={"name": next(names)}).status_code
@@ -157,6 +159,11 @@ def test_further_changes_fail_at_once_and_reads_go_on(
         moved(1.1)  # then one change finds out
         assert [create() for _ in range(3)] == [503] * 3
         assert len(commits) == 1
+        moved(1.1)  # or, if it commits nothing, one a second later
+        assert third.post("/v1/projects", json=taken).status_code == 409
+        moved(1.1)
+        assert third.post("/v1/projects", json={"name": "C"}).status_code == 503
+        assert len(commits) == 2
     wait_for(lambda: moved(1.1) or create() == 201)
 
 
