@@ -210,6 +210,7 @@ def test_tables_of_other_revisions_are_told(make_instance: MakeInstance, folder:
     close(app)
 
 
+@pytest.mark.slow
 def test_tables_of_an_earlier_revision_are_told(
     sqlite: Flask, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
