@@ -81,7 +81,7 @@ def count_sign_up_attempt(token: str, password_hash: str) -> PasswordAttempt:
 
 
 def check_password(attempt: PasswordAttempt, password: str) -> bool:
-    """True if this is the person's current password, and reset their attempts.
+    """True if this is the person's current password, which resets their attempts.
 
     The hash is renewed if its parameters are outdated. Do what depends on the password in the same
     transaction: the person's row is now locked, so the password cannot change before the commit.

@@ -1,6 +1,5 @@
 """What ``docs/oauth.md`` says: its requests are answered as it shows, and its numbers are the
-policy's. Its programs are run in tests/browser/oauth, its errors in
-tests/oauth."""
+policy's. Its programs are run in tests/browser/oauth, and tests/oauth has the errors."""
 
 from __future__ import annotations
 
