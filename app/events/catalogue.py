@@ -59,15 +59,15 @@ def schema_of(event_type: str) -> Schema:
         KeyError: the type is unknown, or ``RECORDS`` lacks its kind of record.
     """
     kind, record = _event_kind(event_type)
-    data = _field_schemas(record.fields)
+    data = _event_field_schemas(record.fields)
     data |= {name: _extra_schema(name, record) for name in kind.extra}
-    data |= {kind.actor: object_of(**_field_schemas(_ACTOR))} if kind.actor else {}
+    data |= {kind.actor: object_of(**_event_field_schemas(_ACTOR))} if kind.actor else {}
     members: dict[str, Schema] = {
         "id": {**id_of("evt"), "description": "The same each time the event is sent."},
         "type": {"const": event_type},
         "created_at": TIMESTAMP,
         "data": object_of(**data),
-        "account": object_of(**_field_schemas(_ACCOUNT)),
+        "account": object_of(**_event_field_schemas(_ACCOUNT)),
     }
     about = {"$schema": DIALECT, "title": event_type, "description": f"{kind.meaning}."}
     return about | object_of(**members)
@@ -124,7 +124,7 @@ def _former_field(name: str, record: EventRecord) -> str | None:
     return field if field != name and field in record.fields else None
 
 
-def _field_schemas(fields: Mapping[str, EventField]) -> dict[str, Schema]:
+def _event_field_schemas(fields: Mapping[str, EventField]) -> dict[str, Schema]:
     return {name: field.schema for name, field in fields.items()}
 
 

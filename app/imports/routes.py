@@ -41,7 +41,7 @@ _IMPORT: Final = single_of(ImportSchema)
 _PAGE: Final = page_of(ImportSummarySchema)
 
 
-def _on_one(method: str, action: str = "", **contract: Any) -> Callable[[View], View]:
+def _import_operation(method: str, action: str = "", **contract: Any) -> Callable[[View], View]:
     """An operation that changes one import."""
     return _operation(
         method,
@@ -101,7 +101,7 @@ def read_import(principal: Principal, import_id: str) -> Response:
     return envelope.record_response(listing.read_import(principal, import_id))
 
 
-@_on_one("PUT", takes=ImportUpdateSchema, gives=(200, _IMPORT))
+@_import_operation("PUT", takes=ImportUpdateSchema, gives=(200, _IMPORT))
 def update_import(principal: Principal, values: dict[str, Any], import_id: str) -> Response:
     """Read the file again, with another layer, mapping or match, or as another kind; or leave out
     features.
@@ -130,7 +130,7 @@ def list_import_features(principal: Principal, values: dict[str, Any], import_id
     )
 
 
-@_on_one("POST", "/apply", gives=(202, _IMPORT))
+@_import_operation("POST", "/apply", gives=(202, _IMPORT))
 def apply_import(principal: Principal, import_id: str) -> Response:
     """Apply an import: write its features.
 
@@ -139,13 +139,13 @@ def apply_import(principal: Principal, import_id: str) -> Response:
     return _accepted_response(service.apply_import(principal, import_id))
 
 
-@_on_one("POST", "/cancel", gives=(200, _IMPORT))
+@_import_operation("POST", "/cancel", gives=(200, _IMPORT))
 def cancel_import(principal: Principal, import_id: str) -> Response:
     """Cancel an import that is not applied, and delete its file."""
     return envelope.record_response(import_record(service.cancel_import(principal, import_id)))
 
 
-@_on_one("POST", "/undo", gives=(202, _IMPORT))
+@_import_operation("POST", "/undo", gives=(202, _IMPORT))
 def undo_import(principal: Principal, import_id: str) -> Response:
     """Undo an applied import.
 

@@ -281,7 +281,7 @@ def _with_dependent_choices(import_: Import, choices: Mapping[str, Any]) -> dict
     """Add the other choices that these change."""
     others: dict[str, Any] = {}
     if "layer" in choices:
-        others = _choices_for_layer(import_, choices["layer"])
+        others = _mapping_for_layer(import_, choices["layer"])
     elif "corners_by" in choices:  # areas have fewer columns than their corners
         others = {"mapping": _geometry_columns(import_) or None, "match": None}
     left_out = choices.get("left_out", import_.left_out) or []
@@ -290,7 +290,7 @@ def _with_dependent_choices(import_: Import, choices: Mapping[str, Any]) -> dict
     return {**others, **choices, "left_out": left_out}
 
 
-def _choices_for_layer(import_: Import, name: str) -> dict[str, Any]:
+def _mapping_for_layer(import_: Import, name: str) -> dict[str, Any]:
     """The mapping as far as another layer has its columns. Without the column of external ids, the
     match by them is reset too."""
     columns = next((layer["columns"] for layer in import_.layers if layer["name"] == name), None)

@@ -58,7 +58,7 @@ def log_total(log: Log, values: dict[str, Any]) -> int:
         if len(_cache) >= _CACHE_SIZE:
             for oldest in list(_cache)[:1]:
                 _cache.pop(oldest, None)
-        _cache[key] = CachedCount(_first_of(log, values), upto, number, time.monotonic())
+        _cache[key] = CachedCount(_first_entry_id(log, values), upto, number, time.monotonic())
     return total
 
 
@@ -76,10 +76,10 @@ def _count_after(log: Log, upto: str, filters: Any, values: dict[str, Any]) -> i
 def _is_valid(log: Log, cached: CachedCount, values: dict[str, Any]) -> bool:
     """True if no entry was deleted since then; the oldest are deleted first."""
     is_fresh = time.monotonic() < cached.counted_at + _CACHED_SECONDS
-    return is_fresh and _first_of(log, values) == cached.first
+    return is_fresh and _first_entry_id(log, values) == cached.first
 
 
-def _first_of(log: Log, values: dict[str, Any]) -> str:
+def _first_entry_id(log: Log, values: dict[str, Any]) -> str:
     return _first_id_query(log).scalar(**{name: values[name] for name in log.own}) or ""
 
 

@@ -23,7 +23,7 @@ bp = Blueprint("ogc", __name__, url_prefix=OGC, template_folder="templates")
 @bp.get("")
 @needs_permission(ANY_CREDENTIAL)
 def landing(principal: Principal) -> Response:
-    """The landing page."""
+    """The landing page of OGC API Features."""
     read_query(FormatSchema)
     document = documents.landing_document(principal.account_name, instance().name)
     return pages.landing_page(principal, document) if wants_html() else document_response(document)

@@ -33,10 +33,10 @@ def new_secret() -> str:
     return PREFIX + base64.b64encode(body + check).decode()
 
 
-def request_headers(
+def delivery_headers(
     event_id: str, event_type: str, delivery_id: str, moment: datetime
 ) -> dict[str, str]:
-    """Return the headers of a request, without the signatures and the connection's headers.
+    """Return the headers of a delivery, without the signatures and the connection's headers.
 
     Args:
         moment: time of the attempt.

@@ -39,8 +39,8 @@ def issuer(value: str) -> str | None:
     return value
 
 
-def claim(value: str) -> str:
-    """Check the name of a claim."""
+def claim_name(value: str) -> str:
+    """Check the name of a claim of the identity provider."""
     if not _CLAIM.fullmatch(value):
         raise ValueError("must be the name of a claim, such as email or upn")
     return value
@@ -72,7 +72,9 @@ class SingleSignOnSettings:
         "single sign-on", line(64), "name of the provider, on the button to sign in"
     )
     oidc_email_claim: str = setting(
-        "email", claim, "claim with the address of a person; you vouch for any other than `email`"
+        "email",
+        claim_name,
+        "claim with the address of a person; you vouch for any other than `email`",
     )
     oidc_domains: frozenset[str] = setting(
         "", domains, "domains of addresses that may begin to use single sign-on; unset: any"

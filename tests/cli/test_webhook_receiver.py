@@ -13,7 +13,7 @@ import pytest
 
 from app.cli.certificates import ensure_certificates
 from app.cli.webhook_receiver import ReceivedDelivery, Receiver
-from app.security.webhook_signing import new_secret, request_headers, signature_headers
+from app.security.webhook_signing import delivery_headers, new_secret, signature_headers
 
 BODY = b'{"type":"project.created"}'
 BOTH = ("X-Service-Signature", "webhook-signature")
@@ -38,7 +38,7 @@ class Caller:
         return http.client.HTTPSConnection("127.0.0.1", self.port, context=context, timeout=60)
 
     def signed(self, secret: str, body: bytes = BODY, **headers: str) -> dict[str, str]:
-        named = request_headers("evt_1", "project.created", "dlv_1", MOMENT)
+        named = delivery_headers("evt_1", "project.created", "dlv_1", MOMENT)
         return named | signature_headers((secret,), "evt_1", MOMENT, body) | headers
 
     def post(self, headers: dict[str, str], body: bytes = BODY) -> tuple[int, ReceivedDelivery]:

@@ -17,7 +17,7 @@ from app.policy.mails import LEASE
 from app.policy.mails import RETRY_AFTER as MAIL_RETRY_AFTER
 from app.values import clock
 from app.webhooks.deliveries.jobs import shorten_delivery_waits
-from tests.make import Client, make_account
+from tests.make import Client
 from tests.make.webhooks import make_webhook
 from tests.webhooks.deliveries.makers import queue
 
@@ -43,11 +43,6 @@ def shorten(app: Flask, model: type[Delivery | Mail]) -> timedelta:
         (shorten_delivery_waits if model is Delivery else shorten_mail_waits)()
         (due_at,) = set(db.session.scalars(db.select(model.due_at)))
         return due_at - clock.now()
-
-
-@pytest.fixture
-def client(app: Flask) -> Client:
-    return make_account(app)
 
 
 def test_a_delivery_waits_no_longer_than_its_schedule_says(client: Client) -> None:

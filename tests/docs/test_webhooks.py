@@ -19,7 +19,7 @@ from app.events.catalogue import schema_of
 from app.policy import deliveries as policy
 from app.policy.deliveries import FailureReason
 from app.policy.request_limits import EVENT_DAYS
-from app.security.webhook_signing import request_headers, signature_headers
+from app.security.webhook_signing import delivery_headers, signature_headers
 from app.values.strict_json import loads
 from app.webhooks.deliveries.sender_pool import status_error
 from app.webhooks.record import STATUSES
@@ -132,7 +132,7 @@ def test_the_event_is_as_its_schema_says() -> None:
 def test_the_headers_are_those_that_are_sent() -> None:
     shown = {row[0].strip("`") for row in tables(section("What is sent"))}
     named = {
-        **request_headers("evt_1", "project.created", "dlv_1", MOMENT),
+        **delivery_headers("evt_1", "project.created", "dlv_1", MOMENT),
         **signature_headers(("secret",), "evt_1", MOMENT, b"{}"),
     }
     assert shown == {"id", "type", "created_at", "data", "account"} | set(named)

@@ -24,7 +24,7 @@ from tests.ports import free_port
 _numbers = itertools.count(1)
 
 
-def server(app: Flask, **environ: str) -> list[Finding]:
+def server_findings(app: Flask, **environ: str) -> list[Finding]:
     return list(mail.check_mail_server(load_settings(environ_of(app) | environ)))
 
 
@@ -37,7 +37,7 @@ def here(make_instance: MakeInstance) -> Flask:
     ("name", "status"), [("development", Status.OK), ("production", Status.WARNING)]
 )
 def test_without_a_server(here: Flask, name: str, status: Status) -> None:
-    (found,) = server(here, CANOPY_ENV=name)
+    (found,) = server_findings(here, CANOPY_ENV=name)
     assert found.status is status
     assert f"{here.instance_path}/mails" in found.found
     assert ("MAIL_URL" in found.advice) is (status is Status.WARNING)
@@ -45,7 +45,7 @@ def test_without_a_server(here: Flask, name: str, status: Status) -> None:
 
 def test_a_server_that_takes_mails(here: Flask) -> None:
     with smtp_server() as (inbox, port):
-        (found,) = server(
+        (found,) = server_findings(
             here, MAIL_URL=f"smtp://127.0.0.1:{port}", MAIL_FROM="Canopy <canopy@forest.example>"
         )
     assert found == Finding(
@@ -56,7 +56,7 @@ def test_a_server_that_takes_mails(here: Flask) -> None:
 
 def test_a_sender_that_was_forgotten(here: Flask) -> None:
     with smtp_server() as (_, port):
-        _, found = server(here, MAIL_URL=f"smtp://127.0.0.1:{port}")
+        _, found = server_findings(here, MAIL_URL=f"smtp://127.0.0.1:{port}")
     assert found.status is Status.WARNING
     assert "MAIL_FROM" in found.advice
 
@@ -86,7 +86,7 @@ def test_a_server_that_cannot_be_used(
 ) -> None:
     with smtp_server(**options) as (_, port):
         address = url.format(port=port, other=free_port())
-        found = server(here, MAIL_URL=address, MAIL_FROM="a@forest.example")[0]
+        found = server_findings(here, MAIL_URL=address, MAIL_FROM="a@forest.example")[0]
     assert found.status is Status.PROBLEM
     assert words in found.found
     assert advice in found.advice

@@ -31,16 +31,16 @@ class NameServer:
 
 
 @pytest.fixture
-def server() -> Iterator[NameServer]:
+def name_server() -> Iterator[NameServer]:
     made = NameServer()
     yield made
     made.released.set()
 
 
 @pytest.fixture
-def lookups(server: NameServer) -> Iterator[Lookups]:
-    yield Lookups(server, max_threads=3)
-    server.released.set()
+def lookups(name_server: NameServer) -> Iterator[Lookups]:
+    yield Lookups(name_server, max_threads=3)
+    name_server.released.set()
 
 
 def _reason(lookups: Lookups, host: str, seconds: float = 0.1) -> FailureReason:
@@ -50,7 +50,7 @@ def _reason(lookups: Lookups, host: str, seconds: float = 0.1) -> FailureReason:
 
 
 def test_a_name_is_looked_up_once_at_a_time(
-    lookups: Lookups, server: NameServer, monkeypatch: pytest.MonkeyPatch
+    lookups: Lookups, name_server: NameServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     joined, join = [], Lookups._join
 
@@ -63,30 +63,32 @@ def test_a_name_is_looked_up_once_at_a_time(
     with ThreadPoolExecutor(8) as threads:
         found = [threads.submit(lookups.resolve, "slow", Deadline(PATIENCE)) for _ in range(8)]
         wait_for(lambda: len(joined) == 8)
-        server.released.set()
+        name_server.released.set()
         assert [answer.result() for answer in found] == [["address of slow"]] * 8
-    assert server.asked == ["slow"]
+    assert name_server.asked == ["slow"]
 
 
-def test_a_name_is_looked_up_again_the_next_time(lookups: Lookups, server: NameServer) -> None:
+def test_a_name_is_looked_up_again_the_next_time(lookups: Lookups, name_server: NameServer) -> None:
     for _ in range(2):
         assert lookups.resolve("quick", Deadline(PATIENCE)) == ["address of quick"]
-    assert server.asked == ["quick", "quick"]
+    assert name_server.asked == ["quick", "quick"]
 
 
-def test_a_name_that_hangs_uses_one_thread(lookups: Lookups, server: NameServer) -> None:
-    _hang(lookups, server, "slow")
+def test_a_name_that_hangs_uses_one_thread(lookups: Lookups, name_server: NameServer) -> None:
+    _hang(lookups, name_server, "slow")
     assert [_reason(lookups, "slow", 0.01) for _ in range(5)] == [FailureReason.SLOW_NAME] * 5
     assert lookups.resolve("quick", Deadline(PATIENCE)) == ["address of quick"]
-    assert server.asked == ["slow", "quick"]
+    assert name_server.asked == ["slow", "quick"]
 
 
-def test_when_all_threads_are_busy_others_time_out(lookups: Lookups, server: NameServer) -> None:
+def test_when_all_threads_are_busy_others_time_out(
+    lookups: Lookups, name_server: NameServer
+) -> None:
     before = set(threading.enumerate())
-    _hang(lookups, server, "slow 1", "slow 2", "slow 3")
+    _hang(lookups, name_server, "slow 1", "slow 2", "slow 3")
     assert _reason(lookups, "quick", PATIENCE) is FailureReason.SLOW_NAME
     assert _threads(before) == 3
-    server.released.set()
+    name_server.released.set()
     wait_for(lambda: _threads(before) == 0)
     assert lookups.resolve("quick", Deadline(PATIENCE)) == ["address of quick"]
 
@@ -97,12 +99,12 @@ def test_an_error_of_the_system_is_an_unknown_name() -> None:
         assert not lookups.resolve("host", Deadline(PATIENCE))
 
 
-def _hang(lookups: Lookups, server: NameServer, *hosts: str) -> None:
+def _hang(lookups: Lookups, name_server: NameServer, *hosts: str) -> None:
     """Have somebody wait for each of these names, which the server was asked for."""
     for host in hosts:
         arguments = (host, Deadline(2 * PATIENCE))
         threading.Thread(target=lookups.resolve, args=arguments, daemon=True).start()
-    wait_for(lambda: set(hosts) <= set(server.asked))
+    wait_for(lambda: set(hosts) <= set(name_server.asked))
 
 
 def _threads(before: set[threading.Thread]) -> int:

@@ -25,39 +25,39 @@ def url(valkey_url: str) -> str:
 
 
 @pytest.fixture
-def client(url: str) -> Iterator[Redis]:
-    with connect_valkey(url) as client:
-        yield client
-        client.flushdb()
+def valkey(url: str) -> Iterator[Redis]:
+    with connect_valkey(url) as valkey:
+        yield valkey
+        valkey.flushdb()
 
 
 @pytest.mark.slow
 def test_the_parts_of_an_instance_are_known_while_they_run(
-    serve: Callable[..., Instance], client: Redis, url: str
+    serve: Callable[..., Instance], valkey: Redis, url: str
 ) -> None:
     instance = serve(REDIS_URL=url, SECRET_KEY=KEY, WEB_WORKERS="2")
     instance.wait_until_ready()
-    parts = wait_for(lambda: len(found := running_parts(client)) == 3 and found)
+    parts = wait_for(lambda: len(found := running_parts(valkey)) == 3 and found)
     assert [part.name for part in parts] == ["web server", "web server", "worker"]
     assert {part.host for part in parts} == {socket.gethostname()}
     assert len({part.pid for part in parts}) == 3
     assert {part.key_check for part in parts} == {key_check(KEY)}
     instance.send(signal.SIGTERM)
     instance.process.wait(PATIENCE)
-    assert running_parts(client) == []
+    assert running_parts(valkey) == []
 
 
 @pytest.mark.slow
 def test_one_that_was_killed_is_forgotten(
-    client: Redis, url: str, monkeypatch: pytest.MonkeyPatch
+    valkey: Redis, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(part_registry, "EXPIRES_AFTER", 600)
     announcer = Announcer(lambda: connect_valkey(url), "web server", "abcde")
     announcer.start()
-    (part,) = wait_for(lambda: running_parts(client))
+    (part,) = wait_for(lambda: running_parts(valkey))
     announcer._stopped.set()  # it ends without another word
     name = f"canopy:part:{part.host}:{part.pid}:web server"
-    assert 0 < client.ttl(name) <= 600
-    client.delete(name)
-    assert running_parts(client) == []
-    assert client.scard("canopy:parts") == 0
+    assert 0 < valkey.ttl(name) <= 600
+    valkey.delete(name)
+    assert running_parts(valkey) == []
+    assert valkey.scard("canopy:parts") == 0

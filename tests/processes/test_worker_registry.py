@@ -17,17 +17,17 @@ from app.values import clock
 
 
 @pytest.fixture
-def client(valkey_url: str) -> Iterator[Redis]:
+def valkey(valkey_url: str) -> Iterator[Redis]:
     """A client of a database that nobody else uses."""
-    client = Redis.from_url(valkey_url, db=12)
-    client.flushdb()
-    yield client
-    client.flushdb()
-    client.close()
+    valkey = Redis.from_url(valkey_url, db=12)
+    valkey.flushdb()
+    yield valkey
+    valkey.flushdb()
+    valkey.close()
 
 
-def _born(client: Redis, queue: str) -> Worker:
-    worker = Worker([job_queue(client, queue)], connection=client)
+def _born(valkey: Redis, queue: str) -> Worker:
+    worker = Worker([job_queue(valkey, queue)], connection=valkey)
     worker.register_birth()
     return worker
 
@@ -35,28 +35,28 @@ def _born(client: Redis, queue: str) -> Worker:
 NONE = dict.fromkeys(QUEUES, 0)
 
 
-def test_each_queue_has_its_workers(client: Redis) -> None:
-    assert count_workers(client) == NONE
-    first = _born(client, DELIVERIES)
-    _born(client, DELIVERIES)
-    assert count_workers(client) == NONE | {DELIVERIES: 2}
+def test_each_queue_has_its_workers(valkey: Redis) -> None:
+    assert count_workers(valkey) == NONE
+    first = _born(valkey, DELIVERIES)
+    _born(valkey, DELIVERIES)
+    assert count_workers(valkey) == NONE | {DELIVERIES: 2}
     first.register_death()
-    _born(client, GENERAL)
-    assert count_workers(client) == NONE | {GENERAL: 1, DELIVERIES: 1}
+    _born(valkey, GENERAL)
+    assert count_workers(valkey) == NONE | {GENERAL: 1, DELIVERIES: 1}
 
 
 @pytest.mark.parametrize(("age", "count"), [(MISSING_AFTER - 5, 1), (MISSING_AFTER + 1, 0)])
-def test_one_that_was_killed_leaves_no_heartbeats(client: Redis, age: float, count: int) -> None:
-    worker = _born(client, GENERAL)
+def test_one_that_was_killed_leaves_no_heartbeats(valkey: Redis, age: float, count: int) -> None:
+    worker = _born(valkey, GENERAL)
     moment = utcformat(clock.now() - timedelta(seconds=age))
-    client.hset(worker.key, "last_heartbeat", moment)
-    assert count_workers(client)[GENERAL] == count
+    valkey.hset(worker.key, "last_heartbeat", moment)
+    assert count_workers(valkey)[GENERAL] == count
 
 
-def test_one_that_expired_is_not_counted(client: Redis) -> None:
-    worker = _born(client, GENERAL)
-    client.delete(worker.key)
-    assert count_workers(client)[GENERAL] == 0
+def test_one_that_expired_is_not_counted(valkey: Redis) -> None:
+    worker = _born(valkey, GENERAL)
+    valkey.delete(worker.key)
+    assert count_workers(valkey)[GENERAL] == 0
 
 
 def test_a_heartbeat_may_be_late() -> None:

@@ -20,8 +20,8 @@ from app.imports.features.geometries import (
     Note,
     boundary_of,
     closed_lines,
+    geometry_kind,
     is_empty,
-    kind_of,
     location_of,
     rejected_outline,
 )
@@ -67,7 +67,7 @@ class ReadOptions:
     def for_feature(self, feature: SourceFeature) -> ReadOptions:
         """Return the options for one feature, which may be a plot."""
         geometry = feature.geometry or {}
-        if not self.points_as_plots or kind_of(geometry) != "points" or is_empty(geometry):
+        if not self.points_as_plots or geometry_kind(geometry) != "points" or is_empty(geometry):
             return self
         mapping = self.mapping.for_plots()
         return replace(self, kind="assets", mapping=mapping, is_plot=True)

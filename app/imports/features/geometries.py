@@ -45,7 +45,7 @@ _KINDS: Final = {
 }  # fmt: skip
 
 
-def kind_of(geometry: Json) -> str | None:
+def geometry_kind(geometry: Json) -> str | None:
     """Return ``areas``, ``lines`` or ``points`` for a geometry, which need not be valid.
     Collections are ``areas``: only areas are read from them."""
     return _KINDS.get(str(geometry.get("type")))
@@ -55,7 +55,7 @@ def has_points(geometry: Json) -> bool:
     """True if a geometry, which need not be valid, is a collection with points."""
     is_collection = geometry.get("type") == _COLLECTION
     return is_collection and any(
-        kind_of(member) == "points" for member in _geometry_members(geometry)
+        geometry_kind(member) == "points" for member in _geometry_members(geometry)
     )
 
 
@@ -66,7 +66,7 @@ def split_points(geometry: Json) -> tuple[Json | None, list[dict[str, Any]]]:
         return (None if points else geometry), points
     others, points = [], []
     for member in _geometry_members(geometry):
-        if kind_of(member) == "points":
+        if geometry_kind(member) == "points":
             points += points_of(member) or [dict(member)]
         else:
             others.append(member)

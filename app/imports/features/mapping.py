@@ -11,7 +11,7 @@ from typing import Any, Final
 from app.formats.features import SourceFeature
 from app.formats.positions import first_position, is_degrees
 from app.formats.writers.dbf import NAME_BYTES
-from app.imports.features.geometries import has_points, is_nearly_closed, kind_of
+from app.imports.features.geometries import geometry_kind, has_points, is_nearly_closed
 from app.policy.fields import ASSET, PROJECT, Field
 from app.policy.imports import GEOMETRY_COLUMNS, SAMPLE_LENGTH, SAMPLES
 from app.policy.request_limits import METADATA_KEYS
@@ -141,7 +141,7 @@ class LayerScan:
         position = first_position(feature.geometry)
         if position is None:
             return
-        kind = kind_of(feature.geometry or {})
+        kind = geometry_kind(feature.geometry or {})
         self.areas += kind == "areas"
         self.points += kind == "points"
         self.collected_points += has_points(feature.geometry or {})

@@ -43,7 +43,7 @@ from app.imports.features.candidates import (
     stored_values,
 )
 from app.imports.features.corners import JoinedCorners
-from app.imports.features.geometries import Note, kind_of, points_of, split_points
+from app.imports.features.geometries import Note, geometry_kind, points_of, split_points
 from app.imports.features.layer_notes import ProducerCounts, TextChanges
 from app.imports.features.mapping import ColumnMapping, LayerScan
 from app.policy.files import NAMES_LENGTH
@@ -193,7 +193,9 @@ def _first_geometry_kind(reader: FormatReader, layer: Layer) -> str | None:
     notes, kind = list(reader.notes), None
     with suppress(FileInvalid):
         features = islice(reader.read_features(layer), _SAMPLED_FEATURES)
-        kind = next((kind_of(feature.geometry) for feature in features if feature.geometry), None)
+        kind = next(
+            (geometry_kind(feature.geometry) for feature in features if feature.geometry), None
+        )
     reader.notes[:] = notes  # the notes on features are complete when all are read
     return kind
 
@@ -229,7 +231,7 @@ def _repeated_names(
     names = Counter(
         fold_text(cut_name(feature_name(feature.properties, column)))
         for feature in reader.read_features(_decode_layer(layer), crs)
-        if of_points in (None, kind_of(feature.geometry or {}) == "points")
+        if of_points in (None, geometry_kind(feature.geometry or {}) == "points")
     )
     yield [name for name, number in names.items() if number > 1]
 

@@ -98,7 +98,7 @@ def list_accounts(filters: ListFilters) -> Listed:
 
 
 def read_account_details(account_id: str) -> AccountDetails:
-    """Read an account. Raises NotFound."""
+    """Read an account for the operator's page. Raises NotFound."""
     row = _ONE.first(account_id=account_id) if is_id("account", account_id) else None
     if row is None:
         raise NotFound("This account does not exist.")

@@ -214,7 +214,7 @@ def _go_to_provider(target: str, user_id: str | None) -> Response:
     count_single_sign_on()
     token = tokens.new_token(tokens.SIGN_IN)
     try:
-        address = service.instance_provider().authorization_url(attempts.secrets_of(token))
+        address = service.identity_provider().authorization_url(attempts.secrets_of(token))
     except ProviderFailed as failure:
         _log.warning("single sign-on cannot begin: %s", failure)
         return _refused_page("failed")
@@ -227,7 +227,7 @@ def _go_to_provider(target: str, user_id: str | None) -> Response:
 
 def _resolve_attempt(token: str, attempt: Any) -> Response:
     """Sign in, or ask for consent. Raises ProviderFailed or SignInRefused."""
-    identity = service.instance_provider().identify(
+    identity = service.identity_provider().identify(
         request.args.get("code", ""), request.args.get("iss"), attempts.secrets_of(token)
     )
     with transaction():

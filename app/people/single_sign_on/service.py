@@ -46,8 +46,8 @@ class SignInOutcome(NamedTuple):
     was_linked: bool = False
 
 
-def instance_provider() -> OpenIDProvider:
-    """The provider of this instance.
+def identity_provider() -> OpenIDProvider:
+    """The identity provider of this instance.
 
     Raises:
         NotFound: the instance has no single sign-on.

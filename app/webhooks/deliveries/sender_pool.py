@@ -10,7 +10,7 @@ from time import monotonic
 
 from app.outbound import Egress, EgressError, Timing
 from app.policy.deliveries import SENDERS
-from app.security.webhook_signing import request_headers, signature_headers
+from app.security.webhook_signing import delivery_headers, signature_headers
 from app.values import clock
 from app.webhooks.deliveries.types import (
     GONE,
@@ -69,7 +69,7 @@ def attempt_delivery(
         return Outcome(delivery, "", sent_at, sent_at, 0.0, timing, None, INTERNAL_ERROR)
     try:
         body = delivery.body.encode()
-        headers = request_headers(delivery.event_id, delivery.event_type, delivery.id, sent_at)
+        headers = delivery_headers(delivery.event_id, delivery.event_type, delivery.id, sent_at)
         headers |= signature_headers(destination.secrets, delivery.event_id, sent_at, body)
         status, timing = egress.post(destination.url, body, headers)
         error = status_error(status)

@@ -8,7 +8,7 @@ from sqlalchemy import and_, case, or_
 
 from app.auth.tenant import columns_of
 from app.models import Delivery, DeliveryLog, Webhook
-from app.security.webhook_signing import request_headers
+from app.security.webhook_signing import delivery_headers
 from app.values.clock import parse_time
 from app.values.strict_json import Fragment
 
@@ -87,6 +87,6 @@ def detailed_record(row: Any, body: str | None) -> dict[str, Any]:
     timing["total_ms"] = row.response_time_ms
     record = row_record(tuple(row[: len(COLUMNS)]))
     sent_at = parse_time(row.sent_at)
-    headers = request_headers(row.event_id, row.event_type, row.delivery_id, sent_at)
+    headers = delivery_headers(row.event_id, row.event_type, row.delivery_id, sent_at)
     record |= {"request": {"headers": headers}, "timing": timing}
     return record if body is None else record | {"event": Fragment(body)}

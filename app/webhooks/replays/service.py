@@ -103,7 +103,7 @@ def start_replay(
         )
         locked = lock_webhook(principal, webhook_id)
         check_enabled(locked.enabled)
-        _check_no_other(principal.account_id, webhook_id)
+        _check_no_other_replay(principal.account_id, webhook_id)
         end_replays(principal.account_id, webhook_id)
         db.session.add(replay)
         write_entry("webhook.replayed", locked, changes=changes_of_new(_audited_replay(replay)))
@@ -162,7 +162,7 @@ def _replay_of(principal: Principal, webhook: dict[str, Any], events: EventSelec
     )
 
 
-def _check_no_other(account_id: str, webhook_id: str) -> None:
+def _check_no_other_replay(account_id: str, webhook_id: str) -> None:
     others = rows_of(account_id, Replay).where(
         Replay.webhook_id == webhook_id, Replay.ended_at.is_(None)
     )

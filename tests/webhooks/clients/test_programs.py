@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from app.security.webhook_signing import new_secret, request_headers, signature_headers
+from app.security.webhook_signing import delivery_headers, new_secret, signature_headers
 from app.values import clock
 from tests.make import Client, events, make_project
 from tests.make.webhooks import make_webhook
@@ -80,7 +80,7 @@ class Sender:
         moment = clock.now().timestamp() - seconds_ago
         at = clock.now().fromtimestamp(moment, clock.now().tzinfo)
         event_id = json.loads(body)["id"]
-        signed = request_headers(event_id, "project.updated", "dlv_1", at)
+        signed = delivery_headers(event_id, "project.updated", "dlv_1", at)
         signed |= signature_headers((secret or self.secret,), event_id, at, body)
         request = urllib.request.Request(
             self.running.url, body if sent is None else sent, signed | (headers or {})
