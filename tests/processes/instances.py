@@ -33,27 +33,30 @@ class Marked:
         return {**kept, name: value}
 
     def pids(self, *words: str) -> list[int]:
-        """The living ones whose command line has all the words."""
+        """The living ones whose command line has all the words, the oldest first."""
         return [pid for pid, line in self.commands().items() if all(word in line for word in words)]
 
     def named(self, name: str) -> list[int]:
-        """The living ones that have given themselves this name, in the order of their ids."""
+        """The living ones that have given themselves this name, the oldest first."""
         found = []
-        for pid in sorted(self.pids()):
+        for pid in self.pids():
             with contextlib.suppress(OSError):
                 if Path(f"/proc/{pid}/comm").read_text().strip() == name:
                     found.append(pid)
         return found
 
     def commands(self) -> dict[int, str]:
-        found = {}
+        """Command lines by id, the oldest process first: ids begin again after the highest one."""
+        found, started = {}, {}
         for folder in Path("/proc").glob("[0-9]*"):
             with contextlib.suppress(OSError):
                 line = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode()
                 inherited = (folder / "environ").read_bytes().split(b"\0")
                 if self.mark.encode() in inherited or str(self.place) in line:
+                    stat = (folder / "stat").read_text().rpartition(")")[2].split()
+                    started[int(folder.name)] = int(stat[19])  # see proc_pid_stat(5)
                     found[int(folder.name)] = line
-        return found
+        return {pid: found[pid] for pid in sorted(found, key=started.__getitem__)}
 
     def kill_all(self) -> None:
         for pid in self.pids():

@@ -150,7 +150,7 @@ def test_a_part_that_dies_or_is_stopped_comes_again(
     instance: Instance, marked: Marked, part: str, number: int
 ) -> None:
     find, log = PARTS[part]
-    before = min(find(marked))
+    before = find(marked)[0]
     os.kill(before, number)
     wait_for(lambda: before not in marked.pids() and find(marked))
     wait_for(lambda: responds(instance))
@@ -181,7 +181,7 @@ def test_the_death_of_a_part_ends_all_if_that_is_wanted(
     instance = serve(RESTART_PARTS="false")
     instance.wait_until_ready()
     find, log = PARTS[part]
-    os.kill(min(find(marked)), signal.SIGKILL)
+    os.kill(find(marked)[0], signal.SIGKILL)
     path = instance.folder / "logs" / log
     assert instance.end() == (1, f"{part} died (signal SIGKILL); its log is {path}.")
     assert marked.pids() == []
