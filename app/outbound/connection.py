@@ -8,6 +8,7 @@ import select
 import socket
 import ssl
 import time
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -143,8 +144,10 @@ def verifying_context(cafile: Path | None = None) -> ssl.SSLContext:
     return context
 
 
+@cache
 def tls_context(ca_bundle: Path | None) -> ssl.SSLContext:
-    """Return a context for HTTP that trusts the system's authorities, and those in a file.
+    """Return a context for HTTP that trusts the system's authorities, and those in a file. They are
+    read once in a process, which takes some 30 ms.
 
     Raises:
         OSError: the file cannot be read, or has no certificates.

@@ -21,8 +21,9 @@ PYTHON: Final = os.environ.get("QGIS_PYTHON", "/usr/bin/python3")
 _QGIS: Final = Path(__file__).with_name("qgis_program.py")
 _FIELDS: Final = {
     "id": "String", "name": "String", "slug": "String", "external_id": "String",
-    "description": "String", "area_hectares": "Real", "status": "String", "created_at": "DateTime",
-    "updated_at": "DateTime", "forest": "String", "stand": "Integer", "height": "Real",
+    "description": "String", "area_hectares": "Real", "country": "String", "status": "String",
+    "created_at": "DateTime", "updated_at": "DateTime", "forest": "String", "stand": "Integer",
+    "height": "Real", "mixed": "String", "species": "String",
 }  # fmt: skip
 
 
@@ -53,13 +54,13 @@ def check_qgis(layer: Layer) -> str:
         "in_box": layer.in_box,
         "named": int(layer.count > 42),
         "subset": named,
-    }
+    }, password
     assert layer.key not in layer.log()
     assert str(layer.reader.token) not in layer.log()
     said = f"QGIS: {layer.count:,} features, by box and by attribute; no key is in the log"
     if edited is None:
         return f"{said}; this version cannot edit"
-    assert edited == [True] * 4
+    assert edited == [True] * 4, edited
     assert _newest_events(layer, 4) == EDITED
     return f"{said}; a project created, its boundary changed, archived and deleted, with 4 events"
 
