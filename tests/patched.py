@@ -40,12 +40,12 @@ _TIMES: Final[tuple[tuple[ModuleType, str, Any], ...]] = (
     (doctor, "TIMEOUT_SECONDS", _LONG),
     (doctor, "WAITS_SECONDS", _LONG),
     (valkey_client, "SENTINEL_TIMEOUT", _LONG),
-    (boundary, "_LOCATED_HERE", (_LONG, 0.0)),
-    (boundary, "_SEARCH_SECONDS", (_LONG, _LONG)),
-    (boundary, "_FIRST_FAULT_SECONDS", _LONG),
+    (boundary, "LOCATED_HERE", (_LONG, 0.0)),
+    (boundary, "SEARCH_SECONDS", (_LONG, _LONG)),
+    (boundary, "FIRST_FAULT_SECONDS", _LONG),
     (overlaps, "OVERLAPS_SECONDS", _LONG),
     # The database's clock is this machine's; an answer that took long must not set ours back.
-    (clock, "_TOLERATED", 10.0),
+    (clock, "TOLERATED", 10.0),
     (expensive, "EXPENSIVE_WAIT_SECONDS", _LONG),
     (expensive, "EXPENSIVE_AFTER_SECONDS", _LONG),
     (expensive, "REQUEST_SECONDS", _LONG),
@@ -56,7 +56,7 @@ _TIMES: Final[tuple[tuple[ModuleType, str, Any], ...]] = (
     # What has waited for its turn is given up for another to take it.
     (dispatcher, "QUEUED_SECONDS", _ENDLESS),
     (webhook_queue, "QUEUED_SECONDS", _ENDLESS),
-    (dispatcher, "_END_SECONDS", _LONG),
+    (dispatcher, "END_SECONDS", _LONG),
     (leases, "LEASE_SECONDS", _ENDLESS),
     # A job leaves the rest to the next one.
     (runs, "RUN_SECONDS", _ENDLESS),

@@ -25,8 +25,8 @@ from app.values import clock
 from app.values.batching import batched_by_bytes
 from app.values.strict_json import dumps
 
-_LARGE: Final = 1024 * 1024
-_BLOCK: Final = 256 * 1024
+LARGE: Final = 1024 * 1024
+BLOCK: Final = 256 * 1024
 _END: Final = b"]"  # the last piece of an array
 
 # Returns (bytes after the array of a list, their part in the entity tag).
@@ -151,7 +151,7 @@ def _from_file(head: bytes, array: Iterable[bytes], ending: _Ending, media_type:
         tag = entity_tag(chain(_write_through(array, file), _written_end(ending, file)))
         size = file.tell()
         file.seek(0)
-        if size < _LARGE:
+        if size < LARGE:
             return _tagged_response([file.read()], size, tag, 200, media_type)
         response = _tagged_response(blocks_of(file), size, tag, 200, media_type)
         response.call_on_close(stack.pop_all().close)
@@ -164,7 +164,7 @@ def _json_array_pieces(records: Iterable[Any]) -> Iterator[bytes]:
     A list of one block has three pieces.
     """
     opening = b"["
-    for texts in batched_by_bytes(map(dumps, records), len, _BLOCK):
+    for texts in batched_by_bytes(map(dumps, records), len, BLOCK):
         yield opening
         yield b",".join(texts)
         opening = b","
@@ -203,7 +203,7 @@ def _tagged_response(
         # Not sent; app.http.compression computes the tag from them.
         response = Response(status=304, content_type=media_type)
         response.content_length = size
-    elif size < _LARGE:
+    elif size < LARGE:
         response = Response(b"".join(parts), status=status, content_type=media_type)
     else:  # without a copy in one piece
         response = Response(parts, status=status, content_type=media_type)

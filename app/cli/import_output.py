@@ -16,7 +16,7 @@ from app.values.records import hectares
 
 _PROBLEMS_SHOWN: Final = 3
 _REJECTED_SHOWN: Final = 20
-_ROWS_SHOWN: Final = 200
+ROWS_SHOWN: Final = 200
 _PROPERTY: Final = "properties."
 
 
@@ -167,9 +167,9 @@ class Outcomes:
     ) -> None:
         if rows:
             print_text(dry_run_title if self.dry_run else title)
-            show_table(names, rows[:_ROWS_SHOWN])
-            if len(rows) > _ROWS_SHOWN:
-                print_text(f"… and {len(rows) - _ROWS_SHOWN:,} more; --json lists all.")
+            show_table(names, rows[:ROWS_SHOWN])
+            if len(rows) > ROWS_SHOWN:
+                print_text(f"… and {len(rows) - ROWS_SHOWN:,} more; --json lists all.")
             print_text()
 
 

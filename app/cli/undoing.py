@@ -27,7 +27,7 @@ from app.imports.listing import all_features
 from app.imports.undoing import undo_features
 from app.values.text import pluralize
 
-_KEPT_SHOWN: Final = 200
+KEPT_SHOWN: Final = 200
 _HELP: Final = """\
 Undo an import.
 
@@ -55,10 +55,10 @@ def undo_import(import_id: str, account: str, as_json: bool) -> None:
         return
     if kept:
         print_text("Kept:")
-        rows = [tuple(feature.values()) for feature in kept[:_KEPT_SHOWN]]
+        rows = [tuple(feature.values()) for feature in kept[:KEPT_SHOWN]]
         show_table(("feature", "name", "id", "reason"), rows)
-        if len(kept) > _KEPT_SHOWN:
-            print_text(f"… and {len(kept) - _KEPT_SHOWN:,} more; --json lists all.")
+        if len(kept) > KEPT_SHOWN:
+            print_text(f"… and {len(kept) - KEPT_SHOWN:,} more; --json lists all.")
         print_text()
     print_text(
         f"Undid the import of {record['filename']} in {row.name}: "

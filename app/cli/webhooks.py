@@ -55,7 +55,7 @@ from config import Settings
 
 _PORT: Final = 8443
 _DESCRIPTION: Final = "bin/canopy webhook listen"
-_TEST_SECONDS: Final = SWEEP_SECONDS + 10  # in which the service should send a test
+TEST_SECONDS: Final = SWEEP_SECONDS + 10  # in which the service should send a test
 _COLUMNS: Final = ("id", "url", "events", "status", "consecutive_failures", "last_success_at")
 # Failures that other settings of the service fix.
 _SETTINGS_ERRORS: Final = (FailureReason.NOT_ALLOWED, FailureReason.UNTRUSTED)
@@ -267,7 +267,7 @@ def _watch_test(
     """Send a test, and explain it if it is not delivered."""
     with transaction():
         send_test(principal, webhook_id)
-    deadline = time.monotonic() + _TEST_SECONDS
+    deadline = time.monotonic() + TEST_SECONDS
     while not stop.wait(0.5):
         attempts, _ = list_delivery_logs(
             principal.account_id, webhook_id, LogQuery(event_type=TEST_EVENT)
@@ -283,7 +283,7 @@ def _watch_test(
 def _explain_failure(error: str | None, was_tried: bool, certificates: Certificates) -> None:
     if was_tried and (error is None or error.startswith("answered")):
         return
-    reason = error or f"there was no attempt within {_TEST_SECONDS} seconds; is it running?"
+    reason = error or f"there was no attempt within {TEST_SECONDS} seconds; is it running?"
     print_text(f"The service did not deliver the test: {reason}", err=True)
     if not was_tried or error in _SETTINGS_ERRORS:
         print_text(

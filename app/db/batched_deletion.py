@@ -18,7 +18,7 @@ from app.db.extensions import db
 from app.values.batching import batched_by_bytes
 
 BATCH_ROWS: Final = 25  # in the first batch
-_MAX_ROWS: Final = 200
+MAX_ROWS: Final = 200
 _BATCH_SECONDS: Final = 0.01  # after a quicker batch the next one is larger, else smaller
 BATCH_BYTES: Final = 4 * 1024 * 1024
 
@@ -55,5 +55,5 @@ def delete_batches(
         statement = delete(model).where(in_batch)
         db.session.execute(statement, execution_options={"synchronize_session": False})
         is_quick = time.monotonic() - began < _BATCH_SECONDS
-        number = min(number * 2, max(least, _MAX_ROWS)) if is_quick else max(number // 2, least)
+        number = min(number * 2, max(least, MAX_ROWS)) if is_quick else max(number // 2, least)
         yield

@@ -42,7 +42,7 @@ from app.values.ids import is_id
 from app.values.strict_json import Fragment, dumps
 from app.values.text import pluralize
 
-_BATCH_RECORDS: Final = 100  # whose plots are checked at a time
+BATCH_RECORDS: Final = 100  # whose plots are checked at a time
 _BATCH_POSITIONS: Final = 100_000
 
 
@@ -126,7 +126,7 @@ def read_plots(features: Iterable[Feature], options: EudrOptions) -> Iterator[Re
     for feature in features:
         drafts.append(_Draft(feature, options))
         positions += sum(map(len, drafts[-1].outlines))
-        if len(drafts) == _BATCH_RECORDS or positions >= _BATCH_POSITIONS:
+        if len(drafts) == BATCH_RECORDS or positions >= _BATCH_POSITIONS:
             yield from _checked_plots(drafts)
             drafts, positions = [], 0
         processor_clock.restart()

@@ -21,7 +21,7 @@ from app.http.errors import BadRequest
 from app.policy.eudr import LISTED, OVERLAP_POSITIONS, OVERLAP_SECONDS, REPORT_PLOTS
 from app.policy.request_limits import OVERLAP_M2
 
-_CACHED_POSITIONS: Final = 100_000  # in shapes that are kept while plots are compared
+CACHED_POSITIONS: Final = 100_000  # in shapes that are kept while plots are compared
 
 
 @dataclass
@@ -222,7 +222,7 @@ class _Comparison:
 
     def _shape(self, index: int) -> Shape:
         if index not in self._shapes:
-            if self._cached_positions > _CACHED_POSITIONS:
+            if self._cached_positions > CACHED_POSITIONS:
                 self._shapes.clear()
                 self._cached_positions = 0
             geometry = self._geometries[index]

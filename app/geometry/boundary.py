@@ -31,12 +31,12 @@ from app.policy.request_limits import GEOMETRY_POSITIONS, VALIDATION_SECONDS
 # Locating a fault takes as long as finding that there is one, and no other thread runs meanwhile:
 # what takes longer than this is done in another process. Real boundaries take less than half a
 # microsecond for each position.
-_LOCATED_HERE: Final = (0.005, 1e-6)  # seconds in any case, and in addition per position
+LOCATED_HERE: Final = (0.005, 1e-6)  # seconds in any case, and in addition per position
 
 # Processor time for the search for faults: of a small boundary, and of a larger one. The first one
 # may take longer: that the whole is invalid can be plain, and not which of its rings are.
-_SEARCH_SECONDS: Final = (0.02, 0.1)
-_FIRST_FAULT_SECONDS: Final = 0.4
+SEARCH_SECONDS: Final = (0.02, 0.1)
+FIRST_FAULT_SECONDS: Final = 0.4
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,12 +168,12 @@ def _locate_faults(
     Args:
         seconds: the processor time of the validation.
     """
-    constant, per_position = _LOCATED_HERE
+    constant, per_position = LOCATED_HERE
     is_quick = is_cheap and seconds <= constant + per_position * len(rings.lon)
     is_large = len(rings.lon) > SMALL
-    limit = None if is_quick else _FIRST_FAULT_SECONDS
+    limit = None if is_quick else FIRST_FAULT_SECONDS
     with expensive() if is_large else nullcontext():
-        faults = fault_problems(rings, polygons, _SEARCH_SECONDS[is_large], limit)
+        faults = fault_problems(rings, polygons, SEARCH_SECONDS[is_large], limit)
         problems = list(islice(faults, MAX_PROBLEMS))
     yield from problems or [_too_complex("is not valid, and too complex to find out where")]
 

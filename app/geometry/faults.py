@@ -32,7 +32,7 @@ from app.geometry.timed import processor_seconds
 from app.values.threads import let_others_run
 
 _LONG: Final = 0.005  # seconds, during which no other thread could run
-_CROSSINGS_SECONDS: Final = 0.02  # processor time for each ring
+CROSSINGS_SECONDS: Final = 0.02  # processor time for each ring
 
 
 def fault_problems(
@@ -132,7 +132,7 @@ def _ring_problems(rings: Rings, ring: int, polygon: Any, checks: _Checks) -> It
     fault = checks.fault(polygon)
     assert fault is not None, "an invalid polygon has a fault"
     yield _self_intersection(place, lon, lat, fault)
-    for crossing in self_crossings(lon, lat, processor_seconds() + _CROSSINGS_SECONDS):
+    for crossing in self_crossings(lon, lat, processor_seconds() + CROSSINGS_SECONDS):
         if max(abs(crossing.lon - fault.lon), abs(crossing.lat - fault.lat)) > NEAR:
             yield _self_intersection(place, lon, lat, crossing)
 

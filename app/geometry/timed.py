@@ -31,9 +31,9 @@ Slot: TypeAlias = Callable[[], AbstractContextManager[None]]
 
 _PROGRAM: Final = Path(__file__).with_name("timed_program.py")
 _ENVIRONMENT: Final = {"OPENBLAS_NUM_THREADS": "1"}
-_START_SECONDS: Final = 10.0  # on a busy machine
-_PATIENCE: Final = 10.0  # seconds to wait for each second of processor time that a task may take
-_TRIES: Final = 2  # the program may just have ended, as it was idle
+START_SECONDS: Final = 10.0  # on a busy machine
+PATIENCE: Final = 10.0  # seconds to wait for each second of processor time that a task may take
+TRIES: Final = 2  # the program may just have ended, as it was idle
 
 
 class _Program:
@@ -46,10 +46,10 @@ class _Program:
     def ask(self, task: bytes, seconds: float) -> tuple[Any, float]:
         """The answer to a task, or None without one, and the processor seconds that it took."""
         with self._lock:
-            for _ in range(_TRIES):
+            for _ in range(TRIES):
                 process = self._running()
                 with suppress(BrokenPipeError, EOFError):
-                    return self._exchange(process, task, _START_SECONDS + _PATIENCE * seconds)
+                    return self._exchange(process, task, START_SECONDS + PATIENCE * seconds)
                 self.end()
         return None, seconds
 

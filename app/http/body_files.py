@@ -17,8 +17,8 @@ from app.http.errors import ServiceUnavailable
 
 log = logging.getLogger(__name__)
 
-_IN_MEMORY: Final = 8 * 1024 * 1024
-_BLOCK: Final = 256 * 1024
+IN_MEMORY: Final = 8 * 1024 * 1024
+BLOCK: Final = 256 * 1024
 _NO_ROOM: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
@@ -38,7 +38,7 @@ def body_file(advice: str) -> Iterator[tuple[IO[bytes], ExitStack]]:
     place = folder if os.path.isdir(folder) else None
     try:
         with ExitStack() as stack:
-            yield stack.enter_context(SpooledTemporaryFile(_IN_MEMORY, dir=place)), stack
+            yield stack.enter_context(SpooledTemporaryFile(IN_MEMORY, dir=place)), stack
     except OSError as error:  # also when closing the file, which writes the rest
         if error.errno not in _NO_ROOM:
             raise
@@ -49,4 +49,4 @@ def body_file(advice: str) -> Iterator[tuple[IO[bytes], ExitStack]]:
 
 def blocks_of(file: IO[bytes]) -> Iterator[bytes]:
     """Yield the rest of a file, from its current position."""
-    return iter(partial(file.read, _BLOCK), b"")
+    return iter(partial(file.read, BLOCK), b"")

@@ -24,7 +24,7 @@ from app.policy.deliveries import LEASE
 from app.policy.imports import UNTRIED_DELIVERIES
 from app.values import clock
 
-_EVERY_SECONDS: Final = 2.0
+EVERY_SECONDS: Final = 2.0
 _MESSAGE: Final = (
     f"Waiting: more than {UNTRIED_DELIVERIES:,} deliveries to the account's webhooks have not been "
     "tried yet. The import goes on by itself as they are sent."
@@ -59,9 +59,9 @@ def wait_for_deliveries(
             import_.message = _MESSAGE
             if not progress.waits_in_place:
                 import_.lease, import_.tries = None, 0
-                import_.leased_until = clock.now() + timedelta(seconds=_EVERY_SECONDS)
+                import_.leased_until = clock.now() + timedelta(seconds=EVERY_SECONDS)
                 return False
-        time.sleep(_EVERY_SECONDS)
+        time.sleep(EVERY_SECONDS)
     return True
 
 

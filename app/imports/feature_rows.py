@@ -58,7 +58,7 @@ _STATES: Final = CompiledQuery(
     .group_by(ImportFeature.state)
 )
 _WRITTEN: Final = ("new", "changed")
-_DELETED_AT_ONCE: Final = 250  # some 20 µs each
+DELETED_AT_ONCE: Final = 250  # some 20 µs each
 _BYTES: Final = func.coalesce(byte_length(ImportFeature.geometry), 0) + func.coalesce(
     byte_length(as_type(ImportFeature.before, Text)), 0
 )
@@ -174,7 +174,7 @@ def delete_feature_batch(account_id: str, import_id: str) -> bool:
     """Delete a batch of an import's features in the current transaction. Returns False if there
     were none."""
     rows = rows_of(account_id, ImportFeature).where(ImportFeature.import_id == import_id)
-    for _ in delete_batches(ImportFeature, rows, _BYTES, _DELETED_AT_ONCE):
+    for _ in delete_batches(ImportFeature, rows, _BYTES, DELETED_AT_ONCE):
         return True
     return False
 

@@ -30,7 +30,7 @@ from app.policy.imports import EVERY_SECONDS, RUN_SECONDS
 log = logging.getLogger(__name__)
 
 _running_accounts: Final[set[str]] = set()  # whose imports threads of this process run
-_LOOK_SECONDS: Final = 0.5  # between looks for brief turns
+LOOK_SECONDS: Final = 0.5  # between looks for brief turns
 
 
 def run_imports() -> int:
@@ -68,7 +68,7 @@ def _run_brief(app: Flask, end: float, is_over: threading.Event) -> int:
     """Run brief turns until ``is_over`` is set. Returns their number."""
     steps = 0
     with app.app_context():
-        while not is_over.wait(_LOOK_SECONDS):
+        while not is_over.wait(LOOK_SECONDS):
             try:
                 while (
                     not is_over.is_set()

@@ -32,9 +32,9 @@ from app.projects.boundaries.overlaps import boundary_texts, projects_in_box
 from app.values.batching import batched_by_bytes
 
 _TABLE: Final = cast("Table", ImportFeature.__table__)
-_GROUP_SIZE: Final = 100  # features that are compared together
+GROUP_SIZE: Final = 100  # features that are compared together
 _PAIRS_AT_ONCE: Final = 10_000
-_CACHED_BYTES: Final = 8 * 1024 * 1024
+CACHED_BYTES: Final = 8 * 1024 * 1024
 _READ_BYTES: Final = 1024 * 1024  # at a time
 _WAIT_SECONDS: Final = 2.0
 
@@ -134,12 +134,12 @@ class _Deadline:
 def _neighbor_groups(boxes: Any) -> Iterator[list[int]]:
     """Yield groups of indices of neighboring features, strip by strip, from south to north."""
     middles = (boxes[:, :2] + boxes[:, 2:]) / 2
-    strips = max(1, round((len(boxes) / _GROUP_SIZE) ** 0.5))
+    strips = max(1, round((len(boxes) / GROUP_SIZE) ** 0.5))
     by_longitude = np.argsort(middles[:, 0], kind="stable")
     for strip in np.array_split(by_longitude, strips):
         upwards = strip[np.argsort(middles[strip, 1], kind="stable")].tolist()
-        for start in range(0, len(upwards), _GROUP_SIZE):
-            yield upwards[start : start + _GROUP_SIZE]
+        for start in range(0, len(upwards), GROUP_SIZE):
+            yield upwards[start : start + GROUP_SIZE]
 
 
 class _Side(NamedTuple):
@@ -239,7 +239,7 @@ class _Comparison:
 
     def _load(self, keys: Set[int | str]) -> None:
         """Load these shapes into the cache, and empty it first if it is full."""
-        if self._cached_bytes > _CACHED_BYTES:
+        if self._cached_bytes > CACHED_BYTES:
             shapes = {key: self._shapes[key] for key in keys & self._shapes.keys()}
             self._shapes, self._cached_bytes = shapes, 0
         missing = keys - self._shapes.keys()

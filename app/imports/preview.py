@@ -78,7 +78,7 @@ _DEFAULT_LAYERS: Final = {
     ("kmz", "assets"): (ALL_FOLDERS,),
 }
 _LIMITS: Final = ReadLimits(READ_SECONDS, READ_MEMORY_BYTES, WAIT_SECONDS)
-_BRIEF_LIMITS: Final = ReadLimits(BRIEF_SECONDS, BRIEF_MEMORY_BYTES, BRIEF_WAIT_SECONDS)
+BRIEF_LIMITS: Final = ReadLimits(BRIEF_SECONDS, BRIEF_MEMORY_BYTES, BRIEF_WAIT_SECONDS)
 _LISTED_NAMES: Final = 20  # in a message
 _OVERLAPS_AT_ONCE: Final = 500  # in one transaction
 _NOT_COMPARED: Final = (
@@ -142,7 +142,7 @@ def prepare_preview(
     clear()
     is_limited = max_features is not None
     summary = FeatureSummary()
-    limits = _BRIEF_LIMITS if leased.is_brief else _LIMITS
+    limits = BRIEF_LIMITS if leased.is_brief else _LIMITS
     end = time.monotonic() + limits.wait_seconds if leased.is_brief else float("inf")
     try:
         with ReaderProcess(path, renew, limits if is_limited else None) as process:

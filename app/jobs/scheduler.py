@@ -17,7 +17,7 @@ from app.jobs.registry import Job, periodic_jobs
 log = logging.getLogger(__name__)
 
 CHECK_EVERY: Final = 1.0  # seconds between two calls of ``check``
-_ASK_EVERY: Final = 5.0  # seconds until Valkey is asked again: it may have lost its keys
+ASK_EVERY: Final = 5.0  # seconds until Valkey is asked again: it may have lost its keys
 _MIN_TTL: Final = 600  # seconds for which a job waits in the queue
 
 # Begins again each period (ARGV, in ms) that is over. Returns the numbers of these, and the ms
@@ -83,7 +83,7 @@ class Scheduler:
         was first."""
         keys = [f"canopy:periodic:{job.name}" for job in self._jobs]
         periods = [(job.every_seconds or 0) * 1000 for job in self._jobs]
-        limit = int(_ASK_EVERY * 1000)
+        limit = int(ASK_EVERY * 1000)
         reply: Any = client.eval(_BEGIN, len(keys), *keys, *periods, limit)
         over, left = reply
         self._ask_at = time.monotonic() + left / 1000

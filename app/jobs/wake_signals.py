@@ -18,10 +18,10 @@ from redis import Redis
 from app.jobs.queue import FAILURE_TTL, RESULT_TTL, job_queue
 from app.jobs.valkey import TIMEOUT_SECONDS
 
-_SENT_TTL: Final = 60  # seconds for which a signal waits to be received
+SENT_TTL: Final = 60  # seconds for which a signal waits to be received
 # Seconds until a signal puts another job on the queue, if the last one was lost: Valkey answered
 # too late, or the job was killed before it began.
-_QUEUED_TTL: Final = 5
+QUEUED_TTL: Final = 5
 
 # Sends the signal, and returns 1 if a job has to be put on the queue. The list holds one signal,
 # however many are sent. When the second key has expired, a job may still wait behind a long one.
@@ -56,7 +56,7 @@ class WakeSignal:
         assert self.job, f"no job is registered for the signal {self.name}"
         queue = job_queue(client, self.queue)
         keys = (self._sent, self._queued, queue.key)
-        values = (_SENT_TTL, _QUEUED_TTL, self._prefix)
+        values = (SENT_TTL, QUEUED_TTL, self._prefix)
         if not client.eval(_NOTIFY, len(keys), *keys, *values):
             return False
         queue.enqueue(

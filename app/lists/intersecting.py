@@ -24,7 +24,7 @@ from app.policy.ogc import SHAPE_BYTES, SHAPE_ROWS
 from app.policy.request_limits import EXPENSIVE_PAGE_BYTES
 from app.values.batching import batched_by_bytes
 
-_AT_ONCE: Final = 100  # boundaries, or fewer when they are large
+AT_ONCE: Final = 100  # boundaries, or fewer when they are large
 _AT_ONCE_BYTES: Final = 512 * 1024  # compared with any shape in some 0.1 s
 
 
@@ -65,7 +65,7 @@ class RowsApart:
         texts = fenced_rows(read, is_among_ids(columns.id, self._dialect))
         query = CompiledQuery(columns_among(texts, "id", boundary.key))
         apart = list[str]()
-        for batch in batched_by_bytes(rows, itemgetter(1), _AT_ONCE_BYTES, _AT_ONCE):
+        for batch in batched_by_bytes(rows, itemgetter(1), _AT_ONCE_BYTES, AT_ONCE):
             ids = id_values([row_id for row_id, *_ in batch], self._dialect)
             boundaries = query.tuples(account_id=self._account_id, ids=ids)
             tests = shape.intersects([text for _, text in boundaries])

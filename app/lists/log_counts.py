@@ -19,9 +19,9 @@ from app.values import clock
 from app.values.ids import first_id
 
 LONG: Final = 20_000  # entries; fewer are counted each time
-_FINAL_AFTER: Final = timedelta(seconds=20)  # no entry with an older id is inserted later
+FINAL_AFTER: Final = timedelta(seconds=20)  # no entry with an older id is inserted later
 _CACHED_SECONDS: Final = 600.0
-_CACHE_SIZE: Final = 1_000
+CACHE_SIZE: Final = 1_000
 
 _TOTAL: Final = func.count().label("total")
 
@@ -51,11 +51,11 @@ def log_total(log: Log, values: dict[str, Any]) -> int:
     cached = _cache.get(key)
     if cached is not None and _is_valid(log, cached, values):
         return cached.number + _count_after(log, cached.upto, filters, values)
-    upto = first_id(log.kind, clock.now() - _FINAL_AFTER)
+    upto = first_id(log.kind, clock.now() - FINAL_AFTER)
     number = _count_before(log, upto, filters, values)
     total = number + _count_after(log, upto, filters, values)
     if total >= LONG or of_all in _cache:  # also rare entries of a long log
-        if len(_cache) >= _CACHE_SIZE:
+        if len(_cache) >= CACHE_SIZE:
             for oldest in list(_cache)[:1]:
                 _cache.pop(oldest, None)
         _cache[key] = CachedCount(_first_entry_id(log, values), upto, number, time.monotonic())

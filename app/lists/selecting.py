@@ -43,7 +43,7 @@ from app.values.batching import batched_by_bytes
 Row = tuple[Any, ...]
 
 _CURSOR: Final = re.compile(r"([0-9T:.Z+ -]{10,40})~([a-z]{4,5}_[0-9a-hjkmnp-tv-z]{26})")
-_FEW: Final = 1_000  # rows whose names and descriptions do not make a page large
+FEW: Final = 1_000  # rows whose names and descriptions do not make a page large
 _AT_ONCE: Final = 2  # rows of a large page in memory, each with a boundary of megabytes
 
 
@@ -123,7 +123,7 @@ class _PageReader:
         count, stored = self._source.totals(self._account_id)
         matched = self._count() if self._node is not None or count is None else count
         limit, is_large = self._selection.limit, False
-        if limit > _FEW or stored > EXPENSIVE_PAGE_BYTES:
+        if limit > FEW or stored > EXPENSIVE_PAGE_BYTES:
             limit, total = self._bounded_size()
             is_large = total > EXPENSIVE_PAGE_BYTES
         if is_large:

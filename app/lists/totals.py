@@ -19,7 +19,7 @@ from app.models import AccountUsage
 
 LONG_SECONDS: Final = 0.002  # reading the version takes a tenth of it
 _CACHED_SECONDS: Final = 600.0  # changes with SQL that nobody reports change no version
-_CACHE_SIZE: Final = 1_000  # totals, of all accounts
+CACHE_SIZE: Final = 1_000  # totals, of all accounts
 
 _READ_VERSION: Final = CompiledQuery(columns_of(AccountUsage, AccountUsage.lists_version))
 
@@ -66,7 +66,7 @@ def count_total(
     if time.monotonic() - began >= LONG_SECONDS:
         _cache.pop(key, None)
         _cache[key] = _CachedTotal(version, total, began + _CACHED_SECONDS)
-        for oldest in list(_cache)[:-_CACHE_SIZE]:
+        for oldest in list(_cache)[:-CACHE_SIZE]:
             _cache.pop(oldest, None)
     return int(total)
 

@@ -15,7 +15,7 @@ from app.jobs.runs import JobRun
 from app.models import OAuthAuthorization, OAuthToken
 from app.oauth.issuing import has_expired_successors, wipe_expired_successors
 
-_BATCH_ROWS: Final = 500  # per transaction
+BATCH_ROWS: Final = 500  # per transaction
 _FAMILIES: Final = 1_000  # looked for at a time
 _WITHOUT_AUTHORIZATION: Final = CompiledQuery(
     select_of_all_accounts(OAuthToken.authorization_id)
@@ -30,10 +30,10 @@ def wipe_successors() -> int:
 
     The tokens themselves are kept until their authorization is deleted, so that reuse is detected.
     """
-    wiped, number = 0, _BATCH_ROWS
-    while number == _BATCH_ROWS:
+    wiped, number = 0, BATCH_ROWS
+    while number == BATCH_ROWS:
         with transaction():
-            number = wipe_expired_successors(_BATCH_ROWS)
+            number = wipe_expired_successors(BATCH_ROWS)
         wiped += number
     return wiped
 

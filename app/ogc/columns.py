@@ -32,10 +32,10 @@ from app.values.text import display_text
 
 Types = dict[str, str]  # types of JSON Schema, by the names of properties
 
-_AT_ONCE: Final = 256 * 1024  # bytes of metadata
+AT_ONCE: Final = 256 * 1024  # bytes of metadata
 _ROWS: Final = 200  # fetched at a time
 _CACHED_SECONDS: Final = 600.0  # until unused columns disappear
-_CACHE_SIZE: Final = 1_000
+CACHE_SIZE: Final = 1_000
 _OVERLAP: Final = timedelta(minutes=1)  # a change can be older than its commit
 _JSON_TYPES: Final[dict[type, str]] = {
     str: "string", bool: "boolean", int: "integer", float: "number", list: "array", dict: "object",
@@ -72,7 +72,7 @@ def metadata_types(principal: Principal, collection: Collection) -> Types:
         _read_kinds(principal, collection, cached.kinds, since)
     _cache.pop((*key, principal.project_ids), None)
     _cache[*key, principal.project_ids] = cached._replace(version=version)
-    for oldest in list(_cache)[:-_CACHE_SIZE]:
+    for oldest in list(_cache)[:-CACHE_SIZE]:
         _cache.pop(oldest, None)
     return {name: _type_of(kinds) for name, kinds in sorted(cached.kinds.items())}
 
@@ -126,7 +126,7 @@ def _read_kinds(
     statement = list_statement(collection.source.table, query)
     values = statement.values(principal.account_id, principal.account_id, query)
     rows = _newest_metadata(statement).stream(_ROWS, **values, most=SCHEMA_RECORDS)
-    for batch in batched_by_bytes(_up_to(SCHEMA_BYTES, chain.from_iterable(rows)), len, _AT_ONCE):
+    for batch in batched_by_bytes(_up_to(SCHEMA_BYTES, chain.from_iterable(rows)), len, AT_ONCE):
         for key, value in chain.from_iterable(orjson.loads(text).items() for text in batch):
             name = collection.type.property_name(display_text(key))
             if value is not None and (name in kinds or len(kinds) < SCHEMA_KEYS):

@@ -29,8 +29,8 @@ from app.values import clock
 from app.values.batching import batched_by_bytes
 from app.values.strict_json import dumps
 
-_BLOCK: Final = 256 * 1024  # bytes of metadata and geometries that are written at a time
-_AT_ONCE: Final = 200  # features; each can have a long description besides
+BLOCK: Final = 256 * 1024  # bytes of metadata and geometries that are written at a time
+AT_ONCE: Final = 200  # features; each can have a long description besides
 
 
 def features_page(principal: Principal, collection: Collection, query: Query) -> Response:
@@ -69,7 +69,7 @@ def _collection_blocks(
     """Yield a FeatureCollection in blocks, with few features in memory at a time."""
     before, returned = b'{"type":"FeatureCollection","features":[', 0
     pairs = as_features(collection, page.rows, crs, types)
-    for batch in batched_by_bytes(pairs, itemgetter(1), _BLOCK, _AT_ONCE):
+    for batch in batched_by_bytes(pairs, itemgetter(1), BLOCK, AT_ONCE):
         yield before + dumps([feature for feature, _ in batch])[1:-1]
         before, returned = b",", returned + len(batch)
     if not returned:

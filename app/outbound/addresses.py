@@ -14,7 +14,7 @@ Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network
 
 # All of IPv4 is public except for these (RFC 6890 and the IANA registry of special purposes).
-_NOT_PUBLIC_IPV4: Final = tuple(
+NOT_PUBLIC_IPV4: Final = tuple(
     IPv4Network(network)
     for network in (
         "0.0.0.0/8",  # this network
@@ -82,7 +82,7 @@ def is_allowed(address: Address, allowed_networks: Sequence[Network] = ()) -> bo
     if is_opened(address, allowed_networks):
         return True
     if isinstance(address, IPv4Address):
-        return not _is_within(address, _NOT_PUBLIC_IPV4)
+        return not _is_within(address, NOT_PUBLIC_IPV4)
     return address in _PUBLIC_IPV6 and not _is_within(address, _NOT_PUBLIC_IPV6)
 
 

@@ -8,7 +8,6 @@ import select
 import socket
 import ssl
 import time
-from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -144,10 +143,8 @@ def verifying_context(cafile: Path | None = None) -> ssl.SSLContext:
     return context
 
 
-@cache
 def tls_context(ca_bundle: Path | None) -> ssl.SSLContext:
-    """Return a context for HTTP that trusts the system's authorities, and those in a file. They are
-    read once in a process, which takes some 30 ms.
+    """Return a context for HTTP that trusts the system's authorities, and those in a file.
 
     Raises:
         OSError: the file cannot be read, or has no certificates.

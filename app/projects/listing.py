@@ -50,7 +50,7 @@ _SORTS = {
 TABLE = SearchedTable(Project, PROJECT, "account_id", SIDES, _SORTS)
 _ROWS = 2  # rows in memory at a time, each with a boundary of up to MAX_BODY_BYTES
 _LARGE_PART = 8  # one in 8 rows: from there on, scanning an index beats looking up each row
-_MANY = 2_000  # rows; testing them takes a few milliseconds
+MANY = 2_000  # rows; testing them takes a few milliseconds
 
 
 def project_query(**values: Any) -> ListQuery:
@@ -197,7 +197,7 @@ def _with_cheapest_index(
     """The statement with the cheapest index."""
     if not query.bbox or statement.index not in ("text", "box"):
         return statement
-    if everything > _MANY and holds_all(TABLE, account_id, query.bbox):
+    if everything > MANY and holds_all(TABLE, account_id, query.bbox):
         return statement.anywhere
     if statement.index == "text" and _is_frequent(statement.dialect, values):
         return replace(statement, index="box")
@@ -218,7 +218,7 @@ def _count_projects(
         return located_total(account_id, status) if statement.located else everything
     query = count_query(statement)
     is_box = is_counted and statement.index == "box" and not statement.search
-    if not is_box or statement.dialect != "sqlite" or everything <= _MANY:
+    if not is_box or statement.dialect != "sqlite" or everything <= MANY:
         return totals.count_total(query, values)
 
     def cheapest() -> CompiledQuery:
@@ -231,8 +231,8 @@ def _count_projects(
 
 
 def _is_frequent(dialect: str, values: dict[str, Any]) -> bool:
-    """True if the index of texts finds _MANY rows, so that a search begins with the box."""
-    return int(count_named(TABLE, dialect, "text").scalar(**values, most=_MANY)) == _MANY
+    """True if the index of texts finds MANY rows, so that a search begins with the box."""
+    return int(count_named(TABLE, dialect, "text").scalar(**values, most=MANY)) == MANY
 
 
 def _prepare_page(size: int) -> None:

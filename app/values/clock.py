@@ -17,7 +17,7 @@ _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND: Final = timedelta(milliseconds=1)
 
 _LONGEST_ANSWER: Final = 0.5  # seconds
-_TOLERATED: Final = 0.05  # seconds; smaller differences are the duration of the answer
+TOLERATED: Final = 0.05  # seconds; smaller differences are the duration of the answer
 
 _UNITS: Final = (("day", 86_400), ("hour", 3_600), ("minute", 60), ("second", 1))  # with seconds
 
@@ -58,7 +58,7 @@ def follow_database_clock(seconds: float, *, took: float = 0.0) -> None:
     offset, current = seconds + took / 2 - steady, _DatabaseClock.offset
     if current is not None and took > _LONGEST_ANSWER:
         return
-    if current is None or abs(offset - current) > _TOLERATED:
+    if current is None or abs(offset - current) > TOLERATED:
         _DatabaseClock.offset = offset
     _DatabaseClock.read_at = steady
 

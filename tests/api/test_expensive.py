@@ -178,8 +178,8 @@ def test_a_turn_lasts_until_a_large_page_is_sent(
     for _ in range(2):
         make_project(client, geometry=comb(3_000))
     monkeypatch.setattr(listing, "EXPENSIVE_PAGE_BYTES", 1_000)
-    monkeypatch.setattr(envelope, "_LARGE", 1_000)
-    monkeypatch.setattr(envelope, "_BLOCK", 1_000)
+    monkeypatch.setattr(envelope, "LARGE", 1_000)
+    monkeypatch.setattr(envelope, "BLOCK", 1_000)
     headers = client.authorization | {"Accept-Encoding": "gzip"}
     response = client.app.test_client().get("/v1/projects", headers=headers, buffered=False)
     next(iter(response.response))

@@ -174,8 +174,8 @@ def test_of_some_fields(client: Client, ids: dict[str, str]) -> None:
 @pytest.fixture
 def _small_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is kept in memory is less than a page of large boundaries."""
-    monkeypatch.setattr(body_files, "_IN_MEMORY", 300_000)
-    for name, value in (("_LARGE", 200_000), ("_BLOCK", 20_000)):
+    monkeypatch.setattr(body_files, "IN_MEMORY", 300_000)
+    for name, value in (("LARGE", 200_000), ("BLOCK", 20_000)):
         monkeypatch.setattr(envelope, name, value)
 
 

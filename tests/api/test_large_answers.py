@@ -33,16 +33,16 @@ def account(app: Flask) -> Client:
 @pytest.fixture
 def large(account: Client, monkeypatch: pytest.MonkeyPatch) -> Client:
     """An account whose first page does not fit into what is kept in memory."""
-    monkeypatch.setattr(body_files, "_IN_MEMORY", 300_000)
-    monkeypatch.setattr(envelope, "_LARGE", 200_000)
+    monkeypatch.setattr(body_files, "IN_MEMORY", 300_000)
+    monkeypatch.setattr(envelope, "LARGE", 200_000)
     return account
 
 
 @pytest.fixture
 def files(large: Client, monkeypatch: pytest.MonkeyPatch) -> list[SeenFile]:
     """The files that large pages go out from, in small pieces."""
-    monkeypatch.setattr(envelope, "_BLOCK", 20_000)
-    monkeypatch.setattr(body_files, "_BLOCK", 20_000)
+    monkeypatch.setattr(envelope, "BLOCK", 20_000)
+    monkeypatch.setattr(body_files, "BLOCK", 20_000)
     return watch_files(monkeypatch)
 
 
@@ -68,8 +68,8 @@ def test_a_large_page_has_the_tag_that_it_has_in_memory(
     large: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _, from_file, body = _page(large)
-    monkeypatch.setattr(body_files, "_IN_MEMORY", 8 * MEGABYTE)
-    monkeypatch.setattr(envelope, "_LARGE", MEGABYTE)
+    monkeypatch.setattr(body_files, "IN_MEMORY", 8 * MEGABYTE)
+    monkeypatch.setattr(envelope, "LARGE", MEGABYTE)
     _, from_memory, same = _page(large)
     assert (from_file["ETag"], body) == (from_memory["ETag"], same)
     assert _page(large, headers={"If-None-Match": from_file["ETag"]})[0] == 304
@@ -83,7 +83,7 @@ def test_only_a_page_of_several_blocks_goes_through_a_file(
     _, headers, body = _page(large)
     assert len(files) == 1
     for block, number in ((len(body), 1), (len(body) - 300, 2)):
-        monkeypatch.setattr(envelope, "_BLOCK", block)
+        monkeypatch.setattr(envelope, "BLOCK", block)
         _, others, same = _page(large)
         assert (others["ETag"], same, len(files)) == (headers["ETag"], body, number)
 

@@ -135,7 +135,7 @@ def test_a_file_without_a_coordinate_system_is_imported_when_one_is_named(
 def test_few_of_many_rows_are_listed(
     run: Run, client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(import_output, "_ROWS_SHOWN", 1)
+    monkeypatch.setattr(import_output, "ROWS_SHOWN", 1)
     outside = {"type": "MultiPolygon", "coordinates": [[[[200, 0]] * 4]] * 25}
     path = features_file(
         tmp_path,

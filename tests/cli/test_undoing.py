@@ -49,7 +49,7 @@ def test_what_was_changed_since_is_kept_and_listed(
 def test_people_get_a_table_of_what_is_kept(
     run: Run, client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(undoing, "_KEPT_SHOWN", 1)
+    monkeypatch.setattr(undoing, "KEPT_SHOWN", 1)
     path = features_file(tmp_path, ({"name": "Oak"}, square(1, 1)), ({"name": "Yew"}, square(2, 2)))
     import_id = imported(run, client, path)["import_id"]
     for each in projects(client).values():

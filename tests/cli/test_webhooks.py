@@ -182,7 +182,7 @@ def test_listen_says_how_the_service_has_to_be_started(
 def test_listen_asks_whether_the_service_runs(
     client: Client, listen: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(webhooks, "_TEST_SECONDS", 0)
+    monkeypatch.setattr(webhooks, "TEST_SECONDS", 0)
     result = listen()
     assert (result.exit_code, result.stdout) == (0, "")
     assert "there was no attempt within 0 seconds; is it running?" in result.stderr
@@ -193,7 +193,7 @@ def test_listen_asks_whether_the_service_runs(
 def test_listen_removes_what_one_that_was_killed_has_left(
     client: Client, listen: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(webhooks, "_TEST_SECONDS", 0)
+    monkeypatch.setattr(webhooks, "TEST_SECONDS", 0)
     port = str(free_port())
     with monkeypatch.context() as killed:
         killed.setattr(webhooks, "_remove_webhook", lambda *_: None)

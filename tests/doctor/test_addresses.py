@@ -40,7 +40,7 @@ def test_a_port_on_which_the_service_runs(tmp_path: Path, certificate: Path) -> 
 def test_a_port_that_another_program_has(
     tmp_path: Path, certificate: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(addresses, "_SECONDS", 0.2)
+    monkeypatch.setattr(addresses, "SECONDS", 0.2)
     with PlainReceiver(certificate) as other, socket.create_server(("127.0.0.1", 0)) as silent:
         other.answer = answering(404)
         for port in (other.port, silent.getsockname()[1]):

@@ -27,7 +27,7 @@ def _said(client: Client) -> tuple[Status, str]:
 def test_entries_that_wait_too_long(customer: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     write(customer)
     assert _said(customer)[0] is Status.OK
-    monkeypatch.setattr(audit_log, "_LATE", timedelta(seconds=-5))
+    monkeypatch.setattr(audit_log, "LATE", timedelta(seconds=-5))
     status, found = _said(customer)
     assert status is Status.PROBLEM
     assert "wait for an hour" in found

@@ -86,7 +86,7 @@ def test_a_report_ends_when_its_client_has_gone(client: Client) -> None:
 
 def test_some_of_each_code_are_listed(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(report, "LISTED", 2)
-    monkeypatch.setattr(report, "_CACHED_POSITIONS", 0)
+    monkeypatch.setattr(report, "CACHED_POSITIONS", 0)
     for _ in range(4):
         make_project(client, geometry=square())
     found = _report(client)

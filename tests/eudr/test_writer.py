@@ -342,7 +342,7 @@ def test_all_problems_are_told_but_not_without_end(
     records = [_plot(n, ProducerCountry="XX") for n in range(5)]
     assert len(_problems(tmp_path, *records)) == 5
     monkeypatch.setattr(writer, "IN_ERROR", 3)
-    monkeypatch.setattr(plots, "_BATCH_RECORDS", 1)
+    monkeypatch.setattr(plots, "BATCH_RECORDS", 1)
     features = (each for record in records for each in source(record).features())
     with pytest.raises(InvalidPlots) as raised:
         write_eudr(features, tmp_path)

@@ -108,7 +108,7 @@ def test_the_search_for_faults_ends_in_time(
     """Each of its rounds checks the valid part again. It takes 20 ms here, and as long once more in
     the other process that checks the second boundary. The first one is small, so that nothing
     limits how many like it are searched at once."""
-    monkeypatch.setattr(boundary, "_LOCATED_HERE", (30.0, 0.0))
+    monkeypatch.setattr(boundary, "LOCATED_HERE", (30.0, 0.0))
     monkeypatch.setattr(faults, "processor_seconds", itertools.count(step=0.0201).__next__)
     geometry = with_nested_squares(zigzag(positions))
     assert codes_of(geometry) == ["parts_overlap"] * found

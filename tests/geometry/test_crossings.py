@@ -57,7 +57,7 @@ def test_one_is_told_once() -> None:
 
 
 def test_at_most_100_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(faults, "_CROSSINGS_SECONDS", 60)
+    monkeypatch.setattr(faults, "CROSSINGS_SECONDS", 60)
     assert len(problems_of(curve(900))) == MAX_PROBLEMS
 
 
@@ -70,5 +70,5 @@ def test_what_holds_none_is_told_beside_them() -> None:
 
 
 def test_those_that_are_found_in_time_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(faults, "_CROSSINGS_SECONDS", -1)
+    monkeypatch.setattr(faults, "CROSSINGS_SECONDS", -1)
     assert len(problems_of(COMB)) == 1, "that of GEOS"

@@ -104,9 +104,9 @@ def test_a_process_that_has_ended_is_started_again(sent: signal.Signals) -> None
 def test_a_process_that_does_not_answer_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     assert is_valid(SQUARE, 1)[0] is True
     os.kill(running(), signal.SIGSTOP)
-    monkeypatch.setattr(timed, "_START_SECONDS", 0.1)
-    monkeypatch.setattr(timed, "_PATIENCE", 0.0)
-    monkeypatch.setattr(timed, "_TRIES", 1)
+    monkeypatch.setattr(timed, "START_SECONDS", 0.1)
+    monkeypatch.setattr(timed, "PATIENCE", 0.0)
+    monkeypatch.setattr(timed, "TRIES", 1)
     assert is_valid(SQUARE, 1)[0] is None
     monkeypatch.undo()
     assert is_valid(SQUARE, 1)[0] is True

@@ -220,7 +220,7 @@ def test_a_request_that_has_used_its_time_compares_nothing(monkeypatch: pytest.M
     with running(clock):
         small = read_boundary(rectangle(8.0, 47.0, 0.4, 3.0))
         assert codes(boundary_warnings(small)) == ["several_countries"]
-        monkeypatch.setattr(location, "_POSITIONS_HERE", 0)
+        monkeypatch.setattr(location, "POSITIONS_HERE", 0)
         large = read_boundary(rectangle(8.0, 47.0, 0.4, 3.0))
         (warning,) = boundary_warnings(large)
     assert (small.country, large.country) == ("DE", False)
@@ -239,7 +239,7 @@ def test_a_large_boundary_is_compared_as_a_small_one(monkeypatch: pytest.MonkeyP
         here = read_boundary(geometry)
         expected = boundary_warnings(here)
         with monkeypatch.context() as patch:
-            patch.setattr(location, "_POSITIONS_HERE", 0)
+            patch.setattr(location, "POSITIONS_HERE", 0)
             elsewhere = read_boundary(geometry)
             assert elsewhere.country == here.country
             assert boundary_warnings(elsewhere) == expected

@@ -46,7 +46,7 @@ def delete(client: Client) -> None:
 def test_a_canceled_import_loses_its_features_some_in_each_transaction(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(feature_rows, "_DELETED_AT_ONCE", 2)
+    monkeypatch.setattr(feature_rows, "DELETED_AT_ONCE", 2)
     record = ready(client, *FEATURES)
     kept = act(client, ready(client, *FEATURES), "apply")
     client.post(f"/v1/imports/{record['id']}/cancel")
@@ -61,7 +61,7 @@ def test_a_canceled_import_loses_its_features_some_in_each_transaction(
 def test_an_old_import_is_deleted_after_its_features(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(feature_rows, "_DELETED_AT_ONCE", 2)
+    monkeypatch.setattr(feature_rows, "DELETED_AT_ONCE", 2)
     record = act(client, ready(client, *FEATURES), "apply")
     with client.app.app_context(), transaction():
         old = clock.now() - timedelta(days=IMPORT_DAYS, minutes=1)

@@ -64,7 +64,7 @@ def go_on(client: Client, record: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.mark.both
 def test_one_waits_until_they_are_tried(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(delivery_backlog, "_EVERY_SECONDS", 3600.0)  # longer than the test
+    monkeypatch.setattr(delivery_backlog, "EVERY_SECONDS", 3600.0)  # longer than the test
     record = ready(client, feature(square(1, 1), name="A"))
     queue(client, UNTRIED_DELIVERIES)  # and the one of the project
     other = make_account(client.app)

@@ -149,8 +149,8 @@ def test_many_projects_are_looked_at_in_parts(
 
 
 def test_few_boundaries_are_in_memory(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(overlaps, "_CACHED_BYTES", 0)
-    monkeypatch.setattr(overlaps, "_GROUP_SIZE", 2)
+    monkeypatch.setattr(overlaps, "CACHED_BYTES", 0)
+    monkeypatch.setattr(overlaps, "GROUP_SIZE", 2)
     make_project(client, geometry=square(10, 45, 1))
     shapes = [feature(square(10 + n / 100, 45, 0.02), name=f"F{n}") for n in range(6)]
     record = ready(client, *shapes)

@@ -138,8 +138,8 @@ def test_a_small_file_is_read_beside_the_slowest_ones(
     app: Flask, client: Client, other: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A brief turn for a file of the second account ends before its file is read."""
-    monkeypatch.setattr(preview, "_BRIEF_LIMITS", ReadLimits(1, 100 << 20, PATIENCE))
-    monkeypatch.setattr(jobs, "_LOOK_SECONDS", 0.05)
+    monkeypatch.setattr(preview, "BRIEF_LIMITS", ReadLimits(1, 100 << 20, PATIENCE))
+    monkeypatch.setattr(jobs, "LOOK_SECONDS", 0.05)
     newcomer, content = make_account(app), slow_file()
     uploads = [(each, upload(each, content, crs="EPSG:4326")) for each in (client, other) * 2]
     slow = [(each, response.json["data"]["id"]) for each, response in uploads]
@@ -160,7 +160,7 @@ def test_a_small_file_is_read_beside_the_slowest_ones(
 def test_a_file_that_is_too_long_for_a_brief_turn_gets_another_one(
     client: Client, other: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(preview, "_BRIEF_LIMITS", ReadLimits(1, 100 << 20, -1.0))
+    monkeypatch.setattr(preview, "BRIEF_LIMITS", ReadLimits(1, 100 << 20, -1.0))
     import_id = upload(client, ONE).json["data"]["id"]
     with client.app.app_context():
         with transaction():

@@ -39,7 +39,7 @@ def queue(connection: Redis) -> Queue:
 
 @pytest.fixture(autouse=True)
 def _asks_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scheduler_module, "_ASK_EVERY", 0.0)
+    monkeypatch.setattr(scheduler_module, "ASK_EVERY", 0.0)
 
 
 def often() -> None:
@@ -120,7 +120,7 @@ def test_a_job_that_has_nothing_to_do_is_not_started(queue: Queue) -> None:
 def test_valkey_is_asked_again_when_the_next_period_ends(
     queue: Queue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(scheduler_module, "_ASK_EVERY", 600.0)
+    monkeypatch.setattr(scheduler_module, "ASK_EVERY", 600.0)
     scheduler = Scheduler(lambda: queue.connection, [OFTEN])
     scheduler.check()
     queue.empty()

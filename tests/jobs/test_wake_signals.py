@@ -28,8 +28,8 @@ SIGNAL = WakeSignal("test", DELIVERIES, 77, "app.test.jobs.drain")
 @pytest.fixture(autouse=True)
 def _nothing_expires(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever got no turn for seconds finds what was sent before."""
-    monkeypatch.setattr(wake_signals, "_QUEUED_TTL", 500)
-    monkeypatch.setattr(wake_signals, "_SENT_TTL", 600)
+    monkeypatch.setattr(wake_signals, "QUEUED_TTL", 500)
+    monkeypatch.setattr(wake_signals, "SENT_TTL", 600)
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ EXTENT = (10.0, 50.0, 12.1, 51.1)  # of ``place``
 
 @pytest.fixture(autouse=True)
 def _few_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(listing, "_MANY", 0)
+    monkeypatch.setattr(listing, "MANY", 0)
 
 
 @pytest.fixture

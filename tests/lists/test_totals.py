@@ -159,7 +159,7 @@ def test_what_is_counted_fast_is_not_kept(
 def test_the_oldest_go_first(
     client: Client, counts: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(totals, "_CACHE_SIZE", 2)
+    monkeypatch.setattr(totals, "CACHE_SIZE", 2)
     for word in ("one", "two", "three", "two", "one"):
         total(client, f"/v1/projects?search={word}")
     assert len(counts) == 4

@@ -41,7 +41,7 @@ def test_stored_responses_are_wiped_after_the_grace(
         for response in old
     ]
     now = clock.now()
-    monkeypatch.setattr(jobs, "_BATCH_ROWS", 1)
+    monkeypatch.setattr(jobs, "BATCH_ROWS", 1)
     for elapsed, left in ((REFRESH_GRACE / 2, 3), (REFRESH_GRACE + timedelta(seconds=1), 0)):
         monkeypatch.setattr(clock, "now", lambda elapsed=elapsed: now + elapsed)
         with client.app.app_context():

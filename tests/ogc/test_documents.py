@@ -158,7 +158,7 @@ def test_a_schema_is_made_in_steps_between_which_it_can_be_ended(
     for number in range(3):
         make_asset(client, project, metadata={f"key_{number}": [["x"]]})
     path = "/ogc/collections/assets/schema"
-    monkeypatch.setattr(columns, "_AT_ONCE", 20)
+    monkeypatch.setattr(columns, "AT_ONCE", 20)
     assert get(client, path)["properties"]["key_1"]["type"] == "string"
     make_asset(client, project, metadata={"more": 1})
     monkeypatch.setattr(expensive, "REQUEST_SECONDS", 0.0)
@@ -166,7 +166,7 @@ def test_a_schema_is_made_in_steps_between_which_it_can_be_ended(
 
 
 def test_few_schemas_are_kept(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(columns, "_CACHE_SIZE", 1)
+    monkeypatch.setattr(columns, "CACHE_SIZE", 1)
     for kind in ("projects", "assets"):
         get(client, f"/ogc/collections/{kind}/schema")
         assert [collection for _, collection, _ in columns._cache] == [kind]

@@ -36,8 +36,8 @@ def account(app: Flask) -> Client:
 def files(account: Client, monkeypatch: pytest.MonkeyPatch) -> list[SeenFile]:
     """The files that pages go out from, which are large from 100 kB on."""
     monkeypatch.setattr(selecting, "EXPENSIVE_PAGE_BYTES", 100_000)
-    monkeypatch.setattr(body_files, "_IN_MEMORY", 50_000)
-    monkeypatch.setattr(feature_collections, "_BLOCK", 40_000)
+    monkeypatch.setattr(body_files, "IN_MEMORY", 50_000)
+    monkeypatch.setattr(feature_collections, "BLOCK", 40_000)
     return watch_files(monkeypatch)
 
 
@@ -63,7 +63,7 @@ def test_a_small_page_of_a_large_account_needs_no_file(
 def test_no_more_of_a_large_page_is_read_than_is_sent(
     account: Client, files: list[SeenFile], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(body_files, "_BLOCK", 10_000)
+    monkeypatch.setattr(body_files, "BLOCK", 10_000)
     headers = {"Authorization": f"Bearer {account.token}"}
     path = "/ogc/collections/projects/items"
     response = account.app.test_client().get(path, headers=headers, buffered=False)
@@ -114,7 +114,7 @@ def test_the_metadata_of_assets_counts_too(
 
 
 @pytest.mark.parametrize(
-    ("bound", "few"), [("_BLOCK", 5_000), ("_AT_ONCE", 1)], ids=["metadata", "features"]
+    ("bound", "few"), [("BLOCK", 5_000), ("AT_ONCE", 1)], ids=["metadata", "features"]
 )
 def test_a_page_is_written_in_steps_between_which_it_can_be_ended(
     client: Client, monkeypatch: pytest.MonkeyPatch, bound: str, few: int
@@ -134,7 +134,7 @@ def test_descriptions_count_on_pages_of_many(
     for _ in range(3):
         make_project(client, description="x" * 5_000)
     monkeypatch.setattr(feature_collections, "LIST_BYTES", 12_000)
-    monkeypatch.setattr(selecting, "_FEW", 2)
+    monkeypatch.setattr(selecting, "FEW", 2)
     assert len(found(page_of(client, limit=3))) == 2
     body = page_of(client, limit=3).get_data(as_text=True)
     assert json.loads(body)["numberMatched"] == 3

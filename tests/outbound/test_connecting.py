@@ -18,7 +18,7 @@ OTHERS = "93.184.216.34"
 
 @pytest.fixture
 def _all_public(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(addresses, "_NOT_PUBLIC_IPV4", (IPv4Network("10.0.0.0/8"),))
+    monkeypatch.setattr(addresses, "NOT_PUBLIC_IPV4", (IPv4Network("10.0.0.0/8"),))
 
 
 @pytest.mark.parametrize("addresses", [[FIRST], [FURTHER, "10.0.0.1"]])

@@ -165,7 +165,7 @@ def test_a_wrong_filter_is_told_and_left_out(client: Client, owner: Browser) -> 
 def test_older_entries_are_on_further_pages(
     client: Client, owner: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.pages.audit_log.views._PER_PAGE", 2)
+    monkeypatch.setattr("app.pages.audit_log.views.PER_PAGE", 2)
     made = [make_entry(client, actor=ROBIN) for _ in range(5)]
     path, shown = f"{PATH}?actor_id={ROBIN.id}", list[str]()
     for _ in range(3):

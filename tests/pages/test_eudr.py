@@ -186,7 +186,7 @@ def test_all_of_many_are_set_in_turns(
     for each in made.plots:
         each.metadata.pop(NAME)
     fill(client.app, client.account_id, made)
-    monkeypatch.setattr(views, "_SECONDS", 0)
+    monkeypatch.setattr(views, "SECONDS", 0)
     page = browser.get("/eudr")
     assert "And 70 more" in page.text
     page = send(browser, "producer_missing", which="all", value=HOSTILE[:40])
@@ -346,8 +346,8 @@ def test_what_was_set_is_shown_and_changed(
     assert "Coop Aboisso · GH · Enchi" in page.text
     send(browser, "plots", named="selected", ids=ids[2])
     assert [metadata(client, each)[NAME] for each in ids] == ["Coop Aboisso"] * 2 + ["Plot 2"]
-    monkeypatch.setattr(views, "_SECONDS", 0)
-    monkeypatch.setattr(views, "_TRANSACTION_PLOTS", 1)
+    monkeypatch.setattr(views, "SECONDS", 0)
+    monkeypatch.setattr(views, "TRANSACTION_PLOTS", 1)
     page = send(browser, "plots", field=COUNTRY, which="all", value="ci")
     while "Setting ProducerCountry" in page.text:
         path = next(form.action for form in page.forms if form.action.startswith("/eudr/fill"))

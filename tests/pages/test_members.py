@@ -28,7 +28,7 @@ from tests.pages.support import browser_of, post
 def test_many_members_are_paged_with_the_invited_first(
     client: Client, owner: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(views, "_PER_PAGE", 2)
+    monkeypatch.setattr(views, "PER_PAGE", 2)
     invited = [make_invited(client)["email"] for _ in range(2)]
     joined = [make_member(client).email for _ in range(2)]  # and the owner
     pages = [owner.get(f"/members?page={number}") for number in (1, 2, 3)]

@@ -37,7 +37,7 @@ _METADATA: Final = '{"maker": "Somebody"}'
 def make_batches_small(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (batched_deletion, deletion):
         monkeypatch.setattr(module, "BATCH_ROWS", 2)
-    monkeypatch.setattr(batched_deletion, "_MAX_ROWS", 2)
+    monkeypatch.setattr(batched_deletion, "MAX_ROWS", 2)
 
 
 class LargeProject:

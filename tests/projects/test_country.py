@@ -129,7 +129,7 @@ def test_what_a_request_has_no_time_for_is_derived_later(
     """The boundary is valid, and stored."""
     border = square(7.9, 48.2, 0.4)
     with monkeypatch.context() as patch:
-        patch.setattr(location, "_POSITIONS_HERE", 0)
+        patch.setattr(location, "POSITIONS_HERE", 0)
         patch.setattr(location, "COUNTRIES_LATEST", 0)
         made = make_project(client, geometry=border)
         report = client.post("/v1/geometry/validate", json={"geometry": border}).json["data"]
@@ -147,7 +147,7 @@ def test_a_shape_that_is_too_complex_to_compare_is_in_no_country(
     """The job tries it once."""
     made = make_project(client, geometry=square(7.9, 48.2, 0.4))
     _forget(client)
-    monkeypatch.setattr(location, "_POSITIONS_HERE", 0)
+    monkeypatch.setattr(location, "POSITIONS_HERE", 0)
     monkeypatch.setattr(location, "COUNTRIES_SECONDS", 0)
     assert _derive(client) >= 1
     assert _stored(client, made) == (None, DATA_VERSION)

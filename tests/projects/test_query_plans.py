@@ -201,7 +201,7 @@ def test_a_word_comes_before_a_box(place: Place) -> None:
 
 
 def test_a_box_comes_before_a_frequent_word(place: Place, monkeypatch: Any) -> None:
-    monkeypatch.setattr(listing, "_MANY", 100)
+    monkeypatch.setattr(listing, "MANY", 100)
     *_, look, count, page = place.projects(bbox=BOX, search=FREQUENT)
     assert "projects_text" in _used(look)
     for plan in (count, page):
@@ -210,7 +210,7 @@ def test_a_box_comes_before_a_frequent_word(place: Place, monkeypatch: Any) -> N
 
 
 def test_a_box_around_all_is_read_in_order(place: Place, monkeypatch: Any) -> None:
-    monkeypatch.setattr(listing, "_MANY", 10)
+    monkeypatch.setattr(listing, "MANY", 10)
     for status in (None, "draft"):
         beside, nowhere, *_, page = place.projects(bbox=AROUND, status=status)
         assert _used(beside) <= {"projects_box"}, beside
@@ -222,7 +222,7 @@ def test_a_box_around_all_is_read_in_order(place: Place, monkeypatch: Any) -> No
 def test_a_large_box_is_counted_in_the_index_of_areas(place: Place, monkeypatch: Any) -> None:
     if not place.database.startswith("sqlite"):
         pytest.skip("PostgreSQL reads the rows of a box in the order in which they are stored")
-    monkeypatch.setattr(listing, "_MANY", 10)
+    monkeypatch.setattr(listing, "MANY", 10)
     for status in (None, "draft"):
         _, named, count, *_ = place.projects(bbox=HALF, status=status)
         assert _used(named) == {"projects_box"}

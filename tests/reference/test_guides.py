@@ -39,7 +39,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     folder = tmp_path_factory.mktemp("guides")
     with pytest.MonkeyPatch.context() as patch:
         guides.write(folder)
-        patch.setattr(routes, "_MADE", folder)
+        patch.setattr(routes, "MADE", folder)
         yield folder
 
 
@@ -200,7 +200,7 @@ def test_the_list_for_language_models(app: Flask) -> None:
 def test_where_they_were_not_made_pages_say_what_to_do(
     app: Flask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(routes, "_MADE", tmp_path)
+    monkeypatch.setattr(routes, "MADE", tmp_path)
     for path in (URL, f"{URL}/imports", f"{URL}/imports.md", "/llms.txt"):
         response = app.test_client().get(path, headers={"Accept": "text/html"})
         assert response.status_code == 404
@@ -208,8 +208,8 @@ def test_where_they_were_not_made_pages_say_what_to_do(
 
 
 def test_a_dead_link_is_seen(app: Flask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    shutil.copytree(routes._MADE, tmp_path, dirs_exist_ok=True)
+    shutil.copytree(routes.MADE, tmp_path, dirs_exist_ok=True)
     (tmp_path / "chat.html").write_text('<a href="/docs/guides/no">x</a><a href="#no">x</a>')
-    monkeypatch.setattr(routes, "_MADE", tmp_path)
+    monkeypatch.setattr(routes, "MADE", tmp_path)
     dead = {each for each in dead_links(app, f"{URL}/chat")[1] if each.endswith(("no#", "#no"))}
     assert dead == {f"{URL}/chat: {URL}/no#", f"{URL}/chat: {URL}/chat#no"}

@@ -212,8 +212,8 @@ def test_how_far_a_replay_is(
     for _ in range(3):
         make_project(customer)
     webhook = make_webhook(customer, url=receiver.url(), events=["project.created"])
-    monkeypatch.setattr(jobs, "_CHUNK", 2)
-    monkeypatch.setattr(jobs, "_AHEAD", timedelta())
+    monkeypatch.setattr(jobs, "CHUNK", 2)
+    monkeypatch.setattr(jobs, "AHEAD", timedelta())
     begun = _replay(customer, webhook, only_failed=False).json["data"]["replay_id"]
     data = _progress(customer, webhook, begun).json["data"]
     assert data["replay_id"] == begun

@@ -34,7 +34,7 @@ _EXPIRED: Final = (
     .where(AuditCheckpoint.sealed_at < bindparam("before"), _HAS_ENTRIES)
     .distinct()
 )
-_AT_ONCE: Final = 10  # batches
+AT_ONCE: Final = 10  # batches
 _SILENT: Final = {"synchronize_session": False}
 
 
@@ -72,7 +72,7 @@ def _expired_before() -> datetime:
 def _lock_oldest_checkpoints(account_id: str) -> list[Checkpoint]:
     """The oldest checkpoints whose entries are not deleted, with a lock."""
     own = checkpoints_in_transaction(account_id).where(_HAS_ENTRIES)
-    return fetch_checkpoints(own.order_by(AuditCheckpoint.number).limit(_AT_ONCE).with_for_update())
+    return fetch_checkpoints(own.order_by(AuditCheckpoint.number).limit(AT_ONCE).with_for_update())
 
 
 def _delete_oldest_entries(account_id: str, batches: list[Checkpoint]) -> int:

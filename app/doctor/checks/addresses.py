@@ -14,7 +14,7 @@ from app.settings.values import default_url
 from app.values.deadline import Deadline
 from config import Settings
 
-_SECONDS: Final = 5.0  # for a response
+SECONDS: Final = 5.0  # for a response
 _HTTPS_ONLY: Final = "Strict-Transport-Security"  # in responses to requests by https
 
 
@@ -72,7 +72,7 @@ def public_url(settings: Settings) -> Iterator[Finding]:
 
 def _request_health(url: str) -> tuple[int, Message]:
     """Return the status and the headers of a service's /healthz. Raises EgressError."""
-    attempt = Attempt(Deadline(_SECONDS))
+    attempt = Attempt(Deadline(SECONDS))
     with (
         closing(Egress(for_operator=True)) as egress,
         egress.request("GET", f"{url}/healthz", {}, attempt=attempt) as response,

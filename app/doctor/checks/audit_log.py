@@ -16,7 +16,7 @@ from app.values import clock
 from app.values.command_name import canopy_command
 from app.values.ids import first_id
 
-_LATE: Final = timedelta(hours=1)
+LATE: Final = timedelta(hours=1)
 _READ_AT_ONCE: Final = 500
 _MAX_ENTRIES: Final = 100_000
 _SHOWN: Final = 3
@@ -30,7 +30,7 @@ _WAITING: Final = (
 def check_sealing(connection: Connection) -> Iterator[Finding]:
     """Report entries that have waited for an hour, and unreadable entries, which are never
     sealed."""
-    late_before = first_id("audit_entry", clock.now() - _LATE)
+    late_before = first_id("audit_entry", clock.now() - LATE)
     waiting, late, unreadable = 0, 0, list[str]()
     options = {"yield_per": _READ_AT_ONCE}
     with connection.execute(_WAITING, execution_options=options) as rows:

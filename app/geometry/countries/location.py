@@ -42,7 +42,7 @@ _POINTS: Final = 225  # to find the country in which most of a boundary lies
 
 # Limits of what is compared in this process: positions, and pairs of a position and a piece within
 # NEAREST_KM of the box around them. That takes some 0.15 s at worst.
-_POSITIONS_HERE: Final = 5_000
+POSITIONS_HERE: Final = 5_000
 _PAIRS_HERE: Final = 200_000
 
 Country = str | None | Literal[False]  # a code; None: no country; False: unknown
@@ -88,7 +88,7 @@ def _is_compared_here(polygons: Any) -> bool:
     box = Bounds(*polygons.bounds)
     reach = projected_length(NEAREST_KM, max(abs(box.south), abs(box.north)))
     near = world.tree.query(_projected_box(box).buffer(reach))
-    return positions <= _POSITIONS_HERE and positions * len(near) <= _PAIRS_HERE
+    return positions <= POSITIONS_HERE and positions * len(near) <= _PAIRS_HERE
 
 
 def country_at(longitude: float, latitude: float) -> str | None:

@@ -22,7 +22,7 @@ from app.policy.request_limits import OVERLAP_METERS, OVERLAY_SECONDS
 
 _COMPARED: Final = 2_000_000  # pairs of edges, which are compared in 60 ms however they lie
 _SMALL: Final = 4_000  # pairs of edges; even if all cross, and GEOS tries again, it takes 0.5 s
-_LARGE: Final = 500  # positions of two boundaries; fewer are overlaid whole
+LARGE: Final = 500  # positions of two boundaries; fewer are overlaid whole
 _MARGIN: Final = 1e-6  # degrees around the changed edges
 # Odd numbers without a pattern, to mix the bits of numbers.
 _MIXERS: Final = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F))
@@ -92,7 +92,7 @@ def area_difference(old: Shape, new: Shape, seconds: float = OVERLAY_SECONDS) ->
     microsecond for each position.
     """
     box = None
-    if len(old.rings.lon) + len(new.rings.lon) > _LARGE:
+    if len(old.rings.lon) + len(new.rings.lon) > LARGE:
         box = _changed_box(old.rings, new.rings)
         if box is None:
             return AreaDifference(0, 0)

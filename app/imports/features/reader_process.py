@@ -64,7 +64,7 @@ log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-_POLL_SECONDS: Final = 2.0
+POLL_SECONDS: Final = 2.0
 _PIECE_BYTES: Final = 1024 * 1024
 _OPERATOR_ANSWER_BYTES: Final = 128 * 1024 * 1024
 _MESSAGE_LENGTH: Final = 2000
@@ -76,7 +76,7 @@ _TOO_MANY: Final = (
 )
 _BROKEN: Final = "An error in the service kept it from reading this file. Its log says more."
 _ROOT: Final = Path(__file__).parents[3]
-_START: Final = (
+START: Final = (
     "import sys; sys.path.insert(0, sys.argv[1]);"
     " from app.imports.features.reader_program import answer_questions, fork_readers;"
     " fork_readers(answer_questions)"
@@ -124,7 +124,7 @@ class _Parent:
         requests, standard_input = socket.socketpair()
         with standard_input:
             self._process = subprocess.Popen(  # noqa: S603 - our own program
-                [sys.executable, "-I", "-c", _START, str(_ROOT)],
+                [sys.executable, "-I", "-c", START, str(_ROOT)],
                 stdin=standard_input.fileno(),
                 stdout=subprocess.DEVNULL,
                 env=_ENVIRONMENT,
@@ -282,7 +282,7 @@ class ReaderProcess:
     def _read(self, size: int, end: float) -> bytes:
         source, parts = self._answers, bytearray()
         while len(parts) < size:
-            is_ready = select.select([source], [], [], _POLL_SECONDS)[0]
+            is_ready = select.select([source], [], [], POLL_SECONDS)[0]
             if time.monotonic() > end:
                 raise TooCostly(TOO_SLOW)
             if not is_ready:

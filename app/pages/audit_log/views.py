@@ -27,7 +27,7 @@ from app.values.strict_json import dumps, loads_own
 
 bp = PageBlueprint("audit_log_page", __name__, section="/audit-log")
 
-_PER_PAGE: Final = 50
+PER_PAGE: Final = 50
 _CHECKPOINTS: Final = 100  # in a file
 _SVG: Final = "image/svg+xml"
 
@@ -37,7 +37,7 @@ _SVG: Final = "image/svg+xml"
 def audit_log(principal: Principal) -> Response:
     """The entries that the filters leave, the newest first."""
     filters = read_filters(principal.account_id, request.args)
-    query = filters.query(per_page=_PER_PAGE)
+    query = filters.query(per_page=PER_PAGE)
     listed = list_latest(principal.account_id, query, filters.before or None)
     lines = list(map(line_of, listed.entries))
     return page(

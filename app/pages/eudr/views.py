@@ -25,8 +25,8 @@ from app.values.text import pluralize
 
 bp = PageBlueprint("eudr_pages", __name__, section="/eudr")
 
-_SECONDS: Final = 1.5  # in which a request fills in plots
-_TRANSACTION_PLOTS: Final = 50
+SECONDS: Final = 1.5  # in which a request fills in plots
+TRANSACTION_PLOTS: Final = 50
 _FAILURES: Final = 10  # after which no more plots are tried
 _FAILURES_IN_MESSAGE: Final = 3
 
@@ -102,9 +102,9 @@ def _fill_plots(
 ) -> _Progress:
     """Fill in as many plots as one request can, in short transactions: others wait for each."""
     plots = find_plots(principal, choices, filling, skipped)
-    end, tried, is_stopped = monotonic() + _SECONDS, 0, False
+    end, tried, is_stopped = monotonic() + SECONDS, 0, False
     failures: list[Failure] = []
-    while not is_stopped and (batch := plots[tried : tried + _TRANSACTION_PLOTS]):
+    while not is_stopped and (batch := plots[tried : tried + TRANSACTION_PLOTS]):
         try:
             with transaction():
                 failures_of_batch = fill_plots(principal, filling, batch)

@@ -44,7 +44,7 @@ from app.values.text import fold_text
 bp = PageBlueprint("member_pages", __name__, section="/members")
 
 _ONE: Final = "/members/<member_id>"
-_PER_PAGE: Final = 100  # invited people come first
+PER_PAGE: Final = 100  # invited people come first
 _POWERFUL: Final = (OWNER, "admin")  # roles that can create keys for everything
 
 
@@ -224,9 +224,9 @@ def _members_page(
     members = list_members(principal.account_id)
     members.sort(key=lambda member: (member["joined_at"] is not None, fold_text(member["name"])))
     invited = invitation_statuses(principal.account_id)
-    pages = math.ceil(len(members) / _PER_PAGE)
+    pages = math.ceil(len(members) / PER_PAGE)
     number = min(max(request.args.get("page", 1, int), 1), pages)
-    listed = members[(number - 1) * _PER_PAGE : number * _PER_PAGE]
+    listed = members[(number - 1) * PER_PAGE : number * PER_PAGE]
     values: dict[str, Any] = {
         "people": [member for member in listed if member["joined_at"]],
         "invited": [

@@ -23,7 +23,7 @@ from app.security.tokens import ANY_TOKEN, hash_token
 _BASIC: Final = re.compile(rb"\r\nauthorization:[ \t]*basic[ \t]+([^\r]*)", re.IGNORECASE)
 _FORWARDED: Final = re.compile(rb"\r\nx-forwarded-for:([^\r]*)", re.IGNORECASE)
 _MAX_TOKENS: Final = 3  # to look up in a head
-_EXPENSIVE_SECONDS: Final = 10.0  # for which a sender of an expensive request may send more
+EXPENSIVE_SECONDS: Final = 10.0  # for which a sender of an expensive request may send more
 
 
 def sender_of(head: bytes, peer: str, proxies: int) -> str:
@@ -84,7 +84,7 @@ class SendersTurns:
         self._at_work.remove(conn)
         if _is_expensive(conn):
             self._expensive.pop(conn.sender, None)
-            self._expensive[conn.sender] = time.monotonic() + _EXPENSIVE_SECONDS
+            self._expensive[conn.sender] = time.monotonic() + EXPENSIVE_SECONDS
 
     @property
     def has_next(self) -> bool:

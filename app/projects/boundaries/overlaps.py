@@ -57,7 +57,7 @@ _OWN: Final = CompiledQuery(
     ).where(Project.id == bindparam("project_id"))
 )
 _SECONDS_PER_BYTE: Final = 50e-9  # to read a boundary
-_ROWS: Final = 100  # rows, and bytes of boundaries, in memory at a time
+ROWS: Final = 100  # rows, and bytes of boundaries, in memory at a time
 _BYTES: Final = 1024 * 1024
 
 
@@ -201,7 +201,7 @@ def _with_texts(
     account_id: str, projects: Sequence[_Candidate]
 ) -> Iterator[tuple[_Candidate, str]]:
     """Yield the candidates with their boundaries, without those that no longer have one."""
-    for batch in batched_by_bytes(projects, _stored_bytes, _BYTES, _ROWS):
+    for batch in batched_by_bytes(projects, _stored_bytes, _BYTES, ROWS):
         texts = boundary_texts(account_id, [candidate.row.id for candidate in batch])
         for candidate in batch:
             if text := texts.get(candidate.row.id):

@@ -24,7 +24,7 @@ from app.values import clock
 from app.values.batching import batched_by_bytes
 
 _BATCH_ROWS: Final = 200  # each of them can have megabytes
-_BATCH_BYTES: Final = 4 * 1024 * 1024
+BATCH_BYTES: Final = 4 * 1024 * 1024
 
 _IS_WAITING: Final = (
     BoundaryEntry.replaced_at.is_(None),
@@ -93,7 +93,7 @@ class ShapeBacklog:
                 account_id, after = self._turns.popleft()
                 stream = connection.execute(_NEXT, {"account_id": account_id, "after": after})
                 rows = next(
-                    batched_by_bytes(stream, lambda row: len(row.geometry or ""), _BATCH_BYTES), []
+                    batched_by_bytes(stream, lambda row: len(row.geometry or ""), BATCH_BYTES), []
                 )
         if rows:
             self._turns.append((account_id, rows[-1].project_id))

@@ -22,7 +22,7 @@ from app.site.signed_in import may_be_signed_in
 bp = Blueprint("guides", __name__, template_folder="templates")
 
 _URL: Final = "/docs/guides"
-_MADE: Final = Path(__file__).parent / "made"
+MADE: Final = Path(__file__).parent / "made"
 _LIST: Final = "README"  # the page with the list
 _NOT_MADE: Final = (
     "This instance lacks the guides. Whoever runs it makes them with: python3 bin/_third_party.py"
@@ -51,7 +51,7 @@ def guide_text(name: str) -> Response:
 @bp.get(f"{_URL}/<name>.png")
 def picture(name: str) -> Response:
     """A picture in a guide."""
-    return send_from_directory(_MADE, f"{name}.png")
+    return send_from_directory(MADE, f"{name}.png")
 
 
 @bp.get("/llms.txt")
@@ -106,6 +106,6 @@ def _guides_index() -> dict[str, Any]:
 def _read_made(name: str) -> str:
     """Read a text file of ``made``. Raises NotFound if set-up has not made the guides."""
     try:
-        return (_MADE / name).read_text("utf-8")
+        return (MADE / name).read_text("utf-8")
     except FileNotFoundError:
         raise NotFound(_NOT_MADE) from None

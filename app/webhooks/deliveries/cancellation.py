@@ -21,7 +21,7 @@ from app.webhooks.deliveries.types import ClaimedDelivery, PendingWebhook
 
 _DELIVERIES = cast("Table", Delivery.__table__)
 _WEBHOOKS = cast("Table", Webhook.__table__)
-_BATCH: Final = 500  # deliveries
+BATCH: Final = 500  # deliveries
 _PENDING_SINCE_BEFORE = select(_DELIVERIES.c.id).where(
     _DELIVERIES.c.webhook_id == bindparam("webhook"),
     _DELIVERIES.c.due_at.is_not(None),
@@ -72,8 +72,8 @@ def cancel_batch(webhook: PendingWebhook) -> bool:
     """Cancel a batch of the deliveries that were pending when a webhook was disabled, and clear
     ``canceled_at`` after the last. Returns True if more may be left."""
     values = {"webhook": webhook.webhook_id, "moment": webhook.canceled_at}
-    result: Any = db.session.connection().execute(_CANCEL_BATCH, values | {"limit": _BATCH})
-    if result.rowcount >= _BATCH:
+    result: Any = db.session.connection().execute(_CANCEL_BATCH, values | {"limit": BATCH})
+    if result.rowcount >= BATCH:
         return True
     db.session.connection().execute(_CLEAR_CANCELED_AT, values)
     return False

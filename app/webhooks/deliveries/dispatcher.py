@@ -40,13 +40,13 @@ log = logging.getLogger(__name__)
 
 
 _BATCH: Final = 128  # outcomes to save at a time
-_BATCH_SECONDS: Final = 0.05  # from the first outcome of a batch until it is saved, at most
+BATCH_SECONDS: Final = 0.05  # from the first outcome of a batch until it is saved, at most
 _SCAN_INTERVAL: Final = 0.005  # seconds between two scans, at least
 _QUEUED_SCAN_INTERVAL: Final = 1.0  # at most, while claimed deliveries wait for their turn
 _OUTAGE_PAUSE: Final = 0.5  # seconds between two tries of an unavailable database
 _WAIT_SECONDS: Final = 0.5  # between two checks whether to stop, at most
 _WAIT_AT_END: Final = 0.05
-_END_SECONDS: Final = ATTEMPT_SECONDS + 1.0  # for the requests in flight at the end
+END_SECONDS: Final = ATTEMPT_SECONDS + 1.0  # for the requests in flight at the end
 
 
 class Dispatcher:
@@ -172,7 +172,7 @@ class Dispatcher:
     def _batch_seconds_left(self) -> float:
         """Return the seconds until the outcomes have to be saved. The first may have waited while
         this thread was busy. A clock that was set back does not prolong the time."""
-        return _BATCH_SECONDS - abs((clock.now() - self._outcomes[0].ended_at).total_seconds())
+        return BATCH_SECONDS - abs((clock.now() - self._outcomes[0].ended_at).total_seconds())
 
     def _save(self) -> None:
         try:
@@ -238,7 +238,7 @@ class Dispatcher:
 
     def _shut_down(self) -> None:
         """Release claimed deliveries that have not begun, and wait for requests in flight."""
-        deadline = monotonic() + _END_SECONDS
+        deadline = monotonic() + END_SECONDS
         queued = self._scheduler.remove_unsent(claimed_before=monotonic())
         self._must_scan |= bool(queued)
         try:

@@ -16,7 +16,7 @@ from app.webhooks.deliveries.outcomes import retry_of
 from app.webhooks.deliveries.types import ClaimedDelivery, Outcome, PendingWebhook
 from app.webhooks.deliveries.webhook_queue import ReceiverHealth, WebhookQueue
 
-_PROBED_AT_ONCE: Final = 32  # webhooks that are not known to respond
+PROBED_AT_ONCE: Final = 32  # webhooks that are not known to respond
 _AFTER_CLAIM: Final = timedelta(seconds=0.5)  # until the next scan: other due times are unknown
 _RETRY_AFTER: Final = timedelta(seconds=0.1)  # until the next scan, if the budget was too small
 
@@ -134,10 +134,10 @@ class DueScan:
         idle = [queue for queue in due if not queue.health.is_responding and not queue.is_active]
         probed = sorted(idle, key=lambda queue: queue.claimed_at)
         responding = (queue for queue in due if queue.health.is_responding)
-        numbers = self._within_budget((*responding, *islice(probed, _PROBED_AT_ONCE)))
+        numbers = self._within_budget((*responding, *islice(probed, PROBED_AT_ONCE)))
         if self.is_over_budget:
             self._expect(now + _RETRY_AFTER)
-        elif len(probed) > _PROBED_AT_ONCE:
+        elif len(probed) > PROBED_AT_ONCE:
             self._expect(now)
         return numbers
 

@@ -36,7 +36,7 @@ from app.policy.deliveries import LEASE
 from app.webhooks.deliveries.types import ClaimedDelivery, PendingWebhook
 
 _DELIVERIES = cast("Table", Delivery.__table__)
-_WEBHOOKS_AT_ONCE: Final = 200  # webhooks of one scan
+WEBHOOKS_AT_ONCE: Final = 200  # webhooks of one scan
 
 # Steps from webhook to webhook along the index of pending deliveries, however many each has.
 _PENDING_WEBHOOKS: Final = CompiledQuery(
@@ -151,9 +151,9 @@ def find_pending_webhooks(after: str = "") -> tuple[list[PendingWebhook], str]:
     Args:
         after: id after which to begin.
     """
-    values = {"after": after, "limit": _WEBHOOKS_AT_ONCE}
+    values = {"after": after, "limit": WEBHOOKS_AT_ONCE}
     rows = [PendingWebhook(*row) for row in _PENDING_WEBHOOKS.tuples(**values)]
-    return rows, rows[-1].webhook_id if len(rows) >= _WEBHOOKS_AT_ONCE else ""
+    return rows, rows[-1].webhook_id if len(rows) >= WEBHOOKS_AT_ONCE else ""
 
 
 def claim_deliveries(

@@ -30,18 +30,18 @@ from app.usage.history import history_limit
 from app.values import clock
 from app.webhooks.replays.service import NEW_REPLAYS, select_events
 
-_RUN_SECONDS: Final = 5.0  # mails and all other jobs wait for it
+RUN_SECONDS: Final = 5.0  # mails and all other jobs wait for it
 _LAG: Final = timedelta(seconds=5)
 _INTERVAL: Final = timedelta(seconds=1) / REPLAYED_PER_SECOND
-_AHEAD: Final = timedelta(seconds=REPLAYED_AT_ONCE)
-_CHUNK: Final = REPLAYED_PER_SECOND * REPLAYED_AT_ONCE
+AHEAD: Final = timedelta(seconds=REPLAYED_AT_ONCE)
+CHUNK: Final = REPLAYED_PER_SECOND * REPLAYED_AT_ONCE
 
 
 def queue_replays() -> int:
-    """Queue the next events of replays, until ``_RUN_SECONDS`` are over or the worker is asked to
+    """Queue the next events of replays, until ``RUN_SECONDS`` are over or the worker is asked to
     stop. Returns the number of events."""
     valkey().attempt(NEW_REPLAYS.begin)
-    end, queued = time.monotonic() + _RUN_SECONDS, 0
+    end, queued = time.monotonic() + RUN_SECONDS, 0
     for replay_id in due_replays():
         began = time.monotonic()
         with transaction():
@@ -59,7 +59,7 @@ def due_replays() -> Sequence[str]:
 
 
 def _running_replays() -> Select[str]:
-    soon = clock.now() + _AHEAD
+    soon = clock.now() + AHEAD
     return select_of_all_accounts(Replay.id).where(
         Replay.next_at <= soon, Replay.ended_at.is_(None)
     )
@@ -75,13 +75,13 @@ def queue_next(replay_id: str) -> int:
     own = select(Replay).where(Replay.id == replay_id, Replay.ended_at.is_(None))
     replay = db.session.scalars(own.with_for_update(skip_locked=True)).one_or_none()
     moment = clock.now()
-    if webhook is None or replay is None or replay.next_at > moment + _AHEAD:
+    if webhook is None or replay is None or replay.next_at > moment + AHEAD:
         return 0
     if not webhook.enabled:
         db.session.delete(replay)
         return 0
     running = _count_running(replay.account_id)
-    interval, limit = _INTERVAL * running, max(_CHUNK // running, 1)
+    interval, limit = _INTERVAL * running, max(CHUNK // running, 1)
     if _is_behind(replay.webhook_id) or not _has_room(replay, limit):
         return 0
     ids = db.session.scalars(select_events(replay).order_by(Event.id).limit(limit)).all()

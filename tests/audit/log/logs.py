@@ -66,7 +66,7 @@ def prune(client: Client, monkeypatch: pytest.MonkeyPatch, numbers: Iterable[int
     settings = replace(client.app.config["SETTINGS"], audit_days=-1)
     with monkeypatch.context() as patch, client.app.app_context():
         patch.setitem(client.app.config, "SETTINGS", settings)
-        patch.setattr(retention, "_AT_ONCE", 1)
+        patch.setattr(retention, "AT_ONCE", 1)
         for number in numbers:
             with transaction():
                 assert retention.delete_oldest(client.account_id)

@@ -127,7 +127,7 @@ def delete_as_if_by_age(log: Log) -> None:
     """With an entry that records it, as the service writes one."""
     with log.client.app.app_context(), transaction(), log.monkeypatch.context() as patch:
         patch.setattr(retention, "_expired_before", lambda: clock.now() + timedelta(days=1))
-        patch.setattr(retention, "_AT_ONCE", 2)
+        patch.setattr(retention, "AT_ONCE", 2)
         assert retention.delete_oldest(log.client.account_id)
     seal(log.client, log.monkeypatch)
 

@@ -77,7 +77,7 @@ def test_of_a_large_boundary_only_what_has_changed_is_overlaid(
 ) -> None:
     old, new = shape(blob(5_000)), shape(blob(5_000, by=by))
     found = area_difference(old, new)
-    monkeypatch.setattr(module, "_LARGE", 1_000_000)
+    monkeypatch.setattr(module, "LARGE", 1_000_000)
     whole = area_difference(old, new, 60)
     assert found == whole
     assert (found.added_m2 or 0) > 10_000 if by > 0 else found.added_m2 == 0

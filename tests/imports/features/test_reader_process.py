@@ -71,7 +71,7 @@ def replace_program(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str],
             "fork_readers(read)"
         )
         parents.append(reader_process._Parent())
-        monkeypatch.setattr(reader_process, "_START", start)
+        monkeypatch.setattr(reader_process, "START", start)
         monkeypatch.setattr(reader_process, "_parent", parents[-1])
 
     yield replace
@@ -139,7 +139,7 @@ def test_the_program_has_no_code_that_reaches_others() -> None:
 
 
 def test_what_takes_too_long_ends(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reader_process, "_POLL_SECONDS", 0.0)
+    monkeypatch.setattr(reader_process, "POLL_SECONDS", 0.0)
     with reading(path, ReadLimits(45, 450 << 20, -1.0)) as process, pytest.raises(TooCostly):
         process.open()
 

@@ -97,7 +97,7 @@ def test_an_expensive_request_counts_while_it_runs() -> None:
 
 
 def test_it_is_forgotten_after_some_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(senders, "_EXPENSIVE_SECONDS", -1.0)
+    monkeypatch.setattr(senders, "EXPENSIVE_SECONDS", -1.0)
     turns = after_expensive(4, "x")
     for name in "xxxx":
         turns.add(Connection(name))

@@ -148,7 +148,7 @@ def test_wrong_fields_are_told(client: Client) -> None:
 def test_the_hundred_largest_of_many(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     """The others that cannot be larger are not even read."""
     monkeypatch.setattr(overlaps, "OVERLAPS_SHOWN", 3)
-    monkeypatch.setattr(overlaps, "_ROWS", 2)
+    monkeypatch.setattr(overlaps, "ROWS", 2)
     own = make_project(client, geometry=square(10, 50, 0.1))
     sizes = [0.01, 0.03, 0.02, 0.05, 0.04, 0.015]
     for size in sizes:

@@ -121,7 +121,7 @@ def test_a_boundary_that_is_replaced_meanwhile_keeps_its_own_shapes(
 
 def test_accounts_take_turns(app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     """A batch of each, however many boundaries of another one wait."""
-    monkeypatch.setattr(shape_backlog, "_BATCH_BYTES", 1)
+    monkeypatch.setattr(shape_backlog, "BATCH_BYTES", 1)
     simplify(client)
     other = make_account(app)
     for owner, number in ((client, 3), (other, 1)):

@@ -50,7 +50,7 @@ def test_many_deliveries_are_canceled_in_several_steps(
     for _ in range(7):
         make_project(customer)
     customer.put(f"/v1/webhooks/{webhook['id']}", {"enabled": False})
-    monkeypatch.setattr(cancellation, "_BATCH", 2)
+    monkeypatch.setattr(cancellation, "BATCH", 2)
     deliver()
     rows = deliveries(customer, webhook["id"])
     assert [row["state"] for row in rows] == ["canceled"] * 7

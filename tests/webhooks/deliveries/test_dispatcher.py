@@ -55,7 +55,7 @@ def test_when_asked_to_stop_it_releases_what_has_not_begun(
 
 @pytest.mark.usefixtures("impatient")
 def test_requests_in_flight_may_end_before_the_worker_ends_the_job() -> None:
-    assert ATTEMPT_SECONDS < dispatcher._END_SECONDS < FINISH_WITHIN
+    assert ATTEMPT_SECONDS < dispatcher.END_SECONDS < FINISH_WITHIN
 
 
 @pytest.mark.slow

@@ -62,8 +62,8 @@ def test_new_webhooks_that_one_scan_leaves_are_found_by_the_next(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Also when the scan was not the last one of its round."""
-    monkeypatch.setattr(leases, "_WEBHOOKS_AT_ONCE", 3)
-    monkeypatch.setattr(due, "_PROBED_AT_ONCE", 2)
+    monkeypatch.setattr(leases, "WEBHOOKS_AT_ONCE", 3)
+    monkeypatch.setattr(due, "PROBED_AT_ONCE", 2)
     webhooks = [make_webhook(customer, url=receiver.url(), events=["invoice.paid"]) for _ in "abcd"]
     queue(customer, 1, *webhooks)
     assert deliver() == 4

@@ -45,8 +45,8 @@ def test_all_events_are_replayed_once_in_order(
     later: Later,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(jobs, "_CHUNK", 2)
-    monkeypatch.setattr(jobs, "_AHEAD", timedelta())
+    monkeypatch.setattr(jobs, "CHUNK", 2)
+    monkeypatch.setattr(jobs, "AHEAD", timedelta())
     for _ in range(5):
         make_project(customer)
     webhook = make_webhook(customer, url=receiver.url(), events=["project.created"])
@@ -70,7 +70,7 @@ def test_the_next_events_are_queued_before_the_last_are_due(
     later: Later,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(jobs, "_CHUNK", 3)
+    monkeypatch.setattr(jobs, "CHUNK", 3)
     for _ in range(7):
         make_project(customer)
     webhook = make_webhook(customer, url=receiver.url(), events=["project.created"])
@@ -84,7 +84,7 @@ def test_the_next_events_are_queued_before_the_last_are_due(
 def test_the_replays_of_an_account_share_its_pace(
     delivering: Flask, customer: Client, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(jobs, "_CHUNK", 4)
+    monkeypatch.setattr(jobs, "CHUNK", 4)
     for _ in range(3):
         make_project(customer)
     ids = list[str]()
@@ -127,7 +127,7 @@ def test_accounts_take_turns_and_a_run_ends_in_time(
     mine = [replay_id for replay_id in due if replay_id in owners]
     assert [owners[replay_id] for replay_id in mine] == [customer, stranger, customer, customer]
     monkeypatch.setattr(jobs, "due_replays", lambda: mine)
-    monkeypatch.setattr(jobs, "_RUN_SECONDS", -1.0)
+    monkeypatch.setattr(jobs, "RUN_SECONDS", -1.0)
     queue_all(delivering)
     assert len(replays(customer)) == 2
     assert len(replays(stranger)) == 1

@@ -126,7 +126,7 @@ def test_what_a_run_has_sent_is_not_sent_again_when_its_lease_expires(
     slow.answer = held(over)  # meanwhile nothing is recorded
     webhook, other = (known(customer, each.url()) for each in (receiver, slow))
     queue(customer, 1, webhook, other)
-    monkeypatch.setattr(dispatcher, "_BATCH_SECONDS", batch_seconds)
+    monkeypatch.setattr(dispatcher, "BATCH_SECONDS", batch_seconds)
     with running(delivering) as job:
         wait_for(lambda: receiver.requests and slow.requests)
         wait_for(lambda: in_flight or job._outcomes)
@@ -197,7 +197,7 @@ def test_a_run_that_has_to_stop_records_each_attempt_as_it_ends(
     quick.answer, hanging.answer = held(stopping), held(over)
     webhooks = [known(customer, each.url()) for each in (quick, hanging)]
     queue(customer, 1, *webhooks)
-    monkeypatch.setattr(dispatcher, "_END_SECONDS", 600.0)
+    monkeypatch.setattr(dispatcher, "END_SECONDS", 600.0)
     with running(delivering, lambda: bool(quick.requests and hanging.requests)):
         wait_for(lambda: quick.requests and hanging.requests)
         time.sleep(0.6)  # it looks every half second whether it has to stop

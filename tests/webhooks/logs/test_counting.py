@@ -29,7 +29,7 @@ class Log:
     def __init__(self, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
         self.client, self.webhook_id = client, make_webhook(client)["id"]
         monkeypatch.setattr(log_counts, "LONG", 5)
-        monkeypatch.setattr(log_counts, "_FINAL_AFTER", timedelta())
+        monkeypatch.setattr(log_counts, "FINAL_AFTER", timedelta())
         self.whole = 0
         whole = log_counts._count_until_query
 
@@ -73,7 +73,7 @@ def test_only_new_entries_of_a_long_log_are_counted(log: Log) -> None:
 
 def test_recent_entries_are_not_cached(log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
     """An entry can become visible after one whose id is greater."""
-    monkeypatch.setattr(log_counts, "_FINAL_AFTER", timedelta(seconds=20))
+    monkeypatch.setattr(log_counts, "FINAL_AFTER", timedelta(seconds=20))
     log.write()
     late = new_id("log")
     log.write(6)
@@ -95,7 +95,7 @@ def test_deleted_entries_are_noticed(log: Log) -> None:
 
 
 def test_the_cache_is_limited(log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(log_counts, "_CACHE_SIZE", 1)
+    monkeypatch.setattr(log_counts, "CACHE_SIZE", 1)
     log.write(6)
     assert [log.total(), log.total("?status=failed")] == [6, 6]
     assert len(log_counts._cache) == 1
