@@ -38,21 +38,27 @@ def _requests(token: str) -> list[tuple[bytes, bytes]]:
 def drip(port: int, count: int, token: str) -> Counter[str]:
     """Send and read until the standard input ends. A connection that is closed is replaced."""
     kinds, seen = itertools.cycle(_requests(token)), Counter[str]()
+
+    def connect() -> tuple[socket.socket, Iterator[int]] | None:
+        at_once, rest = next(kinds)
+        with suppress(OSError):
+            made = socket.create_connection(("127.0.0.1", port), timeout=5)
+            made.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            made.sendall(at_once)
+            made.setblocking(False)
+            seen["connections"] += 1
+            return made, iter(rest)
+        return None
+
     clients: list[tuple[socket.socket, Iterator[int]] | None] = [None] * count
     for number in itertools.cycle(range(count)):
         if select.select([sys.stdin], [], [], INTERVAL / count)[0]:
             break
-        if clients[number] is None:
-            at_once, rest = next(kinds)
-            with suppress(OSError):
-                made = socket.create_connection(("127.0.0.1", port), timeout=5)
-                made.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-                made.sendall(at_once)
-                made.setblocking(False)
-                clients[number] = made, iter(rest)
-                seen["connections"] += 1
+        client = clients[number]
+        if client is None:
+            clients[number] = connect()
             continue
-        made, left = clients[number]  # type: ignore[misc]
+        made, left = client
         byte = next(left, None)
         try:
             if byte is not None:
@@ -66,7 +72,7 @@ def drip(port: int, count: int, token: str) -> Counter[str]:
         if is_over:
             seen[answer[9:12].decode() or "closed"] += 1
             made.close()
-            clients[number] = None
+            clients[number] = connect()
     seen["open at the end"] = sum(each is not None for each in clients)
     return seen
 

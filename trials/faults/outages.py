@@ -253,8 +253,8 @@ def restarts(database: str, folder: Path, is_short: bool) -> Report:
         with traffic(running) as clients:
             for _ in range(number):
                 assert running.postgres is not None
+                gone_at = time.time()  # what is refused from now on is not of the outage before
                 running.postgres.kill()
-                gone_at = time.time()
                 time.sleep(away)
                 started_at = time.time()
                 start = threading.Thread(target=running.postgres.start)
