@@ -15,7 +15,7 @@ Sets up what is missing, then runs the tests. There are three tiers:
 
   bin/test          every promise of the service, quickly: on SQLite. 4 to 9 minutes on two cores
   bin/test --slow   those marked slow as well, which take more than a third of a second of
-                    processor time each, and on PostgreSQL what is marked both. 14 to 20 minutes;
+                    processor time each, and on PostgreSQL what is marked both. 11 to 20 minutes;
                     .ci/run is this and bin/check, and a change must pass it
   bin/trials        those marked trial, faults, several hosts, benchmarks; see bin/trials --list
 

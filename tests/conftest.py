@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
+from redis import Redis
 from werkzeug.test import TestResponse
 
 from app.api.expensive import TURNS
@@ -85,6 +86,16 @@ def postgres(scratch: Path) -> Iterator[PostgresServer]:
 def valkey_url(scratch: Path) -> str:
     """A Valkey server; it ends with the last process that uses it, which is this one."""
     return embedded_valkey.ensure_valkey(scratch / "valkey")
+
+
+@pytest.fixture
+def own_valkey(valkey_url: str) -> Iterator[Redis]:
+    """A client of that server's database 10, which no application uses unless a test says so."""
+    client = Redis.from_url(valkey_url, db=10)
+    client.flushdb()
+    yield client
+    client.flushdb()
+    client.close()
 
 
 @pytest.fixture(scope="session")

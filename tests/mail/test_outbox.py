@@ -43,16 +43,6 @@ with create_app(load_settings()).app_context():
 """
 
 
-@pytest.fixture
-def own_store(valkey_url: str) -> Iterator[Redis]:
-    """A separate database of the test's Valkey."""
-    client = Redis.from_url(valkey_url, db=10)
-    client.flushdb()
-    yield client
-    client.flushdb()
-    client.close()
-
-
 @contextmanager
 def _own_signals() -> Iterator[None]:
     """Restore the signal handlers, which RQ's worker sets for the whole process."""
@@ -76,28 +66,28 @@ def _work(app: Flask, client: Redis) -> None:
 
 
 def test_a_job_lost_by_valkey_is_made_up_for_by_the_next_periodic_run(
-    connected: Connected, valkey_url: str, own_store: Redis
+    connected: Connected, valkey_url: str, own_valkey: Redis
 ) -> None:
     sending, inbox = connected()
     with second_app(sending, redis_url=f"{valkey_url}?db=10") as app:
         queue(app)
-        assert job_queue(own_store, MAILS).count == 1
-        own_store.flushdb()
-        _work(app, own_store)
+        assert job_queue(own_valkey, MAILS).count == 1
+        own_valkey.flushdb()
+        _work(app, own_valkey)
         assert inbox.mails == []
-        Scheduler(lambda: own_store, JOBS).check()
-        _work(app, own_store)
+        Scheduler(lambda: own_valkey, JOBS).check()
+        _work(app, own_valkey)
     (mail,) = inbox.to(RECIPIENT)
     assert link_in(mail) == LINK
 
 
-def test_a_commit_wakes_a_worker(connected: Connected, valkey_url: str, own_store: Redis) -> None:
+def test_a_commit_wakes_a_worker(connected: Connected, valkey_url: str, own_valkey: Redis) -> None:
     sending, inbox = connected()
     with second_app(sending, redis_url=f"{valkey_url}?db=10") as app:
         queue(app)
-        _work(app, own_store)
+        _work(app, own_valkey)
         assert len(inbox.mails) == 1
-        assert job_queue(own_store, MAILS).count == 0
+        assert job_queue(own_valkey, MAILS).count == 0
 
 
 def test_changes_succeed_without_valkey(connected: Connected) -> None:
