@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any, Final
 
 import marshmallow as ma
@@ -14,10 +15,17 @@ from app.policy import request_limits
 from app.policy.fields import Field
 from app.values.ids import PATTERNS, PREFIXES
 from app.values.schemas import QueryInteger, QuerySchema, Text, Timestamp
+from app.values.strict_json import JsonInvalid, dumps, loads
 from app.values.text import storage_problem
 
 METADATA_PREFIX: Final = "metadata."
-_METADATA: Final = f"{METADATA_PREFIX}KEY"  # the parameter in documents
+METADATA_DESCRIPTION: Final = (
+    "Only records whose `metadata` has these values at these keys: a text exactly, a number or a "
+    f"boolean by its JSON text; at most {request_limits.METADATA_FILTERS} keys. Send "
+    "`metadata.risk=high`, `metadata[risk]=high`, or one JSON object as `metadata`. A client that "
+    "sends each key as a parameter of its own needs keys such as `metadata.risk`."
+)
+_METADATA: Final = "metadata"
 
 
 class ProjectId(Text):
@@ -136,37 +144,69 @@ class SearchText(Text):
 
 
 class MetadataQuerySchema(QuerySchema):
-    """Filters by keys of the metadata, with a parameter for each."""
+    """Filters by keys of the metadata, however a client writes an object into a query string."""
 
     metadata = fields.Dict(
-        data_key=_METADATA,
         metadata={
-            "description": (
-                "Only records whose `metadata` has this value at the key `KEY`: a text exactly, a "
-                "number or a boolean by its JSON text. Several keys narrow the list, at most "
-                f"{request_limits.METADATA_FILTERS}."
-            ),
+            "description": METADATA_DESCRIPTION,
             "additionalProperties": {"type": "string"},
-            "examples": [{"metadata.risk": "high"}],
-        },
+            "examples": [{"risk": "high"}],
+        }
     )
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.error_messages["unknown"] += " Filter by a key of the metadata as metadata.KEY=value."
 
     @ma.pre_load
     def _take_metadata(self, data: Mapping[str, str], **_: Any) -> dict[str, Any]:
-        filtered = {name: value for name, value in data.items() if name.startswith(METADATA_PREFIX)}
-        wrong = {
-            name: storage_problem(name) or storage_problem(value)
-            for name, value in filtered.items()
-        }
-        message = (
+        sent = {name: _metadata_of(name, value) for name, value in data.items()}
+        filters: dict[str, str] = {}
+        problems: dict[str, list[str]] = {}
+        for name, given in sent.items():
+            for key, text in (given or {}).items():
+                if problem := _filter_problem(key, text, filters):
+                    problems[name] = [problem]
+                filters[key] = text
+        if problems:
+            raise ma.ValidationError(problems)
+        others = {name: value for name, value in data.items() if sent[name] is None}
+        return others | ({_METADATA: filters} if filters else {})
+
+
+def _filter_problem(key: str, text: str, others: Mapping[str, str]) -> str | None:
+    if key in others:
+        return "Send each key only once."
+    if len(others) >= request_limits.METADATA_FILTERS:
+        return (
             f"A list is filtered by at most {request_limits.METADATA_FILTERS} keys of the metadata."
         )
-        wrong |= dict.fromkeys(list(filtered)[request_limits.METADATA_FILTERS :], message)
-        if problems := {name: [problem] for name, problem in wrong.items() if problem}:
-            raise ma.ValidationError(problems)
-        filters = {name.removeprefix(METADATA_PREFIX): value for name, value in filtered.items()}
-        others = {name: value for name, value in data.items() if name not in filtered}
-        return others | ({_METADATA: filters} if filters else {})
+    return storage_problem(key) or storage_problem(text)
+
+
+def _metadata_of(name: str, value: str) -> dict[str, str] | None:
+    """Return the keys and texts of a parameter; None if it is no filter by the metadata.
+
+    Raises:
+        ValidationError: it is no object of texts, numbers and booleans.
+    """
+    if name.startswith(METADATA_PREFIX):
+        return {name.removeprefix(METADATA_PREFIX): value}
+    if name.startswith(f"{_METADATA}[") and name.endswith("]"):
+        return {name[len(_METADATA) + 1 : -1]: value}
+    if name != _METADATA:
+        return None
+    with suppress(JsonInvalid):
+        given = loads(value.encode())
+        if isinstance(given, dict) and all(
+            isinstance(v, str | int | float) for v in given.values()
+        ):
+            return {
+                key: each if isinstance(each, str) else dumps(each).decode()
+                for key, each in given.items()
+            }
+    message = 'Send metadata.KEY=value, or a JSON object of texts, such as {"risk":"high"}.'
+    raise ma.ValidationError({_METADATA: [message]})
 
 
 class FilterQuerySchema(MetadataQuerySchema):

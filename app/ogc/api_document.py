@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from app.api.openapi.geojson import GEOJSON
+from app.api.query_schemas import METADATA_DESCRIPTION
 from app.auth.principal import Principal
 from app.http.urls import OGC, absolute_url
 from app.ogc.api_components import FEATURE, OBJECT, SECURITY, STRING, ogc_components
@@ -15,7 +16,6 @@ from app.ogc.collections import COLLECTIONS, Collection
 from app.ogc.documents import OPENAPI
 from app.ogc.properties import SCHEMA, parameter_schema
 from app.ogc.responses import JSON
-from app.policy.request_limits import METADATA_FILTERS
 from app.values.version import VERSION
 
 _PATCH: Final = "application/merge-patch+json"
@@ -223,11 +223,12 @@ def _describe_deletion(collection: Collection) -> dict[str, Any]:
 
 
 _METADATA_PARAMETER: Final[dict[str, Any]] = {
-    "name": "metadata.KEY",
+    "name": "metadata",
     "in": "query",
     "required": False,
-    "description": "Only features whose metadata has this value at the key `KEY`, a number or a "
-    f"boolean by its JSON text; at most {METADATA_FILTERS} keys.",
+    "description": METADATA_DESCRIPTION,
+    "style": "deepObject",
+    "explode": True,
     "schema": {"type": "object", "additionalProperties": {"type": "string"}},
 }
 

@@ -141,12 +141,37 @@ def test_the_assets_of_a_project_are_filtered(client: Client) -> None:
     assert total(client, f"{path}&sort=updated_at") == 1
 
 
+def test_every_writing_of_an_object_is_taken(client: Client, subtests: Any) -> None:
+    """As programs write one into a query string: by styles of OpenAPI, or as JSON."""
+    found = make_project(client, metadata={"risk": "high", "n": 5, "ok": True, "x]y": "[z"})["id"]
+    make_project(client, metadata={"risk": "high", "n": 6, "ok": False})
+    for sent in [
+        {"metadata.risk": "high", "metadata.n": "5"},
+        {"metadata[risk]": "high", "metadata[ok]": "true"},
+        {"metadata": '{"risk": "high", "n": 5, "ok": true}'},
+        {"metadata": '{"risk":"high"}', "metadata[n]": "5", "metadata.ok": "true"},
+        {"metadata[x]y]": "[z"},
+    ]:
+        for path in ["/v1/projects", "/v1/exports/projects", "/ogc/collections/projects/items"]:
+            with subtests.test(f"{path} {sent}"):
+                answer = client.get(f"{path}?{urlencode(sent)}").get_json(force=True)
+                records = answer.get("data") or answer["features"]
+                assert [each["id"] for each in records] == [found]
+    answer = client.get("/v1/projects?risk=high").json
+    assert "as metadata.KEY=value" in answer["error"]["details"][0]["message"]
+
+
 def test_what_is_wrong_is_named(client: Client) -> None:
     for path in ["/v1/projects", "/v1/assets", "/ogc/collections/projects/items"]:
         for sent, field in [
             ("metadata.risk=high&metadata.risk=low", "metadata.risk"),
             ("metadata.risk=%00", "metadata.risk"),
             ("metadata=high", "metadata"),
+            ("metadata={", "metadata"),
+            ("metadata=[5]", "metadata"),
+            ('metadata={"risk":null}', "metadata"),
+            ('metadata={"risk":"high","risk":"low"}', "metadata"),
+            ("metadata.risk=high&metadata[risk]=low", "metadata[risk]"),
             ("&".join(f"metadata.k{n}=1" for n in range(METADATA_FILTERS + 1)), "metadata.k10"),
         ]:
             response = client.get(f"{path}?{sent}")
