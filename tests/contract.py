@@ -49,7 +49,8 @@ _WITH_STATUS: Final = {
     503: "Retry-After",
 }
 _OF_DEPRECATION: Final = {"deprecation", "sunset"}
-_NOT_ALWAYS: Final = {"idempotency-replayed", *_OF_DEPRECATION}  # only some answers have them
+# Only some answers have them; a 403 has the challenge if a scope is missing.
+_NOT_ALWAYS: Final = {"idempotency-replayed", "www-authenticate", *_OF_DEPRECATION}
 # Those that an instance leaves out without its store, or when it limits nothing.
 _LIMITS: Final = {"x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"}
 

@@ -97,6 +97,7 @@ def authenticate_access_token(token: str) -> Principal:
         last_used_at=row.last_used_at,
         scopes=scopes,
         application_id=row.application_id,
+        role=row.role,
         unused_token="" if row.used_at else token_hash,
     )
 

@@ -111,6 +111,8 @@ def _misuse_message(token: str) -> str:
     for prefix, kind in _OF_TOKEN_ENDPOINT.items():
         if tokens.is_well_formed(token, prefix):
             return f"This is {kind}, which only /oauth/token takes. Send an access token."
+    if not token.startswith("canopy_"):
+        return "This is not a token: those of Canopy begin with canopy_. Send an API key."
     return "The token is malformed. Check that it was copied in full."
 
 

@@ -13,9 +13,9 @@ from app.auth.credentials import authenticate_header
 from app.auth.last_use import ACCESS_TOKEN, APPLICATION, CREDENTIAL, MEMBER, save_last_use
 from app.auth.principal import Principal
 from app.db.queries import CompiledQuery
-from app.http.errors import Forbidden, NotFound, Unauthorized
+from app.http.errors import BEARER, Forbidden, NotFound, Unauthorized
 from app.models import Account, User
-from app.policy.permissions import PROFILE, SCOPES, expand_permissions
+from app.policy.permissions import PROFILE, ROLES, SCOPES
 
 ANY_CREDENTIAL = "any"
 OR = " or "
@@ -84,7 +84,8 @@ def permitted_principal(permission: str) -> Principal:
 
     Raises:
         Unauthorized: no valid credential was sent.
-        Forbidden: the credential lacks the permission; the message names it.
+        Forbidden: the credential lacks the permission; the message names it, and a challenge the
+            scope, if a wider consent would help.
     """
     principal = current_principal()
     if principal is None:
@@ -94,14 +95,14 @@ def permitted_principal(permission: str) -> Principal:
         permission == PROFILE and principal.scopes is None
     )
     if not is_for_all and not any(map(principal.may, permission.split(OR))):
-        raise Forbidden(_missing_message(principal, permission))
+        raise _lacks(principal, permission)
     return principal
 
 
 def require_permission(principal: Principal, permission: str) -> None:
-    """Raise Forbidden if the principal lacks a permission; the message names it."""
+    """Raise Forbidden, as ``permitted_principal`` does, if the principal lacks a permission."""
     if not principal.may(permission):
-        raise Forbidden(_missing_message(principal, permission))
+        raise _lacks(principal, permission)
 
 
 def require_project(principal: Principal, project_id: str | None) -> None:
@@ -140,19 +141,23 @@ def _save_last_use(principal: Principal) -> None:
     save_last_use(principal.last_used_at, ids, *touches)
 
 
-def _missing_message(principal: Principal, permission: str) -> str:
-    """The message about a permission that the principal lacks."""
+def _lacks(principal: Principal, permission: str) -> Forbidden:
+    """The error for a permission that the principal lacks."""
     if principal.scopes is None:
-        return f"This credential lacks the permission {permission}."
+        return Forbidden(f"This credential lacks the permission {permission}.")
     scopes = [name for name in permission.split(OR) if name in SCOPES]
     if not scopes:
-        return (
+        return Forbidden(
             f"This needs the permission {permission}, which OAuth tokens cannot have. "
             "Use an API key."
         )
-    if expand_permissions(principal.scopes).isdisjoint(scopes):
-        return f"This OAuth token lacks the scope {permission}."
-    return (
-        f"The person that this application acts for lacks the permission {permission} in this "
-        "account."
+    allowed = [name for name in scopes if name in ROLES[principal.role] | {PROFILE}]
+    if not allowed:  # so that a wider consent would not help
+        return Forbidden(
+            f"The person that this application acts for lacks the permission {permission} in "
+            "this account."
+        )
+    return Forbidden(
+        f"This OAuth token lacks the scope {permission}.",
+        headers={"WWW-Authenticate": f'{BEARER}, error="insufficient_scope", scope="{allowed[0]}"'},
     )

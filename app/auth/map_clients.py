@@ -1,7 +1,8 @@
 """The credentials of requests below ``/ogc``, from programs that draw maps.
 
 Few of them can send a bearer token. So the token may also be the password of HTTP Basic
-authentication with any user name, the header ``X-Api-Key``, or the parameter ``key``.
+authentication with any user name, its user name without a password (``curl -u KEY:``), the header
+``X-Api-Key``, or the parameter ``key``.
 """
 
 from __future__ import annotations
@@ -23,5 +24,5 @@ def sent_credential() -> str | None:
         return f"Bearer {key}"
     sent = request.authorization
     if sent is not None and sent.type == "basic":
-        return f"Bearer {sent.password}"
+        return f"Bearer {sent.password or sent.username}"
     return request.headers.get("Authorization")

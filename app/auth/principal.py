@@ -27,6 +27,7 @@ class Principal:
     scopes: frozenset[str] | None = None  # the scopes of an OAuth token; None for others
     project_ids: tuple[str, ...] | None = None  # the only projects that it sees; None: all
     application_id: str = ""  # the application of an OAuth token
+    role: str = ""  # of the person that an OAuth token acts for
     unused_token: str = ""  # the hash of an OAuth token whose first use is not saved yet
     name: str = ""  # the name of a key or token
     token_end: str = ""  # its last characters, for lists

@@ -25,7 +25,7 @@ _ACCEPTED: Final = (
 _EXPOSED: Final = (
     "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, ETag, Link, "
     "Location, X-Request-Id, Idempotency-Replayed, Content-Crs, Content-Disposition, "
-    "Deprecation, Sunset"
+    "Deprecation, Sunset, WWW-Authenticate"
 )
 _REMEMBERED: Final = "7200"  # seconds that browsers cache the answer; the maximum of Chrome
 

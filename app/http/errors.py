@@ -24,9 +24,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from app.policy.conflicts import CONFLICTS
+
+BEARER: Final = 'Bearer realm="canopy"'  # the challenge to send a token (RFC 6750, section 3)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +85,7 @@ class Unauthorized(ApiError):
         message: str | None = None,
         *,
         challenge: str = "",
-        scheme: str = 'Bearer realm="canopy"',
+        scheme: str = BEARER,
     ) -> None:
         value = f'{scheme}, error="{challenge}"' if challenge else scheme
         super().__init__(message, headers={"WWW-Authenticate": value})

@@ -53,10 +53,11 @@ def _permitted_principal(permission: str) -> Principal:
     try:
         return permitted_principal(permission)
     except Unauthorized as refusal:
-        error = refusal if has_credential() else Unauthorized(_HOW)
-        challenges = error.headers["WWW-Authenticate"]
-        error.headers["WWW-Authenticate"] = f"{CHALLENGE}, {challenges}"
-        raise error from None
+        challenges = refusal.headers["WWW-Authenticate"]
+        if not has_credential() or "invalid_request" in challenges:
+            refusal.message = _HOW
+        refusal.headers["WWW-Authenticate"] = f"{CHALLENGE}, {challenges}"
+        raise
 
 
 def _principal_of_person(permission: str) -> Principal:

@@ -28,7 +28,7 @@ EXPOSED = {
     *("ETag", "Link", "Location", "X-Request-Id", "Idempotency-Replayed", "Content-Crs"),
     "Content-Disposition",
     "Deprecation",
-    "Sunset",
+    *("Sunset", "WWW-Authenticate"),
 }
 ACCEPTED = {
     *("Authorization", "Content-Type", "Content-Crs", "Idempotency-Key", "X-Api-Key"),

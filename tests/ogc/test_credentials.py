@@ -34,6 +34,7 @@ def test_each_way_of_sending_a_key_works(client: Client) -> None:
     assert send(client, f"/ogc?%6bey={key}").status_code == 200
     for user in ("", "any", "ümlaut", "a@b.c"):
         assert send(client, **basic(user, key)).status_code == 200
+    assert send(client, **basic(key, "")).status_code == 200  # curl -u "$KEY:"
 
 
 def test_service_tokens_work_from_their_addresses_only(client: Client) -> None:
@@ -63,6 +64,20 @@ def test_without_a_valid_key_the_response_asks_for_one(client: Client) -> None:
             assert 'Bearer realm="canopy"' in challenge
             assert response.json is not None
             assert response.json["error"]["code"] == "UNAUTHORIZED"
+
+
+def test_the_response_says_where_the_key_goes(client: Client, subtests: pytest.Subtests) -> None:
+    for headers, told in (
+        ({}, "as the password of HTTP Basic"),
+        ({"Authorization": "Basic ????"}, "as the password of HTTP Basic"),
+        ({"Authorization": f"Token {client.token}"}, "as the password of HTTP Basic"),
+        (basic("ada@woods.example", "her password"), "begin with canopy_. Send an API key."),
+        ({"X-Api-Key": "x"}, "begin with canopy_. Send an API key."),
+        (basic("any", str(client.token)[:-1]), "Check that it was copied in full."),
+    ):
+        with subtests.test(str(headers)):
+            response = client.app.test_client().get("/ogc/collections", headers=headers)
+            assert told in response.json["error"]["message"]
 
 
 def test_anyone_can_read_what_qgis_asks_for_without_the_key(client: Client) -> None:

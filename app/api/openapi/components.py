@@ -62,7 +62,11 @@ HEADERS: Final[dict[str, dict[str, Any]]] = {
         "description": "`true` if this is the stored response to an earlier request.",
         "schema": _STRING,
     },
-    "WWW-Authenticate": {"description": "How to authenticate (RFC 6750).", "schema": _STRING},
+    "WWW-Authenticate": {
+        "description": "How to authenticate (RFC 6750); of a 403, the scope that an OAuth token "
+        "lacks.",
+        "schema": _STRING,
+    },
     "Retry-After": {
         "description": "Seconds to wait before the next request.",
         "schema": {"type": "integer", "minimum": 1},
@@ -207,7 +211,7 @@ def _refusal_response(
     kind: type[ApiError], schema: type[ma.Schema], **extra: Any
 ) -> dict[str, Any]:
     names = [*EVERYWHERE]
-    names += ["WWW-Authenticate"] if kind.status == 401 else []
+    names += ["WWW-Authenticate"] if kind.status in (401, 403) else []
     names += ["Retry-After"] if kind.status in (429, 503) else []
     names += ["Idempotency-Replayed"] if kind.status in (400, 404, 409, 412, 422) else []
     example = extra | {
