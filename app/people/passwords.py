@@ -16,7 +16,12 @@ from app.db.extensions import db
 from app.db.queries import CompiledQuery
 from app.models import User
 from app.security import tokens
-from app.security.passwords import hash_password, needs_rehash, verify_password
+from app.security.passwords import (
+    hash_password,
+    needs_rehash,
+    prepare_password,
+    verify_password,
+)
 from app.values.text import fold_text
 
 _COLUMNS = (User.id, User.email, User.password_hash, User.updated_at)
@@ -83,15 +88,19 @@ def count_sign_up_attempt(token: str, password_hash: str) -> PasswordAttempt:
 def check_password(attempt: PasswordAttempt, password: str) -> bool:
     """True if this is the person's current password, which resets their attempts.
 
-    The hash is renewed if its parameters are outdated. Do what depends on the password in the same
+    The hash is renewed if its parameters are outdated, or if it is of the password as it was typed:
+    early versions did not prepare passwords. Do what depends on the password in the same
     transaction: the person's row is now locked, so the password cannot change before the commit.
     All hashing is done before the lock is taken.
     """
-    stored_hash = attempt.password_hash
-    if not verify_password(stored_hash, password) or stored_hash is None:
+    stored_hash, prepared = attempt.password_hash, prepare_password(password)
+    is_current = verify_password(stored_hash, prepared)
+    is_right = is_current or (prepared != password and verify_password(stored_hash, password))
+    if not is_right or stored_hash is None:
         return False
     if attempt.user_id is not None:
-        new_hash = hash_password(password) if needs_rehash(stored_hash) else stored_hash
+        is_current &= not needs_rehash(stored_hash)
+        new_hash = stored_hash if is_current else hash_password(password)
         row = update(User).where(User.id == attempt.user_id, User.password_hash == stored_hash)
         result: Any = db.session.execute(row.values(password_hash=new_hash))
         if result.rowcount == 0:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import secrets
+import unicodedata
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
 from typing import Final
@@ -22,6 +24,7 @@ _WEAK_SCORE: Final = 1  # zxcvbn's for fewer than a million guesses
 _SCORED_LENGTH: Final = 24
 _SCORED_SUBSTITUTES: Final = 6
 _MEANINGLESS: Final = "~^*&_;:,.?'#-=\\/"
+_SPACES: Final = re.compile("[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]")
 _CONSONANTS: Final = "bcdfghjklmnprstvz"
 _VOWELS: Final = "aeiou"
 
@@ -73,13 +76,20 @@ def hash_in_turns(app: Flask, turn: Callable[[], AbstractContextManager[None]]) 
 
 
 def hash_password(password: str) -> str:
-    """Return the Argon2id hash with its parameters and salt, in the PHC string format."""
-    return _application_passwords().hash(password)
+    """Return the Argon2id hash of a password, however it was typed, with its parameters and salt,
+    in the PHC string format."""
+    return _application_passwords().hash(prepare_password(password))
 
 
 def verify_password(password_hash: str | None, password: str) -> bool:
-    """True if a password has this hash. False for None, after the same time."""
+    """True if exactly this password has the hash. False for None, after the same time."""
     return _application_passwords().verify(password_hash, password)
+
+
+def prepare_password(password: str) -> str:
+    """Return the form of a password to hash, which is the same whatever device it was typed on:
+    composed (NFC), with plain spaces (RFC 8265, section 4.2.2)."""
+    return unicodedata.normalize("NFC", _SPACES.sub(" ", password))
 
 
 def needs_rehash(password_hash: str) -> bool:
@@ -94,6 +104,7 @@ def password_problem(password: str, about: Iterable[str] = ()) -> str | None:
         about: texts about the person that others know, such as their name.
     """
     shortest, longest = PASSWORD_LENGTH
+    password = prepare_password(password)
     if not shortest <= len(password) <= longest:
         return f"Must have {shortest} to {longest} characters."
     if problem := storage_problem(password):
