@@ -22,8 +22,8 @@ METADATA_PREFIX: Final = "metadata."
 METADATA_DESCRIPTION: Final = (
     "Only records whose `metadata` has these values at these keys: a text exactly, a number or a "
     f"boolean by its JSON text; at most {request_limits.METADATA_FILTERS} keys. Send "
-    "`metadata.risk=high`, `metadata[risk]=high`, or one JSON object as `metadata`. A client that "
-    "sends each key as a parameter of its own needs keys such as `metadata.risk`."
+    "`metadata.risk=high`, `metadata[risk]=high`, or a JSON object as `metadata`. In a generated "
+    "client, name the key `metadata.risk`, as most send each key as a parameter of its own."
 )
 _METADATA: Final = "metadata"
 
@@ -150,7 +150,7 @@ class MetadataQuerySchema(QuerySchema):
         metadata={
             "description": METADATA_DESCRIPTION,
             "additionalProperties": {"type": "string"},
-            "examples": [{"risk": "high"}],
+            "examples": [{"metadata.risk": "high"}],
         }
     )
 
@@ -193,7 +193,7 @@ def _metadata_of(name: str, value: str) -> dict[str, str] | None:
     if name.startswith(METADATA_PREFIX):
         return {name.removeprefix(METADATA_PREFIX): value}
     if name.startswith(f"{_METADATA}[") and name.endswith("]"):
-        return {name[len(_METADATA) + 1 : -1]: value}
+        return {name[len(_METADATA) + 1 : -1].removeprefix(METADATA_PREFIX): value}
     if name != _METADATA:
         return None
     with suppress(JsonInvalid):
@@ -202,7 +202,9 @@ def _metadata_of(name: str, value: str) -> dict[str, str] | None:
             isinstance(v, str | int | float) for v in given.values()
         ):
             return {
-                key: each if isinstance(each, str) else dumps(each).decode()
+                key.removeprefix(METADATA_PREFIX): each
+                if isinstance(each, str)
+                else dumps(each).decode()
                 for key, each in given.items()
             }
     message = 'Send metadata.KEY=value, or a JSON object of texts, such as {"risk":"high"}.'

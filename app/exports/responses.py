@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from flask import Response, current_app
+from flask import Response, current_app, request
 
 from app.api.expensive import client_check
 from app.downloads.files import ExportedFile
@@ -12,10 +12,11 @@ from app.downloads.responses import stream_file
 from app.exports import service
 from app.exports.service import Export
 from app.formats.writers.formats import STREAMED
+from app.policy.files import BINARY
 
 
 def export_response(export: Export) -> Response:
-    """Stream the file of an export."""
+    """Stream the file of an export, as bytes of any kind for clients that accept those first."""
     app = current_app._get_current_object()  # type: ignore[attr-defined]
     check = _check_that_client_waits(export)
 
@@ -25,7 +26,9 @@ def export_response(export: Export) -> Response:
     def name(slug: str) -> str:
         return service.export_filename(slug, export)
 
-    return stream_file(export.account_id, write, export.media_type, name)
+    is_binary = request.accept_mimetypes.best == BINARY
+    media_type = BINARY if is_binary else export.media_type
+    return stream_file(export.account_id, write, media_type, name)
 
 
 def _check_that_client_waits(export: Export) -> Callable[[int], None]:

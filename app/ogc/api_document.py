@@ -227,8 +227,6 @@ _METADATA_PARAMETER: Final[dict[str, Any]] = {
     "in": "query",
     "required": False,
     "description": METADATA_DESCRIPTION,
-    "style": "deepObject",
-    "explode": True,
     "schema": {"type": "object", "additionalProperties": {"type": "string"}},
 }
 

@@ -28,6 +28,9 @@ FORMATS_OUT: Final[dict[str, tuple[str, str]]] = {
     "eudr": ("application/geo+json", "geojson"),
 }
 
+# What generators of clients take for bytes, whatever is in the file.
+BINARY: Final = "application/octet-stream"
+
 FEATURES: Final = 10_000  # in an imported layer
 POSITIONS: Final = 5_000_000  # in all features of a layer
 LAYERS: Final = 100

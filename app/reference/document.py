@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
+from app.policy.files import BINARY
 from app.reference.curl import curl_command, json_text
 from app.reference.field_rows import FieldRow, field_rows, parameter_row, resolve_reference
 
 _METHODS: Final = ("get", "post", "put", "delete")  # PATCH is beside PUT
-_BINARY: Final = "application/octet-stream"
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,7 @@ def _operation_entry(
             query=_example_query(parameters),
             body=None if form else content.get("example"),
             form=form and form["example"],
-            is_file=_BINARY in operation["responses"].get("200", {}).get("content", {}),
+            is_file=BINARY in operation["responses"].get("200", {}).get("content", {}),
         ),
         success=next(response for response in responses if response.status.startswith("2")),
         errors=[response for response in responses if not response.status.startswith("2")],

@@ -61,6 +61,13 @@ def _details(response: Any) -> dict[str, str]:
     return {each["field"]: each["message"] for each in response.json["error"]["details"]}
 
 
+def test_who_asks_for_bytes_gets_them(client: Client, project: dict[str, Any]) -> None:
+    accept = {"Accept": "application/octet-stream, */*;q=0.1"}
+    response = client.get("/v1/exports/assets?format=gpkg", headers=accept)
+    assert response.content_type == "application/octet-stream"
+    assert response.get_data().startswith(b"SQLite format 3")
+
+
 @pytest.mark.both
 def test_every_format_is_read_by_others(
     client: Client, project: dict[str, Any], tmp_path: Path

@@ -151,6 +151,8 @@ def test_every_writing_of_an_object_is_taken(client: Client, subtests: Any) -> N
         {"metadata": '{"risk": "high", "n": 5, "ok": true}'},
         {"metadata": '{"risk":"high"}', "metadata[n]": "5", "metadata.ok": "true"},
         {"metadata[x]y]": "[z"},
+        {"metadata[metadata.n]": "5"},
+        {"metadata": '{"metadata.n":5}'},
     ]:
         for path in ["/v1/projects", "/v1/exports/projects", "/ogc/collections/projects/items"]:
             with subtests.test(f"{path} {sent}"):

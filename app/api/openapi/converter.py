@@ -30,12 +30,6 @@ class Converter(OpenAPIConverter):
         described: dict[str, Any] = super().fields2jsonschema(public, partial=partial)  # type: ignore[no-untyped-call]
         return described
 
-    def list2param(self, field: ma.fields.Field[Any], **options: Any) -> dict[str, Any]:
-        """How a list, or here an object too, is written into a query string."""
-        if isinstance(field, ma.fields.Dict):
-            return {"style": "deepObject", "explode": True}
-        return dict(super().list2param(field, **options))
-
     def field2property(self, field: ma.fields.Field[Any]) -> dict[str, Any]:
         described: dict[str, Any] = super().field2property(field)
         if isinstance(field, Choice) and field.title:

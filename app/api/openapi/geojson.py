@@ -76,40 +76,5 @@ COMPONENTS: Final[dict[str, dict[str, Any]]] = {
         },
         "required": ["type", "coordinates"],
     },
-    "FileFeature": {
-        "type": "object",
-        "description": "A GeoJSON Feature of a file, with flat properties.",
-        "properties": {
-            "type": {"type": "string", "const": "Feature"},
-            "id": {"type": "string", "description": "Missing in files for the EUDR."},
-            "geometry": {"oneOf": [{"$ref": "#/components/schemas/AnyGeometry"}, {"type": "null"}]},
-            "properties": {"type": "object"},
-        },
-        "required": ["type", "geometry", "properties"],
-    },
-    "FeatureFile": {
-        "type": "object",
-        "description": "A file of GeoJSON (RFC 7946), which is one object.",
-        "properties": {
-            "type": {"type": "string", "const": "FeatureCollection"},
-            "features": {"type": "array", "items": {"$ref": "#/components/schemas/FileFeature"}},
-        },
-        "required": ["type", "features"],
-    },
-}
-# The content of an export as GeoJSON.
-FEATURE_FILE: Final[dict[str, Any]] = {
-    "schema": {"$ref": "#/components/schemas/FeatureFile"},
-    "example": {
-        "type": "FeatureCollection",
-        "features": [
-            {
-                "type": "Feature",
-                "id": "proj_01k9zq3mgse2j7tbyw5c4r8nhd",
-                "geometry": None,
-                "properties": {"name": "Cottage Grove Ranger District"},
-            }
-        ],
-    },
 }
 BARE_GEOMETRY: Final = {"$ref": "#/components/schemas/AnyGeometry"}

@@ -9,9 +9,10 @@ from typing import Any, Final, NamedTuple
 import marshmallow as ma
 
 from app.api.openapi.components import EVERYWHERE, OAUTH, REFUSALS, SECURITY, header_refs
-from app.api.openapi.geojson import FEATURE_FILE, FORMAT, GEOJSON
+from app.api.openapi.geojson import FORMAT, GEOJSON
 from app.api.openapi.schemas import content_type_of, example_of, is_tagged
 from app.auth.guard import ANY_CREDENTIAL, OR
+from app.policy.files import BINARY
 from app.policy.permissions import PERMISSIONS, PROFILE, SCOPES
 
 REPEATABLE: Final = ("POST", "PUT", "PATCH")  # with an Idempotency-Key
@@ -120,11 +121,11 @@ def is_form(takes: type[ma.Schema] | None) -> bool:
 
 def _other_contents(contract: Contract) -> dict[str, Any]:
     """The formats of a success besides JSON, by media type."""
+    # First, as generators of clients decide by the first type that they know.
+    files = {BINARY: ""} if contract.gives[1] is None and contract.files else {}
     contents: dict[str, Any] = {
-        media_type: FEATURE_FILE
-        if media_type == GEOJSON
-        else {"schema": {"type": "string", "format": "binary"}, "example": beginning}
-        for media_type, beginning in contract.files.items()
+        media_type: {"schema": {"type": "string", "format": "binary"}, "example": beginning}
+        for media_type, beginning in (files | contract.files).items()
     }
     if (schema := contract.geojson) is not None:
         contents[GEOJSON] = {"schema": schema, "example": example_of(schema)}

@@ -13,9 +13,7 @@ from app.downloads.responses import stream_file
 from app.exports.account_export.json_files import ExportedAccount
 from app.exports.account_export.service import archive_filename, write_archive
 from app.http.urls import absolute_url
-
-# A zip. Client generators do not know application/zip.
-ARCHIVE = "application/octet-stream"
+from app.policy.files import BINARY
 
 
 def archive_response(account_id: str, log_export: Callable[[], None]) -> Response:
@@ -37,4 +35,4 @@ def archive_response(account_id: str, log_export: Callable[[], None]) -> Respons
         on_batch = (lambda _name, _records: check()) if at_once else (lambda _name, _records: None)
         return write_archive(account, app, on_batch, at_once=at_once)
 
-    return stream_file(account_id, write, ARCHIVE, archive_filename)
+    return stream_file(account_id, write, BINARY, archive_filename)

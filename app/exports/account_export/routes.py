@@ -9,8 +9,9 @@ from flask import Response
 from app.api.blueprint import ApiBlueprint
 from app.auth.principal import Principal
 from app.db.transactions import transaction
-from app.exports.account_export.responses import ARCHIVE, archive_response
+from app.exports.account_export.responses import archive_response
 from app.exports.account_export.service import log_account_export
+from app.policy.files import BINARY
 from app.values.schemas import QuerySchema
 
 bp = ApiBlueprint(
@@ -31,7 +32,7 @@ class AccountExportQuerySchema(QuerySchema):
     needs="admin",
     query=AccountExportQuerySchema,
     gives=(200, None),
-    files={ARCHIVE: "PK"},
+    files={BINARY: "PK"},
 )
 def export_account(principal: Principal, _: dict[str, Any]) -> Response:
     """Export the account.

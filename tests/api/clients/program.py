@@ -8,7 +8,7 @@ import sys
 from typing import Any
 
 from canopy_client import AuthenticatedClient, Client
-from canopy_client.api.assets import create_asset
+from canopy_client.api.assets import create_asset, list_assets
 from canopy_client.api.auth import verify_credential
 from canopy_client.api.boundaries import validate_geometry
 from canopy_client.api.events import list_event_types, list_events
@@ -25,8 +25,11 @@ from canopy_client.api.webhooks import create_webhook
 from canopy_client.models import (
     AnyGeometry,
     AssetCreate,
+    AssetCreateMetadataType0,
     EventName,
+    ExportAssetsFormat,
     GeometryCheck,
+    ListAssetsMetadata,
     Point,
     Polygon,
     ProjectCreate,
@@ -78,14 +81,19 @@ nobody = verify_credential.sync_detailed(client=Client(base_url=address))
 said["without_key"] = [nobody.status_code, nobody.parsed.valid]
 
 station = AssetCreate(
-    name="Weather station 4", type_="monitoring_station", location=Point("Point", [8.5, 48.2])
+    name="Weather station 4",
+    type_="monitoring_station",
+    location=Point("Point", [8.5, 48.2]),
+    metadata=AssetCreateMetadataType0.from_dict({"serial": "WX-1"}),
 )
 asset = create_asset.sync(project.id, client=client, body=station).data
-exported = export_projects.sync(client=client).features
-said["exported"] = [
-    [each.properties["name"], each.geometry and each.geometry.type_] for each in exported
-]
-said["exported_assets"] = [each.type_ for each in export_assets.sync(client=client).features]
+exported = json.load(export_projects.sync(client=client).payload)["features"]
+said["exported"] = [each["properties"]["name"] for each in exported]
+for name in ("gpkg", "csv", "kml"):
+    file = export_assets.sync(client=client, format_=ExportAssetsFormat(name))
+    said[f"exported_{name}"] = file.payload.read(10).decode()
+serial = ListAssetsMetadata.from_dict({"metadata.serial": "WX-1"})
+said["by_metadata"] = list_assets.sync(project.id, client=client, metadata=serial).meta.total
 said["asset"] = [asset.name, asset.location.coordinates]
 
 bare = AnyGeometry("Polygon", [[[8, 48], [9, 48], [9, 49], [8, 49]]])

@@ -60,6 +60,9 @@ said["first_slug"] = all[0]!.slug;
 const some = got((await client.GET("/v1/projects", { params: { query: { fields: "name" } } })).data);
 said["some_fields"] = Object.keys(some.data[0]!);
 
+const sixth = await client.GET("/v1/projects", { params: { query: { metadata: { "metadata.region": "6" } } } });
+said["by_metadata"] = got(sixth.data).meta.total;
+
 const path = { project_id: project.id };
 const read = await client.GET("/v1/projects/{project_id}", { params: { path } });
 const header = { "If-Match": read.response.headers.get("ETag")! };
@@ -99,6 +102,13 @@ const asset = await client.POST("/v1/projects/{project_id}/assets", {
   },
 });
 said["asset"] = got(asset.data).data.name;
+
+for (const format of ["gpkg", "csv", "kml", "geojson"] as const) {
+  const params = { query: { format } };
+  const file = await client.GET("/v1/exports/projects", { params, parseAs: "blob" });
+  const whole: Blob = got(file.data);
+  said[`exported_${format}`] = await whole.slice(0, 10).text();
+}
 
 const open = { type: "Polygon", coordinates: [[[8, 48], [9, 48], [9, 49], [8, 49]]] };
 const problems: Schemas["GeometryProblemCode"][] = [];
