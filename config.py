@@ -6,12 +6,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import Field, dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from app.settings.environment_file import names_of_file
 from app.settings.mail import MailServer, Sender, email, mail_server, sender
+from app.settings.names import find_nearest, is_of_others
+from app.settings.plans import plans_of
 from app.settings.single_sign_on import SingleSignOnSettings, check_single_sign_on
 from app.settings.valkey import valkey_address
 from app.settings.values import (
@@ -22,6 +25,7 @@ from app.settings.values import (
     default_url,
     file,
     folder,
+    host,
     in_instance_folder,
     line,
     make_instance_folder,
@@ -42,11 +46,14 @@ from app.settings.values import setting as _setting
 from app.values.command_name import canopy_command
 
 ROOT = Path(__file__).resolve().parent
+OWN_INSTANCE = ROOT / "instance"  # of this checkout, unless INSTANCE_PATH names another one
 
 # Files in the instance folder, used without SECRET_KEY in the environment.
 SECRET_KEY_FILE = "secret_key"  # noqa: S105 - a name
 FORMER_SECRET_KEY_FILE = "secret_key_former"  # noqa: S105 - a name
 
+# What SMALL stands for.
+_SMALL = {"WEB_WORKERS": "1", "VALKEY_MEMORY_MB": "16"}
 
 # Settings that are no longer read, and what happens instead.
 _FORMER = {"DATABASE_REPLICA_URL": "reads go to the primary"}
@@ -65,10 +72,10 @@ class Settings(SingleSignOnSettings):
         one_of("development", "production"),
         "`production` refuses to start without `SECRET_KEY`",
     )
-    host: str = _setting("127.0.0.1", text, "address on which the web server listens")
+    host: str = _setting("127.0.0.1", host, "address on which the web server listens")
     port: int = _setting("8000", whole(1, 65535), "port on which the web server listens")
     instance_path: Path = _setting(
-        str(ROOT / "instance"), folder, "folder for the database, Valkey's socket and the logs"
+        str(OWN_INSTANCE), folder, "folder for the database, Valkey's socket and the logs"
     )
     database_url: str = _setting(
         "",
@@ -165,6 +172,9 @@ class Settings(SingleSignOnSettings):
         "", tile_url, "address of map tiles, with `{z}/{x}/{y}`; unset: land and borders of our own"
     )
     map_tile_attribution: str = _setting("", text, "attribution of the map tiles")
+    small: bool = _setting(
+        "false", boolean, "`true` takes little memory: WEB_WORKERS=1, VALKEY_MEMORY_MB=16 if unset"
+    )
     web_workers: int = _setting("2", whole(1, 256), "processes of the web server")
     web_threads: int = _setting("4", whole(1, 256), "threads in each web process")
     job_workers: int = _setting(
@@ -253,12 +263,14 @@ def load_settings(environ: Mapping[str, str] | None = None, *, creates: bool = T
         SettingsError: a value is invalid, the instance folder cannot be written, a secret that
             production requires is missing, or there is no instance and ``creates`` is false.
     """
-    environ = os.environ if environ is None else environ
+    environ = _with_small(os.environ if environ is None else environ)
     values = {field.name: _parse(field, environ) for field in _settings()}
     try:
+        _check_together(values)
+        check_single_sign_on(values)
+        plans_of(values["plans_file"], values["default_plan"])
         if creates:
             make_instance_folder(values["instance_path"])
-        check_single_sign_on(values)
     except ValueError as error:
         raise SettingsError(str(error)) from None
     if not values["database_url"]:
@@ -275,23 +287,35 @@ def load_settings(environ: Mapping[str, str] | None = None, *, creates: bool = T
     values["public_url"] = values["public_url"].rstrip("/")
     if not values["secret_key"]:
         _use_own_keys(values)
+    return Settings(**values)
+
+
+def _with_small(environ: Mapping[str, str]) -> Mapping[str, str]:
+    """Add the values that SMALL stands for, where no other is set."""
+    small = next(field for field in _settings() if field.name == "small")
+    if not _parse(small, environ):
+        return environ
+    return _SMALL | {name: text for name, text in environ.items() if text.strip()}
+
+
+def _check_together(values: Mapping[str, Any]) -> None:
+    """Raise ValueError if settings do not fit together."""
+    if not values["secret_key"] and values["canopy_env"] == "production":
+        raise ValueError(
+            "SECRET_KEY must be set with CANOPY_ENV=production; "
+            "generate one with: python3 -c 'import secrets; print(secrets.token_urlsafe(48))'"
+        )
+    if values["secret_key"] and len(values["secret_key"]) < 32:
+        raise ValueError("SECRET_KEY must have at least 32 characters.")
     if values["password_memory_kib"] < 8 * values["password_parallelism"]:  # RFC 9106, section 3.1
-        raise SettingsError(
+        raise ValueError(
             "PASSWORD_MEMORY_KIB must be at least 8 times PASSWORD_PARALLELISM, "
             f"{8 * values['password_parallelism']} here."
         )
-    if len(values["secret_key"]) < 32:
-        raise SettingsError("SECRET_KEY must have at least 32 characters.")
-    return Settings(**values)
 
 
 def _use_own_keys(values: dict[str, Any]) -> None:
     """Use the keys in the instance folder, as SECRET_KEY is not set."""
-    if values["canopy_env"] == "production":
-        raise SettingsError(
-            "SECRET_KEY must be set with CANOPY_ENV=production; "
-            "generate one with: python3 -c 'import secrets; print(secrets.token_urlsafe(48))'"
-        )
     values["secret_key"] = stored_secret_key(values["instance_path"] / SECRET_KEY_FILE)
     former = values["instance_path"] / FORMER_SECRET_KEY_FILE
     if not values["secret_key_former"] and former.exists():
@@ -310,14 +334,31 @@ def setting_faults(environ: Mapping[str, str] | None = None) -> list[str]:
     return faults
 
 
-def former_settings(environ: Mapping[str, str] | None = None) -> list[str]:
-    """Return a clause for each setting that is set but no longer read."""
+def unused_settings(
+    environ: Mapping[str, str] | None = None, of_file: Collection[str] | None = None
+) -> list[str]:
+    """Return a clause for each name that is set as if it were a setting: a former one, one in the
+    file of settings, and one in the environment that is nearly a setting's.
+
+    Args:
+        of_file: the names in the file; by default those of the machine's file, if this process can
+            read it and has its values.
+    """
     environ = os.environ if environ is None else environ
-    return [
+    of_file = names_of_file(environ) if of_file is None else of_file
+    names = [field.name.upper() for field in _settings()]
+    clauses = [
         f"{name} is set, and no longer used: {instead}"
         for name, instead in _FORMER.items()
         if environ.get(name, "").strip()
     ]
+    for name in sorted(environ.keys() - {*names, *_FORMER}):
+        nearest = find_nearest(name, names, is_surely_meant=name in of_file)
+        if nearest:
+            clauses.append(f"{name} is no setting; is it meant as {nearest}?")
+        elif name in of_file and not is_of_others(name):
+            clauses.append(f"{name} is no setting")
+    return clauses
 
 
 def _settings() -> list[Field[Any]]:

@@ -20,7 +20,8 @@ from config import SettingsError, load_settings
 try:
     settings = load_settings()
 except SettingsError as problem:
-    sys.exit(str(problem))
+    sys.stderr.write(f"{problem}\n")
+    sys.exit(2)
 
 set_metrics_folder(settings)  # a reload by SIGHUP keeps it
 

@@ -18,7 +18,7 @@ from app.jobs.valkey import valkey
 from app.processes.embedded_valkey import EmbeddedError
 from app.processes.worker_registry import count_workers
 from app.values.files import make_files_private
-from config import SettingsError, former_settings, load_settings
+from config import SettingsError, load_settings, unused_settings
 
 log = getLogger("canopy.web")
 make_files_private()
@@ -28,9 +28,10 @@ try:
     logging.configure_logging(settings)
     app = create_app(settings)
 except SettingsError as problem:
-    sys.exit(str(problem))
+    sys.stderr.write(f"{problem}\n")
+    sys.exit(2)
 make_first_tables(app)
-for sentence in former_settings():
+for sentence in unused_settings():
     log.warning("%s", sentence)
 if settings.rate_limit_disabled:  # rarely intended in production
     level = WARNING if settings.production else INFO

@@ -33,7 +33,7 @@ from app.processes.metrics_folder import (
 from app.processes.prefork import Child, ChildDied, Parent
 from app.processes.start_report import LOADED, NOTE, WELCOME, send_report
 from app.processes.supervisor import PART_DIED, WRONG_SETTING
-from config import Settings, SettingsError, former_settings, load_settings
+from config import Settings, SettingsError, load_settings, unused_settings
 
 END_WITHIN: Final = 8.0  # seconds after SIGTERM; web server and worker give up a little sooner
 _ASK_EVERY: Final = 0.05  # seconds
@@ -68,7 +68,7 @@ def _run_instance(settings: Settings, options: argparse.Namespace) -> int:
     from wsgi import app  # noqa: PLC0415
 
     logs = {part: log_path(settings, name) for part, name in _LOGS.items()}
-    _report_former_settings(options.report)
+    _report_unused_settings(options.report)
     _upgrade_database(app, options.report)
     try:
         require_usable_key(app)
@@ -147,10 +147,10 @@ def _upgrade_database(app: Flask, report: int | None) -> None:
         connections.close_all()
 
 
-def _report_former_settings(report: int | None) -> None:
+def _report_unused_settings(report: int | None) -> None:
     """Tell the person who started the instance; wsgi has told the log."""
     if report is not None and load_settings().log_files:
-        for sentence in former_settings():
+        for sentence in unused_settings():
             send_report(report, NOTE, sentence)
 
 

@@ -12,7 +12,7 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any
 
 from app.processes.embedded_valkey import EmbeddedError
 from app.processes.instance_lock import CannotStart, lock_instance, open_listener
@@ -20,9 +20,6 @@ from app.processes.supervisor import Supervisor
 from app.values.command_name import has_scripts
 from app.values.files import make_files_private
 from config import Settings, SettingsError, load_settings
-
-# What --small sets, unless the environment says otherwise.
-_SMALL: Final = {"WEB_WORKERS": "1", "VALKEY_MEMORY_MB": "16"}
 
 
 class StopSignals:
@@ -53,12 +50,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--empty", action="store_true", help="do not create a demo account in an empty database"
     )
-    parser.add_argument(
-        "--small", action="store_true", help="one web process, and little memory for Valkey"
-    )
+    parser.add_argument("--small", action="store_true", help="as SMALL=true: take little memory")
     options = parser.parse_args(arguments)
     if options.small:
-        os.environ.update({name: value for name, value in _SMALL.items() if name not in os.environ})
+        os.environ["SMALL"] = "true"
     make_files_private()
     signals = StopSignals()
     try:

@@ -14,13 +14,14 @@ from _environment import DEVELOPMENT, PYTHON, ROOT, RUNTIME, SetupError, prepare
 
 HELP = {
     "serve": """\
-usage: bin/serve [--empty]
+usage: bin/serve [--empty] [--small]
 
 Sets up what is missing, brings the database up to date and runs the web server and the worker,
 with a Valkey of its own unless REDIS_URL names one. Prints the next steps once the service
 responds. Ctrl-C or SIGTERM stops everything; a second one does so at once.
 
   --empty   do not create a demo account in an empty database
+  --small   as SMALL=true: take little memory
 
 HOST, PORT, INSTANCE_PATH and the other settings are read from the environment; docs/settings.md
 lists them. Output goes to the folder logs in the instance folder and, if there is one, to the

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import runpy
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+import worker
 from app.core import create_core
-from config import SettingsError, load_settings, setting_docs
+from config import ROOT, SettingsError, load_settings, setting_docs
 
 DECIDED = {
     *("HOST", "PORT", "INSTANCE_PATH", "DATABASE_URL", "REDIS_URL", "SECRET_KEY", "PUBLIC_URL"),
@@ -22,6 +26,31 @@ INBOUND = (
     "BILLING_WEBHOOK_SECRET", "PAYMENT_PROVIDER_WEBHOOK_SECRET", "DB_WEBHOOK_SECRET",
     "METRICS_TOKEN",
 )  # fmt: skip
+
+
+# A value of each setting that is refused before anything is made; of these, any text can be right.
+ANY_TEXT = {"SECRET_KEY_FORMER", "CHAT_MODEL", "CHAT_API_KEY", "MAP_TILE_ATTRIBUTION"}
+WRONG = {
+    "CANOPY_ENV": "prod", "HOST": "my host", "PORT": "0", "INSTANCE_PATH": f"{__file__}/instance",
+    "DATABASE_URL": "mysql://h/d", "REDIS_URL": "localhost:6379", "SECRET_KEY": "short",
+    "PUBLIC_URL": "canopy.example", "TRUSTED_PROXIES": "-1", "CORS_ORIGINS": "example.org",
+    "MAX_BODY_BYTES": "16 MB", "MAX_ACCOUNT_BYTES": "1e9", "MAX_HISTORY_BYTES": "many",
+    "MAX_IMPORT_BYTES": "0", "AUDIT_DAYS": "0", "RATE_LIMIT_DISABLED": "maybe",
+    "WEBHOOK_ALLOWED_NETWORKS": "office", "WEBHOOK_CA_BUNDLE": __file__,
+    **dict.fromkeys(INBOUND, "fifteen letters"), "MAIL_URL": f"smtp://h?ca={__file__}",
+    "MAIL_FROM": "nobody", "SIGN_UP": "no", "DEFAULT_PLAN": "gold", "ACCOUNTS_PER_PERSON": "-1",
+    "INSTANCE_NAME": "x" * 65, "SUPPORT_EMAIL": "help", "PRIVACY_URL": "example.org",
+    "IMPRINT_URL": "javascript:alert(1)", "PASSWORD_TIME_COST": "0", "PASSWORD_MEMORY_KIB": "8",
+    "PASSWORD_PARALLELISM": "0", "CHAT_BASE_URL": "host", "PLANS_FILE": __file__,
+    "MAP_TILE_URL": "https://tiles.example.org/", "SMALL": "tiny",
+    "WEB_WORKERS": "0", "WEB_THREADS": "0",
+    "JOB_WORKERS": "65", "RESTART_PARTS": "sometimes", "VALKEY_MEMORY_MB": "8",
+    "JOB_MEMORY_MB": "10", "DATABASE_POOL_SIZE": "0", "DATABASE_TIMEOUT_MS": "5 s",
+    "PGBOUNCER_POOL_MODE": "statement", "LOG_FORMAT": "xml", "LOG_FILE_MB": "0",
+    "LOG_FILES": "-1", "LOG_LEVEL": "verbose", "OIDC_ISSUER": "id.example.org",
+    "OIDC_CLIENT_ID": "alone", "OIDC_CLIENT_SECRET": "alone", "OIDC_NAME": "x" * 65,
+    "OIDC_EMAIL_CLAIM": "e mail", "OIDC_DOMAINS": "*", "PASSWORD_SIGN_IN": "false",
+}  # fmt: skip
 
 
 def _load(folder: Path, **environ: str) -> object:
@@ -44,6 +73,51 @@ def test_defaults_work(tmp_path: Path) -> None:
     assert settings.redis_url is None
     assert settings.trusted_proxies == 0
     assert settings.rate_limit_disabled is False
+
+
+def test_a_wrong_value_of_any_setting_is_told_before_anything_is_made(
+    tmp_path: Path, subtests: pytest.Subtests
+) -> None:
+    assert {setting.name for setting in setting_docs()} == WRONG.keys() | ANY_TEXT
+    folder = tmp_path / "instance"
+    for name, value in WRONG.items():
+        named = name.partition("CLIENT_")[0]  # those need each other
+        with subtests.test(name), pytest.raises(SettingsError, match=rf"^(.* )?{named}.*\.$"):
+            load_settings({"INSTANCE_PATH": str(folder), name: value})
+        assert not folder.exists()
+
+
+def test_small_stands_for_others_that_are_unset(tmp_path: Path) -> None:
+    for environ, web, valkey in (
+        ({}, 2, 256),
+        ({"SMALL": "true", "WEB_WORKERS": ""}, 1, 16),
+        ({"SMALL": "yes", "WEB_WORKERS": "3"}, 3, 16),
+        ({"SMALL": "false", "VALKEY_MEMORY_MB": "32"}, 2, 32),
+    ):
+        settings = load_settings({"INSTANCE_PATH": str(tmp_path)} | environ)
+        assert (settings.web_workers, settings.valkey_memory_mb) == (web, valkey)
+
+
+def test_every_entry_tells_a_wrong_setting_and_ends_with_2(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """So that systemd does not start it again and again."""
+    path = tmp_path / "plans.toml"
+    path.write_text("[free]\nmembers = -1\n")
+    for name, value in {"INSTANCE_PATH": tmp_path / "instance", "PLANS_FILE": path}.items():
+        monkeypatch.setenv(name, str(value))
+    for module in ("wsgi.py", "gunicorn.conf.py"):
+        with pytest.raises(SystemExit) as end:
+            runpy.run_path(str(ROOT / module))
+        assert end.value.code == 2
+        assert "line 2: members of [free] must be a whole number" in capsys.readouterr().err
+    assert worker.main([]) == 2
+    assert "line 2: members of [free] must be a whole number" in capsys.readouterr().err
+    for entry in (["app.serve"], ["app.cli", "migrate"]):
+        done = subprocess.run([sys.executable, "-m", *entry], capture_output=True, text=True)
+        assert done.returncode == 2
+        assert "line 2: members of [free] must be a whole number" in done.stderr
+    assert not (tmp_path / "instance").exists()
 
 
 @pytest.mark.parametrize("name", [setting.name for setting in setting_docs()])

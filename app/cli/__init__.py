@@ -79,7 +79,8 @@ def _commands_help() -> str:
 
     The settings (DATABASE_URL, INSTANCE_PATH and the others) are read from the environment, as the
     service reads them. If it has neither of these two, they are read from {DEFAULT_FILE},
-    where that exists. Every command has --help, and those that print something take --json.
+    where that exists, unless this checkout has an instance of its own. Every command has
+    --help, and those that print something take --json.
 
     \b
     Examples:

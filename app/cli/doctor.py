@@ -42,15 +42,15 @@ def doctor(ctx: click.Context, repairs: bool, as_json: bool) -> None:
     Without --repair, nothing is changed or started. The exit code is 1 if there is a problem;
     warnings do not count.
     """
-    results = None
+    results, names = None, None
     if repairs:
         results = _repair_instance()
         if not as_json:
             _show_repairs(results)
     else:
-        prepare_environment()
+        names = prepare_environment()
     findings = []
-    for finding in run_checks(os.environ):
+    for finding in run_checks(os.environ, names):
         findings.append(finding)
         if not as_json:
             _show_finding(finding)

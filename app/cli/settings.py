@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pwd
+from collections.abc import Collection
 from pathlib import Path
 from typing import Final
 
@@ -12,12 +13,15 @@ import click
 from app.cli.output import print_text
 from app.settings.environment_file import (
     DEFAULT_FILE,
+    SERVICE_ROOT,
     SETTINGS_FILE,
     parse_environment_file,
 )
-from config import Settings, SettingsError, load_settings
+from app.values.command_name import canopy_command
+from config import OWN_INSTANCE, ROOT, Settings, SettingsError, load_settings
 
 _NAMES_INSTANCE: Final = ("INSTANCE_PATH", "DATABASE_URL")
+_TELL_OWN: Final = ("CANOPY_ENV", "REDIS_URL", "SECRET_KEY", "PUBLIC_URL")
 
 
 def read_settings(*, creates: bool) -> Settings:
@@ -33,31 +37,42 @@ def read_settings(*, creates: bool) -> Settings:
     return load_settings(creates=creates)
 
 
-def prepare_environment() -> None:
-    """Take over the settings of the file, if there is one. Root becomes the owner of the instance
-    folder, as root's files there would block the service.
+def prepare_environment() -> Collection[str]:
+    """Take over the settings of the file that is named, else those of the machine's, unless this
+    checkout has settings or an instance of its own. Returns the names in the file. Root becomes
+    the owner of the instance folder, as root's files there would block the service.
 
     Raises:
-        config.SettingsError: the file cannot be read.
+        config.SettingsError: the file cannot be read, or the owner cannot read this checkout.
     """
     option: str | None = click.get_current_context().meta.get(SETTINGS_FILE)
-    if option is None and any(os.environ.get(name) for name in _NAMES_INSTANCE):
-        return
     path = Path(option or DEFAULT_FILE)
+    if option is None and (any(map(os.environ.get, _NAMES_INSTANCE)) or not path.exists()):
+        return ()
+    is_service = ROOT == SERVICE_ROOT  # bin/serve may have been tried there before
+    if option is None and not is_service and _has_own_settings():
+        print_text(
+            f"Instance: {OWN_INSTANCE}, of this checkout. For that of this machine: "
+            f"{canopy_command()} --settings {path} …",
+            err=True,
+        )
+        return ()
     try:
         variables = parse_environment_file(path.read_text("utf-8"))
     except (OSError, UnicodeDecodeError) as error:
-        if option is None and isinstance(error, FileNotFoundError):
-            return
         cause = getattr(error, "strerror", "it is not UTF-8")
         advice = ""
         if isinstance(error, PermissionError):
             advice = ": run the command as root, or set INSTANCE_PATH to use another instance"
         raise SettingsError(f"The settings in {path} cannot be read ({cause}){advice}.") from None
-    if option is not None:
-        print_text(f"Settings: {path}", err=True)
+    print_text(f"Settings: {path}", err=True)
     os.environ.update(variables)
     _become_owner(variables.get("INSTANCE_PATH"))
+    return variables
+
+
+def _has_own_settings() -> bool:
+    return OWN_INSTANCE.is_dir() or any(map(os.environ.get, _TELL_OWN))
 
 
 def _become_owner(folder: str | None) -> None:
@@ -69,6 +84,26 @@ def _become_owner(folder: str | None) -> None:
         return
     if owner.pw_uid:
         os.initgroups(owner.pw_name, owner.pw_gid)
+        _require_readable_code(owner)
         os.setgid(owner.pw_gid)
         os.setuid(owner.pw_uid)
         os.environ["HOME"] = owner.pw_dir  # where libpq looks for .pgpass
+
+
+def _require_readable_code(owner: pwd.struct_passwd) -> None:
+    """Raise SettingsError if the owner cannot read Python, its packages or this checkout: what is
+    imported later would fail."""
+    root = os.geteuid(), os.getegid()
+    os.setegid(owner.pw_gid)
+    os.seteuid(owner.pw_uid)
+    try:
+        files = (os.__file__, click.__file__, __file__)
+        unreadable = [name for name in files if not os.access(name, os.R_OK, effective_ids=True)]
+    finally:
+        os.seteuid(root[0])
+        os.setegid(root[1])
+    if unreadable:
+        raise SettingsError(
+            f"The instance belongs to the user {owner.pw_name}, who cannot read {unreadable[0]}: "
+            f"run the command of the checkout that the service uses, {SERVICE_ROOT}/bin/canopy."
+        )

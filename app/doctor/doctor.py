@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Final
 
@@ -25,7 +25,7 @@ from app.doctor.checks import (
 from app.doctor.findings import Finding, problem, warning
 from app.jobs.valkey import connect_valkey
 from app.values.command_name import canopy_command
-from config import Settings, SettingsError, former_settings, load_settings, setting_faults
+from config import Settings, SettingsError, load_settings, setting_faults, unused_settings
 
 Check = Callable[..., Iterator[Finding]]
 BoundCheck = Callable[[], Iterator[Finding]]  # a check with its arguments
@@ -72,14 +72,18 @@ OF_VALKEY: Final[dict[str, Check]] = {
 REQUIRED: Final = ("database", "schema", "valkey")
 SKIPPED: Final = "skipped"  # the finding with the number of these
 _CORRECT_SETTING: Final = f"Correct it and run {canopy_command()} doctor again."
+_UNUSED: Final = "Unset it, or correct its name; docs/settings.md lists all settings."
 _WORDS: Final = {"valkey": "connection to Valkey"}
 
 
-def run_checks(environ: Mapping[str, str]) -> Iterator[Finding]:
+def run_checks(
+    environ: Mapping[str, str], names: Collection[str] | None = None
+) -> Iterator[Finding]:
     """Run all checks, and yield each finding at once.
 
     Args:
         environ: has the settings.
+        names: those in the file of settings, as for ``config.unused_settings``.
     """
     yield from _run_checks(OF_HOST)
     try:
@@ -90,8 +94,8 @@ def run_checks(environ: Mapping[str, str]) -> Iterator[Finding]:
         rest = OF_SETTINGS | OF_DATABASE | OF_VALKEY
         yield from _skip_checks([name for name in rest if name != "settings"], "settings")
         return
-    for sentence in former_settings(environ):
-        yield warning(sentence, "Unset it.")._replace(check="settings")
+    for sentence in unused_settings(environ, names):
+        yield warning(sentence, _UNUSED)._replace(check="settings")
     yield from _run_checks({name: partial(check, settings) for name, check in OF_SETTINGS.items()})
     url = database_url(settings)
     of_database = OF_DATABASE | {

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Final
 
-DEFAULT_FILE: Final = Path("/etc/canopy/canopy.env")  # in the units of systemd
+# In the units of systemd: the file of settings, and the checkout.
+DEFAULT_FILE: Final = Path("/etc/canopy/canopy.env")
+SERVICE_ROOT: Final = Path("/opt/canopy")
 SETTINGS_FILE: Final = "canopy.settings"  # key of a named file in click's context
 
 # Quoted parts, which may span lines, then text up to the end of the line, in which quotes are
@@ -33,6 +36,16 @@ def parse_environment_file(text: str) -> dict[str, str]:
         + _unescape_value(match["plain"].rstrip(), _ESCAPE)
         for match in _ASSIGNMENT.finditer(text)
     }
+
+
+def names_of_file(environ: Mapping[str, str], path: Path = DEFAULT_FILE) -> Collection[str]:
+    """Return the names in the machine's file of settings, if this process can read it, and has its
+    values as environment variables."""
+    try:
+        variables = parse_environment_file(path.read_text("utf-8"))
+    except (OSError, UnicodeDecodeError):
+        return ()
+    return variables if variables.items() <= environ.items() else ()
 
 
 def _unquote_value(text: str) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
 
-from app.settings.values import file, one_of
+from app.settings.values import certificates, one_of
 
 _HOST = re.compile(r"[a-z0-9_]([a-z0-9_.-]{0,251}[a-z0-9_])?|\[[0-9a-f:.]+\]", re.IGNORECASE)
 _LOCAL_PART = re.compile(r"[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}")
@@ -127,11 +127,12 @@ def _mail_options(query: str, *, is_tls: bool) -> tuple[str, Path | None]:
         ca = _allowed_words(options.pop("ca", [""]))
         if options or (is_tls and starttls != "offered"):
             raise ValueError
-        return one_of("offered", "required", "never")(starttls), file(ca)
+        return one_of("offered", "required", "never")(starttls), certificates(ca)
     except ValueError:
         raise ValueError(
             "may end with ?starttls=required or ?starttls=never if it begins with smtp:, and "
-            "with ?ca= and the path of an existing certificate file; join two options with &"
+            "with ?ca= and the path of a readable file with certificates, in PEM form; join two "
+            "options with &"
         ) from None
 
 

@@ -22,6 +22,7 @@ Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 # The header Origin: no path, not even "/".
 _ORIGIN = re.compile(r"https?://([a-z0-9_-]+(\.[a-z0-9_-]+)*|\[[0-9a-f:.]+\])(:[0-9]{1,5})?")
 _HOST_AND_PORT = re.compile(r"(?P<host>[^:\[\]@/,\s]+|\[[0-9A-Fa-f:.]+\])(:(?P<port>[0-9]{1,5}))?")
+_HOST_NAME = re.compile(r"[A-Za-z0-9_.:%-]+")
 _DEFAULT_PORTS = (("http://", ":80"), ("https://", ":443"))
 # User and password of a database for SQLAlchemy: a password may have slashes.
 _DATABASE_USER = re.compile(r"([^:/]*(:(?P<password>[^@]*))?@)?")
@@ -96,6 +97,12 @@ def url(*schemes: str) -> Callable[[str], str | None]:
         return value or None
 
     return read
+
+
+def host(value: str) -> str:
+    if not _HOST_NAME.fullmatch(value):
+        raise ValueError("must be an address or a name of this machine, such as 127.0.0.1")
+    return value
 
 
 def public_url(value: str) -> str | None:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import os
 import pwd
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from unittest.mock import patch
 
+import click
 import pytest
 from click.testing import CliRunner, Result
 
 import app.cli
+from app.cli import settings
 from config import ROOT
 from tests import templates
 
@@ -73,23 +76,63 @@ def test_a_file_names_the_instance(tmp_path: Path) -> None:
     assert f"{file}.old cannot be read (No such file or directory)." in missing.stderr
 
 
+def test_whose_instance_it_is_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A checkout with an instance or settings of its own does not take those of the machine."""
+    file, own, machines = tmp_path / "canopy.env", tmp_path / "own", tmp_path / "machines"
+    file.write_text(f"INSTANCE_PATH={machines}\nSECRET_KEY='{'k' * 32}'\n")
+    monkeypatch.setattr(settings, "DEFAULT_FILE", file)
+    monkeypatch.setattr(settings, "OWN_INSTANCE", own)
+    told = f"Instance: {own}, of this checkout. For that of this machine: bin/canopy --settings"
+
+    def told_by(*arguments: str, **environ: str) -> str:
+        with patch.dict(os.environ):
+            return canopy(environ, *arguments).stderr
+
+    assert told_by("migrate").startswith(f"Settings: {file}\n")
+    assert (machines / "canopy.sqlite3").exists()
+    assert told_by("plan", "list", PUBLIC_URL="http://x").startswith(told)
+    own.mkdir()
+    assert told_by("plan", "list").startswith(told)
+    assert told_by("plan", "list", INSTANCE_PATH=str(own)).startswith("There is no")
+    monkeypatch.setattr(settings, "SERVICE_ROOT", ROOT)  # where the units have the checkout
+    assert told_by("plan", "list") == f"Settings: {file}\n"
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
 def test_root_becomes_the_user_of_the_instance(tmp_path: Path) -> None:
-    """A file of root's would be in the way of the service."""
+    """A file of root's would be in the way of the service. Or they are told that they cannot."""
     nobody = pwd.getpwnam("nobody")
     file, folder = tmp_path / "canopy.env", tmp_path / "instance"
     folder.mkdir()
     os.chown(folder, nobody.pw_uid, nobody.pw_gid)
     file.write_text(f"INSTANCE_PATH={folder}\n")
     file.chmod(0o600)
-    done = subprocess.run(
-        [sys.executable, "-c", TAKE_OVER, str(file)],
-        env={"PYTHONPATH": str(ROOT)},
-        text=True,
-        capture_output=True,
-    )
-    assert done.stdout.split() == [str(nobody.pw_uid), str(nobody.pw_gid), nobody.pw_dir]
+    private = tmp_path / "private"
+    shutil.copytree(Path(click.__file__).parent, private / "click")
+    private.chmod(0o700)
+    for path in (str(ROOT), f"{private}:{ROOT}"):
+        used = Path(click.__file__) if path == str(ROOT) else private / "click" / "__init__.py"
+        done = subprocess.run(
+            [sys.executable, "-c", TAKE_OVER, str(file)],
+            env={"PYTHONPATH": path},
+            text=True,
+            capture_output=True,
+        )
+        code = (Path(os.__file__), used, ROOT / "app" / "cli" / "settings.py")
+        if unreadable := [each for each in code if not _can_read(nobody, each)]:
+            assert done.stderr.splitlines()[-1] == (
+                "config.SettingsError: The instance belongs to the user nobody, who cannot read "
+                f"{unreadable[0]}: run the command of the checkout that the service uses, "
+                "/opt/canopy/bin/canopy."
+            )
+        else:
+            assert done.stdout.split() == [str(nobody.pw_uid), str(nobody.pw_gid), nobody.pw_dir]
+
+
+def _can_read(person: pwd.struct_passwd, path: Path) -> bool:
+    ids = {"user": person.pw_uid, "group": person.pw_gid, "extra_groups": []}
+    return subprocess.run(["test", "-r", path], **ids).returncode == 0
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -121,6 +122,29 @@ def test_the_proxy_leads_to_the_web_server() -> None:
     assert port == SERVICES["web"]["environment"]["PORT"]
     for name in SERVICES["proxy"]["environment"]:
         assert "{$" + name in text("deploy/Caddyfile")
+
+
+def test_valkey_takes_as_much_memory_as_the_settings_say(tmp_path: Path) -> None:
+    """As an embedded one would."""
+    server = tmp_path / "valkey-server"
+    server.write_text('#!/bin/sh\nprintf "%s|" "$@"\n')
+    server.chmod(0o755)
+    for given, memory in (
+        ({}, 256),
+        ({"SMALL": "true"}, 16),
+        ({"SMALL": "yes", "VALKEY_MEMORY_MB": "32"}, 32),
+        ({"SMALL": "no"}, 256),
+    ):
+        valkey = yaml.safe_load(fill(text("compose.yaml"), FILLED | given))["services"]["valkey"]
+        words = [word.replace("$$", "$") for word in valkey["command"]]
+        environ = valkey["environment"] | {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
+        environ = {name: str(value) for name, value in environ.items() if value is not None}
+        said = subprocess.run(words, env=environ, capture_output=True, text=True, check=True).stdout
+        assert said == (
+            f"--appendonly|yes|--save||--maxmemory|{memory}mb|--maxmemory-policy|noeviction|"
+        )
+        used = load_settings({"INSTANCE_PATH": str(tmp_path)} | given).valkey_memory_mb
+        assert used == memory
 
 
 def test_secrets_must_be_set() -> None:

@@ -15,6 +15,7 @@ from rq import Worker
 
 from app.doctor.checks import host, valkey
 from app.doctor.checks.database import compare_clock
+from app.doctor.doctor import run_checks
 from app.doctor.findings import Status
 from app.jobs.queue import DELIVERIES, QUEUES, job_queue
 from app.jobs.valkey import connect_valkey
@@ -78,6 +79,9 @@ def test_a_setting_of_former_versions_is_warned_of(make_instance: MakeInstance) 
     found = findings_of(environ)["settings"]
     assert found.status is Status.WARNING
     assert found.found == "DATABASE_REPLICA_URL is set, and no longer used: reads go to the primary"
+    told = list(run_checks(environ | {"SMTP_HOST": "h", "SIGNUP": "no"}, names=["SMTP_HOST"]))
+    unknown = [each.found for each in told if each.found.startswith("S") and each.advice]
+    assert unknown == ["SIGNUP is no setting; is it meant as SIGN_UP?", "SMTP_HOST is no setting"]
 
 
 @pytest.mark.parametrize(
@@ -111,24 +115,26 @@ def test_what_webhooks_may_reach_is_told(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("text", "status", "words"),
-    [
-        (None, Status.OK, "free, pro, enterprise; new accounts are on free"),
-        ("[gold]\n[silver]\n", Status.OK, "enterprise, gold, silver; new accounts are on free"),
-        ("\n[gold]\nbees = 1\n", Status.PROBLEM, "line 3: bees of [gold] is unknown"),
-    ],
-)
-def test_the_file_of_plans(
-    make_instance: MakeInstance, tmp_path: Path, text: str | None, status: Status, words: str
-) -> None:
-    variables = environ_of(make_instance("sqlite"))
-    if text is not None:
-        (tmp_path / "plans.toml").write_text(text)
-        variables |= {"PLANS_FILE": str(tmp_path / "plans.toml")}
-    found = findings_of(variables)["plans"]
-    assert found.status is status
-    assert words in found.found
+def test_the_file_of_plans(make_instance: MakeInstance, tmp_path: Path) -> None:
+    path = tmp_path / "plans.toml"
+    variables = environ_of(make_instance("sqlite")) | {"PLANS_FILE": str(path)}
+    path.write_text("[gold]\n[silver]\n")
+    found = "free, pro, enterprise, gold, silver; new accounts are on free"
+    assert findings_of(variables)["plans"].found == found
+    path.write_text("\n[gold]\nbees = 1\n")
+    wrong = findings_of(variables)["settings"]
+    assert wrong.status is Status.PROBLEM
+    assert "line 3: bees of [gold] is unknown" in wrong.found
+
+
+def test_sign_up_and_support_are_told(make_instance: MakeInstance) -> None:
+    environ = environ_of(make_instance("sqlite"))
+    said = [found.found for found in host.check_settings(load_settings(environ))]
+    assert any("SUPPORT_EMAIL is unset" in line and "security.txt" in line for line in said)
+    assert not any("SIGN_UP" in line for line in said)
+    production = load_settings(environ | {"CANOPY_ENV": "production"})
+    said = [found.found for found in host.check_settings(production)]
+    assert "SIGN_UP=open: anybody can sign up and create accounts" in said
 
 
 @pytest.mark.parametrize(

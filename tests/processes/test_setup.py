@@ -308,6 +308,7 @@ def test_help_needs_nothing(checkout: Checkout) -> None:
         code, said = checkout.run(command, "--help")
         assert code == 0
         assert said.startswith(f"usage: bin/{command}")
+        assert ("--small" in said) is (command == "serve")
     assert not checkout.venv.exists()
 
 

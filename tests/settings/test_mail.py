@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from config import SettingsError, load_settings
+from tests.outbound.authority import Authority
 
 WRONG_MAIL_URLS = [
     "mail.example.org",
@@ -93,11 +94,11 @@ def test_forms_of_the_address_of_a_mail_server(
 
 
 def test_the_certificates_of_a_mail_server(tmp_path: Path) -> None:
-    (tmp_path / "ca.pem").touch()
-    value = f"smtps://mail.example.org?ca={tmp_path / 'ca.pem'}"
+    path = Authority(tmp_path).ca_path
+    value = f"smtps://mail.example.org?ca={path}"
     found = load_settings({"INSTANCE_PATH": str(tmp_path), "MAIL_URL": value}).mail_url
     assert found is not None
-    assert found.ca == tmp_path / "ca.pem"
+    assert found.ca == path
 
 
 @pytest.mark.parametrize(

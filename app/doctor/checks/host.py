@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from app.doctor.findings import Finding, ok, problem, warning
-from app.limits.plan_file import plans_of
+from app.settings.plans import plans_of
 from app.site.static_files import HOW_TO_MAKE, missing_files
 from app.values.command_name import canopy_command, has_scripts
-from config import ROOT, SECRET_KEY_FILE, Settings, SettingsError
+from config import ROOT, SECRET_KEY_FILE, Settings
 
 LOCK_FILE: Final = ROOT / "requirements.txt"
 _LOCKED: Final = re.compile(r"^([A-Za-z0-9][\w.-]*)==([^\s;]+) *(;?)", re.MULTILINE | re.ASCII)
@@ -98,24 +98,18 @@ def check_settings(settings: Settings) -> Iterator[Finding]:
             "Only one of CHAT_BASE_URL and CHAT_MODEL is set, so there is no chat",
             "Set both, or neither.",
         )
-    if settings.production and settings.support_email is None:
-        yield warning(
-            "SUPPORT_EMAIL is unset: pages name nobody to ask, and there is no "
-            "/.well-known/security.txt for who finds a weakness",
-            "Set it to an address that somebody reads.",
-        )
+    if settings.support_email is None:
+        yield _without_support(settings)
+    if settings.production and settings.sign_up == "open":
+        yield ok("SIGN_UP=open: anybody can sign up and create accounts")
     if settings.webhook_allowed_networks:
         yield _allowed_networks(settings)
 
 
 def check_plans(settings: Settings) -> Iterator[Finding]:
-    """Check that the plans file can be read, and has the plan of new accounts."""
-    try:
-        names = plans_of(settings)
-    except SettingsError as error:
-        yield problem(str(error), "Correct it: until then, the service does not start.")
-    else:
-        yield ok(f"{', '.join(names)}; new accounts are on {settings.default_plan}")
+    """Say which plans there are."""
+    names = plans_of(settings.plans_file, settings.default_plan)
+    yield ok(f"{', '.join(names)}; new accounts are on {settings.default_plan}")
 
 
 def check_instance_folder(settings: Settings) -> Iterator[Finding]:
@@ -143,6 +137,16 @@ def check_disk(settings: Settings) -> Iterator[Finding]:
         yield warning(space, "Free some space.")
     else:
         yield ok(space)
+
+
+def _without_support(settings: Settings) -> Finding:
+    sentence = (
+        "SUPPORT_EMAIL is unset: pages name nobody to ask, and there is no "
+        "/.well-known/security.txt for who finds a weakness"
+    )
+    if not settings.production:
+        return ok(sentence)
+    return warning(sentence, "Set it to an address that somebody reads.")
 
 
 def _allowed_networks(settings: Settings) -> Finding:
