@@ -14,7 +14,7 @@ from app.geometry import read_bbox
 from app.policy import request_limits
 from app.policy.fields import Field
 from app.values.ids import PATTERNS, PREFIXES
-from app.values.schemas import QueryInteger, QuerySchema, Text, Timestamp
+from app.values.schemas import QueryInteger, QuerySchema, Text
 from app.values.strict_json import JsonInvalid, dumps, loads
 from app.values.text import storage_problem
 
@@ -222,14 +222,14 @@ class FilterQuerySchema(MetadataQuerySchema):
             f"{request_limits.LIST_IDS}."
         },
     )
-    updated_since = Timestamp(
-        metadata={
-            "description": (
-                "Only records that changed at this time or later; RFC 3339 with a time zone."
-            )
-        }
-    )
     bbox = BoundingBox()
+
+    @ma.validates_schema
+    def _check_ranges(self, data: Mapping[str, Any], **_: Any) -> None:
+        for name, highest in data.items():
+            lowest = name.replace("max_", "min_", 1)
+            if name != lowest and lowest in data and data[lowest] > highest:
+                raise ma.ValidationError(f"Must not be more than {name}.", lowest)
 
 
 class ListQuerySchema(PageQuerySchema, FilterQuerySchema):

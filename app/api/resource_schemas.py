@@ -12,10 +12,18 @@ from app.api.expensive import expensive_work
 from app.geometry import GeometryInvalid, Problem, read_boundary, read_point
 from app.policy import kinds
 from app.policy.countries import COUNTRY_CODES
-from app.policy.fields import Field
+from app.policy.fields import Field, Filter, filters_of
 from app.policy.kinds import Kind
 from app.values.kind_schemas import VALUES, MakeField, description_option, make_field, maker_of
-from app.values.schemas import Choice, FixedText, QueryBoolean, QueryInteger, QueryNumber, Text
+from app.values.schemas import (
+    Choice,
+    FixedText,
+    QueryBoolean,
+    QueryInteger,
+    QueryNumber,
+    Text,
+    Timestamp,
+)
 
 _FIXED: Final = ("id", "slug", "project_id")
 
@@ -90,9 +98,9 @@ def update_fields(table: Sequence[Field]) -> SchemaFields:
     return {field.name: _update_field(field) for field in table}
 
 
-def filter_fields(table: Sequence[Field]) -> SchemaFields:
-    """Return the filters of a list."""
-    return {field.name: _filter_schema_field(field) for field in table if field.filter}
+def filter_fields(table: tuple[Field, ...]) -> SchemaFields:
+    """Return the schema fields of ``filters_of``, for query strings and the JSON of the chat."""
+    return {name: _filter_schema_field(each) for name, each in filters_of(table).items()}
 
 
 def input_field(field: Field, *, required: bool = False) -> fields.Field[Any]:
@@ -104,12 +112,13 @@ def input_field(field: Field, *, required: bool = False) -> fields.Field[Any]:
     return make_field(_INPUT, field, required=required)
 
 
-def _filter_schema_field(field: Field) -> fields.Field[Any]:
-    """Return the schema field of a filter in a query string, or in the JSON arguments of a chat
-    tool."""
-    text = f"Only records with exactly this `{field.name}`."
-    make = _IN_QUERY.get(field.kind) or _INPUT[field.kind]
-    schema_field = make(field, **description_option(field))
+def _filter_schema_field(chosen: Filter) -> fields.Field[Any]:
+    field, text = chosen.field, _FILTER_TEXTS[chosen.sign].format(chosen.field.name)
+    if chosen.sign == "has":
+        return QueryBoolean(metadata={"description": text})
+    if field.kind is kinds.TIME:
+        text += " RFC 3339 with a time zone."
+    schema_field = (_IN_QUERY.get(field.kind) or _INPUT[field.kind])(field)
     schema_field.metadata = {**schema_field.metadata, "description": text}
     return schema_field
 
@@ -157,11 +166,19 @@ _INPUT: Final = VALUES | {
     kinds.BOUNDARY: maker_of(Geometry),
     kinds.POINT: maker_of(Location),
 }
+_FILTER_TEXTS: Final = {
+    "=": "Only records with exactly this `{}`.",
+    ">=": "Only records whose `{}` is at least this.",
+    "<=": "Only records whose `{}` is at most this.",
+    "has": "`true`: only records with a `{0}`; `false`: only those without.",
+}
 _IN_QUERY: Final[dict[Kind, MakeField]] = {
     kinds.COUNTRY: maker_of(CountryCode),
     kinds.INTEGER: _query_integer,
     kinds.NUMBER: _query_number,
+    kinds.HECTARES: _query_number,
     kinds.BOOLEAN: maker_of(QueryBoolean),
+    kinds.TIME: maker_of(Timestamp),
 }
 _OUTPUT: Final[dict[Kind, type[fields.Field[Any]]]] = {
     kinds.INTEGER: fields.Integer,

@@ -56,8 +56,7 @@ def list_assets(
     if box and holds_all(statement.table, account_id, box, project_id):
         statement = statement.anywhere
     total = totals.count_total(count_query(statement), values)
-    is_filtered = statement.equal or statement.metadata or statement.updated_since
-    is_few = total <= _FEW and is_filtered
+    is_few = total <= _FEW and query.conditions
     # An index with the filtered rows in order exists only for created_at.
     in_order = not (statement.is_searched or (is_few and query.sort != "created_at"))
 

@@ -37,8 +37,7 @@ def find_places(account_id: str, project_id: str | None, query: ListQuery) -> Pl
     Args:
         project_id: None for the assets of all projects of the account.
     """
-    changed = query.updated_since is not None and not query.equal
-    sort = "updated_at" if changed else "created_at"
+    sort = "updated_at" if query.conditions - {"bbox"} == {"updated_since"} else "created_at"
     query = query._replace(bbox=query.bbox or WORLD, sort=sort, order="desc")
     statement = list_statement(table_of(project_id), query)
     values = statement.values(account_id, project_id or account_id, query)

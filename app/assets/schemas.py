@@ -11,7 +11,13 @@ from marshmallow import validate
 from marshmallow.fields import String
 
 from app.api.openapi.schemas import OutputSchema
-from app.api.query_schemas import FieldNames, ListQuerySchema, ProjectId, SearchText
+from app.api.query_schemas import (
+    FieldNames,
+    FilterQuerySchema,
+    ListQuerySchema,
+    ProjectId,
+    SearchText,
+)
 from app.api.resource_schemas import create_fields, filter_fields, shown_fields, update_fields
 from app.policy import request_limits
 from app.policy.fields import ASSET
@@ -49,13 +55,18 @@ class AssetUpdateSchema(InputSchema):
         include = update_fields(ASSET)
 
 
-class AssetQuerySchema(ListQuerySchema):
-    """The filters, order and page of a list of a project's assets."""
+class AssetFiltersSchema(FilterQuerySchema):
+    """The filters of assets."""
 
-    class Meta(ListQuerySchema.Meta):
+    class Meta(FilterQuerySchema.Meta):
         include = filter_fields(ASSET)
 
     search = SearchText("the name or the external id")
+
+
+class AssetQuerySchema(AssetFiltersSchema, ListQuerySchema):
+    """The filters, order and page of a list of a project's assets."""
+
     sort = String(
         validate=validate.OneOf(request_limits.ASSET_SORTS),
         load_default="created_at",

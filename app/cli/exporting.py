@@ -31,6 +31,7 @@ from app.exports.service import Export, export_of, log_export, write_export
 from app.formats.writers.formats import READ_TWICE
 from app.http.errors import BadRequest
 from app.policy import eudr
+from app.policy.fields import ASSET, PROJECT, filters_of
 from app.policy.files import FORMATS_OUT
 from app.projects.listing import list_projects, project_query
 from app.projects.summaries import summarize_project
@@ -45,6 +46,17 @@ _FORMATS: Final = {
 }
 
 
+def _filter_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add an option for each filter of projects and of assets, as the API describes it."""
+    described = AssetExportQuerySchema().fields | ProjectExportQuerySchema().fields
+    for name, each in {**filters_of(ASSET), **filters_of(PROJECT)}.items():
+        kind = click.Choice(("true", "false")) if each.sign == "has" else None
+        text = described[name].metadata["description"].replace("`", "")
+        option = click.option(f"--{name.replace('_', '-')}", name, type=kind, help=text)
+        command = option(command)
+    return command
+
+
 @click.command("export")
 @account_option
 @output_option
@@ -56,11 +68,9 @@ _FORMATS: Final = {
 )
 @click.option("--assets", is_flag=True, help="Export assets instead of projects.")
 @click.option("--project", "project_id", metavar="ID", help="Only assets of this project.")
-@click.option("--status", help="Only records with this status.")
-@click.option("--type", "type_", help="Only assets of this type.")
+@_filter_options
 @click.option("--search", metavar="TEXT", help="Only records with this in their texts.")
 @click.option("--bbox", metavar="W,S,E,N", help="Only records in this bounding box.")
-@click.option("--updated-since", metavar="TIME", help="Only records that changed since (RFC 3339).")
 @click.option("--producer-name", metavar="NAME", help="Of plots whose metadata has none (eudr).")
 @click.option("--producer-country", metavar="CC", help="Likewise, two letters (eudr).")
 @click.option("--holes", type=click.Choice(eudr.HOLES), help="What becomes of holes (eudr).")
@@ -89,7 +99,6 @@ def export_records_command(
     format_name: str | None,
     assets: bool,
     project_id: str | None,
-    type_: str | None,
     no_boundaries: bool,
     yes: bool,
     as_json: bool,
@@ -107,7 +116,6 @@ def export_records_command(
     options = {name: value for name, value in filters.items() if value is not False} | {
         "boundaries": False if no_boundaries else None,
         "project_id": project_id,
-        "type": type_,
         "format": _export_format(path, format_name),
     }
     request = _export_from_options(

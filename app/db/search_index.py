@@ -44,7 +44,7 @@ from app.values.text import searchable_text
 if TYPE_CHECKING:  # commands need no geometry
     from app.geometry import Bounds
 
-DrivingIndex = Literal["text", "box", "ids", "key", "time", "owner"]
+DrivingIndex = Literal["text", "box", "ids", "key", "range", "owner"]
 
 _TURNS = (-360.0, 0.0, 360.0)  # bounds are unwrapped: a place has longitudes a turn apart
 _TRIGRAM = 3  # characters; the text index finds no shorter needle

@@ -8,13 +8,11 @@ import marshmallow as ma
 from marshmallow import fields, validate
 
 from app.api.openapi.schemas import OutputSchema
-from app.api.query_schemas import FilterQuerySchema, SearchText
-from app.api.resource_schemas import filter_fields
 from app.eudr.plots import country_error
 from app.policy import eudr
 from app.policy.countries import COUNTRY_CODES
-from app.policy.fields import PROJECT
 from app.policy.request_limits import NAME_LENGTH
+from app.projects.schemas import ProjectFiltersSchema
 from app.values.schemas import QueryBoolean, QueryInteger, QuerySchema, Text
 
 _ONLY = "For the EUDR: "
@@ -92,13 +90,8 @@ class EudrProjectsQuerySchema(EudrQuerySchema):
     )
 
 
-class EudrReportQuerySchema(FilterQuerySchema, EudrProjectsQuerySchema):
+class EudrReportQuerySchema(ProjectFiltersSchema, EudrProjectsQuerySchema):
     """Which projects, and the options of the file."""
-
-    class Meta(FilterQuerySchema.Meta):
-        include = filter_fields(PROJECT)
-
-    search = SearchText("the name, the description or the external id")
 
 
 def _listed_codes(codes: dict[str, str]) -> str:

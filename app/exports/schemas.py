@@ -7,12 +7,13 @@ from typing import Any
 import marshmallow as ma
 from marshmallow import fields, validate
 
-from app.api.query_schemas import FilterQuerySchema, ProjectId, SearchText
-from app.api.resource_schemas import filter_fields
+from app.api.query_schemas import ProjectId
+from app.assets.schemas import AssetFiltersSchema
 from app.eudr.schemas import EudrProjectsQuerySchema, EudrQuerySchema
 from app.exports.service import FORMATS
 from app.policy import eudr
-from app.policy.fields import ASSET, PROJECT
+from app.projects.schemas import ProjectFiltersSchema
+from app.values.schemas import QuerySchema
 
 
 class _FormatOf(validate.OneOf):
@@ -33,8 +34,8 @@ def _format_field(kind: str) -> fields.String:
     )
 
 
-class _ExportQuerySchema(FilterQuerySchema):
-    """Filters of records, and the format."""
+class _ExportQuerySchema(QuerySchema):
+    """The format, and what it allows."""
 
     @ma.validates_schema
     def _check_format(self, data: dict[str, Any], **_: Any) -> None:
@@ -47,22 +48,14 @@ class _ExportQuerySchema(FilterQuerySchema):
             raise ma.ValidationError({"type": [message]})
 
 
-class ProjectExportQuerySchema(_ExportQuerySchema, EudrProjectsQuerySchema):
+class ProjectExportQuerySchema(ProjectFiltersSchema, _ExportQuerySchema, EudrProjectsQuerySchema):
     """Filters of projects, and the format."""
 
-    class Meta(FilterQuerySchema.Meta):
-        include = filter_fields(PROJECT)
-
     format = _format_field("projects")
-    search = SearchText("the name, the description or the external id")
 
 
-class AssetExportQuerySchema(_ExportQuerySchema, EudrQuerySchema):
+class AssetExportQuerySchema(AssetFiltersSchema, _ExportQuerySchema, EudrQuerySchema):
     """Filters of assets, and the format."""
 
-    class Meta(FilterQuerySchema.Meta):
-        include = filter_fields(ASSET)
-
     format = _format_field("assets")
-    search = SearchText("the name or the external id")
     project_id = ProjectId(metadata={"description": "Only assets of this project."})

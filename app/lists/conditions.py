@@ -57,7 +57,7 @@ _TURNS: Final = (-360.0, 0.0, 360.0)
 _TYPES: Final[dict[ValueKind, type[TypeEngine[Any]]]] = {
     "text": String, "number": Double, "boolean": Boolean, "time": Timestamp,
 }  # fmt: skip
-_OPERATORS: Final[dict[str, Callable[[Any, Any], Any]]] = {
+OPERATORS: Final[dict[str, Callable[[Any, Any], Any]]] = {
     "=": operator.eq, "<>": operator.ne, "<": operator.lt, ">": operator.gt, "<=": operator.le,
     ">=": operator.ge,
 }  # fmt: skip
@@ -137,7 +137,7 @@ class Conditions:
         column = self._column(name)
         if sign not in ("=", "<>") and self._is_collated(name):
             column = column.collate("C")
-        compared: ColumnElement[bool] = _OPERATORS[sign](column, self._literal(name, value))
+        compared: ColumnElement[bool] = OPERATORS[sign](column, self._literal(name, value))
         return compared
 
     def _column(self, name: str) -> ColumnElement[Any]:
@@ -145,8 +145,7 @@ class Conditions:
         if name == GEOMETRY:
             west: ColumnElement[Any] = columns[self.table.sides[0]]
             return west
-        column: ColumnElement[Any] = columns[self._field(name).stored_as]
-        return column
+        return self.table.column(self._field(name), columns)
 
     def _is_collated(self, name: str) -> bool:
         """True if PostgreSQL would sort a text by the database's collation, unlike SQLite."""

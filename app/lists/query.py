@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from decimal import Decimal
 from typing import Any, NamedTuple, cast
 
 from sqlalchemy import ColumnElement, Table
@@ -12,7 +13,8 @@ from sqlalchemy.orm import InstrumentedAttribute
 
 from app.db.column_types import Base
 from app.geometry import Bounds
-from app.policy.fields import Field
+from app.policy.fields import Field, Filter, filters_of
+from app.policy.kinds import BOUNDARY, POINT
 
 
 class ListQuery(NamedTuple):
@@ -20,16 +22,23 @@ class ListQuery(NamedTuple):
 
     page: int = 1
     per_page: int = 20
-    equal: Mapping[str, Any] = {}  # values by column, for ``Field.filter``
+    filters: Mapping[str, Any] = {}  # stored values by the names of ``filters_of``
     metadata: Mapping[str, str] = {}  # values by the keys of the metadata
     search: str | None = None
     bbox: Bounds | None = None
     ids: tuple[str, ...] = ()  # empty: any
     within: tuple[str, ...] | None = None  # ids of the projects of rows; None: any
-    updated_since: datetime | None = None
     sort: str = "created_at"
     order: str | None = None  # None: newest first, and else ascending
     fields: tuple[str, ...] = ()  # fields of the records; empty: all
+
+    @property
+    def conditions(self) -> set[str]:
+        """The names of all that narrows the list. A short cut, such as a counter, names those that
+        it knows, so that it never ignores another."""
+        others = set(self._fields) - {"filters", "page", "per_page", "sort", "order", "fields"}
+        chosen = {name for name in others if getattr(self, name) != self._field_defaults[name]}
+        return chosen | self.filters.keys()
 
     @property
     def descending(self) -> bool:
@@ -61,6 +70,12 @@ class SearchedTable:
         """The column with the id of a row's project."""
         return self.table.c["id" if self.table.name == "projects" else "project_id"]
 
+    def column(self, field: Field, columns: Any) -> ColumnElement[Any]:
+        """The column of a field among some columns; a geometry's is a side of its box."""
+        is_place = field.kind in (BOUNDARY, POINT)
+        column: ColumnElement[Any] = columns[self.sides[0] if is_place else field.stored_as]
+        return column
+
     def key(self, dialect: str) -> InstrumentedAttribute[Any]:
         """The cheapest unique column to look up the rows of a page by."""
         return self.attribute("row" if dialect == "sqlite" else "id")
@@ -89,20 +104,27 @@ class FeatureSource:
     totals: Callable[[str], tuple[int | None, int]]
 
 
-def list_query(fields: Sequence[Field], values: Mapping[str, Any]) -> ListQuery:
+def list_query(fields: tuple[Field, ...], values: Mapping[str, Any]) -> ListQuery:
     """The query of a list.
 
     Args:
-        values: the values of filters in ``fields`` and of attributes of ListQuery; None: no filter.
+        values: the values of ``filters_of(fields)`` and of attributes of ListQuery; None: no
+            filter.
     """
-    filters = {field.name: field.stored_as for field in fields if field.filter}
-    equal = {
-        filters[name]: value
-        for name, value in values.items()
-        if name in filters and value is not None
-    }
-    attributes = {name: value for name, value in values.items() if name not in filters}
-    return ListQuery(**attributes, equal=equal)
+    filters = filters_of(fields)
+    chosen = {name: value for name, value in values.items() if value is not None}
+    stored = {name: _stored(filters[name], chosen[name]) for name in filters if name in chosen}
+    attributes = {name: value for name, value in chosen.items() if name not in filters}
+    return ListQuery(**attributes, filters=stored)
+
+
+def _stored(chosen: Filter, value: Any) -> Any:
+    """The value that the column is compared with: of hectares, whole square meters."""
+    factor = chosen.field.kind.factor
+    if factor == 1 or chosen.sign == "has":
+        return value
+    exact = Decimal(repr(value)) * factor
+    return math.floor(exact) if chosen.sign == "<=" else math.ceil(exact)
 
 
 def pick_fields(

@@ -164,8 +164,7 @@ def _sizes_query(statement: ListStatement, size: InstrumentedAttribute[Any] | No
     tests = replace(statement, ids=False, within=False).tests()
     matches = and_(*tests) if tests else literal_column("1")
     sizes = columns_of(table.model).add_columns(matches.label("matches"), bytes_of.label("bytes"))
-    indexed = replace(statement, metadata=0, search=False, bbox=False, updated_since=False)
-    return KeyedRows(indexed.filtered(sizes), columns.created_at, columns.id)
+    return KeyedRows(statement.without_scanned().filtered(sizes), columns.created_at, columns.id)
 
 
 @cache

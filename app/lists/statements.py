@@ -7,15 +7,16 @@ begins with ``columns_of`` or goes out through ``columns_among``, the tenant fil
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, Literal
 
-from sqlalchemy import ColumnElement, Select, and_, bindparam, func, select
+from sqlalchemy import Boolean, ColumnElement, Select, and_, bindparam, func, select
 from sqlalchemy.orm import InstrumentedAttribute
 
 from app.auth.tenant import columns_among, columns_of
-from app.db.column_types import Timestamp, api_column
+from app.db.column_types import api_column
 from app.db.queries import CompiledQuery, reading_engine
 from app.db.search_index import (
     DrivingIndex,
@@ -34,9 +35,11 @@ from app.db.search_index import (
     page_of,
     text_values,
 )
+from app.lists.conditions import OPERATORS
 from app.lists.metadata import numbered_tests, numbered_values
 from app.lists.query import ListQuery, SearchedTable
 from app.lists.totals import count_statement
+from app.policy.fields import filters_of
 
 Columns = tuple[InstrumentedAttribute[Any], ...]
 
@@ -46,7 +49,7 @@ class ListStatement:
     """The statement of a list without the values that it is filtered by.
 
     Args:
-        equal: the columns that equal a parameter of their name.
+        filters: the names of the filters, whose values are parameters of the same name.
         metadata: the number of filters by keys of the metadata.
         index: the index that finds the fewest rows for the filters.
         sort: the column that sorts the list, before the id.
@@ -54,14 +57,13 @@ class ListStatement:
 
     table: SearchedTable
     dialect: str
-    equal: tuple[str, ...]
+    filters: tuple[str, ...]
     metadata: int
     search: bool
     bbox: bool
     located: bool  # only rows with a place: the box contains all of them
     ids: bool
     within: bool
-    updated_since: bool
     index: DrivingIndex
     sort: str
     descending: bool
@@ -70,9 +72,7 @@ class ListStatement:
     def anywhere(self) -> ListStatement:
         """The statement for a box that contains everything: rows with a place match. Only the rows
         of a page are tested, as one outside the box may have been written meanwhile."""
-        index = "owner" if self.index == "box" else self.index
-        if index == "owner" and self.updated_since:
-            index = "time"
+        index = _scanned_index(self.table, self.filters) if self.index == "box" else self.index
         return replace(self, bbox=False, located=True, index=index)
 
     @property
@@ -82,7 +82,7 @@ class ListStatement:
 
     def values(self, account_id: str, owner_id: str, query: ListQuery) -> dict[str, Any]:
         """The parameters for a query; ``owner_id`` is the value of the table's ``owner``."""
-        values = {"account_id": account_id, self.table.owner: owner_id, **query.equal}
+        values = {"account_id": account_id, self.table.owner: owner_id, **query.filters}
         values |= numbered_values(query.metadata)
         if query.search:
             values |= text_values(query.search, owner_id, self.dialect)
@@ -92,8 +92,6 @@ class ListStatement:
             values["ids"] = id_values(query.ids, self.dialect)
         if query.within is not None:
             values["within"] = id_values(query.within, self.dialect)
-        if query.updated_since:
-            values["updated_since"] = query.updated_since
         return values
 
     def filtered(self, rows: Select[Any]) -> Select[Any]:
@@ -101,9 +99,10 @@ class ListStatement:
         return rows.where(*self.equalities(self.table.table.c), *self.tests())
 
     def equalities(self, columns: Any) -> list[ColumnElement[bool]]:
-        """The filters by value, and by the owner if that is not the account."""
-        names = [name for name in (self.table.owner, *self.equal) if name != "account_id"]
-        return [columns[name] == bindparam(name) for name in names]
+        """The filters by one value, and by the owner if that is not the account."""
+        owner = self.table.owner
+        is_owned = [] if owner == "account_id" else [columns[owner] == bindparam(owner)]
+        return is_owned + [self._condition(name, columns) for name in self._by_sign(is_equal=True)]
 
     def tests(self) -> list[ColumnElement[bool]]:
         """The other filters, which are tested on each row that an index returns."""
@@ -117,37 +116,56 @@ class ListStatement:
             tests.append(is_among_ids(table.c.id, self.dialect))
         if self.within:
             tests.append(is_among_ids(self.table.project, self.dialect, "within"))
-        if self.updated_since:
-            since = bindparam("updated_since", type_=Timestamp())
-            tests.append(table.c.updated_at >= since)
-        return tests
+        return tests + [self._condition(name, table.c) for name in self._by_sign(is_equal=False)]
+
+    def without_scanned(self) -> ListStatement:
+        """The statement without the filters of ``tests``, but for ids."""
+        equal = tuple(self._by_sign(is_equal=True))
+        return replace(self, filters=equal, metadata=0, search=False, bbox=False)
+
+    def _by_sign(self, *, is_equal: bool) -> list[str]:
+        filters = filters_of(self.table.fields)
+        return [name for name in self.filters if (filters[name].sign == "=") == is_equal]
+
+    def _condition(self, name: str, columns: Any) -> ColumnElement[bool]:
+        chosen = filters_of(self.table.fields)[name]
+        column = self.table.column(chosen.field, columns)
+        if chosen.sign == "has":
+            return column.is_not(None) == bindparam(name, type_=Boolean())
+        compared: ColumnElement[bool] = OPERATORS[chosen.sign](column, bindparam(name))
+        return compared
 
 
 def list_statement(table: SearchedTable, query: ListQuery) -> ListStatement:
     """The statement of a query, whatever its values and page."""
-    unique = {field.stored_as for field in table.fields if field.unique}
+    unique = {field.name for field in table.fields if field.unique}
     index = driving_index(query.search, query.bbox)
     if query.ids or query.within is not None:
         index = "ids"
-    elif unique & query.equal.keys():
+    elif unique & query.filters.keys():
         index = "key"
-    elif index == "owner" and query.updated_since:
-        index = "time"
+    elif index == "owner":
+        index = _scanned_index(table, query.filters)
     return ListStatement(
         table,
         reading_engine().dialect.name,
-        tuple(query.equal),
+        tuple(query.filters),
         len(query.metadata),
         search=bool(query.search),
         bbox=bool(query.bbox),
         located=False,
         ids=bool(query.ids),
         within=query.within is not None,
-        updated_since=query.updated_since is not None,
         index=index,
         sort=table.sorts[query.sort],
         descending=query.descending,
     )
+
+
+def _scanned_index(table: SearchedTable, filters: Iterable[str]) -> DrivingIndex:
+    """The index without a search, a box and ids: any that the database chooses for a range."""
+    signs = {filters_of(table.fields)[name].sign for name in filters}
+    return "range" if signs & {">=", "<="} else "owner"
 
 
 @cache
@@ -247,7 +265,7 @@ def _keys_found(statement: ListStatement) -> tuple[Select[Any], Any]:
         conditions = [indexed_candidates(table, dialect, index, searched.owner, sides)]
     if index not in ("text", "box", "ids"):
         conditions += statement.equalities(table.c)
-    filtered = [field.stored_as for field in searched.fields if field.filter]
+    filtered = [field.stored_as for field in searched.fields if "equals" in field.filters]
     sorts = searched.sorts.values()
     names = dict.fromkeys(("row", "id", "account_id", searched.owner, *filtered, *sorts))
     source = fenced_rows(

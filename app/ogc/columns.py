@@ -122,7 +122,8 @@ def _read_kinds(
     principal: Principal, collection: Collection, kinds: dict[str, set[str]], since: datetime | None
 ) -> None:
     """Add the types of the newest records, or of those that changed at ``since`` or later."""
-    query = ListQuery(within=principal.project_ids, updated_since=since)
+    filters = {"updated_since": since} if since else {}
+    query = ListQuery(within=principal.project_ids, filters=filters)
     statement = list_statement(collection.source.table, query)
     values = statement.values(principal.account_id, principal.account_id, query)
     rows = _newest_metadata(statement).stream(_ROWS, **values, most=SCHEMA_RECORDS)

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 from urllib.parse import urlencode
 
 import marshmallow as ma
 
 from app.api.query_schemas import METADATA_PREFIX
 from app.http.errors import BadRequest
+from app.policy.fields import Field, Filter, filters_of
 from app.site.forms import errors_by_field
+
+_SIGNS: Final = {"=": "is", ">=": "at least", "<=": "at most"}
 
 
 @dataclass(frozen=True)
@@ -21,26 +24,44 @@ class RecordFilters:
     Attributes:
         home: the address of the list without filters.
         default: the filters of that address.
+        fields: the fields of the records.
         chosen: the filters as the address has them.
+        parameters: the filters as parameters of the API.
         values: the filters as the schema of the list loads them.
         problems: sentences about invalid filters.
     """
 
     home: ClassVar[str]
     default: ClassVar[Mapping[str, str]]
+    fields: ClassVar[tuple[Field, ...]]
 
     chosen: dict[str, str]
+    parameters: dict[str, str]
     values: dict[str, Any]
     problems: list[str]
 
     @property
-    def page(self) -> int:
-        return int(self.values["page"])
+    def narrowing(self) -> dict[str, str]:
+        """The parameters without the order and the page."""
+        order = ("sort", "order", "page", "per_page")
+        return {name: text for name, text in self.parameters.items() if name not in order}
 
     @property
-    def metadata(self) -> dict[str, str]:
-        """The values by key of the metadata."""
-        return dict(self.values.get("metadata", {}))
+    def more(self) -> list[Filter]:
+        """The filters with a control under "More filters"."""
+        return [each for each in filters_of(self.fields).values() if _has_control(each)]
+
+    @property
+    def tags(self) -> dict[str, str]:
+        """The words of the chosen filters that no control shows, by parameter."""
+        others = {name for name, each in filters_of(self.fields).items() if not _has_control(each)}
+        others -= {"status", "type"}
+        words = filter_words(self.fields, self.chosen)
+        return {name: words[name] for name in words if name in others or is_metadata(name)}
+
+    @property
+    def page(self) -> int:
+        return int(self.values["page"])
 
     def address(self, path: str = "", **others: Any) -> str:
         """Return the address of a page with these filters, except for ``others``."""
@@ -56,9 +77,36 @@ def list_address(path: str, chosen: Mapping[str, object], default: Mapping[str, 
     return f"{path}?{urlencode(query)}" if query else path
 
 
-def metadata_filters(arguments: Mapping[str, str]) -> dict[str, str]:
-    """Return the filters by metadata in an address, by parameter."""
-    return {name: value for name, value in arguments.items() if name.startswith(METADATA_PREFIX)}
+def is_metadata(name: str) -> bool:
+    """True if a parameter filters by a key of the metadata."""
+    return name.startswith(METADATA_PREFIX)
+
+
+def chosen_filters(
+    fields: tuple[Field, ...], arguments: Mapping[str, str], *others: str
+) -> dict[str, str]:
+    """Return the filters of records in an address, and ``others``, without blank ones."""
+    names = {*filters_of(fields), "search", *others}
+    texts = {name: arguments[name].strip() for name in arguments if name in names}
+    texts |= {name: arguments[name] for name in arguments if is_metadata(name)}
+    return {name: text for name, text in texts.items() if text}
+
+
+def filter_words(fields: tuple[Field, ...], chosen: Mapping[str, str]) -> dict[str, str]:
+    """Return what each chosen filter by a field or by metadata means, by parameter."""
+    filters, words = filters_of(fields), {}
+    for name, value in chosen.items():
+        if is_metadata(name):
+            words[name] = f"{name.removeprefix(METADATA_PREFIX)} is {value}"
+        elif name in filters:
+            label, sign = filters[name].field.words, filters[name].sign
+            has = f"{'with' if value == 'true' else 'without'} {label[:1].lower()}{label[1:]}"
+            words[name] = has if sign == "has" else f"{label} {_SIGNS[sign]} {value}"
+    return words
+
+
+def _has_control(each: Filter) -> bool:
+    return each.sign == "has" or ("range" in each.field.filters and each.sign != "=")
 
 
 def load_valid_filters(

@@ -4,7 +4,7 @@ All of the following is derived from these entries:
 
 - the columns that are read, the record, and what ``changes`` lists: ``app.values.records``
 - the schemas of /v1, the description of the API, the chat's arguments: ``app.api.resource_schemas``
-- the filters of a list: ``app.lists``
+- the filters of lists, maps, exports, reports, pages, commands and the chat: ``filters_of``
 - the data of events and its JSON Schema: ``app.policy.events``, ``app.events.records``
 - what an import reads from the properties of a feature: ``app.imports.features.mapping``
 - which rows written with SQL are valid: ``app.database_webhook``
@@ -17,14 +17,16 @@ A new field is an entry here, a column in ``app.models`` and a migration.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Final, Literal
 
 from app.policy import kinds, request_limits
 from app.policy.kinds import Kind
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Field:
     """A field of a resource.
 
@@ -37,7 +39,9 @@ class Field:
         lowest, highest: the range of a number.
         choices: the words of a choice, or examples of a keyword.
         title: the name of a choice's schema in the description of the API.
-        filter: a list can be filtered by one value of it.
+        filters: what lists can be filtered by. ``equals``: one value; ``range``: ``min_NAME`` and
+            ``max_NAME``, inclusive; ``present``: ``has_NAME``, true or false; ``since``:
+            ``updated_since`` for ``updated_at``, inclusive.
         unique: no two projects of an account, or assets of a project, have the same value.
         properties: names of GeoJSON properties, in lower case, that an import reads it from.
     """
@@ -57,7 +61,7 @@ class Field:
     highest: float = 2**53
     choices: tuple[str, ...] = ()
     title: str = ""
-    filter: bool = False
+    filters: tuple[Literal["equals", "range", "present", "since"], ...] = ()
     unique: bool = False
     in_events: bool = True
     properties: tuple[str, ...] = ()
@@ -78,6 +82,37 @@ class Field:
         return self.label or self.name.replace("_", " ").capitalize()
 
 
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """A parameter that narrows a list, a map, an export or a report.
+
+    Attributes:
+        sign: how the field compares with the value of the parameter; ``has``: true if the field has
+            a value, false if not.
+    """
+
+    name: str
+    field: Field
+    sign: Literal["=", ">=", "<=", "has"]
+
+
+@cache
+def filters_of(table: tuple[Field, ...]) -> Mapping[str, Filter]:
+    """The filters of a table of fields, by the names of their parameters."""
+    filters = []
+    for field in table:
+        name = field.name
+        if "equals" in field.filters:
+            filters.append(Filter(name, field, "="))
+        if "range" in field.filters:
+            filters += Filter(f"min_{name}", field, ">="), Filter(f"max_{name}", field, "<=")
+        if "present" in field.filters:
+            filters.append(Filter(f"has_{name}", field, "has"))
+        if "since" in field.filters:
+            filters.append(Filter(f"{name.removesuffix('_at')}_since", field, ">="))
+    return {each.name: each for each in filters}
+
+
 def _any_of(words: tuple[str, ...]) -> str:
     return f"Any word of lower-case letters, digits, `_` and `-`, such as {', '.join(words)}."
 
@@ -86,12 +121,12 @@ def _external_id(example: str, description: str) -> Field:
     return Field(
         "external_id", kinds.TEXT, example, label="External ID", description=description,
         nullable=True, writable="always", shortest=1, longest=request_limits.EXTERNAL_ID_LENGTH,
-        filter=True, unique=True, properties=("external_id", "externalid"),
+        filters=("equals", "present"), unique=True, properties=("external_id", "externalid"),
     )  # fmt: skip
 
 
 _CREATED_AT: Final = Field("created_at", kinds.TIME, "2026-01-02T03:04:05.678Z")
-_UPDATED_AT: Final = Field("updated_at", kinds.TIME, "2026-01-03T10:20:30.456Z")
+_UPDATED_AT: Final = Field("updated_at", kinds.TIME, "2026-01-03T10:20:30.456Z", filters=("since",))
 _NAME_LENGTHS: Final[dict[str, Any]] = {"shortest": 1, "longest": request_limits.NAME_LENGTH}
 _PROJECT_ID: Final = "proj_01k9zq3mgse2j7tbyw5c4r8nhd"
 
@@ -104,7 +139,7 @@ PROJECT: Final = (
     Field(
         "slug", kinds.TEXT, "cottage-grove-district",
         description="Derived from the project's original name; never changes.",
-        shortest=1, longest=request_limits.SLUG_LENGTH, filter=True, unique=True,
+        shortest=1, longest=request_limits.SLUG_LENGTH, filters=("equals",), unique=True,
     ),
     _external_id("USFS-061501", "Your own id for the project, unique within the account."),
     Field(
@@ -112,22 +147,24 @@ PROJECT: Final = (
         nullable=True, writable="always", longest=request_limits.DESCRIPTION_LENGTH,
         properties=("description",),
     ),
-    Field("geometry", kinds.BOUNDARY, nullable=True, writable="always", in_events=False),
+    Field("geometry", kinds.BOUNDARY, label="Boundary", nullable=True, writable="always",
+          in_events=False, filters=("present",)),
     Field(
         "area_hectares", kinds.HECTARES, 35692.7657,
-        column="area_m2", description="Geodesic area on the WGS84 ellipsoid.", nullable=True,
+        column="area_m2", label="Hectares", description="Geodesic area on the WGS84 ellipsoid.",
+        nullable=True,
     ),
     Field(
         "country", kinds.COUNTRY, "US",
         description="The country in which most of the boundary lies, or else the nearest one within"
         " 25 km, as ISO 3166-1 alpha-2: a proposal from a coarse map (Natural Earth), and no"
         " statement about borders.",
-        nullable=True, filter=True, in_events=False,
+        nullable=True, filters=("equals",), in_events=False,
     ),
     Field(
         "status", kinds.CHOICE, "active",
         writable="on update", choices=request_limits.PROJECT_STATUSES, title="ProjectStatus",
-        filter=True,
+        filters=("equals",),
     ),
     Field(
         "metadata", kinds.OBJECT, {"forest": "Umpqua National Forest", "region": 6},
@@ -149,16 +186,16 @@ ASSET: Final = (
     Field(
         "type", kinds.KEYWORD, "monitoring_station",
         description=_any_of(request_limits.ASSET_TYPES),
-        writable="always", required=True, choices=request_limits.ASSET_TYPES, filter=True,
+        writable="always", required=True, choices=request_limits.ASSET_TYPES, filters=("equals",),
     ),
     Field(
         "location", kinds.POINT, {"type": "Point", "coordinates": [-122.6512, 43.6638]},
-        nullable=True, writable="always",
+        nullable=True, writable="always", filters=("present",),
     ),
     Field(
         "status", kinds.KEYWORD, "active",
         description=_any_of(request_limits.ASSET_STATUSES),
-        writable="always", choices=request_limits.ASSET_STATUSES, filter=True,
+        writable="always", choices=request_limits.ASSET_STATUSES, filters=("equals",),
     ),
     Field(
         "metadata", kinds.OBJECT, {"serial": "WX-2041", "sensors": ["wind", "humidity"]},

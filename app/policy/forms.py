@@ -55,6 +55,7 @@ INPUT_LENGTHS: Final = {
     "search": SEARCH_LENGTH,
     "slug": SLUG_LENGTH,
     "word": VOCABULARY_LENGTH,
+    "number": 20,
     "degrees": 80,  # a latitude or a longitude, or both with all their signs
     "system": 100,  # the code or the name of a coordinate system or a country
     "code": 16,  # six digits, with spaces

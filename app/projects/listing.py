@@ -73,14 +73,12 @@ def list_projects(
     boundaries = boundaries and (not query.fields or "geometry" in query.fields)
     statement = list_statement(TABLE, query)
     values = statement.values(account_id, account_id, query)
-    counted, status = read_counters(account_id), query.equal.get("status")
+    counted, status = read_counters(account_id), query.filters.get("status")
     everything = count_with_status(counted, status)
     statement = _with_cheapest_index(account_id, query, statement, values, everything)
-    total = _count_projects(account_id, statement, values, status, everything)
-    filters = (query.equal, query.metadata, query.bbox, query.updated_since)
-    is_filtered = any(filters) or statement.is_searched
+    total = _count_projects(account_id, query, statement, values, everything)
     page_span = span_of_page(query.page, query.per_page, total)
-    is_first = not is_filtered and page_span is not None and is_among_the_first(page_span)
+    is_first = not query.conditions and page_span is not None and is_among_the_first(page_span)
 
     def rows(columns_read: Columns, at_once: int | None = None) -> Iterable[Row]:
         def read(page_span: Span) -> CompiledQuery:
@@ -206,28 +204,30 @@ def _with_cheapest_index(
 
 def _count_projects(
     account_id: str,
+    query: ListQuery,
     statement: ListStatement,
     values: dict[str, Any],
-    status: str | None,
     everything: int,
 ) -> int:
     """The number of projects that a statement finds."""
-    is_counted = set(statement.equal) <= {"status"}
-    is_counted = is_counted and not (statement.updated_since or statement.metadata)
-    if is_counted and not statement.is_searched:
-        return located_total(account_id, status) if statement.located else everything
-    query = count_query(statement)
-    is_box = is_counted and statement.index == "box" and not statement.search
+    status = query.filters.get("status")
+    others = query.conditions - {"status"}
+    if not others:
+        return everything
+    if statement.located and others == {"bbox"}:
+        return located_total(account_id, status)
+    by_filters = count_query(statement)
+    is_box = others == {"bbox"} and statement.index == "box"
     if not is_box or statement.dialect != "sqlite" or everything <= MANY:
-        return totals.count_total(query, values)
+        return totals.count_total(by_filters, values)
 
     def cheapest() -> CompiledQuery:
         """Scan the index of areas if the box contains a large part of all projects."""
         most = everything // _LARGE_PART
         named = int(count_named(TABLE, "sqlite", "box").scalar(**values, most=most))
-        return _count_by_area(bool(status)) if named == most else query
+        return _count_by_area(bool(status)) if named == most else by_filters
 
-    return totals.count_total(query, values, cheapest)
+    return totals.count_total(by_filters, values, cheapest)
 
 
 def _is_frequent(dialect: str, values: dict[str, Any]) -> bool:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Final
 from marshmallow import fields, validate
 
 from app.api.openapi.schemas import OutputSchema
-from app.api.query_schemas import FieldNames, ListQuerySchema, SearchText
+from app.api.query_schemas import FieldNames, FilterQuerySchema, ListQuerySchema, SearchText
 from app.api.resource_schemas import create_fields, filter_fields, shown_fields, update_fields
 from app.policy import kinds, request_limits
 from app.policy.fields import PROJECT
@@ -78,13 +78,18 @@ class ProjectUpdateSchema(InputSchema):
         include = update_fields(PROJECT)
 
 
-class ProjectQuerySchema(ListQuerySchema):
-    """The filters, order and page of a list of projects."""
+class ProjectFiltersSchema(FilterQuerySchema):
+    """The filters of projects."""
 
-    class Meta(ListQuerySchema.Meta):
+    class Meta(FilterQuerySchema.Meta):
         include = filter_fields(PROJECT)
 
     search = SearchText("the name, the description or the external id")
+
+
+class ProjectQuerySchema(ProjectFiltersSchema, ListQuerySchema):
+    """The filters, order and page of a list of projects."""
+
     sort = fields.String(
         validate=validate.OneOf(request_limits.PROJECT_SORTS),
         load_default="created_at",

@@ -13,7 +13,7 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from app.api.openapi.document import api_description
 from app.auth.guard import ANY_CREDENTIAL, OR
-from app.policy.fields import PROJECT
+from app.policy.fields import PROJECT, filters_of
 from app.policy.permissions import PERMISSIONS, PROFILE, SCOPES
 from tests.api.operations import operations
 
@@ -265,8 +265,7 @@ def test_query_parameters_are_described_with_their_bounds(document: dict[str, An
         if each.get("in") == "query"
     }
     others = ("page", "per_page", "search", "sort", "order", "bbox", "fields", "ids")
-    filters = [field.name for field in PROJECT if field.filter]
-    assert set(parameters) == {*others, "updated_since", "metadata", "format", *filters}
+    assert set(parameters) == {*others, "metadata", "format", *filters_of(PROJECT)}
     assert all(
         each.get("description")
         for item in document["paths"].values()

@@ -51,7 +51,7 @@ def test_a_filter_is_read_from_a_query_string_or_json() -> None:
         (kinds.BOOLEAN, True, True),
         (kinds.DATE, "2026-01-31", "2026-01-31"),
     ):
-        field = filter_fields([Field("x", kind, filter=True)])["x"]
+        field = filter_fields((Field("x", kind, filters=("equals",)),))["x"]
         assert field.deserialize(text) == value, text
 
 
@@ -62,7 +62,7 @@ def test_a_wrong_filter_is_rejected() -> None:
         (kinds.BOOLEAN, "1"),
         *((kinds.DATE, text) for text in ("today", "2026-W05-6")),
     ):
-        field = filter_fields([Field("x", kind, filter=True)])["x"]
+        field = filter_fields((Field("x", kind, filters=("equals",)),))["x"]
         with pytest.raises(ValidationError):
             field.deserialize(text)
 

@@ -10,16 +10,16 @@ from typing import Final
 from app.assets.schemas import AccountAssetQuerySchema
 from app.pages.filters import (
     RecordFilters,
+    chosen_filters,
     load_valid_filters,
-    metadata_filters,
     problem_sentences,
 )
 from app.pages.project_choice import ProjectChoice, choose_project
+from app.policy.fields import ASSET
 from app.values import clock
 
 PER_PAGE: Final = 50
 _DEFAULT: Final = {"sort": "updated"}
-_NAMES: Final = ("search", "type", "status", "bbox", "changed", "sort", "page")
 # The orders of the list, by their names in the address: label, column, direction.
 SORTS: Final[dict[str, tuple[str, str, str]]] = {
     "updated": ("Sort: last change", "updated_at", "desc"),
@@ -41,38 +41,38 @@ class AssetFilters(RecordFilters):
 
     home = "/assets"
     default = _DEFAULT
+    fields = ASSET
 
     project: ProjectChoice
 
     @property
     def are_default(self) -> bool:
         """True if nothing is left out."""
-        names = {"search", "type", "status", "bbox", "changed", "project_id", "project"}
-        return not (names & self.chosen.keys() or self.metadata)
+        return not (self.narrowing or self.project.problem)
 
 
 def read_filters(account_id: str, arguments: Mapping[str, str]) -> AssetFilters:
     """Read the filters of an address. Invalid ones are left out and reported in ``problems``."""
-    chosen = _DEFAULT | {name: arguments[name].strip() for name in _NAMES if name in arguments}
-    chosen |= metadata_filters(arguments)
-    chosen = {name: value for name, value in chosen.items() if value}
+    chosen = _DEFAULT | chosen_filters(ASSET, arguments, "bbox", "changed", "sort", "page")
     if chosen.get("sort") not in SORTS:
         chosen["sort"] = _DEFAULT["sort"]
     unknown = []
     if chosen.get("changed", "1") not in CHANGED:
         unknown = [f"changed: Must be one of: {', '.join(CHANGED)}."]
         del chosen["changed"]
-    loaded, problems = load_valid_filters(AccountAssetQuerySchema(), _query_of(chosen))
+    parameters = _query_of(chosen)
+    loaded, problems = load_valid_filters(AccountAssetQuerySchema(), parameters)
     for name in problems:
-        chosen.pop(name, None)
+        del chosen[name], parameters[name]
     typed = {name: arguments.get(name, "").strip() for name in ("project_id", "project")}
     project = choose_project(account_id, typed["project_id"], arguments.get("project"))
     if project.id:
-        chosen["project_id"] = project.id
+        chosen["project_id"] = parameters["project_id"] = project.id
     elif project.problem:
         chosen |= {name: text for name, text in typed.items() if text}
-    values = loaded | {"per_page": PER_PAGE}
-    return AssetFilters(chosen, values, unknown + problem_sentences(problems), project)
+    loaded["per_page"] = PER_PAGE
+    sentences = unknown + problem_sentences(problems)
+    return AssetFilters(chosen, parameters, loaded, sentences, project)
 
 
 def _query_of(chosen: Mapping[str, str]) -> dict[str, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Final
+from typing import Any
 
 from flask import Response, request
 
@@ -19,7 +19,7 @@ from app.exports.service import export_of, log_export
 from app.http.errors import BadRequest
 from app.pages.assets.filters import CHANGED, PER_PAGE, SORTS, AssetFilters, read_filters
 from app.pages.export_formats import format_names
-from app.pages.filters import load_filters, metadata_filters, refuse_problems
+from app.pages.filters import load_filters, refuse_problems
 from app.pages.project_choice import find_projects, projects_by_id
 from app.pages.projects.project.details import asset_place
 from app.site.pages import PageBlueprint, page, revalidated
@@ -28,8 +28,6 @@ from app.site.signed_in import is_from_script, of_account
 from app.values.strict_json import dumps
 
 bp = PageBlueprint("asset_list", __name__, section="/assets")
-
-_EXPORTED: Final = ("search", "type", "status", "bbox", "project_id")
 
 
 @bp.get("/assets")
@@ -95,14 +93,7 @@ def export(principal: Principal) -> Response:
         if filters.project.problem:
             raise BadRequest("This cannot be exported: it is not clear which project is meant.")
         refuse_problems(filters.problems)
-        loaded = load_filters(
-            AssetExportQuerySchema(),
-            values
-            | {name: filters.chosen[name] for name in _EXPORTED if name in filters.chosen}
-            | metadata_filters(filters.chosen),
-        )
-        if since := filters.values.get("updated_since"):
-            loaded["updated_since"] = since
+        loaded = load_filters(AssetExportQuerySchema(), values | filters.narrowing)
     requested = export_of("assets", principal.account_id, loaded)
     response = export_response(requested)
     with transaction():

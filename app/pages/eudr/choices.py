@@ -9,11 +9,17 @@ from app.auth.principal import Principal
 from app.exports.schemas import ProjectExportQuerySchema
 from app.exports.service import Export, export_of
 from app.geometry.countries import country_name
-from app.pages.filters import list_address, load_valid_filters, metadata_filters, problem_sentences
+from app.pages.filters import (
+    chosen_filters,
+    filter_words,
+    list_address,
+    load_valid_filters,
+    problem_sentences,
+)
+from app.policy.fields import PROJECT
 from app.policy.request_limits import PROJECT_STATUSES
 
 ANY: Final = "any"  # in the address: projects of any status
-_FILTERS: Final = ("status", "country", "search")
 _DEFAULT: Final = {
     "status": "active",
     "variant": "2",
@@ -48,9 +54,15 @@ class Choices(NamedTuple):
     @property
     def are_filters_default(self) -> bool:
         """True if only the plots of projects that are not active are left out."""
-        is_narrowed = any(self.chosen.get(name) != _DEFAULT.get(name) for name in _FILTERS)
         is_part = any(self.chosen[name] != "true" for name in ("boundaries", "points"))
-        return not (is_narrowed or is_part or self.values.get("metadata"))
+        others = self.chosen.keys() - _DEFAULT.keys()
+        return not (others or is_part) and self.chosen["status"] == _DEFAULT["status"]
+
+    @property
+    def tags(self) -> dict[str, str]:
+        """The words of the chosen filters that no control shows, by parameter."""
+        words = filter_words(PROJECT, self.chosen)
+        return {name: words[name] for name in words if name not in ("status", "country")}
 
     @property
     def are_default(self) -> bool:
@@ -64,6 +76,7 @@ class Choices(NamedTuple):
         text = "all projects" if chosen["status"] == ANY else f"{status} projects"
         text += f" with “{chosen['search']}”" if "search" in chosen else ""
         text += f", plots in {country_name(chosen['country'])}" if "country" in chosen else ""
+        text = ", ".join([text, *self.tags.values()])
         return f"{text}, for one producer" if chosen["variant"] == "1" else text
 
     def is_ticked(self, name: str) -> bool:
@@ -77,12 +90,10 @@ class Choices(NamedTuple):
 
 def read_choices(arguments: Mapping[str, str]) -> Choices:
     """The choices of an address. Invalid ones are left out and reported in ``problems``."""
-    names = (*_DEFAULT, "country", "search")
-    texts = {name: arguments[name].strip() for name in names if name in arguments}
+    chosen = chosen_filters(PROJECT, arguments, *_DEFAULT)
     if FORM in arguments:
-        texts = dict.fromkeys(_ALWAYS_SHOWN, "false") | texts
-    chosen = _DEFAULT | {name: text for name, text in texts.items() if text}
-    chosen |= metadata_filters(arguments)
+        chosen = dict.fromkeys(_ALWAYS_SHOWN, "false") | chosen
+    chosen = _DEFAULT | chosen
     values = {"format": "eudr", **chosen}
     if values["status"] == ANY:
         del values["status"]

@@ -7,10 +7,11 @@ from typing import Final
 
 from app.pages.filters import (
     RecordFilters,
+    chosen_filters,
     load_valid_filters,
-    metadata_filters,
     problem_sentences,
 )
+from app.policy.fields import PROJECT
 from app.policy.request_limits import PROJECT_STATUSES
 from app.projects.listing import count_with_status
 from app.projects.schemas import ProjectQuerySchema
@@ -33,6 +34,7 @@ class ProjectFilters(RecordFilters):
 
     home = "/projects"
     default = _DEFAULT
+    fields = PROJECT
 
     @property
     def status(self) -> str | None:
@@ -42,27 +44,25 @@ class ProjectFilters(RecordFilters):
     @property
     def are_default(self) -> bool:
         """True if nothing is left out except what the page leaves out by default."""
-        names = {"search", "bbox", "metadata"}
-        return not names & self.values.keys() and self.status == _DEFAULT["status"]
+        return self.narrowing == {"status": _DEFAULT["status"]}
 
 
 def read_filters(arguments: Mapping[str, str]) -> ProjectFilters:
     """Read the filters of an address. Invalid ones are left out and reported in ``problems``."""
-    names = ("search", "status", "sort", "bbox", "page")
-    chosen = _DEFAULT | {name: arguments[name].strip() for name in names if name in arguments}
-    chosen |= metadata_filters(arguments)
-    chosen = {name: value for name, value in chosen.items() if value}
+    chosen = _DEFAULT | chosen_filters(PROJECT, arguments, "sort", "bbox", "page")
     if chosen.get("sort") not in SORTS:
         chosen["sort"] = _DEFAULT["sort"]
     _, sort, order = SORTS[chosen["sort"]]
-    values = {**chosen, "sort": sort, "order": order, "per_page": str(PER_PAGE)}
-    if values.get("status") == ANY:
-        del values["status"]
-    loaded, problems = load_valid_filters(ProjectQuerySchema(), values)
-    chosen = {name: value for name, value in chosen.items() if name not in problems}
+    parameters = {**chosen, "sort": sort, "order": order}
+    if chosen.get("status") == ANY:
+        del parameters["status"]
+    loaded, problems = load_valid_filters(ProjectQuerySchema(), parameters)
+    for name in problems:
+        del chosen[name], parameters[name]
     if "status" in problems:
-        chosen["status"] = loaded["status"] = _DEFAULT["status"]
-    return ProjectFilters(chosen, loaded | {"per_page": PER_PAGE}, problem_sentences(problems))
+        chosen["status"] = parameters["status"] = loaded["status"] = _DEFAULT["status"]
+    loaded["per_page"] = PER_PAGE
+    return ProjectFilters(chosen, parameters, loaded, problem_sentences(problems))
 
 
 def status_choices(account_id: str) -> list[tuple[str, str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any, Final
+from typing import Any
 
 from flask import Response, request
 
@@ -18,11 +18,10 @@ from app.exports.service import export_of, log_export
 from app.http.errors import Conflict, NotFound
 from app.http.response_cache import cached_response
 from app.pages.export_formats import format_names
-from app.pages.filters import load_filters, metadata_filters, refuse_problems
+from app.pages.filters import load_filters, refuse_problems
 from app.pages.projects.filters import PER_PAGE, SORTS, read_filters, status_choices
 from app.policy.request_limits import MAP_ZOOM
 from app.projects.listing import list_projects, project_query
-from app.projects.map.largest import MapFilter
 from app.projects.map.service import draw_map, map_tag
 from app.projects.service import archive_project, restore_project
 from app.site.pages import PageBlueprint, local_path, page, redirect_to
@@ -31,8 +30,6 @@ from app.site.signed_in import is_from_script, of_account
 from app.values.text import pluralize
 
 bp = PageBlueprint("project_pages", __name__, section="/projects")
-
-_EXPORTED: Final = ("search", "status", "bbox")
 
 
 @bp.get("/projects")
@@ -68,12 +65,11 @@ def projects_map(principal: Principal) -> Response:
     filters = read_filters(request.args)
     refuse_problems(filters.problems)
     zoom = min(max(request.args.get("zoom", 0, int), 0), MAP_ZOOM)
-    box, text = filters.values.get("bbox"), filters.values.get("search")
-    selection = MapFilter(box, filters.status, text, filters.metadata)
-    tag = map_tag(principal.account_id, selection, zoom)
+    query = project_query(**filters.values)
+    tag = map_tag(principal.account_id, query, zoom)
 
     def draw() -> Response:
-        return Response(draw_map(principal.account_id, selection, zoom), content_type=GEOJSON)
+        return Response(draw_map(principal.account_id, query, zoom), content_type=GEOJSON)
 
     return cached_response(tag, GEOJSON, draw)
 
@@ -89,10 +85,7 @@ def export(principal: Principal) -> Response:
     else:
         filters = read_filters(request.args)
         refuse_problems(filters.problems)
-        values |= {name: filters.chosen[name] for name in _EXPORTED if name in filters.chosen}
-        values |= metadata_filters(filters.chosen)
-        if filters.status is None:
-            values.pop("status", None)
+        values |= filters.narrowing
     loaded = load_filters(ProjectExportQuerySchema(), values)
     requested = export_of("projects", principal.account_id, loaded)
     response = export_response(requested)

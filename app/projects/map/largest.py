@@ -6,7 +6,6 @@ index of areas is read from its end until enough lie in the box.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cache
 from typing import Any, Final, NamedTuple
 
@@ -23,7 +22,6 @@ from app.db.search_index import (
     overlaps_box,
     page_of,
 )
-from app.geometry import Bounds
 from app.lists import totals
 from app.lists.extents import holds_all
 from app.lists.query import ListQuery
@@ -39,17 +37,6 @@ _SHOWN: Final = (
 _NAMES: Final = tuple(column.key for column in _SHOWN)
 
 
-class MapFilter(NamedTuple):
-    """The filters of a map; None for no filter. ``metadata`` has values by key, and ``within`` the
-    ids of the projects."""
-
-    bbox: Bounds | None = None
-    status: str | None = None
-    search: str | None = None
-    metadata: Mapping[str, str] = {}
-    within: tuple[str, ...] | None = None
-
-
 class Largest(NamedTuple):
     """The largest projects.
 
@@ -62,20 +49,18 @@ class Largest(NamedTuple):
     matched: int
 
 
-def find_largest(account_id: str, map_filter: MapFilter) -> Largest:
-    """The MAP_FEATURES largest matching projects with a boundary."""
-    if map_filter.search or map_filter.metadata or map_filter.within is not None:
-        return _find_in_list(account_id, map_filter)
+def find_largest(account_id: str, query: ListQuery) -> Largest:
+    """The MAP_FEATURES largest projects with a boundary that match the filters of a query."""
+    if query.conditions - {"status", "bbox"}:
+        return _find_in_list(account_id, query)
     dialect = reading_engine().dialect.name
-    values: dict[str, Any] = {"account_id": account_id, "most": MAP_FEATURES}
+    values: dict[str, Any] = {"account_id": account_id, "most": MAP_FEATURES, **query.filters}
     values |= {"size": MAP_SEARCHED, "skipped": 0}
-    if map_filter.status:
-        values["status"] = map_filter.status
-    has_status = bool(map_filter.status)
-    if map_filter.bbox is None or holds_all(TABLE, account_id, map_filter.bbox):
+    has_status = "status" in query.filters
+    if query.bbox is None or holds_all(TABLE, account_id, query.bbox):
         rows = _in_order(dialect, has_status, has_box=False).all(**values | {"size": MAP_FEATURES})
-        return Largest(rows, located_total(account_id, map_filter.status))
-    values |= box_values(map_filter.bbox, account_id, dialect)
+        return Largest(rows, located_total(account_id, query.filters.get("status")))
+    values |= box_values(query.bbox, account_id, dialect)
     near = count_named(TABLE, dialect, "box").scalar(**values | {"most": MAP_NEAR + 1})
     if near > MAP_NEAR:
         rows = _in_order(dialect, has_status, has_box=True).all(**values)
@@ -84,21 +69,19 @@ def find_largest(account_id: str, map_filter: MapFilter) -> Largest:
     return Largest(rows, rows[0].matched if rows else 0)
 
 
-def _find_in_list(account_id: str, map_filter: MapFilter) -> Largest:
-    """The MAP_FEATURES largest projects in a list filtered by text, metadata or ids."""
-    equal = {"status": map_filter.status} if map_filter.status else {}
-    query = ListQuery(
-        search=map_filter.search, bbox=map_filter.bbox, equal=equal, metadata=map_filter.metadata,
-        within=map_filter.within, sort="area_hectares", order="desc",
-    )  # fmt: skip
+def _find_in_list(account_id: str, query: ListQuery) -> Largest:
+    """The MAP_FEATURES largest projects in a list with any filters."""
+    if query.filters.get("has_geometry") is False:
+        return Largest([], 0)
+    filters = {**query.filters, "has_geometry": True}
+    query = query._replace(filters=filters, sort="area_hectares", order="desc")
     statement = list_statement(TABLE, query)
     values = statement.values(account_id, account_id, query)
     page = page_query(statement, _SHOWN, in_order=False)
     rows = page.all(**values, size=MAP_FEATURES, skipped=0)
-    drawn = [row for row in rows if row.area_m2 is not None]
     if len(rows) < MAP_FEATURES:
-        return Largest(drawn, len(drawn))
-    return Largest(drawn, totals.count_total(count_query(statement), values))
+        return Largest(rows, len(rows))
+    return Largest(rows, totals.count_total(count_query(statement), values))
 
 
 @cache

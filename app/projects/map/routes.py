@@ -9,8 +9,8 @@ from flask import Response
 from app.api.blueprint import ApiBlueprint
 from app.auth.principal import Principal
 from app.http.response_cache import cached_response
+from app.projects.listing import project_query
 from app.projects.map import service
-from app.projects.map.largest import MapFilter
 from app.projects.map.schemas import MapQuerySchema, MapSchema
 
 bp = ApiBlueprint("maps", __name__, url_prefix="/v1", description="Projects as they are drawn.")
@@ -32,11 +32,11 @@ def map_projects(principal: Principal, values: dict[str, Any]) -> Response:
     projects are included; `status=active` leaves them out.
     """
     zoom = values.pop("zoom")
-    map_filter = MapFilter(**values, within=principal.project_ids)
-    tag = service.map_tag(principal.account_id, map_filter, zoom)
+    wanted = project_query(**values, within=principal.project_ids)
+    tag = service.map_tag(principal.account_id, wanted, zoom)
 
     def make() -> Response:
-        drawn = service.draw_map(principal.account_id, map_filter, zoom)
+        drawn = service.draw_map(principal.account_id, wanted, zoom)
         return Response(drawn, content_type=MapSchema.content_type)
 
     return cached_response(tag, MapSchema.content_type, make)

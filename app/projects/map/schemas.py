@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Final
 
-from marshmallow import fields, validate
+from marshmallow import fields
 
 from app.api.openapi.geojson import GEOJSON
 from app.api.openapi.schemas import OutputSchema
-from app.api.query_schemas import BoundingBox, MetadataQuerySchema, SearchText
 from app.policy.request_limits import MAP_FEATURES, MAP_ZOOM, PROJECT_STATUSES
+from app.projects.schemas import ProjectFiltersSchema
 from app.values.schemas import Choice, QueryInteger
 
 _SHAPE: Final[dict[str, Any]] = {
@@ -34,10 +34,9 @@ _EXAMPLE: Final = {
 }
 
 
-class MapQuerySchema(MetadataQuerySchema):
+class MapQuerySchema(ProjectFiltersSchema):
     """The box and the zoom of a map, and the filters of its projects."""
 
-    bbox = BoundingBox()
     zoom = QueryInteger(
         low=0,
         high=MAP_ZOOM,
@@ -48,11 +47,6 @@ class MapQuerySchema(MetadataQuerySchema):
             "examples": [8],
         },
     )
-    status = fields.String(
-        validate=validate.OneOf(PROJECT_STATUSES),
-        metadata={"description": "Only projects with exactly this `status`."},
-    )
-    search = SearchText("the name, the description or the external id")
 
 
 class MapPropertiesSchema(OutputSchema):

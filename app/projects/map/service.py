@@ -7,26 +7,27 @@ from typing import Any
 from app.geometry import Bounds
 from app.geometry.shapes import level_of, pixels, point_shape
 from app.http.etags import entity_tag
+from app.lists.query import ListQuery
 from app.policy.request_limits import MAP_LEAST_PIXELS
 from app.projects.lookup import version_of_projects
-from app.projects.map.largest import MapFilter, find_largest
+from app.projects.map.largest import find_largest
 from app.projects.map.shapes import read_shapes
 from app.values.strict_json import Fragment, dumps
 
 
-def map_tag(account_id: str, map_filter: MapFilter, zoom: int) -> str:
+def map_tag(account_id: str, query: ListQuery, zoom: int) -> str:
     """The weak entity tag of a map, without reading it."""
-    state = (version_of_projects(account_id), map_filter, zoom)
+    state = (version_of_projects(account_id), query, zoom)
     return f"W/{entity_tag([repr(state).encode()])}"
 
 
-def draw_map(account_id: str, map_filter: MapFilter, zoom: int) -> bytes:
+def draw_map(account_id: str, query: ListQuery, zoom: int) -> bytes:
     """The map as the text of a GeoJSON FeatureCollection.
 
     Raises:
         ServiceUnavailable: it is large, and too many requests are waiting.
     """
-    rows, matched = find_largest(account_id, map_filter)
+    rows, matched = find_largest(account_id, query)
     drawn = [row for row in rows if pixels(_row_box(row), zoom) >= MAP_LEAST_PIXELS]
     shapes = read_shapes(account_id, drawn, level_of(zoom))
     features = [_map_feature(row, shapes.get(row.row), zoom) for row in rows]

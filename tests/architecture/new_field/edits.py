@@ -24,11 +24,12 @@ MORE = (
         "app/policy/fields.py",
         """    Field(
         "planting_year", kinds.INTEGER, 1998, description="When it was planted.", nullable=True,
-        writable="always", lowest=1800, highest=2100, filter=True, properties=("planted",),
+        writable="always", lowest=1800, highest=2100,
+        filters=("equals", "range", "present"), properties=("planted",),
     ),
 """,
         "before",
-        'Field("geometry", kinds.BOUNDARY, nullable=True, writable="always", in_events=False),',
+        'Field("geometry", kinds.BOUNDARY, label="Boundary", nullable=True, writable="always",',
     ),
     Edit(
         "app/models/asset.py",
@@ -39,7 +40,7 @@ MORE = (
     Edit(
         "app/policy/fields.py",
         """        "maker", kinds.TEXT, "Vaisala", nullable=True, writable="always", longest=40,
-        filter=True,
+        filters=("equals",),
     ),
     Field(
 """,

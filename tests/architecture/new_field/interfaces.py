@@ -83,7 +83,15 @@ def projects(call: Call) -> Iterator[tuple[str, Any]]:
 
 def years(app: Flask, call: Call, filled: Filled) -> Iterator[tuple[str, Any]]:
     """A number, wherever a field is taken or shown."""
-    made = call("POST", "/v1/projects", {"name": "Old wood", "planting_year": 1950}).json["data"]
+    made = call(
+        "POST",
+        "/v1/projects",
+        {
+            "name": "Old wood",
+            "planting_year": 1950,
+            "geometry": {"type": "Polygon", "coordinates": SQUARE},
+        },
+    ).json["data"]
     path = f"/v1/projects/{made['id']}"
     yield "year: create", made["planting_year"]
     yield (
@@ -96,6 +104,15 @@ def years(app: Flask, call: Call, filled: Filled) -> Iterator[tuple[str, Any]]:
     for query in ("1950", "1951", "x", "1799"):
         listed = call("GET", f"/v1/projects?planting_year={query}")
         yield f"year: filter by {query}", [listed.status_code, len(listed.json.get("data", []))]
+    for query in (
+        "min_planting_year=1950",
+        "max_planting_year=1949",
+        "min_planting_year=1950&max_planting_year=1950&status=active",
+        "min_planting_year=1951&max_planting_year=1950",
+        "has_planting_year=true",
+    ):
+        doors = ("", "/map?zoom=1&", "?format=geojson&", "exports")
+        yield f"year: {query}", [_count(call, door, query) for door in doors]
     yield "year: update", call("PUT", path, {"planting_year": 1960}).json["data"]["planting_year"]
     yield "year: event", last_event(call, "project.updated", "planting_year")
     entry = call("GET", f"/v1/audit-log?target_id={made['id']}").json["data"][0]
@@ -115,6 +132,16 @@ def years(app: Flask, call: Call, filled: Filled) -> Iterator[tuple[str, Any]]:
     given = tools.call_tool(filled.principals[0], "list_projects", '{"planting_year": 1960}')
     yield "year: chat", [each["planting_year"] for each in json.loads(given)["projects"]]
     yield from pages(app, filled, made["id"])
+
+
+def _count(call: Call, door: str, query: str) -> int:
+    """The number of projects; a negative status of a refusal."""
+    path = {"": f"/v1/projects?{query}", "exports": f"/v1/exports/projects?{query}"}
+    answer = call("GET", path.get(door) or f"/v1/projects{door}{query}")
+    if answer.status_code != 200:
+        return -int(answer.status_code)
+    body = answer.get_json(force=True)
+    return len(body.get("data", body.get("features")))
 
 
 def pages(app: Flask, filled: Filled, project_id: str) -> Iterator[tuple[str, Any]]:

@@ -14,7 +14,7 @@ from app.geometry import Bounds
 from app.lists.query import ListQuery
 from app.projects.listing import list_projects
 from app.projects.map import largest
-from app.projects.map.largest import MapFilter, find_largest
+from app.projects.map.largest import find_largest
 from tests import query_plans
 from tests.conftest import DATABASES
 from tests.make.bulk import fill
@@ -46,10 +46,10 @@ def account_id(
         reading_engine().dispose()
 
 
-def expected(records: Iterable[dict[str, Any]], wanted: MapFilter) -> list[str]:
+def expected(records: Iterable[dict[str, Any]], wanted: ListQuery) -> list[str]:
     found = []
     for record in records:
-        if record["bbox"] is None or wanted.status not in (None, record["status"]):
+        if record["bbox"] is None or wanted.filters.get("status") not in (None, record["status"]):
             continue
         west, south, east, north = record["bbox"]
         box = Bounds(west, south, east + 360 * (east < west), north)
@@ -64,7 +64,7 @@ def test_the_largest_that_are_in_the_box(account_id: str, monkeypatch: pytest.Mo
     records = list(found)
     assert total == 1_000
     for box, status, near in product(BOXES, (None, "active"), (0, 10_000)):
-        wanted = MapFilter(box, status)
+        wanted = ListQuery(bbox=box, filters={"status": status} if status else {})
         ids = expected(records, wanted)
         for most in (7, 1_000):
             monkeypatch.setattr(largest, "MAP_NEAR", near)
@@ -78,14 +78,14 @@ def test_all_that_a_search_finds_are_counted(
     account_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(largest, "MAP_FEATURES", 7)
-    query = ListQuery(per_page=1_000, search="chestnut")
+    query = ListQuery(per_page=1_000, search="chestnut", filters={"has_geometry": True})
     records, total = list_projects(account_id, query, boundaries=False)
-    found = find_largest(account_id, MapFilter(search="chestnut"))
-    assert [row.id for row in found.rows] == expected(records, MapFilter())[:7]
+    found = find_largest(account_id, ListQuery(search="chestnut"))
+    assert [row.id for row in found.rows] == expected(records, ListQuery())[:7]
     assert found.matched == total > 7
 
 
-def plans(account_id: str, wanted: MapFilter) -> list[str]:
+def plans(account_id: str, wanted: ListQuery) -> list[str]:
     found: list[str] = query_plans.of(lambda: find_largest(account_id, wanted), "values")
     return found
 
@@ -96,8 +96,8 @@ def is_index_only(plan: str) -> bool:
 
 
 def test_the_world_is_read_from_the_index_of_areas(account_id: str) -> None:
-    assert is_index_only(plans(account_id, MapFilter(None))[0])
-    plan = plans(account_id, MapFilter(None, "active"))[0]
+    assert is_index_only(plans(account_id, ListQuery())[0])
+    plan = plans(account_id, ListQuery(filters={"status": "active"}))[0]
     assert is_index_only(plan) or "ix_projects_account_id_status_area_m2_id" in plan
 
 
@@ -106,13 +106,13 @@ def test_a_box_with_many_is_read_from_the_index_of_areas(
     account_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(largest, "MAP_NEAR", 0)
-    *_, rows, count = plans(account_id, MapFilter(BOXES[2]))
+    *_, rows, count = plans(account_id, ListQuery(bbox=BOXES[2]))
     assert is_index_only(rows)
     assert is_index_only(count)
 
 
 def test_a_box_with_few_is_read_from_the_index_of_boxes(account_id: str) -> None:
-    for plan in plans(account_id, MapFilter(BOXES[2])):
+    for plan in plans(account_id, ListQuery(bbox=BOXES[2])):
         assert "projects_box" in plan
         assert "ix_projects_account" not in plan
 
@@ -122,8 +122,8 @@ def test_what_may_be_searched(account_id: str, monkeypatch: pytest.MonkeyPatch) 
     """Among the MAP_SEARCHED largest of the account."""
     monkeypatch.setattr(largest, "MAP_NEAR", 0)
     monkeypatch.setattr(largest, "MAP_SEARCHED", 50)
-    found = find_largest(account_id, MapFilter(BOXES[2]))
+    found = find_largest(account_id, ListQuery(bbox=BOXES[2]))
     records, _ = list_projects(account_id, ListQuery(per_page=1_000), boundaries=False)
-    first = expected(records, MapFilter())[:50]
+    first = expected(records, ListQuery())[:50]
     assert {row.id for row in found.rows} <= set(first)
     assert found.matched == len(found.rows) > 0
