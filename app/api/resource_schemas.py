@@ -144,7 +144,8 @@ def _query_integer(field: Field, **options: Any) -> QueryInteger:
 
 
 def _query_number(field: Field, **options: Any) -> QueryNumber:
-    return QueryNumber(low=field.lowest, high=field.highest, **options)
+    high = min(field.highest, 2**53 / field.kind.factor)  # stored as a whole number
+    return QueryNumber(low=field.lowest, high=high, **options)
 
 
 def _one_of(*kinds: str, allow_none: bool) -> dict[str, Any]:
