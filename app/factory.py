@@ -23,7 +23,7 @@ from app.exports.account_export.routes import bp as account_export_bp
 from app.exports.routes import bp as exports_bp
 from app.http import compression, cors, logging, middleware, proxies, query_key
 from app.imports.routes import bp as imports_bp
-from app.monitoring import health, metrics
+from app.monitoring import health, metrics, storage
 from app.oauth.routes import bp as oauth_bp
 from app.oauth.routes import oauth_error
 from app.ogc.routes import bp as ogc_bp
@@ -55,6 +55,7 @@ def create_app(settings: Settings) -> Flask:
     app.url_map.merge_slashes = False
     pages.init_app(app, settings)
     sent_forms.init_app(app)
+    storage.init_app(app)
     _surround_routes(app, settings)
     if settings.chat_base_url and settings.chat_model:
         chat_model.init_app(app)

@@ -51,6 +51,7 @@ _WRITES: Final = re.compile(
     r"|/eudr/download\?"
     r"|/ogc/collections/\w+/items\?|/v1/audit-log\?(.*&)?format="
     r"|/login/single-sign-on(/callback)?\?|/profile/sign-ins/link\?"
+    r"|/(readyz|api/health)\?"  # they try to store something
 )
 # A query of the text index ends with the owner's mark (``app.db.search_index.text_values``).
 _MARKED: Final = re.compile('"[\ue000-\uf8ff]{3}"$')

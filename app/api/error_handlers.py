@@ -13,7 +13,7 @@ from werkzeug.exceptions import HTTPException
 
 from app.api.requests import request_id
 from app.auth.guard import is_caller_deleted
-from app.db.engines import is_outage
+from app.db.engines import is_outage, is_storage_fault
 from app.db.postgresql.connection import CommitOutcomeUnknown
 from app.db.revisions import OtherTables
 from app.http import errors
@@ -43,6 +43,10 @@ _OUTCOME_UNKNOWN: Final = (
 _OTHER_TABLES: Final = (
     "The service has another version than its database, as during an upgrade. Until they match, "
     "requests that change something are rejected; others work."
+)
+_STORAGE: Final = (
+    "The storage of the service is full or read-only, so nothing can be saved. Reading works. Try "
+    "again when its operator has made room."
 )
 _UPGRADE_SECONDS: Final = 30
 
@@ -96,9 +100,9 @@ def as_api_error(error: SQLAlchemyError) -> ApiError | None:
     if isinstance(cause, OtherTables):  # logged elsewhere, once
         return errors.ServiceUnavailable(_OTHER_TABLES, retry_after=_UPGRADE_SECONDS)
     log.warning("database unavailable: %s", cause)
-    return errors.ServiceUnavailable(
-        _OUTCOME_UNKNOWN if isinstance(cause, CommitOutcomeUnknown) else None
-    )
+    if isinstance(cause, CommitOutcomeUnknown):
+        return errors.ServiceUnavailable(_OUTCOME_UNKNOWN)
+    return errors.ServiceUnavailable(_STORAGE if is_storage_fault(error) else None)
 
 
 def _render_http(error: HTTPException) -> Response:

@@ -11,10 +11,10 @@ from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple
 
 from sqlalchemy import bindparam, select, update
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import DBAPIError, OperationalError
 from sqlalchemy.orm import InstrumentedAttribute
 
-from app.db.engines import without_waiting
+from app.db.engines import is_storage_fault, without_waiting
 from app.models import Credential, Membership, OAuthAuthorization, OAuthToken, Session
 from app.policy.request_limits import LAST_USED_SECONDS
 from app.values import clock
@@ -72,6 +72,7 @@ def save_last_use(
             for touch in touches:
                 own = {f"own_{key}": ids[key] for key in touch.keys}
                 connection.execute(touch.statement, own | {"moment": now, "used_from": address})
-    except OperationalError as error:
-        if error.connection_invalidated:
+    except DBAPIError as error:
+        may_be_lost = isinstance(error, OperationalError) and not error.connection_invalidated
+        if not may_be_lost and not is_storage_fault(error):
             raise

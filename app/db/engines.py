@@ -58,6 +58,12 @@ _OUTAGE_CODES: Final = frozenset(
     }
 )
 
+# A change cannot be stored: the disk is full or has an error, or the database is read-only.
+_STORAGE_STATES: Final = ("53100", "58030", "25006")
+_STORAGE_CODES: Final = frozenset(
+    {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN}
+)
+
 
 def engine_options(settings: Settings) -> dict[str, Any]:
     """Return the options of both engines, for changes and for reading. A thread has at most one
@@ -141,6 +147,15 @@ def is_outage(error: BaseException) -> bool:
     if code := getattr(error.orig, "sqlite_errorcode", None):
         return code & 0xFF in _OUTAGE_CODES
     return isinstance(error, OperationalError)  # there is no code without a connection
+
+
+def is_storage_fault(error: BaseException) -> bool:
+    """True if the disk of the database is full or has an error, or the database is read-only."""
+    cause = getattr(error, "orig", None)
+    return (
+        getattr(cause, "sqlstate", None) in _STORAGE_STATES
+        or getattr(cause, "sqlite_errorcode", 0) & 0xFF in _STORAGE_CODES
+    )
 
 
 def violated_constraint(error: IntegrityError) -> str:

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import time
 from typing import Final
 
 from flask import Blueprint, Response
 from sqlalchemy.exc import SQLAlchemyError
 
-from app.db.postgresql.connection import accepts_changes, reply_limit
+from app.db.postgresql.connection import is_primary, reply_limit
 from app.db.queries import reading_connection
 from app.db.revisions import state_of
 from app.jobs.valkey import valkey
+from app.monitoring.storage import FAILED, storage_state
+from app.processes.rq_worker import SEEN_FOR
 from app.processes.worker_registry import count_workers, is_any_missing
 from app.values.strict_json import dumps
 
 bp = Blueprint("health", __name__)
+
+LOADED_AT: Final = time.monotonic()  # when this process, or the one that it was forked from, began
 
 _READY_SECONDS: Final = 2.0  # for each of PostgreSQL's two or three replies
 
@@ -27,29 +32,33 @@ def alive() -> Response:
 
 @bp.get("/readyz")
 def ready() -> Response:
-    """Readiness: the database accepts changes and has tables that this version runs on; else 503.
+    """Readiness: the database is a primary with tables that this version runs on; else 503.
 
-    If a queue has no worker, the service is degraded but ready: requests are answered, while mails
-    and deliveries wait.
+    If a queue has no worker, or a change cannot be stored, the service is degraded but ready:
+    requests are answered, while mails and deliveries wait, or reads work.
     """
     worker, database = _worker_state(), _readiness_state()
+    storage = storage_state()
     is_ready = database == "ok"
-    status = "unavailable" if not is_ready else "ok" if worker == "ok" else "degraded"
-    checks = {"database": database, "worker": worker}
+    is_whole = worker == storage == "ok"
+    status = "unavailable" if not is_ready else "ok" if is_whole else "degraded"
+    checks = {"database": database, "storage": storage, "worker": worker}
     return _json_response({"status": status, "checks": checks}, 200 if is_ready else 503)
 
 
 @bp.get("/api/health")
 def health() -> Response:
     """The state of each part. Without Valkey, after a minute without a worker, and while another
-    version's tables refuse changes, the service is degraded."""
-    database = _database_state()
+    version's tables refuse changes, the service is degraded. If a change cannot be stored, it is
+    unavailable."""
+    database, storage = _database_state(), storage_state()
     redis = valkey().is_writable()
     queue = _queue_state(has_valkey=redis)
-    is_up = database in ("ok", "other_version")
+    is_up = database in ("ok", "other_version") and storage != FAILED
     is_whole = database == queue == "ok"
     status = "unavailable" if not is_up else "ok" if is_whole else "degraded"
-    checks = {"database": database, "redis": "ok" if redis else "unavailable", "queue": queue}
+    redis_state = "ok" if redis else "unavailable"
+    checks = {"database": database, "storage": storage, "redis": redis_state, "queue": queue}
     return _json_response({"status": status, "checks": checks}, 200 if is_up else 503)
 
 
@@ -65,7 +74,7 @@ def _readiness_state() -> str:
     """As ``_database_state``, within seconds; ``unavailable`` also if it accepts no changes."""
     try:
         with reading_connection() as connection, reply_limit(connection, _READY_SECONDS):
-            if accepts_changes(connection):
+            if is_primary(connection):
                 return state_of(connection)
             # The server is no longer the primary. All other connections may lead there, too.
             connection.invalidate()
@@ -84,9 +93,12 @@ def _worker_state() -> str:
 
 
 def _queue_state(*, has_valkey: bool) -> str:
-    """Return ``failed`` if a queue has had no worker for a minute."""
+    """Return ``failed`` if a queue has had no worker for a minute, since this process began."""
     is_missing = valkey().attempt(is_any_missing) if has_valkey else None
-    return "unavailable" if is_missing is None else "failed" if is_missing else "ok"
+    if is_missing is None:
+        return "unavailable"
+    has_begun = time.monotonic() - LOADED_AT < SEEN_FOR
+    return "failed" if is_missing and not has_begun else "ok"
 
 
 def _json_response(value: object, status: int) -> Response:

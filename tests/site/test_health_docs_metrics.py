@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from flask import Flask
 from redis import Redis
 from rq import Worker
 
 from app.jobs.queue import GENERAL, QUEUES, job_queue
+from app.monitoring import health
 from app.processes.rq_worker import QueueWorker, seen_key
 from tests.make import make_account, second_app
 
@@ -19,14 +22,17 @@ def _health(app: Flask) -> tuple[int, dict[str, object]]:
     return response.status_code, response.json
 
 
-def test_health_of_everything(app: Flask, valkey_url: str) -> None:
+def test_health_of_everything(app: Flask, valkey_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A queue without a worker has failed after a minute."""
+    monkeypatch.setattr(health, "LOADED_AT", time.monotonic())
     with (
         Redis.from_url(valkey_url, db=13) as client,
         second_app(app, redis_url=f"{valkey_url}?db=13") as other,
     ):
         client.flushdb()
-        checks = {"database": "ok", "redis": "ok", "queue": "failed"}
+        checks = {"database": "ok", "storage": "ok", "redis": "ok", "queue": "failed"}
+        assert _health(other) == (200, {"status": "ok", "checks": checks | {"queue": "ok"}})
+        monkeypatch.setattr(health, "LOADED_AT", time.monotonic() - 60)
         assert _health(other) == (200, {"status": "degraded", "checks": checks})
         for queue in QUEUES:
             assert _health(other)[1]["status"] == "degraded"
@@ -38,7 +44,10 @@ def test_health_of_everything(app: Flask, valkey_url: str) -> None:
 
 def test_without_valkey_health_is_degraded(app: Flask) -> None:
     with second_app(app, redis_url=DEAD) as cut_off:
-        checks = {"database": "ok", "redis": "unavailable", "queue": "unavailable"}
+        checks = {
+            **{"database": "ok", "storage": "ok"},
+            **{"redis": "unavailable", "queue": "unavailable"},
+        }
         assert _health(cut_off) == (200, {"status": "degraded", "checks": checks})
 
 
@@ -55,19 +64,20 @@ def test_ready_with_a_worker_for_each_queue_and_degraded_without(
         second_app(app, redis_url=f"{valkey_url}?db=13") as other,
     ):
         client.flushdb()
-        missing = {"status": "degraded", "checks": {"database": "ok", "worker": "missing"}}
+        checks = {"database": "ok", "storage": "ok"}
+        missing = {"status": "degraded", "checks": checks | {"worker": "missing"}}
         assert _ready(other) == (200, missing)
         for queue in QUEUES:
             assert _ready(other) == (200, missing)
             Worker([job_queue(client, queue)], connection=client).register_birth()
-        ready = {"status": "ok", "checks": {"database": "ok", "worker": "ok"}}
+        ready = {"status": "ok", "checks": checks | {"worker": "ok"}}
         assert _ready(other) == (200, ready)
         client.flushdb()
 
 
 def test_without_valkey_the_worker_is_unknown(app: Flask) -> None:
     with second_app(app, redis_url=DEAD) as cut_off:
-        checks = {"database": "ok", "worker": "unknown"}
+        checks = {"database": "ok", "storage": "ok", "worker": "unknown"}
         assert _ready(cut_off) == (200, {"status": "degraded", "checks": checks})
 
 

@@ -294,11 +294,11 @@ def set_statement(values: Mapping[str, str], is_local: bool) -> str:
     return f"SELECT {', '.join(calls)}"
 
 
-def accepts_changes(connection: Connection) -> bool:
+def is_primary(connection: Connection) -> bool:
     """True if the server of a connection is a primary. SQLite always is."""
     if connection.dialect.name == "sqlite":
         return True
-    return connection.exec_driver_sql("SHOW transaction_read_only").scalar() == "off"
+    return connection.exec_driver_sql("SELECT pg_is_in_recovery()").scalar() is False
 
 
 @contextmanager
