@@ -97,6 +97,8 @@ def single_sign_on_scenes(
 def _refusals(visitor: Visitor) -> Iterator[tuple[str, Visitor]]:
     arrive(visitor, claims(email_verified=False))
     yield "unverified address", visitor
+    arrive(visitor, claims(email_verified="yes"))
+    yield "flag that is unclear", visitor
     visitor.go("/login/single-sign-on/callback")
     yield "return that was used", visitor
 

@@ -86,7 +86,9 @@ def callback() -> Response:
         _log.warning("single sign-on failed: %s", failure)
         return _refuse_and_audit("failed")
     except SignInRefused as refusal:
-        return _refuse_and_audit(refusal.reason, refusal.email, refusal.user_id)
+        if refusal.fault:
+            _log.warning("single sign-on refused somebody: %s", refusal.fault)
+        return _refuse_and_audit(refusal.reason, refusal.email, refusal.user_id, refusal.fault)
 
 
 @bp.route("/login/single-sign-on/new", methods=["GET", "POST"])
@@ -284,16 +286,18 @@ def _finish_sign_in(response: Response, user_id: str, account_id: str | None = N
     return response
 
 
-def _refuse_and_audit(reason: str, email: str = "", user_id: str | None = None) -> Response:
+def _refuse_and_audit(
+    reason: str, email: str = "", user_id: str | None = None, fault: str = ""
+) -> Response:
     """Refuse somebody who comes back from the provider, with an entry in the audit log."""
     with transaction():
         write_refused_sign_in(user_id, email or "somebody", reason)
-    return _refused_page(reason, email)
+    return _refused_page(reason, email, fault)
 
 
-def _refused_page(reason: str, email: str = "") -> Response:
+def _refused_page(reason: str, email: str = "", fault: str = "") -> Response:
     status = _STATUSES.get(reason, 403)
-    response = page("single_sign_on/refused.html", status, reason=reason, email=email)
+    response = page("single_sign_on/refused.html", status, reason=reason, email=email, fault=fault)
     if status == 503:
         response.headers["Retry-After"] = str(RETRY_SECONDS)
     return response

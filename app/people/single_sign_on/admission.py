@@ -18,21 +18,48 @@ from app.values.email import email_problem
 from app.values.text import fold_text, name_problem
 from config import Settings
 
+_SHOWN: Final = 100  # characters of a claim
+_KINDS: Final[dict[type, str]] = {list: "a list", dict: "an object"}
 _BY_EMAIL: Final = CompiledQuery(select(User.id).where(User.email_key == bindparam("email_key")))
 
 
 def admitted_address(identity: ProviderIdentity, settings: Settings) -> str:
     """Return the email address of an identity. Raises SignInRefused if it may not sign in here."""
-    email = identity.text(settings.oidc_email_claim)
-    if not email or email_problem(email):
-        raise SignInRefused("no_address")
+    claim = settings.oidc_email_claim
+    email = identity.text(claim)
+    if identity.claims.get(claim) in (None, ""):
+        raise SignInRefused("no_address", fault=f"the claim “{claim}” is missing")
+    if email_problem(email):
+        raise SignInRefused("unclear", fault=_fault(identity, claim, "an email address"))
     # Other claims have no such flag: by naming one, the operator vouches for it.
-    if settings.oidc_email_claim == "email" and identity.claims.get("email_verified") is not True:
-        raise SignInRefused("unverified", email)
+    if claim == "email":
+        _check_verified(identity, email)
     domain = email.rpartition("@")[2].lower()
     if settings.oidc_domains and domain not in settings.oidc_domains:
         raise SignInRefused("domain", email)
     return email
+
+
+def _check_verified(identity: ProviderIdentity, email: str) -> None:
+    """Raise SignInRefused unless the provider has verified the address. Some write the flag as text
+    or as a number."""
+    flag = identity.claims.get("email_verified")
+    match flag.strip().lower() if isinstance(flag, str) else flag:
+        case "true" | True | 1:
+            return
+        case "false" | False | 0:
+            raise SignInRefused("unverified", email)
+    fault = _fault(identity, "email_verified", "true or false")
+    raise SignInRefused("unclear", email, fault=fault)
+
+
+def _fault(identity: ProviderIdentity, claim: str, wanted: str) -> str:
+    """What is wrong with a claim, for whoever runs the instance."""
+    value = identity.claims.get(claim)
+    if value is None:
+        return f"the claim “{claim}” is missing"
+    shown = f"“{value[:_SHOWN]}”" if isinstance(value, str) else _KINDS.get(type(value), f"{value}")
+    return f"the claim “{claim}” is {shown} instead of {wanted}"
 
 
 def registered_person(email: str) -> str | None:

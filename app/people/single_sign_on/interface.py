@@ -8,14 +8,16 @@ EXTENSION: Final = "canopy_single_sign_on"  # the OpenIDProvider of the Flask ap
 
 
 class ProviderIdentity(NamedTuple):
-    """A person at the provider, from a token that it signed."""
+    """A person at the provider, from a token that it signed and its userinfo endpoint."""
 
     subject: str
     claims: dict[str, Any]  # other claims; not checked
 
     def text(self, claim: str) -> str:
-        """A claim that is text, or an empty string."""
+        """A claim that is text, also as the only one of a list, or an empty string."""
         value = self.claims.get(claim)
+        if isinstance(value, list) and len(value) == 1:  # as Azure AD B2C sends ``emails``
+            value = value[0]
         return value.strip() if isinstance(value, str) else ""
 
 
@@ -33,8 +35,11 @@ class ProviderFailed(Exception):
 
 class SignInRefused(Exception):
     """An identity may not sign in. ``reason`` selects the text of the page ``refused.html``;
-    ``user_id`` is the person with the address, if that is known."""
+    ``user_id`` is the person with the address, if that is known, and ``fault`` says which claim
+    cannot be used."""
 
-    def __init__(self, reason: str, email: str = "", user_id: str | None = None) -> None:
+    def __init__(
+        self, reason: str, email: str = "", user_id: str | None = None, fault: str = ""
+    ) -> None:
         super().__init__(reason)
-        self.reason, self.email, self.user_id = reason, email, user_id
+        self.reason, self.email, self.user_id, self.fault = reason, email, user_id, fault

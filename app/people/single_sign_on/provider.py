@@ -165,15 +165,28 @@ class OpenIDProvider:
     def _userinfo_claims(
         self, metadata: dict[str, Any], token: dict[str, Any], claims: dict[str, Any]
     ) -> dict[str, Any]:
-        """The claims of the userinfo endpoint, if the ID token has no address."""
-        if self._settings.oidc_email_claim in claims or _USERINFO not in metadata:
+        """The claims that the ID token lacks, if the userinfo endpoint has them (OpenID Connect
+        Core 1.0, section 5.4)."""
+        address = self._settings.oidc_email_claim
+        wanted = {address, "name", *(["email_verified"] if address == "email" else [])}
+        missing = {name for name in wanted if claims.get(name) is None}
+        if not missing or _USERINFO not in metadata:
             return {}
         headers = {"Authorization": f"Bearer {token.get('access_token')}"}
-        more = self._request("GET", metadata[_USERINFO], headers)
-        if more.get("sub") != claims["sub"]:  # OpenID Connect Core 1.0, section 5.3.2
-            raise ProviderFailed("the userinfo endpoint tells of somebody else")
-        claims.pop("email_verified", None)  # it said nothing about an address of another document
-        return {name: value for name, value in more.items() if name not in claims}
+        try:
+            more = self._request("GET", metadata[_USERINFO], headers)
+            if more.get("sub") != claims["sub"]:  # section 5.3.2
+                raise ProviderFailed("the userinfo endpoint tells of somebody else")
+        except ProviderFailed:
+            if missing == {"name"}:  # which people can type
+                return {}
+            raise
+        # Whether an address was verified says nothing about that of the other document.
+        if address in missing:
+            claims.pop("email_verified", None)
+        elif more.get(address) != claims[address]:
+            more.pop("email_verified", None)
+        return {name: value for name, value in more.items() if claims.get(name) is None}
 
     def _check_issuer(self, metadata: dict[str, Any], issuer: str | None) -> None:
         """Raise ProviderFailed if another provider has sent the browser (RFC 9207)."""

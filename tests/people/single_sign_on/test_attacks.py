@@ -233,9 +233,11 @@ def test_claims_of_somebody_else_are_not_taken(site: Flask, liar: FakeProvider) 
 
 def test_an_unsigned_flag_does_not_verify_a_signed_address(site: Flask, liar: FakeProvider) -> None:
     liar.metadata["userinfo_endpoint"] = f"{liar.issuer}/me"
-    liar.answers["/me"] = gives({"sub": "signed", "email_verified": True})
-    title = "Your email address is not verified"
-    assert arrive(site, liar, sub="signed", email_verified=None) == (403, title)
+    others = {"email": "another@woods.example"}, {}
+    for said in others:  # of another address, or of none
+        liar.answers["/me"] = gives({"sub": "signed", "email_verified": True, **said})
+        title = "Your email address could not be checked"
+        assert arrive(site, liar, sub="signed", email_verified=None) == (403, title)
 
 
 def test_a_signed_flag_does_not_verify_an_unsigned_address(site: Flask, liar: FakeProvider) -> None:

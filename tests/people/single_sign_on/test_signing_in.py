@@ -10,7 +10,7 @@ from flask import Flask
 
 from app.people.single_sign_on.provider import CALLBACK
 from tests.make import Browser, new_email, second_app, sign_up
-from tests.people.single_sign_on.fake_provider import FakeProvider
+from tests.people.single_sign_on.fake_provider import FakeProvider, gives
 from tests.people.single_sign_on.real_provider import RealProvider, claims, real_provider
 from tests.people.single_sign_on.support import (
     arrive,
@@ -127,20 +127,68 @@ def test_without_a_provider_there_is_nothing_of_it(app: Flask) -> None:
     assert "/profile/sign-ins/link" not in browser.get("/profile").links
 
 
-def test_who_cannot_be_told_is_refused(sso: Flask, woods: FakeProvider) -> None:
-    for others, title in (
-        ({"email_verified": False}, "Your email address is not verified"),
-        ({"email_verified": None}, "Your email address is not verified"),
-        ({"email_verified": "true"}, "Your email address is not verified"),
-        ({"email": None}, "An email address is missing"),
-        ({"email": ""}, "An email address is missing"),
-        ({"email": "not an address"}, "An email address is missing"),
-        ({"email": ["a@woods.example"]}, "An email address is missing"),
+def test_who_cannot_be_told_is_refused(
+    sso: Flask, woods: FakeProvider, subtests: pytest.Subtests
+) -> None:
+    """The page says what the provider said, and nothing that it did not."""
+    missing, unclear = "An email address is missing", "Your email address could not be checked"
+    unverified, no_address = "Your email address is not verified", "instead of an email address"
+    for others, title, told in (
+        ({"email_verified": False}, unverified, "has not verified"),
+        ({"email_verified": "False"}, unverified, "has not verified"),
+        ({"email_verified": None}, unclear, "the claim “email_verified” is missing"),
+        ({"email_verified": "yes"}, unclear, "“email_verified” is “yes” instead of true or false"),
+        ({"email_verified": 7}, unclear, "“email_verified” is 7 instead of true or false"),
+        ({"email_verified": [True]}, unclear, "“email_verified” is a list instead of true"),
+        ({"email": None}, missing, "the claim “email” is missing"),
+        ({"email": ""}, missing, "the claim “email” is missing"),
+        ({"email": "not an address"}, unclear, f"“not an address” {no_address}"),
+        ({"email": ["a@woods.example", "b@woods.example"]}, unclear, f"is a list {no_address}"),
+        ({"email": {"value": "a@woods.example"}}, unclear, f"is an object {no_address}"),
     ):
-        person = claims(**others)
-        page = arrive(Browser(sso), woods, person)
-        assert (page.status, page.title) == (403, title), others
-        assert identities(sso, str(person.get("email"))) == []
+        with subtests.test(str(others)):
+            person = claims(**others)
+            page = arrive(Browser(sso), woods, person)
+            assert (page.status, page.title) == (403, title)
+            assert told in page.text
+            assert identities(sso, str(person.get("email"))) == []
+
+
+def test_what_plainly_means_the_same_is_taken(
+    sso: Flask, woods: FakeProvider, subtests: pytest.Subtests
+) -> None:
+    """As Cognito, Apple and Azure AD B2C write it."""
+    for flag in ("true", "True", 1):
+        with subtests.test(repr(flag)):
+            page = arrive(Browser(sso), woods, claims(email_verified=flag))
+            assert page.path == "/login/single-sign-on/new"
+    person = claims()
+    page = arrive(Browser(sso), woods, person | {"email": [person["email"]]})
+    assert page.path == "/login/single-sign-on/new"
+    assert person["email"] in page.text
+
+
+def test_the_userinfo_endpoint_is_asked_for_whatever_is_missing(
+    sso: Flask, woods: FakeProvider, subtests: pytest.Subtests
+) -> None:
+    """OpenID Connect Core 1.0, section 5.4: with a code, it has the claims of the scopes."""
+    woods.metadata["userinfo_endpoint"] = f"{woods.issuer}/me"
+    for left_out in (
+        *(("email",), ("email_verified",), ("name",), ("email_verified", "name")),
+        ("email", "email_verified", "name"),
+    ):
+        with subtests.test(" ".join(left_out)):
+            person = claims()
+            woods.answers["/me"] = gives(person | {"email_verified": "true"})
+            page = arrive(Browser(sso), woods, person | dict.fromkeys(left_out))
+            assert page.path == "/login/single-sign-on/new"
+            assert person["email"] in page.text
+            assert page.form().fields["name"] == person["name"]
+    with subtests.test("nothing is missing, or only the name"):
+        woods.answers["/me"] = gives({"sub": "another"})
+        assert arrive(Browser(sso), woods, claims()).path == "/login/single-sign-on/new"
+        page = arrive(Browser(sso), woods, claims(name=None))
+        assert page.path == "/login/single-sign-on/new"
 
 
 def test_addresses_of_other_domains_are_refused(sso: Flask, woods: FakeProvider) -> None:
