@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 from flask import Blueprint, Flask, Response, current_app, flash, g, redirect, request
 from flask import render_template as render
 from flask_wtf.csrf import generate_csrf
+from markupsafe import Markup
 from werkzeug.urls import iri_to_uri
 
 from app.auth.memberships import Accounts, accounts_of
@@ -62,7 +63,8 @@ def init_app(app: Flask, settings: Settings) -> None:
     }
     app.add_template_filter(times.format_moment, "moment")
     app.add_template_filter(times.time_element, "time")
-    app.add_template_filter(format_hectares, "hectares")
+    app.add_template_filter(lambda area: _data(area, format_hectares(area)), "hectares")
+    app.add_template_filter(lambda km: _data(km, f"{km:,.2f} km"), "km")
     app.add_template_filter(describe_duration, "span")
     app.add_template_filter(article)
 
@@ -217,6 +219,12 @@ def _person_may(permission: str) -> bool:
     person = g.get("person")
     is_open = bool(person and person.role and not person.is_overdue)
     return is_open and permission in expand_permissions(role_permissions(person.role))
+
+
+def _data(number: float, text: str) -> Markup:
+    """Return the element of a number with its unit, which js/times.js rewrites in the reader's
+    format."""
+    return Markup('<data value="{}">{}</data>').format(number, text)
 
 
 def format_hectares(area: float) -> str:

@@ -10,8 +10,11 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Owner, Visitor
 from tests.browser.forest_scenes import press_until, settle
-from tests.make.geometry import square
+from tests.make.geometry import multi_square, square
 from tests.waiting import wait_for
+
+PAPERS = (("A4", 210, 297), ("Letter", 216, 279))  # in millimeters
+SIDES = ("top", "right", "bottom", "left")
 
 
 def hectares(page: Page) -> float:
@@ -183,6 +186,75 @@ def test_what_was_cancelled_is_offered_again(forester: Visitor) -> None:
     page.get_by_role("button", name="Discard it").click()
     forester.go("/projects/new")
     expect(page.locator("#kept-work")).to_be_hidden()
+
+
+def box_of(page: Page, selector: str) -> tuple[float, float, float, float]:
+    """Left, top, right and bottom of an element."""
+    box = page.locator(selector).bounding_box()
+    assert box is not None, selector
+    return box["x"], box["y"], box["x"] + box["width"], box["y"] + box["height"]
+
+
+@pytest.mark.slow
+def test_a_project_is_printed_whole_on_one_sheet(
+    forester: Owner, subtests: pytest.Subtests
+) -> None:
+    """Also after its boundary was restored, with the map elsewhere, and in dark colors."""
+    fiji = multi_square((179.99, -17), (-180, -17), size=0.01)
+    wood = forester.post("/v1/projects", name="Wood", geometry=square(10, 50, 0.1))
+    ids = {
+        "restored": wood["id"],
+        "antimeridian": forester.post("/v1/projects", name="Fiji", geometry=fiji)["id"],
+        "no boundary": forester.post("/v1/projects", name="Bare")["id"],
+    }
+    headers = {"Authorization": f"Bearer {forester.key}"}
+    address = f"{forester.instance.url}/v1/projects/{wood['id']}"
+    changed = {"geometry": square(10, 50, 0.2)}
+    assert forester.context.request.put(address, headers=headers, data=changed).ok
+    page = forester.go(f"/projects/{wood['id']}")
+    page.get_by_role("button", name="Restore…").click()
+    page.locator("[popover]:popover-open").get_by_role("button", name="Restore").click()
+    expect(page.locator(".notice")).to_have_text("Boundary restored.")
+    forester.choose("You", "Dark")
+    for name, project_id in ids.items():
+        page.emulate_media(media="screen")
+        forester.go(f"/projects/{project_id}")
+        settle(forester)
+        if name == "restored":
+            page.locator("#map").focus()
+            for key in ("+", "+", "ArrowLeft"):
+                page.keyboard.press(key)
+        page.get_by_role("button", name="Download").click()  # a menu that is open
+        for paper, width, height in PAPERS if name == "restored" else PAPERS[:1]:
+            for is_landscape in (False, True) if name == "restored" else (False,):
+                page.emulate_media(media="null")
+                with subtests.test(name, paper=paper, landscape=is_landscape):
+                    sheet = page.pdf(
+                        format=paper, landscape=is_landscape, margin=dict.fromkeys(SIDES, "10mm")
+                    )
+                    assert len(re.findall(rb"/Type\s*/Page\b", sheet)) == 1
+                    sizes = [round((side - 20) / 25.4 * 96) for side in (width, height)]
+                    across, down = reversed(sizes) if is_landscape else sizes
+                    page.set_viewport_size({"width": across, "height": down})
+                    page.emulate_media(media="print")
+                    assert_sheet(page, across, has_boundary=name != "no boundary")
+
+
+def assert_sheet(page: Page, width: int, *, has_boundary: bool) -> None:
+    """Assert that a page is as paper should have it."""
+    for pressed in page.locator("button, .button, [popover], header, .toast, .notice").all():
+        assert not pressed.is_visible(), pressed.evaluate("element => element.outerHTML")
+    text = page.locator("body").inner_text()
+    assert re.search(r"Canopy · Hazel Woods · as of \w+", text)
+    assert page.evaluate("getComputedStyle(document.body).color") == "rgb(27, 39, 32)"
+    if has_boundary:
+        assert re.search(r"\d km\n", text)
+        assert "by API" in text
+        left, top, right, bottom = box_of(page, ".drawing svg")
+        west, north, east, south = box_of(page, ".drawing .forest")
+        assert 0 <= left < west < east < right <= width
+        assert top < north < south < bottom
+        assert max((east - west) / (right - left), (south - north) / (bottom - top)) > 0.8
 
 
 @pytest.mark.trial

@@ -52,7 +52,7 @@ test("a late answer to an earlier boundary is not shown", async () => {
   late.resolve([200, { data: { ...VALID, area_hectares: 1 } }]);
   assert.equal(await one, null);
   assert.equal((await two).area_hectares, 2);
-  assert.match(box.textContent, /^2 ha/);
+  assert.match(box.textContent, /^2\.00 ha/);
 });
 
 test("a busy server is asked again", async () => {
@@ -109,7 +109,7 @@ test("overlaps say with what and how much, and that not all were compared", asyn
   const { report, box } = await reporting(() => [404, {}]);
   const overlaps = [{ project_id: "proj_2", name: "<img src=x>", overlap_hectares: 0.5, share: 0.1234 }];
   report.show({ ...VALID, overlaps, complete: false }, "text");
-  assert.match(box.textContent, /but overlaps with:<img src=x> by 0\.5 ha \(12\.3%\)/);
+  assert.match(box.textContent, /but overlaps with:<img src=x> by 0\.5000 ha \(12\.3%\)/);
   assert.equal(box.querySelector("a").getAttribute("href"), "/projects/proj_2");
   assert.equal(box.querySelector("img"), null);
   report.show({ ...VALID, complete: false }, "text");

@@ -11,7 +11,7 @@ const FIELD = '<form><label for="from">From (UTC)</label><input type="datetime-l
 async function shown(body, root = "") {
   const page = new Page(body, { root });
   const times = await page.load("times.js");
-  times.localizeTimes(page.document);
+  times.localize(page.document);
   return { page, times, time: page.find("time") };
 }
 
@@ -46,6 +46,16 @@ test("noon and midnight have the right halves", async () => {
   for (const [hour, text] of [["00", "12:30 AM"], ["01", "1:30 AM"], ["11", "11:30 AM"], ["12", "12:30 PM"], ["13", "1:30 PM"], ["23", "11:30 PM"]]) {
     assert.equal((await shown(`<time datetime="2026-01-31T${hour}:30:00Z"></time>`, form)).time.textContent, text);
   }
+});
+
+test("a number is shown in the format of the browser, as exact as the page has it, once", async () => {
+  const page = new Page('<data value="203486.04">203,486.04 ha</data><p><data value="0">0 ha</data></p>', {
+    setUp: ({ Intl }) => (Intl.NumberFormat = Intl.NumberFormat.bind(null, "de")),
+  });
+  const { localize } = await page.load("times.js");
+  localize(page.document);
+  localize(page.document);
+  assert.equal(page.document.body.textContent, "203.486,04 ha0 ha");
 });
 
 test("what is no time, or is complete, stays", async () => {

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from tests.make import (
@@ -39,6 +41,27 @@ def test_everything_of_a_project_is_shown(client: Client, owner: Browser, projec
     assert f"{who} changed the boundary of the project" in page.text
     html = page.response.get_data(as_text=True)
     assert '"place": [10.05, 50.05]' in html
+
+
+def test_a_map_for_paper_has_the_corners_and_the_account(
+    client: Client, owner: Browser, project_id: str
+) -> None:
+    client.put(f"/v1/projects/{project_id}", json={"geometry": square(size=0.1)})
+    make_asset(client, project_id, name="Camera", location=point(10.05, 50.05))
+    page = owner.get(f"/projects/{project_id}")
+    for text in ("4 corners", "50.100000, 10.100000", "Country Germany", "10.05°E", "5 km"):
+        assert text in page.text, text
+    assert re.search("Canopy · .+ · as of 20", page.text)
+    html = page.response.get_data(as_text=True)
+    assert html.count('class="corner"') == 4
+    assert html.count('class="dot"') == 1
+    ring = square(size=0.1)["coordinates"][0]
+    many = [*ring[:-1], *([10, 50.1 - n / 1000] for n in range(1, 41)), ring[-1]]
+    geometry = {"type": "Polygon", "coordinates": [many]}
+    client.put(f"/v1/projects/{project_id}", json={"geometry": geometry})
+    page = owner.get(f"/projects/{project_id}")
+    assert "44 corners Too many to list" in page.text
+    assert "The middle is at 50.050000, 10.050000." in page.text
 
 
 def test_a_project_without_a_boundary(owner: Browser, project_id: str) -> None:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from typing import Any
+
+import pytest
 
 from app.site.svg_map import Outline, draw_svg_map
 from tests.make import multi_square, point, square
@@ -53,3 +56,40 @@ def test_positions_that_cannot_be_told_apart_are_left_out() -> None:
     made = draw_svg_map(outlines({"type": "Polygon", "coordinates": [ring]}))
     assert made is not None
     assert len(corners(made.shapes[0].path)) < 8
+
+
+def test_coordinates_and_a_scale_bar_are_where_they_say() -> None:
+    made = draw_svg_map(outlines(square(10, 50, size=0.1)))
+    assert made is not None
+    assert made.place(10.05, 50.05) == (made.width / 2, made.height / 2)
+    west, north = corners(made.shapes[0].path)[3]  # the ring begins in the south-west
+    assert made.place(10, 50.1) == pytest.approx((west, north), abs=0.1)
+    tops, sides = made.ticks()
+    assert "10.05°E" in [text for _, text in tops]
+    assert [at for at, text in sides if text == "50.06°N"] == [made.place(10, 50.06)[1]]
+    pixels, words = made.scale_bar()
+    assert words == "5 km"
+    assert pixels == pytest.approx(5000 / 11119.5 * (made.height - 56), rel=0.01)
+    for at, _ in tops:
+        assert 0 < at < made.width
+
+
+def test_coordinates_beyond_the_antimeridian_are_those_of_the_other_side() -> None:
+    made = draw_svg_map(outlines(multi_square((179.99, -17), (-180, -17), size=0.01)))
+    assert made is not None
+    tops, sides = made.ticks()
+    assert {"179.995°E", "180°", "179.995°W"} <= {text for _, text in tops}
+    assert all(text.endswith("°S") for _, text in sides)
+    assert made.place(-180, -17)[0] == made.place(180, -17)[0] == made.width / 2
+    assert abs(made.center()[0]) == 180
+
+
+def test_a_long_boundary_is_drawn_with_the_positions_that_can_be_seen() -> None:
+    turns = [n / 20_000 * math.tau for n in range(20_000)]
+    ring = [[10 + math.cos(turn) / 9, 50 + math.sin(turn) / 9] for turn in turns]
+    geometry = {"type": "Polygon", "coordinates": [[*ring, ring[0]]]}
+    made = draw_svg_map(outlines(geometry))
+    assert made is not None
+    found = corners(made.shapes[0].path)
+    assert 20 < len(found) < 500
+    assert max(y for _, y in found) == pytest.approx(made.height - 28, abs=1)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple
 
 from app.geometry import boundary_perimeter, stored_rings
+from app.site.svg_map import Outline, SvgMap, draw_svg_map, outline_rings
 from app.values.strict_json import dumps, loads
+
+_CORNERS: Final = 40  # most that are numbered on the drawn map and listed
 
 # Labels of the sources of boundaries.
 SOURCES: Final[dict[str, str]] = {
@@ -28,6 +31,46 @@ def perimeter_km(geometry: object) -> float | None:
     if geometry is None:
         return None
     return boundary_perimeter(stored_rings(geometry_text(geometry))) / 1000
+
+
+class Corner(NamedTuple):
+    """A corner of a boundary, and where it is on the drawn map."""
+
+    longitude: float
+    latitude: float
+    place: tuple[float, float]
+
+
+class Drawing(NamedTuple):
+    """The map of a project for paper, and for browsers without scripts.
+
+    Attributes:
+        corners: empty if there are too many to list.
+        corner_count: positions of all rings, without those that close them.
+    """
+
+    map: SvgMap
+    corners: list[Corner]
+    corner_count: int
+
+
+def draw_project(project: Mapping[str, Any], assets: Sequence[Mapping[str, Any]]) -> Drawing | None:
+    """Draw the boundary of a project and its assets; None if nothing has a place."""
+    boundary = [] if project["geometry"] is None else [geometry_text(project["geometry"])]
+    outlines = [Outline(project["name"], "", text) for text in boundary]
+    outlines += [
+        Outline(asset["name"], "", geometry_text(asset["location"]))
+        for asset in assets
+        if asset["location"] is not None
+    ]
+    drawn = draw_svg_map(outlines)
+    if drawn is None:
+        return None
+    rings = [ring[:-1] for text in boundary for ring in outline_rings(text)]
+    count = sum(map(len, rings))
+    listed = [position for ring in rings for position in ring.tolist()] if count <= _CORNERS else []
+    corners = [Corner(lon, lat, drawn.place(lon, lat)) for lon, lat in listed]
+    return Drawing(drawn, corners, count)
 
 
 def geometry_text(geometry: object) -> str:

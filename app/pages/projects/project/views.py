@@ -11,10 +11,11 @@ from app.api.openapi.geojson import GEOJSON
 from app.assets.listing import asset_query, list_assets
 from app.auth.principal import Principal
 from app.db.transactions import transaction
+from app.geometry.countries import country_name
 from app.pages.editable_fields import PROJECT_FIELDS, field_facts
 from app.pages.export_formats import format_names
 from app.pages.metadata import linked_metadata
-from app.pages.projects.project.details import SOURCES, asset_place, perimeter_km
+from app.pages.projects.project.details import SOURCES, asset_place, draw_project, perimeter_km
 from app.pages.recent_changes import latest_changes
 from app.projects.boundaries.overlaps import overlaps_of_project
 from app.projects.boundaries.restoring import read_boundary_to_restore, restore_boundary
@@ -24,6 +25,7 @@ from app.projects.service import archive_project, delete_project, restore_projec
 from app.site.pages import PageBlueprint, page, redirect_to, revalidated
 from app.site.protection import own_site_only
 from app.site.signed_in import of_account
+from app.values import clock
 from app.values.strict_json import dumps
 
 bp = PageBlueprint("project_page", __name__, section="/projects")
@@ -59,6 +61,9 @@ def project(principal: Principal, project_id: str) -> Response:
         places=[place for asset in listed_assets if (place := asset_place(asset))],
         asset_total=asset_total,
         formats=format_names("projects"),
+        drawing=draw_project(record, listed_assets),
+        country=country_name(record["country"]) if record["country"] else None,
+        now=clock.now(),
     )
 
 

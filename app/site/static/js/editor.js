@@ -9,7 +9,7 @@ import { differenceLayer } from "./map/difference.js";
 import { ProjectsLayer } from "./map/projects_layer.js";
 import { createMap, mapButton, positionButton } from "./map/map.js";
 import { placeButton } from "./map/places.js";
-import { localizeTimes } from "./times.js";
+import { localize } from "./times.js";
 import { toast } from "./toasts.js";
 
 const HINTS = {
@@ -195,7 +195,7 @@ function offerKept() {
   const when = document.createElement("time");
   when.dateTime = found.at;
   byId("kept-at").append(when);
-  localizeTimes(byId("kept-work"));
+  localize(byId("kept-work"));
   byId("kept-work").hidden = false;
   byId("kept-use").addEventListener("click", () => {
     fillIn(form(), found.fields, addRow);

@@ -1,6 +1,6 @@
 // What every page does: times in the reader's zone, the appearance, copying and saving.
 
-import { localizeFields, localizeTimes } from "./times.js";
+import { localizeFields, localize } from "./times.js";
 import { toast } from "./toasts.js";
 
 const YEAR = 365 * 24 * 3600;
@@ -75,7 +75,7 @@ document.querySelector("form[action='/logout']")?.addEventListener("submit", () 
 
 for (const group of document.querySelectorAll(".appearance, [data-copy], [data-save]")) group.hidden = false;
 showTheme();
-localizeTimes(document);
+localize(document);
 localizeFields();
 showProblem();
 
@@ -84,7 +84,7 @@ showProblem();
 let focused = null;
 document.addEventListener("htmx:before:request", () => (focused = document.activeElement));
 document.addEventListener("htmx:after:swap", () => {
-  localizeTimes(document);
+  localize(document);
   if (!focused || focused.isConnected) return;
   const same = focused.id ? document.getElementById(focused.id) : null;
   (document.querySelector("[aria-invalid]") ?? same ?? document.getElementById("results"))?.focus();

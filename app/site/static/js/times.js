@@ -1,4 +1,4 @@
-// Times in the reader's zone. Pages have them in UTC, for those without scripts. What a person has
+// Times in the reader's zone, and numbers. Pages have times in UTC, for those without scripts. What a person has
 // chosen in their profile goes before what the browser does: the zone, the form, or both. Times
 // with a title are complete.
 
@@ -57,7 +57,15 @@ export function localizeFields() {
   }
 }
 
-export function localizeTimes(root) {
+export const withDigits = (digits) =>
+  new Intl.NumberFormat(undefined, { minimumFractionDigits: digits, maximumFractionDigits: digits });
+
+/** Times and numbers of a page as the reader writes them. */
+export function localize(root) {
+  for (const element of root.querySelectorAll("data")) {
+    const digits = /\.(\d+)/.exec(element.textContent)?.[1].length ?? 0;
+    element.replaceWith(element.textContent.replace(/^[\d,.]+/, withDigits(digits).format(element.value)));
+  }
   for (const element of root.querySelectorAll("time[datetime]:not([title])")) {
     const moment = new Date(element.dateTime);
     if (Number.isNaN(moment.valueOf())) continue;

@@ -1,10 +1,10 @@
 // What the server says of the boundary while it is drawn: hectares, faults with their places, overlaps.
 
+import { withDigits } from "../times.js";
+
 const { L } = window;
 const WAIT = 250; // milliseconds after the last change
 const RETRY = 1200;
-const hectares = new Intl.NumberFormat(undefined, { maximumFractionDigits: 2 });
-const small = new Intl.NumberFormat(undefined, { maximumFractionDigits: 4 });
 
 const element = (name, text, className = "") => {
   const made = document.createElement(name);
@@ -23,7 +23,7 @@ const WARNINGS = {
   countries_not_checked: ["shape too complex to compare with countries", ""],
 };
 
-export const inHectares = (area) => `${(area < 1 ? small : hectares).format(area)} ha`;
+export const inHectares = (area) => `${withDigits(area < 1 ? 4 : 2).format(area)} ha`;
 
 export class Report {
   /** project: the id of the one that is edited, or empty. */
