@@ -58,7 +58,7 @@ def oauth_app() -> None:
     required=True,
     metavar="URI",
     help="Where people are sent back to; can be repeated. A request must name one of these URIs "
-    "exactly; only the port of http://127.0.0.1 may differ.",
+    "exactly; only the port of a loopback address may differ.",
 )
 @click.option(
     "--scope",

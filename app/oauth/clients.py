@@ -108,7 +108,7 @@ def authenticate_client(values: Mapping[str, str], header: str | None) -> tuple[
         header: the Authorization header.
 
     Raises:
-        InvalidRequestError: it authenticates in two ways at once.
+        InvalidRequestError: header and form differ. Some clients send the same in both.
         InvalidClientError: it is unknown, or its secret is missing or wrong, which the message does
             not tell apart.
     """
@@ -116,8 +116,8 @@ def authenticate_client(values: Mapping[str, str], header: str | None) -> tuple[
     method = NONE if secret is None else POST
     if header is not None:
         credentials = _basic_credentials(header)
-        if secret is not None or client_id not in ("", credentials[0]):
-            raise InvalidRequestError(Description.CREDENTIALS_TWICE)
+        if secret not in (None, credentials[1]) or client_id not in ("", credentials[0]):
+            raise InvalidRequestError(Description.CREDENTIALS_DIFFER)
         (client_id, secret), method = credentials, BASIC
     client = find_client(client_id)
     if client is None or not client.has_secret(secret):

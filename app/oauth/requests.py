@@ -119,6 +119,11 @@ def _client_and_redirect_uri(parameters: Parameters) -> tuple[Client, str]:
         raise CannotRedirect("Send one client_id, of a registered application.")
     redirect_uri = values.get("redirect_uri", "")
     if not client.check_redirect_uri(redirect_uri) or "redirect_uri" in repeated:
+        if client.check_redirect_uri(redirect_uri.replace(":0", "", 1)):
+            raise CannotRedirect(
+                "No program can listen on the port 0 of this redirect_uri. QGIS and QField send it "
+                "after a sign-in that failed: restart the program, and sign in again."
+            )
         raise CannotRedirect(
             "The application has not registered this redirect_uri. It must match exactly."
         )

@@ -26,8 +26,9 @@ class Description(StrEnum):
     INCOMPLETE = "The body is malformed or incomplete. Send it again."
     TOO_LARGE = f"Send a body of at most {FORM_BYTES // 1024} KB."
     METHOD = "Use one of the methods in the Allow header."
-    CREDENTIALS_TWICE = (
-        "Send the client_secret in the Authorization header or in the form, not both."
+    CREDENTIALS_DIFFER = (
+        "The client_id or client_secret in the form is not that of the Authorization header. "
+        "Send them in one of both."
     )
     CLIENT = "The client_id is unknown, or the client_secret is wrong or missing. Check both."
     PUBLIC_CLIENT = "This endpoint requires a client_secret, which public applications do not have."

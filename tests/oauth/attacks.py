@@ -226,8 +226,8 @@ ATTACKS = [
     Attack("an unknown application", lambda s: s.exchange(client_id="app_x"), CLIENT, 401),
     Attack("an application that is deleted", lambda s: s.done(
         lambda s: delete_application(s.own.account_id, s.own.id)).exchange(), CLIENT, 401, "all"),
-    Attack("Basic and a secret in the form", lambda s: s.post(
-        headers=basic(s.own.id, s.own.secret)), INVALID),
+    Attack("Basic and another secret in the form", lambda s: s.post(
+        s.form | {"client_secret": "x"}, headers=basic(s.own.id, s.own.secret)), INVALID),
     Attack("Basic of one and the id of another", lambda s: s.post(
         s.without("client_secret") | {"client_id": s.other.id},
         headers=basic(s.own.id, s.own.secret)), INVALID),

@@ -48,6 +48,21 @@ def test_basic_may_be_urlencoded_and_repeat_the_id_in_the_form(
     assert response.status_code == 200
 
 
+def test_what_is_sent_in_header_and_form_must_be_the_same(
+    client: Client, application: Application
+) -> None:
+    """Some clients, such as n8n, send both."""
+    token, proof = tokens_of(client, application)["refresh_token"], application.proof
+    headers = _basic(*proof.values())
+    form = {"grant_type": "refresh_token", "refresh_token": token}
+    send = client.app.test_client().post
+    for differing in ({"client_secret": "another"}, {"client_id": "app_another"}):
+        response = send("/oauth/token", data=form | proof | differing, headers=headers)
+        assert_error(response, "invalid_request")
+        assert "not that of the Authorization header" in response.json["error_description"]
+    assert send("/oauth/token", data=form | proof, headers=headers).status_code == 200
+
+
 @pytest.mark.parametrize("path", PATHS)
 def test_wrong_basic_is_401(app: Flask, path: str) -> None:
     form = {"token": "x", "grant_type": "refresh_token", "refresh_token": "x"}

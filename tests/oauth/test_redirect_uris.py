@@ -10,7 +10,7 @@ from typing import NamedTuple
 from app.oauth.redirect_uris import is_registered
 from tests.make import Application, Browser, Client, make_application
 from tests.make.oauth import BACK
-from tests.oauth.support import authorize_url
+from tests.oauth.support import authorize_url, browser_of
 
 
 class Attack(NamedTuple):
@@ -115,6 +115,22 @@ def test_no_redirect_to_unregistered_uris(client: Client, application: Applicati
     uris = {attack.tries: attack.uri for attack in ATTACKS}
     for tries in AS_PAGES:
         _refused(client, authorize_url(application, redirect_uri=uris[tries]))
+
+
+def test_qgis_signs_in_and_its_port_0_is_named(client: Client) -> None:
+    """QGIS and QField listen on 7070, and after a failed sign-in ask for port 0."""
+    application = make_application(client, public=True, redirect_uris=("http://127.0.0.1/",))
+    browser = browser_of(client)
+    for port, status, told in (
+        (7070, 200, "asks for access"),
+        (0, 400, "restart the program, and sign in again"),
+    ):
+        uri = f"http://127.0.0.1:{port}/"
+        page = browser.get(authorize_url(application, redirect_uri=uri))
+        assert page.status == status
+        assert told in page.text
+    page = browser.get(authorize_url(application, redirect_uri="http://127.0.0.2:0/"))
+    assert "has not registered this redirect_uri" in page.text
 
 
 def test_a_second_redirect_uri_is_never_used(client: Client, application: Application) -> None:
