@@ -19,6 +19,7 @@ from app.http.errors import Conflict, Detail, Forbidden
 from app.http.etags import ANY, IfMatch
 from app.models import Project
 from app.policy.fields import PROJECT
+from app.policy.permissions import ROLES
 from app.projects.boundary_history.comparing import BoundaryComparison
 from app.projects.boundary_history.entries import Source, author_of
 from app.projects.boundary_history.saving import (
@@ -181,7 +182,17 @@ def restore_project(principal: Principal, project_id: str, if_match: IfMatch = A
 
 
 def delete_project(principal: Principal, project_id: str, if_match: IfMatch = ANY) -> None:
-    """Delete an archived project with its contents. Raises Conflict if it is not archived."""
+    """Delete an archived project with its contents.
+
+    Raises:
+        Forbidden: an application would delete it for a person who is no admin.
+        Conflict: it is not archived.
+    """
+    if principal.kind == "oauth" and "admin" not in ROLES[principal.role]:
+        raise Forbidden(
+            f"The person that this application acts for has the role {principal.role}, and only "
+            "admins and owners can delete a project. Archive it instead."
+        )
     project = _lock_project(principal, project_id, if_match)
     if project.status != "archived":
         raise Conflict(

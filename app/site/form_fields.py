@@ -11,7 +11,7 @@ from marshmallow import fields, validate
 from app.policy.request_limits import RESERVED_SLUGS
 from app.security.passwords import password_problem
 from app.values.schemas import Name
-from app.values.text import slugify
+from app.values.text import fold_text, normalization_problem, slugify
 
 
 class FormSchema(ma.Schema):
@@ -26,6 +26,23 @@ class FormSchema(ma.Schema):
 
 class NameSchema(FormSchema):
     name = Name(required=True)
+
+
+class ConfirmationSchema(FormSchema):
+    """The name of what is to be deleted, typed in upper or lower case: of an account the slug, of a
+    person the address."""
+
+    confirmation = fields.String(required=True)
+
+    def __init__(self, expected: str) -> None:
+        super().__init__()
+        self._expected = expected
+
+    @ma.validates("confirmation")
+    def _check_confirmation(self, value: str, data_key: str) -> None:
+        typed, expected = (" ".join(text.split()) for text in (value, self._expected))
+        if normalization_problem(typed) or fold_text(typed) != fold_text(expected):
+            raise ma.ValidationError(f"That is not {self._expected}.")
 
 
 class Slug(fields.String):

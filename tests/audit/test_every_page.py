@@ -93,6 +93,8 @@ def _typed(client: Client, rule: str, ids: dict[str, str]) -> dict[str, Any]:
     """What makes a form be accepted, and change something."""
     others = {
         "/accounts/switch": lambda: {"account_id": client.account_id},
+        "/assets/<project_id>/<asset_id>/delete": lambda: _named(client, rule, ids),
+        "/projects/<project_id>/delete": lambda: _named(client, rule, ids),
         "/assets/<project_id>/<asset_id>/status": lambda: {"status": "retired"},
         "/assets/new": lambda: {**FIELDS_OF[rule], "project": make_project(client)["id"]},
         "/eudr/fill": lambda: {**FIELDS_OF[rule], "only": make_project(client)["id"]},
@@ -112,6 +114,14 @@ def _typed(client: Client, rule: str, ids: dict[str, str]) -> dict[str, Any]:
         "/webhooks/<webhook_id>/replay": lambda: {"since": "2020-01-01T00:00", "which": "all"},
     }
     return others.get(rule, lambda: dict(FIELDS_OF.get(rule, FIELDS)))()
+
+
+def _named(client: Client, rule: str, ids: dict[str, str]) -> dict[str, str]:
+    """The name of what is deleted."""
+    found = client.get(f"/v1/projects/{ids['project_id']}")
+    if rule.startswith("/assets"):
+        found = client.get(f"/v1/projects/{ids['project_id']}/assets/{ids['asset_id']}")
+    return {"confirmation": found.json["data"]["name"]}
 
 
 def _mark(client: Client, app_id: str) -> dict[str, str]:

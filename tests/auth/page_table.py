@@ -117,7 +117,6 @@ TABLE: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     ),
     (
         """
-        POST /assets/<project_id>/<asset_id>/delete: asset.deleted
         GET /assets/<project_id>/<asset_id>/edit
         POST /assets/<project_id>/<asset_id>/edit: asset.updated
         POST /assets/<project_id>/<asset_id>/status: asset.updated
@@ -136,7 +135,6 @@ TABLE: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
         POST /imports/new: import.created
         POST /projects/<project_id>/archive: project.archived
         POST /projects/<project_id>/boundaries/<boundary_id>/restore: project.boundary.updated
-        POST /projects/<project_id>/delete: project.deleted
         GET /projects/<project_id>/edit
         POST /projects/<project_id>/edit: project.boundary.updated
         POST /projects/<project_id>/restore: project.restored
@@ -161,6 +159,7 @@ TABLE: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
         POST /applications/<app_id>/secret: application.secret_rotated
         GET /applications/new
         POST /applications/new: application.created
+        POST /assets/<project_id>/<asset_id>/delete: asset.deleted
         GET /audit-log
         GET /audit-log/<audit_id>/boundary.svg
         GET /audit-log/checkpoints.json
@@ -170,6 +169,7 @@ TABLE: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
         POST /members/<member_id>/remove: member.removed
         POST /members/<member_id>/role: member.updated
         POST /members/invite: member.invited
+        POST /projects/<project_id>/delete: project.deleted
         GET /service-tokens
         POST /service-tokens/<credential_id>/revoke: service_token.revoked
         GET /service-tokens/new

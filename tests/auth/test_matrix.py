@@ -67,7 +67,6 @@ TABLE: Final[tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...]] = (
         """
         POST /v1/projects
         PUT /v1/projects/<project_id>
-        DELETE /v1/projects/<project_id>
         POST /v1/projects/<project_id>/archive
         POST /v1/projects/<project_id>/restore
         POST /v1/projects/<project_id>/boundaries/<boundary_id>/restore
@@ -86,6 +85,7 @@ TABLE: Final[tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...]] = (
         EDITORS,
         EDITORS,
     ),
+    ("DELETE /v1/projects/<project_id>", EDITORS, ADMINS),
     (
         """
         POST /v1/account/members/invite
@@ -150,7 +150,8 @@ def test_the_table_has_every_operation() -> None:
     ("kind", "role"),
     [
         *(("key", role) for role in ("viewer", "editor", "admin")),
-        *(("token", "admin"), ("OAuth", "viewer"), ("OAuth", "owner")),
+        ("token", "admin"),
+        *(("OAuth", role) for role in ("viewer", "editor", "owner")),
     ],
 )
 def test_what_a_role_opens(client: Client, role: str, kind: str, subtests: pytest.Subtests) -> None:

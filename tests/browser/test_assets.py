@@ -79,5 +79,6 @@ def test_an_asset_is_placed_on_the_map(forester: Owner) -> None:
     expect(page.locator("#coordinates")).to_contain_text("50.05, 10.0")
     expect(page.locator(".asset-sign")).to_be_visible()
     page.get_by_role("button", name="Delete…").click()
+    forester.fill(confirmation="Gate")
     forester.press("Delete for good")
     expect(page.locator(".notice")).to_have_text("Gate deleted.")

@@ -58,6 +58,7 @@ def test_a_project_from_its_boundary_to_its_end(forester: Visitor) -> None:
     forester.go(path)
     press(forester, "Archive")
     push(forester, "Delete…")
+    write(forester, "To confirm, type the name", "Typed wood")
     press(forester, "Delete for good")
     assert forester.path.startswith("/projects?status=archived")
 

@@ -101,6 +101,25 @@ def test_a_403_names_the_missing_permission(
     assert told in response.json["error"]["message"]
 
 
+def test_only_an_admin_deletes_a_project_through_an_application(
+    client: Client, application: Application, subtests: pytest.Subtests
+) -> None:
+    """A key of the account needs no more than projects:write."""
+    callers = {role: _of(client, application, make_member(client, role)) for role in ROLES}
+    callers["key"] = make_key(client, permissions=["projects:write"])
+    for collection in ("/v1/projects", "/ogc/collections/projects/items"):
+        for role in ("viewer", "editor", "admin", "owner", "key"):
+            with subtests.test(f"{role}, {collection}"):
+                project = make_project(client)["id"]
+                client.post(f"/v1/projects/{project}/archive")
+                response = callers[role].delete(f"{collection}/{project}")
+                is_allowed = role not in ("viewer", "editor")
+                assert response.status_code == (204 if is_allowed else 403)
+                assert "WWW-Authenticate" not in response.headers
+                found = client.get(f"/v1/projects/{project}").status_code
+                assert found == (404 if is_allowed else 200)
+
+
 def test_changes_are_attributed_to_the_person(client: Client, application: Application) -> None:
     member = make_member(client, "editor")
     make_project(_of(client, application, member))

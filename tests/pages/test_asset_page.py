@@ -235,7 +235,9 @@ def test_what_somebody_else_saved_is_not_overwritten(
 def test_an_asset_is_deleted(browser: Browser, client: Client, asset: dict[str, Any]) -> None:
     page = browser.get(path_of(asset))
     assert "is deleted for good, with its location and metadata" in page.text
-    page = browser.submit(f"{path_of(asset)}/delete")
+    page = browser.submit(f"{path_of(asset)}/delete", confirmation="Staton")
+    assert "Nothing was deleted. To confirm, type the name: Station" in page.text
+    page = browser.submit(f"{path_of(asset)}/delete", confirmation="station")
     assert "Station deleted." in page.text
     assert client.get("/v1/assets").json["data"] == []
     assert browser.get(path_of(asset)).status == 404

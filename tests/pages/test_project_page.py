@@ -15,7 +15,7 @@ from tests.make import (
     point,
     square,
 )
-from tests.pages.support import json_of, post
+from tests.pages.support import browser_of, json_of, post
 
 
 @pytest.fixture
@@ -105,17 +105,31 @@ def test_overlaps(client: Client, owner: Browser, project_id: str) -> None:
     assert f"/projects/{other['id']}" in page.links
 
 
+def test_an_editor_archives_and_does_not_delete(client: Client, project_id: str) -> None:
+    editor = browser_of(client, role="editor")
+    assert post(editor, f"/projects/{project_id}/archive").status == 303
+    page = editor.get(f"/projects/{project_id}")
+    assert "Admins and owners can delete it." in page.text
+    assert "Delete" not in page.text
+    assert post(editor, f"/projects/{project_id}/delete", confirmation="x").status == 403
+
+
 def test_archived_restored_deleted(client: Client, owner: Browser, project_id: str) -> None:
     path = f"/projects/{project_id}"
     assert "Delete for good" not in owner.get(path).text
-    assert post(owner, f"{path}/delete").status == 409
+    named = {"confirmation": client.get(f"/v1{path}").json["data"]["name"]}
+    assert post(owner, f"{path}/delete", **named).status == 409
     assert post(owner, f"{path}/archive").status == 303
     page = owner.get(path)
     assert "no longer counts" in page.text
     assert "is deleted for good, with its 0 assets" in page.text
     assert post(owner, f"{path}/restore").status == 303
     assert post(owner, f"{path}/archive").status == 303
-    assert post(owner, f"{path}/delete").status == 303
+    for typed in ({}, {"confirmation": "Another"}):
+        assert post(owner, f"{path}/delete", **typed).status == 303
+        assert "Nothing was deleted. To confirm, type the name" in owner.get(path).text
+    named["confirmation"] = f"  {named['confirmation'].upper()} "
+    assert post(owner, f"{path}/delete", **named).status == 303
     assert "deleted." in owner.get("/projects").text
     assert owner.get(path).status == 404
     assert client.get(f"/v1/projects/{project_id}").status_code == 404

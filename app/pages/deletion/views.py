@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import marshmallow as ma
 from flask import Response, request
-from marshmallow import fields
 
 from app.account.billing.service import has_subscription
 from app.account.deletion.contents import count_contents, describe_contents
@@ -23,31 +21,14 @@ from app.pages.second_factor.step_up import ask_again
 from app.people.deletion import delete_person
 from app.policy.deletion import DELETED_AFTER
 from app.policy.permissions import OWNER
-from app.site.form_fields import FormSchema
+from app.site.form_fields import ConfirmationSchema
 from app.site.forms import Draft, form_page, sent_draft
 from app.site.pages import PageBlueprint, page, redirect_to
 from app.site.signed_in import of_account, sign_out, signed_in
 from app.values import clock
-from app.values.text import fold_text, normalization_problem
 
 bp = PageBlueprint("deletion", __name__, section="/settings")
 person_bp = PageBlueprint("deletion_of_person", __name__)
-
-
-class DeletionSchema(FormSchema):
-    """The slug of the account or the address of the person, typed in upper or lower case."""
-
-    confirmation = fields.String(required=True)
-
-    def __init__(self, expected: str) -> None:
-        super().__init__()
-        self._expected = expected
-
-    @ma.validates("confirmation")
-    def _check_confirmation(self, value: str, data_key: str) -> None:
-        typed = value.strip()
-        if normalization_problem(typed) or fold_text(typed) != fold_text(self._expected):
-            raise ma.ValidationError(f"That is not {self._expected}.")
 
 
 @bp.get("/settings/deletion")
@@ -61,7 +42,7 @@ def account_deletion(principal: Principal) -> Response:
 @of_account("admin", owners_only=True)
 def schedule(principal: Principal) -> Response:
     """Schedule the deletion of the account."""
-    draft = sent_draft(DeletionSchema(read_account(principal.account_id)["slug"]))
+    draft = sent_draft(ConfirmationSchema(read_account(principal.account_id)["slug"]))
     if not draft.values:
         return _account_page(principal, draft)
     if (question := ask_again(password=True)) is not None:
@@ -116,7 +97,7 @@ def person(person: SignedIn) -> Response:
 @signed_in
 def delete(person: SignedIn) -> Response:
     """Delete the signed-in person."""
-    draft = sent_draft(DeletionSchema(person.email))
+    draft = sent_draft(ConfirmationSchema(person.email))
     if not draft.values:
         return _person_page(person, draft)
     if (question := ask_again(password=True)) is not None:

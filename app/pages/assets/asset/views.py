@@ -24,7 +24,8 @@ from app.pages.recent_changes import latest_changes
 from app.policy.forms import RECORD_FORM_BYTES
 from app.policy.request_limits import ASSET_STATUSES
 from app.projects.lookup import project_name, read_project
-from app.site.forms import form_page
+from app.site.form_fields import ConfirmationSchema
+from app.site.forms import form_page, sent_draft
 from app.site.pages import PageBlueprint, page, redirect_to
 from app.site.protection import FormLimits, with_form_limits
 from app.site.signed_in import of_account
@@ -131,10 +132,13 @@ def set_status(principal: Principal, project_id: str, asset_id: str) -> Response
 
 
 @bp.post(f"{_ONE}/delete")
-@of_account("assets:write")
+@of_account("admin")
 def delete(principal: Principal, project_id: str, asset_id: str) -> Response:
     """Delete an asset."""
     name = read_asset(principal.account_id, project_id, asset_id)["name"]
+    if not sent_draft(ConfirmationSchema(name)).values:
+        message = f"Nothing was deleted. To confirm, type the name: {name}"
+        return redirect_to(f"/assets/{project_id}/{asset_id}", message)
     with transaction():
         delete_asset(principal, project_id, asset_id)
     return redirect_to(f"/assets?project_id={project_id}", f"{name} deleted.")

@@ -22,6 +22,8 @@ from app.projects.boundaries.restoring import read_boundary_to_restore, restore_
 from app.projects.boundary_history.listing import list_entries, read_entry
 from app.projects.lookup import check_project, read_project
 from app.projects.service import archive_project, delete_project, restore_project
+from app.site.form_fields import ConfirmationSchema
+from app.site.forms import sent_draft
 from app.site.pages import PageBlueprint, page, redirect_to, revalidated
 from app.site.protection import own_site_only
 from app.site.signed_in import of_account
@@ -122,10 +124,13 @@ def restore(principal: Principal, project_id: str) -> Response:
 
 
 @bp.post("/projects/<project_id>/delete")
-@of_account("projects:write")
+@of_account("admin")
 def delete(principal: Principal, project_id: str) -> Response:
     """Delete an archived project with its assets and former boundaries."""
     name = read_project(principal.account_id, project_id)["name"]
+    if not sent_draft(ConfirmationSchema(name)).values:
+        message = f"Nothing was deleted. To confirm, type the name: {name}"
+        return redirect_to(f"/projects/{project_id}", message)
     with transaction():
         delete_project(principal, project_id)
     return redirect_to("/projects?status=archived", f"{name} deleted.")
