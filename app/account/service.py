@@ -72,10 +72,12 @@ def create_account(
     owner_name: str | None = None,
     plan: str | None = None,
     type: str = "organization",
+    slug: str | None = None,
 ) -> NewAccount:
     """Create an account with its owner, who may already belong to another account.
 
     Args:
+        slug: as in ``open_account``.
         plan: the setting ``DEFAULT_PLAN`` by default.
 
     Raises:
@@ -86,7 +88,7 @@ def create_account(
     plan = default_plan() if plan is None else plan
     check_plan(plan)
     owner, password = _find_or_create_owner(owner_email, owner_name, owner_password)
-    account = open_account(name, owner, plan=plan, type=type)
+    account = open_account(name, owner, slug=slug, plan=plan, type=type)
     return NewAccount(account, owner, password)
 
 

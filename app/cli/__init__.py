@@ -27,7 +27,7 @@ if __name__ in sys.orig_argv:
 
 # All commands, in the order of --help.
 ENTRIES: Final = (
-    Entry("account", "accounts", "Create, list, change, export and delete accounts."),
+    Entry("account", "accounts", "Create, list, change, export, import and delete accounts."),
     Entry("plan", "plans", "List the plans that accounts can be on."),
     Entry("user", "users", "List, show, sign out and delete people, and reset what is lost."),
     Entry("operator", "operators", "Say who sees the page of operators."),

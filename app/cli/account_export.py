@@ -39,8 +39,8 @@ def export(account: str, path: Path, force: bool, as_json: bool) -> None:
 
     ACCOUNT is its id or slug. FILE is the zip of GET /v1/account/export: projects and assets as
     GeoJSON, everything else as JSON, and a README.txt; no secrets. FILE is complete or not there,
-    and only its owner can read it. It is for other programs and cannot be restored; for that, use
-    bin/canopy backup.
+    and only its owner can read it. bin/canopy account import takes it into another account; to
+    restore an instance, use bin/canopy backup.
     """
     row = find_account(account)
     instance = current_app.config["SETTINGS"].public_url

@@ -20,6 +20,7 @@ ACTIONS: Final[dict[str, str]] = {
     "account.deletion_scheduled": "scheduled the deletion of the account {}",
     "account.deletion_canceled": "canceled the deletion of the account {}",
     "account.exported": "exported all data of the account {}",
+    "account.imported": "imported the archive of an account into {}",
     "account.deleted": "deleted the account {}",
     "project.created": "created the project {}",
     "project.updated": "changed the project {}",

@@ -39,19 +39,16 @@ projects.geojson and assets.geojson open in QGIS, in GDAL (ogrinfo, ogr2ogr),
 in Python (GeoPandas) and in R (sf), as one layer each. Spreadsheets and
 scripts read the others with any JSON library.
 
-Another instance of Canopy imports projects.geojson as it is: on the page
-"Imports", or with POST /v1/imports. Names, descriptions, external ids,
-metadata and boundaries stay the same; ids, dates and former boundaries do
-not move. All projects become active there: archive those again that were
-archived here (the property "status").
+An operator of another instance of Canopy imports this archive:
 
-Import the assets after the projects, for one project at a time: take the
-features with its project_id from assets.geojson, remove the property
-project_id, and import them into the new project. A program that does all of
-this is in {instance}/docs/guides/account-export
+    bin/canopy account import FILE --owner-email jo@example.org
 
-Then invite the members again, and create new keys, tokens, applications and
-webhooks.
+Projects, assets and former boundaries keep their names, slugs, external ids,
+states, metadata and dates, and get new ids. Then invite the members again,
+and create new keys, tokens, applications and webhooks.
+
+Without an operator, import projects.geojson on the page "Imports", or with
+POST /v1/imports. More is at {instance}/docs/guides/account-export
 
 
 CHECKING IT

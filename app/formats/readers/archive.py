@@ -33,12 +33,23 @@ class Archive:
     """An open zip file. ``members`` are the names of its files, in its order and with their
     folders, which end in ``/``, also where Windows wrote a backslash.
 
-    Folders, and files that macOS adds, are left out. Only members that end as one of ``_UNPACKED``
-    can be read.
+    Folders, and files that macOS adds, are left out. Only members that end as one of ``read`` can
+    be read.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(
+        self,
+        path: Path,
+        read: tuple[str, ...] = _UNPACKED,
+        *,
+        most_bytes: int = ZIP_BYTES,
+        most_ratio: int = ZIP_RATIO,
+    ) -> None:
         """Open a zip file and check everything that can be checked without unpacking it.
+
+        Args:
+            most_bytes: unpacked, of the members that can be read.
+            most_ratio: of these to the bytes of the whole file, unless it is small.
 
         Raises:
             FileInvalid: it is damaged, exceeds a limit, or has a forbidden member.
@@ -48,11 +59,10 @@ class Archive:
             self._zip = ZipFile(self._file)
             members = [info for info in self._zip.infolist() if not _is_left_out(info)]
             _check_members(members)
-            unpacked = [
-                info for info in members if _member_name(info).casefold().endswith(_UNPACKED)
-            ]
+            unpacked = [info for info in members if _member_name(info).casefold().endswith(read)]
             _check_unpacked(unpacked)
-            _check_sizes(unpacked, packed=path.stat().st_size, directory=self._zip.start_dir)
+            limit = max(ZIP_SMALL_BYTES, most_ratio * path.stat().st_size)
+            _check_sizes(unpacked, min(most_bytes, limit), directory=self._zip.start_dir)
         except FileInvalid:
             self.close()
             raise
@@ -176,14 +186,13 @@ def _content_fault(info: ZipInfo) -> str | None:
     return None
 
 
-def _check_sizes(members: list[ZipInfo], *, packed: int, directory: int) -> None:
+def _check_sizes(members: list[ZipInfo], limit: int, *, directory: int) -> None:
     """Check the unpacked size of members, and that no two of them share their bytes.
 
     Args:
-        packed: the bytes of the whole file.
+        limit: bytes.
         directory: the offset of the list of members, which follows all of them.
     """
-    limit = min(ZIP_BYTES, max(ZIP_SMALL_BYTES, ZIP_RATIO * packed))
     if sum(info.file_size for info in members) > limit:
         raise FileInvalid(
             f"The zip file unpacks to more than {limit // 2**20:,} MiB. Leave out what does not "

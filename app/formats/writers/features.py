@@ -26,10 +26,12 @@ _NO_COLUMNS: Final = ("", "geometry")  # names that no property can have in a fi
 
 
 class Feature(NamedTuple):
-    """A record in two parts. The geometry is the JSON text of a GeoJSON geometry, unparsed."""
+    """A record in two parts. The geometry is the JSON text of a GeoJSON geometry, unparsed.
+    ``is_empty``: its metadata is an object without keys, which has no properties."""
 
     geometry: Fragment | None
     properties: dict[str, Any]
+    is_empty: bool = False
 
     @property
     def id(self) -> str:
@@ -80,9 +82,10 @@ class FeatureType:
                 properties[name] = display_text(text)
         geometry = properties.pop(self.geometry.name, None)
         metadata = properties.pop(METADATA, None)
-        if metadata is not None:
-            properties |= self.metadata_properties(dumps(metadata).decode())
-        return Feature(geometry, properties)
+        if metadata is None:
+            return Feature(geometry, properties)
+        text = dumps(metadata).decode()
+        return Feature(geometry, properties | self.metadata_properties(text), text == "{}")
 
     def metadata_properties(self, text: str) -> dict[str, Any]:
         """The properties for the JSON text of a metadata."""

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
+from app.formats.writers.features import METADATA
 from app.formats.writers.source import FeatureSource
 from app.values.strict_json import dumps
 
 
 def write_collection(source: FeatureSource) -> Iterator[bytes]:
-    """Yield a FeatureCollection. GDAL calls its layer by ``name``."""
+    """Yield a FeatureCollection. GDAL calls its layer by ``name``. A foreign member tells metadata
+    that is an empty object from none."""
     yield b'{"type":"FeatureCollection","name":%b,"features":[\n' % dumps(source.type.name)
     between = b""
     for feature in source.features():
-        yield between + dumps(feature.as_geojson())
+        rest: dict[str, Any] = {METADATA: {}} if feature.is_empty else {}
+        yield between + dumps(feature.as_geojson() | rest)
         between = b",\n"
     yield b"\n]}\n"
 
