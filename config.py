@@ -23,6 +23,7 @@ from app.settings.values import (
     certificates,
     database_address,
     default_url,
+    existing_folder,
     file,
     folder,
     host,
@@ -202,6 +203,11 @@ class Settings(SingleSignOnSettings):
         one_of("session", "transaction"),
         "`pool_mode` of the pgbouncer that `DATABASE_URL` leads to, if it does",
     )
+    backup_daily: Path | None = _setting(
+        "",
+        existing_folder,
+        "folder for a backup each day, of which seven are kept; unset: no backups by themselves",
+    )
     metrics_token: str | None = _setting(
         "",
         secret,
@@ -307,6 +313,11 @@ def _check_together(values: Mapping[str, Any]) -> None:
         )
     if values["secret_key"] and len(values["secret_key"]) < 32:
         raise ValueError("SECRET_KEY must have at least 32 characters.")
+    backups, instance = values["backup_daily"], values["instance_path"].resolve()
+    if backups is not None and backups.is_relative_to(instance):
+        raise ValueError(
+            "BACKUP_DAILY must not be in INSTANCE_PATH, with which the backups would be lost."
+        )
     if values["password_memory_kib"] < 8 * values["password_parallelism"]:  # RFC 9106, section 3.1
         raise ValueError(
             "PASSWORD_MEMORY_KIB must be at least 8 times PASSWORD_PARALLELISM, "

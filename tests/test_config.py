@@ -43,6 +43,7 @@ WRONG = {
     "IMPRINT_URL": "javascript:alert(1)", "PASSWORD_TIME_COST": "0", "PASSWORD_MEMORY_KIB": "8",
     "PASSWORD_PARALLELISM": "0", "CHAT_BASE_URL": "host", "PLANS_FILE": __file__,
     "MAP_TILE_URL": "https://tiles.example.org/", "SMALL": "tiny",
+    "BACKUP_DAILY": "/does/not/exist",
     "WEB_WORKERS": "0", "WEB_THREADS": "0",
     "JOB_WORKERS": "65", "RESTART_PARTS": "sometimes", "VALKEY_MEMORY_MB": "8",
     "JOB_MEMORY_MB": "10", "DATABASE_POOL_SIZE": "0", "DATABASE_TIMEOUT_MS": "5 s",

@@ -31,7 +31,7 @@ from app.db.extensions import db
 from app.db.snapshots import database_url, shown_url
 from app.db.transactions import transaction
 from app.maintenance.authenticity import is_authentic, require_authentic
-from app.maintenance.backup import NOT_INCLUDED, back_up
+from app.maintenance.backup import NOT_INCLUDED, back_up, keep_newest, new_backup_name
 from app.maintenance.backup_file import BackupReader, Manifest
 from app.maintenance.copying import TableComparison, copy_database
 from app.maintenance.dump import OnRows, no_progress
@@ -42,7 +42,6 @@ from app.values import clock
 from app.values.version import VERSION, describe_version, read_commit
 from config import Settings, SettingsError, load_settings
 
-_FILE_PATTERN: Final = "canopy-" + "[0-9]" * 8 + "T" + "[0-9]" * 6 + "Z.zip"  # in a folder
 _TABLES_SHOWN: Final = ("accounts", "projects", "events")
 _file_argument = click.argument("path", metavar="FILE", type=click.Path(path_type=Path))
 
@@ -71,7 +70,7 @@ def write_backup_command(path: Path, force: bool, keep: int | None, as_json: boo
     if keep and folder is None:
         raise click.BadParameter("needs a folder that exists as FILE.", param_hint="--keep")
     if folder is not None:
-        path = folder / f"canopy-{clock.now():%Y%m%dT%H%M%SZ}.zip"
+        path = folder / new_backup_name()
     settings: Settings = current_app.config["SETTINGS"]
     with _show_bar("Writing", quiet=as_json) as (start, advance):
         result = back_up(
@@ -87,8 +86,7 @@ def write_backup_command(path: Path, force: bool, keep: int | None, as_json: boo
     if revisions.is_supported():  # else there is no audit log
         _log_maintenance("instance.backed_up", path)
     if folder is not None and keep:
-        for old in sorted(folder.glob(_FILE_PATTERN))[:-keep]:
-            old.unlink(missing_ok=True)
+        keep_newest(folder, keep)
     record = {
         "file": str(path.absolute()),
         "bytes": result.size,

@@ -10,6 +10,7 @@ from redis.exceptions import RedisError
 from sqlalchemy import URL
 
 from app.db.snapshots import DATABASE_ERRORS, database_url, error_reason, open_snapshot, shown_url
+from app.doctor.backups import check_backups
 from app.doctor.checks import (
     addresses,
     audit_log,
@@ -54,6 +55,7 @@ OF_DATABASE: Final[dict[str, Check]] = {
     "schema": database.check_schema,
     "integrity": database.check_integrity,
     "indexes": database.check_indexes,
+    "backups": check_backups,
     "counters": contents.check_counters,
     "encrypted values": contents.check_encrypted_values,
     "derived columns": contents.check_derived_values,
@@ -100,6 +102,7 @@ def run_checks(
     url = database_url(settings)
     of_database = OF_DATABASE | {
         "pool mode": partial(postgresql.pool_mode, settings=settings),
+        "backups": partial(check_backups, settings=settings),
         "encrypted values": partial(contents.check_encrypted_values, settings=settings),
     }
     yield from _run_checks(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import Final
 
+from app.doctor.backups import JOBS as BACKUP_JOBS
 from app.doctor.doctor_runs import store_findings
 from app.jobs import shutdown
 from app.jobs.queue import IMPORTS
@@ -28,6 +29,7 @@ def run_doctor() -> int:
 
 # In the queue of imports, as it may take minutes, for which mails must not wait.
 JOBS: Final = (
+    *BACKUP_JOBS,
     Job(
         run_doctor,
         every_seconds=int(DOCTOR_EVERY.total_seconds()),

@@ -45,6 +45,7 @@ SUBJECTS: Final = {
     "person_deleted": "Your profile on {instance} was deleted",
     "webhook_failing": "A webhook of your account is failing on {instance}",
     "webhook_disabled": "A webhook of your account was disabled on {instance}",
+    "backup_failed": "The daily backup of {instance} failed",
     "test": "Test email from {instance}",
 }
 _WITHOUT_PASSWORDS: Final = SUBJECTS | {

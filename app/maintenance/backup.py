@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from contextlib import closing
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -20,6 +21,25 @@ NOT_INCLUDED: Final = (
     "SECRET_KEY and the other settings, and the files that they name",
     "logs, and requests counted in the last seconds",
 )
+
+
+_FILE_PATTERN: Final = "canopy-" + "[0-9]" * 8 + "T" + "[0-9]" * 6 + "Z.zip"  # in a folder
+_DRAFT_SECONDS: Final = 24 * 3600.0  # then a draft is of a process that was killed
+
+
+def new_backup_name() -> str:
+    """Return the name of a backup of now in a folder: canopy-20261128T023000Z.zip."""
+    return f"canopy-{clock.now():%Y%m%dT%H%M%SZ}.zip"
+
+
+def keep_newest(folder: Path, number: int) -> None:
+    """Delete all but the newest backups that were named by ``new_backup_name``, and old drafts.
+    Raises OSError."""
+    for old in sorted(folder.glob(_FILE_PATTERN))[:-number]:
+        old.unlink(missing_ok=True)
+    for draft in folder.glob(f".{_FILE_PATTERN}.*.part"):
+        if time.time() - draft.stat().st_mtime > _DRAFT_SECONDS:
+            draft.unlink(missing_ok=True)
 
 
 class Backup(NamedTuple):

@@ -95,6 +95,7 @@ ACTIONS: Final[dict[str, str]] = {
     "operator.removed": "removed {} from the operators",
     "instance.secret_key_rotated": "rotated the secret key of {}",
     "instance.backed_up": "made a backup of {}",
+    "instance.backup_failed": "failed to make the daily backup of {}",
     "instance.restored": "restored a backup of {}",
     "instance.repaired": "repaired derived data of {}",
     "instance.sign_up_closed": "closed sign-up on {}",

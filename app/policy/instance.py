@@ -19,3 +19,11 @@ ACCOUNTS_SHOWN: Final = 5  # for each person in the list of people
 DOCTOR_EVERY: Final = timedelta(days=1)
 DOCTOR_WITHIN: Final = timedelta(minutes=15)  # then it is given up
 DOCTOR_KEPT: Final = timedelta(days=30)
+
+# The daily backup (BACKUP_DAILY): how many are kept, when it is tried again after a failure, and
+# when it is given up. From which age the doctor warns of the last backup, without and with it.
+BACKUPS_KEPT: Final = 7
+BACKUP_RETRY: Final = timedelta(hours=1)
+BACKUP_WITHIN: Final = timedelta(hours=6)
+OLD_BACKUP: Final = timedelta(days=7)
+OLD_DAILY_BACKUP: Final = timedelta(days=2)

@@ -137,7 +137,7 @@ METRICS: Final[dict[str, MetricKind]] = {
     ),
     "canopy_database_size_bytes": MetricKind("gauge", "instance", "size of the database"),
     "canopy_last_backup_timestamp_seconds": MetricKind(
-        "gauge", "instance", "when `bin/canopy backup` last wrote one, in Unix time; 0: never"
+        "gauge", "instance", "when a backup was last written, in Unix time; 0: never"
     ),
 }
 

@@ -147,6 +147,12 @@ def file(value: str) -> Path | None:
     return Path(value).resolve() if value else None
 
 
+def existing_folder(value: str) -> Path | None:
+    if value and not Path(value).is_dir():
+        raise ValueError("must name a folder that exists")
+    return Path(value).resolve() if value else None
+
+
 def certificates(value: str) -> Path | None:
     """Check a file of certificate authorities."""
     path = file(value)

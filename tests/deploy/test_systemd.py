@@ -84,7 +84,14 @@ def test_the_example_names_settings_only() -> None:
 
 def test_the_example_can_be_used_once_its_key_is_set(tmp_path: Path) -> None:
     given = assignments(EXAMPLE)
-    given |= {"SECRET_KEY": "k" * 32, "INSTANCE_PATH": str(tmp_path)}
+    for name in ("canopy.service", "canopy-web.service", "canopy-worker.service"):
+        folders = unit(name)["StateDirectory"][0].split()  # that it makes and can write
+        assert {given[each] for each in ("INSTANCE_PATH", "BACKUP_DAILY")} == {
+            f"/var/lib/{folder}" for folder in folders
+        }
+    instance, backups = tmp_path / "canopy", tmp_path / "canopy-backups"
+    backups.mkdir()
+    given |= {"SECRET_KEY": "k" * 32, "INSTANCE_PATH": str(instance), "BACKUP_DAILY": str(backups)}
     settings = load_settings(given)
     assert settings.production
     assert not settings.uses_sqlite

@@ -33,6 +33,12 @@ VALUES: dict[str, dict[str, Any]] = {
         "link": LINK,
         "days": 7,
     },
+    "backup_failed": {
+        "name": "Jo",
+        "when": "2026-01-02T03:04:05.678Z",
+        "reason": "the folder /backups cannot be written",
+        "page": LINK,
+    },
     "password_changed": {
         "name": "Jo",
         "when": "2026-01-02T03:04:05.678Z",
@@ -100,6 +106,7 @@ WORDS = {
         "ignore this",
     ],
     "sign_in_linked": ["2 January 2026, 03:04 UTC", "as jo@oak.example there", "If it was not"],
+    "backup_failed": ["2 January 2026, 03:04 UTC", "/backups cannot be written", "every hour"],
     "password_changed": ["2 January 2026, 03:04 UTC", "IP address 2001:db8::7", "If it was not"],
     "key_expiring": ["Nightly", "expires on 9 January 2026", "ends with x7Qz", "/api-keys"],
     "account_deletion_scheduled": ["ann@example.org", "2 January 2026, 03:04 UTC", "cancel"],

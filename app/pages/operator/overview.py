@@ -9,15 +9,13 @@ from flask import current_app
 from redis import Redis
 from sqlalchemy import and_, case, func, select
 
-from app.audit.log.filters import EntryQuery
-from app.audit.log.listing import list_latest
 from app.db.queries import CompiledQuery, reading_connection
 from app.db.revisions import current_revision, newest_revision
+from app.doctor.backups import read_history
 from app.jobs.queue import DELIVERIES, GENERAL, IMPORTS, MAILS, job_queue
 from app.jobs.valkey import valkey
 from app.models import AccountUsage, Mail, User
 from app.pages.operator.accounts import SUMMED
-from app.policy.audit import INSTANCE
 from app.processes.worker_registry import count_workers
 from app.usage.counters import usage_summary
 from app.values.version import VERSION
@@ -85,13 +83,14 @@ class Versions(NamedTuple):
 
 def read_overview() -> dict[str, Any]:
     """Return the variables of the page."""
-    backups = list_latest(INSTANCE, EntryQuery(per_page=1, action="instance.backed_up")).entries
+    with reading_connection() as connection:
+        backups = read_history(connection)
     return {
         "numbers": _instance_numbers(),
         "valkey": valkey().attempt(_valkey_state),
         "backlog": read_backlog(),
         "mails": _MAILS.first(),
-        "last_backup_at": backups[0]["at"] if backups else None,
+        "backups": backups,
         "versions": _instance_versions(),
         "settings": _settings_texts(),
     }

@@ -10,7 +10,6 @@ import pytest
 from flask import Flask
 
 from app.audit.entries import write_entry
-from app.audit.log.listing import LatestEntries
 from app.audit.targets import Target
 from app.db.extensions import db
 from app.doctor import doctor_runs, jobs
@@ -19,7 +18,6 @@ from app.doctor.findings import ok, problem, warning
 from app.jobs import shutdown
 from app.jobs.queue import IMPORTS, job_queue
 from app.jobs.valkey import valkey
-from app.pages.operator import overview
 from app.policy.audit import INSTANCE
 from app.settings.mail import mail_server
 from app.values import clock
@@ -60,16 +58,11 @@ def test_numbers(client: Client, operator: Browser) -> None:
     assert number(after, "account") == number(before, "account")
 
 
-def test_the_last_backup(
-    client: Client, operator: Browser, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_last_backup(client: Client, operator: Browser) -> None:
     with client.app.app_context():
         write_entry("instance.backed_up", Target("instance", None, "Canopy"), account_id=INSTANCE)
         db.session.commit()
     assert re.search(r"Last backup \d{4}-\d\d-\d\d", operator.get("/operator").text)
-    none = LatestEntries([], None, is_cut=False)
-    monkeypatch.setattr(overview, "list_latest", lambda *_: none)
-    assert "never. Make one with bin/canopy backup FILE" in operator.get("/operator").text
 
 
 def test_what_is_set(app: Flask, client: Client, operator: Browser) -> None:

@@ -1,0 +1,120 @@
+"""The daily backup, and what is said about backups."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+from flask import Flask
+
+from app.cli import canopy
+from app.db.extensions import db
+from app.db.queries import reading_connection
+from app.doctor.backups import back_up_daily, check_backups, is_backup_due
+from app.doctor.findings import Finding, Status
+from app.maintenance.backup_file import BackupReader
+from app.models import User
+from app.values import clock
+from config import SettingsError, load_settings
+from tests.maintenance.conftest import MakeInstance
+from tests.make import mails_to, make_account, text_of
+from tests.pages.operator.support import operator_browser
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    path = tmp_path / "backups"
+    path.mkdir()
+    return path
+
+
+def _check(app: Flask) -> Finding:
+    with app.app_context(), reading_connection() as connection:
+        (found,) = check_backups(connection, app.config["SETTINGS"])
+    return found
+
+
+def _later(monkeypatch: pytest.MonkeyPatch, **time: float) -> datetime:
+    moment = clock.now() + timedelta(**time)
+    monkeypatch.setattr(clock, "now", lambda: moment)
+    return moment
+
+
+@pytest.mark.parametrize("kind", ["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)])
+def test_a_backup_a_day_of_which_seven_are_kept(
+    make_instance: MakeInstance, folder: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    app = make_instance(kind, BACKUP_DAILY=str(folder))
+    make_account(app)
+    others = [folder / "notes.txt", *(folder / f"canopy-2020010{n}T000000Z.zip" for n in range(9))]
+    for path in others:
+        path.touch()
+    with app.app_context():
+        assert is_backup_due()
+        assert back_up_daily()
+        assert not is_backup_due()
+        newest = sorted(folder.glob("canopy-*.zip"))[-1]
+        with BackupReader(newest) as backup:
+            assert backup.manifest.rows()["accounts"] == 1
+        assert set(folder.iterdir()) == {others[0], *others[4:], newest}
+        assert _check(app).status is Status.OK
+        _later(monkeypatch, days=1)
+        assert is_backup_due()
+        _later(monkeypatch, days=2)
+        assert "Daily backups: the last is from" in _check(app).found
+
+
+def test_a_failure_is_told(
+    make_instance: MakeInstance, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = make_instance("sqlite", BACKUP_DAILY=str(folder))
+    client = make_account(app)
+    operator = operator_browser(client)
+    assert "never. Make one with bin/canopy backup FILE" in operator.get("/operator").text
+    folder.rmdir()
+    with app.app_context():
+        assert not back_up_daily()
+        assert not is_backup_due()
+        _later(monkeypatch, hours=1)
+        assert is_backup_due()
+        assert not back_up_daily()
+        address = db.session.get_one(User, client.owner_id).email
+    found = _check(app)
+    assert found.status is Status.PROBLEM
+    assert f"{folder}" in found.found
+    assert "the daily backup failed" in operator.get("/operator").text
+    (mail,) = mails_to(app, address)
+    assert str(folder) in text_of(mail)
+    folder.mkdir()
+    with app.app_context():
+        assert back_up_daily()
+    assert _check(app).status is Status.OK
+    assert "the daily backup failed" not in operator.get("/operator").text
+
+
+def test_data_without_a_backup(
+    make_instance: MakeInstance, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = make_instance("sqlite")
+    assert _check(app).found == "backups: none is known"
+    make_account(app)
+    assert _check(app).status is Status.OK
+    _later(monkeypatch, days=7.1)
+    found = _check(app)
+    assert (found.status, "none is known" in found.found) == (Status.WARNING, True)
+    assert "BACKUP_DAILY" in found.advice
+    done = app.test_cli_runner().invoke(canopy, ["backup", str(tmp_path / "b.zip")], obj=app)
+    assert done.exit_code == 0, done.output
+    assert _check(app).status is Status.OK
+
+
+def test_a_folder_in_the_instance_is_refused(tmp_path: Path) -> None:
+    instance = tmp_path / "instance"
+    (instance / "backups").mkdir(parents=True)
+    (tmp_path / "link").symlink_to(instance / "backups")
+    for folder in (instance, instance / "backups", tmp_path / "link"):
+        with pytest.raises(SettingsError, match="BACKUP_DAILY must not be in INSTANCE_PATH"):
+            load_settings({"INSTANCE_PATH": str(instance), "BACKUP_DAILY": str(folder)})
+    found = load_settings({"INSTANCE_PATH": str(instance), "BACKUP_DAILY": str(tmp_path)})
+    assert found.backup_daily == tmp_path
