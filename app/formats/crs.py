@@ -207,7 +207,7 @@ def _parse_crs(text: str) -> CRS:
     try:
         if code := _authority_and_code(text):
             return CRS.from_authority(*code)
-        if re.match(r"\w+\s*[\[(]", text):
+        if re.match(r"\A\w++\s*+[\[(]", text):
             return CRS.from_wkt(_without_files(text))
     except (ProjError, UnicodeEncodeError):  # the latter: half a surrogate pair
         raise _unknown_crs(text) from None

@@ -13,8 +13,8 @@ import re
 from typing import Final
 
 _SEPARATOR: Final = r'[;|\t\r\n"]'
-_FORMULA: Final = r"'*[^\S\t\r\n]*[=+\-@＝＋－＠]"
-_START: Final = re.compile(rf"'*[\t\r\n]|{_FORMULA}")
+_FORMULA: Final = r"'*+[^\S\t\r\n]*+[=+\-@＝＋－＠]"
+_START: Final = re.compile(rf"\A(?:'*+[\t\r\n]|{_FORMULA})")
 _WITHIN: Final = re.compile(rf"({_SEPARATOR})(?={_FORMULA})")
 _GUARDED_WITHIN: Final = re.compile(rf"({_SEPARATOR})'(?={_FORMULA})")
 
@@ -29,4 +29,4 @@ def guard_formulas(text: str) -> str:
 def unguard_formulas(text: str) -> str:
     """Return the text that ``guard_formulas`` was given."""
     text = _GUARDED_WITHIN.sub(r"\1", text)
-    return text[1:] if text[:1] == "'" and _START.match(text, 1) else text
+    return text[1:] if text[:1] == "'" and _START.match(text[1:]) else text

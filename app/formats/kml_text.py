@@ -8,8 +8,8 @@ changed, for programs that show them as text.
 from __future__ import annotations
 
 import re
-from html.parser import HTMLParser
-from typing import Any, Final
+from html import unescape
+from typing import Final
 
 SCHEMA: Final = "canopy-"  # begins the ids of schemas whose values are written like this
 _MARKUP: Final = re.compile(r"<|&(?=#|[A-Za-z][A-Za-z0-9]*;)")
@@ -24,7 +24,18 @@ _LINES: Final = frozenset(
     ["br", "div", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "li", "p", "table", "tr", "ul", "ol"]
 )
 _CELLS: Final = frozenset(("td", "th"))
-_HIDDEN: Final = frozenset(("script", "style", "title"))
+# A comment, what no viewer shows, a tag, or a declaration. None goes past the beginning of the next
+# one, or has what does to the end: the parser of the standard library takes the square of a text's
+# length.
+_MARKED: Final = re.compile(
+    r"""<!--.*?(?:-->|\Z)
+    |<(?P<hidden>script|style|title)\b[^<>]*+>.*?(?:</(?P=hidden)\s*+>|\Z)
+    |<(?P<end>/?)(?P<tag>[a-z][a-z0-9:-]*+)(?=[\s/>])
+    (?:=\s*+(?:"(?:[^"<]|<(?![a-z/!?]))*+"|'(?:[^'<]|<(?![a-z/!?]))*+')|[^<>]|<(?![a-z/!?]))*+>
+    |<[!?][^<>]*+>""",
+    re.IGNORECASE | re.DOTALL | re.VERBOSE,
+)
+_NO_CHARACTER: Final = re.compile("&#[0-9]{9,};?")  # too large a number to be one
 _TEXTS: Final = {reference: text for text, reference in _REFERENCES.items()}
 
 
@@ -43,31 +54,18 @@ def visible_text(html: str) -> tuple[str, int]:
     pictures in it. A text without tags is returned unchanged."""
     if not _TAG.search(html):
         return html, 0
-    parser = _VisibleText()
-    parser.feed(html)
-    parser.close()
-    lines = (" ".join(line.split()) for line in "".join(parser.parts).split("\n"))
-    return "\n".join(filter(None, lines)), parser.pictures
+    parts, pictures, end = list[str](), 0, 0
+    for markup in _MARKED.finditer(html):
+        tag, is_end = (markup["tag"] or "").lower(), bool(markup["end"])
+        parts.append(_data(html[end : markup.start()]))
+        parts.append("\n" if tag in _LINES else " " if tag in _CELLS and not is_end else "")
+        pictures += tag in ("img", "video") and not is_end
+        end = markup.end()
+    parts.append(_data(html[end:]))
+    lines = (" ".join(line.split()) for line in "".join(parts).split("\n"))
+    return "\n".join(filter(None, lines)), pictures
 
 
-class _VisibleText(HTMLParser):
-    """Collects the texts between tags, with each row and paragraph in a line."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.parts: list[str] = []
-        self.pictures = 0
-        self._hidden = 0  # open elements that no viewer shows
-
-    def handle_starttag(self, tag: str, attrs: list[Any]) -> None:
-        self.pictures += tag in ("img", "video")
-        self._hidden += tag in _HIDDEN
-        self.parts.append("\n" if tag in _LINES else " " if tag in _CELLS else "")
-
-    def handle_endtag(self, tag: str) -> None:
-        self._hidden -= tag in _HIDDEN and self._hidden > 0
-        self.parts.append("\n" if tag in _LINES else "")
-
-    def handle_data(self, data: str) -> None:
-        if not self._hidden:
-            self.parts.append(data.replace("\n", " "))
+def _data(text: str) -> str:
+    """The text between tags."""
+    return unescape(_NO_CHARACTER.sub("\ufffd", text)).replace("\n", " ")

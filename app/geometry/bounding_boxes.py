@@ -9,7 +9,7 @@ import numpy as np
 
 from app.geometry.rings import Floats, Rings
 
-_NUMBER = re.compile(r"[+-]?(\d++(\.\d*+)?|\.\d++)([eE][+-]?\d++)?", re.ASCII)
+NUMBER: Final = re.compile(r"[+-]?(\d++(\.\d*+)?|\.\d++)([eE][+-]?\d++)?", re.ASCII)
 
 
 class Bounds(NamedTuple):
@@ -74,7 +74,7 @@ def read_bbox(text: str) -> Bounds:
     if len(numbers) != 4:
         raise ValueError('A bbox is four numbers, "minLon,minLat,maxLon,maxLat".')
     for number in numbers:
-        if not _NUMBER.fullmatch(number):
+        if not NUMBER.fullmatch(number):
             raise ValueError(
                 f'A bbox is four numbers separated by commas; "{number[:40]}" is not a number.'
             )

@@ -16,7 +16,9 @@ from werkzeug.middleware.proxy_fix import ProxyFix
 
 from app.outbound.addresses import is_address
 
-_WITH_PORT: Final = re.compile(r"([0-9.]+):[0-9]{1,5}|\[([0-9A-Fa-f:.]+)\](?::[0-9]{1,5})?")
+_WITH_PORT: Final = re.compile(
+    r"([0-9.]{1,15}):[0-9]{1,5}|\[([0-9A-Fa-f:.]{1,45})\](?::[0-9]{1,5})?"
+)
 
 
 class ForwardedAddress:

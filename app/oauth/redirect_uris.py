@@ -18,7 +18,7 @@ _LOOPBACK_HOSTS: Final = ("127.0.0.1", "[::1]", "localhost")
 _INVALID_CHARACTER: Final = re.compile(
     r"[^A-Za-z0-9\-._~:/?#\[\]@!$&'()*+,;=%]|%(?![0-9A-Fa-f]{2})"
 )
-_PRIVATE_SCHEME: Final = re.compile(r"[a-z][a-z0-9+-]*(?:\.[a-z0-9+-]+)+")
+_PRIVATE_SCHEME: Final = re.compile(r"\A[a-z][a-z0-9+-]*+(?:\.[a-z0-9+-]++)++")
 _AUTHORITY: Final = re.compile(
     r"(?P<host>[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?|\[[0-9A-Fa-f:.]+\])(?::(?P<port>[0-9]+))?"
 )

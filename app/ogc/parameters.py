@@ -15,6 +15,7 @@ from marshmallow import fields, validate
 
 from app.api.parsing import PARSER
 from app.api.query_schemas import MetadataQuerySchema
+from app.geometry.bounding_boxes import NUMBER
 from app.geometry.shapes import CRS84, SYSTEMS, Crs, QueryShape, ShapeInvalid, read_box
 from app.http.errors import BadRequest, Detail
 from app.lists.cql.json import parse_json
@@ -37,7 +38,6 @@ from app.values.timestamps import TimestampInvalid, read_timestamp
 FORMATS: Final = ("json", "html")
 LANGUAGES: Final = {"cql2-text": parse_text, "cql2-json": parse_json}
 _SYSTEMS: Final = {crs.uri: crs for crs in SYSTEMS}
-_NUMBER: Final = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}T?", re.ASCII)
 _MOMENT: Final = "updated_at"  # the property of `datetime`
 
@@ -169,7 +169,7 @@ def parameter_error(parameter: str, message: str) -> BadRequest:
 def _box_shape(text: str, crs: Crs) -> QueryShape:
     words = text.split(",")
     for word in words:
-        if not _NUMBER.fullmatch(word.strip()):
+        if not NUMBER.fullmatch(word.strip()):
             raise ShapeInvalid(f"A bbox is four numbers with commas; {word[:40]!r} is no number.")
     return read_box([float(word) for word in words], crs)
 
@@ -205,6 +205,6 @@ def _equality_filter(name: str, kind: ValueKind, text: str) -> Node:
             if text not in ("true", "false"):
                 raise FilterInvalid("Must be true or false.")
             return Comparison(name, "=", text == "true")
-        if not _NUMBER.fullmatch(text):
+        if not NUMBER.fullmatch(text):
             raise FilterInvalid("Must be a number.")
     return Comparison(name, "=", float(text))

@@ -13,7 +13,7 @@ ADDRESS: Final = "https://address.invalid"
 _CREDENTIAL: Final = '-H "Authorization: Bearer $KEY"'
 _JSON: Final = "-H 'Content-Type: application/json'"
 # A multi-line array of numbers only, such as a position.
-_NUMBERS: Final = re.compile(r"\[\s+([-+.\d\seE,]+?)\s+\]")
+_NUMBERS: Final = re.compile(r"\[\s([-+.\d\seE,]++)\]")
 _SHORT: Final = 60  # most characters of an object or list on one line
 
 

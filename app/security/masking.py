@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from string import digits
 from typing import Final
 
 from app.security import tokens, webhook_signing
@@ -12,7 +13,7 @@ _OWN_SECRET: Final = re.compile(rf"({'|'.join(_PREFIXES)})[\w+/=]{{8,}}", re.ASC
 MASK: Final = "…"
 # A value in a query, or a part without a name.
 _VALUE: Final = re.compile(r"(?<==)[^&]+|(?:^|(?<=&))[^&=]+(?=&|$)")
-_SECRET_SEGMENT: Final = re.compile(r"(?=.*[0-9]).{20,}", re.DOTALL)  # in a path
+_SECRET_LENGTH: Final = 20  # at least, of a segment of a path
 
 
 def masked_url(url: str) -> str:
@@ -20,8 +21,12 @@ def masked_url(url: str) -> str:
     segments of the path that have a digit."""
     address, mark, query = url.partition("?")
     segments = address.split("/")  # scheme, nothing, host, and the path
-    segments[3:] = [MASK if _SECRET_SEGMENT.fullmatch(text) else text for text in segments[3:]]
+    segments[3:] = [MASK if _is_secret(text) else text for text in segments[3:]]
     return "/".join(segments) + mark + _VALUE.sub(MASK, query)
+
+
+def _is_secret(segment: str) -> bool:
+    return len(segment) >= _SECRET_LENGTH and not set(digits).isdisjoint(segment)
 
 
 def without_secrets(text: str) -> str:

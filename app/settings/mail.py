@@ -16,7 +16,6 @@ from app.settings.values import certificates, one_of
 
 _HOST = re.compile(r"[a-z0-9_]([a-z0-9_.-]{0,251}[a-z0-9_])?|\[[0-9a-f:.]+\]", re.IGNORECASE)
 _LOCAL_PART = re.compile(r"[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}")
-_SENDER = re.compile(r"(?:(?P<name>[^<>]*?) *<)?(?P<address>[^<> ]+?)(?(name)>)")
 _SENDER_LENGTH = 64  # most characters of the name
 
 
@@ -68,10 +67,12 @@ def is_loopback(host: str) -> bool:
 
 def sender(value: str) -> Sender:
     """Parse an address, or a name with an address in angle brackets."""
-    match = _SENDER.fullmatch(value)
-    name = (match["name"] or "").strip('" ') if match else ""
-    local, _, host = match["address"].rpartition("@") if match else ("", "", "")
-    is_name = name.isprintable() and len(name) <= _SENDER_LENGTH and not set(name) & set('"\\')
+    before, bracket, address = value.partition("<")
+    name = before.strip('" ') if bracket else ""
+    local, _, host = (address.removesuffix(">") if bracket else value).rpartition("@")
+    is_name = name.isprintable() and len(name) <= _SENDER_LENGTH and not set(name) & set('"\\>')
+    if bracket and not address.endswith(">"):
+        local = ""
     if not (_LOCAL_PART.fullmatch(local) and _HOST.fullmatch(host) and is_name) or "=?" in name:
         raise ValueError(
             "must be an address such as canopy@example.org, or one with a name of at most "

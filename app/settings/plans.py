@@ -78,8 +78,8 @@ def _line_of(text: str, table: str | None, key: str | None) -> int:
     notations, the line of its table, or 1."""
     inside, line_number = table is None, 1
     for number, line in enumerate(text.splitlines(), 1):
-        if header := re.match(r"""\s*\[\s*["']?([^\]"']+?)["']?\s*\]""", line):
-            inside = header[1] == table
+        if line.lstrip().startswith("["):
+            inside = line.partition("[")[2].partition("]")[0].strip(" \t\"'") == table
             line_number = number if inside else line_number
         elif inside and key and re.match(rf"""\s*["']?{re.escape(key)}["']?\s*[=.]""", line):
             return number

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from app.settings.mail import is_loopback
 from app.settings.values import boolean, line, optional, setting
 
-_DOMAIN = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)+")
+_DOMAIN = re.compile(r"\A[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)+")
 _CLAIM = re.compile(r"[A-Za-z0-9_.:/-]{1,100}")
 _NEEDED = ("oidc_issuer", "oidc_client_id", "oidc_client_secret")
 

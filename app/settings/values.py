@@ -25,7 +25,7 @@ _HOST_AND_PORT = re.compile(r"(?P<host>[^:\[\]@/,\s]+|\[[0-9A-Fa-f:.]+\])(:(?P<p
 _HOST_NAME = re.compile(r"[A-Za-z0-9_.:%-]+")
 _DEFAULT_PORTS = (("http://", ":80"), ("https://", ":443"))
 # User and password of a database for SQLAlchemy: a password may have slashes.
-_DATABASE_USER = re.compile(r"([^:/]*(:(?P<password>[^@]*))?@)?")
+_DATABASE_USER = re.compile(r"\A([^:/]*(:(?P<password>[^@]*))?@)?")
 _DATABASE_PORT = re.compile(r"(\[[^/?]+\]|[^:/?]*)(:(?P<port>[^/?]*))?([/?].*)?")
 
 _SECRET_LENGTH = 16  # least characters

@@ -44,7 +44,7 @@ class Contract(NamedTuple):
     @property
     def operation(self) -> str:
         """The operation as in ``app.policy.deprecations``: ``GET /v1/projects/{id}``."""
-        path = re.sub(r"<(?:[^:>]+:)?([^>]+)>", r"{\1}", self.path)
+        path = re.sub(r"<(?:[^:<>]++:)?([^<>]++)>", r"{\1}", self.path)
         return f"{self.method} {path}"
 
     @property

@@ -15,26 +15,26 @@ from app.policy.request_limits import GEOMETRY_POSITIONS
 _NUMBER: Final = r"[+-]?[0-9]{1,3}(?:\.[0-9]{1,20})?"
 # 47°00'18.5"N, 47 0 18.5 N, N 47° 0.3', 47.005°
 _DEGREES: Final = re.compile(
-    rf"""(?P<before>[NSEWO])?\s*(?P<degrees>{_NUMBER})\s*(?:°|º|˚|d\b|deg\b)?\s*
-    (?:(?P<minutes>[0-9]{{1,2}}(?:\.[0-9]{{1,20}})?)\s*(?:'|′|’|m\b|min\b)?\s*
-    (?:(?P<seconds>[0-9]{{1,2}}(?:\.[0-9]{{1,20}})?)\s*(?:"|″|”|''|′′|s\b|sec\b)?\s*)?)?
+    rf"""\A(?P<before>[NSEWO])?\s*+(?P<degrees>{_NUMBER})\s*+(?:°|º|˚|d\b|deg\b)?\s*+
+    (?:(?P<minutes>[0-9]{{1,2}}(?:\.[0-9]{{1,20}})?)\s*+(?:'|′|’|m\b|min\b)?\s*+
+    (?:(?P<seconds>[0-9]{{1,2}}(?:\.[0-9]{{1,20}})?)\s*+(?:"|″|”|''|′′|s\b|sec\b)?\s*+)?)?
     (?P<after>[NSEWO])?""",
     re.IGNORECASE | re.VERBOSE,
 )
 _MARK: Final = re.compile("[°º˚'′’\"″”NSEWO]", re.IGNORECASE)
 _SOUTH_OR_WEST: Final = frozenset("SWO")
 _AXES: Final = {"N": "latitude", "S": "latitude", "E": "longitude", "W": "longitude"}
-_PAIR: Final = re.compile(r"\s*[(\[]?\s*([^,;]{1,40})[,;]\s*([^,;]{1,40}?)\s*[)\]]?\s*")
+_PAIR: Final = re.compile(r"\A[(\[]?+([^,;]++)[,;]([^,;)\]]++)[)\]]?+")
 # 47.005 10.005, N47.005 E10.005: without enough decimals, it is perhaps degrees and minutes.
 _DECIMALS: Final = r"[NSEWO]?[+-]?[0-9]{1,3}\.[0-9]{3,20}[°º˚]?[NSEWO]?"
-_SPACED: Final = re.compile(rf"\s*({_DECIMALS})\s+({_DECIMALS})\s*", re.IGNORECASE)
+_SPACED: Final = re.compile(rf"({_DECIMALS})\s++({_DECIMALS})", re.IGNORECASE)
 _DECIMAL_COMMA: Final = re.compile(r"(?<=[0-9]),(?=[0-9])")
 _PRECISE: Final = re.compile(r"\.[0-9]{3}")  # 100 m; what is rounded more is perhaps no position
-_LONGEST: Final = 100  # characters; white space in a long text would take long
+_LONGEST: Final = 100  # characters
 # latitude longitude [altitude [accuracy]], separated by semicolons
-_POINT: Final = rf"{_NUMBER} +{_NUMBER}(?: +[+-]?[0-9]+(?:\.[0-9]+)?){{0,2}}"
-_WALK: Final = re.compile(rf"\s*{_POINT}\s*;")
-_SURVEYED_POINT: Final = re.compile(rf"\s*{_NUMBER} +{_NUMBER} +[0-9.+-]+ +[0-9.+-]+\s*")
+_PLACE: Final = rf"\A\s*+{_NUMBER} ++{_NUMBER}"
+_WALK: Final = re.compile(rf"{_PLACE}(?: ++[+-]?[0-9]++(?:\.[0-9]++)?){{0,2}}\s*+;")
+_SURVEYED_POINT: Final = re.compile(rf"{_PLACE} ++[0-9.+-]++ ++[0-9.+-]++\s*+")
 
 
 class Degrees(NamedTuple):
@@ -90,6 +90,7 @@ def _pair(text: str) -> re.Match[str] | None:
     """The two parts of a text, also of one with decimal commas and a semicolon between them."""
     if len(text) > _LONGEST:
         return None
+    text = text.strip()
     if text.count(";") == 1:
         text = _DECIMAL_COMMA.sub(".", text)
     return _PAIR.fullmatch(text) or _SPACED.fullmatch(text)

@@ -43,7 +43,9 @@ _X_AND_Y: Final = (
     *(("ostwert", "nordwert"), ("utm_e", "utm_n"), ("utm_x", "utm_y")),
 )
 _ZONES: Final = ("zone", "utm_zone", "utmzone", "zona", "zona_utm", "fuso")
-_ZONE: Final = re.compile(r"(?:UTM)?\s*(?:zone)?\s*([1-9]|[1-5][0-9]|60)\s*([C-HJ-NP-X])", re.I)
+_ZONE: Final = re.compile(
+    r"\A(?:UTM)?\s*+(?:zone\s*+)?([1-9]|[1-5][0-9]|60)\s*+([C-HJ-NP-X])", re.IGNORECASE
+)
 _NAME_OF_ZONE: Final = 30  # characters at most
 _NORTH_OF: Final = "N"  # the bands from this letter on; but S is the south, and no band
 _IN_ONE: Final = re.compile("coord|locat|posit|gps|geo|lat|punto|punkt|point|standort|ubicaci")

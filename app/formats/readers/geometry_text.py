@@ -19,7 +19,7 @@ from app.formats.readers.wkb_curves import CurvesReader
 from app.geometry.problems import GeometryInvalid, Problem
 from app.policy.request_limits import GEOMETRY_POSITIONS
 
-_SRID: Final = re.compile(r"\s*SRID\s*=\s*([0-9]{1,6})\s*;\s*", re.IGNORECASE)
+_SRID: Final = re.compile(r"\ASRID\s*+=\s*+([0-9]{1,6})\s*+;\s*+", re.IGNORECASE)
 # GEOS calls itself for each member of a collection, so it is given none.
 _WKT: Final = re.compile(
     r"(MULTI)?(POINT|LINESTRING|POLYGON)\s*+(Z|M|ZM)?\s*+(\(|EMPTY)", re.IGNORECASE

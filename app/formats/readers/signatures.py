@@ -47,7 +47,11 @@ SIGNATURES: Final = tuple(
         (rb".{257}ustar", "a tar file", UNPACK),
         (rb"\xd0\xcf\x11\xe0", "an Excel or Word file of before 2007", SAVE_AS_CSV),
         (rb"\0\x01\0\0Standard (Jet|ACE) DB", "an Access database", CONVERT),
-        (rb"AutoCAD Binary DXF|\s*(999\s+[^\n]*\n\s*)?0\s+SECTION\b", "a DXF drawing", CONVERT),
+        (
+            rb"AutoCAD Binary DXF|\A\s*+(999[ \t\r]*+\n[^\n]*+\n\s*+)?0\s++SECTION\b",
+            "a DXF drawing",
+            CONVERT,
+        ),
         (rb"AC10[0-9]{2}\0", "a DWG drawing", CONVERT),
         (
             rb"(?i:version\s+[0-9]+\s+(charset|delimiter|coordsys|columns))",

@@ -40,8 +40,8 @@ _WRITE_AHEAD: Final = b"\x02\x02"  # the versions for writing and reading in the
 
 # The name in the definition of a plain table, as SQLite stores it.
 _TABLE: Final = re.compile(
-    r"""CREATE\ TABLE\ \s*(?:"((?:[^"]|"")*)"|'((?:[^']|'')*)'|`((?:[^`]|``)*)`|\[([^]]*)\]"""
-    r"""|([^\s"'`\[(/-]+))\s*\(""",
+    r"""\ACREATE\ TABLE\ \s*+(?:"((?:[^"]|"")*+)"|'((?:[^']|'')*+)'|`((?:[^`]|``)*+)`"""
+    r"""|\[([^]]*+)\]|([^\s"'`\[(/-]++))\s*+\(""",
     re.IGNORECASE | re.VERBOSE,
 )
 

@@ -38,7 +38,7 @@ _FIELDS: Final = {
     "projects": {field.name: field for field in PROJECT},
     "assets": {field.name: field for field in ASSET},
 }
-_LINE_BREAKS: Final = re.compile(r"[ \t]*[\t\n\v\f\r\x85\u2028\u2029]\s*")
+_LINE_BREAKS: Final = re.compile(r"(?<! ) *+[\t\n\v\f\r\x85\u2028\u2029]\s*+")
 _ELLIPSIS: Final = "…"
 _DEFAULT_PREFIX: Final = "Feature"
 

@@ -34,8 +34,8 @@ _UNITS: Final = (
     r"(?:sq\.? ?)?(?:km|m|mi|ft|cm|mm)(?:2|3|²|³)?|sqm|sqkm|ha|hectares?|hectareas?|hektar|acres?"
     r"|ac|%|°|t|kg"
 )
-_NUMBER: Final = re.compile(r"[+-]?[0-9][0-9 .,'’_]*(?:e[+-]?[0-9]+)?", re.IGNORECASE)
-_QUANTITY: Final = re.compile(rf"(?:{_NUMBER.pattern})\s*(?:{_UNITS})", re.IGNORECASE)
+_NUMBER: Final = re.compile(r"\A[+-]?[0-9][0-9 .,'’_]*+(?:e[+-]?[0-9]++)?", re.IGNORECASE)
+_QUANTITY: Final = re.compile(rf"{_NUMBER.pattern}\s*+(?:{_UNITS})", re.IGNORECASE)
 
 _UNIT: Final = re.compile(_UNITS, re.IGNORECASE)
 
@@ -44,7 +44,8 @@ _Box = tuple[float, float, float, float]
 _FIELDS: Final = {"projects": PROJECT, "assets": ASSET}
 _WKT: Final = re.compile(r"(MULTI)?(POINT|POLYGON) ?Z? ?\(")
 _PLOT_COLUMN: Final = re.compile(  # in files for the EUDR and Whisp's results
-    r"producer|productionplace$|area$|country$|risk_|ind_|.*_(before|after)_2020$", re.IGNORECASE
+    r"\A(?:producer|productionplace$|area$|country$|risk_|ind_|.*_(before|after)_2020$)",
+    re.IGNORECASE,
 )
 _ONLY_PLOT_COLUMNS: Final = frozenset({
     "producername", "producercountry", "productionplace",

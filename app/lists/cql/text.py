@@ -11,11 +11,13 @@ from app.lists.cql.building import Builder, Operand, Property
 from app.lists.cql.nodes import FilterInvalid, Node, ValueKind
 from app.policy.ogc import FILTER_LENGTH
 
+_SPACE: Final = re.compile(r"\s*+")
 _TOKEN: Final = re.compile(
-    r"""\s*(?:
+    r"""(?:
         (?P<number>[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)
-      | (?P<text>'(?:''|\\'|[^'\\]|\\(?!'))*')
-      | (?P<quoted>"(?:""|[^"])+")
+      | (?P<text>'(?:''|\\'|[^'\\]|\\(?!'))*+')
+      | (?P<quoted>"(?:""|[^"])++")
+      | (?P<open>['"][^\0]*+)
       | (?P<word>[^\W\d]\w*)
       | (?P<sign><>|<=|>=|[=<>(),])
       | (?P<end>\Z)
@@ -23,7 +25,7 @@ _TOKEN: Final = re.compile(
     re.VERBOSE,
 )
 _GEOMETRY: Final = re.compile(
-    r"\s*(?:(?:MULTI)?(?:POINT|LINESTRING|POLYGON)|GEOMETRYCOLLECTION)\s*(?:Z\s*)?(?=\()",
+    r"(?:(?:MULTI)?(?:POINT|LINESTRING|POLYGON)|GEOMETRYCOLLECTION)\s*+(?:Z\s*+)?(?=\()",
     re.IGNORECASE,
 )
 _KEYWORDS: Final = frozenset({"AND", "OR", "NOT", "LIKE", "BETWEEN", "IN", "IS", "NULL"})
@@ -204,8 +206,9 @@ class _Parser:
         return token
 
     def _read(self, place: int) -> _Token:
-        match = _TOKEN.match(self._text, place)
-        if match is None:
+        space = _SPACE.match(self._text, place)
+        match = _TOKEN.match(self._text, space.end() if space else place)
+        if match is None or match["open"]:
             raise FilterInvalid(f"The filter cannot be read from character {place + 1} on.")
         kind: Any = match.lastgroup
         return _Token(kind, match[kind], match.start(kind), match.end())

@@ -10,7 +10,7 @@ from app.policy.audit import ACTIONS
 
 _TARGET: Final = "{}"
 _BEFORE_TARGET: Final = re.compile(r"( of| as| to| from| for| on| in)? \{\}")
-_OWN: Final = re.compile(r"\bthe (.*) of \{\}")
+_OWN: Final = re.compile(r"\bthe (.{1,60}) of \{\}")
 _NAMED: Final = re.compile(r"\bthe ((\w)\w*(?: (?!(?:of|as)\b)\w+)?)(?: of)? \{\}")
 _OF_PEOPLE: Final = {
     "Signing in": ("person.sign", "person.sessions_"),

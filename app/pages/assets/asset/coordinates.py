@@ -16,11 +16,11 @@ _SIGNS: Final = str.maketrans({"−": "-", "′": " ", "’": " ", "'": " ", "�
 _NUMBER: Final = r"\d{1,3}(?:[.,]\d{1,20})?"
 # Both try nothing again, or long texts would take as long as the square of their length.
 _DEGREES: Final = re.compile(
-    rf"([A-Z]?)\s*+([+-]?)\s*+({_NUMBER})((?:\s++{_NUMBER}){{0,2}})\s*+([A-Z]?)"
+    rf"\A([A-Z]?)\s*+([+-]?)\s*+({_NUMBER})((?:\s++{_NUMBER}){{0,2}})\s*+([A-Z]?)"
 )
 # "48°30'46"N, 8°12'47"E", or two numbers with a comma and a space, a semicolon or a space between.
 _BOTH: Final = re.compile(
-    r"(?>(.+[NSns])[\s,;]+(?=\S))(.*)|([^,;\s]+(?:,\d+)?)(?:\s*;\s*|,?\s+)([^;\s]+)"
+    r"\A(?>(.+[NSns])[\s,;]+(?=\S))(.*)|\A([^,;\s]++(?:,\d++)?)(?:\s*+;\s*+|,?\s++)([^;\s]++)"
 )
 
 
