@@ -11,9 +11,9 @@ _LENGTH: Final = 7  # least letters of a setting for which a name of the environ
 
 # What a file of settings may have for others: libpq, Compose, Python, the C library, proxies.
 _OF_OTHERS: Final = re.compile(
-    "PG[A-Z]+|POSTGRES_[A-Z_]+|DOMAIN|CANOPY_(COMMAND|SETTINGS|TAG)|REVISION|GUNICORN_CMD_ARGS"
+    r"\A(?:PG[A-Z]+|POSTGRES_[A-Z_]+|DOMAIN|CANOPY_(COMMAND|SETTINGS|TAG)|REVISION|GUNICORN_CMD_ARGS"
     "|PYTHON[A-Z]+|MALLOC_[A-Z_]+|RES_OPTIONS|SSL_CERT_(FILE|DIR)|([A-Z]+_)?PROXY"
-    "|TZ|LANG|LC_[A-Z]+|PATH|HOME|TMPDIR",
+    "|TZ|LANG|LC_[A-Z]+|PATH|HOME|TMPDIR)",
     re.IGNORECASE,
 )
 
