@@ -61,6 +61,11 @@ const first = await client.authorizationCodeGrant(config, came, checks);
 seen.first = first;
 seen.account = await call(first, "/v1/account");
 seen.projects = await call(first, "/v1/projects");
+for (const path of ["/v1/assets", "/ogc/collections/assets/items"]) {
+  const address = new URL(path, CANOPY);
+  const asked = client.fetchProtectedResource(config, first.access_token, address, "GET");
+  seen[path] = await asked.catch((error) => error.cause[0]);
+}
 const second = await client.refreshTokenGrant(config, first.refresh_token);
 seen.differ = [first.access_token !== second.access_token, first.refresh_token !== second.refresh_token];
 seen.refreshed = await call(second, "/v1/projects");

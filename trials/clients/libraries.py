@@ -84,13 +84,18 @@ def check_gdal_credentials(layer: Layer) -> str:
     assert len(read(layer, query=f"?key={layer.reader.token}")[1]) == layer.count
     with gdal(GDAL_HTTP_AUTH="BEARER", GDAL_HTTP_BEARER=layer.key):
         assert len(read(layer, max_features=5)[1]) == 5
+    with gdal(GDAL_HTTP_AUTH="BASIC", GDAL_HTTP_USERPWD=f"{layer.key}:"):
+        assert len(read(layer, max_features=5)[1]) == 5
     headers = layer.folder / "headers.txt"
     headers.write_text(f"X-Api-Key: {layer.key}\n")
     with gdal(GDAL_HTTP_HEADER_FILE=str(headers)):
         assert len(read(layer, max_features=5)[1]) == 5
     assert layer.key not in layer.log()
     assert str(layer.reader.token) not in layer.log()
-    return "the key in the address, in a header and as a bearer token; it is in no line of the log"
+    return (
+        "the key in the address, in a header, as a user name and as a bearer token; it is in no "
+        "line of the log"
+    )
 
 
 def check_owslib(layer: Layer) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 import requests
+from authlib.integrations.requests_client import OAuth2Session as AuthlibSession
 from oauthlib.oauth2 import WebApplicationClient
 from requests_oauthlib import OAuth2Session
 
@@ -46,7 +47,9 @@ def test_requests_oauthlib_with_a_person_who_signs_up(
     tokens = session.fetch_token(
         f"{instance.url}/oauth/token",
         authorization_response=came,
-        client_secret=application.secret,
+        client_secret=application.secret,  # in the form, and also in the header
+        include_client_id=True,
+        auth=(application.id, application.secret or ""),
     )
     assert tokens["expires_in"] == 3600
     assert session.get(f"{instance.url}/v1/projects").json()["data"] == []
@@ -74,6 +77,43 @@ def test_requests_oauthlib_with_a_person_who_signs_up(
         assert each.get(f"{instance.url}/v1/projects").status_code == 401
 
 
+@pytest.mark.trial
+def test_authlib_without_a_secret(
+    visitor: Visitor, instance: Instance, woods: Woods, back: Loopback
+) -> None:
+    application = woods.register("Notes", *SCOPES, public=True)
+    kept: list[dict[str, Any]] = []
+    session = AuthlibSession(
+        application.id,
+        token_endpoint_auth_method="none",
+        token_endpoint=f"{instance.url}/oauth/token",
+        redirect_uri=back.uri,
+        scope=" ".join(SCOPES),
+        code_challenge_method="S256",
+        update_token=lambda token, **_: kept.append(token),
+    )
+    verifier = "a-verifier-of-more-than-forty-three-characters"
+    address, state = session.create_authorization_url(
+        f"{instance.url}/oauth/authorize", code_verifier=verifier
+    )
+    woods.ask(visitor, address)
+    visitor.press("Allow")
+    tokens = session.fetch_token(
+        authorization_response=back.address(), code_verifier=verifier, state=state
+    )
+    assert session.get(f"{instance.url}/v1/projects").status_code == 200
+    lacking = session.get(f"{instance.url}/v1/assets")
+    assert lacking.status_code == 403
+    assert 'error="insufficient_scope"' in lacking.headers["WWW-Authenticate"]
+    session.token = tokens | {"expires_at": time.time() - 1}
+    assert session.get(f"{instance.url}/v1/projects").status_code == 200
+    assert [token["access_token"] for token in kept] == [session.token["access_token"]]
+    session.revoke_token(
+        f"{instance.url}/oauth/revoke", kept[0]["refresh_token"], token_type_hint="refresh_token"
+    )
+    assert session.get(f"{instance.url}/v1/projects").status_code == 401
+
+
 def test_openid_client_with_a_secret(
     visitor: Visitor, instance: Instance, woods: Woods, application: Application, tmp_path: Path
 ) -> None:
@@ -94,6 +134,9 @@ def test_openid_client_with_a_secret(
     assert seen["first"]["scope"] == " ".join(SCOPES)
     assert seen["account"]["body"]["data"]["id"] == woods.account_id
     assert seen["projects"]["status"] == seen["refreshed"]["status"] == 200
+    for path in ("/v1/assets", "/ogc/collections/assets/items"):
+        expected = {"realm": "canopy", "error": "insufficient_scope", "scope": "assets:read"}
+        assert seen[path] == {"scheme": "bearer", "parameters": expected}
     assert seen["differ"] == [True, True]
     assert seen["introspected"]["active"] is True
     assert seen["introspected"]["client_id"] == application.id
