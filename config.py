@@ -120,6 +120,11 @@ class Settings(SingleSignOnSettings):
     )
     audit_days: int = _setting("744", whole(1, 36_500), "days for which the audit log is kept")
     rate_limit_disabled: bool = _setting("false", boolean, "`true` turns all rate limits off")
+    outbound: str = _setting(
+        "on",
+        one_of("on", "off"),
+        "`off`: no webhook and no email is sent, and the chat does not answer; what waits is held",
+    )
     webhook_allowed_networks: tuple[Network, ...] = _setting(
         "", networks, "private networks in which webhooks of every account may have receivers"
     )

@@ -35,7 +35,7 @@ WRONG = {
     "DATABASE_URL": "mysql://h/d", "REDIS_URL": "localhost:6379", "SECRET_KEY": "short",
     "PUBLIC_URL": "canopy.example", "TRUSTED_PROXIES": "-1", "CORS_ORIGINS": "example.org",
     "MAX_BODY_BYTES": "16 MB", "MAX_ACCOUNT_BYTES": "1e9", "MAX_HISTORY_BYTES": "many",
-    "MAX_IMPORT_BYTES": "0", "AUDIT_DAYS": "0", "RATE_LIMIT_DISABLED": "maybe",
+    "OUTBOUND": "no", "MAX_IMPORT_BYTES": "0", "AUDIT_DAYS": "0", "RATE_LIMIT_DISABLED": "maybe",
     "WEBHOOK_ALLOWED_NETWORKS": "office", "WEBHOOK_CA_BUNDLE": __file__,
     **dict.fromkeys(INBOUND, "fifteen letters"), "MAIL_URL": f"smtp://h?ca={__file__}",
     "MAIL_FROM": "nobody", "SIGN_UP": "no", "DEFAULT_PLAN": "gold", "ACCOUNTS_PER_PERSON": "-1",

@@ -15,6 +15,7 @@ from app.chat.model import EXTENSION, Chat, Message, RemoteModel
 from app.db.queries import release_connection
 from app.http.errors import ServiceUnavailable
 from app.limits.counting import count_question
+from app.outbound.switch import is_outbound_off
 from app.policy import chat as policy
 from app.values import clock
 from app.values.deadline import Deadline
@@ -48,7 +49,8 @@ def answer_question(
         history: earlier messages ``{role, content}``, the oldest first.
 
     Raises, besides the errors of ``check``:
-        ServiceUnavailable: there is no model, it fails, or too many are talking to it.
+        ServiceUnavailable: there is no model, it fails, too many are talking to it, or nothing
+            may be sent out.
         RateLimited: the account has used up the questions of its plan for today.
     """
     chat: Chat | None = current_app.extensions.get(EXTENSION)
@@ -57,6 +59,7 @@ def answer_question(
             "This instance has no chat. Its operator has to set CHAT_BASE_URL and CHAT_MODEL.",
             retry_after=policy.RETRY_NOT_SET,
         )
+    _check_outbound()
     if not chat.slots.acquire(principal.account_id):
         raise ServiceUnavailable(
             "The chat is answering as many questions as it can, one per account at a time. "
@@ -89,11 +92,22 @@ def _converse_with_model(
             return _bounded_reply(completion.text)
         if rounds_left:
             check()
+            _check_outbound()
             messages += _run_tool_calls(principal, completion, deadline)
     raise ModelFailed(
         "too many rounds",
         "The model kept reading without replying. Ask a narrower question.",
     )
+
+
+def _check_outbound() -> None:
+    """Raise ServiceUnavailable if nothing may be sent, as questions to the model are."""
+    if is_outbound_off():
+        raise ServiceUnavailable(
+            "This instance sends nothing out, so its chat does not answer. Its operator can change "
+            "that.",
+            retry_after=policy.RETRY_NOT_SET,
+        )
 
 
 def _run_tool_calls(

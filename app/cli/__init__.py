@@ -43,6 +43,7 @@ ENTRIES: Final = (
     Entry("demo", "demo", "Create an account with example data."),
     Entry("migrate", "migrate", "Bring the tables of the database up to date."),
     Entry("mail", "mail", "Find out whether emails arrive."),
+    Entry("outbound", "outbound", "Say or change whether webhooks and emails are sent."),
     Entry(
         "backup",
         "maintenance",

@@ -7,13 +7,14 @@ from contextlib import closing
 import click
 from flask import current_app
 
-from app.cli.context import with_app
+from app.cli.context import in_database
 from app.cli.group import Commands
 from app.cli.output import CommandError, add_examples, json_option, show_record
 from app.mail.errors import MailError
 from app.mail.leases import LeasedMail
 from app.mail.messages import Envelope, compose_message
 from app.mail.transport import open_transport
+from app.outbound.switch import NOTHING_SENT, is_outbound_off
 from app.values import clock
 from app.values.email import email_problem
 from app.values.ids import new_id
@@ -29,7 +30,7 @@ def mail() -> None:
 @click.argument("address", metavar="ADDRESS")
 @json_option
 @add_examples("mail test jo@example.org")
-@with_app
+@in_database
 def send_test_mail_command(address: str, as_json: bool) -> None:
     """Send a test email now and say what happened to it.
 
@@ -38,6 +39,8 @@ def send_test_mail_command(address: str, as_json: bool) -> None:
     if problem := email_problem(address):
         raise click.BadParameter(problem, param_hint="ADDRESS")
     settings: Settings = current_app.config["SETTINGS"]
+    if is_outbound_off():
+        raise CommandError(f"Not sent. {NOTHING_SENT}")
     mail = LeasedMail(new_id("mail"), "test", address, None, 1)
     try:
         message = compose_message(Envelope(mail.id, address, clock.now()), "test", {}, settings)

@@ -36,13 +36,19 @@ from app.maintenance.backup_file import BackupReader, Manifest
 from app.maintenance.copying import TableComparison, copy_database
 from app.maintenance.dump import OnRows, no_progress
 from app.maintenance.restore import PresentData, check_backup, read_present, restore_backup
+from app.outbound.switch import how_to_send, is_off_by_setting, is_outbound_off
 from app.policy.deletion import DELETED_AFTER
 from app.security.sealing import key_check
 from app.values import clock
 from app.values.version import VERSION, describe_version, read_commit
+from app.webhooks.held import count_waiting
 from config import Settings, SettingsError, load_settings
 
 _TABLES_SHOWN: Final = ("accounts", "projects", "events")
+_IS_SENT: Final = (
+    "Webhooks and emails that waited in it are sent then. For a copy that sends nothing, answer no "
+    "and add --test-copy."
+)
 _file_argument = click.argument("path", metavar="FILE", type=click.Path(path_type=Path))
 
 
@@ -109,17 +115,32 @@ def write_backup_command(path: Path, force: bool, keep: int | None, as_json: boo
     help="Restore FILE even if it has no signature, or one of another SECRET_KEY. Whoever wrote "
     "it may have given themselves access.",
 )
+@click.option(
+    "--test-copy",
+    "is_test_copy",
+    is_flag=True,
+    help="Send nothing out afterwards: no webhooks, no emails. For an instance beside the service.",
+)
 @yes_option
 @json_option
-@add_examples("restore /backups/canopy.zip", "restore /backups/canopy.zip --yes --json")
+@add_examples(
+    "restore /backups/canopy.zip",
+    "restore /backups/canopy.zip --test-copy",
+    "restore /backups/canopy.zip --yes --json",
+)
 @with_app
 @errors_as_messages
-def restore_from_backup_command(path: Path, unverified: bool, yes: bool, as_json: bool) -> None:
+def restore_from_backup_command(
+    path: Path, unverified: bool, is_test_copy: bool, yes: bool, as_json: bool
+) -> None:
     """Replace everything in the database with a backup.
 
     The command first checks the whole FILE, including its signature. It then replaces everything in
     one step. The service may keep running: it shows the old state until the new one is complete,
     and changes wait or get a 503.
+
+    Webhooks and emails that waited in the backup are sent then, unless this is a --test-copy, or
+    sending was off here before.
 
     A backup of an older version is migrated. Tables that a newer version has migrated are dropped,
     so this is the way back to the version before an upgrade. For both, stop the service.
@@ -136,19 +157,33 @@ def restore_from_backup_command(path: Path, unverified: bool, yes: bool, as_json
         before, after = read_present(url), source.manifest.rows()
         if not (yes and as_json):
             _show_changes(url, source.manifest, before, settings)
-        confirm_action("Replace everything?", yes=yes, as_json=as_json)
+        question = "Replace everything?"
+        if not (is_test_copy or before.is_outbound_off or is_off_by_setting(settings)):
+            if not (yes and as_json):
+                print_text(_IS_SENT, err=True)
+            if not before.rows.get("accounts"):
+                question = "Is this the service now?"
+        confirm_action(question, yes=yes, as_json=as_json)
         with _show_bar("Restoring", quiet=as_json) as (start, advance):
             start(sum(after.values()))
-            put_off = restore_backup(source, url, advance)
+            put_off = restore_backup(source, url, advance, is_test_copy=is_test_copy)
     _log_maintenance("instance.restored", path)
+    is_off, waiting = is_outbound_off(), count_waiting()
     record: dict[str, Any] = {"database": shown_url(url), "from": _manifest_record(source.manifest)}
     if as_json:
         same_key = _has_same_key(source.manifest, settings)
         record |= {"same_secret_key": same_key, "verified": is_authentic(source, keys)}
         record |= {"rows_before": before.rows, "rows": after, "deletions_put_off": put_off}
+        record |= {"outbound": "off" if is_off else "on"}
+        record |= {f"waiting_{name}": number for name, number in waiting._asdict().items()}
         show_json(record)
     else:
         print_text(f"Restored: {after['projects']:,} projects of {after['accounts']:,} accounts.")
+        if is_off or any(waiting):
+            numbers = f"{waiting.deliveries:,} deliveries, {waiting.emails:,} emails"
+            print_text(f"{'Held' if is_off else 'Being sent'}: {numbers}.")
+        if is_off:
+            print_text(f"This instance sends nothing out. {how_to_send(settings)}")
         if put_off:
             print_text(
                 f"Accounts that will be deleted in {DELETED_AFTER.days} days, unless an owner "

@@ -59,10 +59,14 @@ OF_DATABASE: Final[dict[str, Check]] = {
     "counters": contents.check_counters,
     "encrypted values": contents.check_encrypted_values,
     "derived columns": contents.check_derived_values,
+    "outbound": deliveries.check_outbound,
     "mails": mail.check_undelivered_mails,
     "deliveries": deliveries.check_overdue_deliveries,
     "audit log": audit_log.check_sealing,
 }
+_WITH_SETTINGS: Final = (  # of these
+    "pool mode", "backups", "encrypted values", "outbound", "mails", "deliveries",
+)  # fmt: skip
 OF_VALKEY: Final[dict[str, Check]] = {
     "valkey": valkey.check_valkey_server,
     "valkey clock": valkey.server_clock,
@@ -101,9 +105,7 @@ def run_checks(
     yield from _run_checks({name: partial(check, settings) for name, check in OF_SETTINGS.items()})
     url = database_url(settings)
     of_database = OF_DATABASE | {
-        "pool mode": partial(postgresql.pool_mode, settings=settings),
-        "backups": partial(check_backups, settings=settings),
-        "encrypted values": partial(contents.check_encrypted_values, settings=settings),
+        name: partial(OF_DATABASE[name], settings=settings) for name in _WITH_SETTINGS
     }
     yield from _run_checks(
         {name: partial(_in_database, url, check) for name, check in of_database.items()}

@@ -20,6 +20,7 @@ from app.db.transactions import Transaction
 from app.imports.leases import LeasedImport, lock_leased
 from app.imports.progress import ImportProgress
 from app.models import Delivery, Webhook
+from app.outbound.switch import is_outbound_off
 from app.policy.deliveries import LEASE
 from app.policy.imports import UNTRIED_DELIVERIES
 from app.values import clock
@@ -67,4 +68,4 @@ def wait_for_deliveries(
 
 def _too_many_untried(account_id: str) -> bool:
     number = _NUMBER.scalar(account_id=account_id, soon=clock.now() + LEASE)
-    return bool(number > UNTRIED_DELIVERIES)
+    return number > UNTRIED_DELIVERIES and not is_outbound_off()  # else they are held

@@ -37,6 +37,7 @@ from app.mail.resolvers import resolve_mail
 from app.mail.service import NEW_MAILS
 from app.mail.transport import Transport, open_transport
 from app.models import Mail
+from app.outbound.switch import is_outbound_off
 from app.policy.mails import LINK_LIVES, LONGEST_WAITS, RETRY_AFTER, RUN_FOR, SAVE_RETRY_AFTER
 from app.values import clock
 
@@ -64,8 +65,14 @@ def send_mails() -> int:
 
 
 def _lease_mail() -> LeasedMail | None:
+    """Lease the next mail to send. Returns None if none is due, or nothing may be sent."""
     with transaction():
-        return lease_mail()
+        mail = lease_mail()
+        # Asked after the lease, as a restore may have brought this mail and the switch.
+        if is_outbound_off(in_change=True):
+            db.session.rollback()
+            return None
+    return mail
 
 
 def _process_mail(mail: LeasedMail, transport: Transport) -> bool:

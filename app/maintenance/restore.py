@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple, cast
 
-from sqlalchemy import URL, Connection, Table, update
+from sqlalchemy import URL, Connection, Table, inspect, select, text, update
 
 from app.db.migrations import CannotMigrate, apply_revisions
 from app.db.revisions import FIRST, newest_revision, of_another_version, revision_of
@@ -26,7 +26,7 @@ from app.maintenance.load import (
 )
 from app.maintenance.schema import codecs_at, require_whole, tables_to_drop
 from app.maintenance.table_codec import TableCodec, table_codecs
-from app.models import Account
+from app.models import Account, InstanceState
 from app.policy.deletion import DELETED_AFTER
 from app.values import clock
 from app.values.version import describe_version
@@ -45,11 +45,13 @@ def check_backup(backup: BackupReader, progress: OnRows = no_progress) -> None:
 
 class PresentData(NamedTuple):
     """The present state of a database: its revision, None without tables; the rows of each known
-    table; and the names of unknown tables, which a restore would drop."""
+    table; the names of unknown tables, which a restore would drop; and whether an operator has
+    switched off all sending."""
 
     revision: str | None
     rows: dict[str, int]
     unknown: list[str]
+    is_outbound_off: bool
 
 
 def read_present(url: URL) -> PresentData:
@@ -59,7 +61,7 @@ def read_present(url: URL) -> PresentData:
         MaintenanceError: the database is of a version before 1.0, or an unfinished copy.
     """
     if not may_exist(url):
-        return PresentData(None, {}, [])
+        return PresentData(None, {}, [], False)
     with open_snapshot(url) as connection:
         revision = require_whole(connection) if revision_of(connection) else None
         if revision is not None and revision < FIRST:
@@ -67,15 +69,20 @@ def read_present(url: URL) -> PresentData:
         rows = count_rows(connection, table_codecs())
         known = {*rows, "alembic_version"}
         unknown = [name for name in tables_to_drop(connection, ()) if name not in known]
-        return PresentData(revision, rows, unknown)
+        return PresentData(revision, rows, unknown, _is_outbound_off(connection))
 
 
-def restore_backup(backup: BackupReader, url: URL, progress: OnRows = no_progress) -> list[str]:
+def restore_backup(
+    backup: BackupReader, url: URL, progress: OnRows = no_progress, *, is_test_copy: bool = False
+) -> list[str]:
     """Replace all rows of the database, in one transaction.
 
     Until the commit, readers see the old rows and writers wait; on PostgreSQL, readers wait too if
     tables are created. Scheduled deletions of accounts are put off, as they may have been canceled
-    since the backup. Needs an app context.
+    since the backup. Sending stays off if it was off before. Needs an app context.
+
+    Args:
+        is_test_copy: send nothing out afterwards, until an operator switches that on.
 
     Returns the slugs of the accounts whose deletions were put off.
 
@@ -84,7 +91,8 @@ def restore_backup(backup: BackupReader, url: URL, progress: OnRows = no_progres
             not fit together; nothing was changed.
     """
     revision, codecs = backup.manifest.schema_revision, _backup_codecs(backup)
-    is_current = read_present(url).revision == revision == newest_revision()
+    present = read_present(url)
+    is_current = present.revision == revision == newest_revision()
     tables = [codec.name for codec in codecs] if is_current else []
     with exclusive_writer(url, tables, create=True) as connection:
         if is_current:
@@ -100,6 +108,8 @@ def restore_backup(backup: BackupReader, url: URL, progress: OnRows = no_progres
             advance_sequences(connection)
             apply_revisions(connection)
         put_off = _put_off_deletions(connection)
+        if is_test_copy or present.is_outbound_off:
+            _switch_outbound_off(connection)
         finish_load(connection)
     refresh_statistics(url)
     return put_off
@@ -122,6 +132,23 @@ def _put_off_deletions(connection: Connection) -> list[str]:
     is_sooner = accounts.c.deletes_at < earliest
     put_off = update(accounts).where(is_sooner).values(deletes_at=earliest)
     return sorted(connection.scalars(put_off.returning(accounts.c.slug)))
+
+
+def _is_outbound_off(connection: Connection) -> bool:
+    """True if the switch of the database, which may be of another version, is off."""
+    names = {column["name"] for column in inspect(connection).get_columns("instance_state")}
+    if "outbound_off_at" not in names:
+        return False
+    return bool(connection.scalar(text("SELECT count(outbound_off_at) FROM instance_state")))
+
+
+def _switch_outbound_off(connection: Connection) -> None:
+    """Switch off all sending, before anybody sees the restored rows."""
+    state = cast("Table", InstanceState.__table__)
+    if connection.scalar(select(state.c.id)) is None:
+        connection.execute(state.insert().values(id=1))
+    off = update(state).where(state.c.outbound_off_at.is_(None))
+    connection.execute(off.values(outbound_off_at=clock.now()))
 
 
 def _checked_again(backup: BackupReader, codec: TableCodec) -> Iterator[bytes]:

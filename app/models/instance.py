@@ -22,6 +22,8 @@ class InstanceState(Base):
     id: Mapped[int] = mapped_column(SmallInteger, primary_key=True, autoincrement=False)
     # The time since which nobody can sign up, whatever SIGN_UP is.
     sign_up_closed_at: Mapped[datetime | None] = mapped_column(Timestamp)
+    # The time since which nothing is sent out, whatever OUTBOUND is.
+    outbound_off_at: Mapped[datetime | None] = mapped_column(Timestamp)
     # At the top of every page: plain text.
     message: Mapped[str | None] = mapped_column(String(500))
     message_kind: Mapped[str | None] = mapped_column(String(20))

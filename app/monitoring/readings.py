@@ -33,6 +33,7 @@ from app.jobs.registry import job_names
 from app.jobs.shared_metrics import Counts, cumulative_histogram, read_counts
 from app.jobs.valkey import valkey
 from app.models import Import, Mail
+from app.outbound.switch import is_outbound_off
 from app.policy.audit import INSTANCE
 from app.policy.imports import WORKING
 from app.policy.metrics import JOB_OUTCOMES, MAIL_OUTCOMES, METRICS
@@ -112,7 +113,8 @@ def _read_database() -> Samples:
         imports = {row.status: row for row in connection.execute(_IMPORTS, {"now": now})}
         size = connection.exec_driver_sql(_SIZE[connection.dialect.name]).scalar_one()
     backed_up_at = last_done_at(INSTANCE, "instance.backed_up")
-    oldest_mail = (now - mails.oldest).total_seconds() if mails.oldest else 0.0
+    is_due = mails.oldest and not is_outbound_off()
+    oldest_mail = (now - mails.oldest).total_seconds() if is_due else 0.0
     return {
         **{f"canopy_deliveries_{name}": {(): value} for name, value in backlog._asdict().items()},
         "canopy_mails_pending": {(): mails.pending},

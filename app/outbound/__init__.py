@@ -15,6 +15,8 @@ this order:
 * ``exchange``: the request and the response.
 
 They share ``attempt``: one deadline, the duration of each step, and the error.
+
+``switch`` says whether this instance sends anything to customers and people at all.
 """
 
 from __future__ import annotations

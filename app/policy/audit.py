@@ -100,6 +100,8 @@ ACTIONS: Final[dict[str, str]] = {
     "instance.repaired": "repaired derived data of {}",
     "instance.sign_up_closed": "closed sign-up on {}",
     "instance.sign_up_opened": "opened sign-up on {}",
+    "instance.outbound_off": "kept {} from sending anything out",
+    "instance.outbound_on": "let {} send webhooks and emails again",
     "instance.message_shown": "put a message on all pages of {}",
     "instance.message_removed": "removed the message from all pages of {}",
 }
@@ -131,7 +133,9 @@ AUDITED: Final[dict[str, frozenset[str]]] = {
         {INSERT, DELETE, "email", "name", "time_zone", "date_format", "email_verified_at"}
         | {"second_factor_since", "operator_since"}
     ),
-    "instance_state": frozenset({"sign_up_closed_at", "message", "message_kind", "message_until"}),
+    "instance_state": frozenset(
+        {"sign_up_closed_at", "outbound_off_at", "message", "message_kind", "message_until"}
+    ),
     "authenticators": frozenset({INSERT, DELETE}),
     "passkeys": frozenset({INSERT, DELETE}),
     "recovery_codes": frozenset({INSERT, "used_at"}),

@@ -15,6 +15,7 @@ CONFLICTS: Final = {
     "last_owner": "The account would have no owner.",
     "limit_reached": "The maximum number is reached.",
     "disabled": "The webhook is disabled.",
+    "outbound_off": "The instance sends nothing out.",
     "event_deleted": "The event is no longer kept.",
     "still_running": "The first request with this key, or an earlier replay, is still running.",
     "response_lost": "The response to the first request with this key cannot be shown again.",

@@ -1,6 +1,7 @@
-"""The state of the instance: who can sign up, and the message on all pages.
+"""The state of the instance: who can sign up, whether it sends anything out, and the message on all
+pages.
 
-Both are in one row. Decisions read the row; pages show what their process has read within the last
+They are in one row. Decisions read the row; pages show what their process has read within the last
 seconds, which costs no query.
 """
 
@@ -16,9 +17,11 @@ from flask import Flask, current_app, g
 from sqlalchemy import select
 from sqlalchemy.exc import SQLAlchemyError
 
+from app.db.engines import insert_into
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
 from app.models import InstanceState
+from app.outbound.switch import is_off_by_setting
 from app.policy.instance import STATE_SECONDS
 from app.values import clock
 from config import Settings
@@ -29,6 +32,7 @@ CLOSED: Final = "closed"
 _EXTENSION: Final = "canopy_instance_state"
 _STATEMENT: Final = select(
     InstanceState.sign_up_closed_at,
+    InstanceState.outbound_off_at,
     InstanceState.message,
     InstanceState.message_kind,
     InstanceState.message_until,
@@ -57,6 +61,7 @@ class State(NamedTuple):
     """The row of the instance."""
 
     sign_up_closed_at: datetime | None = None
+    outbound_off_at: datetime | None = None
     message: InstanceMessage | None = None
 
 
@@ -106,7 +111,14 @@ def read_state(*, in_change: bool = False) -> State:
     message = None
     if row.message is not None:
         message = InstanceMessage(row.message, row.message_kind, row.message_until)
-    return State(row.sign_up_closed_at, message)
+    return State(row.sign_up_closed_at, row.outbound_off_at, message)
+
+
+def locked_state() -> InstanceState:
+    """Lock the row for a change. It is created if there is none."""
+    row = insert_into(InstanceState).values(id=ROW).on_conflict_do_nothing()
+    db.session.execute(row)
+    return db.session.get_one(InstanceState, ROW, with_for_update=True)
 
 
 def forget_state() -> None:
@@ -130,6 +142,13 @@ def sign_up(*, in_change: bool = False) -> str:
 def shown_sign_up() -> str:
     """Return the same for pages, up to ``STATE_SECONDS`` old."""
     return _narrow_setting(_tracked_setting(), _recent_state().get(may_read=_may_read()))
+
+
+def shown_outbound_off() -> bool:
+    """Return True if nothing is sent out, up to ``STATE_SECONDS`` late."""
+    if is_off_by_setting(current_app.config["SETTINGS"]):
+        return True
+    return _recent_state().get(may_read=_may_read()).outbound_off_at is not None
 
 
 def shown_message() -> InstanceMessage | None:

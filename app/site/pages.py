@@ -20,7 +20,7 @@ from app.policy.people import PASSWORD_LENGTH
 from app.policy.permissions import expand_permissions, role_permissions
 from app.site import protection, static_files, times
 from app.site.account_pages import ACCOUNT_PAGES
-from app.site.instance_state import shown_message, shown_sign_up
+from app.site.instance_state import shown_message, shown_outbound_off, shown_sign_up
 from app.values.clock import describe_duration
 from app.values.command_name import canopy_command
 from app.values.text import display_text
@@ -82,6 +82,7 @@ class Instance(NamedTuple):
     single_sign_on: str  # name of the provider; empty if there is none
     password_sign_in: bool
     sends_mail: bool  # also True on a developer's machine, with mails in a folder
+    is_outbound_off: bool  # nothing is sent out: mails and deliveries are held
     support_email: str | None
     links: tuple[tuple[str, str], ...]  # text and address
     map_tile_url: str | None
@@ -99,6 +100,7 @@ class Instance(NamedTuple):
             settings.oidc_name if settings.oidc_issuer else "",
             settings.password_sign_in,
             settings.mail_url is not None or not settings.production,
+            settings.outbound == "off",
             settings.support_email,
             tuple((text, address) for text, address in links if address),
             settings.map_tile_url,
@@ -109,7 +111,12 @@ class Instance(NamedTuple):
 def instance() -> Instance:
     """Return the facts about the instance."""
     facts: Instance = current_app.extensions[_EXTENSION]
-    return facts._replace(sign_up=shown_sign_up())
+    is_off = shown_outbound_off()
+    return facts._replace(
+        sign_up=shown_sign_up(),
+        sends_mail=facts.sends_mail and not is_off,
+        is_outbound_off=is_off,
+    )
 
 
 class PageBlueprint(Blueprint):

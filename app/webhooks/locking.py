@@ -7,6 +7,7 @@ from app.auth.tenant import find_locked, rows_of
 from app.db.extensions import db
 from app.http.errors import Conflict
 from app.models import Webhook
+from app.outbound.switch import NOTHING_SENT, is_outbound_off
 from app.values.ids import is_id
 from app.webhooks.record import not_found
 
@@ -34,6 +35,12 @@ def share_lock_webhook(principal: Principal, webhook_id: str) -> Webhook:
     if webhook is None:
         raise not_found()
     return webhook
+
+
+def check_outbound() -> None:
+    """Raise Conflict if this instance sends nothing out."""
+    if is_outbound_off():
+        raise Conflict("outbound_off", "outbound", NOTHING_SENT)
 
 
 def check_enabled(enabled: bool) -> None:

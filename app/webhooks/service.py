@@ -27,7 +27,7 @@ from app.values import clock
 from app.values.ids import is_id, new_id
 from app.values.strict_json import dumps
 from app.webhooks.deliveries.cancellation import cancel_pending
-from app.webhooks.locking import check_enabled, lock_webhook, share_lock_webhook
+from app.webhooks.locking import check_enabled, check_outbound, lock_webhook, share_lock_webhook
 from app.webhooks.ordering import due_before_pending
 from app.webhooks.record import COLUMNS, not_found, row_record, webhook_record
 
@@ -158,8 +158,9 @@ def retry_now(principal: Principal, webhook_id: str) -> int:
 
     Raises:
         NotFound: the account has no such webhook.
-        Conflict: it is disabled.
+        Conflict: it is disabled, or nothing is sent out.
     """
+    check_outbound()
     webhook = share_lock_webhook(principal, webhook_id)
     check_enabled(webhook.enabled)
     write_entry("webhook.retried", webhook)
@@ -180,7 +181,8 @@ def retry_now(principal: Principal, webhook_id: str) -> int:
 
 def send_test(principal: Principal, webhook_id: str) -> str:
     """Queue a test event for a webhook, even a disabled one. Returns the event's id. Raises
-    NotFound."""
+    NotFound, and Conflict if nothing is sent out."""
+    check_outbound()
     webhook = share_lock_webhook(principal, webhook_id)
     due_at = due_before_pending(webhook.account_id, webhook.id)
     write_entry("webhook.tested", webhook)

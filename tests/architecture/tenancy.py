@@ -43,6 +43,9 @@ _REASONS = {
         Place("app.maintenance.sealed_values", "require_usable_key", "Webhook"),
         Place("app.maintenance.jobs", "_EVENT_SIZES", "Event"),
         Place("app.maintenance.jobs", "_DELIVERY_NUMBERS", "Delivery"),
+        Place("app.webhooks.deliveries.health", "forget_warnings", "Webhook"),
+        Place("app.webhooks.held", "_drop_waiting", "Delivery"),
+        Place("app.webhooks.held", "_drop_waiting", "Replay"),
     ),
     "of the account that is named": (Place("app.pages.operator.accounts", "_ONE", "AccountUsage"),),
     "when each account was last used": (

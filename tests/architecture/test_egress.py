@@ -3,11 +3,24 @@
 from __future__ import annotations
 
 import ast
+import re
 
 import pytest
 
 from tests.architecture.egress import OTHER_WAYS, other_ways, used
 from tests.architecture.sources import parse, sources
+
+# Who calls other servers. ``app.outbound.switch`` stops these, as ``tests/outbound/test_switch.py``
+# shows:
+STOPPED = {"app.chat.model", "app.cli.mail", "app.mail.jobs", "app.webhooks.deliveries.jobs"}
+# and not these: signing in, and the doctor, which sends nothing.
+GOING_ON = {"app.people.single_sign_on.provider", "app.doctor.checks.addresses"}
+
+
+def test_who_calls_other_servers_is_stopped_by_the_switch_or_known_not_to_be() -> None:
+    calls = re.compile(r"(?<!class )(?<!def )\b(?:Egress|open_transport)\(")
+    found = {module for module, source in sources().items() if calls.search(source)}
+    assert found == STOPPED | GOING_ON
 
 
 def test_there_is_one_way_out() -> None:

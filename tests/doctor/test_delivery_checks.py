@@ -20,8 +20,8 @@ def customer(request: pytest.FixtureRequest, make_instance: MakeInstance) -> Cli
     return make_account(make_instance(request.param))
 
 
-def said(app: Flask) -> tuple[Status, str]:
-    found = findings_of(environ_of(app))["deliveries"]
+def said(app: Flask, **environ: str) -> tuple[Status, str]:
+    found = findings_of(environ_of(app) | environ)["deliveries"]
     return found.status, found.found
 
 
@@ -36,6 +36,8 @@ def test_what_is_late_for_a_receiver_that_answers(customer: Client) -> None:
     status, found = said(customer.app)
     assert status is Status.PROBLEM
     assert "Deliveries overdue: 1" in found
+    held = (Status.OK, "deliveries waiting: 1")
+    assert said(customer.app, OUTBOUND="off") == held
 
 
 def test_what_fails_is_its_owners_business(customer: Client) -> None:

@@ -141,3 +141,4 @@ def test_mails_that_wait_for_long(instance: Flask) -> None:
     found = findings_of(environ_of(instance))["mails"]
     assert found.status is Status.WARNING
     assert "Emails waiting: 1, the oldest since" in found.found
+    assert findings_of(environ_of(instance) | {"OUTBOUND": "off"})["mails"].status is Status.OK

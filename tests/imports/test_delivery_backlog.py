@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from types import SimpleNamespace
 from typing import Any
@@ -17,7 +18,7 @@ from app.values import clock
 from app.values.ids import new_id
 from tests.cli.conftest import runner
 from tests.imports.making import act, projects, read, ready, work
-from tests.make import Client, make_account, make_project, make_webhook, square
+from tests.make import Client, make_account, make_project, make_webhook, second_app, square
 from tests.make.features import collection, feature
 from tests.pages.support import browser_of
 
@@ -120,3 +121,11 @@ def test_a_command_waits_in_place(
     assert result.exit_code == 0, result.output
     assert len(slept) == 1
     assert "A" in projects(client)
+
+
+def test_held_deliveries_do_not_delay_one(client: Client) -> None:
+    queue(client, UNTRIED_DELIVERIES)
+    with second_app(client.app, outbound="off") as off:
+        caller = replace(client, app=off)
+        record = act(caller, ready(caller, feature(square(1, 1), name="A")), "apply")
+    assert record["status"] == "applied"

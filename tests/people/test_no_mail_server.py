@@ -15,7 +15,7 @@ from tests.make import Browser, link_in, mails_to, make_person, new_email, secon
 from tests.make.browser import PASSWORD
 
 FIELDS = {"name": "Ada Birch", "password": PASSWORD, "account_name": "Birch Hill"}
-NO_MAIL = "This instance does not send email yet"
+NO_MAIL = "This instance does not send email"
 
 
 @pytest.fixture

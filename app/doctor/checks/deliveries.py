@@ -1,4 +1,4 @@
-"""The check that events are delivered in time."""
+"""The checks that events are delivered, and in time."""
 
 from __future__ import annotations
 
@@ -9,18 +9,28 @@ from typing import Final, cast
 from sqlalchemy import Connection, Table, func
 
 from app.auth.tenant import select_of_all_accounts
-from app.doctor.findings import Finding, ok, problem
+from app.doctor.findings import Finding, ok, problem, warning
 from app.models import Delivery, Webhook
+from app.outbound.switch import how_to_send, is_off_for
 from app.values import clock
+from config import Settings
 
 _LATE: Final = timedelta(minutes=2)
 _DELIVERIES: Final = cast("Table", Delivery.__table__)
 _WEBHOOKS: Final = cast("Table", Webhook.__table__)
 
 
-def check_overdue_deliveries(connection: Connection) -> Iterator[Finding]:
-    """Check that no delivery to a healthy receiver is overdue. Failing ones are for their
-    owners."""
+def check_outbound(connection: Connection, settings: Settings) -> Iterator[Finding]:
+    """Say whether anything is sent at all."""
+    if is_off_for(settings, connection):
+        yield warning("Nothing is sent out: webhooks and emails are held", how_to_send(settings))
+    else:
+        yield ok("webhooks and emails are sent")
+
+
+def check_overdue_deliveries(connection: Connection, settings: Settings) -> Iterator[Finding]:
+    """Check that no delivery to a healthy receiver is overdue, unless all are held. Failing ones
+    are for their owners."""
     now = clock.now()
     joined = _DELIVERIES.join(_WEBHOOKS, _WEBHOOKS.c.id == _DELIVERIES.c.webhook_id)
     late, oldest = connection.execute(
@@ -31,7 +41,7 @@ def check_overdue_deliveries(connection: Connection) -> Iterator[Finding]:
             _WEBHOOKS.c.consecutive_failures == 0,
         )
     ).one()
-    if late:
+    if late and not is_off_for(settings, connection):
         yield problem(
             f"Deliveries overdue: {late:,}, the oldest since {clock.format_time(oldest)}",
             "Start the worker (python worker.py). If it is running, its log says what is wrong.",

@@ -11,6 +11,7 @@ from sqlalchemy import Connection, Table, func, select
 from app.doctor.findings import Finding, ok, problem, warning
 from app.mail.transport import mail_server_problem
 from app.models import Mail
+from app.outbound.switch import is_off_for
 from app.values import clock
 from config import Settings
 
@@ -51,8 +52,8 @@ def check_mail_server(settings: Settings) -> Iterator[Finding]:
         )
 
 
-def check_undelivered_mails(connection: Connection) -> Iterator[Finding]:
-    """Check that no email waits for long or has failed for good."""
+def check_undelivered_mails(connection: Connection, settings: Settings) -> Iterator[Finding]:
+    """Check that no email waits for long, unless all are held, or has failed for good."""
     now = clock.now()
     waiting, oldest = connection.execute(
         select(func.count(), func.min(_MAILS.c.created_at)).where(_MAILS.c.due_at.is_not(None))
@@ -68,7 +69,9 @@ def check_undelivered_mails(connection: Connection) -> Iterator[Finding]:
         .group_by(_MAILS.c.error)
         .order_by(func.count().desc())
     ).all()
-    if oldest is not None and oldest < now - _LATE:
+    is_late = oldest is not None and oldest < now - _LATE
+    is_late = is_late and not is_off_for(settings, connection)
+    if is_late:
         yield warning(
             f"Emails waiting: {waiting:,}, the oldest since {clock.format_time(oldest)}",
             "Check that a worker is running, and look for lines from app.mail in the worker's log.",
@@ -80,7 +83,7 @@ def check_undelivered_mails(connection: Connection) -> Iterator[Finding]:
             f"{number:,} emails failed for good in the last two days: {causes}",
             "They are not retried. If somebody is waiting for a link, send them a new one.",
         )
-    if not reasons and (oldest is None or oldest >= now - _LATE):
+    if not (reasons or is_late):
         yield ok(f"emails waiting: {waiting:,}; none failed for good in the last two days")
 
 

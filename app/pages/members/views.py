@@ -37,7 +37,7 @@ from app.people.second_factor.requirement import members_with_second_factor
 from app.people.second_factor.reset import reset_member, reset_problem
 from app.policy.permissions import OWNER, ROLES
 from app.site.forms import Draft, Unchanged, count_post, form_page, sent_draft
-from app.site.pages import PageBlueprint, page, redirect_to
+from app.site.pages import PageBlueprint, instance, page, redirect_to
 from app.site.signed_in import of_account
 from app.values.text import fold_text
 
@@ -70,7 +70,7 @@ def invite(principal: Principal) -> Response:
     except (Conflict, Forbidden, ValidationFailed) as error:
         draft.errors["email"] = [_error_message(error)]
         return _members_page(principal, draft)
-    return redirect_to("/members", f"An invitation is on its way to {draft.values['email']}.")
+    return redirect_to("/members", _mailed_words("An invitation", draft.values["email"]))
 
 
 @bp.get(_ONE)
@@ -112,7 +112,7 @@ def invite_again(principal: Principal, member_id: str) -> Response:
             invite_member(principal, email=invited["email"], role=invited["role"])
     except (Conflict, Forbidden) as error:
         return _members_page(principal, _new_invitation(), error.status, _error_message(error))
-    return redirect_to("/members", f"A new invitation is on its way to {invited['email']}.")
+    return redirect_to("/members", _mailed_words("A new invitation", invited["email"]))
 
 
 @bp.post(f"{_ONE}/second-factor/reset")
@@ -196,7 +196,7 @@ def _member_page(
         status,
         member=record,
         invited=invited,
-        mail=mail_words(invited),
+        mail=mail_words(invited, is_held=instance().is_outbound_off),
         is_self=member_id == principal.user_id,
         allowed=allowed_actions(principal, own["role"], record),
         words=ROLE_WORDS,
@@ -218,19 +218,25 @@ def _second_factor(principal: Principal, own_role: str, member_id: str) -> dict[
     }
 
 
+def _mailed_words(invitation: str, email: str) -> str:
+    if instance().sends_mail:
+        return f"{invitation} is on its way to {email}."
+    return f"{email} is invited, but this instance does not send email."
+
+
 def _members_page(
     principal: Principal, draft: Draft, status: int | None = None, problem: str = ""
 ) -> Response:
     members = list_members(principal.account_id)
     members.sort(key=lambda member: (member["joined_at"] is not None, fold_text(member["name"])))
-    invited = invitation_statuses(principal.account_id)
+    invited, is_held = invitation_statuses(principal.account_id), instance().is_outbound_off
     pages = math.ceil(len(members) / PER_PAGE)
     number = min(max(request.args.get("page", 1, int), 1), pages)
     listed = members[(number - 1) * PER_PAGE : number * PER_PAGE]
     values: dict[str, Any] = {
         "people": [member for member in listed if member["joined_at"]],
         "invited": [
-            (member, invited.get(member["id"]), mail_words(invited.get(member["id"])))
+            (member, it := invited.get(member["id"]), mail_words(it, is_held=is_held))
             for member in listed
             if not member["joined_at"]
         ],

@@ -74,15 +74,19 @@ def conflict_words(
     )
 
 
-def mail_words(invited: InvitationStatus | None) -> tuple[str, str]:
+def mail_words(invited: InvitationStatus | None, *, is_held: bool = False) -> tuple[str, str]:
     """Return (text, CSS class) of the tag for the delivery of an invitation's email; both empty if
-    unknown."""
+    unknown.
+
+    Args:
+        is_held: the instance sends no emails now.
+    """
     if invited is None:
         return "", ""
     reason = f": {invited.error}" if invited.error else ""
     return {
         "sent": ("Email sent", "good"),
-        "queued": ("Email is being sent", ""),
+        "queued": ("Email held" if is_held else "Email is being sent", ""),
         "delayed": (f"Email not sent yet{reason}. It is tried again.", "draft"),
         "failed": (f"Email could not be sent{reason}", "bad"),
         "dropped": ("Email not sent: this address got too many within an hour", "bad"),

@@ -5,10 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 
 from app.audit.entries import changes_between, changes_of_new, write_instance_entry
-from app.db.engines import insert_into
-from app.db.extensions import db
 from app.models import InstanceState
-from app.site.instance_state import ROW
+from app.site.instance_state import locked_state
 from app.values import clock
 from app.values.clock import format_optional_time
 from app.values.records import Record, set_columns
@@ -16,7 +14,7 @@ from app.values.records import Record, set_columns
 
 def close_sign_up() -> bool:
     """Close sign-up. Returns False if it was closed. The caller commits."""
-    state = _locked_state()
+    state = locked_state()
     if state.sign_up_closed_at is not None:
         return False
     state.sign_up_closed_at = clock.now()
@@ -27,7 +25,7 @@ def close_sign_up() -> bool:
 def open_sign_up() -> bool:
     """Open sign-up again, as far as SIGN_UP allows. Returns False if it was open. The caller
     commits."""
-    state = _locked_state()
+    state = locked_state()
     if state.sign_up_closed_at is None:
         return False
     state.sign_up_closed_at = None
@@ -42,7 +40,7 @@ def show_message(text: str, kind: str, until: datetime | None) -> None:
         kind: one of ``app.policy.instance.MESSAGE_KINDS``.
         until: when it ends; None: once it is removed.
     """
-    state = _locked_state()
+    state = locked_state()
     before = _message_of(state)
     set_columns(state, {"message": text, "message_kind": kind, "message_until": until})
     now = _message_of(state)
@@ -52,20 +50,13 @@ def show_message(text: str, kind: str, until: datetime | None) -> None:
 
 def remove_message() -> bool:
     """Remove the message from all pages. Returns False if there was none. The caller commits."""
-    state = _locked_state()
+    state = locked_state()
     before = _message_of(state)
     if before["message"] is None:
         return False
     set_columns(state, dict.fromkeys(("message", "message_kind", "message_until")))
     write_instance_entry("instance.message_removed", changes_between(before, _message_of(state)))
     return True
-
-
-def _locked_state() -> InstanceState:
-    """Lock the row, which is created if there is none."""
-    row = insert_into(InstanceState).values(id=ROW).on_conflict_do_nothing()
-    db.session.execute(row)
-    return db.session.get_one(InstanceState, ROW, with_for_update=True)
 
 
 def _message_of(state: InstanceState) -> Record:

@@ -15,6 +15,7 @@ from app.doctor.backups import read_history
 from app.jobs.queue import DELIVERIES, GENERAL, IMPORTS, MAILS, job_queue
 from app.jobs.valkey import valkey
 from app.models import AccountUsage, Mail, User
+from app.outbound.switch import how_to_send
 from app.pages.operator.accounts import SUMMED
 from app.processes.worker_registry import count_workers
 from app.usage.counters import usage_summary
@@ -93,6 +94,7 @@ def read_overview() -> dict[str, Any]:
         "backups": backups,
         "versions": _instance_versions(),
         "settings": _settings_texts(),
+        "how_to_send": how_to_send(current_app.config["SETTINGS"]),
     }
 
 

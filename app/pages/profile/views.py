@@ -199,7 +199,7 @@ def _chosen_account(person: SignedIn) -> tuple[Any, list[Any]]:
 def _mail_notice(person: SignedIn) -> str:
     if instance().sends_mail:
         return f"We are sending a link to {person.email}."
-    return "This instance does not send email yet. Ask whoever runs this instance to help you."
+    return "This instance does not send email. Ask whoever runs this instance to help you."
 
 
 def _set_password(person: SignedIn, hashed: str) -> Response:

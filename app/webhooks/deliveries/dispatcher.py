@@ -20,6 +20,7 @@ from ulid import ULID
 from app.db.engines import is_outage
 from app.db.transactions import Transaction
 from app.outbound import Egress
+from app.outbound.switch import is_outbound_off
 from app.policy.deliveries import (
     ATTEMPT_SECONDS,
     LINGER_SECONDS,
@@ -61,6 +62,7 @@ class Dispatcher:
         self, egress: Egress, transaction: Transaction, is_stopping: Callable[[], bool]
     ) -> None:
         self.delivered = 0
+        self._is_off = False  # nothing may be sent any longer
         self._transaction = transaction
         self._is_stopping = is_stopping
         self._run_id = str(ULID()).lower()
@@ -77,8 +79,8 @@ class Dispatcher:
 
     @property
     def may_have_more(self) -> bool:
-        """True if due deliveries may be left."""
-        return self._must_scan
+        """True if due deliveries may be left, and may be sent."""
+        return self._must_scan and not self._is_off
 
     def notify(self) -> None:
         """Tell the dispatcher that deliveries may be due. Any thread may call this."""
@@ -89,7 +91,7 @@ class Dispatcher:
         Returns the number of deliveries that succeeded."""
         began = busy_at = monotonic()
         try:
-            while not self._is_stopping() and monotonic() - began < RUN_SECONDS:
+            while not self._must_stop() and monotonic() - began < RUN_SECONDS:
                 if self._run_round():
                     busy_at = monotonic()
                 elif monotonic() - busy_at >= linger and not self._is_due_soon(linger):
@@ -98,6 +100,9 @@ class Dispatcher:
         finally:  # after a failure, too, requests are in flight
             self._shut_down()
         return self.delivered
+
+    def _must_stop(self) -> bool:
+        return self._is_off or self._is_stopping()
 
     def _run_round(self) -> bool:
         """Save, scan and send what is possible now. Returns True if there is more to do."""
@@ -132,6 +137,8 @@ class Dispatcher:
 
     def _send(self) -> None:
         """Begin all requests that may begin now."""
+        if self._is_off:
+            return
         for queue, delivery in self._scheduler.begin_next():
             self._unsaved_ids.add(delivery.id)
             in_flight = self._scheduler.in_flight
@@ -220,13 +227,19 @@ class Dispatcher:
         expired_at = monotonic() - QUEUED_SECONDS
         self._release(self._scheduler.remove_unsent(claimed_before=expired_at))
         self._scanned_at = monotonic()
-        numbers = self._scan.find(now)
+        numbers, claimed = self._scan.find(now), []
         if numbers or self._scan.has_canceled:
             with self._transaction():
                 self._scan.cancel()
                 claimed = self._scan.claim(numbers, clock.now())  # the lease begins now
-            # After the commit. A delivery in flight whose lease had expired only has a new lease.
-            self._scheduler.enqueue(row for row in claimed if row.id not in self._unsaved_ids)
+        # After the commit. A delivery in flight whose lease had expired only has a new lease.
+        claimed = [row for row in claimed if row.id not in self._unsaved_ids]
+        # Asked after the claim, as a restore may have brought these deliveries and the switch.
+        self._is_off = is_outbound_off()
+        if self._is_off:
+            self._release(claimed)
+        else:
+            self._scheduler.enqueue(claimed)
         self._must_scan = self._scan.is_unfinished
         if not self._must_scan:  # once a round, as it looks at all webhooks
             self._scheduler.forget_idle()

@@ -117,6 +117,13 @@ def update_health(outcomes: Iterable[Outcome]) -> bool:
     return bool(failing) and _disable_or_warn(failing)
 
 
+def forget_warnings() -> None:
+    """Have webhooks that fail be warned again before they are disabled. Nothing is sent out now, so
+    none can succeed."""
+    warned = update(_WEBHOOKS).prefix_with(ALL_ACCOUNTS).where(_WEBHOOKS.c.warned_at.is_not(None))
+    db.session.connection().execute(warned.values(warned_at=None))
+
+
 def _disable_or_warn(failing: Mapping[CalledUrl, Streak]) -> bool:
     """Disable webhooks that are gone or have failed for long, and warn a day before. Returns True
     if a webhook was disabled."""

@@ -21,9 +21,11 @@ from app.jobs.registry import Job
 from app.jobs.valkey import valkey
 from app.models import Delivery
 from app.outbound import Egress
+from app.outbound.switch import is_outbound_off
 from app.policy.deliveries import LONGEST_WAITS, SWEEP_SECONDS
 from app.values import clock
 from app.webhooks.deliveries.dispatcher import Dispatcher
+from app.webhooks.deliveries.health import forget_warnings
 from config import Settings
 
 _SIGNAL_SECONDS: Final = 1.0  # for one wait for a signal
@@ -33,6 +35,10 @@ _OUTAGE_SECONDS: Final = 1.0  # between two scans while Valkey is down
 def deliver() -> int:
     """Send due deliveries, and those that become due meanwhile. Returns the number of successes."""
     valkey().attempt(NEW_DELIVERIES.begin)
+    if is_outbound_off():
+        with transaction():
+            forget_warnings()
+        return 0
     with closing(open_egress(current_app.config["SETTINGS"])) as egress:
         dispatcher = Dispatcher(egress, transaction, shutdown.requested.is_set)
         with _forward_signals(dispatcher, valkey().client):

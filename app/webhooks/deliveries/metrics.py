@@ -11,6 +11,7 @@ from app.db import queries
 from app.db.column_types import Timestamp
 from app.jobs.shared_metrics import Additions
 from app.jobs.valkey import valkey
+from app.outbound.switch import is_outbound_off
 from app.policy.deliveries import FailureReason
 from app.values import clock
 from app.values.ids import time_of
@@ -49,12 +50,12 @@ def count_attempts(outcomes: Iterable[Outcome]) -> None:
 
 
 def read_backlog() -> Backlog:
-    """Return the numbers of pending deliveries in all accounts."""
-    now = clock.now()
+    """Return the numbers of pending deliveries in all accounts. None is due while all are held."""
+    now, is_off = clock.now(), is_outbound_off()
     with queries.reading_connection() as connection:
         row = connection.execute(_BACKLOG, {"now": clock.format_time(now)}).one()
-    oldest = (now - row.oldest).total_seconds() if row.oldest else 0.0
-    return Backlog(row.pending, row.due or 0, row.claimed, max(0.0, oldest))
+    oldest = (now - row.oldest).total_seconds() if row.oldest and not is_off else 0.0
+    return Backlog(row.pending, 0 if is_off else row.due or 0, row.claimed, max(0.0, oldest))
 
 
 def _outcome_label(outcome: Outcome) -> str:

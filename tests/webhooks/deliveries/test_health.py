@@ -13,8 +13,9 @@ from app.db.transactions import transaction
 from app.models import Mail
 from app.policy.deliveries import DISABLED_AFTER, RETRY_AFTER, WARNED_AFTER
 from app.webhooks.deliveries.health import update_health
+from app.webhooks.deliveries.jobs import deliver as deliver_job
 from app.webhooks.deliveries.types import Outcome
-from tests.make import Client, make_member, make_project
+from tests.make import Client, make_member, make_project, second_app
 from tests.make.webhooks import deliveries, make_webhook, webhook_row
 from tests.outbound.receivers import Exchange, Receiver, answering, in_turn
 from tests.webhooks.conftest import Deliver, Later
@@ -175,3 +176,20 @@ def test_failures_of_a_former_url_do_not_count(
     deliver()
     assert status(customer, webhook) == ("healthy", None)
     assert webhook_row(customer, webhook["id"])["enabled"]
+
+
+@pytest.mark.both
+def test_time_in_which_nothing_is_sent_does_not_disable(
+    delivering: Flask, customer: Client, receiver: Receiver, deliver: Deliver, later: Later
+) -> None:
+    receiver.answer = answering(500)
+    webhook = make_webhook(customer, url=receiver.url(), events=["project.created"])
+    for wait in (WARNED_AFTER, timedelta(days=10)):
+        make_project(customer)
+        deliver()
+        later(wait)
+    with second_app(delivering, outbound="off") as off, off.app_context():
+        assert deliver_job() == 0
+    make_project(customer)
+    deliver()
+    assert status(customer, webhook) == ("failing", None)

@@ -9,7 +9,7 @@ from flask import Flask
 
 from app.jobs.shared_metrics import metric_key
 from app.jobs.valkey import valkey
-from tests.make import Client, make_project
+from tests.make import Client, make_project, second_app
 from tests.make.webhooks import make_webhook, make_webhook_at
 from tests.outbound.receivers import Receiver, answering, in_turn
 from tests.webhooks.conftest import Deliver, Later
@@ -46,6 +46,10 @@ def test_pending_deliveries(
     assert (shown["canopy_deliveries_pending"], shown["canopy_deliveries_due"]) == (2, 2)
     assert shown["canopy_deliveries_claimed"] == 0
     assert shown["canopy_deliveries_oldest_due_seconds"] == 7
+    with second_app(delivering, outbound="off") as off:
+        held = metrics(off)
+    assert (held["canopy_deliveries_pending"], held["canopy_deliveries_due"]) == (2, 0)
+    assert held["canopy_deliveries_oldest_due_seconds"] == 0
     deliver()
     shown = metrics(delivering)
     assert (shown["canopy_deliveries_pending"], shown["canopy_deliveries_due"]) == (2, 0)
