@@ -152,7 +152,7 @@ PROJECT: Final = (
     Field(
         "area_hectares", kinds.HECTARES, 35692.7657,
         column="area_m2", label="Hectares", description="Geodesic area on the WGS84 ellipsoid.",
-        nullable=True,
+        nullable=True, lowest=0, filters=("range",),
     ),
     Field(
         "country", kinds.COUNTRY, "US",
