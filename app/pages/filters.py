@@ -112,13 +112,20 @@ def _has_control(each: Filter) -> bool:
 def load_valid_filters(
     schema: ma.Schema, values: Mapping[str, Any]
 ) -> tuple[dict[str, Any], dict[str, list[str]]]:
-    """Load the valid filters. Return (values, messages for the invalid ones by name)."""
+    """Load the valid filters. Return (values, messages for the invalid ones by name).
+
+    A schema compares values with each other only once each of them is valid, so that what is left
+    is loaded again, until nothing is invalid.
+    """
     try:
         return schema.load(values), {}
     except ma.ValidationError as error:
         problems = errors_by_field(error)
-    loaded = schema.load({name: value for name, value in values.items() if name not in problems})
-    return loaded, problems
+        left = {name: value for name, value in values.items() if name not in problems}
+        if len(left) == len(values):
+            raise
+    loaded, others = load_valid_filters(schema, left)
+    return loaded, problems | others
 
 
 def load_filters(schema: ma.Schema, values: Mapping[str, Any]) -> dict[str, Any]:

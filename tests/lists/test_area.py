@@ -90,3 +90,21 @@ def test_what_is_no_area_is_named(client: Client, subtests: pytest.Subtests) -> 
                     "message": "Must not be more than max_area_hectares.",
                 }
             ]
+
+
+def test_pages_tell_wrong_bounds_beside_other_wrong_filters(
+    client: Client, areas: dict[str, float]
+) -> None:
+    owner = browser_of(client)
+    query = "min_area_hectares=5&max_area_hectares=4&has_geometry=x&status=y"
+    for path, status in (
+        ("/projects", 200),
+        ("/projects/map", 400),
+        ("/projects/export", 400),
+        ("/eudr", 200),
+    ):
+        page = owner.get(f"{path}?{query}")
+        assert page.status == status
+        body = page.response.get_data(as_text=True)
+        for message in ("more than max_area_hectares.", "has_geometry: Must be", "status: Must be"):
+            assert message in body, path
