@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final
@@ -139,6 +140,15 @@ def refuse_problems(problems: Sequence[str]) -> None:
     """Raise BadRequest if a filter is invalid: without it, the list would have too much."""
     if problems:
         raise BadRequest(f"Correct these filters and try again. {' '.join(problems)}")
+
+
+def field_sentences(fields: tuple[Field, ...], problems: Mapping[str, list[str]]) -> list[str]:
+    """Return the messages of ``load_valid_filters``. Controls are named by their labels."""
+    sentences = problem_sentences(problems)
+    for each in filter(_has_control, filters_of(fields).values()):
+        label = each.field.words + (f", {_SIGNS[each.sign]}" if each.sign != "has" else "")
+        sentences = [re.sub(rf"\b{each.name}\b", label, sentence) for sentence in sentences]
+    return sentences
 
 
 def problem_sentences(

@@ -106,5 +106,9 @@ def test_pages_tell_wrong_bounds_beside_other_wrong_filters(
         page = owner.get(f"{path}?{query}")
         assert page.status == status
         body = page.response.get_data(as_text=True)
-        for message in ("more than max_area_hectares.", "has_geometry: Must be", "status: Must be"):
+        for message in (
+            "Hectares, at least: Must not be more than Hectares, at most.",
+            "Boundary: Must be true or false.",
+            "status: Must be one of",
+        ):
             assert message in body, path

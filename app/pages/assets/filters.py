@@ -11,8 +11,8 @@ from app.assets.schemas import AccountAssetQuerySchema
 from app.pages.filters import (
     RecordFilters,
     chosen_filters,
+    field_sentences,
     load_valid_filters,
-    problem_sentences,
 )
 from app.pages.project_choice import ProjectChoice, choose_project
 from app.policy.fields import ASSET
@@ -71,7 +71,7 @@ def read_filters(account_id: str, arguments: Mapping[str, str]) -> AssetFilters:
     elif project.problem:
         chosen |= {name: text for name, text in typed.items() if text}
     loaded["per_page"] = PER_PAGE
-    sentences = unknown + problem_sentences(problems)
+    sentences = unknown + field_sentences(ASSET, problems)
     return AssetFilters(chosen, parameters, loaded, sentences, project)
 
 

@@ -11,10 +11,10 @@ from app.exports.service import Export, export_of
 from app.geometry.countries import country_name
 from app.pages.filters import (
     chosen_filters,
+    field_sentences,
     filter_words,
     list_address,
     load_valid_filters,
-    problem_sentences,
 )
 from app.policy.fields import PROJECT
 from app.policy.request_limits import PROJECT_STATUSES
@@ -101,4 +101,4 @@ def read_choices(arguments: Mapping[str, str]) -> Choices:
     defaults = {name: value for name, value in _DEFAULT.items() if name in errors}
     chosen = defaults | {name: value for name, value in chosen.items() if name not in errors}
     loaded = load_valid_filters(ProjectExportQuerySchema(), defaults)[0] | loaded
-    return Choices(chosen, loaded, problem_sentences(errors))
+    return Choices(chosen, loaded, field_sentences(PROJECT, errors))

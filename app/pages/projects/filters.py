@@ -8,8 +8,8 @@ from typing import Final
 from app.pages.filters import (
     RecordFilters,
     chosen_filters,
+    field_sentences,
     load_valid_filters,
-    problem_sentences,
 )
 from app.policy.fields import PROJECT
 from app.policy.request_limits import PROJECT_STATUSES
@@ -62,7 +62,7 @@ def read_filters(arguments: Mapping[str, str]) -> ProjectFilters:
     if "status" in problems:
         chosen["status"] = parameters["status"] = loaded["status"] = _DEFAULT["status"]
     loaded["per_page"] = PER_PAGE
-    return ProjectFilters(chosen, parameters, loaded, problem_sentences(problems))
+    return ProjectFilters(chosen, parameters, loaded, field_sentences(PROJECT, problems))
 
 
 def status_choices(account_id: str) -> list[tuple[str, str]]:
