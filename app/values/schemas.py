@@ -189,10 +189,13 @@ class QueryInteger(fields.Integer):
 
 
 class QueryNumber(StrictNumber):
-    """A number in a query string, or in JSON."""
+    """A number in a query string, as JSON writes it, or in JSON."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(error_messages={"invalid": "Must be a number, such as 12.5."}, **options)
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> float:
-        if isinstance(value, str) and re.fullmatch(r"-?[0-9]+(\.[0-9]+)?", value):
+        if isinstance(value, str) and re.fullmatch(r"-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?", value):
             value = float(value)
         return super()._deserialize(value, attr, data, **options)
 

@@ -53,6 +53,14 @@ def test_the_bounds_are_inclusive_by_every_door(
             assert found == dict.fromkeys(found, names)
 
 
+def test_numbers_are_taken_as_json_writes_them(client: Client, areas: dict[str, float]) -> None:
+    for text, total in (("7.5e2", 2), ("1E+2", 2), ("1e-05", 3), ("9e11", 0), ("0.00", 3)):
+        listed = client.get("/v1/projects", query_string={"min_area_hectares": text}).json
+        assert listed["meta"]["total"] == total, text
+    refused = client.get("/v1/projects?max_area_hectares=1,5").json["error"]["details"]
+    assert refused[0]["message"] == "Must be a number, such as 12.5."
+
+
 @pytest.mark.both
 def test_each_page_has_the_total_of_the_filters(client: Client, areas: dict[str, float]) -> None:
     query: dict[str, Any] = {
