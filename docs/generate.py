@@ -27,7 +27,7 @@ from app.factory import create_app
 from app.geometry import PROBLEM_CODES
 from app.geometry.warnings import WARNING_CODES
 from app.policy import account_export, audit, request_limits
-from app.policy.conflicts import CONFLICTS
+from app.policy.causes import CONFLICTS, FORBIDDEN, INVALID
 from app.policy.deprecations import DEPRECATIONS
 from app.policy.events import EVENTS, EventKind
 from app.policy.metrics import METRICS
@@ -341,9 +341,14 @@ def geometry_warnings() -> str:
     return table(["Code", "What is odd"], rows)
 
 
-def conflicts() -> str:
-    rows = ([f"`{code}`", meaning] for code, meaning in CONFLICTS.items())
-    return table(["Code", "What stands against it"], rows)
+def causes() -> str:
+    kinds = {"400, 422": INVALID, "403": FORBIDDEN, "409": CONFLICTS}
+    rows = (
+        [status, f"`{code}`", meaning]
+        for status, meanings in kinds.items()
+        for code, meaning in meanings.items()
+    )
+    return table(["Status", "Code", "Why"], rows)
 
 
 def deprecations() -> str:
@@ -380,7 +385,7 @@ TABLES: Final[dict[str, Callable[[], str]]] = {
     "metrics": metrics,
     "operations": operations,
     "open-routes": open_routes,
-    "conflicts": conflicts,
+    "causes": causes,
     "geometry-problems": geometry_problems,
     "geometry-warnings": geometry_warnings,
     "deprecations": deprecations,

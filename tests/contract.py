@@ -19,8 +19,9 @@ from jsonschema_rs import Draft202012, Draft202012Validator, Registry
 from werkzeug.test import TestResponse
 
 from app.api.openapi.document import api_description
+from app.geometry.problems import PROBLEM_CODES
 from app.http.compression import zstd
-from app.policy import deprecations
+from app.policy import causes, deprecations, eudr
 
 # The 5xx that the running test says it provokes: ``@pytest.mark.provokes(503)``.
 provoked: frozenset[int] = frozenset()
@@ -53,6 +54,10 @@ _OF_DEPRECATION: Final = {"deprecation", "sunset"}
 _NOT_ALWAYS: Final = {"idempotency-replayed", "www-authenticate", *_OF_DEPRECATION}
 # Those that an instance leaves out without its store, or when it limits nothing.
 _LIMITS: Final = {"x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"}
+
+# The codes of details.
+_INVALID: Final = {*causes.INVALID, *PROBLEM_CODES, *eudr.PROBLEMS}
+_CODES: Final[dict[int, set[str]]] = {400: _INVALID, 422: _INVALID, 403: {*causes.FORBIDDEN}}
 
 _ADDRESS: Final = "urn:canopy"
 _KEY: Final = "tests.contract"  # of the extension that an application has its description in
@@ -139,6 +144,12 @@ def _check_operation(app: Flask, response: TestResponse, rule: str, sent: set[st
     if content["schema"].get("format") == "binary":
         return
     body = json.loads(decoded(response.get_data(), response.headers.get("Content-Encoding")))
+    status = response.status_code
+    if status in _CODES:
+        details = body["error"]["details"]
+        codes = {detail["code"] for detail in details}
+        assert codes <= _CODES[status], f"{where} has the codes {codes}"
+        assert status != 403 or [detail["field"] for detail in details] == [""], where
     for error in _description(app).validator(content["schema"]["$ref"]).iter_errors(body):
         raise AssertionError(f"{where}: {error.message} at {error.instance_path}")
 

@@ -61,7 +61,7 @@ def find_account(reference: str) -> Any:
             f"There is no account with the id or slug {reference!r}. "
             f"List them with: {canopy_command()} account list"
         )
-        raise NotFound(message, details=[Detail("account", message)])
+        raise NotFound(message, details=[Detail("account", message, "not_found")])
     return row
 
 

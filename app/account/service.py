@@ -150,7 +150,9 @@ def set_plan(account_id: str, plan: str, actor: Actor | None = None) -> Account:
     """
     account = db.session.get(Account, account_id, with_for_update=True)
     if account is None:
-        raise ValidationFailed(details=[Detail("account", "This account does not exist.")])
+        raise ValidationFailed(
+            details=[Detail("account", "This account does not exist.", "not_found")]
+        )
     check_plan(plan)
     changes = {"plan": {"from": account.plan, "to": plan}}
     write_entry("account.updated", account, changes=changes, actor=actor)

@@ -21,22 +21,22 @@ def check_account(name: str, email: str, password: str | None, type: str) -> Non
 def check_name(name: str) -> None:
     """Raise ValidationFailed for a name that an account cannot have."""
     if problem := name_problem(name):
-        raise ValidationFailed(details=[Detail("name", problem)])
+        raise ValidationFailed(details=[Detail("name", problem, "invalid")])
 
 
 def check_plan(plan: str) -> None:
     """Raise ValidationFailed if there is no such plan."""
     if plan not in plans():
         names = ", ".join(plans())
-        raise ValidationFailed(details=[Detail("plan", f"Must be one of {names}.")])
+        raise ValidationFailed(details=[Detail("plan", f"Must be one of {names}.", "not_one_of")])
 
 
 def _account_problems(name: str, email: str, password: str | None, type: str) -> Iterator[Detail]:
     if problem := name_problem(name):
-        yield Detail("name", problem)
+        yield Detail("name", problem, "invalid")
     if problem := email_problem(email):
-        yield Detail("owner_email", problem)
+        yield Detail("owner_email", problem, "wrong_format")
     if password is not None and (problem := password_problem(password)):
-        yield Detail("owner_password", problem)
+        yield Detail("owner_password", problem, "invalid")
     if type not in ACCOUNT_TYPES:
-        yield Detail("type", f"Must be one of {', '.join(ACCOUNT_TYPES)}.")
+        yield Detail("type", f"Must be one of {', '.join(ACCOUNT_TYPES)}.", "not_one_of")

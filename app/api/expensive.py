@@ -254,7 +254,7 @@ def _refuse_long() -> None:
             "This takes too long to find. Ask for less: a smaller area, a longer or simpler text, "
             "fewer conditions or fewer records."
         )
-        raise BadRequest(message, details=[Detail(name, message) for name in names[:1]])
+        raise BadRequest(message, details=[Detail(name, message, "invalid") for name in names[:1]])
     message = "This takes too long. Send less per request, or try again later."
     raise ServiceUnavailable(message, retry_after=EXPENSIVE_RETRY_SECONDS)
 

@@ -91,7 +91,7 @@ class IdempotentRequest:
             message = (
                 "This key was used for a different request. Use a new key for each new request."
             )
-            raise ValidationFailed(details=[Detail(HEADER, message)])
+            raise ValidationFailed(details=[Detail(HEADER, message, "not_unique")])
         if not row.body and row.status != _NO_CONTENT:
             raise _not_stored(row.headers.get("Location", "what it changed"))
         body = _unseal_body(row.body) if _holds_secret(row.headers) else row.body
@@ -163,7 +163,8 @@ def read_key(principal: Principal) -> IdempotentRequest | None:
         return None
     if not _PRINTABLE.fullmatch(key):
         message = f"Must be 1 to {IDEMPOTENCY_KEY_LENGTH} printable ASCII characters."
-        raise BadRequest(f"The header {HEADER} is not valid.", details=[Detail(HEADER, message)])
+        detail = Detail(HEADER, message, "wrong_format")
+        raise BadRequest(f"The header {HEADER} is not valid.", details=[detail])
     digest = hashlib.sha256(f"{request.method} {request.full_path}\n".encode())
     for part in _request_content():
         digest.update(part)

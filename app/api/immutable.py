@@ -25,7 +25,7 @@ def check_fixed(values: Mapping[str, Any], **current: str) -> dict[str, Any]:
         ValidationFailed: ``values`` would change one of them.
     """
     details = [
-        Detail(name, f"{_immutable_message(name)} Leave it out, or send {value!r}.")
+        Detail(name, f"{_immutable_message(name)} Leave it out, or send {value!r}.", "read_only")
         for name, value in current.items()
         if values.get(name, value) != value
     ]

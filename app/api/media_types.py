@@ -32,6 +32,6 @@ def _wants_geojson() -> bool:
             return False
         return request.accept_mimetypes.best_match((JSON, GEOJSON)) == GEOJSON
     if format_name not in FORMATS:
-        detail = Detail(PARAMETER, f"Must be one of: {', '.join(FORMATS)}.")
+        detail = Detail(PARAMETER, f"Must be one of: {', '.join(FORMATS)}.", "not_one_of")
         raise BadRequest("The query parameters are not valid.", details=[detail])
     return format_name == "geojson"

@@ -16,6 +16,7 @@ from werkzeug.exceptions import RequestEntityTooLarge
 from app.api.deprecations import note_deprecated_names
 from app.api.expensive import reading_body
 from app.http.errors import BadRequest, Detail, ValidationFailed
+from app.values.messages import NO_OBJECT
 from app.values.strict_json import JsonInvalid, loads
 
 MOST_DETAILS: Final = 100
@@ -41,11 +42,11 @@ class StrictParser(FlaskParser):
             if getattr(schema, "may_be_absent", False):
                 return {}
             raise ValidationFailed(
-                details=[Detail("body", "The body is empty. Send a JSON object.")]
+                details=[Detail("body", "The body is empty. Send a JSON object.", "required")]
             )
         value = _parse_json_body(raw)
         if not isinstance(value, dict):
-            raise ValidationFailed(details=[Detail("body", "Must be a JSON object.")])
+            raise ValidationFailed(details=[Detail("body", NO_OBJECT, "wrong_type")])
         note_deprecated_names(value)
         return value
 
@@ -55,10 +56,11 @@ class StrictParser(FlaskParser):
             fields, files = req.form, req.files
         except RequestEntityTooLarge:
             message = "The form has too many parts, or a field that is too long."
-            raise BadRequest(message, details=[Detail("body", message)]) from None
+            raise BadRequest(message, details=[Detail("body", message, "too_many")]) from None
         parts = MultiDict([*fields.items(multi=True), *files.items(multi=True)])
         if repeated := [name for name, values in parts.lists() if len(values) > 1]:
-            detail = Detail(_shorten_field_name(repeated[0]), "Send this field only once.")
+            name = _shorten_field_name(repeated[0])
+            detail = Detail(name, "Send this field only once.", "not_unique")
             raise ValidationFailed(details=[detail])
         note_deprecated_names(parts)
         return parts.to_dict()
@@ -100,7 +102,7 @@ def whole_body(req: Request) -> bytes:
         message = (
             f"Only {len(raw):,} of {announced:,} bytes of the body arrived. Send the request again."
         )
-        raise BadRequest(message, details=[Detail("body", message)])
+        raise BadRequest(message, details=[Detail("body", message, "invalid")])
     return raw
 
 
@@ -110,14 +112,16 @@ def _check_query(req: Request) -> None:
     if odd := [pair for pair in pairs if not _is_utf_8(pair)]:
         names = [unquote(pair.partition(b"=")[0].decode()) for pair in odd[:MOST_DETAILS]]
         details = [
-            Detail(_shorten_field_name(name), "Must be UTF-8, percent-encoded.") for name in names
+            Detail(_shorten_field_name(name), "Must be UTF-8, percent-encoded.", "wrong_format")
+            for name in names
         ]
         raise BadRequest("The query parameters are not valid.", details=details)
     repeated = [name for name, values in req.args.lists() if len(values) > 1]
     if repeated:
         names = repeated[:MOST_DETAILS]
         details = [
-            Detail(_shorten_field_name(name), "Send this parameter only once.") for name in names
+            Detail(_shorten_field_name(name), "Send this parameter only once.", "not_unique")
+            for name in names
         ]
         raise BadRequest("The query parameters are not valid.", details=details)
 
@@ -143,7 +147,10 @@ def refuse_parameters(req: Request, *, but: str | None = None) -> None:
     message = f"The only query parameter of this operation is {but}."
     message = message if but else "This operation takes no query parameters."
     unknown = (name for name in req.args if name != but)
-    details = [Detail(_shorten_field_name(name), message) for name in islice(unknown, MOST_DETAILS)]
+    details = [
+        Detail(_shorten_field_name(name), message, "unknown")
+        for name in islice(unknown, MOST_DETAILS)
+    ]
     if details:
         raise BadRequest("The query parameters are not valid.", details=details)
 
@@ -159,7 +166,8 @@ def refuse_body(req: Request) -> None:
         raw = whole_body(req)
         is_empty = not raw or _parse_json_body(raw) == {}
     if not is_empty:
-        raise ValidationFailed(details=[Detail("body", "Send no body: this operation takes none.")])
+        message = "Send no body: this operation takes none."
+        raise ValidationFailed(details=[Detail("body", message, "unknown")])
 
 
 def _parse_json_body(raw: bytes) -> Any:
@@ -167,7 +175,7 @@ def _parse_json_body(raw: bytes) -> Any:
     try:
         return loads(raw)
     except JsonInvalid as error:
-        raise BadRequest(str(error), details=[Detail("body", str(error))]) from None
+        raise BadRequest(str(error), details=[Detail("body", str(error), "invalid")]) from None
 
 
 def _iterate_messages(node: Any, path: tuple[str, ...] = ()) -> Iterator[Detail]:
@@ -177,7 +185,8 @@ def _iterate_messages(node: Any, path: tuple[str, ...] = ()) -> Iterator[Detail]
             yield from _iterate_messages(inner, path if name == "_schema" else (*path, str(name)))
     else:
         for message in node if isinstance(node, list) else [node]:
-            yield Detail(_shorten_field_name(".".join(path)) or "body", str(message))
+            code = getattr(message, "code", "invalid")
+            yield Detail(_shorten_field_name(".".join(path)) or "body", str(message), code)
 
 
 def _shorten_field_name(name: str) -> str:

@@ -14,6 +14,7 @@ from app.geometry import read_bbox
 from app.policy import request_limits
 from app.policy.fields import Field
 from app.values.ids import PATTERNS, PREFIXES
+from app.values.messages import CodedMessage, invalid
 from app.values.schemas import QueryInteger, QuerySchema, Text
 from app.values.strict_json import JsonInvalid, dumps, loads
 from app.values.text import storage_problem
@@ -35,7 +36,8 @@ class ProjectId(Text):
         metadata = {"pattern": PATTERNS["project"]} | options.pop("metadata", {})
         super().__init__(longest=request_limits.ID_LENGTH, metadata=metadata, **options)
         message = f'Must be the id of a project, which begins with "{PREFIXES["project"]}".'
-        self.validators = [validate.Regexp(PATTERNS["project"], error=message)]
+        error = CodedMessage(message, "wrong_format")
+        self.validators = [validate.Regexp(PATTERNS["project"], error=error)]
 
 
 class BoundingBox(fields.Field[Any]):
@@ -57,7 +59,7 @@ class BoundingBox(fields.Field[Any]):
         try:
             return read_bbox(value)
         except ValueError as error:
-            raise ma.ValidationError(str(error)) from None
+            raise invalid("wrong_format", str(error)) from None
 
 
 class CommaSeparated(fields.Field[tuple[str, ...]]):
@@ -77,12 +79,12 @@ class CommaSeparated(fields.Field[tuple[str, ...]]):
     def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> tuple[str, ...]:
         words = [word.strip() for word in value.split(",", self._most)]
         if len(words) > self._most:
-            raise ma.ValidationError(f"Must have at most {self._most} {self._noun}.")
+            raise invalid("too_many", f"Must have at most {self._most} {self._noun}.")
         if not all(words):
-            raise ma.ValidationError(f"Must be {self._noun} separated by commas.")
+            raise invalid("wrong_format", f"Must be {self._noun} separated by commas.")
         if self._allowed and (unknown := [word for word in words if word not in self._allowed]):
             message = f"{unknown[0][:50]!r} is unknown. The {self._noun} are: "
-            raise ma.ValidationError(f"{message}{', '.join(self._allowed)}.")
+            raise invalid("not_one_of", f"{message}{', '.join(self._allowed)}.")
         if problem := storage_problem(value):
             raise ma.ValidationError(problem)
         return tuple(dict.fromkeys(words))
@@ -156,7 +158,8 @@ class MetadataQuerySchema(QuerySchema):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        self.error_messages["unknown"] += " Filter by a key of the metadata as metadata.KEY=value."
+        unknown = f"{self.error_messages['unknown']} Filter by a key of the metadata as "
+        self.error_messages["unknown"] = CodedMessage(f"{unknown}metadata.KEY=value.", "unknown")
 
     @ma.pre_load
     def _take_metadata(self, data: Mapping[str, str], **_: Any) -> dict[str, Any]:
@@ -176,11 +179,12 @@ class MetadataQuerySchema(QuerySchema):
 
 def _filter_problem(key: str, text: str, others: Mapping[str, str]) -> str | None:
     if key in others:
-        return "Send each key only once."
+        return CodedMessage("Send each key only once.", "not_unique")
     if len(others) >= request_limits.METADATA_FILTERS:
-        return (
-            f"A list is filtered by at most {request_limits.METADATA_FILTERS} keys of the metadata."
+        message = (
+            f"A list is filtered by at most {request_limits.METADATA_FILTERS} keys of metadata."
         )
+        return CodedMessage(message, "too_many")
     return storage_problem(key) or storage_problem(text)
 
 
@@ -208,7 +212,7 @@ def _metadata_of(name: str, value: str) -> dict[str, str] | None:
                 for key, each in given.items()
             }
     message = 'Send metadata.KEY=value, or a JSON object of texts, such as {"risk":"high"}.'
-    raise ma.ValidationError({_METADATA: [message]})
+    raise invalid("wrong_type", message, _METADATA)
 
 
 class FilterQuerySchema(MetadataQuerySchema):
@@ -229,7 +233,7 @@ class FilterQuerySchema(MetadataQuerySchema):
         for name, highest in data.items():
             lowest = name.replace("max_", "min_", 1)
             if name != lowest and lowest in data and data[lowest] > highest:
-                raise ma.ValidationError(f"Must not be more than {name}.", lowest)
+                raise invalid("too_large", f"Must not be more than {name}.", lowest)
 
 
 class ListQuerySchema(PageQuerySchema, FilterQuerySchema):

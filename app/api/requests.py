@@ -13,7 +13,7 @@ from werkzeug.exceptions import NotFound as RouteNotFound
 from app.api.openapi.operations import contract_of
 from app.auth.guard import identify_caller
 from app.auth.map_clients import sent_credential
-from app.http.errors import ApiError, BadRequest, PayloadTooLarge, UnsupportedMediaType
+from app.http.errors import ApiError, BadRequest, Detail, PayloadTooLarge, UnsupportedMediaType
 from app.http.middleware import REQUEST_ID
 from app.http.urls import is_ogc
 from app.limits import limiter
@@ -49,7 +49,7 @@ def _check_body_and_credential() -> None:
     if environ["PATH_INFO"].startswith("//"):  # which werkzeug takes for one slash
         request.routing_exception, request.url_rule = RouteNotFound(), None
     if environ["SERVER_PROTOCOL"] == "HTTP/1.1" and "HTTP_HOST" not in environ:
-        g.refused_body = BadRequest("Send the header Host, which HTTP/1.1 requires.")
+        g.refused_body = _malformed("Host", "Send the header Host, which HTTP/1.1 requires.")
         return
     path = request.path
     if not (path.startswith(_JSON_ROUTES) or is_ogc(path)):
@@ -99,11 +99,10 @@ def _bound_body(environ: dict[str, Any]) -> None:
         try:
             body = environ["wsgi.input"].read(limit + 1)
         except OSError:
-            raise BadRequest(
-                "The connection ended before the whole body arrived. Send the request again."
-            ) from None
+            message = "The connection ended before the whole body arrived. Send the request again."
+            raise _malformed("body", message) from None
         except ParseException:  # raised by gunicorn
-            raise BadRequest("The chunked body is malformed or incomplete.") from None
+            raise _malformed("body", "The chunked body is malformed or incomplete.") from None
         environ["wsgi.input"] = io.BytesIO(body)
         environ["CONTENT_LENGTH"] = str(len(body))
         environ.pop("HTTP_TRANSFER_ENCODING")
@@ -113,6 +112,10 @@ def _bound_body(environ: dict[str, Any]) -> None:
         raise PayloadTooLarge(f"The body is larger than {limit:,} bytes.")
     if length and request.routing_exception is None:
         _require_media_type(has_file)
+
+
+def _malformed(part: str, message: str) -> BadRequest:
+    return BadRequest(message, details=[Detail(part, message, "invalid")])
 
 
 def _most_bytes(has_file: bool) -> int:

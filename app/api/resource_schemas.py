@@ -15,6 +15,7 @@ from app.policy.countries import COUNTRY_CODES
 from app.policy.fields import Field, Filter, filters_of
 from app.policy.kinds import Kind
 from app.values.kind_schemas import VALUES, MakeField, description_option, make_field, maker_of
+from app.values.messages import CodedMessage, invalid
 from app.values.schemas import (
     Choice,
     FixedText,
@@ -41,7 +42,7 @@ class CountryCode(Text):
         code = super()._deserialize(value, attr, data, **options)
         if code not in COUNTRY_CODES:
             message = "Must be a country's code of ISO 3166-1 alpha-2 in capitals, such as DE."
-            raise ma.ValidationError(message)
+            raise invalid("not_one_of", message)
         return code
 
 
@@ -159,7 +160,7 @@ def _by_member(problems: list[Problem]) -> dict[str, list[str]]:
     messages: dict[str, list[str]] = {}
     for problem in problems:
         member = problem.field.partition(".")[2] or "_schema"
-        messages.setdefault(member, []).append(problem.message)
+        messages.setdefault(member, []).append(CodedMessage(problem.message, problem.code))
     return messages
 
 

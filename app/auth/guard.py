@@ -120,8 +120,9 @@ def require_project(principal: Principal, project_id: str | None) -> None:
     if project_id is not None:
         raise NotFound("This project does not exist.")
     raise Forbidden(
+        "limited_to_projects",
         "This credential is limited to some projects, and this is about the whole account. Use one "
-        "that is not limited."
+        "that is not limited.",
     )
 
 
@@ -144,20 +145,24 @@ def _save_last_use(principal: Principal) -> None:
 def _lacks(principal: Principal, permission: str) -> Forbidden:
     """The error for a permission that the principal lacks."""
     if principal.scopes is None:
-        return Forbidden(f"This credential lacks the permission {permission}.")
+        message = f"This credential lacks the permission {permission}."
+        return Forbidden("missing_permission", message)
     scopes = [name for name in permission.split(OR) if name in SCOPES]
     if not scopes:
         return Forbidden(
+            "missing_permission",
             f"This needs the permission {permission}, which OAuth tokens cannot have. "
-            "Use an API key."
+            "Use an API key.",
         )
     allowed = [name for name in scopes if name in ROLES[principal.role] | {PROFILE}]
     if not allowed:  # so that a wider consent would not help
         return Forbidden(
+            "role",
             f"The person that this application acts for lacks the permission {permission} in "
-            "this account."
+            "this account.",
         )
     return Forbidden(
+        "missing_scope",
         f"This OAuth token lacks the scope {permission}.",
         headers={"WWW-Authenticate": f'{BEARER}, error="insufficient_scope", scope="{allowed[0]}"'},
     )

@@ -59,7 +59,7 @@ def role_in(account_id: str, user_id: str) -> str | None:
 def check_owner(principal: Principal) -> None:
     """Raise Forbidden unless the caller owns the account, in the open transaction."""
     if role_in(principal.account_id, principal.user_id) != OWNER:
-        raise Forbidden("Only owners of the account can do this.")
+        raise Forbidden("role", "Only owners of the account can do this.")
 
 
 def memberships_of(user_id: str) -> list[Any]:

@@ -183,7 +183,7 @@ def principal_of(person: SignedIn) -> Principal:
     if person.account_id is None:
         raise Unauthorized
     if person.is_overdue:
-        raise Forbidden(MUST_TURN_ON)
+        raise Forbidden("second_factor", MUST_TURN_ON)
     return Principal(
         kind="session",
         credential_id=person.session_id,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import marshmallow as ma
 from marshmallow import fields, validate, validates_schema
 
 from app.policy import chat
+from app.values.messages import invalid
 from app.values.schemas import BoundedList, InputSchema, Text
 
 
@@ -22,7 +22,7 @@ class TurnSchema(InputSchema):
     def _bound_question(self, data: Mapping[str, Any], **_: Any) -> None:
         if data["role"] == "user" and len(data["content"]) > chat.MESSAGE_LENGTH:
             message = f"Longer than maximum length {chat.MESSAGE_LENGTH}."
-            raise ma.ValidationError(message, "content")
+            raise invalid("too_long", message, "content")
 
 
 class QuestionSchema(InputSchema):

@@ -75,7 +75,7 @@ def _complete_row(table: ReportedTable, row_id: str, change: RowChange, recounts
         return False
     if former not in (None, account_id):  # its former values are not this account's to see
         message = "A row cannot be moved to another account."
-        raise ValidationFailed(details=[Detail("account_id", message)])
+        raise ValidationFailed(details=[Detail("account_id", message, "read_only")])
     corrected = _lock_corrected(table, account_id, row_id)
     if corrected is None:
         return False

@@ -17,7 +17,7 @@ from app.formats.writers.features import Feature
 from app.geometry.polygons import polygon_rings
 from app.geometry.shapes import Shape, common_area, shape_of
 from app.geometry.timed import processor_seconds
-from app.http.errors import BadRequest
+from app.http.errors import BadRequest, Detail
 from app.policy.eudr import LISTED, OVERLAP_POSITIONS, OVERLAP_SECONDS, REPORT_PLOTS
 from app.policy.request_limits import OVERLAP_M2
 
@@ -99,10 +99,11 @@ def make_report(
                 store.add(record.plots)
                 comparison.add(record)
                 if store.features > REPORT_PLOTS:
-                    raise BadRequest(
+                    message = (
                         f"There are more than {REPORT_PLOTS:,} plots. Filter them, and look at one "
                         "part after the other."
                     )
+                    raise BadRequest(message, details=[Detail("", message, "too_many")])
             _sum_up(report, store, options)
     except OSError:
         raise no_room_error() from None

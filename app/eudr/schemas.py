@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-import marshmallow as ma
 from marshmallow import fields, validate
 
 from app.api.openapi.schemas import OutputSchema
@@ -13,6 +12,7 @@ from app.policy import eudr
 from app.policy.countries import COUNTRY_CODES
 from app.policy.request_limits import NAME_LENGTH
 from app.projects.schemas import ProjectFiltersSchema
+from app.values.messages import invalid
 from app.values.schemas import QueryBoolean, QueryInteger, QuerySchema, Text
 
 _ONLY = "For the EUDR: "
@@ -27,7 +27,7 @@ class ProducerCountry(Text):
     def _deserialize(self, *args: Any, **values: Any) -> str:
         code = str(super()._deserialize(*args, **values)).upper()
         if code not in COUNTRY_CODES:
-            raise ma.ValidationError(country_error(code))
+            raise invalid("not_one_of", country_error(code))
         return code
 
 

@@ -13,6 +13,7 @@ from app.eudr.schemas import EudrProjectsQuerySchema, EudrQuerySchema
 from app.exports.service import FORMATS
 from app.policy import eudr
 from app.projects.schemas import ProjectFiltersSchema
+from app.values.messages import CodedMessage, invalid
 from app.values.schemas import QuerySchema
 
 
@@ -22,7 +23,7 @@ class _FormatOf(validate.OneOf):
     def _format_error(self, value: Any) -> str:
         for kind, formats in FORMATS.items():
             if value in formats:
-                return f"{value} is for {kind}."
+                return CodedMessage(f"{value} is for {kind}.", "not_one_of")
         return super()._format_error(value)
 
 
@@ -42,10 +43,11 @@ class _ExportQuerySchema(QuerySchema):
         is_eudr = data.get("format") == "eudr"
         others = [name for name in EudrProjectsQuerySchema().fields if name in data]
         if others and not is_eudr:
-            raise ma.ValidationError({name: ["Only for format=eudr."] for name in others})
+            only = CodedMessage("Only for format=eudr.", "unknown")
+            raise ma.ValidationError({name: [only] for name in others})
         if is_eudr and data.get("type", eudr.PLOT_TYPE) != eudr.PLOT_TYPE:
             message = f"Only assets of type {eudr.PLOT_TYPE} are plots. Leave type out."
-            raise ma.ValidationError({"type": [message]})
+            raise invalid("not_one_of", message, "type")
 
 
 class ProjectExportQuerySchema(ProjectFiltersSchema, _ExportQuerySchema, EudrProjectsQuerySchema):

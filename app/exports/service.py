@@ -123,7 +123,7 @@ def _whole_file(write: Callable[[Path], IO[bytes]], app: Flask) -> IO[bytes]:
         ]
         raise BadRequest(str(error), details=details) from None
     except CannotWrite as error:
-        raise BadRequest(str(error), details=[Detail("format", str(error))]) from None
+        raise BadRequest(str(error), details=[Detail("format", str(error), "invalid")]) from None
     except OSError:
         raise no_room_error() from None
 

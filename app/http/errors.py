@@ -26,7 +26,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
-from app.policy.conflicts import CONFLICTS
+from app.policy.causes import CONFLICTS, FORBIDDEN
 
 BEARER: Final = 'Bearer realm="canopy"'  # the challenge to send a token (RFC 6750, section 3)
 
@@ -35,12 +35,13 @@ BEARER: Final = 'Bearer realm="canopy"'  # the challenge to send a token (RFC 67
 class Detail:
     """One problem of one field; ``field`` is a dotted path such as ``geometry.coordinates``.
 
-    ``code`` is the cause of a conflict, and ``id`` that of the other resource in it.
+    ``code`` is the cause, mostly one of ``app.policy.causes``, and ``id`` is that of the other
+    resource in a conflict.
     """
 
     field: str
     message: str
-    code: str | None = None
+    code: str
     id: str | None = None
 
 
@@ -92,9 +93,28 @@ class Unauthorized(ApiError):
 
 
 class Forbidden(ApiError):
+    """A 403, whose one detail has the cause.
+
+    Args:
+        cause: one of ``FORBIDDEN``.
+        reason: the message of the detail, if it says more than that of the error.
+    """
+
     status = 403
     code = "FORBIDDEN"
     default_message = "This credential does not allow this."
+
+    def __init__(
+        self,
+        cause: str,
+        message: str,
+        reason: str | None = None,
+        *,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        assert cause in FORBIDDEN, cause
+        details = [Detail("", reason or message, cause)]
+        super().__init__(message, details=details, headers=headers)
 
 
 class NotFound(ApiError):
@@ -115,7 +135,7 @@ class Conflict(ApiError):
     """A 409, whose one detail has the cause.
 
     Args:
-        cause: a code of ``app.policy.conflicts``.
+        cause: one of ``CONFLICTS``.
         field: the conflicting field or header.
         id: the id of the other resource, if the caller may see it.
     """

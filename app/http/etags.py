@@ -43,7 +43,8 @@ def _parse_tags(header: str, name: str) -> frozenset[str] | None:
     tags = frozenset(_TAG.findall(header))
     if not tags or not _TAGS.fullmatch(header):
         message = 'Must be "*" or entity tags in double quotes, as the ETag header gave them.'
-        raise BadRequest(f"The header {name} is not valid.", details=[Detail(name, message)])
+        detail = Detail(name, message, "wrong_format")
+        raise BadRequest(f"The header {name} is not valid.", details=[detail])
     return tags
 
 

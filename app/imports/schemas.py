@@ -32,6 +32,7 @@ from app.policy.imports import (
     STATUSES,
     VERDICTS,
 )
+from app.values.messages import NO_OBJECT, invalid
 from app.values.schemas import BoundedList, Choice, InputSchema, StrictBoolean, StrictInteger, Text
 from app.values.strict_json import JsonInvalid, loads
 from app.values.text import storage_problem
@@ -113,9 +114,9 @@ class ColumnMappingField(fields.Field[Any]):
             try:
                 value = loads(value.encode())
             except JsonInvalid as error:
-                raise ma.ValidationError(str(error)) from None
+                raise invalid("wrong_format", str(error)) from None
         if not isinstance(value, dict):
-            raise ma.ValidationError("Must be a JSON object.")
+            raise ma.ValidationError(NO_OBJECT)
         for name, column in value.items():
             _check_columns(name, column)
         _check_size(value)
@@ -125,24 +126,23 @@ class ColumnMappingField(fields.Field[Any]):
 def _check_columns(name: str, column: Any) -> None:
     if name not in (*_FIELDS, *GEOMETRY_COLUMNS, "metadata"):
         fields_ = ", ".join((*_FIELDS, *GEOMETRY_COLUMNS, "metadata"))
-        raise ma.ValidationError(f"{name[:50]!r} is unknown. The fields are: {fields_}.")
+        raise invalid("unknown", f"{name[:50]!r} is unknown. The fields are: {fields_}.")
     if name == "metadata":
         if not (column is None or (isinstance(column, list) and all(map(_is_column, column)))):
-            raise ma.ValidationError("'metadata' must be a list of names of columns, or null.")
+            raise invalid("wrong_type", "'metadata' must be a list of names of columns, or null.")
     elif not (column is None or _is_column(column)):
-        raise ma.ValidationError(f"{name!r} must be the name of a column, or null.")
+        raise invalid("wrong_type", f"{name!r} must be the name of a column, or null.")
 
 
 def _check_size(mapping: dict[str, Any]) -> None:
     """Raise ValidationError if the mapping has more columns than a file can have."""
     metadata = mapping.get("metadata") or []
     if len(metadata) > COLUMNS:
-        raise ma.ValidationError(f"'metadata' must have at most {COLUMNS} names of columns.")
+        raise invalid("too_many", f"'metadata' must have at most {COLUMNS} names of columns.")
     names = [name for name in (*mapping.values(), *metadata) if isinstance(name, str)]
     if sum(map(len, names)) > NAMES_LENGTH:
-        raise ma.ValidationError(
-            f"The names of columns must have at most {NAMES_LENGTH:,} characters together."
-        )
+        message = f"The names of columns must have at most {NAMES_LENGTH:,} characters together."
+        raise invalid("too_long", message)
 
 
 def _is_column(value: Any) -> bool:
@@ -172,9 +172,10 @@ class UploadedFile(fields.Field[FileStorage]):
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> FileStorage:
         if not isinstance(value, FileStorage) or not value.filename:
-            raise ma.ValidationError("Must be a file.")
+            raise invalid("wrong_type", "Must be a file.")
         if storage_problem(value.filename) or len(value.filename) > FILENAME_LENGTH:
-            raise ma.ValidationError(f"Must have a name of at most {FILENAME_LENGTH} characters.")
+            message = f"Must have a name of at most {FILENAME_LENGTH} characters."
+            raise invalid("too_long", message)
         return value
 
 

@@ -233,4 +233,4 @@ def _lock_membership(account_id: str, user_id: str) -> None:
         .with_for_update(read=True)
     ).one_or_none()
     if membership is None:
-        raise Forbidden("You do not belong to this account.")
+        raise Forbidden("role", "You do not belong to this account.")

@@ -8,13 +8,14 @@ null for each empty column.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import cache
 from typing import Any, ClassVar, Final
 
 import marshmallow as ma
 from flask import request
 
-from app.api.parsing import PARSER
+from app.api.parsing import PARSER, details_of
 from app.api.resource_schemas import create_fields, input_field, update_fields
 from app.formats.writers.features import METADATA
 from app.geometry.members import is_wgs84
@@ -24,6 +25,7 @@ from app.ogc.collections import Collection
 from app.ogc.features import as_stored
 from app.ogc.parameters import system_of_uri
 from app.policy.fields import Field
+from app.values.messages import NO_OBJECT, CodedMessage
 from app.values.schemas import InputSchema, ReadOnlyHere
 from app.values.strict_json import loads
 
@@ -48,7 +50,7 @@ class FeatureBody(InputSchema):
         problems = _member_problems(data, self.is_patch)
         properties = data.get("properties")
         if properties is not None and not isinstance(properties, dict):
-            problems["properties"] = ["Must be a JSON object."]
+            problems["properties"] = [NO_OBJECT]
         if problems:
             raise ma.ValidationError(problems)
         values = self._fields(properties or {})
@@ -70,7 +72,8 @@ class FeatureBody(InputSchema):
             else:
                 unknown.append(name)
         if unknown:
-            message = "Is no property. Send the keys of metadata as properties of their own."
+            text = "Is no property. Send the keys of metadata as properties of their own."
+            message = CodedMessage(text, "unknown")
             raise ma.ValidationError({"properties": {name: [message] for name in unknown}})
         if self.is_new and values.get("status") == "active":
             del values["status"]
@@ -119,7 +122,7 @@ def merged_metadata(collection: Collection, text: str | None, patch: Mapping[str
     try:
         return input_field(field).deserialize(merged) if merged else None
     except ma.ValidationError as error:
-        details = [Detail("properties", str(message)) for message in error.messages]
+        details = [replace(detail, field="properties") for detail in details_of(error)]
         raise ValidationFailed(details=details) from None
 
 
@@ -132,7 +135,7 @@ def content_crs() -> Crs:
         return system_of_uri(header.strip().removeprefix("<").removesuffix(">"))
     except ma.ValidationError as error:
         message = str(error.messages[0])
-        detail = Detail("Content-Crs", message)
+        detail = Detail("Content-Crs", message, "not_one_of")
         raise BadRequest("The header Content-Crs is not valid.", details=[detail]) from None
 
 
@@ -151,21 +154,23 @@ def _with_path(collection: Collection, detail: Detail) -> Detail:
     name, dot, rest = detail.field.partition(".")
     if name == collection.type.geometry.name or name in _MEMBERS | {"body"}:
         name = "geometry" if name == collection.type.geometry.name else name
-        return Detail(f"{name}{dot}{rest}", detail.message)
+        return replace(detail, field=f"{name}{dot}{rest}")
     if name in (METADATA, _PATCH):
-        return Detail("properties", detail.message)
-    return Detail(f"properties.{detail.field}", detail.message)
+        return replace(detail, field="properties")
+    return replace(detail, field=f"properties.{detail.field}")
 
 
-def _member_problems(data: Mapping[str, Any], is_patch: bool) -> dict[str, list[str]]:
+def _member_problems(data: Mapping[str, Any], is_patch: bool) -> dict[str, list[CodedMessage]]:
     """The errors in the members of a Feature."""
-    problems = {name: ["A Feature has no such member."] for name in data if name not in _MEMBERS}
+    unknown = CodedMessage("A Feature has no such member.", "unknown")
+    problems = {name: [unknown] for name in data if name not in _MEMBERS}
     if data.get("type", "Feature" if is_patch else None) != "Feature":
-        problems["type"] = ["Must be a GeoJSON Feature."]
+        problems["type"] = [CodedMessage("Must be a GeoJSON Feature.", "not_one_of")]
     if not is_patch and "geometry" not in data:
-        problems["geometry"] = ["Required; null for none."]
+        problems["geometry"] = [CodedMessage("Required; null for none.", "required")]
     if "crs" in data and not is_wgs84(data["crs"]):
-        problems["crs"] = ["Leave it out, and name another system than CRS84 in Content-Crs."]
+        message = "Leave it out, and name another system than CRS84 in Content-Crs."
+        problems["crs"] = [CodedMessage(message, "wrong_crs")]
     return problems
 
 

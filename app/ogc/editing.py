@@ -36,8 +36,9 @@ def create_feature(principal: Principal, collection: Collection, values: Values)
     if collection.word == "project":
         if principal.project_ids is not None:
             raise Forbidden(
+                "limited_to_projects",
                 "This credential is limited to some projects. It can change them, but add none: "
-                "use one that is not limited."
+                "use one that is not limited.",
             )
         return projects.create_project(principal, source="ogc", **values)
     project_id = values.pop("project_id")
@@ -45,7 +46,7 @@ def create_feature(principal: Principal, collection: Collection, values: Values)
         require_project(principal, project_id)
         return assets.create_asset(principal, project_id, **values)
     except NotFound as error:
-        detail = Detail("properties.project_id", error.message)
+        detail = Detail("properties.project_id", error.message, "not_found")
         raise ValidationFailed(details=[detail]) from None
 
 
@@ -128,4 +129,4 @@ def _check_project(values: Values, project_id: str) -> None:
     """Raise ValidationFailed if an asset would move to another project."""
     if values.pop("project_id", project_id) != project_id:
         message = f"The project of an asset never changes. Leave it out, or send {project_id!r}."
-        raise ValidationFailed(details=[Detail("properties.project_id", message)])
+        raise ValidationFailed(details=[Detail("properties.project_id", message, "read_only")])

@@ -65,5 +65,5 @@ def _principal_of_person(permission: str) -> Principal:
     principal = signed_in_principal()
     enforce_limit(limit_of_account(principal))
     if permission != ANY_CREDENTIAL and not principal.may(permission):
-        raise Forbidden(f"Your role in this account lacks the permission {permission}.")
+        raise Forbidden("role", f"Your role in this account lacks the permission {permission}.")
     return principal

@@ -9,7 +9,6 @@ from datetime import datetime
 from functools import cache
 from typing import Any, Final, NamedTuple
 
-import marshmallow as ma
 from flask import request
 from marshmallow import fields, validate
 
@@ -32,6 +31,7 @@ from app.lists.cql.text import parse_text
 from app.ogc.collections import Collection
 from app.policy.ogc import FILTER_LENGTH, LIMIT_MAX
 from app.policy.request_limits import DESCRIPTION_LENGTH
+from app.values.messages import invalid
 from app.values.schemas import QuerySchema, Text
 from app.values.timestamps import TimestampInvalid, read_timestamp
 
@@ -58,7 +58,7 @@ class _Limit(fields.Field[int]):
     def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> int:
         digits = value.lstrip("0")
         if not re.fullmatch(r"[1-9][0-9]*", digits):
-            raise ma.ValidationError(f"Must be a whole number from 1 to {LIMIT_MAX:,}.")
+            raise invalid("wrong_format", f"Must be a whole number from 1 to {LIMIT_MAX:,}.")
         return min(int(digits[:18]), LIMIT_MAX)
 
 
@@ -100,7 +100,7 @@ def system_of_uri(uri: str) -> Crs:
     """The coordinate system of a URI. Raises ValidationError for one that is not offered."""
     crs = _SYSTEMS.get(uri)
     if crs is None:
-        raise ma.ValidationError(f"Must be one of: {', '.join(_SYSTEMS)}.")
+        raise invalid("not_one_of", f"Must be one of: {', '.join(_SYSTEMS)}.")
     return crs
 
 
@@ -162,7 +162,7 @@ def _naming_parameter(parameter: str) -> Iterator[None]:
 
 def parameter_error(parameter: str, message: str) -> BadRequest:
     """The error for a wrong parameter."""
-    detail = Detail(parameter, f"{message[:1].upper()}{message[1:]}")
+    detail = Detail(parameter, f"{message[:1].upper()}{message[1:]}", "wrong_format")
     return BadRequest("The query parameters are not valid.", details=[detail])
 
 

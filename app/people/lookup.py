@@ -54,7 +54,7 @@ def find_user(reference: str) -> dict[str, Any]:
             f"There is no person with the id or email address {reference!r}; "
             f"{canopy_command()} user list shows them all."
         )
-        raise NotFound(message, details=[Detail("user", message)])
+        raise NotFound(message, details=[Detail("user", message, "not_found")])
     return _person_record(row)
 
 

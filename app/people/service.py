@@ -156,7 +156,7 @@ def set_password(user_id: str, hashed: str, *, address: str | None) -> None:
 def check_new_password(person: dict[str, Any], password: str) -> None:
     """Raise ValidationFailed if a person cannot have this password."""
     if problem := password_problem(password, (person["name"], person["email"])):
-        raise ValidationFailed(details=[Detail("password", problem)])
+        raise ValidationFailed(details=[Detail("password", problem, "invalid")])
 
 
 def replace_password(person: dict[str, Any], password: str) -> None:
@@ -201,7 +201,7 @@ def open_own_account(user_id: str, name: str, slug: str | None) -> str:
     # Locked, so that concurrent requests of one person see each other's accounts.
     person = db.session.get_one(User, user_id, with_for_update=True)
     if problem := own_account_problem(user_id):
-        raise Forbidden(problem)
+        raise Forbidden("plan_limit", problem)
     return open_account(name, person, slug=slug).id
 
 

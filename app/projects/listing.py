@@ -242,7 +242,7 @@ def _prepare_page(size: int) -> None:
             f"This page would be larger than {LIST_BYTES // 1024**2} MB. Ask for fewer records "
             "with per_page, or leave the boundaries out with fields."
         )
-        raise BadRequest(message, details=[Detail("per_page", message)])
+        raise BadRequest(message, details=[Detail("per_page", message, "too_large")])
     if size > EXPENSIVE_PAGE_BYTES:
         answer_in_turn()
 

@@ -15,7 +15,7 @@ from app.db.extensions import db
 from app.db.transactions import insert_row
 from app.events.outbox import EventActor, emit_event
 from app.geometry import Boundary
-from app.http.errors import Conflict, Detail, Forbidden
+from app.http.errors import Conflict, Forbidden
 from app.http.etags import ANY, IfMatch
 from app.models import Project
 from app.policy.fields import PROJECT
@@ -190,8 +190,9 @@ def delete_project(principal: Principal, project_id: str, if_match: IfMatch = AN
     """
     if principal.kind == "oauth" and "admin" not in ROLES[principal.role]:
         raise Forbidden(
+            "role",
             f"The person that this application acts for has the role {principal.role}, and only "
-            "admins and owners can delete a project. Archive it instead."
+            "admins and owners can delete a project. Archive it instead.",
         )
     project = _lock_project(principal, project_id, if_match)
     if project.status != "archived":
@@ -256,7 +257,7 @@ def _check_sees_all(principal: Principal) -> None:
             "External ids are unique within the account, and this credential is limited to some "
             "projects. Use one that is not limited."
         )
-        raise Forbidden(message, details=[Detail("external_id", message)])
+        raise Forbidden("limited_to_projects", message)
 
 
 def _project_contribution(project: Project) -> ProjectContribution:

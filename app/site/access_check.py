@@ -51,4 +51,4 @@ def _check_session(token: str, before: Principal | None) -> None:
 
 
 def _access_ended() -> Forbidden:
-    return Forbidden("This access has ended, or allows less than before.")
+    return Forbidden("role", "This access has ended, or allows less than before.")

@@ -117,8 +117,9 @@ def protect() -> Any:
             raise PayloadTooLarge from None
         except CSRFError:
             raise Forbidden(
+                "other_site",
                 "This form was open for too long, you have signed in or out since, or your browser "
-                "blocks cookies. Go back, reload the page and send the form again."
+                "blocks cookies. Go back, reload the page and send the form again.",
             ) from None
     return None
 
@@ -171,7 +172,9 @@ def _check_lengths(
         if max(len(name), len(text)) > most:
             message = f"“{name[:50]}” has more than {most:,} characters. Shorten it and try again."
             headers = {"HX-Reswap": "none"}  # a script must not replace its form by the error
-            raise refusal(message, details=[Detail(name[:50], message)], headers=headers)
+            raise refusal(
+                message, details=[Detail(name[:50], message, "too_long")], headers=headers
+            )
     if sum(len(text) for _, text in small_fields) > limits.others:
         raise PayloadTooLarge
 
@@ -205,10 +208,12 @@ def check_origin() -> None:
             return
         if origin == named:
             raise Forbidden(
+                "other_site",
                 "This page was opened at an address other than the instance's own. "
-                f"Open {own} and try again."
+                f"Open {own} and try again.",
             )
-    raise Forbidden("This request comes from another site. Open this site directly and try again.")
+    message = "This request comes from another site. Open this site directly and try again."
+    raise Forbidden("other_site", message)
 
 
 def own_site_only(view: View) -> View:

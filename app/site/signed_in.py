@@ -118,9 +118,9 @@ def of_account(permission: str, *, owners_only: bool = False) -> Callable[[View]
             return redirect_to("/profile/second-factor")
         g.principal = principal = principal_of(person)
         if owners_only and person.role != "owner":
-            raise Forbidden("Only owners of the account can do this.")
+            raise Forbidden("role", "Only owners of the account can do this.")
         if not principal.may(permission):
-            raise Forbidden(_needed_role(person, permission))
+            raise Forbidden("role", _needed_role(person, permission))
         g.entered = permission
         return None
 
@@ -150,9 +150,10 @@ def of_operator(view: View) -> View:
     @wraps(view)
     def run(person: SignedIn, **arguments: Any) -> Any:
         if not person.is_operator:
-            raise Forbidden("This page is for operators of this instance.")
+            raise Forbidden("role", "This page is for operators of this instance.")
         if not person.is_verified:
-            raise Forbidden("Confirm your email address first: request a link on your profile.")
+            message = "Confirm your email address first: request a link on your profile."
+            raise Forbidden("email_unconfirmed", message)
         return view(**arguments)
 
     wrapped = signed_in(run)

@@ -14,7 +14,7 @@ from app.db.column_types import byte_length
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
 from app.db.transactions import CompiledChange
-from app.http.errors import Detail, Forbidden
+from app.http.errors import Forbidden
 from app.maintenance.history_bytes import take_history
 from app.models import Account, AccountUsage, Asset, BoundaryEntry, Membership, Project
 from app.usage.history import check_history
@@ -258,4 +258,4 @@ def _storage_full(total: int, added: int, limit: int) -> Forbidden:
         f"{limit:,} bytes of boundaries, former ones too, and metadata. Delete archived projects, "
         "whose former boundaries go with them."
     )
-    return Forbidden("The account's storage is full.", details=[Detail("stored_bytes", message)])
+    return Forbidden("storage", "The account's storage is full.", message)

@@ -14,7 +14,7 @@ from sqlalchemy import bindparam, func, select
 from app.auth.tenant import columns_of
 from app.db.column_types import byte_length
 from app.db.queries import CompiledQuery
-from app.http.errors import Detail, Forbidden
+from app.http.errors import Forbidden
 from app.models import AuditEntry, Delivery, Event
 from app.policy.request_limits import EVENT_DAYS, HISTORY_ROW_BYTES
 from app.values import clock
@@ -66,9 +66,7 @@ def check_history(account_id: str, current: int) -> None:
             f"and the audit log for {_history_settings().audit_days}; no one can delete them "
             f"sooner. {room}"
         )
-        raise Forbidden(
-            f"The account's history is full. {room}", details=[Detail("history_bytes", message)]
-        )
+        raise Forbidden("history", f"The account's history is full. {room}", message)
 
 
 @lru_cache(maxsize=256)

@@ -11,6 +11,7 @@ from marshmallow import fields, validate
 from app.api.openapi.schemas import OutputSchema
 from app.policy.request_limits import REQUEST_DAYS, REQUEST_DAYS_DEFAULT, REQUEST_DAYS_READ
 from app.values import clock
+from app.values.messages import invalid
 from app.values.schemas import Choice, Day, QuerySchema
 
 CALLER_KINDS: Final = ("api_key", "service_token", "oauth_application", "session")
@@ -36,13 +37,13 @@ class RequestsQuerySchema(QuerySchema):
         """
         until: date = data.setdefault("until", clock.now().date())
         if until.toordinal() < REQUEST_DAYS_READ:
-            raise ma.ValidationError("Must be a day of this service.", "until")
+            raise invalid("too_small", "Must be a day of this service.", "until")
         since = data.setdefault("since", until - timedelta(days=REQUEST_DAYS_DEFAULT - 1))
         if since > until:
-            raise ma.ValidationError("Must not be later than until.", "since")
+            raise invalid("too_large", "Must not be later than until.", "since")
         if (until - since).days >= REQUEST_DAYS_READ:
             message = f"Must be at most {REQUEST_DAYS_READ} days, from since to until."
-            raise ma.ValidationError(message, "since")
+            raise invalid("too_many", message, "since")
         return data
 
 

@@ -12,6 +12,7 @@ from marshmallow import fields, validate
 from app.policy import kinds, request_limits
 from app.policy.fields import Field
 from app.policy.kinds import Kind
+from app.values.messages import NO_OBJECT, CodedMessage, invalid
 from app.values.schemas import (
     Choice,
     DateText,
@@ -43,7 +44,10 @@ class Keyword(Text):
         message = "Must begin with a letter and contain only lower-case letters, digits, _ and -"
         message += f", such as {', '.join(words)}." if words else "."
         self.validators = [
-            validate.Regexp(f"^{request_limits.VOCABULARY_PATTERN}\\Z", error=message)
+            validate.Regexp(
+                f"^{request_limits.VOCABULARY_PATTERN}\\Z",
+                error=CodedMessage(message, "wrong_format"),
+            )
         ]
 
 
@@ -58,17 +62,16 @@ class JsonObject(fields.Field[Any]):
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> str:
         if not isinstance(value, dict):
-            raise ma.ValidationError("Must be a JSON object.")
+            raise ma.ValidationError(NO_OBJECT)
         if len(value) > request_limits.METADATA_KEYS:
-            raise ma.ValidationError(f"Must have at most {request_limits.METADATA_KEYS} keys.")
+            raise invalid("too_many", f"Must have at most {request_limits.METADATA_KEYS} keys.")
         if not is_within_levels(value, request_limits.METADATA_LEVELS):
             message = f"Must be nested at most {request_limits.METADATA_LEVELS} levels deep."
-            raise ma.ValidationError(message)
+            raise invalid("too_many", message)
         raw = dumps(value)
         if len(raw) > request_limits.METADATA_BYTES:
-            raise ma.ValidationError(
-                f"Must be at most {request_limits.METADATA_BYTES:,} bytes as JSON."
-            )
+            message = f"Must be at most {request_limits.METADATA_BYTES:,} bytes as JSON."
+            raise invalid("too_large", message)
         text = raw.decode()
         if may_have_control(text) and has_control(value):
             raise ma.ValidationError(_CONTROLS)

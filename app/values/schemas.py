@@ -14,7 +14,7 @@ from marshmallow import fields, validate
 from app.policy.kinds import read_date
 from app.policy.request_limits import NAME_LENGTH
 from app.values.email import EMAIL_LENGTH, email_problem
-from app.values.messages import set_messages
+from app.values.messages import CodedMessage, invalid, set_messages
 from app.values.text import line_problem, normalization_problem, text_problem
 from app.values.timestamps import TimestampInvalid, read_timestamp
 
@@ -68,7 +68,7 @@ class Email(Text):
     def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> str:
         text = super()._deserialize(value, attr, data, **options)
         if problem := email_problem(text):
-            raise ma.ValidationError(problem)
+            raise invalid("wrong_format", problem)
         return text
 
 
@@ -94,7 +94,7 @@ class BoundedList(fields.List[T]):
         self, inner: fields.Field[T], *, longest: int, shortest: int = 0, **options: Any
     ) -> None:
         bounds = f"{shortest:,} to {longest:,}" if shortest else f"at most {longest:,}"
-        error = f"Must have {bounds} elements."
+        error = CodedMessage(f"Must have {bounds} elements.", "too_many", "too_short")
         self._limits = validate.Length(min=shortest or None, max=longest, error=error)
         super().__init__(inner, validate=self._limits, **options)
 
@@ -149,7 +149,7 @@ class DateText(fields.String):
         try:
             return read_date(text)
         except ValueError as error:
-            raise ma.ValidationError(str(error)) from None
+            raise invalid("wrong_format", str(error)) from None
 
 
 class Timestamp(fields.Field[datetime]):
@@ -164,7 +164,8 @@ class Timestamp(fields.Field[datetime]):
             return read_timestamp(value)
         except TimestampInvalid as error:
             message = str(error)
-            raise ma.ValidationError(f"{message[0].upper()}{message[1:]}") from None
+            code = "wrong_format" if isinstance(value, str) else "wrong_type"
+            raise invalid(code, f"{message[0].upper()}{message[1:]}") from None
 
 
 class Day(fields.Date):
@@ -172,7 +173,7 @@ class Day(fields.Date):
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> date:
         if not re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", value):
-            raise ma.ValidationError("Must be a day, such as 2026-01-31.")
+            raise invalid("wrong_format", "Must be a day, such as 2026-01-31.")
         return super()._deserialize(value, attr, data, **options)
 
 
@@ -192,7 +193,8 @@ class QueryNumber(StrictNumber):
     """A number in a query string, as JSON writes it, or in JSON."""
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(error_messages={"invalid": "Must be a number, such as 12.5."}, **options)
+        message = CodedMessage("Must be a number, such as 12.5.", "wrong_type")
+        super().__init__(error_messages={"invalid": message}, **options)
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> float:
         if isinstance(value, str) and re.fullmatch(r"-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?", value):
@@ -221,7 +223,7 @@ class ReadOnlyHere(fields.Field[Any]):
         self.reason = reason
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> NoReturn:
-        raise ma.ValidationError(self.reason)
+        raise invalid("read_only", self.reason)
 
 
 class FixedText(fields.String):
@@ -260,7 +262,7 @@ class InputSchema(ma.Schema):
             return data
         unknown = [name for name in data if name not in self.fields]
         if len(unknown) > 100:
-            raise ma.ValidationError(f"Has {len(unknown):,} unknown fields.")
+            raise invalid("unknown", f"Has {len(unknown):,} unknown fields.")
         return {name: value for name, value in data.items() if not self._is_read_only(name)}
 
     def _is_read_only(self, name: str) -> bool:
@@ -277,4 +279,4 @@ class QuerySchema(ma.Schema):
         super().__init__(**options)
         names = sorted(field.data_key or name for name, field in self.fields.items())
         unknown_parameter = f"Unknown parameter. The parameters are: {', '.join(names)}."
-        self.error_messages["unknown"] = unknown_parameter
+        self.error_messages["unknown"] = CodedMessage(unknown_parameter, "unknown")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any, ClassVar, Final
 
-import marshmallow as ma
 from flask import current_app
 from marshmallow import fields, validate
 
@@ -19,6 +18,7 @@ from app.policy.deliveries import (
     URL_LENGTH,
 )
 from app.policy.events import ALL_EVENTS, EVENTS, TEST_EVENT
+from app.values.messages import CodedMessage, invalid
 from app.values.schemas import (
     BoundedList,
     Choice,
@@ -77,16 +77,16 @@ class Url(Text):
         try:
             host = parse_target(text).host
         except ValueError as error:
-            raise ma.ValidationError(str(error)) from None
+            raise invalid("wrong_format", str(error)) from None
         networks = current_app.config["SETTINGS"].webhook_allowed_networks
         if not (networks or "." in host or is_address(host)):
-            raise ma.ValidationError(
+            message = (
                 f"Must have a host name with a dot, such as hooks.example.org; {host} has none."
             )
+            raise invalid("wrong_format", message)
         if not may_be_called(host, networks):
-            raise ma.ValidationError(
-                f"Must have a host name or a public IP address; {host} is neither."
-            )
+            message = f"Must have a host name or a public IP address; {host} is neither."
+            raise invalid("wrong_format", message)
         return text
 
 
@@ -100,7 +100,8 @@ class EventTypes(BoundedList[str]):
     def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> list[Any]:
         types: list[Any] = super()._deserialize(value, attr, data, **options)
         if repeated := sorted(name for name, count in Counter(types).items() if count > 1):
-            raise ma.ValidationError(f"Must name each type once; repeated: {', '.join(repeated)}.")
+            message = f"Must name each type once; repeated: {', '.join(repeated)}."
+            raise invalid("not_unique", message)
         return types
 
 
@@ -109,7 +110,8 @@ class Secret(fields.String):
 
     def __init__(self, **options: Any) -> None:
         low, high = SECRET_LENGTHS
-        message = "Must be visible ASCII characters, without spaces."
+        text = "Must be visible ASCII characters, without spaces."
+        message = CodedMessage(text, "wrong_format")
         super().__init__(
             validate=[
                 validate.Length(min=low, max=high),

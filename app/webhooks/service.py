@@ -15,7 +15,7 @@ from app.auth.tenant import columns_of, rows_of
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
 from app.events.outbox import NEW_DELIVERIES, EventActor, emit_test
-from app.http.errors import Detail, Forbidden
+from app.http.errors import Forbidden
 from app.http.etags import ANY, IfMatch
 from app.jobs.after_commit import notify_after_commit
 from app.models import Account, Delivery, Webhook
@@ -242,9 +242,7 @@ def _check_quota(account_id: str) -> None:
     current = db.session.execute(_NUMBER, {"account_id": account_id}).scalar_one()
     if current >= WEBHOOKS_PER_ACCOUNT:
         raise Forbidden(
-            "The account has reached its limit of webhooks. Delete one that you no longer need.",
-            details=[
-                Detail("limit", f"An account can have {WEBHOOKS_PER_ACCOUNT} webhooks."),
-                Detail("current", f"The account has {current}, including disabled ones."),
-            ],
+            "plan_limit",
+            f"The account has {current} webhooks, disabled ones included, and can have "
+            f"{WEBHOOKS_PER_ACCOUNT}. Delete one that you no longer need.",
         )

@@ -67,7 +67,11 @@ def test_a_body_of_very_many_values_is_refused_before_it_is_read(
         assert read == []
         assert response.status_code == 400
         (detail,) = response.json["error"]["details"]
-        assert detail == {"field": "body", "message": f"The body has more than {what}."}
+        assert detail == {
+            "field": "body",
+            "message": f"The body has more than {what}.",
+            "code": "invalid",
+        }
 
 
 def test_a_boundary_as_large_as_it_may_be_is_far_below_the_bounds() -> None:

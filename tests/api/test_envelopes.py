@@ -36,7 +36,7 @@ def test_the_envelope_of_an_error(client: Client) -> None:
     response = client.post("/v1/projects", json={"name": "", "x": 1})
     assert list(response.json) == ["error", "meta"]
     assert list(response.json["error"]) == ["code", "message", "details"]
-    assert all(list(d) == ["field", "message"] for d in response.json["error"]["details"])
+    assert all(list(d) == ["field", "message", "code"] for d in response.json["error"]["details"])
     assert response.json["meta"] == {"request_id": response.headers["X-Request-Id"]}
 
 

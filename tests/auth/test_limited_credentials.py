@@ -133,7 +133,9 @@ def test_it_learns_of_no_idempotency_key(client: Client) -> None:
 
 
 def test_it_makes_no_project(forest: Forest) -> None:
-    assert forest.key.post("/v1/projects", json={"name": "New"}).status_code == 403
+    refused = forest.key.post("/v1/projects", json={"name": "New"})
+    assert refused.status_code == 403
+    assert refused.json["error"]["details"][0]["code"] == "limited_to_projects"
     sent = {"type": "Feature", "geometry": None, "properties": {"name": "New"}}
     assert forest.key.post("/ogc/collections/projects/items", json=sent).status_code == 403
     assert forest.key.post("/v1/imports", data=_file("projects")).status_code == 403

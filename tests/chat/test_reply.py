@@ -151,7 +151,8 @@ def test_a_long_history_is_refused_before_it_is_read(caller: Client) -> None:
     response = ask(caller, history=[{"bees": 1}] * 15_000)
     assert response.status_code == 422
     (detail,) = response.json["error"]["details"]
-    assert detail == {"field": "history", "message": "Must have at most 20 elements."}
+    message = "Must have at most 20 elements."
+    assert detail == {"field": "history", "message": message, "code": "too_many"}
 
 
 def test_a_body_that_is_no_json_is_refused(caller: Client, model: ModelServer) -> None:

@@ -68,7 +68,7 @@ def test_a_full_plan_says_what_to_do(run: Run, app: object, client: Client) -> N
     response = small.post("/v1/account/members/invite", body)
     assert response.status_code == 403
     assert response.json["error"]["message"] == message
-    assert [each["field"] for each in response.json["error"]["details"]] == ["limit", "current"]
+    assert [each["code"] for each in response.json["error"]["details"]] == ["plan_limit"]
 
 
 def test_set_role_takes_an_address_or_an_id(run: Run, client: Client) -> None:

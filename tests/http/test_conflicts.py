@@ -1,4 +1,4 @@
-"""Every 409 has a code for its cause."""
+"""Every 403 and 409 has a code for its cause."""
 
 from __future__ import annotations
 
@@ -8,21 +8,20 @@ from typing import Any
 
 import pytest
 
-from app.http.errors import Conflict
-from app.policy.conflicts import CONFLICTS
+from app.http.errors import Conflict, Forbidden
+from app.policy.causes import CONFLICTS, FORBIDDEN
 from tests.architecture.sources import dotted, sources
 from tests.make import Client, make_asset, make_project, make_webhook
 
 
-def raised() -> Iterator[str]:
-    """The cause of each Conflict that the code makes."""
+def raised(kind: str) -> Iterator[str]:
+    """The cause of each error of a kind that the code makes."""
     for source in sources().values():
-        if "Conflict(" not in source:
+        if f"{kind}(" not in source:
             continue
         for node in ast.walk(ast.parse(source)):
-            if isinstance(node, ast.Call) and dotted(node.func).endswith("Conflict"):
+            if isinstance(node, ast.Call) and dotted(node.func).endswith(kind):
                 yield ast.literal_eval(node.args[0])
-    yield "still_running"  # StillRunning
 
 
 def detail_of(response: Any) -> dict[str, str]:
@@ -34,12 +33,15 @@ def detail_of(response: Any) -> dict[str, str]:
 
 
 def test_every_cause_is_known_and_used() -> None:
-    assert set(raised()) == set(CONFLICTS)
+    assert {*raised("Conflict"), "still_running"} == set(CONFLICTS)  # StillRunning
+    assert set(raised("Forbidden")) == set(FORBIDDEN)
 
 
 def test_an_unknown_cause_is_a_defect() -> None:
     with pytest.raises(AssertionError):
         Conflict("bees", "status", "Bees.")
+    with pytest.raises(AssertionError):
+        Forbidden("bees", "Bees.")
 
 
 def test_a_name_and_an_external_id_that_are_taken(client: Client) -> None:

@@ -30,7 +30,7 @@ def test_one_is_not_applied(app: Flask) -> None:
         with_room(client, made, -1)
         refused = client.post(f"/v1/imports/{record['id']}/apply")
         assert refused.status_code == 403
-        assert refused.json["error"]["details"][0]["field"] == "history_bytes"
+        assert refused.json["error"]["details"][0]["code"] == "history"
         assert client.get(f"/v1/imports/{record['id']}").json["data"]["status"] == "ready"
         assert client.post(f"/v1/imports/{record['id']}/cancel").status_code == 200
 

@@ -50,6 +50,7 @@ def test_a_mapping_has_no_more_columns_than_a_file(client: Client, record: dict[
     assert refusal(client, record, {"metadata": names}) == {
         "field": "mapping",
         "message": f"'metadata' must have at most {COLUMNS} names of columns.",
+        "code": "too_many",
     }
     accepted = client.put(f"/v1/imports/{record['id']}", json={"mapping": {"metadata": names[1:]}})
     assert accepted.status_code == 200
@@ -62,6 +63,7 @@ def test_the_names_of_a_mapping_are_bounded_together(
     assert refusal(client, record, {"metadata": names, "name": "y"}) == {
         "field": "mapping",
         "message": "The names of columns must have at most 100,000 characters together.",
+        "code": "too_long",
     }
     accepted = client.put(f"/v1/imports/{record['id']}", json={"mapping": {"metadata": names}})
     assert accepted.status_code == 200

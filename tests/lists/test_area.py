@@ -96,6 +96,7 @@ def test_what_is_no_area_is_named(client: Client, subtests: pytest.Subtests) -> 
                 {
                     "field": "min_area_hectares",
                     "message": "Must not be more than max_area_hectares.",
+                    "code": "too_large",
                 }
             ]
 

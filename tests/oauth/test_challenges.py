@@ -23,6 +23,11 @@ def challenge_for(scope: str) -> str:
     return f'Bearer realm="canopy", error="insufficient_scope", scope="{scope}"'
 
 
+def code_of(response: TestResponse) -> str:
+    (detail,) = response.json["error"]["details"]
+    return str(detail["code"])
+
+
 def guarded_routes(app: Flask) -> Iterator[tuple[str, str, str]]:
     """(method, path with unknown ids, permission) of every route that declares a permission."""
     for rule in app.url_map.iter_rules():
@@ -53,6 +58,7 @@ def test_every_route_names_the_scope_that_a_token_lacks(
             assert response.status_code == 403
             expected = challenge_for(scope) if scope in SCOPES else None
             assert response.headers.get("WWW-Authenticate") == expected
+            assert code_of(response) == ("missing_scope" if expected else "missing_permission")
 
 
 def test_a_key_or_a_role_that_lacks_a_permission_gets_no_challenge(
@@ -75,6 +81,7 @@ def test_a_key_or_a_role_that_lacks_a_permission_gets_no_challenge(
             response = who.send(method, path, json={"name": "A"} if method == "POST" else None)
             assert response.status_code == 403
             assert "WWW-Authenticate" not in response.headers
+            assert code_of(response) == ("missing_permission" if who is key else "role")
     assert "The person" in writers[1].post("/v1/projects", json={}).json["error"]["message"]
 
 

@@ -218,7 +218,7 @@ def test_what_stops_the_filling_is_told(
     client: Client, browser: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = plot(client)["id"]
-    full = Forbidden("The account is full.")
+    full = Forbidden("storage", "The account is full.")
     monkeypatch.setattr(filling, "update_project", Mock(side_effect=full))
     page = send(browser, "producer_missing", which="all", value="Ama Mensah")
     words = "“Plot 0” and the plots after it were not changed. The account is full."

@@ -69,7 +69,8 @@ def test_a_script_gets_the_address_or_what_is_wrong(browser: Browser) -> None:
 
     refused = post(kind="projects")
     assert refused.status_code == 422
-    assert refused.json["error"]["details"] == [{"field": "file", "message": "Choose a file."}]
+    (detail,) = refused.json["error"]["details"]
+    assert (detail["field"], detail["message"]) == ("file", "Choose a file.")
     taken = post(kind="projects", file=(io.BytesIO(collection(feature(square()))), "a.geojson"))
     assert taken.status_code == 201
     assert browser.get(taken.headers["Location"]).status == 200

@@ -120,7 +120,7 @@ def test_the_limit_is_told(client: Client, owner: Browser) -> None:
     owner.get("/webhooks/new")
     page = owner.submit(url=URL)
     assert page.status == 403
-    assert "has reached its limit of webhooks" in page.text
+    assert "Delete one that you no longer need" in page.text
     assert page.form().fields["url"] == URL
 
 

@@ -159,7 +159,7 @@ def test_a_full_history_refuses_creates_and_updates(app: Flask) -> None:
             refused = client.send(method, target, json=body)
             assert refused.status_code == 403, (target, refused.json)
             (detail,) = refused.json["error"]["details"]
-            assert detail["field"] == "history_bytes"
+            assert (detail["field"], detail["code"]) == ("", "history")
             day = clock.now().date() + timedelta(days=EVENT_DAYS)
             assert refused.json["error"]["message"] == (
                 f"The account's history is full. There is room again on {day}."
@@ -182,7 +182,7 @@ def test_a_replay_needs_room_for_its_deliveries(app: Flask) -> None:
         fill(client, 20_000 - current(client) - events * 2 * HISTORY_ROW_BYTES + 1)
         refused = client.post(path, json=body)
         assert refused.status_code == 403, refused.json
-        assert refused.json["error"]["details"][0]["field"] == "history_bytes"
+        assert refused.json["error"]["details"][0]["code"] == "history"
         browser, address = browser_of(client), f"/webhooks/{webhook['id']}/replay"
         browser.get(f"{address}?since=2026-01-02T03:04&which=all&only_failed=false")
         assert "history is full" in browser.submit(address).text

@@ -52,7 +52,7 @@ def test_as_csv_no_name_becomes_a_formula(client: Client) -> None:
 def test_wrong_parameters(client: Client) -> None:
     for query, field, message in (
         ("since=2026", "since", "Must be a day, such as 2026-01-31."),
-        ("since=2026-02-30", "since", "Not a valid date."),
+        ("since=2026-02-30", "since", "Must be a day of the calendar."),
         ("until=20260101", "until", "Must be a day, such as 2026-01-31."),
         ("since=2026-02-02&until=2026-02-01", "since", "Must not be later than until."),
         ("since=2025-01-01&until=2026-01-02", "since", "Must be at most 366 days"),

@@ -58,7 +58,7 @@ def test_what_would_go_past_the_bound_is_refused(app: Flask) -> None:
             assert refused.status_code == 403, target
             assert refused.json["error"]["code"] == "FORBIDDEN"
             (detail,) = refused.json["error"]["details"]
-            assert detail["field"] == "stored_bytes"
+            assert (detail["field"], detail["code"]) == ("", "storage")
             assert f"stores {before:,} of at most" in detail["message"]
             assert "at most 400" in detail["message"]
         assert (_stored(client), event_types(client)) == (before, known)

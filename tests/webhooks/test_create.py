@@ -141,7 +141,8 @@ def test_a_long_list_of_events_is_refused_before_it_is_read(client: Client) -> N
     answer = _create(client, events=["*"] * 15_000)
     assert answer.status_code == 422
     (detail,) = answer.json["error"]["details"]
-    assert detail == {"field": "events", "message": f"Must have 1 to {len(EVENTS) + 1} elements."}
+    message = f"Must have 1 to {len(EVENTS) + 1} elements."
+    assert detail == {"field": "events", "message": message, "code": "too_many"}
 
 
 def test_events_are_kept_as_they_are_given(client: Client) -> None:

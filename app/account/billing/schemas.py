@@ -10,6 +10,7 @@ import marshmallow as ma
 from marshmallow import fields, validate
 
 from app.account.billing.message import TYPES
+from app.values.messages import invalid
 from app.values.schemas import BoundedList, InputSchema, PartialSchema, Text, Timestamp
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -26,7 +27,7 @@ class EpochSeconds(fields.Field[datetime]):
                 return _EPOCH + timedelta(seconds=value)
         except OverflowError:
             pass
-        raise ma.ValidationError("Must be a time in whole seconds since 1970.")
+        raise invalid("wrong_type", "Must be a time in whole seconds since 1970.")
 
 
 class MinorUnits(fields.Field[int]):
@@ -34,7 +35,7 @@ class MinorUnits(fields.Field[int]):
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> int:
         if type(value) is not int:
-            raise ma.ValidationError("Must be an integer in minor units, such as cents.")
+            raise invalid("wrong_type", "Must be an integer in minor units, such as cents.")
         return value
 
 
@@ -67,7 +68,7 @@ class EventSchema(InputSchema):
     @ma.validates_schema
     def _check_invoice(self, data: Mapping[str, Any], **_: Any) -> None:
         if data["type"].startswith("invoice.") and data.get("invoice") is None:
-            raise ma.ValidationError("Required in events about invoices.", "invoice")
+            raise invalid("required", "Required in events about invoices.", "invoice")
 
 
 class _Metadata(PartialSchema):

@@ -99,7 +99,8 @@ def _lock_account(message: BillingMessage) -> Account:
         account = db.session.get(Account, account_id, with_for_update={"key_share": True})
     if account is None:
         problem = "This account does not exist." if account_id else "Required. Name an account."
-        raise ValidationFailed(details=[Detail("account_id", problem)])
+        code = "not_found" if account_id else "required"
+        raise ValidationFailed(details=[Detail("account_id", problem, code)])
     return account
 
 

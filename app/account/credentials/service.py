@@ -201,5 +201,5 @@ def _creating_member_id(account_id: str, user_id: str | None, permissions: Seque
     oldest = candidates.order_by(Membership.created_at, Membership.user_id).limit(1)
     membership = db.session.scalars(oldest.with_for_update(read=True)).one_or_none()
     if membership is None or not expand_permissions(permissions) <= ROLES[membership.role]:
-        raise Forbidden("Your role in this account has changed. Reload the page.")
+        raise Forbidden("role", "Your role in this account has changed. Reload the page.")
     return membership.user_id

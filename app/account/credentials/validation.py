@@ -41,23 +41,27 @@ class NewCredential:
     def problems(self, account_id: str) -> Iterator[Detail]:
         """Yield the problems of its fields."""
         if db.session.get(Account, account_id) is None:
-            yield Detail("account", "This account does not exist.")
+            yield Detail("account", "This account does not exist.", "not_found")
         if problem := name_problem(self.name):
-            yield Detail("name", problem)
+            yield Detail("name", problem, "invalid")
         yield from self._problems_of_permissions()
         yield from self._problems_of_allowlist()
         if self.project_ids is not None:
             yield from _problems_of_projects(account_id, self.project_ids)
         if self.expires_at is not None:
             if self.kind != "api_key":
-                yield Detail("expires_at", "Service tokens do not expire. Create an API key.")
+                yield Detail(
+                    "expires_at", "Service tokens do not expire. Create an API key.", "unknown"
+                )
             elif self.expires_at <= clock.now():
-                yield Detail("expires_at", "Must be in the future.")
+                yield Detail("expires_at", "Must be in the future.", "too_small")
 
     def _problems_of_permissions(self) -> Iterator[Detail]:
         if not self.permissions or not PERMISSIONS.keys() >= set(self.permissions):
             names = ", ".join(PERMISSIONS)
-            yield Detail("permissions", f"Choose at least one permission, of {names}.")
+            yield Detail(
+                "permissions", f"Choose at least one permission, of {names}.", "not_one_of"
+            )
             return
         of_account = [name for name in self.permissions if name not in OF_PROJECTS]
         if self.project_ids is not None and of_account:
@@ -65,28 +69,30 @@ class NewCredential:
                 f"{', '.join(of_account)} is about the whole account, so it cannot be limited to "
                 "projects. Leave it out, or do not name projects."
             )
-            yield Detail("permissions", message)
+            yield Detail("permissions", message, "invalid")
 
     def _problems_of_allowlist(self) -> Iterator[Detail]:
         if len(self.ip_allowlist) > ALLOWLIST_ENTRIES:
-            yield Detail("ip_allowlist", f"Must have at most {ALLOWLIST_ENTRIES} entries.")
+            yield Detail(
+                "ip_allowlist", f"Must have at most {ALLOWLIST_ENTRIES} entries.", "too_many"
+            )
         for entry in self.ip_allowlist:
             try:
                 allowed_network(entry)
             except ValueError as error:
-                yield Detail("ip_allowlist", str(error))
+                yield Detail("ip_allowlist", str(error), "wrong_format")
 
 
 def _problems_of_projects(account_id: str, project_ids: Sequence[str]) -> Iterator[Detail]:
     ids = tuple(dict.fromkeys(project_ids))
     if not 1 <= len(ids) <= PROJECTS_OF_CREDENTIAL:
-        yield Detail("project_ids", f"Choose 1 to {PROJECTS_OF_CREDENTIAL} projects.")
+        yield Detail("project_ids", f"Choose 1 to {PROJECTS_OF_CREDENTIAL} projects.", "too_many")
         return
     own = rows_of(account_id, Project).where(Project.id.in_(ids))
     existing = set(db.session.scalars(own.with_only_columns(Project.id)))
     for project_id in ids:
         if project_id not in existing:
-            yield Detail("project_ids", f"The account has no project {project_id!r}.")
+            yield Detail("project_ids", f"The account has no project {project_id!r}.", "not_found")
 
 
 def allowed_network(entry: str) -> str:

@@ -103,7 +103,7 @@ def send_invitation(principal: Principal, *, email: str, role: str) -> Invitatio
         Conflict: the person already belongs to the account.
     """
     if problem := email_problem(email):
-        raise ValidationFailed(details=[Detail("email", problem)])
+        raise ValidationFailed(details=[Detail("email", problem, "wrong_format")])
     account, actor = begin_change(principal)
     check_manages(actor)
     person = _find_person(email)
@@ -174,7 +174,7 @@ def _find_person(email: str) -> User | None:
         return find_person(email, keep=True)
     except EmailTaken:
         message = "Too similar to the address of another person. Use a different address."
-        raise ValidationFailed(details=[Detail("email", message)]) from None
+        raise ValidationFailed(details=[Detail("email", message, "invalid")]) from None
 
 
 def _create_person(email: str) -> User:
@@ -199,8 +199,9 @@ def _check_new_people(email: str) -> None:
         return
     contact = f" ({settings.support_email})" if settings.support_email else ""
     raise Forbidden(
+        "sign_up_closed",
         f"{email} has not signed up, and sign-up is closed. Ask whoever runs this "
-        f"instance{contact}."
+        f"instance{contact}.",
     )
 
 
@@ -224,12 +225,9 @@ def _check_sent(account: Account) -> None:
     if sent_at is not None:
         again = clock.format_time(sent_at + timedelta(days=1))
         raise Forbidden(
+            "plan_limit",
             f"An account on the plan {account.plan} can send {limit:,} invitations in 24 hours. It "
             f"can send the next one at {again}.",
-            details=[
-                Detail("limit", f"The account can send {limit:,} invitations in 24 hours."),
-                Detail("again_at", again),
-            ],
         )
 
 
@@ -243,12 +241,10 @@ def _check_seats(account: Account) -> None:
         all_seats = f"all {limit:,} are" if limit > 1 else "it is"
         command = f"{canopy_command()} account update {account.slug} --plan PLAN"
         raise Forbidden(
+            "plan_limit",
             f"The plan {account.plan} includes {seats}, and {all_seats} taken. Ask whoever runs "
             f"this instance to change the plan ({command}).",
-            details=[
-                Detail("limit", f"The plan {account.plan} allows {limit} members."),
-                Detail("current", f"The account has {current}, including invited people."),
-            ],
+            f"The account has {current} of {limit:,} members, including invited people.",
         )
 
 

@@ -77,7 +77,8 @@ def begin_change(principal: Principal) -> tuple[Account, ActingMember]:
     )
     membership = db.session.scalars(own).one_or_none()
     if membership is None:
-        raise Forbidden("The person this credential acts for does not belong to the account.")
+        message = "The person this credential acts for does not belong to the account."
+        raise Forbidden("role", message)
     return account, ActingMember(principal.user_id, membership.role, principal.may("admin"))
 
 

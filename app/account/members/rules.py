@@ -36,14 +36,14 @@ def is_lower(role: str, before: str) -> bool:
 def check_manages(actor: ActingMember) -> None:
     """Raise Forbidden if the actor's role may not change members."""
     if not actor.is_operator and "members:write" not in ROLES[actor.role]:
-        raise Forbidden(f"A member with the role {actor.role} cannot change members.")
+        raise Forbidden("role", f"A member with the role {actor.role} cannot change members.")
 
 
 def check_role_change(actor: ActingMember, member_id: str, before: str, after: str) -> None:
     """Raise Forbidden if the actor may not change this member's role."""
     if actor.user_id == member_id:
         others = "Another owner" if before == "owner" else "An owner or another admin"
-        raise Forbidden(f"You cannot change your own role. {others} can.")
+        raise Forbidden("role", f"You cannot change your own role. {others} can.")
     check_manages(actor)
     _check_owners(actor, before, after)
 
@@ -58,4 +58,4 @@ def check_removal(actor: ActingMember, member_id: str, role: str) -> None:
 def _check_owners(actor: ActingMember, *roles: str) -> None:
     if OWNER in roles and not actor.acts_as_owner:
         needed = " This credential needs the permission admin." if actor.role == OWNER else ""
-        raise Forbidden(f"Only owners can add, change or remove owners.{needed}")
+        raise Forbidden("role", f"Only owners can add, change or remove owners.{needed}")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import marshmallow as ma
 from marshmallow import fields
 
-from app.policy.conflicts import CONFLICTS
+from app.policy.causes import CONFLICTS, FORBIDDEN, INVALID
 
 
 class OutputSchema(ma.Schema):
@@ -17,20 +18,28 @@ class OutputSchema(ma.Schema):
         unknown = ma.EXCLUDE
 
 
+def _words(causes: Iterable[str]) -> str:
+    return ", ".join(f"`{cause}`" for cause in causes)
+
+
 class ErrorDetailSchema(OutputSchema):
     """One problem of a field, parameter or header."""
 
     field = fields.String(
         required=True,
-        metadata={"description": "Its name, or its path such as `geometry.coordinates`."},
+        metadata={
+            "description": "Its name, or its path such as `geometry.coordinates`; with 403 empty."
+        },
     )
     message = fields.String(required=True)
     code = fields.String(
+        required=True,
         metadata={
-            "description": "With 409: the cause. More may be added later: "
-            f"{', '.join(f'`{cause}`' for cause in CONFLICTS)}.",
-            "examples": ["slug_taken"],
-        }
+            "description": f"The cause. With 400 and 422: {_words(INVALID)}, or a code of "
+            f"geometries or of files for the EUDR. With 403: {_words(FORBIDDEN)}. With 409: "
+            f"{_words(CONFLICTS)}. More may be added later.",
+            "examples": ["too_long"],
+        },
     )
     id = fields.String(
         metadata={

@@ -181,14 +181,13 @@ def _audit_values(application: OAuthApplication) -> dict[str, Any]:
 def _check_application_count(account_id: str) -> None:
     # Concurrent registrations wait; what refers to the account's row does not.
     if db.session.get(Account, account_id, with_for_update={"key_share": True}) is None:
-        raise ValidationFailed(details=[Detail("account", "This account does not exist.")])
+        raise ValidationFailed(
+            details=[Detail("account", "This account does not exist.", "not_found")]
+        )
     current = db.session.execute(_NUMBER, {"account_id": account_id}).scalar_one()
     if current >= APPLICATIONS_PER_ACCOUNT:
         raise Forbidden(
+            "plan_limit",
             f"The account has {current} applications, and can have {APPLICATIONS_PER_ACCOUNT}. "
             "Delete one that you no longer need.",
-            details=[
-                Detail("limit", f"An account can have {APPLICATIONS_PER_ACCOUNT} applications."),
-                Detail("current", f"The account has {current}."),
-            ],
         )

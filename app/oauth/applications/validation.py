@@ -28,14 +28,16 @@ def _application_problems(
     name: str, redirect_uris: Sequence[str], scopes: Sequence[str]
 ) -> Iterator[Detail]:
     if problem := _name_problem(name):
-        yield Detail("name", problem)
+        yield Detail("name", problem, "invalid")
     if not 1 <= len(redirect_uris) <= REDIRECT_URIS:
-        yield Detail("redirect_uris", f"Must be 1 to {REDIRECT_URIS} URIs.")
+        yield Detail("redirect_uris", f"Must be 1 to {REDIRECT_URIS} URIs.", "too_many")
     for uri in redirect_uris[:REDIRECT_URIS]:
         if problem := redirect_uri_problem(uri):
-            yield Detail("redirect_uris", f"{uri[:_ECHOED_CHARACTERS]!r}: {problem}")
+            yield Detail(
+                "redirect_uris", f"{uri[:_ECHOED_CHARACTERS]!r}: {problem}", "wrong_format"
+            )
     if not scopes or any(scope not in SCOPES for scope in scopes):
-        yield Detail("scopes", f"Must be one or more of {', '.join(SCOPES)}.")
+        yield Detail("scopes", f"Must be one or more of {', '.join(SCOPES)}.", "not_one_of")
 
 
 def _name_problem(name: str) -> str | None:

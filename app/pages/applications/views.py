@@ -98,7 +98,7 @@ def register(principal: Principal) -> Response:
     with draft.refusals():
         count_post()
         if draft.texts["kind"] not in KINDS:
-            raise ValidationFailed(details=[Detail("kind", "Not a valid choice.")])
+            raise ValidationFailed(details=[Detail("kind", "Not a valid choice.", "not_one_of")])
         if (question := ask_again()) is not None:
             return question
         with transaction():

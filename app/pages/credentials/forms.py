@@ -70,7 +70,9 @@ class CredentialDraft(Draft):
         if life == "date":
             return _end_of_day(self.texts["expires_on"])
         if life not in LIVES:
-            raise ValidationFailed(details=[Detail("expires_at", "Not a valid choice.")])
+            raise ValidationFailed(
+                details=[Detail("expires_at", "Not a valid choice.", "not_one_of")]
+            )
         return clock.now() + timedelta(days=int(life))
 
 
@@ -80,4 +82,4 @@ def _end_of_day(text: str) -> datetime:
         return day.replace(tzinfo=UTC) + timedelta(days=1)
     except (ValueError, OverflowError):
         message = "Choose a date, such as 2027-01-31."
-        raise ValidationFailed(details=[Detail("expires_at", message)]) from None
+        raise ValidationFailed(details=[Detail("expires_at", message, "invalid")]) from None

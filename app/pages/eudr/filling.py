@@ -78,7 +78,9 @@ def read_filling(form: MultiDict[str, str]) -> Filling:
     if code == ALL_PLOTS:
         field = NAME if "named" in form else form.get("field")
     if field not in LABELS:
-        raise ValidationFailed(details=[Detail("code", "Reload the page, and try again.")])
+        raise ValidationFailed(
+            details=[Detail("code", "Reload the page, and try again.", "not_one_of")]
+        )
     ids = frozenset(form.getlist("only") or form.getlist("ids"))
     country, is_named = form.get("set", ""), field == NAME and "named" in form
     is_measured = field == AREA and "measure" in form
@@ -86,7 +88,7 @@ def read_filling(form: MultiDict[str, str]) -> Filling:
     scope = "selected" if "only" in form else "all" if country else scope
     if scope != "all" and not ids:
         message = "Tick the plots first, or set it for all of them."
-        raise ValidationFailed(details=[Detail("ids", message)])
+        raise ValidationFailed(details=[Detail("ids", message, "invalid")])
     text = country if field == COUNTRY and country else form.get("value", "").strip()
     value = None if is_named or is_measured else _typed_value(field, text)
     ids = frozenset() if scope == "all" else ids
@@ -110,7 +112,7 @@ def _typed_value(field: str, text: str) -> str | float:
         problem = f"Shorten it to {NAME_LENGTH} characters; it has {len(text):,}."
     problem = problem or line_problem(text)
     if problem:
-        raise ValidationFailed(details=[Detail("value", problem)])
+        raise ValidationFailed(details=[Detail("value", problem, "invalid")])
     return text
 
 
@@ -121,7 +123,7 @@ def _hectares_text(text: str) -> float:
         number = 0.0
     if not 0 < number < 10**9:
         message = "Type the hectares as a number above 0, such as 2.5."
-        raise ValidationFailed(details=[Detail("value", message)])
+        raise ValidationFailed(details=[Detail("value", message, "invalid")])
     return number
 
 

@@ -84,7 +84,7 @@ def checked_values(schema: type[ma.Schema], values: dict[str, Any]) -> dict[str,
         loaded: dict[str, Any] = schema().load(values)
     except ma.ValidationError as error:
         errors = errors_by_field(error)
-        details = [Detail(name, " ".join(messages)) for name, messages in errors.items()]
+        details = [Detail(name, " ".join(messages), "invalid") for name, messages in errors.items()]
         raise ValidationFailed(details=details) from None
     return loaded
 
@@ -92,12 +92,12 @@ def checked_values(schema: type[ma.Schema], values: dict[str, Any]) -> dict[str,
 def upload_values() -> dict[str, Any]:
     """The values of the upload form. Raises ValidationFailed."""
     if not request.files.get("file"):
-        raise ValidationFailed(details=[Detail("file", "Choose a file.")])
+        raise ValidationFailed(details=[Detail("file", "Choose a file.", "required")])
     values: dict[str, Any] = {"file": request.files["file"], "kind": request.form.get("kind", "")}
     if values["kind"] == "assets":
         if not request.form.get("project_id"):
             message = "Choose the project that the assets belong to."
-            raise ValidationFailed(details=[Detail("project_id", message)])
+            raise ValidationFailed(details=[Detail("project_id", message, "required")])
         values["project_id"] = request.form["project_id"]
     return checked_values(ImportCreateSchema, values)
 

@@ -139,4 +139,5 @@ def _own_url() -> str:
 def _refuse_scripts() -> None:
     """Raise Forbidden for a script, which cannot use a page."""
     if is_from_script():
-        raise Forbidden("Confirm that it is you: reload the page and send the form again.")
+        message = "Confirm that it is you: reload the page and send the form again."
+        raise Forbidden("second_factor", message)

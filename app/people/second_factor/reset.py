@@ -58,7 +58,7 @@ def reset_member(principal: Principal, member_id: str) -> str:
     if person is None or role_in(principal.account_id, member_id) is None:
         raise NotFound("This person does not belong to the account.")
     if problem := reset_problem(principal.user_id, member_id):
-        raise Forbidden(problem)
+        raise Forbidden("role", problem)
     owner = db.session.get_one(User, principal.user_id)
     _reset_factors(person, principal, owner.name)
     return person.name

@@ -46,7 +46,9 @@ def read_boundary_to_restore(
     try:
         boundary = read_boundary(loads(entry.text.encode()), expensive=expensive_work)
     except GeometryInvalid as error:
-        details = [Detail(problem.field, problem.message) for problem in error.problems]
+        details = [
+            Detail(problem.field, problem.message, problem.code) for problem in error.problems
+        ]
         raise ValidationFailed("This boundary is not valid.", details=details) from None
     return Former(boundary, compare_ahead(principal.account_id, project_id, boundary))
 

@@ -8,6 +8,7 @@ import marshmallow as ma
 from marshmallow import fields
 
 from app.api.openapi.schemas import OutputSchema
+from app.values.messages import invalid
 from app.values.schemas import Choice, InputSchema, StrictBoolean, Timestamp
 from app.webhooks.schemas import EventTypes
 
@@ -35,7 +36,7 @@ class ReplayInputSchema(InputSchema):
     @ma.validates_schema
     def _check_order(self, data: dict[str, Any], **_: Any) -> None:
         if "until" in data and data["until"] < data["since"]:
-            raise ma.ValidationError("Must not be before since.", "until")
+            raise invalid("too_small", "Must not be before since.", "until")
 
 
 class ReplaySchema(OutputSchema):

@@ -43,7 +43,9 @@ def test_a_free_account_cannot_mail_any_number_of_strangers(
         "An account on the plan free can send 4 invitations in 24 hours. It can send the next one "
         f"at {again}."
     )
-    assert {"field": "again_at", "message": again} in error.json["error"]["details"]
+    (detail,) = error.json["error"]["details"]
+    assert (detail["field"], detail["code"]) == ("", "plan_limit")
+    assert again in detail["message"]
     assert mails_to(app, refused) == []
     monkeypatch.setattr(clock, "now", lambda: now + timedelta(days=1))
     assert invite(free, new_email()).status_code == 201

@@ -173,7 +173,7 @@ def test_an_account_has_a_limit_of_applications(
     _register(run, client)
     with pytest.raises(Forbidden) as raised:
         _create(client)
-    assert [detail.field for detail in raised.value.details] == ["limit", "current"]
+    assert [detail.code for detail in raised.value.details] == ["plan_limit"]
     assert f"has {number + 1} applications, and can have {number + 1}" in raised.value.message
 
 

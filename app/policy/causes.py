@@ -1,8 +1,41 @@
-"""Why a request is answered with 409: the ``code`` in its ``details``."""
+"""Why a request is refused: the ``code`` in its ``details``."""
 
 from __future__ import annotations
 
 from typing import Final
+
+# With 400 and 422, beside the codes of geometries and of files for the EUDR.
+INVALID: Final = {
+    "required": "Missing.",
+    "unknown": "There is no such field or parameter.",
+    "null": "Must not be null.",
+    "wrong_type": "Another type than that of the field.",
+    "wrong_format": "Written in another way than a date, an address, an id or the like is.",
+    "too_short": "Fewer characters or elements than needed.",
+    "too_long": "More characters than allowed.",
+    "too_small": "Below the smallest number, or the earliest time.",
+    "too_large": "Above the largest number, or more bytes than allowed.",
+    "too_many": "More elements, keys, levels or records than allowed.",
+    "not_one_of": "None of the words that are allowed.",
+    "not_unique": "Given more than once in one request.",
+    "not_found": "Names something that does not exist.",
+    "read_only": "Cannot be set or changed here.",
+    "invalid": "Anything else, which the message says.",
+}
+
+FORBIDDEN: Final = {
+    "missing_permission": "The key or token lacks the permission, or may never have it.",
+    "missing_scope": "The OAuth token lacks the scope.",
+    "role": "The role of the person in the account, or on the instance, does not allow it.",
+    "limited_to_projects": "The credential is limited to some projects.",
+    "plan_limit": "A limit of the plan or of the account is reached.",
+    "storage": "The account's storage is full.",
+    "history": "The account's history is full.",
+    "second_factor": "The account requires a second factor, or a fresh proof of it.",
+    "sign_up_closed": "The person has not signed up, and sign-up is closed.",
+    "email_unconfirmed": "The person has not confirmed their email address.",
+    "other_site": "A browser sent it from another site, or from a form that is too old.",
+}
 
 CONFLICTS: Final = {
     "slug_taken": "Another project has this name, or one with the same slug.",
