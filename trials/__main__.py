@@ -45,6 +45,8 @@ TRIALS: Final = (
           ("trials.machines",), "release"),
     Trial("browser", "long flows in a real browser", 8,
           _pytest("-m", "trial", "tests/browser"), "release"),
+    Trial("firefox", "applications that lead on are reached in Firefox", 1,
+          ("trials.firefox",), "release"),
     Trial("gis-programs", "GDAL, OWSLib and QGIS read and edit 2,500 projects", 1,
           ("trials.clients",), "release"),
     Trial("others", "370 files of public repositories, compared with GDAL", 8,

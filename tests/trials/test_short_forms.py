@@ -68,6 +68,12 @@ def test_programs_read_and_edit_a_small_layer() -> None:
     assert run("trials.clients", "--short").count("\n") >= 3
 
 
+@pytest.mark.slow
+def test_without_firefox_nothing_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    assert "nothing was tried" in run("trials.firefox")
+
+
 @pytest.mark.trial
 @pytest.mark.parametrize("name", BENCHES)
 @pytest.mark.timeout(600)

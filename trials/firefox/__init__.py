@@ -1,0 +1,1 @@
+"""Applications that people reach in Firefox."""
