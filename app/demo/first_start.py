@@ -9,6 +9,7 @@ from sqlalchemy.exc import IntegrityError
 from app.account.lookup import first_account
 from app.db.transactions import transaction
 from app.demo.service import EXAMPLE, Demo, make_demo
+from app.mail.transport import MAIL_FOLDER
 from app.site.static_files import HOW_TO_MAKE, missing_files
 from app.values.command_name import canopy_command
 from app.values.strict_json import dumps
@@ -41,6 +42,9 @@ def welcome_text(settings: Settings, *, empty: bool) -> str:
     head = f"Canopy is at {url}\nSign in at {url}/login\nThe API reference is at {url}/docs\n"
     if missing := missing_files():
         head += f"{missing} {HOW_TO_MAKE}\n"
+    if settings.mail_url is None:
+        folder = settings.instance_path / MAIL_FOLDER
+        head += f"Emails are files in {folder}, as MAIL_URL is unset\n"
     account = first_account()
     if account is None and not empty:
         try:

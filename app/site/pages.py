@@ -83,6 +83,7 @@ class Instance(NamedTuple):
     password_sign_in: bool
     sends_mail: bool  # also True on a developer's machine, with mails in a folder
     is_outbound_off: bool  # nothing is sent out: mails and deliveries are held
+    saves_mail: bool  # there is no mail server, and mails are files
     support_email: str | None
     links: tuple[tuple[str, str], ...]  # text and address
     map_tile_url: str | None
@@ -101,6 +102,7 @@ class Instance(NamedTuple):
             settings.password_sign_in,
             settings.mail_url is not None or not settings.production,
             settings.outbound == "off",
+            settings.mail_url is None,
             settings.support_email,
             tuple((text, address) for text, address in links if address),
             settings.map_tile_url,

@@ -225,6 +225,7 @@ TABLE: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
         POST /operator/log/export: audit_log.exported
         POST /operator/message: instance.message_shown
         POST /operator/message/remove: instance.message_removed
+        GET /operator/mails
         GET /operator/people
         POST /operator/sign-up: instance.sign_up_closed
         """,

@@ -54,6 +54,8 @@ def _overview(visitor: Visitor) -> Iterator[Scene]:
 
 
 def _lists(visitor: Visitor) -> Iterator[Scene]:
+    visitor.go("/operator/mails")
+    yield "operator, emails", visitor
     page = visitor.go("/operator/accounts")
     yield "operator, accounts", visitor
     page.locator(".listed a").first.click()

@@ -19,10 +19,11 @@ from app.outbound.switch import how_to_send
 from app.pages.operator.accounts import SUMMED
 from app.processes.worker_registry import count_workers
 from app.usage.counters import usage_summary
-from app.values.version import VERSION
+from app.values.version import VERSION, describe_version, read_commit
 from app.webhooks.deliveries.metrics import read_backlog
 from config import Settings
 
+_VERSION: Final = describe_version(VERSION, read_commit())  # not of code that is newer on the disk
 _QUEUES: Final = {
     GENERAL: "Counts and cleanup",
     DELIVERIES: "Deliveries to webhooks",
@@ -127,7 +128,7 @@ def _instance_versions() -> Versions:
         )
         database = f"{name} {connection.exec_driver_sql(statement).scalar_one()}"
     return Versions(
-        VERSION, platform.python_version(), database, current_revision(), newest_revision()
+        _VERSION, platform.python_version(), database, current_revision(), newest_revision()
     )
 
 

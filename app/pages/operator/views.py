@@ -15,6 +15,7 @@ from app.doctor.doctor_runs import read_progress, request_doctor_run
 from app.http.errors import BadRequest, NotFound, ServiceUnavailable
 from app.limits.plan_file import plans
 from app.lists.logs import LOOKED_THROUGH
+from app.mail.transport import MAIL_FOLDER
 from app.pages.audit_log.filters import LogFilters, read_export
 from app.pages.audit_log.filters import read_filters as read_log_filters
 from app.pages.audit_log.lines import line_of
@@ -22,12 +23,14 @@ from app.pages.audit_log.sentences import OF_INSTANCE
 from app.pages.operator import accounts, changes, people
 from app.pages.operator.forms import MessageSchema, PlanSchema
 from app.pages.operator.listing import read_filters
+from app.pages.operator.mails import list_mails
 from app.pages.operator.overview import read_overview
 from app.pages.second_factor.step_up import ask_again
 from app.pages.usage.meters import usage_meters
 from app.people import instance_operators
 from app.policy.audit import INSTANCE
 from app.policy.instance import ACCOUNTS_SHOWN, LISTED, MESSAGE_KINDS, MESSAGE_LENGTH, STATE_SECONDS
+from app.policy.mails import MAILS_KEPT_FOR
 from app.site.forms import Draft, form_page, sent_draft
 from app.site.instance_state import forget_state, read_state
 from app.site.pages import PageBlueprint, live_part, page, redirect_to
@@ -156,6 +159,20 @@ def list_people() -> Response:
     listed = people.list_people(filters)
     return page(
         "operator/people.html", filters=filters, listed=listed, accounts_shown=ACCOUNTS_SHOWN
+    )
+
+
+@bp.get("/operator/mails")
+@of_operator
+def show_mails() -> Response:
+    """The last emails: to whom, about what, and whether they were sent."""
+    folder = current_app.config["SETTINGS"].instance_path / MAIL_FOLDER
+    return page(
+        "operator/mails.html",
+        mails=list_mails(),
+        folder=folder,
+        shown=LISTED,
+        kept=MAILS_KEPT_FOR.days,
     )
 
 

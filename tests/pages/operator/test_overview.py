@@ -22,6 +22,7 @@ from app.jobs.valkey import valkey
 from app.policy.audit import INSTANCE
 from app.settings.mail import mail_server
 from app.values import clock
+from app.values.version import VERSION, describe_version, read_commit
 from tests.make import Browser, Client, make_project, second_app
 from tests.make.geometry import square
 from tests.pages.operator.support import operator_browser
@@ -73,6 +74,8 @@ def test_what_is_set(app: Flask, client: Client, operator: Browser) -> None:
     for words in (f"Database {database} ", "DEFAULT_PLAN free", schema):
         assert words in text
     assert re.search(r"(Valkey|Redis) \d", text)
+    assert f"Canopy {describe_version(VERSION, read_commit())}" in text
+    assert "git tag --sort=-version:refname" in text
 
 
 def test_no_secret_is_shown(app: Flask, client: Client) -> None:
