@@ -6,13 +6,16 @@ Browsers apply the policy of the page with the form to all of these redirects.
 from __future__ import annotations
 
 import pytest
+from playwright.sync_api import Browser
 
 from tests.browser.conftest import Instance, Visitor, sign_up
 from tests.browser.oauth.chains import Chain, addresses_of, allow
+from tests.browser.oauth.running import loopback
 from tests.browser.oauth.woods import Application, Woods
 from tests.browser.second_factor import App, forget_confirmations, turn_on
 from tests.make import new_email
 from tests.make.browser import PASSWORD
+from tests.waiting import PATIENCE
 
 
 def test_consent_and_signing_in_lead_on(
@@ -82,6 +85,59 @@ def test_a_second_factor_leads_on(
                 visitor.press("Continue")
             with chain.is_followed(visitor):
                 give_recovery_code(visitor, app)
+
+
+# Does what each directive forbids, and returns those that the browser names.
+FORBIDDEN = """
+async ({ elsewhere, wanted, patience }) => {
+  const seen = new Set();
+  const all = new Promise((resolve) => {
+    document.addEventListener("securitypolicyviolation", ({ effectiveDirective }) => {
+      seen.add(effectiveDirective);
+      if (wanted.every((name) => seen.has(name))) resolve();
+    });
+  });
+  const add = (tag, values, parent = document.body) =>
+    parent.appendChild(Object.assign(document.createElement(tag), values));
+  add("script", { textContent: "document.title = 'Run'" });
+  add("script", { src: elsewhere });
+  add("style", { textContent: "p { color: red }" });
+  add("link", { rel: "stylesheet", href: elsewhere });
+  add("img", { src: elsewhere });
+  add("iframe", { src: elsewhere });
+  add("object", { data: elsewhere });
+  add("base", { href: elsewhere }, document.head);
+  fetch(elsewhere).catch(() => {});
+  if (wanted.includes("form-action")) add("form", { action: elsewhere, method: "post" }).submit();
+  await Promise.race([all, new Promise((resolve) => setTimeout(resolve, patience))]);
+  return [...seen, document.title === "Run"];
+}
+"""
+DIRECTIVES = [
+    *("base-uri", "connect-src", "frame-src", "img-src", "object-src", "script-src-elem"),
+    "style-src-elem",
+]
+
+
+@pytest.mark.slow
+def test_the_policy_forbids_all_else(chrome: Browser, instance: Instance) -> None:
+    """Scripts, styles, images, frames, calls and bases of others on every page; forms that end
+    elsewhere on all pages but those that lead to an application; and to be framed."""
+    visitor = Visitor(chrome, instance)
+    visitor.expected += ["Content Security Policy", "X-Frame-Options", "/back was asked"]
+    with loopback() as other:
+        for path, wanted in (
+            ("/login", [*DIRECTIVES, "form-action"]),
+            ("/login?next=/oauth/authorize", DIRECTIVES),
+        ):
+            values = {"elsewhere": other.uri, "wanted": wanted, "patience": 1000 * PATIENCE}
+            *seen, has_run = visitor.go(path).evaluate(FORBIDDEN, values)
+            assert (sorted(seen), has_run) == (sorted(wanted), False), path
+        assert other.came.empty()
+    with loopback({"/": f'<iframe src="{instance.url}/login"></iframe>'}) as framing:
+        page = visitor.go(framing.origin)
+        assert [frame.url for frame in page.frames[1:]] == ["chrome-error://chromewebdata/"]
+    visitor.leave()
 
 
 def give_recovery_code(visitor: Visitor, app: App) -> None:
