@@ -10,6 +10,9 @@ from flask import Flask, current_app, g, request
 from gunicorn.http.errors import ParseException  # type: ignore[import-untyped]
 from werkzeug.exceptions import NotFound as RouteNotFound
 
+from app.api.media_types import JSON
+from app.api.merge_patch import MERGE_PATCH
+from app.api.openapi.geojson import GEOJSON
 from app.api.openapi.operations import contract_of
 from app.auth.guard import identify_caller
 from app.auth.map_clients import sent_credential
@@ -20,9 +23,7 @@ from app.limits import limiter
 from app.policy.files import FORM_BYTES
 
 _JSON_ROUTES: Final = ("/v1/", "/api/")
-_FEATURE_TYPES: Final = (  # media types of bodies below /ogc
-    "application/geo+json", "application/json", "application/merge-patch+json",
-)  # fmt: skip
+_FEATURE_TYPES: Final = (GEOJSON, JSON, MERGE_PATCH)  # of bodies below /ogc
 _NO_FEATURE: Final = (
     "Send the body as JSON, with 'Content-Type: application/geo+json' or 'application/json', and "
     "a PATCH also with 'application/merge-patch+json'."
@@ -132,14 +133,29 @@ def _takes_file() -> bool:
     return contract is not None and contract.takes_file
 
 
+def _may_lack_type() -> bool:
+    """True for a body without a type from a program that has a credential in a header.
+
+    Never from a browser, which sends ``Origin``: another site's page can make it send such a body
+    with its cookies, and with a password for ``/ogc`` that somebody has entered.
+    """
+    headers = request.headers
+    has_credential = "Authorization" in headers or "X-Api-Key" in headers
+    is_typed = bool(headers.get("Content-Type")) or request.path.startswith("/api/")
+    return has_credential and not is_typed and "Origin" not in headers
+
+
 def _require_media_type(has_file: bool) -> None:
     charset = request.mimetype_params.get("charset", "utf-8").lower()
     is_features = is_ogc(request.path)
-    accepted = _FEATURE_TYPES if is_features else ("application/json",)
+    is_merge = request.method == "PATCH" and request.path.startswith("/v1/")
+    accepted = _FEATURE_TYPES if is_features else (JSON, MERGE_PATCH) if is_merge else (JSON,)
     if has_file:
         if request.mimetype != "multipart/form-data":
             raise UnsupportedMediaType("Send a form (multipart/form-data) with the file in `file`.")
-    elif request.mimetype not in accepted or charset not in ("utf-8", "utf8"):
+    elif not _may_lack_type() and (
+        request.mimetype not in accepted or charset not in ("utf-8", "utf8")
+    ):
         raise UnsupportedMediaType(_NO_FEATURE if is_features else None)
     if request.headers.get("Content-Encoding", "identity").lower() != "identity":
         raise UnsupportedMediaType("Send the body uncompressed, without a Content-Encoding.")

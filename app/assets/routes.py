@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from flask import Response
 
 from app.api import envelope
 from app.api.blueprint import ApiBlueprint
+from app.api.merge_patch import merge_metadata
 from app.api.schemas import page_of, single_of
 from app.assets import listing, service
 from app.assets.listing import asset_query
@@ -113,6 +115,8 @@ def update_asset(
     if_match: IfMatch,
 ) -> Response:
     """Update an asset."""
+    lock = partial(service.lock_asset, principal.account_id, project_id, asset_id)
+    merge_metadata(values, lock)
     asset = service.update_asset(principal, project_id, asset_id, values, if_match)
     return envelope.record_response(asset_record(asset))
 

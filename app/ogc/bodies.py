@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Final
 import marshmallow as ma
 from flask import request
 
-from app.api.parsing import PARSER, details_of
+from app.api.parsing import PARSER
 from app.api.resource_schemas import create_fields, input_field, update_fields
 from app.formats.writers.features import METADATA
 from app.geometry.members import is_wgs84
@@ -27,7 +27,6 @@ from app.ogc.parameters import system_of_uri
 from app.policy.fields import Field
 from app.values.messages import NO_OBJECT, CodedMessage
 from app.values.schemas import InputSchema, ReadOnlyHere
-from app.values.strict_json import loads
 
 _MEMBERS: Final = frozenset({"type", "id", "geometry", "properties", "links", "bbox", "crs"})
 _PATCH: Final = "metadata_patch"
@@ -111,21 +110,6 @@ def read_patch(collection: Collection) -> tuple[dict[str, Any], dict[str, Any]]:
     return values, values.pop(_PATCH, {})
 
 
-def merged_metadata(collection: Collection, text: str | None, patch: Mapping[str, Any]) -> Any:
-    """The text of the metadata after a patch; None if it is empty.
-
-    Raises:
-        ValidationFailed: it would be larger than allowed.
-    """
-    merged = _merge_patch(loads(text.encode()) if text else {}, patch)
-    field = next(field for field in collection.type.fields if field.name == METADATA)
-    try:
-        return input_field(field).deserialize(merged) if merged else None
-    except ma.ValidationError as error:
-        details = [replace(detail, field="properties") for detail in details_of(error)]
-        raise ValidationFailed(details=details) from None
-
-
 def content_crs() -> Crs:
     """The coordinate system of the geometries in the body. Raises BadRequest."""
     header = request.headers.get("Content-Crs")
@@ -172,19 +156,6 @@ def _member_problems(data: Mapping[str, Any], is_patch: bool) -> dict[str, list[
         message = "Leave it out, and name another system than CRS84 in Content-Crs."
         problems["crs"] = [CodedMessage(message, "wrong_crs")]
     return problems
-
-
-def _merge_patch(target: Any, patch: Any) -> Any:
-    """JSON Merge Patch (RFC 7396)."""
-    if not isinstance(patch, Mapping):
-        return patch
-    merged = dict(target) if isinstance(target, Mapping) else {}
-    for name, value in patch.items():
-        if value is None:
-            merged.pop(name, None)
-        else:
-            merged[name] = _merge_patch(merged.get(name), value)
-    return merged
 
 
 @cache

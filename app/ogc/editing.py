@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from app.api.merge_patch import merged_text
 from app.assets import service as assets
 from app.auth.guard import require_project
 from app.auth.principal import Principal
@@ -11,7 +12,7 @@ from app.geometry import Boundary, is_same_boundary
 from app.geometry.shapes import CRS84
 from app.http.errors import Detail, Forbidden, NotFound, ValidationFailed
 from app.http.etags import IfMatch
-from app.ogc.bodies import content_crs, merged_metadata
+from app.ogc.bodies import content_crs
 from app.ogc.collections import Collection
 from app.ogc.columns import restore_types
 from app.ogc.features import shown_geometry
@@ -75,13 +76,13 @@ def change_feature(
         require_project(principal, feature_id)
         project = lookup.lock_project(principal.account_id, feature_id)
         _keep_same_boundary(values, project.geometry)
-        _merge_metadata(collection, project, values, patch)
+        _merge_metadata(project, values, patch)
         projects.update_project(principal, feature_id, values, if_match, source="ogc")
         return
     project_id = project_of(principal, collection, feature_id)
     _check_project(values, project_id)
     asset = assets.lock_asset(principal.account_id, project_id, feature_id)
-    _merge_metadata(collection, asset, values, patch)
+    _merge_metadata(asset, values, patch)
     assets.update_asset(principal, project_id, feature_id, values, if_match)
 
 
@@ -114,12 +115,13 @@ def _keep_same_boundary(values: Values, stored: str | None) -> None:
         del values["geometry"]
 
 
-def _merge_metadata(collection: Collection, row: Any, values: Values, patch: Values) -> None:
+def _merge_metadata(row: Any, values: Values, patch: Values) -> None:
     """Merge a patch into the metadata, with the stored values of unchanged texts."""
     stored = loads_own(row.metadata_json.encode()) if row.metadata_json else {}
     if patch:
         metadata = restore_types(patch, stored)
-        values["metadata_json"] = merged_metadata(collection, row.metadata_json, metadata)
+        merged = merged_text(row.metadata_json, metadata, "properties")
+        values["metadata_json"] = None if merged == "{}" else merged
     elif values.get("metadata_json") and stored:
         metadata = restore_types(loads_own(values["metadata_json"].encode()), stored)
         values["metadata_json"] = dumps(metadata).decode()

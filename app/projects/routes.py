@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from flask import Response
 
 from app.api import envelope
 from app.api.blueprint import ApiBlueprint
+from app.api.merge_patch import merge_metadata
 from app.api.schemas import page_of, single_of
 from app.auth.principal import Principal
 from app.formats.writers.features import PROJECTS
@@ -92,6 +94,7 @@ def update_project(
     prepared: BoundaryComparison | None,
 ) -> Response:
     """Update a project."""
+    merge_metadata(values, partial(lookup.lock_project, principal.account_id, project_id))
     project = service.update_project(principal, project_id, values, if_match, compared=prepared)
     return envelope.record_response(project_record(project))
 

@@ -19,6 +19,11 @@ REPEATABLE: Final = ("POST", "PUT", "PATCH")  # with an Idempotency-Key
 _UPDATE: Final = (
     "`PUT` and `PATCH` do the same: the fields that you send change, the others stay as they are."
 )
+# Only said: of two types of a body, some generators of clients always send the last.
+_MERGE: Final = (
+    " A `PATCH` with `Content-Type: application/merge-patch+json` (RFC 7396) merges `metadata` "
+    "into the stored ones: `null` removes a key, and the keys that you leave out stay."
+)
 
 
 class Contract(NamedTuple):
@@ -108,10 +113,17 @@ def finish_operation(
         success = document["responses"][contract.gives[0]]
         success["content"] = success.get("content", {}) | _other_contents(contract)
     document.setdefault("parameters", []).extend(_other_parameters(document, contract))
-    text = [notes["docstring"].get("description", ""), _UPDATE if contract.method == "PUT" else ""]
+    text = [notes["docstring"].get("description", ""), _update_sentences(contract)]
     text += [_permission_sentence(contract.needs)]
     notes["docstring"]["description"] = "\n\n".join(filter(None, text))
     return document
+
+
+def _update_sentences(contract: Contract) -> str:
+    if contract.method != "PUT":
+        return ""
+    has_metadata = "metadata" in getattr(contract.takes, "_declared_fields", ())
+    return f"{_UPDATE}{_MERGE}" if has_metadata else _UPDATE
 
 
 def is_form(takes: type[ma.Schema] | None) -> bool:

@@ -48,7 +48,6 @@ CASES = [
     _authorization("of an access token's wrong checksum", f"Bearer {ACCESS_TOKEN}{'0' * 38}"),
     _authorization("in other letters", f"Bearer {API_KEY}ÿ"),
     _authorization("of 100 kB", "Bearer " + "x" * 100_000),
-    _type("missing", ""),
     _type("text", "text/plain"),
     _type("of a form", "application/x-www-form-urlencoded"),
     _type("of a multipart form", "multipart/form-data; boundary=x", b"--x--\r\n"),
