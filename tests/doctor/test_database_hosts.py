@@ -14,6 +14,7 @@ from app.doctor.findings import Finding, Status
 from tests.db.postgresql.standby import Standby, standby_of
 from tests.doctor.test_doctor import environ_of, findings_of
 from tests.maintenance.conftest import MakeInstance
+from tests.make import second_app
 from tests.postgres import PostgresServer
 
 
@@ -68,6 +69,7 @@ def test_a_host_that_is_gone(make_instance: MakeInstance) -> None:
     assert rest.status is Status.OK
 
 
+@pytest.mark.provokes(503)
 def test_no_primary(make_instance: MakeInstance, standby: Standby) -> None:
     instance = make_instance("postgresql")
     standby.follow()
@@ -75,6 +77,10 @@ def test_no_primary(make_instance: MakeInstance, standby: Standby) -> None:
     assert gone.status is Status.WARNING
     assert none.status is Status.PROBLEM
     assert none.found == "No host that can be reached accepts changes"
+    url = standby.url(instance.config["SETTINGS"].database_url)
+    with second_app(instance, database_url=url) as behind:
+        ready = behind.test_client().get("/readyz")
+    assert (ready.status_code, ready.json["status"]) == (503, "unavailable")
 
 
 @pytest.mark.slow

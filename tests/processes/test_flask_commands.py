@@ -73,7 +73,7 @@ def test_run_says_where_it_is_and_what_is_missing(
         assert json.loads(broken(address))["error"]["code"] == "INTERNAL_ERROR"
         with urllib.request.urlopen(f"{address}/readyz", timeout=60) as response:
             checks = json.load(response)["checks"]
-        assert checks == {"database": "ok", "worker": "missing"}  # its tables are there
+        assert checks == {"database": "ok", "storage": "ok", "worker": "missing"}  # with its tables
     wait_for(lambda: not marked.pids())
     said = log.read_text()
     assert f" * Running on {address}\n" in said
