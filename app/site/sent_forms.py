@@ -1,18 +1,28 @@
-"""Forms that make a secret and show it once. Sent twice, as by a reload, they make one.
+"""Forms that are carried out once, although they are sent twice.
 
-Each form has a mark. The session has the marks of the last forms that made a secret, with the path
-of the page of what they made.
+- A script that got no response to a form sends it again with the same Idempotency-Key, as programs
+  do with the API, and gets the first response (``repeatable``).
+- A form that makes a secret shows it once. It has a mark, and the session has the marks of the last
+  ones that made a secret, with the path of the page of what they made.
 """
 
 from __future__ import annotations
 
 import secrets
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import wraps
 from typing import Any, Final
 
-from flask import Flask, Response, request, session
+from flask import Flask, Response, flash, g, request, session
 from markupsafe import Markup
 
+from app.api.idempotency import StillRunning, read_key
+from app.api.web_routes import json_response
+from app.auth.principal import Principal
+from app.http.errors import Forbidden, ServiceUnavailable
 from app.site.pages import page, redirect_to
+from app.site.signed_in import View, is_from_script
 
 _KEY: Final = "sent_forms"
 _MOST_MARKS: Final = 5
@@ -23,6 +33,55 @@ _MARK_LENGTH: Final = 12
 def init_app(app: Flask) -> None:
     """Let templates write ``mark_field()`` into forms that make a secret."""
     app.add_template_global(mark_field)
+
+
+def repeatable(view: View) -> View:
+    """Decorate the view of a form that scripts may send again; it saves with ``saving_once``. The
+    field ``account`` is the account that the form was filled in for, if it has one."""
+
+    @wraps(view)
+    def run(principal: Principal, **arguments: Any) -> Any:
+        if request.form.get("account", principal.account_id) != principal.account_id:
+            message = "This form is for another account. Switch to that account, and send it again."
+            raise Forbidden("other_site", message)
+        g.form_key = key = read_key(principal)
+        stored = None if key is None else key.stored_response()
+        return view(principal, **arguments) if stored is None else stored
+
+    return run
+
+
+@contextmanager
+def saving_once() -> Iterator[Callable[[str, str], Response]]:
+    """Store the response of a ``repeatable`` view for repeats, in the transaction within the block.
+
+    Yields:
+        A function that makes the response, from the path that it leads to and a message. A script
+        gets both as ``data``; the next page shows the message, unless the script sends the form in
+        the background.
+
+    Raises:
+        ServiceUnavailable: the first request with the same key is still running.
+    """
+    key = g.form_key
+    messages = []
+
+    def respond(path: str, message: str) -> Response:
+        messages.append(message)
+        found = {"path": path, "message": message}
+        response = json_response(found) if is_from_script() else redirect_to(path)
+        if key is not None:
+            key.store(response)
+        return response
+
+    try:
+        if key is not None and not key.claim():
+            raise StillRunning
+    except StillRunning as error:
+        raise ServiceUnavailable(error.message) from None
+    yield respond
+    if request.headers.get("X-Requested-With") != "background":
+        flash(*messages)
 
 
 def mark_field() -> Markup:

@@ -28,15 +28,24 @@ test("a form that a script has stopped may be sent at once afterwards", async ()
   assert.equal(page.fire(form, "submit"), true);
 });
 
-test("who signs out leaves no work in the browser", async () => {
-  const page = new Page('<form method="post" action="/logout"></form>');
+test("who signs out leaves no work in the browser, and is asked about what is not sent", async () => {
+  const page = new Page('<section id="not-sent"><button id="send-now"></button></section><form method="post" action="/logout"></form>', { root: 'data-owner="per_1 acc_1"' });
   const { localStorage } = page.window;
-  localStorage.setItem("canopy work per_1 acc_1 new", "{}");
-  localStorage.setItem("canopy work per_1 acc_1 proj_1", "{}");
-  localStorage.setItem("something else", "1");
+  const others = ["canopy work per_2 acc_1 new", "something else"];
+  const own = ["canopy work per_1 acc_1 new", "canopy work per_1 acc_2 proj_1"];
+  for (const key of [...own, ...others]) localStorage.setItem(key, "{}");
+  const asked = [];
+  let answer = false;
+  page.window.confirm = (words) => asked.push(words) && answer;
   await page.load("page.js");
-  page.fire(page.find("form"), "submit");
-  assert.deepEqual(Object.keys(localStorage), ["something else"]);
+  localStorage.setItem("canopy work per_1 acc_2 send x", "{}");
+  assert.equal(page.fire(page.find("form"), "submit"), false);
+  assert.equal(localStorage.length, 5);
+  answer = true;
+  assert.equal(page.fire(page.find("form"), "submit"), true);
+  assert.deepEqual(Object.keys(localStorage).sort(), others);
+  assert.equal(asked.length, 2);
+  assert.ok(page.fire(page.find("form"), "submit") !== undefined && asked.length === 2); // nothing waits
 });
 
 test("the appearance is chosen, kept in a cookie, and given up again", async () => {

@@ -11,7 +11,7 @@ import pytest
 from app.policy.forms import FIELD_LENGTH
 from tests.make import Browser, Client, make_asset, make_project, point, square
 from tests.make.browser import Page
-from tests.pages.support import metadata_of
+from tests.pages.support import metadata_of, post
 from tests.processor_time import is_within, seconds_taken
 
 
@@ -280,3 +280,44 @@ def test_a_taken_external_id_names_the_other(
     assert page.status == 409
     assert f"is taken by the asset {other['id']}" in page.text
     assert saved(client, asset) == asset
+
+
+def test_a_form_that_a_script_sends_again_is_carried_out_once(
+    browser: Browser, client: Client, project: dict[str, Any]
+) -> None:
+    token = browser.get("/assets/new").form("/logout").fields["csrf_token"]
+
+    def send(path: str, key: str, **fields: str) -> Page:
+        headers = {
+            "Content-Type": "multipart/form-data",
+            "X-Requested-With": "fetch",
+            "X-CSRFToken": str(token),
+            "Idempotency-Key": key,
+        }
+        return browser.send(path, headers, **fields)
+
+    fields = {"name": "Gate", "type": "gate", "project_id": project["id"], "external_id": "G-1"}
+    assert send("/assets/new", "one", **fields | {"type": ""}).status == 422
+    first, second = (send("/assets/new", "one", **fields) for _ in range(2))
+    assert first.status == second.status == 200
+    assert first.response.json == second.response.json
+    assert second.response.headers["Idempotency-Replayed"] == "true"
+    (record,) = client.get("/v1/assets").json["data"]
+    assert first.response.json["data"] == {"path": path_of(record), "message": "Gate created."}
+    assert "Gate created." in browser.get(path_of(record)).text
+    assert send("/assets/new", "two", **fields).status == 409  # by another form
+    edit = f"{path_of(record)}/edit"
+    version = str(browser.get(edit).form(edit).fields["version"])
+    changed = {"name": "Gate 2", "type": "gate", "version": version}
+    assert [send(edit, "three", **changed).status for _ in range(2)] == [200, 200]
+    assert send(edit, "four", **changed | {"name": "Gate 3"}).status == 412
+
+
+def test_a_form_for_another_account_is_refused(
+    browser: Browser, client: Client, project: dict[str, Any]
+) -> None:
+    fields = {"name": "Gate", "type": "gate", "project_id": project["id"]}
+    refused = post(browser, "/assets/new", **fields, account="acc_01k9zq3mgse2j7tbyw5c4r8nhd")
+    assert refused.status == 403
+    assert "Switch to that account" in refused.text
+    assert client.get("/v1/assets").json["data"] == []

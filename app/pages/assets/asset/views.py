@@ -28,6 +28,7 @@ from app.site.form_fields import ConfirmationSchema
 from app.site.forms import form_page, sent_draft
 from app.site.pages import PageBlueprint, page, redirect_to
 from app.site.protection import FormLimits, with_form_limits
+from app.site.sent_forms import repeatable, saving_once
 from app.site.signed_in import of_account
 from app.usage.counters import project_total, read_counters
 
@@ -49,6 +50,7 @@ def new_asset(principal: Principal) -> Response:
 @bp.post("/assets/new")
 @with_form_limits(FormLimits(RECORD_FORM_BYTES))
 @of_account("assets:write")
+@repeatable
 def create(principal: Principal) -> Response:
     """Create an asset from the form."""
     draft = AssetDraft.sent(request.form)
@@ -58,15 +60,14 @@ def create(principal: Principal) -> Response:
         draft.errors["project"] = [draft.project.problem or "Choose the project that it is in."]
     if not draft.values or draft.project.id is None:
         return _asset_form_page(principal, draft)
-    with draft.refusals(), transaction():
+    with draft.refusals(), saving_once() as respond, transaction():
         record = create_asset(principal, draft.project.id, **draft.values)
-    if draft.has_problem:
-        return _asset_form_page(principal, draft)
-    message = f"{record['name']} created."
-    if request.form.get("then") == "another":
-        query = urlencode({"project_id": record["project_id"], "type": record["type"]})
-        return redirect_to(f"/assets/new?{query}", f"{message} Add the next one.")
-    return redirect_to(_asset_path(record), message)
+        path, message = _asset_path(record), f"{record['name']} created."
+        if request.form.get("then") == "another":
+            query = urlencode({"project_id": record["project_id"], "type": record["type"]})
+            path, message = f"/assets/new?{query}", f"{message} Add the next one."
+        response = respond(path, message)
+    return _asset_form_page(principal, draft) if draft.has_problem else response
 
 
 @bp.get(_ONE)
@@ -100,6 +101,7 @@ def edit_asset(principal: Principal, project_id: str, asset_id: str) -> Response
 @bp.post(f"{_ONE}/edit")
 @with_form_limits(FormLimits(RECORD_FORM_BYTES))
 @of_account("assets:write")
+@repeatable
 def save(principal: Principal, project_id: str, asset_id: str) -> Response:
     """Save an asset, unless somebody else has changed it since the form was loaded."""
     record = read_asset(principal.account_id, project_id, asset_id)
@@ -108,14 +110,13 @@ def save(principal: Principal, project_id: str, asset_id: str) -> Response:
     if not draft.values:
         return _asset_form_page(principal, draft, record)
     is_unchanged = IfMatch(draft.version or None)
-    with draft.refusals(), transaction():
+    with draft.refusals(), saving_once() as respond, transaction():
         update_asset(principal, project_id, asset_id, draft.values, is_unchanged)
+        response = respond(_asset_path(record), "Asset saved.")
     if isinstance(draft.rejection, PreconditionFailed):
         record = read_asset(principal.account_id, project_id, asset_id)
         draft.compare(principal.account_id, record)
-    if draft.has_problem:
-        return _asset_form_page(principal, draft, record)
-    return redirect_to(_asset_path(record), "Asset saved.")
+    return _asset_form_page(principal, draft, record) if draft.has_problem else response
 
 
 @bp.post(f"{_ONE}/status")

@@ -1,17 +1,20 @@
 // The form of an asset: its place is clicked or dragged on the map, or typed.
 
 import { readDegrees } from "./coordinates.js";
+import { fieldsOf, fillIn, KeptWork, offerRows } from "./editor/kept_work.js";
 import { createMap, mapButton, positionButton } from "./map/map.js";
 import { placeButton } from "./map/places.js";
 import { loadBoundary } from "./map/boundary.js";
 import { covers } from "./map/shapes.js";
 import { toast } from "./toasts.js";
+import { keepToSend, keyInAddress, sendKept, show, takeRefused } from "./waiting.js";
 
 const { L } = window;
 const element = document.getElementById("map");
 const form = document.getElementById("asset-form");
 const latitude = document.getElementById("latitude");
 const longitude = document.getElementById("longitude");
+const kept = new KeptWork(document.documentElement.dataset.owner, `asset ${form?.dataset.asset}`);
 
 function start() {
   const map = createMap(element);
@@ -44,6 +47,7 @@ function start() {
     const { lat, lng } = place.wrap();
     latitude.value = lat.toFixed(6);
     longitude.value = lng.toFixed(6);
+    kept.keepSoon(form);
     note({ lat, lng });
   };
   const choose = (place) => {
@@ -118,34 +122,70 @@ function showOwnPosition(choose) {
   );
 }
 
-/** More rows for metadata. */
-function addRows() {
-  const button = document.getElementById("add-metadata");
-  button.hidden = false;
-  button.addEventListener("click", () => {
-    const rows = document.querySelectorAll(".metadata-row");
-    const added = rows[rows.length - 1].cloneNode(true);
-    added.querySelector("[type=hidden]").value = "";
-    const fields = added.querySelectorAll("input:not([type=hidden])");
-    for (const field of fields) {
-      field.value = "";
-      field.setAttribute("aria-label", field.getAttribute("aria-label").replace(/\d+$/, rows.length + 1));
-    }
-    button.before(added);
-    fields[0].focus();
-  });
+/** Send the form once, however often a button is pressed. Without a connection it waits in this browser. */
+async function send(event) {
+  event.preventDefault();
+  const path = new URL(form.action).pathname;
+  const key = keepToSend(path, fieldsOf(form, event.submitter));
+  if (!key) return form.submit(); // no room: as without scripts
+  setSending(true);
+  const saved = await sendKept(key, "fetch");
+  if (saved) {
+    kept.drop();
+    location.assign(saved.path);
+    return;
+  }
+  setSending(false);
+  const refused = takeRefused(key);
+  if (refused) correct(refused);
+  else {
+    kept.drop();
+    if (form.dataset.asset === "new") empty();
+    show();
+    document.getElementById("not-sent").scrollIntoView({ block: "nearest" });
+  }
 }
 
-/** Send the form once, however often a button is pressed. */
-function sendOnce() {
-  const setSending = (isSending) => {
-    for (const button of form.querySelectorAll(".save-bar button")) button.disabled = isSending;
-  };
-  // What is disabled is not sent, so the button waits until the browser has read the form.
-  form.addEventListener("submit", () => setTimeout(() => setSending(true)));
-  window.addEventListener("pageshow", () => setSending(false));
+function setSending(isSending) {
+  for (const button of form.querySelectorAll(".save-bar button")) button.disabled = isSending;
 }
 
-if (form) addRows();
-if (form) sendOnce();
+/** Let the server show the form with its errors, which stays here until it is saved. */
+function correct(fields) {
+  kept.keep(fields);
+  form.submit();
+}
+
+/** Make the form ready for the next asset, of the same kind in the same project. */
+function empty() {
+  for (const field of form.querySelectorAll("input:not([type=hidden], [type=radio]), select, textarea")) {
+    if (!["project", "type", "status"].includes(field.name)) field.value = "";
+  }
+  showFields();
+}
+
+/** Show on the map what the fields say. */
+function showFields() {
+  latitude.dispatchEvent(new Event("change"));
+  form.querySelector("#project")?.dispatchEvent(new Event("change", { bubbles: true }));
+}
+
+if (form) {
+  offerRows(form);
+  form.addEventListener("input", () => kept.keepSoon(form));
+  form.addEventListener("submit", send);
+  form.querySelector("[role=alert] a")?.addEventListener("click", () => kept.drop()); // the saved version is loaded
+  addEventListener("pageshow", () => setSending(false));
+}
 if (form && element && L) start();
+if (form) {
+  const refused = takeRefused(keyInAddress());
+  const fill = (fields) => {
+    fillIn(form, fields);
+    showFields();
+  };
+  if (refused) {
+    fill(refused);
+    correct(refused);
+  } else if (!form.querySelector("[role=alert]")) kept.offer(fill);
+}

@@ -1,7 +1,7 @@
 // The page on which a project is drawn and edited: map, text and form show the same boundary.
 
 import { Boundary } from "./editor/boundary.js";
-import { fieldsOf, fillIn, KeptWork } from "./editor/kept_work.js";
+import { fieldsOf, fillIn, KeptWork, offerRows } from "./editor/kept_work.js";
 import { showNeighbors } from "./map/neighbors.js";
 import { Report } from "./editor/report.js";
 import { toWkt } from "./editor/wkt.js";
@@ -9,7 +9,6 @@ import { differenceLayer } from "./map/difference.js";
 import { ProjectsLayer } from "./map/projects_layer.js";
 import { createMap, mapButton, positionButton } from "./map/map.js";
 import { placeButton } from "./map/places.js";
-import { localize } from "./times.js";
 import { toast } from "./toasts.js";
 
 const HINTS = {
@@ -20,10 +19,10 @@ const HINTS = {
   remove: "Click the part to remove.",
 };
 const editor = document.querySelector(".editor");
-const { person, account, project } = editor.dataset;
+const { project } = editor.dataset;
 const byId = (id) => document.getElementById(id);
 const form = () => byId("editor-form");
-const kept = new KeptWork(`${person} ${account}`, project);
+const kept = new KeptWork(document.documentElement.dataset.owner, project);
 
 let map = null;
 let boundary = null;
@@ -132,12 +131,7 @@ function showSteps() {
   byId("tools").querySelector("[data-step=redo]").disabled = !boundary.canRedo;
 }
 
-let keeping = null;
-
-function keep() {
-  clearTimeout(keeping);
-  keeping = setTimeout(() => kept.keep(fieldsOf(form())), 300);
-}
+const keep = () => kept.keepSoon(form());
 
 /** What a message says of the work that is not saved. */
 const isKept = () =>
@@ -148,8 +142,8 @@ const isKept = () =>
 /** Make the form work that is on the page: the first one, or one that came back. */
 function prepareForm() {
   form().dataset.isReady = "yes";
-  for (const id of ["add-metadata", "text-tools"]) byId(id).hidden = !map && id === "text-tools";
-  byId("add-metadata").addEventListener("click", () => addRow().querySelector("[name=metadata_name]").focus());
+  byId("text-tools").hidden = !map;
+  offerRows(form());
   byId("geometry").addEventListener("change", () => map && loadText());
   byId("text-tools").addEventListener("click", ({ target }) => {
     const { geometry } = boundary;
@@ -164,18 +158,6 @@ function prepareForm() {
   byId("take-theirs")?.addEventListener("click", () => kept.drop());
 }
 
-function addRow() {
-  const rows = form().querySelectorAll(".metadata-row");
-  const row = rows[rows.length - 1].cloneNode(true); // the last one has no field of several lines
-  row.querySelector("[type=hidden]").value = "";
-  row.querySelectorAll("input:not([type=hidden])").forEach((input, place) => {
-    input.value = "";
-    input.setAttribute("aria-label", `${place ? "Value" : "Name of value"} ${rows.length + 1}`);
-  });
-  rows[rows.length - 1].after(row);
-  return row;
-}
-
 /** Compare with what somebody else has saved, on the map. */
 async function showConflict() {
   theirs?.remove();
@@ -187,25 +169,6 @@ async function showConflict() {
   theirs = differenceLayer(saved, boundary.geometry).addTo(map);
   map.fitBounds(theirs.bounds, { padding: [24, 24], animate: false });
   byId("conflict-boundary").hidden = false;
-}
-
-function offerKept() {
-  const found = kept.found;
-  if (!found) return;
-  const when = document.createElement("time");
-  when.dateTime = found.at;
-  byId("kept-at").append(when);
-  localize(byId("kept-work"));
-  byId("kept-work").hidden = false;
-  byId("kept-use").addEventListener("click", () => {
-    fillIn(form(), found.fields, addRow);
-    byId("kept-work").hidden = true;
-    if (map) loadText();
-  });
-  byId("kept-drop").addEventListener("click", () => {
-    kept.drop();
-    byId("kept-work").hidden = true;
-  });
 }
 
 let isTextOpen = false;
@@ -245,4 +208,7 @@ addEventListener("online", () => {
 
 if (byId("map") && window.L?.PM) start();
 prepareForm();
-offerKept();
+kept.offer((fields) => {
+  fillIn(form(), fields);
+  if (map) loadText();
+});

@@ -2,6 +2,7 @@
 
 import { localizeFields, localize } from "./times.js";
 import { toast } from "./toasts.js";
+import { sendWaiting } from "./waiting.js";
 
 const YEAR = 365 * 24 * 3600;
 const SENT_ONCE = 2_000; // milliseconds
@@ -66,12 +67,15 @@ document.addEventListener("submit", (event) => {
   else sent.set(form, Date.now());
 });
 
-// Whoever signs out may leave the computer to others.
-document.querySelector("form[action='/logout']")?.addEventListener("submit", () => {
-  for (const key of Object.keys(localStorage)) {
-    if (key.startsWith("canopy work ")) localStorage.removeItem(key);
-  }
+// Whoever signs out may leave the computer to others. What others keep here stays.
+const { owner } = document.documentElement.dataset;
+document.querySelector("form[action='/logout']")?.addEventListener("submit", (event) => {
+  const own = Object.keys(localStorage).filter((key) => key.startsWith(`canopy work ${owner?.split(" ")[0]} `));
+  const unsent = own.filter((key) => key.includes(" send ")).length;
+  if (unsent && !confirm(`Not sent yet: ${unsent}. Signing out discards what is kept in this browser. Sign out?`)) event.preventDefault();
+  else own.forEach((key) => localStorage.removeItem(key));
 });
+if (owner) sendWaiting();
 
 for (const group of document.querySelectorAll(".appearance, [data-copy], [data-save]")) group.hidden = false;
 showTheme();
