@@ -29,7 +29,7 @@ from app.imports.questions import required_question
 from app.imports.record import not_found
 from app.imports.uploads import delete_upload, upload_filename
 from app.jobs.after_commit import notify_after_commit
-from app.models import Import
+from app.models import Account, Import
 from app.policy.imports import GEOMETRY_COLUMNS
 from app.usage.counters import read_counters
 from app.usage.history import check_history
@@ -71,6 +71,8 @@ def create_import(
         ValidationFailed: assets need a project, or choices do not go together.
         Conflict: too many unfinished imports, and none gives way.
     """
+    # Others that create one wait; changes of other tables' rows do not.
+    db.session.get_one(Account, principal.account_id, with_for_update={"key_share": True})
     check_new_import(principal, kind=kind, project_id=project_id, **choices)
     if oldest := replaceable_import(principal):
         _give_way(principal, oldest)

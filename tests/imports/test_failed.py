@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections import Counter
 from itertools import count
 from typing import Any
 
@@ -193,6 +194,14 @@ def test_uploads_at_once_with_one_key_leave_one_file(client: Client) -> None:
 
     assert set(together(send, send, send)) <= {202, 409}
     assert (stored(client, Import), stored(client, ImportFile)) == (1, 1)
+
+
+@pytest.mark.both
+def test_of_uploads_at_once_as_many_are_taken_as_may_be_unfinished(client: Client) -> None:
+    content = collection(feature(square()))
+    statuses = Counter(together(*[lambda: upload(client, content).status_code] * 16))
+    assert statuses == {202: UNFINISHED_IMPORTS, 409: 16 - UNFINISHED_IMPORTS}
+    assert (stored(client, Import), stored(client, ImportFile)) == (UNFINISHED_IMPORTS,) * 2
 
 
 @pytest.mark.both
