@@ -7,6 +7,7 @@ be valid both before and after that.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import chain
 from typing import Any, Final
 
@@ -20,10 +21,12 @@ from app.geometry.polygons import polygon_rings
 from app.geometry.rings import Rings
 from app.policy.eudr import DECIMALS
 from app.policy.request_limits import VALIDATION_SECONDS
+from app.values.batching import batched_by_bytes
 
 Grid = NDArray[np.int64]  # shape (n, 2): longitudes and latitudes in millionths of a degree
 
 _UNITS: Final = 10**DECIMALS  # in a degree
+_BATCH_POSITIONS: Final = 10 * SMALL
 FEWEST_POSITIONS: Final = 4  # in a ring
 SQUARE_METERS: Final = 10_000  # in a hectare
 
@@ -71,8 +74,20 @@ def grid_hectares(ring: Grid) -> float:
     return geodesic_area([(ring / _UNITS).tolist()]) / SQUARE_METERS
 
 
-def are_valid(rings: list[Grid]) -> list[bool]:
-    """True for each ring that is valid, also after it is cut off."""
+def are_valid(rings: list[Grid], check: Callable[[], None]) -> list[bool]:
+    """True for each ring that is valid, also after it is cut off.
+
+    Args:
+        check: called between steps of up to 0.6 s.
+    """
+    validity: list[bool] = []
+    for batch in batched_by_bytes(rings, len, _BATCH_POSITIONS):
+        validity += _are_valid_rings(list(batch))
+        check()
+    return validity
+
+
+def _are_valid_rings(rings: list[Grid]) -> list[bool]:
     validity = [has_area(ring) for ring in rings]
     indexes = [index for index, is_valid in enumerate(validity) if is_valid]
     if not indexes:

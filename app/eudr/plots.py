@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -116,25 +116,31 @@ class RecordPlots(NamedTuple):
     warnings: list[Finding]
 
 
-def read_plots(features: Iterable[Feature], options: EudrOptions) -> Iterator[RecordPlots]:
+def read_plots(
+    features: Iterable[Feature],
+    options: EudrOptions,
+    check: Callable[[], None] = processor_clock.restart,
+) -> Iterator[RecordPlots]:
     """Yield the plots of each record. Plots with problems have texts, too, for their sizes.
 
-    The request may take as much time for each record as for a batch of them elsewhere.
+    Args:
+        check: called after each record, and between the steps of a long one. By default, the
+            request may take as much time for each as for a batch of records elsewhere.
     """
     drafts: list[_Draft] = []
     positions = 0
     for feature in features:
-        drafts.append(_Draft(feature, options))
+        drafts.append(_Draft(feature, options, check))
         positions += sum(map(len, drafts[-1].outlines))
         if len(drafts) == BATCH_RECORDS or positions >= _BATCH_POSITIONS:
-            yield from _checked_plots(drafts)
+            yield from _checked_plots(drafts, check)
             drafts, positions = [], 0
-        processor_clock.restart()
-    yield from _checked_plots(drafts)
+        check()
+    yield from _checked_plots(drafts, check)
 
 
-def _checked_plots(drafts: list[_Draft]) -> Iterator[RecordPlots]:
-    validity = iter(are_valid([ring for draft in drafts for ring in draft.rings]))
+def _checked_plots(drafts: list[_Draft], check: Callable[[], None]) -> Iterator[RecordPlots]:
+    validity = iter(are_valid([ring for draft in drafts for ring in draft.rings], check))
     for draft in drafts:
         yield draft.checked([next(validity) for _ in draft.rings])
 
@@ -142,8 +148,8 @@ def _checked_plots(drafts: list[_Draft]) -> Iterator[RecordPlots]:
 class _Draft:
     """The plots of a record before their outlines are checked."""
 
-    def __init__(self, feature: Feature, options: EudrOptions) -> None:
-        self._feature, self._options = feature, options
+    def __init__(self, feature: Feature, options: EudrOptions, check: Callable[[], None]) -> None:
+        self._feature, self._options, self._check = feature, options, check
         self._own = _plot_properties(feature)
         self._is_asset = is_id("asset", feature.id)
         self.problems: list[Finding] = []
@@ -239,6 +245,7 @@ class _Draft:
             )
             return [outline]
         parts = split_holes(polygon, VALIDATION_SECONDS)
+        self._check()
         if parts is None:
             self._problem(
                 "hole",

@@ -18,8 +18,9 @@ from app.geometry.polygons import polygon_rings
 from app.geometry.shapes import Shape, common_area, shape_of
 from app.geometry.timed import processor_seconds
 from app.http.errors import BadRequest, Detail
-from app.policy.eudr import LISTED, OVERLAP_POSITIONS, OVERLAP_SECONDS, REPORT_PLOTS
+from app.policy.eudr import LISTED, OVERLAP_POSITIONS, REPORT_PLOTS, REPORT_SECONDS
 from app.policy.request_limits import OVERLAP_M2
+from app.values import processor_clock
 
 CACHED_POSITIONS: Final = 100_000  # in shapes that are kept while plots are compared
 
@@ -86,13 +87,13 @@ def make_report(
         on_record: called with the plots of each record.
 
     Raises:
-        BadRequest: there are more than REPORT_PLOTS plots.
+        BadRequest: there are more than REPORT_PLOTS plots, or reading them takes too long.
         ServiceUnavailable: there is no room on the disk for the plots.
     """
-    report, comparison = Report(), _Comparison()
+    report, comparison, clock = Report(), _Comparison(), ReportClock()
     try:
         with plot_store(folder) as store:
-            for record in read_plots(features, options):
+            for record in read_plots(clock.counted(features), options, clock.check):
                 on_record(record)
                 report.add_problems(record.problems)
                 report.add_warnings(record.warnings)
@@ -107,7 +108,7 @@ def make_report(
             _sum_up(report, store, options)
     except OSError:
         raise no_room_error() from None
-    for warning, other in comparison.overlaps():
+    for warning, other in comparison.overlaps(clock):
         report.add_warnings([warning])
         if len(report.others) < LISTED:
             report.others.append(other)
@@ -150,6 +151,36 @@ def _sum_up(report: Report, store: PlotStore, options: EudrOptions) -> None:
         report.add_warnings([Finding("several_producers", message)])
 
 
+class ReportClock:
+    """The processor time of a report, of which each record adds some. As it is bounded, the clock
+    of the request does not count."""
+
+    def __init__(self) -> None:
+        seconds, self._per_record = REPORT_SECONDS
+        self._end = processor_seconds() + seconds
+
+    def counted(self, features: Iterable[Feature]) -> Iterator[Feature]:
+        """Yield records, each with its time."""
+        for feature in features:
+            self._end += self._per_record
+            yield feature
+
+    @property
+    def is_over(self) -> bool:
+        """True once all of the time is used up."""
+        processor_clock.restart()
+        return processor_seconds() > self._end
+
+    def check(self) -> None:
+        """Raise BadRequest if the time is over."""
+        if self.is_over:
+            message = (
+                "The plots are so complex that checking them takes too long. Filter them, and look "
+                "at one part after the other."
+            )
+            raise BadRequest(message, details=[Detail("", message, "too_complex")])
+
+
 class _Comparison:
     """The plots of a report, to find out which of them overlap.
 
@@ -180,20 +211,19 @@ class _Comparison:
         self._owners += [len(self._records)] * len(record.plots)
         self._records.append(Feature(None, names))
 
-    def overlaps(self) -> Iterator[tuple[Finding, Finding]]:
+    def overlaps(self, clock: ReportClock) -> Iterator[tuple[Finding, Finding]]:
         """Yield a warning for each two records that overlap: at the later one, and at the first."""
         tree = shapely.STRtree(self._geometries)
         reported: set[tuple[int, int]] = set()
-        end = processor_seconds() + OVERLAP_SECONDS
         for index, geometry in enumerate(self._geometries):
             near = tree.query(geometry)  # one by one: all of them may be in the same place
             for other in near[near > index].tolist():
+                if clock.is_over:
+                    self.is_complete = False
+                    return
                 owners = self._owners[index], self._owners[other]
                 if owners in reported:
                     continue
-                if processor_seconds() > end:
-                    self.is_complete = False
-                    return
                 if message := self._overlap(index, other):
                     reported.add(owners)
                     first, later = (self._records[owner] for owner in owners)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 from collections.abc import Iterator
 from itertools import product
+from time import thread_time
 from typing import Any
 
 import numpy as np
@@ -13,9 +14,9 @@ import pytest
 from app.eudr import report
 from app.geometry import timed
 from app.lists import scanning
-from app.policy.eudr import OVERLAP_SECONDS
+from app.policy.eudr import REPORT_SECONDS
 from tests.eudr.plots import Plots, differences, fill, make_plots
-from tests.geometry.drawing import polygon
+from tests.geometry.drawing import box, multipolygon, polygon
 from tests.geometry.expensive_shapes import comb
 from tests.make import Client, make_project, square
 
@@ -101,7 +102,7 @@ def test_comparing_in_another_process_takes_time(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def slow(*_: Any) -> float:
-        timed._thread.seconds = getattr(timed._thread, "seconds", 0.0) + OVERLAP_SECONDS
+        timed._thread.seconds = getattr(timed._thread, "seconds", 0.0) + REPORT_SECONDS[0]
         return 1e4
 
     for _ in range(3):
@@ -110,6 +111,22 @@ def test_comparing_in_another_process_takes_time(
     found = _report(client)
     assert found["warning_counts"]["overlap"] == 1
     assert not found["overlaps_complete"]
+
+
+@pytest.mark.slow
+def test_a_report_on_shapes_that_take_too_long_ends(client: Client) -> None:
+    """5,000 squares, each of which is cut in parts around its hole: that takes some 7 s."""
+    west, south = (0.1 * axis.ravel() for axis in np.meshgrid(np.arange(100), np.arange(50)))
+    squares = [
+        [box(x, y, x + 0.06, y + 0.06), box(x + 0.02, y + 0.02, x + 0.04, y + 0.04)[::-1]]
+        for x, y in zip(west.tolist(), south.tolist(), strict=True)
+    ]
+    make_project(client, geometry=multipolygon(*squares))
+    began = thread_time()
+    response = client.get("/v1/eudr")
+    assert thread_time() - began < 2 * REPORT_SECONDS[0]
+    assert response.status_code == 400
+    assert "Filter them" in response.json["error"]["message"]
 
 
 def test_plots_that_take_too_long_to_compare(

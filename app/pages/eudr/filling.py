@@ -15,6 +15,7 @@ from app.assets.schemas import AssetUpdateSchema
 from app.assets.service import lock_asset, update_asset
 from app.auth.principal import Principal
 from app.eudr.plots import RecordPlots, country_error, country_of_plot, read_plots
+from app.eudr.report import ReportClock
 from app.exports.service import features_for_eudr
 from app.formats.writers.features import Feature
 from app.http.errors import Detail, NotFound, ValidationFailed
@@ -162,7 +163,8 @@ def _plots_of(principal: Principal, choices: Choices, filling: Filling) -> Itera
     features = features_for_eudr(export, app)
     if filling.field != AREA and filling.code != ALL_PLOTS:  # no finding about the boundary
         features = map(_without_boundary, features)
-    for record in read_plots(features, export.eudr):
+    clock = ReportClock()
+    for record in read_plots(clock.counted(features), export.eudr, clock.check):
         if _is_filled(record, filling):
             yield record.feature._replace(geometry=None)
 
