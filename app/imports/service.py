@@ -71,9 +71,9 @@ def create_import(
         ValidationFailed: assets need a project, or choices do not go together.
         Conflict: too many unfinished imports, and none gives way.
     """
+    check_new_import(principal, kind=kind, project_id=project_id, **choices)
     # Others that create one wait; changes of other tables' rows do not.
     db.session.get_one(Account, principal.account_id, with_for_update={"key_share": True})
-    check_new_import(principal, kind=kind, project_id=project_id, **choices)
     if oldest := replaceable_import(principal):
         _give_way(principal, oldest)
     moment = clock.now()
