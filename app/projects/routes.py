@@ -109,7 +109,10 @@ def update_project(
     conditional=True,
 )
 def delete_project(principal: Principal, project_id: str, if_match: IfMatch) -> Response:
-    """Delete an archived project and its assets."""
+    """Delete an archived project and its assets.
+
+    An application can do so only for an admin or owner of the account.
+    """
     service.delete_project(principal, project_id, if_match)
     return envelope.empty_response()
 
