@@ -12,7 +12,7 @@ from app.db.postgresql.connection import is_primary, reply_limit
 from app.db.queries import reading_connection
 from app.db.revisions import state_of
 from app.jobs.valkey import valkey
-from app.monitoring.storage import FAILED, storage_state
+from app.monitoring.storage import FAILED, UNKNOWN, storage_state
 from app.processes.rq_worker import SEEN_FOR
 from app.processes.worker_registry import count_workers, is_any_missing
 from app.values.strict_json import dumps
@@ -38,9 +38,9 @@ def ready() -> Response:
     requests are answered, while mails and deliveries wait, or reads work.
     """
     worker, database = _worker_state(), _readiness_state()
-    storage = storage_state()
     is_ready = database == "ok"
-    is_whole = worker == storage == "ok"
+    storage = storage_state() if is_ready else UNKNOWN
+    is_whole = worker == "ok" and storage != FAILED
     status = "unavailable" if not is_ready else "ok" if is_whole else "degraded"
     checks = {"database": database, "storage": storage, "worker": worker}
     return _json_response({"status": status, "checks": checks}, 200 if is_ready else 503)
@@ -51,10 +51,12 @@ def health() -> Response:
     """The state of each part. Without Valkey, after a minute without a worker, and while another
     version's tables refuse changes, the service is degraded. If a change cannot be stored, it is
     unavailable."""
-    database, storage = _database_state(), storage_state()
+    database = _database_state()
+    is_read = database in ("ok", "other_version")
+    storage = storage_state() if is_read else UNKNOWN
     redis = valkey().is_writable()
     queue = _queue_state(has_valkey=redis)
-    is_up = database in ("ok", "other_version") and storage != FAILED
+    is_up = is_read and storage != FAILED
     is_whole = database == queue == "ok"
     status = "unavailable" if not is_up else "ok" if is_whole else "degraded"
     redis_state = "ok" if redis else "unavailable"

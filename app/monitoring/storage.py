@@ -18,6 +18,7 @@ from app.models import Mail
 from app.values import clock
 
 FAILED: Final = "failed"
+UNKNOWN: Final = "unknown"
 TRY_EVERY: Final = 5.0  # seconds
 
 _EXTENSION: Final = "canopy_storage"
@@ -25,7 +26,7 @@ _REPLY_SECONDS: Final = 2.0
 # On SQLite twice what a small change takes, with all pages that it touches. PostgreSQL writes rows
 # that are rolled back to its log and keeps them until a vacuum, and one page tells as much.
 _BYTES: Final = {"sqlite": 256 * 1024, "postgresql": 8 * 1024}
-_RESULTS: Final = ("unknown", "ok", FAILED)
+_RESULTS: Final = (UNKNOWN, "ok", FAILED)
 
 
 class StorageTries:
@@ -39,7 +40,7 @@ class StorageTries:
         """Return the result of the last try, after another one if that is due."""
         at, result = struct.unpack("dI", self._memory[:12])
         now = time.monotonic()
-        if result and now < at + TRY_EVERY:
+        if at and now < at + TRY_EVERY:
             return _RESULTS[result]
         # The others take the last result meanwhile.
         self._memory[:12] = struct.pack("dI", now, result)
@@ -77,7 +78,7 @@ def _try_write() -> str:
                 if is_sqlite:
                     connection.invalidate()  # it would keep the small cache
     except SQLAlchemyError as error:
-        return FAILED if is_storage_fault(error) else "unknown"
+        return FAILED if is_storage_fault(error) else UNKNOWN
     return "ok"
 
 

@@ -13,6 +13,9 @@ from typing import Any
 import pytest
 from flask import Flask
 
+from app.db.extensions import db
+from app.db.queries import reading_connection
+from app.models import Mail
 from app.monitoring import storage
 from app.monitoring.storage import StorageTries
 from tests.make import Client, make_account, second_app
@@ -87,15 +90,29 @@ def test_a_database_that_is_read_only(app: Flask, tmp_path: Path) -> None:
 
 
 @pytest.mark.both
-def test_nothing_is_left_of_a_try_and_a_lock_tells_nothing(app: Flask) -> None:
-    from app.db.extensions import db
-    from app.models import Mail
-
+def test_nothing_is_left_of_a_try(app: Flask) -> None:
     with app.app_context():
         assert storage.storage_state() == "ok"
-        statement = db.select(db.func.count()).where(Mail.id.startswith("storage"))
-        assert db.session.execute(statement).scalar() == 0
-        db.session.rollback()
+        tries = db.select(db.func.count()).where(Mail.id.startswith("storage"))
+        with reading_connection() as connection:
+            assert connection.scalar(tries) == 0
+
+
+def test_while_others_write_the_last_result_stands(tmp_path: Path) -> None:
+    with bare_app(tmp_path) as app, app.app_context():
+        with db.session.begin():
+            db.session.connection()  # holds the lock
+            assert storage.storage_state() == "unknown"
+            assert _readyz(app) == (200, "unknown")
+        assert storage.storage_state() == "ok"
+        with db.session.begin():
+            db.session.connection()
+            assert storage.storage_state() == "ok"
+
+
+def _readyz(app: Flask) -> tuple[int, str]:
+    answer = app.test_client().get("/readyz")
+    return answer.status_code, answer.json["checks"]["storage"]
 
 
 def test_processes_share_a_try_every_five_seconds(
