@@ -50,8 +50,14 @@ _WITH_STATUS: Final = {
     503: "Retry-After",
 }
 _OF_DEPRECATION: Final = {"deprecation", "sunset"}
-# Only some answers have them; a 403 has the challenge if a scope is missing.
-_NOT_ALWAYS: Final = {"idempotency-replayed", "www-authenticate", *_OF_DEPRECATION}
+# Only some answers have them; a 403 has the challenge if a scope is missing, an
+# import the time to look again while a worker is at it.
+_NOT_ALWAYS: Final = {
+    "idempotency-replayed",
+    "www-authenticate",
+    "retry-after",
+    *_OF_DEPRECATION,
+}
 # Those that an instance leaves out without its store, or when it limits nothing.
 _LIMITS: Final = {"x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"}
 

@@ -45,7 +45,7 @@ _BLOCK: Final = 1024 * 1024
 _NO_CONTENT: Final = 204
 _WINDOW_MS: Final = IDEMPOTENCY_HOURS * 60 * MINUTE_MS
 _PRINTABLE: Final = re.compile(rf"[\x20-\x7e]{{1,{IDEMPOTENCY_KEY_LENGTH}}}")
-_KEPT_HEADERS: Final = ("Content-Type", "Location", "ETag", "Link", "Cache-Control")
+_KEPT_HEADERS: Final = ("Content-Type", "Location", "ETag", "Link", "Cache-Control", "Retry-After")
 
 _STORED = CompiledQuery(
     columns_of(

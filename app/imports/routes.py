@@ -26,6 +26,8 @@ from app.imports.schemas import (
     ImportUpdateSchema,
 )
 from app.models import Import
+from app.policy.imports import POLL_SECONDS, WORKING
+from app.values.records import Record
 
 bp = ApiBlueprint(
     "imports",
@@ -38,6 +40,7 @@ _operation: Final = partial(
     bp.operation, needs=f"projects:write{OR}assets:write", of_some_projects=True
 )
 _IMPORT: Final = single_of(ImportSchema)
+_IMPORT.polled = True  # type: ignore[attr-defined]
 _PAGE: Final = page_of(ImportSummarySchema)
 
 
@@ -60,10 +63,18 @@ def _store_file(principal: Principal, values: dict[str, Any]) -> dict[str, str]:
     return {"filename": file.filename, "upload_id": upload_id}
 
 
+def _import_response(record: Record, **options: Any) -> Response:
+    """The response with an import, which says when to look again if a worker is at it."""
+    response = envelope.record_response(record, **options)
+    if record["status"] in WORKING:
+        response.headers["Retry-After"] = str(POLL_SECONDS)
+    return response
+
+
 def _accepted_response(import_: Import) -> Response:
     """The response for an import that a worker continues."""
     location = f"/v1/imports/{import_.id}"
-    return envelope.record_response(import_record(import_), status=202, location=location)
+    return _import_response(import_record(import_), status=202, location=location)
 
 
 @_operation("GET", "", query=ImportQuerySchema, gives=(200, _PAGE))
@@ -88,8 +99,9 @@ def create_import(
 ) -> Response:
     """Import a file.
 
-    The response comes at once; the file is read in the background. Poll the import until its
-    status is `ready`: it then says what would become of each feature, and nothing is written yet.
+    The response comes at once; the file is read in the background. Read the import again after the
+    seconds in `Retry-After`, until its status is `ready`: it then says what would become of each
+    feature, and nothing is written yet.
     `kind=assets` needs only `assets:write`; `kind=projects` needs `projects:write`.
     """
     return _accepted_response(service.create_import(principal, **values, **prepared))
@@ -98,7 +110,7 @@ def create_import(
 @_operation("GET", _ONE, gives=(200, _IMPORT))
 def read_import(principal: Principal, import_id: str) -> Response:
     """Read an import."""
-    return envelope.record_response(listing.read_import(principal, import_id))
+    return _import_response(listing.read_import(principal, import_id))
 
 
 @_import_operation("PUT", takes=ImportUpdateSchema, gives=(200, _IMPORT))
@@ -110,9 +122,7 @@ def update_import(principal: Principal, values: dict[str, Any], import_id: str) 
     time or memory is not read again: choose another layer, or import a simpler file. With
     `left_out` alone, the file is not read again, and the counts change at once.
     """
-    return envelope.record_response(
-        import_record(service.change_import(principal, import_id, values))
-    )
+    return _import_response(import_record(service.change_import(principal, import_id, values)))
 
 
 @_operation(
@@ -142,7 +152,7 @@ def apply_import(principal: Principal, import_id: str) -> Response:
 @_import_operation("POST", "/cancel", gives=(200, _IMPORT))
 def cancel_import(principal: Principal, import_id: str) -> Response:
     """Cancel an import that is not applied, and delete its file."""
-    return envelope.record_response(import_record(service.cancel_import(principal, import_id)))
+    return _import_response(import_record(service.cancel_import(principal, import_id)))
 
 
 @_import_operation("POST", "/undo", gives=(202, _IMPORT))

@@ -8,6 +8,7 @@ KINDS: Final = ("projects", "assets")
 
 # The statuses in which a worker reads the file, writes its features, or takes them back.
 WORKING: Final = ("reading", "applying", "undoing")
+POLL_SECONDS: Final = 2  # after which a client may read such an import again
 STATUSES: Final = (
     "reading", "ready", "applying", "applied", "undoing", "undone", "failed", "canceled",
 )  # fmt: skip

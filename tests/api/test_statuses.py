@@ -114,7 +114,7 @@ PROVOKE: dict[int, Callable[[Asked], Any]] = {
     409: _still_runs,
     412: lambda asked: asked.headers.update({"If-Match": '"x"'}),
     413: _too_large,
-    415: lambda asked: setattr(asked, "sent", {"data": b"no JSON"}),
+    415: lambda asked: setattr(asked, "sent", {"data": b"no JSON", "content_type": "text/plain"}),
     422: _other_body,
     429: lambda asked: use_up_minute(asked.client),
     500: _fails_with(ZeroDivisionError()),

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import shapely
+from werkzeug.test import TestResponse
 
 from app.account.lookup import find_account
 from app.auth.operator import acting_for, first_owner
@@ -19,7 +20,7 @@ from app.imports.features.project_matching import ProjectMatcher
 from app.imports.features.project_targets import ProjectTargets
 from app.imports.features.reader_process import ReaderProcess
 from app.imports.service import create_import
-from app.policy.imports import BATCH_FEATURES, SAME_BOX
+from app.policy.imports import BATCH_FEATURES, POLL_SECONDS, SAME_BOX
 from tests.formats.readers.gdal import write
 from tests.imports.making import (
     act,
@@ -90,6 +91,33 @@ def test_a_file_that_was_read_says_what_would_become_of_it(client: Client) -> No
     (shown,) = features_of(client, done, state="applied")
     assert (shown["name"], shown["project_id"]) == ("New", made["id"])
     assert event_types(client)[-1] == "project.created"
+
+
+def test_a_client_learns_when_to_look_again(client: Client) -> None:
+    """While a worker is at the import, also where nothing has changed (304)."""
+
+    def wait(response: TestResponse) -> str | None:
+        return response.headers.get("Retry-After")
+
+    key = {"Idempotency-Key": "once"}
+    accepted = upload(client, collection(feature(square(1, 1), name="A")))
+    path = f"/v1/imports/{accepted.json['data']['id']}"
+    assert (accepted.status_code, wait(accepted)) == (202, str(POLL_SECONDS))
+    reading = client.get(path)
+    assert wait(reading) == str(POLL_SECONDS)
+    same = client.get(path, headers={"If-None-Match": reading.headers["ETag"]})
+    assert (same.status_code, wait(same)) == (304, str(POLL_SECONDS))
+    work(client)
+    assert wait(client.get(path)) is None
+    for action in ("apply", "undo"):
+        for _ in range(2):  # the second is the stored response
+            accepted = client.post(f"{path}/{action}", headers=key)
+            assert (accepted.status_code, wait(accepted)) == (202, str(POLL_SECONDS))
+        assert wait(client.get(path)) == str(POLL_SECONDS)
+        work(client)
+        assert wait(client.get(path)) is None
+        key = {"Idempotency-Key": "again"}
+    assert wait(client.post(f"{path}/cancel")) is None
 
 
 LINE = {"type": "LineString", "coordinates": [[0, 0], [1, 0]]}

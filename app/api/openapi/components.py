@@ -68,7 +68,8 @@ HEADERS: Final[dict[str, dict[str, Any]]] = {
         "schema": _STRING,
     },
     "Retry-After": {
-        "description": "Seconds to wait before the next request.",
+        "description": "Seconds to wait before the next request; with success, until a worker that "
+        "is still busy may be done.",
         "schema": {"type": "integer", "minimum": 1},
     },
     "Cache-Control": {"description": "How the response may be cached.", "schema": _STRING},

@@ -181,7 +181,9 @@ def _refusal_responses(contract: Contract) -> dict[str, Any]:
     if contract.tagged:
         responses["304"] = {
             "description": "Not modified",
-            "headers": header_refs(*EVERYWHERE, "ETag", "Cache-Control", "Link"),
+            "headers": header_refs(
+                *EVERYWHERE, "ETag", "Cache-Control", "Link", *_poll_headers(contract)
+            ),
         }
     return responses
 
@@ -208,7 +210,12 @@ def _success_headers(contract: Contract) -> list[str]:
     names += ["Location"] if status in (201, 202) else []
     names += ["Cache-Control", "Content-Disposition"] if contract.files else []
     names += ["Link"] if getattr(schema, "paged", False) else []
-    return names
+    return [*names, *_poll_headers(contract)]
+
+
+def _poll_headers(contract: Contract) -> list[str]:
+    """The header of what a worker may still be busy with."""
+    return ["Retry-After"] if getattr(contract.gives[1], "polled", False) else []
 
 
 def _security_requirements(needs: str) -> list[dict[str, list[str]]]:
