@@ -14,7 +14,7 @@ from app.mail.errors import MailError
 from app.mail.leases import LeasedMail
 from app.mail.messages import Envelope, compose_message
 from app.mail.transport import open_transport
-from app.outbound.switch import NOTHING_SENT, is_outbound_off
+from app.outbound.switch import how_to_send, is_outbound_off
 from app.values import clock
 from app.values.email import email_problem
 from app.values.ids import new_id
@@ -40,7 +40,7 @@ def send_test_mail_command(address: str, as_json: bool) -> None:
         raise click.BadParameter(problem, param_hint="ADDRESS")
     settings: Settings = current_app.config["SETTINGS"]
     if is_outbound_off():
-        raise CommandError(f"Not sent. {NOTHING_SENT}")
+        raise CommandError(f"Not sent: webhooks and emails are held. {how_to_send(settings)}")
     mail = LeasedMail(new_id("mail"), "test", address, None, 1)
     try:
         message = compose_message(Envelope(mail.id, address, clock.now()), "test", {}, settings)

@@ -167,8 +167,8 @@ def restore_from_backup_command(
         with _show_bar("Restoring", quiet=as_json) as (start, advance):
             start(sum(after.values()))
             put_off = restore_backup(source, url, advance, is_test_copy=is_test_copy)
-    _log_maintenance("instance.restored", path)
     is_off, waiting = is_outbound_off(), count_waiting()
+    _log_maintenance("instance.restored", path, outbound="off" if is_off else "on")
     record: dict[str, Any] = {"database": shown_url(url), "from": _manifest_record(source.manifest)}
     if as_json:
         same_key = _has_same_key(source.manifest, settings)
@@ -248,9 +248,9 @@ def _show_bar(label: str, *, quiet: bool) -> Iterator[tuple[OnRows, OnRows]]:
         yield start, bar.update
 
 
-def _log_maintenance(action: str, path: Path) -> None:
+def _log_maintenance(action: str, path: Path, **others: str) -> None:
     with transaction():
-        write_instance_entry(action, changes_of_new({"file": str(path.absolute())}))
+        write_instance_entry(action, changes_of_new({"file": str(path.absolute()), **others}))
 
 
 def _manifest_record(manifest: Manifest) -> dict[str, Any]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 from flask import current_app
 
@@ -11,7 +13,7 @@ from app.db.transactions import transaction
 from app.outbound.switch import how_to_send, is_outbound_off
 from app.site.instance_state import read_state
 from app.values.clock import format_optional_time
-from app.webhooks.held import Waiting, count_waiting, switch_off, switch_on
+from app.webhooks.held import count_waiting, switch_off, switch_on
 from config import Settings
 
 
@@ -30,28 +32,31 @@ def outbound(switch: str | None, discard: bool, as_json: bool) -> None:
     """
     if discard and switch != "on":
         raise click.BadParameter("goes with on.", param_hint="--discard")
-    dropped = Waiting(0, 0)
+    before = _count_held()
     if switch is not None:
-        drops = discard and is_outbound_off()  # else nothing is held
         with transaction():
             if switch == "off":
                 switch_off()
             else:
-                dropped = switch_on(discard=drops)
+                switch_on(discard=discard and is_outbound_off())  # else nothing is held
     settings: Settings = current_app.config["SETTINGS"]
-    is_off = is_outbound_off()
-    held = count_waiting() if is_off else Waiting(0, 0)
-    record = {
+    is_off, held = is_outbound_off(), _count_held()
+    record: dict[str, Any] = {
         "outbound": "off" if is_off else "on",
         "setting": settings.outbound,
         "off_since": format_optional_time(read_state().outbound_off_at),
-        **{f"held_{name}": number for name, number in held._asdict().items()},
+        **{f"held_{name}": number for name, number in held.items()},
     }
-    if discard:
-        record |= {f"discarded_{name}": number for name, number in dropped._asdict().items()}
+    if switch == "on":
+        word = "discarded" if discard else "released"
+        record |= {f"{word}_{name}": before[name] - number for name, number in held.items()}
     show_record(record, as_json=as_json)
     if is_off and not as_json:
         print_text(f"\n{how_to_send(settings)}", err=True)
+
+
+def _count_held() -> dict[str, int]:
+    return count_waiting()._asdict() if is_outbound_off() else {"deliveries": 0, "emails": 0}
 
 
 commands = [outbound]

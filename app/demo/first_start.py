@@ -10,6 +10,7 @@ from app.account.lookup import first_account
 from app.db.transactions import transaction
 from app.demo.service import EXAMPLE, Demo, make_demo
 from app.mail.transport import MAIL_FOLDER
+from app.outbound.switch import how_to_send, is_outbound_off
 from app.site.static_files import HOW_TO_MAKE, missing_files
 from app.values.command_name import canopy_command
 from app.values.strict_json import dumps
@@ -42,7 +43,9 @@ def welcome_text(settings: Settings, *, empty: bool) -> str:
     head = f"Canopy is at {url}\nSign in at {url}/login\nThe API reference is at {url}/docs\n"
     if missing := missing_files():
         head += f"{missing} {HOW_TO_MAKE}\n"
-    if settings.mail_url is None:
+    if is_outbound_off():
+        head += f"It sends no webhooks and no emails. {how_to_send(settings)}\n"
+    elif settings.mail_url is None:
         folder = settings.instance_path / MAIL_FOLDER
         head += f"Emails are files in {folder}, as MAIL_URL is unset\n"
     account = first_account()

@@ -136,7 +136,10 @@ def _put_off_deletions(connection: Connection) -> list[str]:
 
 def _is_outbound_off(connection: Connection) -> bool:
     """True if the switch of the database, which may be of another version, is off."""
-    names = {column["name"] for column in inspect(connection).get_columns("instance_state")}
+    present = inspect(connection)
+    if not present.has_table("instance_state"):
+        return False
+    names = {column["name"] for column in present.get_columns("instance_state")}
     if "outbound_off_at" not in names:
         return False
     return bool(connection.scalar(text("SELECT count(outbound_off_at) FROM instance_state")))

@@ -43,15 +43,12 @@ def switch_off() -> None:
         write_instance_entry("instance.outbound_off")
 
 
-def switch_on(*, discard: bool) -> Waiting:
+def switch_on(*, discard: bool) -> None:
     """Send again, as far as ``OUTBOUND`` allows. The caller commits.
 
     Args:
         discard: drop what waits. Deliveries count as canceled, so that their events can be sent
             again, and replays end.
-
-    Returns:
-        What was dropped.
     """
     state = locked_state()
     dropped = _drop_waiting() if discard else Waiting(0, 0)
@@ -61,7 +58,6 @@ def switch_on(*, discard: bool) -> Waiting:
     state.outbound_off_at = None
     notify_after_commit(NEW_DELIVERIES)
     notify_after_commit(NEW_MAILS)
-    return dropped
 
 
 def _drop_waiting() -> Waiting:

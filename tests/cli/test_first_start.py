@@ -121,3 +121,9 @@ def test_of_two_first_starts_one_makes_the_demo(
     monkeypatch.setattr("app.demo.first_start.first_account", late)
     monkeypatch.setattr("app.account.service._free_slug", lambda _: "canopy-demo")
     assert "bin/canopy key create --account canopy-demo" in said(migrated)
+
+
+def test_an_instance_that_sends_nothing_says_so(migrated: Flask) -> None:
+    assert "sends no webhooks" not in said(migrated, empty=True)
+    assert runner(migrated)("outbound", "off").exit_code == 0
+    assert "sends no webhooks and no emails. To send what is held" in said(migrated, empty=True)

@@ -41,10 +41,10 @@ def make_copy(
         "WEBHOOK_CA_BUNDLE": str(folder / "authority.pem"),
     }
 
-    def make(**environ: str) -> Flask:
-        return make_instance(request.param, **settings | environ)
+    def make(*, tables: bool = False, **environ: str) -> Flask:
+        return make_instance(request.param, tables=tables, **settings | environ)
 
-    customer = make_account(make())
+    customer = make_account(make(tables=True))
     make_webhook(customer, url=receiver.url(), events=["project.created"])
     make_project(customer)
     assert runner(customer.app)("backup", str(folder / "b.zip")).exit_code == 0

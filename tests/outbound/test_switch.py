@@ -134,7 +134,8 @@ def test_nothing_passes_any_door_until_it_is_on(world: World) -> None:
         len(VALUES),
     )
     with second_app(world.app, outbound="off") as also_off:  # either says off
-        assert world.switch("on")["outbound"] == "on"
+        now_on = world.switch("on")
+        assert (now_on["outbound"], now_on["released_deliveries"]) == ("on", 3)
         work(also_off)
         assert world.received == (0, 0, 0)
         assert make_account(also_off).get("/v1/account").status_code == 200
