@@ -43,6 +43,8 @@ TRIALS: Final = (
           ("trials.faults",), "release"),
     Trial("machines", "hosts and links fail, hosts are upgraded; needs root", 12,
           ("trials.machines",), "release"),
+    Trial("guides", "the operator's guides, walked by their own commands; needs root", 6,
+          ("trials.guides",), "release"),
     Trial("browser", "long flows in a real browser", 8,
           _pytest("-m", "trial", "tests/browser"), "release"),
     Trial("firefox", "applications that lead on are reached in Firefox", 1,

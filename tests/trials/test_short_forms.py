@@ -11,6 +11,7 @@ import pytest
 
 from config import ROOT
 from tests.deploy.files import text
+from trials import guides
 
 FAULTS = ("locked", "disk-full", "power")
 LONG_FAULTS = (
@@ -47,6 +48,14 @@ def test_the_list_fits_on_a_screen() -> None:
 @pytest.mark.timeout(300)
 def test_what_must_hold_holds() -> None:
     assert f"{len(FAULTS)} of {len(FAULTS)} held" in run("trials.faults", "--short", *FAULTS)
+
+
+def test_the_guides_show_what_their_walk_runs_and_finds() -> None:
+    assert all(shown.line() for shown in guides.COMMANDS.values())  # raises LookupError
+    for page, promise in guides.PROMISES:
+        assert " ".join(promise.split()) in " ".join(text(page).split())
+    with pytest.raises(LookupError, match=r"docs/run.md shows no 'bin/bees' below 'Mail'"):
+        guides.Shown(guides.RUN, "Mail", "bin/bees").line()
 
 
 @pytest.mark.trial

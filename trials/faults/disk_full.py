@@ -23,7 +23,7 @@ _SETTINGS = {"METRICS_TOKEN": "faults-" + "m" * 40, "RATE_LIMIT_DISABLED": "true
 def disk_full(_: str, folder: Path, is_short: bool) -> Report:
     """Fill the disk, and make room again."""
     with (
-        _small_disk(folder / "disk") as disk,
+        small_disk(folder / "disk") as disk,
         served(disk, folder, settings=_SETTINGS) as instance,
     ):
         processes = _processes(instance)
@@ -59,7 +59,7 @@ def disk_full(_: str, folder: Path, is_short: bool) -> Report:
 
 
 @contextmanager
-def _small_disk(folder: Path) -> Iterator[Path]:
+def small_disk(folder: Path) -> Iterator[Path]:
     folder.mkdir()
     command = ["mount", "-t", "tmpfs", "-o", "size=64m,mode=755", "tmpfs", str(folder)]
     if subprocess.run(command, stderr=subprocess.DEVNULL).returncode:
