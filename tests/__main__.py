@@ -40,16 +40,19 @@ def main(arguments: list[str]) -> None:
         return
     from tests.node.__main__ import prepare
 
-    with _compiling():
+    parallel = _parallel(arguments)
+    with _compiling() if parallel else contextlib.nullcontext():
         prepare()
-    words = [sys.executable, "-m", "pytest", *_parallel(arguments), *arguments]
+    words = [sys.executable, "-m", "pytest", *parallel, *arguments]
     os.execv(sys.executable, words)
 
 
 def _compiling() -> contextlib.AbstractContextManager[object]:
-    """Compile the tests beside npm's first installation, or each worker of pytest would."""
-    if Path(sys.prefix, "node").exists():
+    """Compile the tests once, beside npm's installation, or each worker of pytest would."""
+    stamp = Path(sys.prefix, "tests-compiled")
+    if stamp.exists():
         return contextlib.nullcontext()
+    stamp.touch()
     words = [sys.executable, "-m", "pytest", "--collect-only", "--quiet"]
     return subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
