@@ -11,8 +11,9 @@ from flask import Flask
 from app.cli import canopy
 from app.db.extensions import db
 from app.db.queries import reading_connection
-from app.doctor.backups import back_up_daily, check_backups, is_backup_due
+from app.doctor.backups import check_backups
 from app.doctor.findings import Finding, Status
+from app.doctor.jobs import back_up_daily, is_backup_due
 from app.maintenance.backup_file import BackupReader
 from app.models import User
 from app.values import clock

@@ -27,6 +27,7 @@ def test_a_function_that_is_no_job_is_not_run(valkey_url: str) -> None:
 
 
 RUN = {
+    "back-up-daily",
     "delete-accounts",
     "delete-imports",
     "delete-projects",
