@@ -21,6 +21,7 @@ from app.http.middleware import REQUEST_ID
 from app.http.urls import is_ogc
 from app.limits import limiter
 from app.policy.files import FORM_BYTES
+from app.processes.web_server.request_buffer import BODY_TO_COME, BodyAwaited
 
 _JSON_ROUTES: Final = ("/v1/", "/api/")
 _FEATURE_TYPES: Final = (GEOJSON, JSON, MERGE_PATCH)  # of bodies below /ogc
@@ -45,7 +46,25 @@ def request_id() -> str:
 
 def _check_body_and_credential() -> None:
     """Check the body and the credential, without rejecting the request: rejected ones are counted
-    too, and their responses show the limit."""
+    too, and their responses show the limit.
+
+    Raises:
+        BodyAwaited: nothing is wrong so far, and the body has not arrived.
+    """
+    _check_request()
+    if BODY_TO_COME in request.environ and not _is_refused():
+        raise BodyAwaited
+
+
+def _is_refused() -> bool:
+    """True if the response is known without the body."""
+    if "refused_body" in g or request.routing_exception is not None:
+        return True
+    view = current_app.view_functions.get(request.endpoint or "")
+    return hasattr(view, "permission") and g.get("principal") is None
+
+
+def _check_request() -> None:
     environ = request.environ
     if environ["PATH_INFO"].startswith("//"):  # which werkzeug takes for one slash
         request.routing_exception, request.url_rule = RouteNotFound(), None
@@ -96,7 +115,7 @@ def _bound_body(environ: dict[str, Any]) -> None:
         )
     has_file = _takes_file()
     limit = request.max_content_length = _most_bytes(has_file)
-    if coding:
+    if coding and BODY_TO_COME not in environ:
         try:
             body = environ["wsgi.input"].read(limit + 1)
         except OSError:
@@ -108,7 +127,7 @@ def _bound_body(environ: dict[str, Any]) -> None:
         environ["CONTENT_LENGTH"] = str(len(body))
         environ.pop("HTTP_TRANSFER_ENCODING")
         request.__dict__.pop("content_length", None)
-    length = int(environ["CONTENT_LENGTH"])
+    length = int(environ.get("CONTENT_LENGTH") or 1)  # of chunks to come, at least 1
     if length > limit:
         raise PayloadTooLarge(f"The body is larger than {limit:,} bytes.")
     if length and request.routing_exception is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import socket
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -110,6 +111,54 @@ def test_an_expectation_is_met(server: Server) -> None:
 
 def test_a_body_that_is_too_large_is_not_asked_for(server: Server) -> None:
     assert server.send(f"{EXPECTING}Content-Length: {LIMIT + 1}").status == 413
+
+
+def test_a_request_that_will_be_refused_is_answered_before_its_body(
+    server: Server, subtests: pytest.Subtests
+) -> None:
+    """The body is never sent: what waited for it would be told 408."""
+    json_type, multipart = "application/json", "multipart/form-data; boundary=b"
+    own, wrong, none = f"Bearer {server.client.token}", "Bearer canopy_key_wrong", ""
+    short, long = "Content-Length: 40", f"Content-Length: {LIMIT + 1}"
+    chunked = "Transfer-Encoding: chunked"
+    for path, media_type, credential, framing, status in (
+        ("/v1/projects", "text/plain", none, long, 413),
+        ("/v1/projects", json_type, own, long, 413),
+        ("/v1/projects", "text/plain", none, short, 415),
+        ("/v1/projects", "application/xml", own, chunked, 415),
+        ("/v1/imports", json_type, wrong, short, 415),
+        ("/api/chat", "text/plain", none, short, 415),
+        ("/ogc/collections/projects/items", "text/plain", own, short, 415),
+        ("/v1/forests", json_type, own, short, 404),
+        ("/v1/projects", json_type, none, short, 401),
+        ("/v1/projects", json_type, wrong, short, 401),
+        ("/v1/projects", json_type, wrong, chunked, 401),
+        ("/v1/imports", multipart, wrong, short, 401),
+        ("/ogc/collections/projects/items", json_type, wrong, short, 401),
+    ):
+        head = [f"POST {path} HTTP/1.1", "Host: localhost", f"Content-Type: {media_type}", framing]
+        head += [f"Authorization: {credential}"] if credential else []
+        with subtests.test(" ".join(head[:1] + head[2:])), _connected(server) as connection:
+            connection.sendall("\r\n".join([*head, "", ""]).encode())
+            assert connection.recv(1000).startswith(b"HTTP/1.1 %d " % status)
+
+
+def test_a_request_whose_body_comes_later_is_answered_once(server: Server) -> None:
+    body = _project(LIMIT)
+    lines = ["POST /v1/projects HTTP/1.1", "Host: localhost", f"Content-Length: {len(body)}"]
+    lines += ["Content-Type: application/json", f"Authorization: Bearer {server.client.token}"]
+    with _connected(server) as connection:
+        for _ in range(2):  # the second time the name is taken
+            connection.sendall("\r\n".join([*lines, "", ""]).encode())
+            for start in range(0, len(body), 30_000):
+                time.sleep(0.01)  # so that it comes in pieces; it passes without, too
+                connection.sendall(body[start : start + 30_000])
+            assert connection.recv(9).startswith(b"HTTP/1.1 ")
+            assert connection.recv(100_000)[:4] in (b"201 ", b"409 ")
+
+
+def _connected(server: Server) -> socket.socket:
+    return socket.create_connection(("127.0.0.1", server.port), timeout=10)
 
 
 def test_a_key_that_is_revoked_elsewhere_is_refused_at_once(server: Server) -> None:

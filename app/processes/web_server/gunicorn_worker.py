@@ -3,9 +3,10 @@
 * A process has one thread more than answer requests. One of them, the leader, waits for all
   connections and collects their requests (``request_buffer``). Once a request is complete, or
   certain to be refused, the leader answers it, and another thread leads. Requests that are not
-  complete in time get 408, requests that do not fit get 503. The leader also sends what a client
-  does not read at once of a response (``response_buffer``), and waits for the client to close the
-  connection; both for a limited time.
+  complete in time get 408, requests that do not fit get 503. Below ``/v1``, ``/ogc`` and ``/api``,
+  the application sees a head whose body is to come, so that it can refuse it before that is read.
+  The leader also sends what a client does not read at once of a response (``response_buffer``), and
+  waits for the client to close the connection; both for a limited time.
 * When requests wait for a thread, senders take turns (``senders``). One sender leaves a thread to
   the others, and expensive requests have at most half of the threads.
 * Large requests have a few of the threads; any more get 503.
@@ -53,6 +54,8 @@ from app.processes.web_server.connection_counts import (
 from app.processes.web_server.lingering_close import MAX_CLOSING, LingeringClose
 from app.processes.web_server.refusals import MAX_HEAD, Refusal
 from app.processes.web_server.request_buffer import (
+    BODY_TO_COME,
+    BodyAwaited,
     ByteBudget,
     RequestBuffer,
     RequestLimits,
@@ -106,6 +109,7 @@ class Connection:
     ahead: bytes = b""  # bytes that came after the request
     sender: str | None = None  # None: the request is a health check
     response: ResponseBuffer | None = None
+    has_head_alone: bool = False  # the application sees the head, and may refuse the body
     is_watched: bool = False  # the poller has it
     is_at_work: bool = False  # its request has a thread, or waits for one
     is_kept: bool = False  # kept alive for the next request
@@ -241,6 +245,8 @@ class EnvelopeWorker(Worker):  # type: ignore[misc]  # gunicorn has no types
                 return True
         except errors.NoMoreData:
             pass  # the client has sent only a part
+        except BodyAwaited:
+            conn.request.framer.is_checked_ahead = False
         except Exception as error:
             if conn.response is not None:
                 conn.response.close()
@@ -260,6 +266,8 @@ class EnvelopeWorker(Worker):  # type: ignore[misc]  # gunicorn has no types
         )
         environ["wsgi.multithread"] = True
         environ["gunicorn.socket"] = conn.sock  # ``app.api.expensive`` looks whether it is closed
+        if conn.has_head_alone:
+            environ[BODY_TO_COME] = True
         is_last = not self.alive or not conn.request.is_complete
         if is_last or self._count.should_close_one(self._connections_in_use()):
             response.force_close()
@@ -342,12 +350,14 @@ class EnvelopeWorker(Worker):  # type: ignore[misc]  # gunicorn has no types
             return
         try:
             progress = conn.request.add(data) if data else RequestProgress.MALFORMED
-            if progress is RequestProgress.INCOMPLETE:
+            conn.has_head_alone = progress is RequestProgress.INCOMPLETE
+            if conn.has_head_alone and not framer.is_checked_ahead:
                 self._await_rest(conn)
                 return
             peer = conn.client[0] if conn.client else ""  # a Unix socket has none
             conn.sender = sender_of(framer.head, peer, self.trusted_proxies)
-            pieces = conn.request.pieces()
+            head = iter([framer.head + b"\r\n"])
+            pieces = head if conn.has_head_alone else conn.request.pieces()
         except OSError:
             self._refuse(conn, refusals.NO_ROOM)
             return
@@ -402,10 +412,13 @@ class EnvelopeWorker(Worker):  # type: ignore[misc]  # gunicorn has no types
     def _finish(self, conn: Connection, *, is_kept: bool) -> None:
         """Go on after a request once the client has read the response."""
         conn.is_kept = is_kept
-        conn.request.close()
         self._large.discard(conn)
         if conn.sender is not None:
             self._turns.remove(conn)
+        if conn.has_head_alone and not conn.request.framer.is_checked_ahead:
+            self._await_rest(conn)
+            return
+        conn.request.close()
         if conn.response is not None and conn.response.size:
             self._unwatch(conn)
             self._reading.add(conn, self._poller)

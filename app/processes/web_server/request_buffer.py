@@ -35,10 +35,20 @@ _LENGTH: Final = re.compile(rb"\r\ncontent-length:[ \t]*([0-9]{1,18})[ \t]*\r\n"
 _CHUNKED: Final = re.compile(rb"\r\ntransfer-encoding:[ \t]*chunked[ \t]*\r\n")
 _HEALTH_CHECK: Final = re.compile(rb"(?:GET|HEAD) /(healthz|readyz)[ ?]")
 _UPLOAD: Final = re.compile(rb"(?:\r\n)?post (?:/v1/imports|/imports/new)/?[ ?]")
+_CHECKED_AHEAD: Final = re.compile(rb"(?:\r\n)?[a-z]+ /(?:v1|ogc|api)[/?]")
 _CONTINUE: Final = re.compile(rb"\r\nexpect:[ \t]*100-continue[ \t]*\r\n")
 # A chunk's size comes after the line end of the head, or of the chunk before.
 _CHUNK: Final = re.compile(rb"\r\n([0-9A-Fa-f]+)(?:[ \t]*;[^\r\n]*)?\r\n")
 _PART_OF_CHUNK: Final = re.compile(rb"\r?|\r\n[0-9A-Fa-f]*|\r\n[0-9A-Fa-f]+[ \t]*(?:;[^\r\n]*)?\r?")
+
+
+# In the WSGI environment of a request whose body has not arrived.
+BODY_TO_COME: Final = "canopy.body_to_come"
+
+
+class BodyAwaited(BaseException):
+    """The application has nothing against a request whose body is to come. It is no error, so that
+    no framework makes a response of it."""
 
 
 class RequestProgress(Enum):
@@ -101,6 +111,7 @@ class RequestFramer:
         self._framing = 0
         self._step: Callable[[], RequestProgress] = self._head
         self.has_head = False
+        self.is_checked_ahead = False  # the application has to see the head before the body comes
         self.is_upload = False
         self.head = b""  # with the end of its last line
         self.expects_continue = False  # the client waits for 100 before it sends the body
@@ -130,6 +141,7 @@ class RequestFramer:
         self.head = bytes(buffer[: end + 2])
         head = self.head.lower()
         self.is_upload = _UPLOAD.match(head) is not None
+        self.is_checked_ahead = _CHECKED_AHEAD.match(head) is not None
         return self._body_of(head, end)
 
     def _unfinished_head(self) -> RequestProgress:
