@@ -4,6 +4,7 @@ only a hash is stored."""
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from datetime import timedelta
 from typing import Any
 
@@ -13,10 +14,10 @@ from sqlalchemy import text
 
 from app.account.credentials.service import create_credential, list_credentials, revoke_credential
 from app.db.extensions import db
-from app.http.errors import ValidationFailed
+from app.http.errors import Conflict, ValidationFailed
 from app.policy.permissions import OF_PROJECTS, PERMISSIONS
 from app.values import clock
-from tests.make import Client, make_key, make_project, make_service_token
+from tests.make import Client, make_key, make_project, make_service_token, together
 
 LATER = clock.now() + timedelta(days=400)
 RECORD = [
@@ -187,3 +188,17 @@ def test_a_credential_of_another_kind_or_account_is_not_revoked(
     assert not _revoke(client, "service_token", credential_id)
     assert not _revoke(stranger, "api_key", credential_id)
     assert _list(client)[0]["revoked_at"] is None
+
+
+@pytest.mark.both
+def test_of_keys_made_at_once_as_many_are_made_as_there_may_be(client: Client) -> None:
+    """The client has one."""
+
+    def create() -> bool:
+        try:
+            _create(client, most=3)
+        except Conflict:
+            return False
+        return True
+
+    assert Counter(together(*[create] * 8)) == {True: 2, False: 6}

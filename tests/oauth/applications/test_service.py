@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from datetime import timedelta
 from typing import Any
 
@@ -15,7 +16,7 @@ from app.oauth.applications.client_secrets import rotate_secret
 from app.oauth.applications.service import create_application, delete_application, list_applications
 from app.values import clock
 from tests.cli.conftest import Run, runner
-from tests.make import Client, make_application
+from tests.make import Client, make_application, together
 from tests.make.oauth import BACK, ask_token
 from tests.oauth.support import api_status, assert_error, tokens_of
 
@@ -175,6 +176,26 @@ def test_an_account_has_a_limit_of_applications(
         _create(client)
     assert [detail.code for detail in raised.value.details] == ["plan_limit"]
     assert f"has {number + 1} applications, and can have {number + 1}" in raised.value.message
+
+
+@pytest.mark.both
+def test_of_applications_registered_at_once_as_many_are_as_there_may_be(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(service, "APPLICATIONS_PER_ACCOUNT", 2)
+
+    def register() -> bool:
+        with client.app.app_context():
+            try:
+                create_application(
+                    client.account_id, name="Map", redirect_uris=[BACK], scopes=["profile"]
+                )
+                db.session.commit()
+            except Forbidden:
+                return False
+            return True
+
+    assert Counter(together(*[register] * 8)) == {True: 2, False: 6}
 
 
 def test_delete_revokes_all_access(run: Run, client: Client) -> None:
