@@ -27,7 +27,7 @@ from app.factory import create_app
 from app.geometry import PROBLEM_CODES
 from app.geometry.warnings import WARNING_CODES
 from app.policy import account_export, audit, request_limits
-from app.policy.causes import CONFLICTS, FORBIDDEN, INVALID
+from app.policy.causes import CAUSES
 from app.policy.deprecations import DEPRECATIONS
 from app.policy.events import EVENTS, EventKind
 from app.policy.metrics import METRICS
@@ -342,10 +342,9 @@ def geometry_warnings() -> str:
 
 
 def causes() -> str:
-    kinds = {"400, 422": INVALID, "403": FORBIDDEN, "409": CONFLICTS}
     rows = (
         [status, f"`{code}`", meaning]
-        for status, meanings in kinds.items()
+        for status, meanings in CAUSES.items()
         for code, meaning in meanings.items()
     )
     return table(["Status", "Code", "Why"], rows)

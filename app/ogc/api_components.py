@@ -126,7 +126,14 @@ _SCHEMAS: Final[dict[str, Any]] = {
                 "properties": {
                     "code": STRING,
                     "message": STRING,
-                    "details": {"type": "array", "items": OBJECT},
+                    "details": {
+                        "type": "array",
+                        "items": {
+                            "type": "object",
+                            "required": ["field", "message", "code"],
+                            "properties": dict.fromkeys(("field", "message", "code"), STRING),
+                        },
+                    },
                 },
             },
             "meta": {"type": "object", "properties": {"request_id": STRING}},

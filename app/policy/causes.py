@@ -68,3 +68,6 @@ CONFLICTS: Final = {
     "no_second_factor": "The person has no second factor.",
     "changed_meanwhile": "Somebody else has just changed it.",
 }
+
+# By the statuses that have them.
+CAUSES: Final = {"400, 422": INVALID, "403": FORBIDDEN, "409": CONFLICTS}

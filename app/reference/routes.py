@@ -14,6 +14,7 @@ from app.api.openapi.document import api_description
 from app.http.urls import absolute_url
 from app.limits.plan_file import plans
 from app.policy import deliveries, oauth, rate_limits, request_limits
+from app.policy.causes import CAUSES
 from app.policy.deprecations import DEPRECATIONS
 from app.policy.events import EVENTS
 from app.policy.permissions import PERMISSIONS, SCOPES
@@ -92,6 +93,7 @@ def _guide_variables() -> dict[str, Any]:
         "address": ADDRESS,
         "issuer": settings.public_url,
         "errors": sorted(REFUSALS.values(), key=lambda kind: kind.status),
+        "causes": CAUSES,
         "plans": plans(),
         "permissions": PERMISSIONS,
         "scopes": SCOPES,

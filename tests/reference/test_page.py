@@ -14,6 +14,7 @@ from flask import Flask
 from app import demo
 from app.api.openapi.document import api_description
 from app.policy import deliveries, plans
+from app.policy.causes import CONFLICTS, FORBIDDEN, INVALID
 from app.policy.events import EVENTS
 from app.policy.permissions import PERMISSIONS, SCOPES
 from app.reference.document import Operation, operation_groups
@@ -72,7 +73,7 @@ def test_every_link_within_the_page_leads_somewhere(page: str) -> None:
 
 def test_the_tables_of_the_policy_are_on_it(page: str) -> None:
     text = _text(page)
-    for name in (*EVENTS, *PERMISSIONS, *SCOPES, *plans.PLANS):
+    for name in (*EVENTS, *PERMISSIONS, *SCOPES, *plans.PLANS, *INVALID, *FORBIDDEN, *CONFLICTS):
         assert name in text
     assert "after 1 minute, 5 minutes, 30 minutes, 2 hours and 1 day" in text
     assert f"up to {deliveries.ATTEMPTS} attempts in total" in text

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from typing import Any, Final
 
 import marshmallow as ma
 from marshmallow import fields
 
-from app.policy.causes import CONFLICTS, FORBIDDEN, INVALID
+from app.policy.causes import CAUSES
 
 
 class OutputSchema(ma.Schema):
@@ -18,8 +17,10 @@ class OutputSchema(ma.Schema):
         unknown = ma.EXCLUDE
 
 
-def _words(causes: Iterable[str]) -> str:
-    return ", ".join(f"`{cause}`" for cause in causes)
+_CODES: Final = " ".join(
+    f"With {status}: {', '.join(f'`{code}`' for code in codes)}."
+    for status, codes in CAUSES.items()
+)
 
 
 class ErrorDetailSchema(OutputSchema):
@@ -35,9 +36,8 @@ class ErrorDetailSchema(OutputSchema):
     code = fields.String(
         required=True,
         metadata={
-            "description": f"The cause. With 400 and 422: {_words(INVALID)}, or a code of "
-            f"geometries or of files for the EUDR. With 403: {_words(FORBIDDEN)}. With 409: "
-            f"{_words(CONFLICTS)}. More may be added later.",
+            "description": f"The cause, of which there may be more later. {_CODES} With 400 and "
+            "422 also a code of geometries or of files for the EUDR.",
             "examples": ["too_long"],
         },
     )
