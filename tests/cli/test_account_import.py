@@ -330,6 +330,9 @@ def cases(archive: Archive) -> Iterator[Case]:
     yield "Its format is 3, of Canopy ", {}, {"format_version": 3}
     yield "does not list all files", {}, {"files": []}
     yield "is no id of an account", {}, {"account": {"id": "1", "slug": "x"}}
+    for slug in ("../x", f"acct_{elsewhere}", "-x", "x" * 64, ""):
+        account = {"id": f"acct_{elsewhere}", "slug": slug}
+        yield "is no slug of an account", {}, {"account": account}
     other = {"id": f"acct_{elsewhere}", "slug": "x"}
     yield "account.json is of another account", {}, {"account": other}
     yield "has no projects.geojson", {FILES[0]: None}, {}
@@ -339,6 +342,7 @@ def cases(archive: Archive) -> Iterator[Case]:
     yield f"{line}It repeats the name 'id'", {FILES[0]: twice}, {}
     yield f"{line}This is no JSON object", layer(archive, 7), {}
     yield f"{line}This is no GeoJSON Feature", layer(archive, {"type": "Feature"}), {}
+    yield f"{line}This is no GeoJSON Feature", layer(archive, feature | {"properties": "x"}), {}
     yield f"{line}id: It is missing", layer(archive, feature | {"properties": {}}), {}
     yield f"{line}id: It differs", changed(id=f"proj_{elsewhere}"), {}
     yield f"{line}'x' is no id of a project", changed(feature | {"id": "x"}, id="x"), {}
@@ -364,7 +368,10 @@ def cases(archive: Archive) -> Iterator[Case]:
     yield "unpacks to more than", {FILES[2]: b" " * 30_000_000}, {}
     yield "has 1 records, and manifest.json says 2", {FILES[0]: good + b"\n"}, {}
     told = json.loads(archive.zip.read(manifest))["files"]
-    yield "was changed after the export", changed(name="Weed"), {"files": told}
+    for records in ("1", None, 1.5):
+        uncounted = [entry | {"records": records} for entry in told]
+        yield "does not list all files", {}, {"files": uncounted}
+    yield "was changed after the export", changed(name="Weed", area_hectares=1e308), {"files": told}
 
 
 def test_other_files_are_refused(

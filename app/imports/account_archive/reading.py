@@ -13,7 +13,7 @@ from app.policy.account_export import FORMAT, FORMAT_VERSION, MANIFEST
 from app.policy.files import GEOMETRY_BYTES
 from app.values.ids import is_id
 from app.values.strict_json import JsonInvalid, loads
-from app.values.text import line_problem
+from app.values.text import line_problem, slugify
 
 ACCOUNT: Final = "account.json"
 PROJECTS: Final = "projects.geojson"
@@ -144,12 +144,17 @@ class AccountArchive:
             raise FileInvalid(f"{MANIFEST}: {account_id!r} is no id of an account.")
         others = ("account", "slug"), ("instance",), ("made_at",)
         self.source = Source(account_id, *(_text_at(manifest, *path) for path in others))
+        if not (slug := self.source.slug) or slugify(slug) != slug:
+            raise FileInvalid(f"{MANIFEST}: {slug[:100]!r} is no slug of an account.")
         try:
             files = {each["name"]: each for each in manifest["files"]}
             self.records = {name: files[name]["records"] for name in _READ[1:]}
             self._digests = {name: files[name]["sha256"] for name in _READ[1:]}
+            is_counted = all(type(self.records[name]) is int for name in _READ[2:])
         except (KeyError, TypeError):
-            raise FileInvalid(f"{MANIFEST} does not list all files. {_AGAIN}") from None
+            is_counted = False
+        if not is_counted:
+            raise FileInvalid(f"{MANIFEST} does not list all files. {_AGAIN}")
 
 
 def _parsed(text: bytes, place: str) -> dict[str, Any]:

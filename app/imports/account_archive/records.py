@@ -92,8 +92,9 @@ def boundary_row(record: dict[str, Any], place: str) -> Row:
 
 
 def square_meters(hectares: Any) -> Any:
-    """Whole square meters; what is no number, as it is."""
-    return round(hectares * 10_000) if isinstance(hectares, int | float) else hectares
+    """Whole square meters; what is no area on Earth, as it is."""
+    is_area = isinstance(hectares, int | float) and 0 <= hectares <= _EARTH
+    return round(hectares * 10_000) if is_area else hectares
 
 
 def _feature_row(kind: FeatureType, schema: ma.Schema, feature: Mapping[str, Any], at: str) -> Row:

@@ -127,11 +127,11 @@ class ArchiveReader:
         self._advance(1)
 
     def _add_project(self, feature: dict[str, Any], place: str) -> None:
-        former_area = (feature.get("properties") or {}).get("area_hectares")
         row = project_row(feature, place)
         former_id, area_m2 = row["id"], row["area_m2"]
-        if square_meters(former_area) != area_m2 and isinstance(former_area, int | float):
-            self._staged.differing.append((row["name"], square_meters(former_area), area_m2 or 0))
+        former_m2 = square_meters(feature["properties"].get("area_hectares"))
+        if former_m2 != area_m2 and isinstance(former_m2, int):
+            self._staged.differing.append((row["name"], former_m2, area_m2 or 0))
         row["id"] = new_id_at("project", row["created_at"])
         text = row["geometry"]
         row["checksum"] = None if text is None else boundary_checksum(text)
