@@ -20,6 +20,7 @@ from typing import Final
 from flask import Response, request
 from sqlalchemy import bindparam, delete, text
 
+from app.api.merge_patch import MERGE_PATCH
 from app.api.openapi.operations import REPEATABLE
 from app.api.parsing import whole_body
 from app.auth.principal import Principal
@@ -166,6 +167,8 @@ def read_key(principal: Principal) -> IdempotentRequest | None:
         detail = Detail(HEADER, message, "wrong_format")
         raise BadRequest(f"The header {HEADER} is not valid.", details=[detail])
     digest = hashlib.sha256(f"{request.method} {request.full_path}\n".encode())
+    if request.mimetype == MERGE_PATCH:  # the same body as JSON is another change
+        digest.update(MERGE_PATCH.encode())
     for part in _request_content():
         digest.update(part)
     return IdempotentRequest(principal.account_id, _stored_key(key, principal), digest.hexdigest())

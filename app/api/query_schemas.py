@@ -27,6 +27,7 @@ METADATA_DESCRIPTION: Final = (
     "client, name the key `metadata.risk`, as most send each key as a parameter of its own."
 )
 _METADATA: Final = "metadata"
+_ONCE: Final = "Send each key only once."
 
 
 class ProjectId(Text):
@@ -179,7 +180,7 @@ class MetadataQuerySchema(QuerySchema):
 
 def _filter_problem(key: str, text: str, others: Mapping[str, str]) -> str | None:
     if key in others:
-        return CodedMessage("Send each key only once.", "not_unique")
+        return CodedMessage(_ONCE, "not_unique")
     if len(others) >= request_limits.METADATA_FILTERS:
         message = (
             f"A list is filtered by at most {request_limits.METADATA_FILTERS} keys of metadata."
@@ -205,12 +206,15 @@ def _metadata_of(name: str, value: str) -> dict[str, str] | None:
         if isinstance(given, dict) and all(
             isinstance(v, str | int | float) for v in given.values()
         ):
-            return {
+            texts = {
                 key.removeprefix(METADATA_PREFIX): each
                 if isinstance(each, str)
                 else dumps(each).decode()
                 for key, each in given.items()
             }
+            if len(texts) < len(given):
+                raise invalid("not_unique", _ONCE, _METADATA)
+            return texts
     message = 'Send metadata.KEY=value, or a JSON object of texts, such as {"risk":"high"}.'
     raise invalid("wrong_type", message, _METADATA)
 

@@ -34,6 +34,18 @@ def test_a_patch_changes_the_fields_that_are_sent(client: Client) -> None:
     assert event_types(client) == ["project.created", "project.updated"]
 
 
+def test_a_key_of_a_merge_patch_is_not_that_of_the_same_body_as_json(client: Client) -> None:
+    path = f"/v1/projects/{make_project(client, name='Wald', metadata={'a': 1})['id']}"
+
+    def patch(content_type: str) -> Any:
+        headers = {"Idempotency-Key": "a", "Content-Type": content_type}
+        return client.send("PATCH", path, data='{"metadata": {"b": 2}}', headers=headers)
+
+    assert patch(MERGE).json["data"]["metadata"] == {"a": 1, "b": 2}
+    assert patch("application/json").status_code == 422
+    assert patch(MERGE).headers["Idempotency-Replayed"] == "true"
+
+
 def test_a_merge_patch_merges_metadata(client: Client, subtests: pytest.Subtests) -> None:
     metadata = {"a": 1, "b": {"c": 1, "d": 2}, "e": [1]}
     project = make_project(client, name="Wald", metadata=metadata)

@@ -174,6 +174,7 @@ def test_what_is_wrong_is_named(client: Client) -> None:
             ('metadata={"risk":null}', "metadata"),
             ('metadata={"risk":"high","risk":"low"}', "metadata"),
             ("metadata.risk=high&metadata[risk]=low", "metadata[risk]"),
+            ('metadata={"risk":"high","metadata.risk":"low"}', "metadata"),
             ("&".join(f"metadata.k{n}=1" for n in range(METADATA_FILTERS + 1)), "metadata.k10"),
         ]:
             response = client.get(f"{path}?{sent}")
