@@ -8,14 +8,14 @@ be valid both before and after that.
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import chain
 from typing import Any, Final
 
 import numpy as np
 import shapely
 from numpy.typing import NDArray
 
-from app.geometry import geodesic_area, timed
+from app.geometry import timed
+from app.geometry.area import ring_area
 from app.geometry.complexity import SMALL, is_cheap_to_validate
 from app.geometry.polygons import polygon_rings
 from app.geometry.rings import Rings
@@ -54,7 +54,7 @@ def cut_off(grid: Grid) -> NDArray[np.float64]:
 
 def grid_text(grid: Grid) -> str:
     """Positions as GeoJSON, with all decimals."""
-    flat = chain.from_iterable((grid / _UNITS + 0.0).tolist())
+    flat = (grid / _UNITS + 0.0).ravel().tolist()
     return ",".join(["[%.6f,%.6f]"] * len(grid)) % tuple(flat)
 
 
@@ -71,7 +71,8 @@ def has_area(ring: Grid) -> bool:
 
 
 def grid_hectares(ring: Grid) -> float:
-    return geodesic_area([(ring / _UNITS).tolist()]) / SQUARE_METERS
+    lon, lat = np.ascontiguousarray(ring.T / _UNITS)
+    return ring_area(lon, lat) / SQUARE_METERS
 
 
 def are_valid(rings: list[Grid], check: Callable[[], None]) -> list[bool]:

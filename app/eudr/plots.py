@@ -119,23 +119,25 @@ class RecordPlots(NamedTuple):
 def read_plots(
     features: Iterable[Feature],
     options: EudrOptions,
-    check: Callable[[], None] = processor_clock.restart,
+    check: Callable[..., None] = lambda _=None: processor_clock.restart(),
 ) -> Iterator[RecordPlots]:
     """Yield the plots of each record. Plots with problems have texts, too, for their sizes.
 
     Args:
-        check: called after each record, and between the steps of a long one. By default, the
-            request may take as much time for each as for a batch of records elsewhere.
+        check: called with the positions of each record, and without between the steps of a long
+            one. By default, the request may take as much time for each as for a batch of records
+            elsewhere.
     """
     drafts: list[_Draft] = []
     positions = 0
     for feature in features:
         drafts.append(_Draft(feature, options, check))
-        positions += sum(map(len, drafts[-1].outlines))
+        own_positions = sum(map(len, drafts[-1].outlines))
+        positions += own_positions
         if len(drafts) == BATCH_RECORDS or positions >= _BATCH_POSITIONS:
             yield from _checked_plots(drafts, check)
             drafts, positions = [], 0
-        check()
+        check(own_positions)
     yield from _checked_plots(drafts, check)
 
 

@@ -93,7 +93,7 @@ def make_report(
     report, comparison, clock = Report(), _Comparison(), ReportClock()
     try:
         with plot_store(folder) as store:
-            for record in read_plots(clock.counted(features), options, clock.check):
+            for record in read_plots(features, options, clock.check):
                 on_record(record)
                 report.add_problems(record.problems)
                 report.add_warnings(record.warnings)
@@ -152,18 +152,12 @@ def _sum_up(report: Report, store: PlotStore, options: EudrOptions) -> None:
 
 
 class ReportClock:
-    """The processor time of a report, of which each record adds some. As it is bounded, the clock
-    of the request does not count."""
+    """The processor time of a report, to which each record adds. As it is bounded, the clock of the
+    request does not count."""
 
     def __init__(self) -> None:
-        seconds, self._per_record = REPORT_SECONDS
+        seconds, self._per_record, self._per_position = REPORT_SECONDS
         self._end = processor_seconds() + seconds
-
-    def counted(self, features: Iterable[Feature]) -> Iterator[Feature]:
-        """Yield records, each with its time."""
-        for feature in features:
-            self._end += self._per_record
-            yield feature
 
     @property
     def is_over(self) -> bool:
@@ -171,8 +165,14 @@ class ReportClock:
         processor_clock.restart()
         return processor_seconds() > self._end
 
-    def check(self) -> None:
-        """Raise BadRequest if the time is over."""
+    def check(self, positions: int | None = None) -> None:
+        """Raise BadRequest if the time is over.
+
+        Args:
+            positions: of a record that was read; None: within one.
+        """
+        if positions is not None:
+            self._end += self._per_record + positions * self._per_position
         if self.is_over:
             message = (
                 "The plots are so complex that checking them takes too long. Filter them, and look "

@@ -26,18 +26,18 @@ def geodesic_area(rings: Sequence[Sequence[Sequence[float]]]) -> float:
     winding does not matter. Rings may overlap or touch: nothing is checked. A ring has the area of
     its smaller side, at most half of the Earth.
     """
-    exterior, *holes = (_ring_area([p[0] for p in r], [p[1] for p in r]) for r in rings)
+    exterior, *holes = (ring_area([p[0] for p in r], [p[1] for p in r]) for r in rings)
     return exterior - fsum(holes)
 
 
 def boundary_area(rings: Rings) -> float:
     """Return the area of a boundary in m², by the rules of ``geodesic_area``."""
     spans = map(rings.span, range(len(rings.starts) - 1))
-    areas = [_ring_area(rings.lon[span], rings.lat[span]) for span in spans]
+    areas = [ring_area(rings.lon[span], rings.lat[span]) for span in spans]
     return 2 * fsum(areas[ring] for ring in rings.exteriors) - fsum(areas)
 
 
-def _ring_area(lon: Floats | list[float], lat: Floats | list[float]) -> float:
+def ring_area(lon: Floats | list[float], lat: Floats | list[float]) -> float:
     """Return a ring's area in m². PROJ's has a sign by winding; ``Geod`` is thread-safe."""
     return abs(float(_WGS84.polygon_area_perimeter(lon, lat)[0]))
 

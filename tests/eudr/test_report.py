@@ -124,7 +124,7 @@ def test_a_report_on_shapes_that_take_too_long_ends(client: Client) -> None:
     make_project(client, geometry=multipolygon(*squares))
     began = thread_time()
     response = client.get("/v1/eudr")
-    assert thread_time() - began < 2 * REPORT_SECONDS[0]
+    assert thread_time() - began < 3 * REPORT_SECONDS[0]
     assert response.status_code == 400
     assert "Filter them" in response.json["error"]["message"]
 

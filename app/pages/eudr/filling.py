@@ -163,8 +163,7 @@ def _plots_of(principal: Principal, choices: Choices, filling: Filling) -> Itera
     features = features_for_eudr(export, app)
     if filling.field != AREA and filling.code != ALL_PLOTS:  # no finding about the boundary
         features = map(_without_boundary, features)
-    clock = ReportClock()
-    for record in read_plots(clock.counted(features), export.eudr, clock.check):
+    for record in read_plots(features, export.eudr, ReportClock().check):
         if _is_filled(record, filling):
             yield record.feature._replace(geometry=None)
 
