@@ -14,8 +14,8 @@ from tests.deploy.programs import find_installed
 
 # On PATH, beside this Python, or unpacked from Debian's packages by an earlier run.
 NAMES: Final = (
-    "7z", "bsdtar", "caddy", "cc", "curl", "docker", "docker-compose", "go", "haproxy",
-    "java", "nginx", "openssl", "pgbouncer", "php", "promtool", "rackup",
+    "7z", "bsdtar", "caddy", "cc", "curl", "docker", "docker-compose", "firefox", "firefox-esr",
+    "go", "haproxy", "java", "nginx", "openssl", "pgbouncer", "php", "promtool", "rackup",
     "systemd-analyze", "unzip", "uv",
 )  # fmt: skip
 

@@ -12,13 +12,17 @@ from app.values.text import pluralize
 
 ROLE_WORDS: Final = {
     "viewer": "Sees projects, assets and members. Changes nothing.",
-    "editor": "Creates, changes and deletes projects and assets.",
+    "editor": "Creates and changes projects and assets, and archives projects.",
     "admin": "Manages members, keys, webhooks and settings as well, and sees usage.",
     "owner": "Like an admin, and decides who is an owner.",
 }
 _MAY: Final = {
     "See projects, assets and members": {"projects:read", "assets:read", "members:read"},
-    "Create, change and delete projects and assets": {"projects:write", "assets:write"},
+    "Create, change and archive projects, create and change assets": {
+        "projects:write",
+        "assets:write",
+    },
+    "Delete a project or an asset on its page; delete a project through an application": {"admin"},
     "See usage and limits, change the account's settings": {"billing:read", "admin"},
     "Manage API keys, service tokens, applications and webhooks": {"admin"},
     "Invite, change and remove viewers, editors and admins": {"members:write"},

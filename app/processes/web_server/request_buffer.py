@@ -35,7 +35,7 @@ _LENGTH: Final = re.compile(rb"\r\ncontent-length:[ \t]*([0-9]{1,18})[ \t]*\r\n"
 _CHUNKED: Final = re.compile(rb"\r\ntransfer-encoding:[ \t]*chunked[ \t]*\r\n")
 _HEALTH_CHECK: Final = re.compile(rb"(?:GET|HEAD) /(healthz|readyz)[ ?]")
 _UPLOAD: Final = re.compile(rb"(?:\r\n)?post (?:/v1/imports|/imports/new)/?[ ?]")
-_CHECKED_AHEAD: Final = re.compile(rb"(?:\r\n)?[a-z]+ /(?:v1|ogc|api)[/?]")
+_CHECKED_AHEAD: Final = re.compile(rb"(?:\r\n)?[a-z]{1,20} /(?:v1|ogc|api)[/?]")
 _CONTINUE: Final = re.compile(rb"\r\nexpect:[ \t]*100-continue[ \t]*\r\n")
 # A chunk's size comes after the line end of the head, or of the chunk before.
 _CHUNK: Final = re.compile(rb"\r\n([0-9A-Fa-f]+)(?:[ \t]*;[^\r\n]*)?\r\n")
