@@ -46,6 +46,7 @@ _BLOCK: Final = 1024 * 1024
 _NO_CONTENT: Final = 204
 _WINDOW_MS: Final = IDEMPOTENCY_HOURS * 60 * MINUTE_MS
 _PRINTABLE: Final = re.compile(rf"[\x20-\x7e]{{1,{IDEMPOTENCY_KEY_LENGTH}}}")
+_FORMS: Final = ("multipart/form-data", "application/x-www-form-urlencoded")
 _KEPT_HEADERS: Final = ("Content-Type", "Location", "ETag", "Link", "Cache-Control", "Retry-After")
 
 _STORED = CompiledQuery(
@@ -185,7 +186,7 @@ def _stored_key(key: str, principal: Principal) -> str:
 def _request_content() -> Iterator[bytes]:
     """Yield the content of a request; for a form its parts, as clients separate them
     differently."""
-    if request.mimetype != "multipart/form-data":
+    if request.mimetype not in _FORMS:
         yield whole_body(request)
         return
     yield dumps(sorted(request.form.items(multi=True)))

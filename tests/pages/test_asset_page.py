@@ -287,9 +287,9 @@ def test_a_form_that_a_script_sends_again_is_carried_out_once(
 ) -> None:
     token = browser.get("/assets/new").form("/logout").fields["csrf_token"]
 
-    def send(path: str, key: str, **fields: str) -> Page:
+    def send(path: str, key: str, kind: str = "multipart/form-data", **fields: str) -> Page:
         headers = {
-            "Content-Type": "multipart/form-data",
+            "Content-Type": kind,
             "X-Requested-With": "fetch",
             "X-CSRFToken": str(token),
             "Idempotency-Key": key,
@@ -309,7 +309,8 @@ def test_a_form_that_a_script_sends_again_is_carried_out_once(
     edit = f"{path_of(record)}/edit"
     version = str(browser.get(edit).form(edit).fields["version"])
     changed = {"name": "Gate 2", "type": "gate", "version": version}
-    assert [send(edit, "three", **changed).status for _ in range(2)] == [200, 200]
+    kinds = "multipart/form-data", "application/x-www-form-urlencoded"
+    assert [send(edit, "three", kind, **changed).status for kind in kinds] == [200, 200]
     assert send(edit, "four", **changed | {"name": "Gate 3"}).status == 412
 
 
