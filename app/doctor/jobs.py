@@ -79,12 +79,15 @@ def back_up_daily() -> bool:
             service_version=VERSION,
             commit=read_commit(),
         )
-        keep_newest(folder, BACKUPS_KEPT)
     except (MaintenanceError, OSError, *DATABASE_ERRORS) as error:
         _report_failure(f"{error_reason(error)} (host {platform.node()})", settings)
         return False
     with transaction():
         write_instance_entry(BACKED_UP, changes_of_new({"file": str(path)}))
+    try:
+        keep_newest(folder, BACKUPS_KEPT)
+    except OSError as error:
+        log.error("an old backup cannot be deleted: %s", error)
     return True
 
 

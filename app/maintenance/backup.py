@@ -34,12 +34,26 @@ def new_backup_name() -> str:
 
 def keep_newest(folder: Path, number: int) -> None:
     """Delete all but the newest backups that were named by ``new_backup_name``, and old drafts.
-    Raises OSError."""
-    for old in sorted(folder.glob(_FILE_PATTERN))[:-number]:
-        old.unlink(missing_ok=True)
-    for draft in folder.glob(f".{_FILE_PATTERN}.*.part"):
-        if time.time() - draft.stat().st_mtime > _DRAFT_SECONDS:
-            draft.unlink(missing_ok=True)
+
+    Backups of a time to come, of a wrong clock, do not count and stay: today's would be older.
+
+    Raises:
+        OSError: one could not be deleted; the others were.
+    """
+    backups = sorted(path for path in folder.glob(_FILE_PATTERN) if path.name <= new_backup_name())
+    drafts = folder.glob(f".{_FILE_PATTERN}.*.part")
+    failure = None
+    for old in (*backups[:-number], *filter(_is_old_draft, drafts)):
+        try:
+            old.unlink(missing_ok=True)
+        except OSError as error:
+            failure = error
+    if failure is not None:
+        raise failure
+
+
+def _is_old_draft(path: Path) -> bool:
+    return time.time() - path.stat().st_mtime > _DRAFT_SECONDS
 
 
 class Backup(NamedTuple):

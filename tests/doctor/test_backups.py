@@ -66,6 +66,26 @@ def test_a_backup_a_day_of_which_seven_are_kept(
         assert "Daily backups: the last is from" in _check(app).found
 
 
+def test_a_backup_of_today_stays_beside_what_is_newer_or_cannot_be_deleted(
+    make_instance: MakeInstance, folder: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    app = make_instance("sqlite", BACKUP_DAILY=str(folder))
+    old = [folder / f"canopy-2020010{n}T000000Z.zip" for n in range(8)]
+    old[0].mkdir()
+    for path in old[1:]:
+        path.touch()
+    future = [folder / f"canopy-2099010{n}T000000Z.zip" for n in range(7)]
+    for path in future:
+        path.touch()
+    with app.app_context():
+        assert back_up_daily()
+        assert not is_backup_due()
+    (new,) = set(folder.iterdir()) - {*old, *future}
+    assert set(folder.iterdir()) == {old[0], *old[2:], new, *future}
+    assert "an old backup cannot be deleted: " in caplog.text
+    assert _check(app).status is Status.OK
+
+
 def test_a_failure_is_told(
     make_instance: MakeInstance, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
