@@ -25,6 +25,10 @@ from app.values.text import slugify
 
 Row = dict[str, Any]
 
+# Fields that every archive has; those that came later have a default.
+_ALWAYS: Final = frozenset(
+    {"id", "project_id", "name", "slug", "type", "status", "created_at", "updated_at"}
+)
 _EARTH: Final = 51_100_000_000.0  # hectares, of land and sea
 _FIRST: Final = datetime(1970, 1, 1, tzinfo=UTC)  # ids have no earlier times
 _AHEAD: Final = timedelta(days=1)  # by which the other instance's clock may be
@@ -114,7 +118,7 @@ def _feature_row(kind: FeatureType, schema: ma.Schema, feature: Mapping[str, Any
     record[METADATA] = metadata or ({} if feature.get(METADATA) == {} else None)
     if feature.get("geometry") is not None:
         record[kind.geometry.name] = feature["geometry"]
-    missing = [each.name for each in kind.fields if not each.nullable and each.name not in record]
+    missing = [e.name for e in kind.fields if e.name in _ALWAYS and e.name not in record]
     if missing:
         raise FileInvalid(f"{at}: {missing[0]}: It is missing.")
     if record["id"] != feature.get("id"):
