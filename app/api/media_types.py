@@ -7,6 +7,7 @@ from typing import Final
 from flask import g, request
 
 from app.api.openapi.geojson import FORMATS, GEOJSON
+from app.api.parsing import INVALID_QUERY
 from app.formats.writers.features import FeatureType
 from app.http.errors import BadRequest, Detail
 
@@ -33,5 +34,5 @@ def _wants_geojson() -> bool:
         return request.accept_mimetypes.best_match((JSON, GEOJSON)) == GEOJSON
     if format_name not in FORMATS:
         detail = Detail(PARAMETER, f"Must be one of: {', '.join(FORMATS)}.", "not_one_of")
-        raise BadRequest("The query parameters are not valid.", details=[detail])
+        raise BadRequest(INVALID_QUERY, details=[detail])
     return format_name == "geojson"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any, Final, NoReturn
 from urllib.parse import unquote, unquote_to_bytes
@@ -19,6 +19,7 @@ from app.http.errors import BadRequest, Detail, ValidationFailed
 from app.values.messages import NO_OBJECT
 from app.values.strict_json import JsonInvalid, loads
 
+INVALID_QUERY: Final = "The query parameters are not valid."
 MOST_DETAILS: Final = 100
 LONGEST_FIELD: Final = 200
 
@@ -78,7 +79,7 @@ class StrictParser(FlaskParser):
         (inner,) = messages.values()
         details = list(islice(_iterate_messages(inner), MOST_DETAILS))
         if set(messages) == {"query"}:
-            raise BadRequest("The query parameters are not valid.", details=details) from None
+            raise BadRequest(INVALID_QUERY, details=details) from None
         raise ValidationFailed(details=details) from None
 
 
@@ -88,7 +89,7 @@ PARSER = StrictParser()
 def details_of(error: ma.ValidationError) -> list[Detail]:
     """The errors of a schema with their dotted paths, at most ``MOST_DETAILS``."""
     messages = error.normalized_messages()  # type: ignore[no-untyped-call]
-    return list(islice(_iterate_messages(messages, ()), MOST_DETAILS))
+    return list(islice(_iterate_messages(messages), MOST_DETAILS))
 
 
 def whole_body(req: Request) -> bytes:
@@ -110,20 +111,19 @@ def _check_query(req: Request) -> None:
     """Raise BadRequest if a query parameter is repeated, or is not UTF-8."""
     pairs = req.query_string.split(b"&") if b"%" in req.query_string else []
     if odd := [pair for pair in pairs if not _is_utf_8(pair)]:
-        names = [unquote(pair.partition(b"=")[0].decode()) for pair in odd[:MOST_DETAILS]]
-        details = [
-            Detail(_shorten_field_name(name), "Must be UTF-8, percent-encoded.", "wrong_format")
-            for name in names
-        ]
-        raise BadRequest("The query parameters are not valid.", details=details)
-    repeated = [name for name, values in req.args.lists() if len(values) > 1]
-    if repeated:
-        names = repeated[:MOST_DETAILS]
-        details = [
-            Detail(_shorten_field_name(name), "Send this parameter only once.", "not_unique")
-            for name in names
-        ]
-        raise BadRequest("The query parameters are not valid.", details=details)
+        names = (unquote(pair.partition(b"=")[0].decode()) for pair in odd)
+        _refuse_names(names, "Must be UTF-8, percent-encoded.", "wrong_format")
+    repeated = (name for name, values in req.args.lists() if len(values) > 1)
+    _refuse_names(repeated, "Send this parameter only once.", "not_unique")
+
+
+def _refuse_names(names: Iterable[str], message: str, code: str) -> None:
+    """Raise BadRequest if there are query parameters of these names."""
+    details = [
+        Detail(_shorten_field_name(name), message, code) for name in islice(names, MOST_DETAILS)
+    ]
+    if details:
+        raise BadRequest(INVALID_QUERY, details=details)
 
 
 def _is_utf_8(encoded: bytes) -> bool:
@@ -146,13 +146,7 @@ def refuse_parameters(req: Request, *, but: str | None = None) -> None:
         _check_query(req)
     message = f"The only query parameter of this operation is {but}."
     message = message if but else "This operation takes no query parameters."
-    unknown = (name for name in req.args if name != but)
-    details = [
-        Detail(_shorten_field_name(name), message, "unknown")
-        for name in islice(unknown, MOST_DETAILS)
-    ]
-    if details:
-        raise BadRequest("The query parameters are not valid.", details=details)
+    _refuse_names((name for name in req.args if name != but), message, "unknown")
 
 
 def refuse_body(req: Request) -> None:

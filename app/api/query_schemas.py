@@ -27,7 +27,6 @@ METADATA_DESCRIPTION: Final = (
     "client, name the key `metadata.risk`, as most send each key as a parameter of its own."
 )
 _METADATA: Final = "metadata"
-_ONCE: Final = "Send each key only once."
 
 
 class ProjectId(Text):
@@ -168,7 +167,8 @@ class MetadataQuerySchema(QuerySchema):
         filters: dict[str, str] = {}
         problems: dict[str, list[str]] = {}
         for name, given in sent.items():
-            for key, text in (given or {}).items():
+            for sent_key, text in (given or {}).items():
+                key = sent_key.removeprefix(METADATA_PREFIX)
                 if problem := _filter_problem(key, text, filters):
                     problems[name] = [problem]
                 filters[key] = text
@@ -180,7 +180,7 @@ class MetadataQuerySchema(QuerySchema):
 
 def _filter_problem(key: str, text: str, others: Mapping[str, str]) -> str | None:
     if key in others:
-        return CodedMessage(_ONCE, "not_unique")
+        return CodedMessage("Send each key only once.", "not_unique")
     if len(others) >= request_limits.METADATA_FILTERS:
         message = (
             f"A list is filtered by at most {request_limits.METADATA_FILTERS} keys of metadata."
@@ -190,31 +190,27 @@ def _filter_problem(key: str, text: str, others: Mapping[str, str]) -> str | Non
 
 
 def _metadata_of(name: str, value: str) -> dict[str, str] | None:
-    """Return the keys and texts of a parameter; None if it is no filter by the metadata.
+    """Return the keys, perhaps with ``METADATA_PREFIX``, and texts of a parameter; None if it is no
+    filter by the metadata.
 
     Raises:
         ValidationError: it is no object of texts, numbers and booleans.
     """
     if name.startswith(METADATA_PREFIX):
-        return {name.removeprefix(METADATA_PREFIX): value}
+        return {name: value}
     if name.startswith(f"{_METADATA}[") and name.endswith("]"):
-        return {name[len(_METADATA) + 1 : -1].removeprefix(METADATA_PREFIX): value}
+        return {name[len(_METADATA) + 1 : -1]: value}
     if name != _METADATA:
         return None
     with suppress(JsonInvalid):
         given = loads(value.encode())
         if isinstance(given, dict) and all(
-            isinstance(v, str | int | float) for v in given.values()
+            isinstance(each, str | int | float) for each in given.values()
         ):
-            texts = {
-                key.removeprefix(METADATA_PREFIX): each
-                if isinstance(each, str)
-                else dumps(each).decode()
+            return {
+                key: each if isinstance(each, str) else dumps(each).decode()
                 for key, each in given.items()
             }
-            if len(texts) < len(given):
-                raise invalid("not_unique", _ONCE, _METADATA)
-            return texts
     message = 'Send metadata.KEY=value, or a JSON object of texts, such as {"risk":"high"}.'
     raise invalid("wrong_type", message, _METADATA)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from app.api.merge_patch import MERGE_PATCH
 from app.api.openapi.geojson import GEOJSON
 from app.api.query_schemas import METADATA_DESCRIPTION
 from app.auth.principal import Principal
@@ -18,7 +19,6 @@ from app.ogc.properties import SCHEMA, parameter_schema
 from app.ogc.responses import JSON
 from app.values.version import VERSION
 
-_PATCH: Final = "application/merge-patch+json"
 _REFUSED: Final = ("400", "401", "403", "404", "429", "500", "503")
 _REFUSED_CHANGE: Final = (*_REFUSED, "409", "412", "413", "415", "422")
 _KEYS: Final = "Properties that are not described become keys of its metadata."
@@ -188,7 +188,7 @@ def _describe_read(
 def _describe_change(
     operation: str, summary: str, text: str, tag: str, status: str
 ) -> dict[str, Any]:
-    media_type = _PATCH if operation.startswith("update") else GEOJSON
+    media_type = MERGE_PATCH if operation.startswith("update") else GEOJSON
     headers = ["Content-Crs", *(["If-Match"] if status == "200" else [])]
     success: dict[str, Any] = {
         "description": "The changed feature",

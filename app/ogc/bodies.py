@@ -136,9 +136,10 @@ def _read_feature_body(collection: Collection, schema: type[FeatureBody]) -> dic
 def _with_path(collection: Collection, detail: Detail) -> Detail:
     """The error of a field with its path in the Feature."""
     name, dot, rest = detail.field.partition(".")
-    if name == collection.type.geometry.name or name in _MEMBERS | {"body"}:
-        name = "geometry" if name == collection.type.geometry.name else name
-        return replace(detail, field=f"{name}{dot}{rest}")
+    if name == collection.type.geometry.name:
+        return replace(detail, field=f"geometry{dot}{rest}")
+    if name in _MEMBERS | {"body"}:
+        return detail
     if name in (METADATA, _PATCH):
         return replace(detail, field="properties")
     return replace(detail, field=f"properties.{detail.field}")

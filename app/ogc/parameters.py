@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 from flask import request
 from marshmallow import fields, validate
 
-from app.api.parsing import PARSER
+from app.api.parsing import INVALID_QUERY, PARSER
 from app.api.query_schemas import MetadataQuerySchema
 from app.geometry.bounding_boxes import NUMBER
 from app.geometry.shapes import CRS84, SYSTEMS, Crs, QueryShape, ShapeInvalid, read_box
@@ -163,7 +163,7 @@ def _naming_parameter(parameter: str) -> Iterator[None]:
 def parameter_error(parameter: str, message: str) -> BadRequest:
     """The error for a wrong parameter."""
     detail = Detail(parameter, f"{message[:1].upper()}{message[1:]}", "wrong_format")
-    return BadRequest("The query parameters are not valid.", details=[detail])
+    return BadRequest(INVALID_QUERY, details=[detail])
 
 
 def _box_shape(text: str, crs: Crs) -> QueryShape:

@@ -55,10 +55,9 @@ class RecordFilters:
     @property
     def tags(self) -> dict[str, str]:
         """The words of the chosen filters that no control shows, by parameter."""
-        others = {name for name, each in filters_of(self.fields).items() if not _has_control(each)}
-        others -= {"status", "type"}
+        shown = {"status", "type", *(each.name for each in self.more)}
         words = filter_words(self.fields, self.chosen)
-        return {name: words[name] for name in words if name in others or is_metadata(name)}
+        return {name: words[name] for name in words if name not in shown}
 
     @property
     def page(self) -> int:

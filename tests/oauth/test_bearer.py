@@ -83,24 +83,6 @@ def test_the_account_needs_the_scope_profile_which_allows_nothing_else(
     assert caller.put("/v1/account", json={"name": "B"}).status_code == 403
 
 
-@pytest.mark.parametrize(
-    ("role", "scopes", "path", "told"),
-    [
-        ("owner", ("profile",), "/v1/projects", "scope projects:read"),
-        ("owner", ALL, "/v1/account/usage", "billing:read, which OAuth tokens cannot have"),
-        ("viewer", ALL, "/v1/projects", "person"),
-    ],
-)
-def test_a_403_names_the_missing_permission(
-    client: Client, application: Application, role: str, scopes: tuple[str, ...], path: str,
-    told: str,
-) -> None:  # fmt: skip
-    caller = _of(client, application, make_member(client, role), *scopes)
-    response = caller.post(path, json={"name": "A"}) if role == "viewer" else caller.get(path)
-    assert response.status_code == 403
-    assert told in response.json["error"]["message"]
-
-
 def test_only_an_admin_deletes_a_project_through_an_application(
     client: Client, application: Application, subtests: pytest.Subtests
 ) -> None:

@@ -59,6 +59,8 @@ def test_every_route_names_the_scope_that_a_token_lacks(
             expected = challenge_for(scope) if scope in SCOPES else None
             assert response.headers.get("WWW-Authenticate") == expected
             assert code_of(response) == ("missing_scope" if expected else "missing_permission")
+            told = "lacks the scope {}." if expected else "{}, which OAuth tokens cannot have."
+            assert told.format(needs) in response.json["error"]["message"]
 
 
 def test_a_key_or_a_role_that_lacks_a_permission_gets_no_challenge(
