@@ -49,8 +49,9 @@ def prepare_environment() -> Collection[str]:
     path = Path(option or DEFAULT_FILE)
     if option is None and (any(map(os.environ.get, _NAMES_INSTANCE)) or not path.exists()):
         return ()
-    is_service = ROOT == SERVICE_ROOT  # bin/serve may have been tried there before
-    if option is None and not is_service and _has_own_settings():
+    has_own = OWN_INSTANCE.is_dir() or any(map(os.environ.get, _TELL_OWN))
+    # At SERVICE_ROOT, bin/serve may have been tried before.
+    if option is None and has_own and ROOT != SERVICE_ROOT:
         print_text(
             f"Instance: {OWN_INSTANCE}, of this checkout. For that of this machine: "
             f"{canopy_command()} --settings {path} …",
@@ -69,10 +70,6 @@ def prepare_environment() -> Collection[str]:
     os.environ.update(variables)
     _become_owner(variables.get("INSTANCE_PATH"))
     return variables
-
-
-def _has_own_settings() -> bool:
-    return OWN_INSTANCE.is_dir() or any(map(os.environ.get, _TELL_OWN))
 
 
 def _become_owner(folder: str | None) -> None:

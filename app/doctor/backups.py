@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterator
 from datetime import datetime
 from typing import Any, Final, NamedTuple
@@ -13,58 +12,45 @@ from app.audit.log.bodies import BODY, read_body
 from app.doctor.findings import Finding, ok, problem, warning
 from app.models import Account, AuditEntry
 from app.policy.audit import INSTANCE
-from app.policy.instance import (
-    OLD_BACKUP,
-    OLD_DAILY_BACKUP,
-)
+from app.policy.instance import OLD_BACKUP, OLD_DAILY_BACKUP
 from app.values import clock
 from app.values.command_name import canopy_command
 from config import Settings
 
-log = logging.getLogger(__name__)
-
 BACKED_UP: Final = "instance.backed_up"
 BACKUP_FAILED: Final = "instance.backup_failed"
 _LOOKED_AT: Final = 20  # backups of commands since the last daily one
-_OLDEST_DATA: Final = select(func.min(Account.created_at))
 
 
 class BackupHistory(NamedTuple):
-    """What is known of backups. ``failure`` is the entry of the last daily backup if it failed."""
+    """What is known of backups."""
 
     last: datetime | None
     last_daily: datetime | None
-    failure: dict[str, Any] | None
-
-    @property
-    def failed_at(self) -> datetime | None:
-        return clock.parse_time(self.failure["at"]) if self.failure else None
-
-    @property
-    def reason(self) -> str | None:
-        """Why the last daily backup failed, with the host and the folder."""
-        return self.failure["changes"]["reason"]["to"] if self.failure else None
+    failed_at: datetime | None  # if the last daily backup failed
+    reason: str | None  # why it failed, with the host and the folder
 
 
 def read_history(connection: Connection) -> BackupHistory:
     """Read the log of the instance."""
     done, failed = _entries(connection, BACKED_UP), _entries(connection, BACKUP_FAILED)
     daily = [entry for entry in done if entry["actor"]["type"] == "system"]
-    is_failing = failed and (not daily or failed[0]["at"] > daily[0]["at"])
-    return BackupHistory(
-        clock.parse_time(done[0]["at"]) if done else None,
-        clock.parse_time(daily[0]["at"]) if daily else None,
-        failed[0] if is_failing else None,
+    if failed and daily and daily[0]["at"] >= failed[0]["at"]:
+        failed = []
+    last, last_daily, failed_at = (
+        clock.parse_time(each[0]["at"]) if each else None for each in (done, daily, failed)
     )
+    reason = failed[0]["changes"]["reason"]["to"] if failed else None
+    return BackupHistory(last, last_daily, failed_at, reason)
 
 
 def check_backups(connection: Connection, settings: Settings) -> Iterator[Finding]:
     """Report a daily backup that failed, and data of which no recent backup is known."""
     history = read_history(connection)
-    oldest = connection.scalar(_OLDEST_DATA)
-    if history.failure:
+    oldest = connection.scalar(select(func.min(Account.created_at)))
+    if history.failed_at:
         yield problem(
-            f"The daily backup of {history.failure['at']} failed: {history.reason}",
+            f"The daily backup of {clock.format_time(history.failed_at)} failed: {history.reason}",
             "Correct the cause, such as a full disk or who may write to the folder. It is tried "
             "again every hour.",
         )

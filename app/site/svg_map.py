@@ -52,30 +52,23 @@ class SvgMap(NamedTuple):
     width: int
     height: int
     shapes: list[DrawnShape]
-    middle: tuple[float, float]  # longitude, which may exceed 180, and latitude
+    middle: tuple[float, float]  # longitude and latitude
     factors: tuple[float, float]  # from degrees to x and y
 
     def place(self, longitude: float, latitude: float) -> tuple[float, float]:
         """Return x and y of a position."""
-        east = (longitude - self.middle[0] + 180) % 360 - 180
+        east = _wrap(longitude - self.middle[0])
         return (
             round(self.width / 2 + east * self.factors[0], 1),
             round(self.height / 2 + (latitude - self.middle[1]) * self.factors[1], 1),
         )
-
-    def center(self) -> tuple[float, float]:
-        """Return longitude and latitude of the middle."""
-        return (self.middle[0] + 180) % 360 - 180, self.middle[1]
 
     def ticks(self) -> tuple[list[Tick], list[Tick]]:
         """Return the coordinates at the top, and those on the left."""
         longitudes = _round_numbers(self.middle[0], self.width / 2 / self.factors[0])
         latitudes = _round_numbers(self.middle[1], self.height / 2 / -self.factors[1])
         return (
-            [
-                Tick(self.place(each, 0)[0], _degrees((each + 180) % 360 - 180, "EW"))
-                for each in longitudes
-            ],
+            [Tick(self.place(each, 0)[0], _degrees(_wrap(each), "EW")) for each in longitudes],
             [Tick(self.place(0, each)[1], _degrees(each, "NS")) for each in latitudes],
         )
 
@@ -110,7 +103,8 @@ def draw_svg_map(outlines: Iterable[Outline]) -> SvgMap | None:
         _drawn_shape(outline, [(ring - middle) * factors + center for ring in own_rings])
         for outline, own_rings in features
     ]
-    return SvgMap(_WIDTH, _HEIGHT, shapes, (middle[0], middle[1]), (factors[0], factors[1]))
+    place = _wrap(middle[0]), middle[1]
+    return SvgMap(_WIDTH, _HEIGHT, shapes, place, (factors[0], factors[1]))
 
 
 def _drawn_shape(outline: Outline, rings: Sequence[NDArray[np.float64]]) -> DrawnShape:
@@ -153,6 +147,10 @@ def outline_rings(text: str) -> Iterator[NDArray[np.float64]]:
     for part in [coordinates] if kind == "Polygon" else coordinates:
         for ring in part:
             yield np.array([position[:2] for position in ring], dtype=float)
+
+
+def _wrap(longitude: float) -> float:
+    return (longitude + 180) % 360 - 180
 
 
 def _round_numbers(middle: float, half: float) -> list[float]:

@@ -121,10 +121,6 @@ def test_the_file_of_plans(make_instance: MakeInstance, tmp_path: Path) -> None:
     path.write_text("[gold]\n[silver]\n")
     found = "free, pro, enterprise, gold, silver; new accounts are on free"
     assert findings_of(variables)["plans"].found == found
-    path.write_text("\n[gold]\nbees = 1\n")
-    wrong = findings_of(variables)["settings"]
-    assert wrong.status is Status.PROBLEM
-    assert "line 3: bees of [gold] is unknown" in wrong.found
 
 
 def test_sign_up_and_support_are_told(make_instance: MakeInstance) -> None:

@@ -81,7 +81,7 @@ def test_coordinates_beyond_the_antimeridian_are_those_of_the_other_side() -> No
     assert {"179.995°E", "180°", "179.995°W"} <= {text for _, text in tops}
     assert all(text.endswith("°S") for _, text in sides)
     assert made.place(-180, -17)[0] == made.place(180, -17)[0] == made.width / 2
-    assert abs(made.center()[0]) == 180
+    assert abs(made.middle[0]) == 180
 
 
 def test_a_long_boundary_is_drawn_with_the_positions_that_can_be_seen() -> None:

@@ -99,7 +99,12 @@ def check_settings(settings: Settings) -> Iterator[Finding]:
             "Set both, or neither.",
         )
     if settings.support_email is None:
-        yield _without_support(settings)
+        sentence = (
+            "SUPPORT_EMAIL is unset: pages name nobody to ask, and there is no "
+            "/.well-known/security.txt for who finds a weakness"
+        )
+        advice = "Set it to an address that somebody reads."
+        yield warning(sentence, advice) if settings.production else ok(sentence)
     if settings.production and settings.sign_up == "open":
         yield ok("SIGN_UP=open: anybody can sign up and create accounts")
     if settings.webhook_allowed_networks:
@@ -137,16 +142,6 @@ def check_disk(settings: Settings) -> Iterator[Finding]:
         yield warning(space, "Free some space.")
     else:
         yield ok(space)
-
-
-def _without_support(settings: Settings) -> Finding:
-    sentence = (
-        "SUPPORT_EMAIL is unset: pages name nobody to ask, and there is no "
-        "/.well-known/security.txt for who finds a weakness"
-    )
-    if not settings.production:
-        return ok(sentence)
-    return warning(sentence, "Set it to an address that somebody reads.")
 
 
 def _allowed_networks(settings: Settings) -> Finding:

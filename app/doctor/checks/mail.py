@@ -69,8 +69,7 @@ def check_undelivered_mails(connection: Connection, settings: Settings) -> Itera
         .group_by(_MAILS.c.error)
         .order_by(func.count().desc())
     ).all()
-    is_late = oldest is not None and oldest < now - _LATE
-    is_late = is_late and not is_off_for(settings, connection)
+    is_late = oldest is not None and oldest < now - _LATE and not is_off_for(settings, connection)
     if is_late:
         yield warning(
             f"Emails waiting: {waiting:,}, the oldest since {clock.format_time(oldest)}",

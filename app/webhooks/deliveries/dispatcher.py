@@ -91,7 +91,7 @@ class Dispatcher:
         Returns the number of deliveries that succeeded."""
         began = busy_at = monotonic()
         try:
-            while not self._must_stop() and monotonic() - began < RUN_SECONDS:
+            while not (self._is_off or self._is_stopping()) and monotonic() - began < RUN_SECONDS:
                 if self._run_round():
                     busy_at = monotonic()
                 elif monotonic() - busy_at >= linger and not self._is_due_soon(linger):
@@ -100,9 +100,6 @@ class Dispatcher:
         finally:  # after a failure, too, requests are in flight
             self._shut_down()
         return self.delivered
-
-    def _must_stop(self) -> bool:
-        return self._is_off or self._is_stopping()
 
     def _run_round(self) -> bool:
         """Save, scan and send what is possible now. Returns True if there is more to do."""

@@ -33,24 +33,16 @@ def perimeter_km(geometry: object) -> float | None:
     return boundary_perimeter(stored_rings(geometry_text(geometry))) / 1000
 
 
-class Corner(NamedTuple):
-    """A corner of a boundary, and where it is on the drawn map."""
-
-    longitude: float
-    latitude: float
-    place: tuple[float, float]
-
-
 class Drawing(NamedTuple):
     """The map of a project for paper, and for browsers without scripts.
 
     Attributes:
-        corners: empty if there are too many to list.
+        corners: (longitude, latitude) of each; empty if there are too many to list.
         corner_count: positions of all rings, without those that close them.
     """
 
     map: SvgMap
-    corners: list[Corner]
+    corners: list[list[float]]
     corner_count: int
 
 
@@ -69,8 +61,7 @@ def draw_project(project: Mapping[str, Any], assets: Sequence[Mapping[str, Any]]
     rings = [ring[:-1] for text in boundary for ring in outline_rings(text)]
     count = sum(map(len, rings))
     listed = [position for ring in rings for position in ring.tolist()] if count <= _CORNERS else []
-    corners = [Corner(lon, lat, drawn.place(lon, lat)) for lon, lat in listed]
-    return Drawing(drawn, corners, count)
+    return Drawing(drawn, listed, count)
 
 
 def geometry_text(geometry: object) -> str:
