@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import IO, Any, Final, NamedTuple
 
 import click
 
@@ -32,39 +31,24 @@ from app.imports.account_archive.staging import Staging
 from app.limits.plan_file import default_plan, plan_of
 from app.maintenance.backup_file import new_backup_file
 from app.values.records import hectares
-from app.values.text import pluralize, slugify
+from app.values.text import pluralize
 
 _DIFFERING_SHOWN: Final = 5
 
 
-@dataclass(frozen=True, slots=True)
-class _Target:
+class _Target(NamedTuple):
     """The account that an archive is imported into: an existing one, or the values of a new one."""
 
-    account: Any
-    name: str
-    owner_email: str
-    owner_password: str | None
     plan: str
-    kind: str
-    slug: str
-
-    def check(self) -> None:
-        """Raise ApiError if nothing can be imported into it."""
-        if self.account is not None:
-            check_empty(self.account)
-            return
-        check_account(self.name, self.owner_email, self.owner_password, self.kind)
-        check_plan(self.plan)
+    account: Any = None
+    values: Mapping[str, Any] = {}
 
     def open(self) -> tuple[Any, dict[str, Any]]:
         """The account, created if it is new, and what is printed of it."""
-        if self.account is not None:
-            record = {"account_id": self.account.id, "slug": self.account.slug, "plan": self.plan}
-            return self.account, record
-        return create_with_key(
-            self.name, self.owner_email, self.owner_password, self.plan, self.kind, self.slug
-        )
+        if self.account is None:
+            return create_with_key(**self.values)
+        record = {"account_id": self.account.id, "slug": self.account.slug, "plan": self.plan}
+        return self.account, record
 
 
 @click.command("import")
@@ -115,11 +99,10 @@ def import_account_command(
         stack.enter_context(_problems_as_message(path))
         archive = stack.enter_context(AccountArchive(path))
         target = _target(archive, existing, **of_new)
-        target.check()
         ids = None if dry_run else stack.enter_context(new_backup_file(ids_path, overwrite=force))
         staging = stack.enter_context(Staging())
         staged = _check_archive(archive, staging, quiet=as_json)
-        warnings = list(_warnings(archive, staged, target.plan))
+        warnings = list(_warnings(staged, target.plan))
         for warning in () if as_json else warnings:
             print_text(f"Warning: {warning}\n", err=True)
         record: dict[str, Any] = {}
@@ -143,22 +126,31 @@ def import_account_command(
 
 
 def _target(archive: AccountArchive, existing: str | None, **of_new: str | None) -> _Target:
-    """The account that is named by options. Raises UsageError, NotFound."""
+    """The account that is named by options. Raises UsageError, ApiError if nothing can be imported
+    into it."""
     email, name = of_new.pop("owner_email"), of_new["name"]
     if (existing is None) == (email is None):
         raise click.UsageError(
             "Name an empty account with --account, or a new one's --owner-email."
         )
-    if existing is None:
-        new_name = archive.name if name is None else name.strip()
-        slug = archive.source.slug if name is None else slugify(new_name)
-        plan, password = of_new["plan"] or default_plan(), of_new["owner_password"]
-        return _Target(None, new_name, (email or "").strip(), password, plan, archive.type, slug)
-    if given := [option for option, value in of_new.items() if value is not None]:
-        option = given[0].replace("_", "-")
-        raise click.UsageError(f"--{option} is for a new account; leave it out with --account.")
-    account = find_account(existing)
-    return _Target(account, account.name, "", None, account.plan, archive.type, account.slug)
+    if existing is not None:
+        if given := [option for option, value in of_new.items() if value is not None]:
+            option = given[0].replace("_", "-")
+            raise click.UsageError(f"--{option} is for a new account; leave it out with --account.")
+        account = find_account(existing)
+        check_empty(account)
+        return _Target(account.plan, account)
+    values: dict[str, Any] = {
+        "name": archive.name if name is None else name.strip(),
+        "owner_email": (email or "").strip(),
+        "owner_password": of_new["owner_password"],
+        "kind": archive.type,
+    }
+    check_account(*values.values())
+    plan = of_new["plan"] or default_plan()
+    check_plan(plan)
+    slug = archive.source.slug if name is None else None
+    return _Target(plan, values=values | {"plan": plan, "slug": slug})
 
 
 @contextmanager
@@ -176,9 +168,8 @@ def _problems_as_message(path: Path) -> Iterator[None]:
 
 def _check_archive(archive: AccountArchive, staging: Staging, *, quiet: bool) -> StagedAccount:
     with ProgressBar("Checking ", quiet=quiet) as bar:
-        reader = ArchiveReader(archive, staging, bar.advance)
-        bar.start(reader.total)
-        return reader.read()
+        bar.start(archive.total)
+        return ArchiveReader(archive, staging, bar.advance).read()
 
 
 def _write(
@@ -196,7 +187,7 @@ def _write_ids(file: IO[bytes], account_ids: tuple[str, str], staging: Staging) 
         file.write(",".join(ids).encode() + b"\n")
 
 
-def _warnings(archive: AccountArchive, staged: StagedAccount, plan: str) -> Iterator[str]:
+def _warnings(staged: StagedAccount, plan: str) -> Iterator[str]:
     limit = plan_of(plan).hectares
     if limit is not None and staged.area_m2 > limit * 10_000:
         yield (
@@ -214,8 +205,6 @@ def _warnings(archive: AccountArchive, staged: StagedAccount, plan: str) -> Iter
     if staged.left_out:
         records = pluralize(staged.left_out, "record")
         yield f"Left out {records} of changes that were made while the archive was written."
-    if archive.needs_second_factor:
-        yield "The members needed a second factor. Require it in the new account's settings again."
 
 
 commands = [import_account_command]

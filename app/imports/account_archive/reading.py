@@ -7,13 +7,17 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Self
 
+from marshmallow import fields, validate
+
 from app.formats.features import FileInvalid
 from app.formats.readers.archive import Archive
+from app.imports.account_archive.records import id_field, loaded, slug_field
 from app.policy.account_export import FORMAT, FORMAT_VERSION, MANIFEST
 from app.policy.files import GEOMETRY_BYTES
-from app.values.ids import is_id
+from app.policy.request_limits import ACCOUNT_TYPES
+from app.values import clock
+from app.values.schemas import Line, Name, PartialSchema, StrictInteger, Timestamp
 from app.values.strict_json import JsonInvalid, loads
-from app.values.text import line_problem, slugify
 
 ACCOUNT: Final = "account.json"
 PROJECTS: Final = "projects.geojson"
@@ -23,7 +27,7 @@ _READ: Final = (MANIFEST, ACCOUNT, PROJECTS, ASSETS, BOUNDARIES)
 _LINE_BYTES: Final = GEOMETRY_BYTES
 # Unpacked to packed: a bomb has up to 1,000, and rows that differ in nothing but their ids have 20.
 _MOST_RATIO: Final = 200
-_AGAIN: Final = "Export the account again."
+_LONGEST: Final = 2_000  # characters
 
 
 class Source(NamedTuple):
@@ -36,14 +40,45 @@ class Source(NamedTuple):
     made_at: str
 
 
+class _FileSchema(PartialSchema):
+    name = fields.String(required=True)
+    records = StrictInteger(low=0, high=2**53, allow_none=True, required=True)
+    sha256 = fields.String(required=True)
+
+
+class _AccountSchema(PartialSchema):
+    id = id_field("account")
+    slug = slug_field()
+
+
+class _ManifestSchema(PartialSchema):
+    """What the manifest of any version has."""
+
+    format = fields.String(required=True, validate=validate.Equal(FORMAT))
+    format_version = fields.Integer(required=True, strict=True)
+    made_by = Line(longest=_LONGEST, required=True)
+
+
+class _SourceSchema(PartialSchema):
+    made_at = Timestamp(required=True)
+    instance = Line(longest=_LONGEST, required=True)
+    account = fields.Nested(_AccountSchema, required=True)
+    files = fields.List(fields.Nested(_FileSchema), required=True)
+
+
+class _AccountFileSchema(PartialSchema):
+    name = Name(required=True)
+    type = fields.String(required=True, validate=validate.OneOf(ACCOUNT_TYPES))
+
+
 class AccountArchive:
     """An open archive. Every method raises FileInvalid, whose message names file and line.
 
     Attributes:
         source: where it is from.
+        began: when the export began.
         name, type: those of the account.
-        needs_second_factor: its members needed one.
-        records: the number of records of each file; None: it is no list.
+        total: the number of records that are read.
     """
 
     def __init__(self, path: Path) -> None:
@@ -64,23 +99,13 @@ class AccountArchive:
     def features(self, name: str) -> Iterator[tuple[str, dict[str, Any]]]:
         """Yield the features of a layer, each with its place, such as ``assets.geojson, line 7``,
         as ``app.formats.writers.geojson`` writes them: one on a line."""
-        return self._numbered(name, self._feature_lines(name))
+        for place, line in self._feature_lines(name):
+            yield place, _parsed(line, place)
 
     def lines(self, name: str) -> Iterator[tuple[str, dict[str, Any]]]:
         """Yield the records of a file of NDJSON, each with its place."""
-        return self._numbered(name, self._raw_lines(name))
-
-    def _numbered(
-        self, name: str, lines: Iterator[tuple[str, bytes]]
-    ) -> Iterator[tuple[str, dict[str, Any]]]:
-        found = 0
-        for place, line in lines:
-            found += 1
+        for place, line in self._raw_lines(name):
             yield place, _parsed(line, place)
-        if found != self.records[name]:
-            raise FileInvalid(
-                f"{name} has {found:,} records, and {MANIFEST} says {self.records[name]}. {_AGAIN}"
-            )
 
     def _feature_lines(self, name: str) -> Iterator[tuple[str, bytes]]:
         for number, (place, line) in enumerate(self._raw_lines(name)):
@@ -106,8 +131,11 @@ class AccountArchive:
         self._check_digest(name, digest)
 
     def _check_digest(self, name: str, digest: Any) -> None:
-        if digest.hexdigest() != self._digests[name]:
-            raise FileInvalid(f"{name} was changed after the export: its SHA-256 differs. {_AGAIN}")
+        if digest.hexdigest() != self._digests.get(name):
+            raise FileInvalid(
+                f"{name} was changed after the export: its SHA-256 differs. Export the account "
+                "again."
+            )
 
     def _open(self, name: str) -> Any:
         if name not in self._zip.members:
@@ -118,43 +146,26 @@ class AccountArchive:
         with self._open(ACCOUNT) as file:
             content = file.read(_LINE_BYTES)
         self._check_digest(ACCOUNT, hashlib.sha256(content))
-        found = _parsed(content, ACCOUNT)
-        if _text_at(found, "account", "id") != self.source.account:
-            raise FileInvalid(f"{ACCOUNT} is of another account than {MANIFEST}. {_AGAIN}")
-        self.name, self.type = (_text_at(found, "account", each) for each in ("name", "type"))
-        requirement = found.get("second_factor")
-        self.needs_second_factor = (
-            isinstance(requirement, dict) and requirement.get("required_since") is not None
-        )
+        account = loaded(_AccountFileSchema(), _parsed(content, ACCOUNT).get("account"), ACCOUNT)
+        self.name, self.type = account["name"], account["type"]
 
     def _read_manifest(self) -> None:
         with self._open(MANIFEST) as file:
-            manifest = _parsed(file.read(_LINE_BYTES), MANIFEST)
-        version = manifest.get("format_version")
-        if manifest.get("format") != FORMAT or type(version) is not int:
-            raise FileInvalid(f"{MANIFEST} is not that of an account's archive.")
-        if version != FORMAT_VERSION:
-            made_by = _text_at(manifest, "made_by")
+            found = _parsed(file.read(_LINE_BYTES), MANIFEST)
+        manifest = loaded(_ManifestSchema(), found, MANIFEST)
+        if manifest["format_version"] != FORMAT_VERSION:
             raise FileInvalid(
-                f"Its format is {version}, of {made_by}, and this version of Canopy reads format "
-                f"{FORMAT_VERSION}. Import it into an instance of a version that reads it."
+                f"Its format is {manifest['format_version']}, of {manifest['made_by']}, and this "
+                f"version of Canopy reads format {FORMAT_VERSION}. Import it into an instance of a "
+                "version that reads it."
             )
-        account_id = _text_at(manifest, "account", "id")
-        if not is_id("account", account_id):
-            raise FileInvalid(f"{MANIFEST}: {account_id!r} is no id of an account.")
-        others = ("account", "slug"), ("instance",), ("made_at",)
-        self.source = Source(account_id, *(_text_at(manifest, *path) for path in others))
-        if not (slug := self.source.slug) or slugify(slug) != slug:
-            raise FileInvalid(f"{MANIFEST}: {slug[:100]!r} is no slug of an account.")
-        try:
-            files = {each["name"]: each for each in manifest["files"]}
-            self.records = {name: files[name]["records"] for name in _READ[1:]}
-            self._digests = {name: files[name]["sha256"] for name in _READ[1:]}
-            is_counted = all(type(self.records[name]) is int for name in _READ[2:])
-        except (KeyError, TypeError):
-            is_counted = False
-        if not is_counted:
-            raise FileInvalid(f"{MANIFEST} does not list all files. {_AGAIN}")
+        source = loaded(_SourceSchema(), found, MANIFEST)
+        account, self.began = source["account"], source["made_at"]
+        made_at = clock.format_time(self.began)
+        self.source = Source(account["id"], account["slug"], source["instance"], made_at)
+        files = {each["name"]: each for each in source["files"] if each["name"] in _READ}
+        self._digests = {name: each["sha256"] for name, each in files.items()}
+        self.total = sum(each["records"] or 0 for each in files.values())
 
 
 def _parsed(text: bytes, place: str) -> dict[str, Any]:
@@ -165,13 +176,4 @@ def _parsed(text: bytes, place: str) -> dict[str, Any]:
         raise FileInvalid(f"{place}: {reason}") from None
     if not isinstance(value, dict):
         raise FileInvalid(f"{place}: This is no JSON object.")
-    return value
-
-
-def _text_at(value: Any, *path: str) -> str:
-    """The text at a path in an object."""
-    for name in path:
-        value = value.get(name) if isinstance(value, dict) else None
-    if not isinstance(value, str) or len(value) > 2_000 or line_problem(value):
-        raise FileInvalid(f"{'.'.join(path)} is missing, or no line of text. {_AGAIN}")
     return value

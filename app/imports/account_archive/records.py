@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, get_args
 
@@ -25,42 +24,88 @@ from app.values.text import slugify
 
 Row = dict[str, Any]
 
-# Fields that every archive has; those that came later have a default.
-_ALWAYS: Final = frozenset(
-    {"id", "project_id", "name", "slug", "type", "status", "created_at", "updated_at"}
-)
 _EARTH: Final = 51_100_000_000.0  # hectares, of land and sea
 _FIRST: Final = datetime(1970, 1, 1, tzinfo=UTC)  # ids have no earlier times
 _AHEAD: Final = timedelta(days=1)  # by which the other instance's clock may be
+
+
+def id_field(kind: str) -> fields.String:
+    """A field with an id of this kind of records."""
+
+    def check(text: str) -> None:
+        if not is_id(kind, text):
+            raise ma.ValidationError(f"{text!r} is no id of a {kind}.")
+
+    return fields.String(required=True, validate=check)
+
+
+def slug_field() -> fields.String:
+    """A field with the slug of an account or a project."""
+
+    def check(text: str) -> None:
+        if not text or slugify(text) != text or text in RESERVED_SLUGS:
+            raise ma.ValidationError(f"{text!r} is no slug.")
+
+    return fields.String(required=True, validate=check)
 
 
 def _hectares(**options: Any) -> StrictNumber:
     return StrictNumber(low=0, high=_EARTH, required=True, **options)
 
 
-class _DatesSchema(PartialSchema):
-    created_at = Timestamp(required=True)
-    updated_at = Timestamp(required=True)
+class _Time(Timestamp):
+    """A time that an id can have, truncated to milliseconds."""
+
+    def _deserialize(self, *args: Any, **options: Any) -> datetime:
+        moment = super()._deserialize(*args, **options)
+        if not _FIRST <= moment <= clock.now() + _AHEAD:
+            raise ma.ValidationError(f"{moment} is before 1970 or in the future.")
+        return clock.to_millisecond(moment)
+
+
+class _FeatureSchema(PartialSchema):
+    """Fields that every archive has: those that came later have a default."""
+
+    name = fields.String(required=True)
+    status = fields.String(required=True)
+    created_at = _Time(required=True)
+    updated_at = _Time(required=True)
+
+
+class _ProjectSchema(_FeatureSchema):
+    id = id_field("project")
+    slug = slug_field()
+    area_hectares = _hectares(allow_none=True)
+
+
+class _AssetSchema(_FeatureSchema):
+    id = id_field("asset")
+    project_id = id_field("project")
+    type = fields.String(required=True)
 
 
 class _BoundarySchema(PartialSchema):
-    id = fields.String(required=True)
-    project_id = fields.String(required=True)
+    id = id_field("boundary")
+    project_id = id_field("project")
     area_hectares = _hectares()
     added_hectares = _hectares(allow_none=True)
     removed_hectares = _hectares(allow_none=True)
     source = fields.String(required=True, validate=validate.OneOf(get_args(Source)))
-    created_at = Timestamp(required=True)
-    replaced_at = Timestamp(required=True, allow_none=True)
+    created_at = _Time(required=True)
+    replaced_at = _Time(required=True, allow_none=True)
+
+
+# Made once: that takes longer than to load a record.
+_PROJECT: Final = (_ProjectSchema(), ProjectUpdateSchema())
+_ASSET: Final = (_AssetSchema(), AssetUpdateSchema())
+_BOUNDARY: Final = _BoundarySchema()
 
 
 def project_row(feature: dict[str, Any], place: str) -> Row:
-    """The row of a project, but for its account. Raises FileInvalid."""
+    """The row of a project, but for its account, and with the ``area_hectares`` that it had. Raises
+    FileInvalid."""
     boundary = _boundary(feature.pop("geometry", None), place)
-    row = _feature_row(PROJECTS, ProjectUpdateSchema(), feature, place)
-    slug = row["slug"]
-    if not slug or slugify(slug) != slug or slug in RESERVED_SLUGS:
-        raise FileInvalid(f"{place}: slug: {slug!r} is no slug of a project.")
+    row = _feature_row(PROJECTS, _PROJECT, feature, place)
     row |= projects.geometry_columns(boundary)
     row |= projects.search_columns(row["name"], row.get("description"), row.get("external_id"))
     row["stored_bytes"] = projects.stored_bytes(row["geometry"], row.get("metadata_json"))
@@ -70,7 +115,7 @@ def project_row(feature: dict[str, Any], place: str) -> Row:
 def asset_row(feature: dict[str, Any], place: str) -> Row:
     """The row of an asset, but for its account; ``project_id`` is the former one. Raises
     FileInvalid."""
-    row = _feature_row(ASSETS, AssetUpdateSchema(), feature, place)
+    row = _feature_row(ASSETS, _ASSET, feature, place)
     row |= assets.location_columns(row.get("location"))
     return row | assets.search_columns(row["name"], row.get("external_id"))
 
@@ -79,33 +124,31 @@ def boundary_row(record: dict[str, Any], place: str) -> Row:
     """The row of a boundary, but for its account and checksum; ``project_id`` is the former one.
     The geometry of the present one is not in its record. Raises FileInvalid."""
     boundary = _boundary(record.pop("geometry", None), place, locate=False)
-    values = _loaded(_BoundarySchema(), record, place)
-    _check_times(values, place)
-    return {
-        "id": _checked_id("boundary", values["id"], place),
-        "project_id": _checked_id("project", values["project_id"], place),
-        "created_at": values["created_at"],
-        "replaced_at": values["replaced_at"],
-        "source": values["source"],
-        "area_m2": boundary.area_m2 if boundary else square_meters(values["area_hectares"]),
-        "added_m2": square_meters(values["added_hectares"]),
-        "removed_m2": square_meters(values["removed_hectares"]),
+    row = loaded(_BOUNDARY, record, place)
+    area_m2, added_m2, removed_m2 = (
+        square_meters(row.pop(f"{name}_hectares")) for name in ("area", "added", "removed")
+    )
+    return row | {
+        "area_m2": boundary.area_m2 if boundary else area_m2,
+        "added_m2": added_m2,
+        "removed_m2": removed_m2,
         "geometry": boundary and boundary.text,
         "stored_bytes": len(boundary.text.encode()) if boundary else 0,
     }
 
 
-def square_meters(hectares: Any) -> Any:
-    """Whole square meters; what is no area on Earth, as it is."""
-    is_area = isinstance(hectares, int | float) and 0 <= hectares <= _EARTH
-    return round(hectares * 10_000) if is_area else hectares
+def square_meters(hectares: float | None) -> int | None:
+    """Convert hectares to whole square meters; None stays None."""
+    return None if hectares is None else round(hectares * 10_000)
 
 
-def _feature_row(kind: FeatureType, schema: ma.Schema, feature: Mapping[str, Any], at: str) -> Row:
+def _feature_row(
+    kind: FeatureType, schemas: tuple[ma.Schema, ma.Schema], feature: dict[str, Any], place: str
+) -> Row:
     """The columns of the fields that clients set, the ids, the slug and the dates."""
     properties = feature.get("properties")
-    if feature.get("type") != "Feature" or not isinstance(properties, dict):
-        raise FileInvalid(f"{at}: This is no GeoJSON Feature with properties.")
+    if not isinstance(properties, dict):
+        raise FileInvalid(f"{place}: This is no GeoJSON Feature with properties.")
     record: dict[str, Any] = {}
     metadata: dict[str, Any] = {}
     for name, value in properties.items():
@@ -118,18 +161,8 @@ def _feature_row(kind: FeatureType, schema: ma.Schema, feature: Mapping[str, Any
     record[METADATA] = metadata or ({} if feature.get(METADATA) == {} else None)
     if feature.get("geometry") is not None:
         record[kind.geometry.name] = feature["geometry"]
-    missing = [e.name for e in kind.fields if e.name in _ALWAYS and e.name not in record]
-    if missing:
-        raise FileInvalid(f"{at}: {missing[0]}: It is missing.")
-    if record["id"] != feature.get("id"):
-        raise FileInvalid(f"{at}: id: It differs from the one in the properties.")
-    row = _loaded(schema, record, at) | _loaded(_DatesSchema(), record, at)
-    _check_times(row, at)
-    for name in ("id", "project_id"):
-        if name in row:
-            id_kind = "project" if name == "project_id" else kind.name.removesuffix("s")
-            _checked_id(id_kind, row[name], at)
-    return row
+    own, of_clients = schemas
+    return loaded(own, record, place) | loaded(of_clients, record, place)
 
 
 def _boundary(geometry: Any, place: str, *, locate: bool = True) -> Boundary | None:
@@ -140,7 +173,8 @@ def _boundary(geometry: Any, place: str, *, locate: bool = True) -> Boundary | N
         raise FileInvalid(f"{place}: {first.field}: {first.message}") from None
 
 
-def _loaded(schema: ma.Schema, record: Mapping[str, Any], place: str) -> Row:
+def loaded(schema: ma.Schema, record: Any, place: str) -> Row:
+    """An object by a schema. Raises FileInvalid with the first error."""
     try:
         values: Row = schema.load(record)
     except ma.ValidationError as error:
@@ -149,19 +183,3 @@ def _loaded(schema: ma.Schema, record: Mapping[str, Any], place: str) -> Row:
             message = next(iter(message.values() if isinstance(message, dict) else message))
         raise FileInvalid(f"{place}: {field}: {message}") from None
     return values
-
-
-def _checked_id(kind: str, text: Any, place: str) -> Any:
-    if not (isinstance(text, str) and is_id(kind, text)):
-        raise FileInvalid(f"{place}: {text!r} is no id of a {kind}.")
-    return text
-
-
-def _check_times(values: Row, place: str) -> None:
-    """Truncate times to milliseconds. Raises FileInvalid for one that cannot be."""
-    latest = clock.now() + _AHEAD
-    for name, value in values.items():
-        if isinstance(value, datetime):
-            if not _FIRST <= value <= latest:
-                raise FileInvalid(f"{place}: {name}: {value} is before 1970 or in the future.")
-            values[name] = clock.to_millisecond(value)

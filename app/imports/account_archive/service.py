@@ -43,7 +43,6 @@ from app.projects.boundary_history.entries import boundary_checksum
 from app.usage.counters import byte_limit, recount_usage
 from app.values.batching import batched_by_bytes
 from app.values.ids import new_id_at
-from app.values.timestamps import TimestampInvalid, read_timestamp
 
 _MODELS: Final = {"project": Project, "asset": Asset, "boundary": BoundaryEntry}
 _BATCH_ROWS: Final = 500
@@ -91,15 +90,6 @@ class ArchiveReader:
         self._archive, self._staging, self._advance = archive, staging, advance
         self._staged = StagedAccount()
         self._latest = "", _NEVER  # a project, and the latest time of its entries
-        try:
-            self._began = read_timestamp(archive.source.made_at)
-        except TimestampInvalid as error:
-            raise FileInvalid(f"manifest.json: made_at {error}") from None
-
-    @property
-    def total(self) -> int:
-        """The number of records to read."""
-        return sum(self._archive.records[name] or 0 for name in (PROJECTS, ASSETS, BOUNDARIES))
 
     def read(self) -> StagedAccount:
         """Read everything. Raises FileInvalid."""
@@ -109,11 +99,9 @@ class ArchiveReader:
             self._add_asset(feature, place)
         for place, record in self._archive.lines(BOUNDARIES):
             self._add_boundary(record, place)
-        for project in self._staging.projects_without_entry():
-            self._add_missing_entry(project)
         return self._staged
 
-    def _add(self, kind: str, former_id: str | None, row: Row, place: str, size: int) -> None:
+    def _add(self, kind: str, former_id: str, row: Row, place: str, size: int) -> None:
         self._staging.add(kind, former_id, row, place)
         self._staged.rows[kind] += 1
         self._staged.stored_bytes += size
@@ -129,8 +117,8 @@ class ArchiveReader:
     def _add_project(self, feature: dict[str, Any], place: str) -> None:
         row = project_row(feature, place)
         former_id, area_m2 = row["id"], row["area_m2"]
-        former_m2 = square_meters(feature["properties"].get("area_hectares"))
-        if former_m2 != area_m2 and isinstance(former_m2, int):
+        former_m2 = square_meters(row.pop("area_hectares"))
+        if former_m2 is not None and former_m2 != area_m2:
             self._staged.differing.append((row["name"], former_m2, area_m2 or 0))
         row["id"] = new_id_at("project", row["created_at"])
         text = row["geometry"]
@@ -158,24 +146,14 @@ class ArchiveReader:
             return
         is_present = row["replaced_at"] is None or row["replaced_at"] > project.updated_at
         if is_present and project.area_m2 is not None:
-            row |= _present_columns(project)
+            row |= {"replaced_at": None, "area_m2": project.area_m2, "checksum": project.checksum}
+            row |= {"geometry": None, "stored_bytes": 0}
         elif is_present:
             row["replaced_at"] = project.updated_at
         if row["replaced_at"] is not None:
             text = row["geometry"]
             row["checksum"] = boundary_checksum(text) if text is not None else 0
-        self._add_entry(former_id, row, project, place)
-
-    def _add_missing_entry(self, project: StagedProject) -> None:
-        """Add the entry of a boundary that was set with SQL and never reported, or later."""
-        moment = project.updated_at
-        row = {"created_at": moment, "source": "database", "added_m2": None, "removed_m2": None}
-        self._add_entry(None, row | _present_columns(project), project, BOUNDARIES)
-
-    def _add_entry(
-        self, former_id: str | None, row: Row, project: StagedProject, place: str
-    ) -> None:
-        """Add an entry with a new id, by which lists sort: those of a project stay in order."""
+        # Lists sort by id: those of a project stay in order.
         project_id, latest = self._latest
         moment = max(row["created_at"], latest) if project_id == project.id else row["created_at"]
         self._latest = project.id, moment
@@ -187,7 +165,7 @@ class ArchiveReader:
         FileInvalid if there is none."""
         project = self._staging.project(row["project_id"])
         if project is None:
-            if row["created_at"] < self._began:
+            if row["created_at"] < self._archive.began:
                 raise FileInvalid(f"{place}: {row['project_id']} is no project of the archive.")
             self._staged.left_out += 1
         return project
@@ -219,14 +197,3 @@ def write_account(
     changes = changes_of_new({**source._asdict(), **staged.rows})
     target = Target("account", account.id, account.name)
     write_entry("account.imported", target, account_id=account.id, changes=changes)
-
-
-def _present_columns(project: StagedProject) -> Row:
-    """The columns of the entry that has a project's boundary."""
-    return {
-        "replaced_at": None,
-        "area_m2": project.area_m2,
-        "checksum": project.checksum,
-        "geometry": None,
-        "stored_bytes": 0,
-    }

@@ -15,7 +15,7 @@ from app.imports.account_archive.records import Row
 
 _TABLE: Final = """
 CREATE TABLE staged (
-    kind TEXT NOT NULL, former_id TEXT, id TEXT NOT NULL, project_id TEXT NOT NULL,
+    kind TEXT NOT NULL, former_id TEXT NOT NULL, id TEXT NOT NULL, project_id TEXT NOT NULL,
     slug TEXT, external_id TEXT, updated_at TEXT, area_m2 INTEGER, checksum INTEGER, present TEXT,
     content BLOB NOT NULL,
     UNIQUE (kind, former_id), UNIQUE (kind, slug), UNIQUE (kind, project_id, external_id),
@@ -25,11 +25,6 @@ CREATE TABLE staged (
 _INSERT: Final = "INSERT INTO staged VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _PROJECT: Final = """
 SELECT id, updated_at, area_m2, checksum FROM staged WHERE kind = 'project' AND former_id = ?
-"""
-_WITHOUT_ENTRY: Final = """
-SELECT project.id, project.updated_at, project.area_m2, project.checksum FROM staged AS project
-LEFT JOIN staged AS entry ON entry.present = project.id
-WHERE project.kind = 'project' AND project.area_m2 IS NOT NULL AND entry.id IS NULL
 """
 _TIMES: Final = ("created_at", "updated_at", "replaced_at")
 
@@ -56,12 +51,11 @@ class Staging:
     def __exit__(self, *_: object) -> None:
         self._file.close()
 
-    def add(self, kind: str, former_id: str | None, row: Row, place: str) -> None:
+    def add(self, kind: str, former_id: str, row: Row, place: str) -> None:
         """Add a row with its new ids.
 
         Args:
             kind: "project", "asset" or "boundary".
-            former_id: None for a row that the archive does not have.
 
         Raises:
             FileInvalid: another row has an id, slug or external id that only one can have.
@@ -95,15 +89,14 @@ class Staging:
     def project(self, former_id: str) -> StagedProject | None:
         """The project that had this id."""
         row = self._file.execute(_PROJECT, (former_id,)).fetchone()
-        return None if row is None else _staged_project(row)
-
-    def projects_without_entry(self) -> list[StagedProject]:
-        """The projects with a boundary that no entry of the history has."""
-        return list(map(_staged_project, self._file.execute(_WITHOUT_ENTRY)))
+        if row is None:
+            return None
+        project_id, updated_at, area_m2, checksum = row
+        return StagedProject(project_id, datetime.fromisoformat(updated_at), area_m2, checksum)
 
     def ids(self) -> Iterator[tuple[str, str, str]]:
         """Yield the kind, the former and the new id of each row."""
-        select = "SELECT kind, former_id, id FROM staged WHERE former_id NOTNULL ORDER BY rowid"
+        select = "SELECT kind, former_id, id FROM staged ORDER BY rowid"
         return self._file.execute(select)
 
     def rows(self, kind: str) -> Iterator[tuple[int, Row]]:
@@ -115,8 +108,3 @@ class Staging:
                 if row.get(name) is not None:
                     row[name] = datetime.fromisoformat(row[name])
             yield len(content), row
-
-
-def _staged_project(row: Any) -> StagedProject:
-    project_id, updated_at, area_m2, checksum = row
-    return StagedProject(project_id, datetime.fromisoformat(updated_at), area_m2, checksum)
