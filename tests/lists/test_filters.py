@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+from urllib.parse import urlencode
+
 import pytest
 
 from app.lists.query import ListQuery
@@ -10,6 +13,9 @@ from tests.lists.doors import project_doors
 from tests.make import Browser, Client, make_asset, make_project, point, square
 from tests.pages.support import browser_of
 
+WORLD = "-180,-90,180,90"
+MIN, MAX = "min_area_hectares", "max_area_hectares"
+
 
 @pytest.fixture
 def owner(client: Client) -> Browser:
@@ -17,32 +23,58 @@ def owner(client: Client) -> Browser:
 
 
 @pytest.fixture
-def projects(client: Client) -> None:
-    make_project(client, name="Both", external_id="b", geometry=square(5))
-    make_project(client, name="Placed", geometry=square(15))
-    make_project(client, name="Named", external_id="n")
-    old = make_project(client, name="Old", external_id="o", geometry=square(25))
-    client.post(f"/v1/projects/{old['id']}/archive")
+def areas(client: Client) -> dict[str, float]:
+    """The hectares of three squares, beside a project without a boundary. All but one have an
+    external id."""
+    made = {}
+    for name, west, size in (("Small", 5, 0.01), ("Middle", 15, 0.1), ("Large", 25, 1)):
+        external_id = None if name == "Middle" else name
+        record = make_project(
+            client, name=name, external_id=external_id, geometry=square(west, size=size)
+        )
+        made[name] = record["area_hectares"]
+    assert client.post(f"/v1/projects/{record['id']}/archive").status_code == 200
+    make_project(client, name="Bare", external_id="b")
+    return made
 
 
 @pytest.mark.both
-def test_presence_is_filtered_by_every_door(
-    client: Client, owner: Browser, projects: None, subtests: pytest.Subtests
+def test_every_door_finds_the_same(
+    client: Client, owner: Browser, areas: dict[str, float], subtests: pytest.Subtests
 ) -> None:
-    world = "-180,-90,180,90"
+    """The bounds are inclusive."""
+    middle, above, below, nearly_large = (
+        f"{hectares:.4f}"
+        for hectares in (
+            areas["Middle"], areas["Middle"] + 0.0001, areas["Middle"] - 0.0001,
+            areas["Large"] - 0.0001,
+        )
+    )  # fmt: skip
     for filters, names in (
-        ({"has_geometry": "true"}, ["Both", "Old", "Placed"]),
-        ({"has_geometry": "false"}, ["Named"]),
-        ({"has_external_id": "true"}, ["Both", "Named", "Old"]),
-        ({"has_external_id": "false"}, ["Placed"]),
-        ({"has_external_id": "true", "status": "active"}, ["Both", "Named"]),
-        ({"has_external_id": "true", "bbox": world}, ["Both", "Old"]),
-        ({"has_external_id": "false", "search": "placed"}, ["Placed"]),
-        ({"has_external_id": "true", "has_geometry": "false"}, ["Named"]),
+        ({MIN: middle, MAX: middle}, ["Middle"]),
+        ({MIN: middle}, ["Large", "Middle"]),
+        ({MAX: middle}, ["Middle", "Small"]),
+        ({MIN: above}, ["Large"]),
+        ({MAX: below}, ["Small"]),
+        ({MIN: above, MAX: nearly_large}, []),
+        ({MIN: "0"}, ["Large", "Middle", "Small"]),
+        ({MIN: "0", "status": "active"}, ["Middle", "Small"]),
+        ({MIN: middle, "status": "archived"}, ["Large"]),
+        ({MAX: middle, "bbox": WORLD, "search": "m"}, ["Middle", "Small"]),
+        ({MAX: middle, "has_geometry": "true", "bbox": "4,40,6,60"}, ["Small"]),
+        ({MIN: "0", "has_geometry": "false"}, []),
+        ({"has_geometry": "true"}, ["Large", "Middle", "Small"]),
+        ({"has_geometry": "false"}, ["Bare"]),
+        ({"has_external_id": "true"}, ["Bare", "Large", "Small"]),
+        ({"has_external_id": "false"}, ["Middle"]),
+        ({"has_external_id": "true", "status": "active"}, ["Bare", "Small"]),
+        ({"has_external_id": "true", "bbox": WORLD}, ["Large", "Small"]),
+        ({"has_external_id": "false", "search": "middle"}, ["Middle"]),
+        ({"has_external_id": "true", "has_geometry": "false"}, ["Bare"]),
     ):
         with subtests.test(filters=filters):
             found = project_doors(client, owner, filters)
-            drawn = [name for name in names if name != "Named"]
+            drawn = [name for name in names if name != "Bare"]
             assert found == {door: drawn if "map" in door else names for door in found}
 
 
@@ -59,8 +91,72 @@ def test_presence_of_assets(client: Client, owner: Browser) -> None:
     assert "1 asset" in owner.get("/assets?has_location=false").text
 
 
+def test_numbers_are_taken_as_json_writes_them(client: Client, areas: dict[str, float]) -> None:
+    for text, total in (("7.5e2", 2), ("1E+2", 2), ("1e-05", 3), ("9e11", 0), ("0.00", 3)):
+        listed = client.get("/v1/projects", query_string={MIN: text}).json
+        assert listed["meta"]["total"] == total, text
+    refused = client.get("/v1/projects?max_area_hectares=1,5").json["error"]["details"]
+    assert refused[0]["message"] == "Must be a number, such as 12.5."
+
+
+@pytest.mark.both
+def test_each_page_has_the_total_of_the_filters(client: Client, areas: dict[str, float]) -> None:
+    query: dict[str, Any] = {
+        MIN: areas["Middle"], "status": "active", "per_page": 2,
+        "sort": "area_hectares", "order": "desc",
+    }  # fmt: skip
+    sizes = [
+        make_project(client, geometry=square(40 + i, size=0.2 + i / 100))["area_hectares"]
+        for i in range(6)
+    ]
+    found = []
+    for page in (1, 2, 3, 4, 5):
+        listed = client.get("/v1/projects", query_string=query | {"page": page}).json
+        assert listed["meta"] == {"total": 7, "page": page, "per_page": 2, "total_pages": 4}
+        found += [each["area_hectares"] for each in listed["data"]]
+    assert found == [*sorted(sizes, reverse=True), areas["Middle"]]
+
+
+def test_what_is_no_area_is_named(client: Client, subtests: pytest.Subtests) -> None:
+    for name in (MIN, MAX):
+        for value in ("x", "", "-1", "nan", "inf", "1e400", "1e300"):
+            with subtests.test(name=name, value=value):
+                refused = client.get("/v1/projects", query_string={name: value})
+                assert refused.status_code == 400
+                assert [each["field"] for each in refused.json["error"]["details"]] == [name]
+    for path in ("/v1/projects", "/v1/projects/map?zoom=1", "/v1/exports/projects", "/v1/eudr"):
+        with subtests.test(path=path):
+            bounds = urlencode({MIN: "2", MAX: "1.9999"})
+            refused = client.get(f"{path}{'&' if '?' in path else '?'}{bounds}")
+            assert refused.status_code == 400
+            assert refused.json["error"]["details"] == [
+                {"field": MIN, "message": f"Must not be more than {MAX}.", "code": "too_large"}
+            ]
+
+
+def test_pages_tell_wrong_bounds_beside_other_wrong_filters(
+    owner: Browser, areas: dict[str, float]
+) -> None:
+    query = "min_area_hectares=5&max_area_hectares=4&has_geometry=x&status=y"
+    for path, status in (
+        ("/projects", 200),
+        ("/projects/map", 400),
+        ("/projects/export", 400),
+        ("/eudr", 200),
+    ):
+        page = owner.get(f"{path}?{query}")
+        assert page.status == status
+        body = page.response.get_data(as_text=True)
+        for message in (
+            "Hectares, at least: Must not be more than Hectares, at most.",
+            "Boundary: Must be true or false.",
+            "status: Must be one of",
+        ):
+            assert message in body, path
+
+
 def test_the_page_has_a_control_for_each_and_names_the_others(
-    owner: Browser, projects: None
+    owner: Browser, areas: dict[str, float]
 ) -> None:
     page = owner.get("/projects?has_external_id=true&external_id=b")
     assert "External ID is b" in page.text
