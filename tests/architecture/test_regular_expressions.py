@@ -7,11 +7,12 @@ import ast
 import importlib
 import pkgutil
 import re
+import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from re import _compiler, _parser
 from re import _constants as kinds
-from re import _parser
 from types import ModuleType
 from typing import Any, Final
 
@@ -127,33 +128,10 @@ def _node_texts(kind: Any, value: Any) -> list[str]:
 
 def _characters(kind: Any, value: Any) -> list[str]:
     """Characters of different kinds that a set takes."""
-    if kind is kinds.ANY:
-        return list(_CHARACTERS[:_MOST])
-    if kind is kinds.NOT_LITERAL:
-        return [character for character in _CHARACTERS if ord(character) != value][:_MOST]
-    taken = [character for character in _CHARACTERS if _is_in(value, character)]
-    return taken[:_MOST] or [_first(value)]
-
-
-def _is_in(items: Any, character: str) -> bool:
-    is_negated = items[0][0] is kinds.NEGATE
-    return is_negated != any(_is_item(*item, character) for item in items[is_negated:])
-
-
-def _is_item(kind: Any, value: Any, character: str) -> bool:
-    if kind is kinds.RANGE:
-        return value[0] <= ord(character) <= value[1]
-    if kind is kinds.CATEGORY:
-        _, _, name = str(value).rpartition("CATEGORY_")
-        letter = {"DIGIT": "d", "SPACE": "s", "WORD": "w"}[name.removeprefix("NOT_")]
-        escape = letter.upper() if name.startswith("NOT_") else letter
-        return re.match(rf"\{escape}", character) is not None
-    return value == ord(character)
-
-
-def _first(items: Any) -> str:
-    _, value = items[0]
-    return chr(value if isinstance(value, int) else value[0])
+    one = _parser.SubPattern(_parser.State(), [(kind, value)])
+    takes = _compiler.compile(one, re.UNICODE).match
+    taken = [character for character in _CHARACTERS if takes(character)]
+    return taken[:_MOST] or [next(filter(takes, map(chr, range(sys.maxunicode))))]
 
 
 def _expressions() -> Iterator[tuple[re.Pattern[Any], str]]:
