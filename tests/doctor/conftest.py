@@ -2,6 +2,15 @@
 
 from __future__ import annotations
 
-from tests.maintenance.conftest import _spare, folder, instance, make_instance
+import pytest
+from flask import Flask
 
-__all__ = ["_spare", "folder", "instance", "make_instance"]
+from tests.maintenance.conftest import _spare, folder, instance, make_instance, sqlite
+from tests.make import Client, make_account
+
+__all__ = ["_spare", "customer", "folder", "instance", "make_instance", "sqlite"]
+
+
+@pytest.fixture
+def customer(instance: Flask) -> Client:
+    return make_account(instance)

@@ -10,13 +10,7 @@ from app.doctor.checks import audit_log
 from app.doctor.findings import Status
 from tests.audit.log.logs import sql, write
 from tests.doctor.test_doctor import environ_of, findings_of
-from tests.maintenance.conftest import MakeInstance
-from tests.make import Client, make_account
-
-
-@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)])
-def customer(request: pytest.FixtureRequest, make_instance: MakeInstance) -> Client:
-    return make_account(make_instance(request.param))
+from tests.make import Client
 
 
 def _said(client: Client) -> tuple[Status, str]:

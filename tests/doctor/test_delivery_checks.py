@@ -4,20 +4,13 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-import pytest
 from flask import Flask
 
 from app.doctor.findings import Status
 from app.values import clock
 from tests.doctor.test_doctor import environ_of, findings_of
-from tests.maintenance.conftest import MakeInstance
-from tests.make import Client, make_account, make_project
+from tests.make import Client, make_project
 from tests.make.webhooks import make_webhook, set_deliveries, set_webhook
-
-
-@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)])
-def customer(request: pytest.FixtureRequest, make_instance: MakeInstance) -> Client:
-    return make_account(make_instance(request.param))
 
 
 def said(app: Flask, **environ: str) -> tuple[Status, str]:

@@ -260,20 +260,11 @@ def test_all_wrong_settings_are_told_at_once(make_instance: MakeInstance) -> Non
     assert problems(findings_of(environ)) == {"settings"}
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "check"),
-    [
-        ("DATABASE_URL", "postgresql+psycopg://u:s3cret@host:abc/db", "settings"),
-        ("REDIS_URL", "redis://:s3cret@localhost:abc/0", "settings"),
-        ("REDIS_URL", "redis://:s3cret@localhost/0?socket_timeout=abc", "valkey"),
-    ],
-)
-def test_an_address_that_cannot_be_read(
-    make_instance: MakeInstance, name: str, value: str, check: str
-) -> None:
-    found = findings_of(environ_of(make_instance("sqlite")) | {name: value})
-    assert problems(found) == {check}
-    assert found[check].found.startswith(name)
+def test_an_address_that_cannot_be_read(make_instance: MakeInstance) -> None:
+    address = "redis://:s3cret@localhost/0?socket_timeout=abc"
+    found = findings_of(environ_of(make_instance("sqlite")) | {"REDIS_URL": address})
+    assert problems(found) == {"valkey"}
+    assert found["valkey"].found.startswith("REDIS_URL")
     assert "s3cret" not in str(found)
 
 

@@ -18,7 +18,6 @@ from app.values.ids import new_id
 from config import load_settings
 from tests.doctor.test_doctor import environ_of, findings_of, problems
 from tests.mail.servers import smtp_server
-from tests.maintenance.conftest import MakeInstance
 from tests.ports import free_port
 
 _numbers = itertools.count(1)
@@ -28,25 +27,20 @@ def server_findings(app: Flask, **environ: str) -> list[Finding]:
     return list(mail.check_mail_server(load_settings(environ_of(app) | environ)))
 
 
-@pytest.fixture
-def here(make_instance: MakeInstance) -> Flask:
-    return make_instance("sqlite")
-
-
 @pytest.mark.parametrize(
     ("name", "status"), [("development", Status.OK), ("production", Status.WARNING)]
 )
-def test_without_a_server(here: Flask, name: str, status: Status) -> None:
-    (found,) = server_findings(here, CANOPY_ENV=name)
+def test_without_a_server(sqlite: Flask, name: str, status: Status) -> None:
+    (found,) = server_findings(sqlite, CANOPY_ENV=name)
     assert found.status is status
-    assert f"{here.instance_path}/mails" in found.found
+    assert f"{sqlite.instance_path}/mails" in found.found
     assert ("MAIL_URL" in found.advice) is (status is Status.WARNING)
 
 
-def test_a_server_that_takes_mails(here: Flask) -> None:
+def test_a_server_that_takes_mails(sqlite: Flask) -> None:
     with smtp_server() as (inbox, port):
         (found,) = server_findings(
-            here, MAIL_URL=f"smtp://127.0.0.1:{port}", MAIL_FROM="Canopy <canopy@forest.example>"
+            sqlite, MAIL_URL=f"smtp://127.0.0.1:{port}", MAIL_FROM="Canopy <canopy@forest.example>"
         )
     assert found == Finding(
         Status.OK, f"127.0.0.1:{port} accepts emails from canopy@forest.example"
@@ -54,9 +48,9 @@ def test_a_server_that_takes_mails(here: Flask) -> None:
     assert inbox.senders == []
 
 
-def test_a_sender_that_was_forgotten(here: Flask) -> None:
+def test_a_sender_that_was_forgotten(sqlite: Flask) -> None:
     with smtp_server() as (_, port):
-        _, found = server_findings(here, MAIL_URL=f"smtp://127.0.0.1:{port}")
+        _, found = server_findings(sqlite, MAIL_URL=f"smtp://127.0.0.1:{port}")
     assert found.status is Status.WARNING
     assert "MAIL_FROM" in found.advice
 
@@ -82,19 +76,19 @@ def test_a_sender_that_was_forgotten(here: Flask) -> None:
     ],
 )
 def test_a_server_that_cannot_be_used(
-    here: Flask, url: str, options: dict[str, Any], words: str, advice: str
+    sqlite: Flask, url: str, options: dict[str, Any], words: str, advice: str
 ) -> None:
     with smtp_server(**options) as (_, port):
         address = url.format(port=port, other=free_port())
-        found = server_findings(here, MAIL_URL=address, MAIL_FROM="a@forest.example")[0]
+        found = server_findings(sqlite, MAIL_URL=address, MAIL_FROM="a@forest.example")[0]
     assert found.status is Status.PROBLEM
     assert words in found.found
     assert advice in found.advice
     assert "hunter2" not in str(found)
 
 
-def test_the_doctor_tries_the_server(here: Flask) -> None:
-    found = findings_of(environ_of(here) | {"MAIL_URL": f"smtp://127.0.0.1:{free_port()}"})
+def test_the_doctor_tries_the_server(sqlite: Flask) -> None:
+    found = findings_of(environ_of(sqlite) | {"MAIL_URL": f"smtp://127.0.0.1:{free_port()}"})
     assert problems(found) == {"mail server"}
 
 

@@ -13,23 +13,15 @@ from flask import Flask
 
 from app.values import clock
 from tests.make import Client, make_account, second_app
-from tests.outbound.conftest import LOOPBACK, NAMES
-from tests.outbound.receivers import Authority, Receiver, make_authority
+from tests.outbound.conftest import LOOPBACK
+from tests.outbound.conftest import authority as authority
+from tests.outbound.conftest import certificate as certificate
+from tests.outbound.receivers import Authority, Receiver
 from tests.webhooks.job import deliver_due, forget_deliveries
 
 Later = Callable[[timedelta], None]
 Deliver = Callable[..., int]
 MakeReceiver = Callable[[], Receiver]
-
-
-@pytest.fixture(scope="session")
-def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
-    return make_authority(tmp_path_factory.mktemp("authority"))
-
-
-@pytest.fixture(scope="session")
-def certificate(authority: Authority) -> Path:
-    return authority.certificate_for(NAMES)
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
-"""The same fixtures as for webhooks, and a job that does not linger for long."""
+"""A job that does not linger for long."""
 
 import threading
 from collections.abc import Callable
@@ -7,15 +7,6 @@ import pytest
 
 from app.webhooks.deliveries.dispatcher import Dispatcher
 from tests.waiting import wait_for
-from tests.webhooks.conftest import authority as authority
-from tests.webhooks.conftest import certificate as certificate
-from tests.webhooks.conftest import customer as customer
-from tests.webhooks.conftest import deliver as deliver
-from tests.webhooks.conftest import delivering as delivering
-from tests.webhooks.conftest import delivering_app as delivering_app
-from tests.webhooks.conftest import later as later
-from tests.webhooks.conftest import make_receiver as make_receiver
-from tests.webhooks.conftest import receiver as receiver
 
 LingerFor = Callable[[float], None]
 
