@@ -23,7 +23,6 @@ from app.formats.features import FileInvalid
 from app.imports.account_archive.reading import AccountArchive
 from app.imports.account_archive.service import (
     ArchiveReader,
-    StagedAccount,
     check_empty,
     write_account,
 )
@@ -166,18 +165,20 @@ def _problems_as_message(path: Path) -> Iterator[None]:
         ) from None
 
 
-def _check_archive(archive: AccountArchive, staging: Staging, *, quiet: bool) -> StagedAccount:
+def _check_archive(archive: AccountArchive, staging: Staging, *, quiet: bool) -> ArchiveReader:
     with ProgressBar("Checking ", quiet=quiet) as bar:
         bar.start(archive.total)
-        return ArchiveReader(archive, staging, bar.advance).read()
+        reader = ArchiveReader(archive, staging, bar.advance)
+        reader.read()
+        return reader
 
 
 def _write(
-    account: Any, archive: AccountArchive, staging: Staging, staged: StagedAccount, *, quiet: bool
+    account: Any, archive: AccountArchive, staging: Staging, staged: ArchiveReader, *, quiet: bool
 ) -> None:
     with ProgressBar("Importing", quiet=quiet) as bar:
         bar.start(staged.rows.total())
-        write_account(account, staging, staged, archive.source, bar.advance)
+        write_account(account, staging, staged.rows, archive.source, bar.advance)
 
 
 def _write_ids(file: IO[bytes], account_ids: tuple[str, str], staging: Staging) -> None:
@@ -187,7 +188,7 @@ def _write_ids(file: IO[bytes], account_ids: tuple[str, str], staging: Staging) 
         file.write(",".join(ids).encode() + b"\n")
 
 
-def _warnings(staged: StagedAccount, plan: str) -> Iterator[str]:
+def _warnings(staged: ArchiveReader, plan: str) -> Iterator[str]:
     limit = plan_of(plan).hectares
     if limit is not None and staged.area_m2 > limit * 10_000:
         yield (

@@ -83,7 +83,7 @@ def are_valid(rings: list[Grid], check: Callable[[], None]) -> list[bool]:
     """
     validity: list[bool] = []
     for batch in batched_by_bytes(rings, len, _BATCH_POSITIONS):
-        validity += _are_valid_rings(list(batch))
+        validity += _are_valid_rings(batch)
         check()
     return validity
 

@@ -336,16 +336,16 @@ def cases(archive: Archive) -> Iterator[Case]:
     yield f"{line}updated_at: ", changed(updated_at="9999-01-01T00:00:00Z"), {}
     yield f"{line}geometry.coordinates: ", layer(archive, feature | {"geometry": bow}), {}
     again = layer(archive, feature, feature | {"properties": feature["properties"] | {"slug": "b"}})
-    yield f"line 3: The id {feature['id']} occurs twice", again, {}
+    yield "line 3: Another project has the same id", again, {}
     same_slug = feature | {"properties": feature["properties"] | {"id": f"proj_{elsewhere}"}}
-    yield "line 3: Another project has the slug 'wood'", layer(archive, feature, same_slug), {}
+    yield "line 3: Another project has the same slug", layer(archive, feature, same_slug), {}
     moved_asset = changed(asset, file=FILES[1], project_id=f"proj_{elsewhere}")
     yield f"line 2: proj_{elsewhere} is no project of", moved_asset, {}
     yield "line 1: source: ", {FILES[2]: history(source="me")}, {}
     yield "line 1: added_hectares: ", {FILES[2]: history(added_hectares="x")}, {}
     yield "line 1: geometry.coordinates: ", {FILES[2]: history(geometry=bow)}, {}
     two = history() + history(id=f"bnd_{elsewhere}")
-    yield "line 2: Its project has two present", {FILES[2]: two}, {}
+    yield "line 2: Another boundary has the same project_of_present", {FILES[2]: two}, {}
     yield "with a path that leads out of it", {"../../evil.json": b"{}"}, {}
     yield "unpacks to more than", {FILES[2]: b" " * 30_000_000}, {}
     told = json.loads(archive.zip.read(manifest))["files"]

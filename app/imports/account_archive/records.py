@@ -15,7 +15,7 @@ from app.formats.writers.features import ASSETS, METADATA, PROJECTS, FeatureType
 from app.geometry import Boundary, GeometryInvalid, read_boundary
 from app.policy.request_limits import RESERVED_SLUGS
 from app.projects import derived as projects
-from app.projects.boundary_history.entries import Source
+from app.projects.boundary_history.entries import Source, boundary_checksum
 from app.projects.schemas import ProjectUpdateSchema
 from app.values import clock
 from app.values.ids import is_id
@@ -121,8 +121,8 @@ def asset_row(feature: dict[str, Any], place: str) -> Row:
 
 
 def boundary_row(record: dict[str, Any], place: str) -> Row:
-    """The row of a boundary, but for its account and checksum; ``project_id`` is the former one.
-    The geometry of the present one is not in its record. Raises FileInvalid."""
+    """The row of a boundary, but for its account; ``project_id`` is the former one. The geometry of
+    the present one is not in its record. Raises FileInvalid."""
     boundary = _boundary(record.pop("geometry", None), place, locate=False)
     row = loaded(_BOUNDARY, record, place)
     area_m2, added_m2, removed_m2 = (
@@ -132,6 +132,7 @@ def boundary_row(record: dict[str, Any], place: str) -> Row:
         "area_m2": boundary.area_m2 if boundary else area_m2,
         "added_m2": added_m2,
         "removed_m2": removed_m2,
+        "checksum": boundary_checksum(boundary.text) if boundary else 0,
         "geometry": boundary and boundary.text,
         "stored_bytes": len(boundary.text.encode()) if boundary else 0,
     }

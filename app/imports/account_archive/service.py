@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from operator import itemgetter
 from typing import Any, Final
@@ -50,25 +49,6 @@ _NEVER: Final = datetime.min.replace(tzinfo=UTC)
 _HAS_PROJECTS: Final = CompiledQuery(columns_of(Project, Project.id).limit(1))
 
 
-@dataclass
-class StagedAccount:
-    """What an archive has, checked.
-
-    Attributes:
-        rows: the number of rows of each kind.
-        area_m2: of the projects that are not archived.
-        stored_bytes: of boundaries and metadata.
-        differing: the name of each project whose area is another one here, with both, in m².
-        left_out: assets and boundaries of projects that were made while the archive was written.
-    """
-
-    rows: Counter[str] = field(default_factory=Counter)
-    area_m2: int = 0
-    stored_bytes: int = 0
-    differing: list[tuple[str, int, int]] = field(default_factory=list)
-    left_out: int = 0
-
-
 def check_empty(account: Any) -> None:
     """Raise BadRequest if an account has projects."""
     if _HAS_PROJECTS.first(account_id=account.id) is not None:
@@ -78,20 +58,29 @@ def check_empty(account: Any) -> None:
 
 
 class ArchiveReader:
-    """Reads an archive into a ``Staging``.
+    """Reads an archive into a ``Staging``, and checks it.
 
     Args:
         advance: called with the number of records that were read.
+
+    Attributes:
+        rows: the number of rows of each kind.
+        area_m2: of the projects that are not archived.
+        stored_bytes: of boundaries and metadata.
+        differing: the name of each project whose area is another one here, with both, in m².
+        left_out: assets and boundaries of projects that were made while the archive was written.
     """
 
     def __init__(
         self, archive: AccountArchive, staging: Staging, advance: Callable[[int], None]
     ) -> None:
         self._archive, self._staging, self._advance = archive, staging, advance
-        self._staged = StagedAccount()
         self._latest = "", _NEVER  # a project, and the latest time of its entries
+        self.rows = Counter[str]()
+        self.area_m2 = self.stored_bytes = self.left_out = 0
+        self.differing: list[tuple[str, int, int]] = []
 
-    def read(self) -> StagedAccount:
+    def read(self) -> None:
         """Read everything. Raises FileInvalid."""
         for place, feature in self._archive.features(PROJECTS):
             self._add_project(feature, place)
@@ -99,16 +88,15 @@ class ArchiveReader:
             self._add_asset(feature, place)
         for place, record in self._archive.lines(BOUNDARIES):
             self._add_boundary(record, place)
-        return self._staged
 
     def _add(self, kind: str, former_id: str, row: Row, place: str, size: int) -> None:
         self._staging.add(kind, former_id, row, place)
-        self._staged.rows[kind] += 1
-        self._staged.stored_bytes += size
+        self.rows[kind] += 1
+        self.stored_bytes += size
         limit = byte_limit()
-        if limit is not None and self._staged.stored_bytes > limit:
+        if limit is not None and self.stored_bytes > limit:
             raise FileInvalid(
-                f"{place}: Up to here it has {self._staged.stored_bytes:,} bytes of boundaries, "
+                f"{place}: Up to here it has {self.stored_bytes:,} bytes of boundaries, "
                 f"former ones too, and metadata, and an account may have {limit:,}. The setting "
                 "MAX_ACCOUNT_BYTES raises that."
             )
@@ -119,12 +107,12 @@ class ArchiveReader:
         former_id, area_m2 = row["id"], row["area_m2"]
         former_m2 = square_meters(row.pop("area_hectares"))
         if former_m2 is not None and former_m2 != area_m2:
-            self._staged.differing.append((row["name"], former_m2, area_m2 or 0))
+            self.differing.append((row["name"], former_m2, area_m2 or 0))
         row["id"] = new_id_at("project", row["created_at"])
         text = row["geometry"]
         row["checksum"] = None if text is None else boundary_checksum(text)
         if row["status"] != "archived":
-            self._staged.area_m2 += area_m2 or 0
+            self.area_m2 += area_m2 or 0
         self._add("project", former_id, row, place, row["stored_bytes"])
 
     def _add_asset(self, feature: dict[str, Any], place: str) -> None:
@@ -142,7 +130,7 @@ class ArchiveReader:
         if project is None:
             return
         if row["created_at"] > project.updated_at:
-            self._staged.left_out += 1
+            self.left_out += 1
             return
         is_present = row["replaced_at"] is None or row["replaced_at"] > project.updated_at
         if is_present and project.area_m2 is not None:
@@ -150,9 +138,6 @@ class ArchiveReader:
             row |= {"geometry": None, "stored_bytes": 0}
         elif is_present:
             row["replaced_at"] = project.updated_at
-        if row["replaced_at"] is not None:
-            text = row["geometry"]
-            row["checksum"] = boundary_checksum(text) if text is not None else 0
         # Lists sort by id: those of a project stay in order.
         project_id, latest = self._latest
         moment = max(row["created_at"], latest) if project_id == project.id else row["created_at"]
@@ -167,14 +152,14 @@ class ArchiveReader:
         if project is None:
             if row["created_at"] < self._archive.began:
                 raise FileInvalid(f"{place}: {row['project_id']} is no project of the archive.")
-            self._staged.left_out += 1
+            self.left_out += 1
         return project
 
 
 def write_account(
     account: Any,
     staging: Staging,
-    staged: StagedAccount,
+    rows: Counter[str],
     source: Source,
     advance: Callable[[int], None],
 ) -> None:
@@ -182,6 +167,7 @@ def write_account(
 
     Args:
         account: has ``id``, ``slug`` and ``name``, and no projects.
+        rows: the number of rows of each kind.
         advance: called with the number of rows that were written.
 
     Raises:
@@ -189,11 +175,11 @@ def write_account(
     """
     check_empty(account)
     for kind, model in _MODELS.items():
-        rows = batched_by_bytes(staging.rows(kind), itemgetter(0), BATCH_BYTES, _BATCH_ROWS)
-        for batch in rows:
+        staged = staging.rows(kind)
+        for batch in batched_by_bytes(staged, itemgetter(0), BATCH_BYTES, _BATCH_ROWS):
             insert_rows(model, (row | {"account_id": account.id} for _, row in batch))
             advance(len(batch))
     recount_usage(account.id)
-    changes = changes_of_new({**source._asdict(), **staged.rows})
+    changes = changes_of_new({**source._asdict(), **rows})
     target = Target("account", account.id, account.name)
     write_entry("account.imported", target, account_id=account.id, changes=changes)

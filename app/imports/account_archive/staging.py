@@ -15,16 +15,16 @@ from app.imports.account_archive.records import Row
 
 _TABLE: Final = """
 CREATE TABLE staged (
-    kind TEXT NOT NULL, former_id TEXT NOT NULL, id TEXT NOT NULL, project_id TEXT NOT NULL,
-    slug TEXT, external_id TEXT, updated_at TEXT, area_m2 INTEGER, checksum INTEGER, present TEXT,
-    content BLOB NOT NULL,
-    UNIQUE (kind, former_id), UNIQUE (kind, slug), UNIQUE (kind, project_id, external_id),
-    UNIQUE (present)
+    kind TEXT NOT NULL, id TEXT NOT NULL, new_id TEXT NOT NULL, project_id TEXT NOT NULL,
+    slug TEXT, external_id TEXT, updated_at TEXT, area_m2 INTEGER, checksum INTEGER,
+    project_of_present TEXT, content BLOB NOT NULL,
+    UNIQUE (kind, id), UNIQUE (kind, slug), UNIQUE (kind, project_id, external_id),
+    UNIQUE (project_of_present)
 )
 """
 _INSERT: Final = "INSERT INTO staged VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _PROJECT: Final = """
-SELECT id, updated_at, area_m2, checksum FROM staged WHERE kind = 'project' AND former_id = ?
+SELECT new_id, updated_at, area_m2, checksum FROM staged WHERE kind = 'project' AND id = ?
 """
 _TIMES: Final = ("created_at", "updated_at", "replaced_at")
 
@@ -77,14 +77,8 @@ class Staging:
         try:
             self._file.execute(_INSERT, values)
         except sqlite3.IntegrityError as error:
-            names = str(error).replace("staged.", "")
-            *_, name = names.split(", ")
-            message = {
-                "former_id": f"The id {former_id} occurs twice.",
-                "slug": f"Another project has the slug {row.get('slug')!r}.",
-                "external_id": f"Another {kind} has the external id {row.get('external_id')!r}.",
-            }.get(name, "Its project has two present boundaries.")
-            raise FileInvalid(f"{place}: {message}") from None
+            name = str(error).rpartition(".")[2]
+            raise FileInvalid(f"{place}: Another {kind} has the same {name}.") from None
 
     def project(self, former_id: str) -> StagedProject | None:
         """The project that had this id."""
@@ -96,7 +90,7 @@ class Staging:
 
     def ids(self) -> Iterator[tuple[str, str, str]]:
         """Yield the kind, the former and the new id of each row."""
-        select = "SELECT kind, former_id, id FROM staged ORDER BY rowid"
+        select = "SELECT kind, id, new_id FROM staged ORDER BY rowid"
         return self._file.execute(select)
 
     def rows(self, kind: str) -> Iterator[tuple[int, Row]]:
