@@ -143,7 +143,6 @@ def _save_last_use(principal: Principal) -> None:
 
 
 def _lacks(principal: Principal, permission: str) -> Forbidden:
-    """The error for a permission that the principal lacks."""
     if principal.scopes is None:
         message = f"This credential lacks the permission {permission}."
         return Forbidden("missing_permission", message)

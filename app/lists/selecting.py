@@ -99,8 +99,6 @@ def select_page(source: FeatureSource, account_id: str, selection: Selection) ->
 
 
 class _PageReader:
-    """Reads one page."""
-
     def __init__(self, source: FeatureSource, account_id: str, selection: Selection) -> None:
         self._source, self._account_id, self._selection = source, account_id, selection
         self._dialect = reading_engine().dialect.name

@@ -232,7 +232,6 @@ _METADATA_PARAMETER: Final[dict[str, Any]] = {
 
 
 def _own_parameter(collection: Collection, name: str) -> dict[str, Any]:
-    """The parameter of a property."""
     field = next(field for field in collection.type.property_fields if field.name == name)
     schema = {key: value for key, value in parameter_schema(field).items() if key != "description"}
     return {

@@ -29,7 +29,7 @@ def project_doors(client: Client, owner: Browser, filters: dict[str, str]) -> di
         "page's export": _names(owner.get(f"/projects/export?{on_page}").response),
         "page's map": _features(json_of(owner, f"/projects/map?zoom=1&{on_page}")),
     }
-    words = [word for name, value in filters.items() for word in (_option(name), value)]
+    words = [f"--{name.replace('_', '-')}={value}" for name, value in filters.items()]
     arguments = ("export", "--account", client.account_id, "--format", "geojson", "--output", "-")
     core = create_core(client.app.config["SETTINGS"])
     done = runner(core)(*arguments, *words)
@@ -45,10 +45,6 @@ def project_doors(client: Client, owner: Browser, filters: dict[str, str]) -> di
     assert report.status_code == 200, report.text
     assert filters.keys() <= ProjectsArguments().fields.keys() | {"bbox", "updated_since"}
     return {door: sorted(names) for door, names in found.items()}
-
-
-def _option(name: str) -> str:
-    return f"--{name.replace('_', '-')}"
 
 
 def _names(response: Any) -> list[str]:

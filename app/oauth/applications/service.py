@@ -169,7 +169,6 @@ def application_record(application: Any) -> dict[str, Any]:
 
 
 def _audit_values(application: OAuthApplication) -> dict[str, Any]:
-    """The values of an application in the audit log."""
     return {
         "name": application.name,
         "redirect_uris": application.redirect_uris,

@@ -246,7 +246,6 @@ class OpenIDProvider:
 
 
 def _json_object(body: bytes) -> dict[str, Any] | None:
-    """A JSON object, if it is one."""
     try:
         content = loads(body)
     except (ValueError, RecursionError):
