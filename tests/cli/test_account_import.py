@@ -321,7 +321,7 @@ def cases(archive: Archive) -> Iterator[Case]:
     ):
         yield "manifest.json: account: ", {}, {"account": account}
     yield "has no projects.geojson", {FILES[0]: None}, {}
-    yield "line 1: This is no layer", {FILES[0]: b"[]\n\n\n"}, {}
+    yield "line 1: This is no JSON object", {FILES[0]: b"[]\n\n\n"}, {}
     yield f"{line}It is not valid JSON: ", {FILES[0]: good.replace(b"}", b"", 1)}, {}
     twice = good.replace(b'"geometry":', b'"id":1,"geometry":')
     yield f"{line}It repeats the name 'id'", {FILES[0]: twice}, {}

@@ -24,6 +24,7 @@ PROJECTS: Final = "projects.geojson"
 ASSETS: Final = "assets.geojson"
 BOUNDARIES: Final = "boundary-history.ndjson"
 _READ: Final = (MANIFEST, ACCOUNT, PROJECTS, ASSETS, BOUNDARIES)
+_LAYER: Final = b'{"type":"FeatureCollection"'
 _LINE_BYTES: Final = GEOMETRY_BYTES
 # Unpacked to packed: a bomb has up to 1,000, and rows that differ in nothing but their ids have 20.
 _MOST_RATIO: Final = 200
@@ -96,27 +97,15 @@ class AccountArchive:
     def __exit__(self, *_: object) -> None:
         self._zip.close()
 
-    def features(self, name: str) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Yield the features of a layer, each with its place, such as ``assets.geojson, line 7``,
-        as ``app.formats.writers.geojson`` writes them: one on a line."""
-        for place, line in self._feature_lines(name):
-            yield place, _parsed(line, place)
+    def records(self, name: str) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Yield the records of a file, each with its place, such as ``assets.geojson, line 7``: of
+        NDJSON, or of a layer as ``app.formats.writers.geojson`` writes it, one on a line."""
+        for place, line in self._lines(name):
+            text = line.strip().removesuffix(b",")
+            if text not in (b"", b"]}") and not text.startswith(_LAYER):
+                yield place, _parsed(text, place)
 
-    def lines(self, name: str) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Yield the records of a file of NDJSON, each with its place."""
-        for place, line in self._raw_lines(name):
-            yield place, _parsed(line, place)
-
-    def _feature_lines(self, name: str) -> Iterator[tuple[str, bytes]]:
-        for number, (place, line) in enumerate(self._raw_lines(name)):
-            text = line.strip()
-            if number == 0:
-                if not text.startswith(b'{"type":"FeatureCollection"'):
-                    raise FileInvalid(f"{place}: This is no layer that an export has written.")
-            elif text not in (b"", b"]}"):
-                yield place, text.removesuffix(b",")
-
-    def _raw_lines(self, name: str) -> Iterator[tuple[str, bytes]]:
+    def _lines(self, name: str) -> Iterator[tuple[str, bytes]]:
         """Yield the lines of a file. At its end, it must be the one that was exported."""
         digest, number = hashlib.sha256(), 0
         with self._open(name) as file:

@@ -82,12 +82,13 @@ class ArchiveReader:
 
     def read(self) -> None:
         """Read everything. Raises FileInvalid."""
-        for place, feature in self._archive.features(PROJECTS):
-            self._add_project(feature, place)
-        for place, feature in self._archive.features(ASSETS):
-            self._add_asset(feature, place)
-        for place, record in self._archive.lines(BOUNDARIES):
-            self._add_boundary(record, place)
+        for name, add in (
+            (PROJECTS, self._add_project),
+            (ASSETS, self._add_asset),
+            (BOUNDARIES, self._add_boundary),
+        ):
+            for place, record in self._archive.records(name):
+                add(record, place)
 
     def _add(self, kind: str, former_id: str, row: Row, place: str, size: int) -> None:
         self._staging.add(kind, former_id, row, place)
