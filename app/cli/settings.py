@@ -81,26 +81,18 @@ def _become_owner(folder: str | None) -> None:
         return
     if owner.pw_uid:
         os.initgroups(owner.pw_name, owner.pw_gid)
-        _require_readable_code(owner)
         os.setgid(owner.pw_gid)
         os.setuid(owner.pw_uid)
         os.environ["HOME"] = owner.pw_dir  # where libpq looks for .pgpass
+        _require_readable_code(owner.pw_name)
 
 
-def _require_readable_code(owner: pwd.struct_passwd) -> None:
-    """Raise SettingsError if the owner cannot read Python, its packages or this checkout: what is
+def _require_readable_code(user: str) -> None:
+    """Raise SettingsError if this user cannot read Python, its packages or this checkout: what is
     imported later would fail."""
-    root = os.geteuid(), os.getegid()
-    os.setegid(owner.pw_gid)
-    os.seteuid(owner.pw_uid)
-    try:
-        files = (os.__file__, click.__file__, __file__)
-        unreadable = [name for name in files if not os.access(name, os.R_OK, effective_ids=True)]
-    finally:
-        os.seteuid(root[0])
-        os.setegid(root[1])
-    if unreadable:
-        raise SettingsError(
-            f"The instance belongs to the user {owner.pw_name}, who cannot read {unreadable[0]}: "
-            f"run the command of the checkout that the service uses, {SERVICE_ROOT}/bin/canopy."
-        )
+    for path in (os.__file__, click.__file__, __file__):
+        if not os.access(path, os.R_OK):
+            raise SettingsError(
+                f"The instance belongs to the user {user}, who cannot read {path}: run the command "
+                f"of the checkout that the service uses, {SERVICE_ROOT}/bin/canopy."
+            )

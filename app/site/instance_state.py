@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
 from datetime import datetime
 from typing import Final, NamedTuple
 
@@ -68,21 +67,21 @@ class State(NamedTuple):
 class _RecentState:
     """The state that a process has read within the last ``STATE_SECONDS``.
 
-    While one thread reads it, the others use the former one. If it cannot be read, it is empty.
+    While one thread reads it, the others use the former one, and so do error pages, as the database
+    may be down. If it cannot be read, it is empty.
     """
 
-    def __init__(self, read: Callable[[], State]) -> None:
-        self._read = read
+    def __init__(self) -> None:
         self._state = State()
         self._read_at: float | None = None
         self._lock = threading.Lock()
 
-    def get(self, *, may_read: bool) -> State:
+    def get(self) -> State:
         is_old = self._read_at is None or time.monotonic() - self._read_at >= STATE_SECONDS
-        if may_read and is_old and self._lock.acquire(blocking=False):
+        if is_old and not g.get("is_failure") and self._lock.acquire(blocking=False):
             try:
                 self._read_at = time.monotonic()
-                self._state = self._read()
+                self._state = read_state()
             except SQLAlchemyError:
                 self._state = State()
             finally:
@@ -95,7 +94,7 @@ class _RecentState:
 
 def init_app(app: Flask) -> None:
     """Give ``app`` the recent state of the instance."""
-    app.extensions[_EXTENSION] = _RecentState(read_state)
+    app.extensions[_EXTENSION] = _RecentState()
 
 
 def read_state(*, in_change: bool = False) -> State:
@@ -141,29 +140,24 @@ def sign_up(*, in_change: bool = False) -> str:
 
 def shown_sign_up() -> str:
     """Return the same for pages, up to ``STATE_SECONDS`` old."""
-    return _narrow_setting(_tracked_setting(), _recent_state().get(may_read=_may_read()))
+    return _narrow_setting(_tracked_setting(), _recent_state().get())
 
 
 def shown_outbound_off() -> bool:
     """Return True if nothing is sent out, up to ``STATE_SECONDS`` late."""
     if is_off_by_setting(current_app.config["SETTINGS"]):
         return True
-    return _recent_state().get(may_read=_may_read()).outbound_off_at is not None
+    return _recent_state().get().outbound_off_at is not None
 
 
 def shown_message() -> InstanceMessage | None:
     """Return the message that pages show, or None."""
-    message = _recent_state().get(may_read=_may_read()).message
+    message = _recent_state().get().message
     return None if message is None or message.has_ended else message
 
 
 def _narrow_setting(setting: str, state: State) -> str:
     return CLOSED if state.sign_up_closed_at else setting
-
-
-def _may_read() -> bool:
-    """Return False on error pages, as the database may be down."""
-    return not g.get("is_failure")
 
 
 def _tracked_setting() -> str:

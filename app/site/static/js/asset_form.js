@@ -176,9 +176,7 @@ if (form) {
   form.addEventListener("submit", send);
   form.querySelector("[role=alert] a")?.addEventListener("click", () => kept.drop()); // the saved version is loaded
   addEventListener("pageshow", () => setSending(false));
-}
-if (form && element && L) start();
-if (form) {
+  if (element && L) start();
   const refused = takeRefused(keyInAddress());
   const fill = (fields) => {
     fillIn(form, fields);
