@@ -50,6 +50,18 @@ def test_no_operation_of_v1_tells_of_another_project(
                 assert answer.status_code in (200, 403, 404)
 
 
+def test_no_entity_tag_tells_of_changes_to_another_project(
+    client: Client, forest: Forest, subtests: pytest.Subtests
+) -> None:
+    paths = ("/v1/projects", "/v1/projects/map?zoom=3", "/v1/assets", "/v1/account", "/v1/imports",
+             "/ogc/collections/projects/items", "/ogc/collections/assets/items")  # fmt: skip
+    before = [forest.key.get(path).headers.get("ETag") for path in paths]
+    client.post("/v1/projects", json={"name": "Another", "geometry": square()})
+    for path, tag in zip(paths, before, strict=True):
+        with subtests.test(path):
+            assert forest.key.get(path).headers.get("ETag") == tag
+
+
 def test_another_project_is_the_same_as_none(forest: Forest, subtests: pytest.Subtests) -> None:
     before = _everything(forest)
     for operation in addressed():

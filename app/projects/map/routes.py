@@ -8,6 +8,7 @@ from flask import Response
 
 from app.api.blueprint import ApiBlueprint
 from app.auth.principal import Principal
+from app.http.etags import entity_tag
 from app.http.response_cache import cached_response
 from app.projects.listing import project_query
 from app.projects.map import service
@@ -33,10 +34,14 @@ def map_projects(principal: Principal, values: dict[str, Any]) -> Response:
     """
     zoom = values.pop("zoom")
     wanted = project_query(**values, within=principal.project_ids)
-    tag = service.map_tag(principal.account_id, wanted, zoom)
 
     def make() -> Response:
         drawn = service.draw_map(principal.account_id, wanted, zoom)
         return Response(drawn, content_type=MapSchema.content_type)
 
+    if principal.project_ids is not None:  # the other tag tells of changes to other projects
+        made = make()
+        tag = entity_tag(made.iter_encoded())
+        return cached_response(f"W/{tag}", MapSchema.content_type, lambda: made)
+    tag = service.map_tag(principal.account_id, wanted, zoom)
     return cached_response(tag, MapSchema.content_type, make)
