@@ -7,6 +7,7 @@ from collections.abc import Callable
 from flask import Response, current_app, request
 
 from app.api.expensive import client_check
+from app.db.transactions import transaction
 from app.downloads.files import ExportedFile
 from app.downloads.responses import stream_file
 from app.exports import service
@@ -15,8 +16,9 @@ from app.formats.writers.formats import STREAMED
 from app.policy.files import BINARY
 
 
-def export_response(export: Export) -> Response:
-    """Stream the file of an export, as bytes of any kind for clients that accept those first."""
+def export_response(export: Export, account_name: str) -> Response:
+    """Log an export, and stream its file, as bytes of any kind for clients that accept those
+    first."""
     app = current_app._get_current_object()  # type: ignore[attr-defined]
     check = _check_that_client_waits(export)
 
@@ -28,7 +30,10 @@ def export_response(export: Export) -> Response:
 
     is_binary = request.accept_mimetypes.best == BINARY
     media_type = BINARY if is_binary else export.media_type
-    return stream_file(export.account_id, write, media_type, name)
+    response = stream_file(export.account_id, write, media_type, name)
+    with transaction():
+        service.log_export(export, account_name)
+    return response
 
 
 def _check_that_client_waits(export: Export) -> Callable[[int], None]:

@@ -9,10 +9,9 @@ from flask import Response
 from app.api.blueprint import ApiBlueprint
 from app.auth.guard import require_permission
 from app.auth.principal import Principal
-from app.db.transactions import transaction
 from app.exports.responses import export_response
 from app.exports.schemas import AssetExportQuerySchema, ProjectExportQuerySchema
-from app.exports.service import FORMATS, export_of, log_export
+from app.exports.service import FORMATS, export_of
 from app.policy.files import FORMATS_OUT
 
 bp = ApiBlueprint(
@@ -76,7 +75,4 @@ def _export_response(kind: str, principal: Principal, values: dict[str, Any]) ->
         require_permission(principal, "assets:read")
     values["within"] = principal.project_ids
     export = export_of(kind, principal.account_id, values)
-    response = export_response(export)
-    with transaction():
-        log_export(export, principal.account_name)
-    return response
+    return export_response(export, principal.account_name)

@@ -12,10 +12,9 @@ from app.assets.listing import asset_query, list_assets
 from app.assets.places import find_places
 from app.assets.words import known_words
 from app.auth.principal import Principal
-from app.db.transactions import transaction
 from app.exports.responses import export_response
 from app.exports.schemas import AssetExportQuerySchema
-from app.exports.service import export_of, log_export
+from app.exports.service import export_of
 from app.http.errors import BadRequest
 from app.pages.assets.filters import CHANGED, PER_PAGE, SORTS, AssetFilters, read_filters
 from app.pages.export_formats import format_names
@@ -95,10 +94,7 @@ def export(principal: Principal) -> Response:
         refuse_problems(filters.problems)
         loaded = load_filters(AssetExportQuerySchema(), values | filters.narrowing)
     requested = export_of("assets", principal.account_id, loaded)
-    response = export_response(requested)
-    with transaction():
-        log_export(requested, principal.account_name)
-    return response
+    return export_response(requested, principal.account_name)
 
 
 def _list_assets(account_id: str, filters: AssetFilters) -> tuple[list[dict[str, Any]], int]:

@@ -10,7 +10,6 @@ from flask import Response, request
 from app.auth.principal import Principal
 from app.db.transactions import transaction
 from app.exports.responses import export_response
-from app.exports.service import log_export
 from app.http.errors import ApiError, BadRequest, ValidationFailed
 from app.pages.eudr import words
 from app.pages.eudr.choices import FORM, STATUSES, Choices, read_choices
@@ -60,11 +59,7 @@ def download(principal: Principal) -> Response:
     """Download the file."""
     choices = read_choices(request.args)
     refuse_problems(choices.problems)
-    export = choices.export(principal)
-    response = export_response(export)
-    with transaction():
-        log_export(export, principal.account_name)
-    return response
+    return export_response(choices.export(principal), principal.account_name)
 
 
 @bp.post("/eudr/fill")

@@ -14,7 +14,7 @@ from app.auth.principal import Principal
 from app.db.transactions import transaction
 from app.exports.responses import export_response
 from app.exports.schemas import ProjectExportQuerySchema
-from app.exports.service import export_of, log_export
+from app.exports.service import export_of
 from app.http.errors import Conflict, NotFound
 from app.http.response_cache import cached_response
 from app.pages.export_formats import format_names
@@ -88,10 +88,7 @@ def export(principal: Principal) -> Response:
         values |= filters.narrowing
     loaded = load_filters(ProjectExportQuerySchema(), values)
     requested = export_of("projects", principal.account_id, loaded)
-    response = export_response(requested)
-    with transaction():
-        log_export(requested, principal.account_name)
-    return response
+    return export_response(requested, principal.account_name)
 
 
 @bp.post("/projects/archive")
