@@ -40,7 +40,7 @@ from app.outbound.switch import how_to_send, is_off_by_setting, is_outbound_off
 from app.policy.deletion import DELETED_AFTER
 from app.security.sealing import key_check
 from app.values import clock
-from app.values.version import VERSION, describe_version, read_commit
+from app.values.version import describe_version
 from app.webhooks.held import count_waiting
 from config import Settings, SettingsError, load_settings
 
@@ -83,8 +83,6 @@ def write_backup_command(path: Path, force: bool, keep: int | None, as_json: boo
             database_url(settings),
             path,
             secret_key=settings.secret_key,
-            service_version=VERSION,
-            commit=read_commit(),
             overwrite=force,
             progress=advance,
             started=start,

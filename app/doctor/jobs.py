@@ -30,7 +30,6 @@ from app.policy.instance import (
     DOCTOR_WITHIN,
 )
 from app.values import clock
-from app.values.version import VERSION, read_commit
 from config import Settings
 
 log = logging.getLogger(__name__)
@@ -72,13 +71,7 @@ def back_up_daily() -> bool:
         return False
     path = folder / new_backup_name()
     try:
-        back_up(
-            database_url(settings),
-            path,
-            secret_key=settings.secret_key,
-            service_version=VERSION,
-            commit=read_commit(),
-        )
+        back_up(database_url(settings), path, secret_key=settings.secret_key)
     except (MaintenanceError, OSError, *DATABASE_ERRORS) as error:
         _report_failure(f"{error_reason(error)} (host {platform.node()})", settings)
         return False

@@ -16,13 +16,12 @@ from app.maintenance.dump import OnRows, TableChecksum, count_rows, no_progress,
 from app.maintenance.schema import codecs_of, require_whole
 from app.security.sealing import key_check
 from app.values import clock
+from app.values.version import VERSION, read_commit
 
 NOT_INCLUDED: Final = (
     "SECRET_KEY and the other settings, and the files that they name",
     "logs, and requests counted in the last seconds",
 )
-
-
 _FILE_PATTERN: Final = "canopy-" + "[0-9]" * 8 + "T" + "[0-9]" * 6 + "Z.zip"  # in a folder
 _DRAFT_SECONDS: Final = 24 * 3600.0  # then a draft is of a process that was killed
 
@@ -41,19 +40,16 @@ def keep_newest(folder: Path, number: int) -> None:
         OSError: one could not be deleted; the others were.
     """
     backups = sorted(path for path in folder.glob(_FILE_PATTERN) if path.name <= new_backup_name())
+    long_ago = time.time() - _DRAFT_SECONDS
     drafts = folder.glob(f".{_FILE_PATTERN}.*.part")
     failure = None
-    for old in (*backups[:-number], *filter(_is_old_draft, drafts)):
+    for old in (*backups[:-number], *(path for path in drafts if path.stat().st_mtime < long_ago)):
         try:
             old.unlink(missing_ok=True)
         except OSError as error:
             failure = error
     if failure is not None:
         raise failure
-
-
-def _is_old_draft(path: Path) -> bool:
-    return time.time() - path.stat().st_mtime > _DRAFT_SECONDS
 
 
 class Backup(NamedTuple):
@@ -69,8 +65,6 @@ def back_up(
     path: Path,
     *,
     secret_key: str,
-    service_version: str,
-    commit: str | None,
     overwrite: bool = False,
     progress: OnRows = no_progress,
     started: OnRows = no_progress,
@@ -80,7 +74,6 @@ def back_up(
     Args:
         path: the file, which appears when it is complete.
         secret_key: signs the backup; the manifest has a few check bits of it.
-        service_version, commit: of this service, for the manifest.
         overwrite: replace an existing file.
         progress: called with the number of rows written since the last call.
         started: called once with the number of all rows.
@@ -103,8 +96,8 @@ def back_up(
                     tables.append(writer.add_table(codec, lines, checksum))
             manifest = Manifest(
                 format=FORMAT,
-                service_version=service_version,
-                commit=commit,
+                service_version=VERSION,
+                commit=read_commit(),
                 made_at=clock.format_time(made_at),
                 database=url.get_backend_name(),
                 schema_revision=revision,

@@ -99,8 +99,8 @@ def _queue_state(*, has_valkey: bool) -> str:
     is_missing = valkey().attempt(is_any_missing) if has_valkey else None
     if is_missing is None:
         return "unavailable"
-    has_begun = time.monotonic() - LOADED_AT < SEEN_FOR
-    return "failed" if is_missing and not has_begun else "ok"
+    is_new = time.monotonic() - LOADED_AT < SEEN_FOR
+    return "failed" if is_missing and not is_new else "ok"
 
 
 def _json_response(value: object, status: int) -> Response:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -49,8 +50,10 @@ def test_a_backup_a_day_of_which_seven_are_kept(
     app = make_instance(kind, BACKUP_DAILY=str(folder))
     make_account(app)
     others = [folder / "notes.txt", *(folder / f"canopy-2020010{n}T000000Z.zip" for n in range(9))]
-    for path in others:
+    drafts = [folder / f".canopy-20200101T000000Z.zip.{n}.part" for n in range(2)]
+    for path in (*others, *drafts):
         path.touch()
+    os.utime(drafts[1], (0, 0))  # of a process that was killed
     with app.app_context():
         assert is_backup_due()
         assert back_up_daily()
@@ -58,7 +61,7 @@ def test_a_backup_a_day_of_which_seven_are_kept(
         newest = sorted(folder.glob("canopy-*.zip"))[-1]
         with BackupReader(newest) as backup:
             assert backup.manifest.rows()["accounts"] == 1
-        assert set(folder.iterdir()) == {others[0], *others[4:], newest}
+        assert set(folder.iterdir()) == {others[0], *others[4:], newest, drafts[0]}
         assert _check(app).status is Status.OK
         _later(monkeypatch, days=1)
         assert is_backup_due()

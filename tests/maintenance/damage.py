@@ -101,7 +101,11 @@ DAMAGES: dict[str, tuple[Callable[[Path], Any], str]] = {
     ),
     "a later format": (_with_manifest(lambda manifest: manifest.update(format=2)), "format is 2"),
     "another schema": (
-        _with_manifest(lambda manifest: manifest.update(schema_revision="ffff")),
+        _with_manifest(
+            lambda manifest: manifest.update(
+                schema_revision="ffff", service_version="9.9.9", commit="0123456789" * 4
+            )
+        ),
         "Restore it with the version of Canopy that made it, 9.9.9 (commit 012345678901)",
     ),
     "a table too few": (

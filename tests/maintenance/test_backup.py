@@ -21,18 +21,16 @@ from app.maintenance.backup import Backup, back_up
 from app.maintenance.backup_file import BackupReader
 from app.maintenance.restore import check_backup, restore_backup
 from app.security.sealing import key_check
+from app.values.version import VERSION, read_commit
 from tests.conftest import DATABASES
 from tests.maintenance.conftest import MakeInstance
 from tests.maintenance.contents import checksums, fill, url_of
 from tests.maintenance.damage import change_manifest, rewritten
 from tests.make import make_account, make_project
 
-COMMIT = "0123456789" * 4
-
 
 def back_up_to(app: Flask, path: Path, **options: Any) -> Backup:
-    values = {"secret_key": "k" * 40, "service_version": "9.9.9", "commit": COMMIT} | options
-    return back_up(url_of(app), path, **values)
+    return back_up(url_of(app), path, **{"secret_key": "k" * 40} | options)
 
 
 def restore_from(path: Path, app: Flask) -> None:
@@ -133,8 +131,8 @@ def test_the_manifest_says_what_the_file_holds(sqlite: Flask, folder: Path) -> N
     projects = next(table for table in manifest["tables"] if table["name"] == "projects")
     assert projects["rows"] == len(lines) == 5
     assert projects["columns"][:2] == ["row", "id"]
-    assert (manifest["format"], manifest["service_version"]) == (1, "9.9.9")
-    assert manifest["commit"] == COMMIT
+    assert (manifest["format"], manifest["service_version"]) == (1, VERSION)
+    assert manifest["commit"] == read_commit()
     assert manifest["database"] == url_of(sqlite).get_backend_name()
     assert made.size == (folder / "b.zip").stat().st_size
     assert stat.S_IMODE((folder / "b.zip").stat().st_mode) == 0o600
