@@ -54,7 +54,7 @@ SECRET_KEY_FILE = "secret_key"  # noqa: S105 - a name
 FORMER_SECRET_KEY_FILE = "secret_key_former"  # noqa: S105 - a name
 
 # What SMALL stands for.
-_SMALL = {"WEB_WORKERS": "1", "VALKEY_MEMORY_MB": "16"}
+_SMALL = {"web_workers": 1, "valkey_memory_mb": 16}
 
 # Settings that are no longer read, and what happens instead.
 _FORMER = {"DATABASE_REPLICA_URL": "reads go to the primary"}
@@ -274,8 +274,11 @@ def load_settings(environ: Mapping[str, str] | None = None, *, creates: bool = T
         SettingsError: a value is invalid, the instance folder cannot be written, a secret that
             production requires is missing, or there is no instance and ``creates`` is false.
     """
-    environ = _with_small(os.environ if environ is None else environ)
+    environ = os.environ if environ is None else environ
     values = {field.name: _parse(field, environ) for field in _settings()}
+    if values["small"]:
+        unset = {name for name in _SMALL if not environ.get(name.upper(), "").strip()}
+        values |= {name: _SMALL[name] for name in unset}
     try:
         _check_together(values)
         check_single_sign_on(values)
@@ -299,14 +302,6 @@ def load_settings(environ: Mapping[str, str] | None = None, *, creates: bool = T
     if not values["secret_key"]:
         _use_own_keys(values)
     return Settings(**values)
-
-
-def _with_small(environ: Mapping[str, str]) -> Mapping[str, str]:
-    """Add the values that SMALL stands for, where no other is set."""
-    small = next(field for field in _settings() if field.name == "small")
-    if not _parse(small, environ):
-        return environ
-    return _SMALL | {name: text for name, text in environ.items() if text.strip()}
 
 
 def _check_together(values: Mapping[str, Any]) -> None:
@@ -338,9 +333,8 @@ def _use_own_keys(values: dict[str, Any]) -> None:
         values["secret_key_former"] = former.read_text().strip()
 
 
-def setting_faults(environ: Mapping[str, str] | None = None) -> list[str]:
+def setting_faults(environ: Mapping[str, str]) -> list[str]:
     """Return a sentence for each invalid value, of which ``load_settings`` raises the first."""
-    environ = os.environ if environ is None else environ
     faults = []
     for field in _settings():
         try:
@@ -369,10 +363,11 @@ def unused_settings(
         if environ.get(name, "").strip()
     ]
     for name in sorted(environ.keys() - {*names, *_FORMER}):
-        nearest = find_nearest(name, names, is_surely_meant=name in of_file)
-        if nearest:
+        if is_of_others(name):
+            continue
+        if nearest := find_nearest(name, names, is_surely_meant=name in of_file):
             clauses.append(f"{name} is no setting; is it meant as {nearest}?")
-        elif name in of_file and not is_of_others(name):
+        elif name in of_file:
             clauses.append(f"{name} is no setting")
     return clauses
 

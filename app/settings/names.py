@@ -30,8 +30,6 @@ def find_nearest(name: str, settings: Iterable[str], *, is_surely_meant: bool) -
         is_surely_meant: the name stands in a file of settings. Others are common names, so a
             setting must be long to be meant.
     """
-    if is_of_others(name):
-        return None
     distances = {
         setting: _distance(name.upper(), setting)
         for setting in settings
