@@ -359,15 +359,16 @@ def test_other_files_are_refused(
 ) -> None:
     project = make_project(client, name="Wood", geometry=square(), metadata={"a": 1})
     make_asset(client, project["id"], location=point())
-    archive, owner = export(run, client.account_id, tmp_path / "a.zip"), new_email()
+    archive = export(run, client.account_id, tmp_path / "a.zip")
+    options = ("--owner-email", new_email(), "--ids", str(tmp_path / "ids.csv"), "--force")
     before = counts(app)
     for message, files, manifest in cases(archive):
         with subtests.test(message):
             repack(tmp_path, files, **manifest)
-            done = run("account", "import", str(tmp_path / "b.zip"), "--owner-email", owner)
+            done = run("account", "import", str(tmp_path / "b.zip"), *options)
             assert (done.exit_code, done.stdout) == (1, ""), done.output
             assert message in done.stderr
     (tmp_path / "b.zip").write_bytes((tmp_path / "a.zip").read_bytes()[:-40])
-    done = run("account", "import", str(tmp_path / "b.zip"), "--owner-email", owner)
+    done = run("account", "import", str(tmp_path / "b.zip"), *options)
     assert "damaged or incomplete" in done.stderr
     assert counts(app) == before
