@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from flask import Response, current_app
 
 from app.audit.log.files import FORMATS, write_file
 from app.audit.log.filters import EntryQuery
+from app.audit.log.service import write_export_entry
+from app.db.transactions import transaction
 from app.downloads.files import ExportedFile, whole_file
 from app.downloads.responses import stream_file
 from app.values import clock
 
 
-def file_response(
-    account_id: str, format_name: str, query: EntryQuery, write_entry: Callable[[], None]
-) -> Response:
-    """Return a file with all entries that match a query, streamed.
+def file_response(account_id: str, format_name: str, query: EntryQuery) -> Response:
+    """Log an export of the log, and stream a file with all entries that match a query.
 
     Args:
         format_name: one of ``FORMATS``.
-        write_entry: writes the entry of the export, which the file contains, and commits.
 
     Raises:
         ServiceUnavailable: another export of the account is running, or there are too many.
@@ -28,7 +25,8 @@ def file_response(
     app = current_app._get_current_object()  # type: ignore[attr-defined]
 
     def write(at_once: bool) -> ExportedFile:
-        write_entry()
+        with transaction():
+            write_export_entry(account_id, format_name, query)
         pieces = write_file(app, account_id, format_name, query)
         return whole_file(pieces, app) if at_once else ExportedFile(pieces, None)
 

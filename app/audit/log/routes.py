@@ -20,7 +20,6 @@ from app.audit.log.schemas import (
     AuditLogQuerySchema,
 )
 from app.auth.principal import Principal
-from app.db.transactions import transaction
 
 bp = ApiBlueprint(
     "audit-log",
@@ -54,17 +53,9 @@ def list_audit_log(principal: Principal, values: dict[str, Any]) -> Response:
     format_name = values.pop("format", None)
     query = EntryQuery(**values)
     if format_name is not None:
-        return _log_file_response(principal.account_id, format_name, query)
+        return file_response(principal.account_id, format_name, query)
     records, total = listing.list_entries(principal.account_id, query)
     return envelope.page_response(records, total=total, number=query.page, size=query.per_page)
-
-
-def _log_file_response(account_id: str, format_name: str, query: EntryQuery) -> Response:
-    def write_entry() -> None:
-        with transaction():
-            service.write_export_entry(account_id, format_name, query)
-
-    return file_response(account_id, format_name, query, write_entry)
 
 
 @bp.operation(

@@ -8,9 +8,7 @@ from flask import Response
 
 from app.api.blueprint import ApiBlueprint
 from app.auth.principal import Principal
-from app.db.transactions import transaction
 from app.exports.account_export.responses import archive_response
-from app.exports.account_export.service import log_account_export
 from app.policy.files import BINARY
 from app.values.schemas import QuerySchema
 
@@ -41,9 +39,4 @@ def export_account(principal: Principal, _: dict[str, Any]) -> Response:
     else as JSON. Its `README.txt` describes each file. The export is in the audit log. An
     incomplete archive cannot be opened. While another export runs, the response is 503.
     """
-
-    def log_export() -> None:
-        with transaction():
-            log_account_export(principal.account_id, principal.account_name)
-
-    return archive_response(principal.account_id, log_export)
+    return archive_response(principal.account_id)

@@ -9,9 +9,8 @@ from flask import Response, request
 from app.audit.log.checkpoints import list_checkpoints
 from app.audit.log.listing import list_latest
 from app.audit.log.responses import file_response
-from app.audit.log.service import read_entry, write_export_entry
+from app.audit.log.service import read_entry
 from app.auth.principal import Principal
-from app.db.transactions import transaction
 from app.http.errors import NotFound
 from app.lists.logs import LOOKED_THROUGH
 from app.pages.audit_log.filters import read_export, read_filters
@@ -59,12 +58,7 @@ def export(principal: Principal) -> Response:
     """A file with all that the filters leave."""
     account_id = principal.account_id
     format_name, query = read_export(read_filters(account_id, request.form), request.form)
-
-    def log_export() -> None:
-        with transaction():
-            write_export_entry(account_id, format_name, query)
-
-    return file_response(account_id, format_name, query, log_export)
+    return file_response(account_id, format_name, query)
 
 
 @bp.get("/audit-log/checkpoints.json")

@@ -9,7 +9,6 @@ from sqlalchemy.exc import NoResultFound
 
 from app.audit.log.listing import list_latest
 from app.audit.log.responses import file_response
-from app.audit.log.service import write_export_entry
 from app.db.transactions import transaction
 from app.doctor.doctor_runs import read_progress, request_doctor_run
 from app.http.errors import BadRequest, NotFound, ServiceUnavailable
@@ -198,12 +197,7 @@ def log() -> Response:
 def export_log() -> Response:
     """A file with all that the filters leave of the log of the instance."""
     format_name, query = read_export(_log_filters(request.form), request.form)
-
-    def log_export() -> None:
-        with transaction():
-            write_export_entry(INSTANCE, format_name, query)
-
-    return file_response(INSTANCE, format_name, query, log_export)
+    return file_response(INSTANCE, format_name, query)
 
 
 def _log_filters(arguments: Any) -> LogFilters:

@@ -12,7 +12,6 @@ from app.account.service import rename_account
 from app.auth.principal import Principal
 from app.db.transactions import transaction
 from app.exports.account_export.responses import archive_response
-from app.exports.account_export.service import log_account_export
 from app.http.errors import Conflict, PreconditionFailed
 from app.http.urls import absolute_url
 from app.limits.plan_file import plan_of
@@ -89,12 +88,7 @@ def require(principal: Principal) -> Response:
 @of_account("admin")
 def export(principal: Principal) -> Response:
     """The archive with all data of the account."""
-
-    def log_export() -> None:
-        with transaction():
-            log_account_export(principal.account_id, principal.account_name)
-
-    return archive_response(principal.account_id, log_export)
+    return archive_response(principal.account_id)
 
 
 def _requirement_in_words(days: int | None) -> str:
