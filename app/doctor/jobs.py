@@ -79,8 +79,8 @@ def back_up_daily() -> bool:
         write_instance_entry(BACKED_UP, changes_of_new({"file": str(path)}))
     try:
         keep_newest(folder, BACKUPS_KEPT)
-    except OSError as error:
-        log.error("an old backup cannot be deleted: %s", error)
+    except MaintenanceError as error:
+        log.error("daily backup: %s", error)
     return True
 
 

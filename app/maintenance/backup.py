@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 from sqlalchemy import URL
 
 from app.db.snapshots import open_snapshot
+from app.maintenance import MaintenanceError
 from app.maintenance.authenticity import signature_of
 from app.maintenance.backup_file import FORMAT, BackupWriter, Manifest, new_backup_file
 from app.maintenance.dump import OnRows, TableChecksum, count_rows, no_progress, read_lines
@@ -37,7 +38,7 @@ def keep_newest(folder: Path, number: int) -> None:
     Backups of a time to come, of a wrong clock, do not count and stay: today's would be older.
 
     Raises:
-        OSError: one could not be deleted; the others were.
+        MaintenanceError: one could not be deleted; the others were.
     """
     backups = sorted(path for path in folder.glob(_FILE_PATTERN) if path.name <= new_backup_name())
     long_ago = time.time() - _DRAFT_SECONDS
@@ -49,7 +50,7 @@ def keep_newest(folder: Path, number: int) -> None:
         except OSError as error:
             failure = error
     if failure is not None:
-        raise failure
+        raise MaintenanceError(f"The backup is written, but an old one is not deleted: {failure}.")
 
 
 class Backup(NamedTuple):

@@ -85,8 +85,12 @@ def test_a_backup_of_today_stays_beside_what_is_newer_or_cannot_be_deleted(
         assert not is_backup_due()
     (new,) = set(folder.iterdir()) - {*old, *future}
     assert set(folder.iterdir()) == {old[0], *old[2:], new, *future}
-    assert "an old backup cannot be deleted: " in caplog.text
+    told = "The backup is written, but an old one is not deleted: "
+    assert told in caplog.text
     assert _check(app).status is Status.OK
+    command = ["backup", str(folder), "--keep", "1", "--force"]
+    done = app.test_cli_runner().invoke(canopy, command, obj=app)
+    assert (done.exit_code, told in done.stderr) == (1, True), done.output
 
 
 def test_a_failure_is_told(
