@@ -37,7 +37,7 @@ from app.mail.resolvers import resolve_mail
 from app.mail.service import NEW_MAILS
 from app.mail.transport import Transport, open_transport
 from app.models import Mail
-from app.outbound.switch import is_outbound_off
+from app.outbound.switch import is_off_for
 from app.policy.mails import LINK_LIVES, LONGEST_WAITS, RETRY_AFTER, RUN_FOR, SAVE_RETRY_AFTER
 from app.values import clock
 
@@ -68,8 +68,9 @@ def _lease_mail() -> LeasedMail | None:
     """Lease the next mail to send. Returns None if none is due, or nothing may be sent."""
     with transaction():
         mail = lease_mail()
-        # Asked after the lease, as a restore may have brought this mail and the switch.
-        if is_outbound_off(in_change=True):
+        # Asked after the lease, as a restore may have brought this mail and the switch; and in this
+        # transaction, as a thread that waits for a second connection could wait for itself.
+        if is_off_for(current_app.config["SETTINGS"], db.session()):
             db.session.rollback()
             return None
     return mail

@@ -13,7 +13,6 @@ from flask import current_app
 from sqlalchemy import Connection, text
 from sqlalchemy.orm import Session
 
-from app.db.extensions import db
 from app.db.queries import CompiledQuery
 from app.values.command_name import canopy_command
 from config import Settings
@@ -35,16 +34,9 @@ def is_off_for(settings: Settings, source: Connection | Session) -> bool:
     return is_off_by_setting(settings) or source.execute(_STATEMENT).first() is not None
 
 
-def is_outbound_off(*, in_change: bool = False) -> bool:
-    """True if nothing may be sent now.
-
-    Args:
-        in_change: read it in the open transaction. A thread that waits for a second connection
-            could wait for itself.
-    """
+def is_outbound_off() -> bool:
+    """True if nothing may be sent now."""
     settings: Settings = current_app.config["SETTINGS"]
-    if in_change:
-        return is_off_for(settings, db.session())
     return is_off_by_setting(settings) or bool(_IS_OFF.tuples())
 
 
