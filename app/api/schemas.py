@@ -34,13 +34,21 @@ class TotalMetaSchema(OutputSchema):
 
 
 @cache
-def single_of(schema: type[ma.Schema], meta: type[ma.Schema] = MetaSchema) -> type[ma.Schema]:
-    """``{data: …, meta: {request_id, timestamp}}``; ``meta`` may have more members."""
+def single_of(
+    schema: type[ma.Schema], meta: type[ma.Schema] = MetaSchema, *, polled: bool = False
+) -> type[ma.Schema]:
+    """``{data: …, meta: {request_id, timestamp}}``.
+
+    Args:
+        meta: it may have more members.
+        polled: a worker may be busy with the record, and ``Retry-After`` says when to look again.
+    """
     members: dict[str, fields.Field[Any]] = {
         "data": fields.Nested(schema, required=True),
         "meta": fields.Nested(meta, required=True),
     }
     envelope = OutputSchema.from_dict(members, name=f"{_schema_stem(schema)}ResponseSchema")
+    envelope.polled = polled  # type: ignore[attr-defined]
     return _with_example(envelope, example_of(schema), _META)
 
 

@@ -39,8 +39,7 @@ _ONE: Final = "/<import_id>"
 _operation: Final = partial(
     bp.operation, needs=f"projects:write{OR}assets:write", of_some_projects=True
 )
-_IMPORT: Final = single_of(ImportSchema)
-_IMPORT.polled = True  # type: ignore[attr-defined]
+_IMPORT: Final = single_of(ImportSchema, polled=True)
 _PAGE: Final = page_of(ImportSummarySchema)
 
 

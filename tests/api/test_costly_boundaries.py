@@ -12,8 +12,8 @@ from typing import Any, Final
 import numpy as np
 import pytest
 
-from app.geometry.countries import has_world
 from tests.api.server import Answer, Server, gunicorn, web_processes
+from tests.countries import needs_countries
 from tests.geometry.drawing import box, multipolygon, placed, polygon
 from tests.geometry.expensive_shapes import (
     back_and_forth,
@@ -27,7 +27,7 @@ from tests.geometry.expensive_shapes import (
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(not Path("/proc/self/schedstat").exists(), reason="only Linux has it"),
-    pytest.mark.skipif(not has_world(), reason="bin/test installs the countries"),
+    needs_countries,
 ]
 
 ATTACKERS: Final = 3

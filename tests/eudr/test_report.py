@@ -15,6 +15,7 @@ from app.eudr import report
 from app.geometry import timed
 from app.lists import scanning
 from app.policy.eudr import REPORT_SECONDS
+from tests.countries import needs_countries
 from tests.eudr.plots import Plots, differences, fill, make_plots
 from tests.geometry.drawing import box, multipolygon, polygon
 from tests.geometry.expensive_shapes import comb
@@ -43,6 +44,7 @@ def _check(client: Client, made: Plots, variant: int, holes: str, points: bool) 
     assert of_file == ({"several_producers"} if variant == 1 else set())
 
 
+@needs_countries
 @pytest.mark.both
 def test_every_planted_fault_is_found_and_no_other(client: Client) -> None:
     made = make_plots(1, plots=500, producers=40, each=3)
@@ -51,6 +53,7 @@ def test_every_planted_fault_is_found_and_no_other(client: Client) -> None:
     _check(client, made, 2, "refuse", False)
 
 
+@needs_countries
 @pytest.mark.trial
 def test_every_planted_fault_of_many_plots_is_found_whatever_is_asked_for(client: Client) -> None:
     made = make_plots(1, plots=2_000, producers=120)

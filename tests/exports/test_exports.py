@@ -19,6 +19,7 @@ from app.exports import service
 from app.exports.service import FORMATS, Export
 from app.policy.files import FORMATS_OUT
 from tests.contract import decoded
+from tests.countries import needs_countries
 from tests.formats.writers.sources import read_layer
 from tests.make import (
     Client,
@@ -195,6 +196,7 @@ def test_plots_that_are_points_for_the_eudr(client: Client) -> None:
     assert detail["code"] == "no_place"
 
 
+@needs_countries
 def test_a_country_is_that_of_each_plot(client: Client) -> None:
     in_germany = make_project(client, name="G", geometry=square(10))
     make_asset(client, in_germany["id"], type="plot", name="In Poland", location=point(20.5, 50.5))

@@ -14,14 +14,13 @@ from app.geometry.problems import MAX_PROBLEMS
 from app.geometry.timed import processor_seconds
 from app.geometry.warnings import boundary_warnings, indices_by_warning
 from app.values.processor_clock import ProcessorClock, running
+from tests.countries import needs_countries
 from tests.geometry.drawing import placed
 from tests.geometry.expensive_shapes import comb, slivers
 from tests.make.geometry import multi_square, square
 from tests.processor_time import is_within
 
 METER = 1 / 111_320  # of latitude, in degrees
-
-needs_countries = pytest.mark.skipif(not has_world(), reason="bin/test installs the countries")
 
 
 def warnings(*rings: list[Any]) -> list[Problem]:

@@ -9,12 +9,13 @@ from sqlalchemy import text
 
 from app.db.extensions import db
 from app.doctor.derived import wrong_rows
-from app.geometry.countries import has_world, location
+from app.geometry.countries import location
 from app.policy.countries import DATA_VERSION
 from app.projects import country_backlog, jobs
+from tests.countries import needs_countries
 from tests.make import Client, make_project, square
 
-pytestmark = pytest.mark.skipif(not has_world(), reason="bin/test installs the countries")
+pytestmark = needs_countries
 
 GERMAN, FRENCH, AT_SEA = square(10, 50), square(2.5, 47), square(-30, 0)
 
