@@ -30,47 +30,35 @@ from tests.maintenance.conftest import MakeInstance
 from tests.make import make_account, make_webhook
 from tests.waiting import wait_for
 
+BEHIND_A_PROXY = {
+    "CANOPY_ENV": "production",
+    "PUBLIC_URL": "https://c.example",
+    "TRUSTED_PROXIES": "1",
+}
+SUPPORT = {"SUPPORT_EMAIL": "help@c.example"}
+NOT_WISE = {
+    "production with PUBLIC_URL=http:": {"CANOPY_ENV": "production", **SUPPORT},
+    "SUPPORT_EMAIL is unset": BEHIND_A_PROXY,
+    "requests are not limited": {"RATE_LIMIT_DISABLED": "true"},
+    "there is no chat": {"CHAT_MODEL": "forest-1"},
+    "TRUSTED_PROXIES is 0": {"PUBLIC_URL": "https://canopy.example"},
+    "can forge their address": {"TRUSTED_PROXIES": "1", "HOST": "0.0.0.0"},
+    "admins of every account can have requests sent to addresses in these networks": {
+        **BEHIND_A_PROXY, **SUPPORT, "WEBHOOK_ALLOWED_NETWORKS": "10.0.0.0/8",
+    },
+}  # fmt: skip
 
-@pytest.mark.parametrize(
-    ("variables", "words"),
-    [
-        (
-            {"CANOPY_ENV": "production", "SUPPORT_EMAIL": "help@c.example"},
-            "production with PUBLIC_URL=http:",
-        ),
-        (
-            {
-                "CANOPY_ENV": "production",
-                "PUBLIC_URL": "https://c.example",
-                "TRUSTED_PROXIES": "1",
-            },
-            "SUPPORT_EMAIL is unset",
-        ),
-        ({"RATE_LIMIT_DISABLED": "true"}, "requests are not limited"),
-        ({"CHAT_MODEL": "forest-1"}, "there is no chat"),
-        ({"PUBLIC_URL": "https://canopy.example"}, "TRUSTED_PROXIES is 0"),
-        ({"TRUSTED_PROXIES": "1", "HOST": "0.0.0.0"}, "can forge their address"),
-        (
-            {
-                "CANOPY_ENV": "production",
-                "PUBLIC_URL": "https://c.example",
-                "TRUSTED_PROXIES": "1",
-                "SUPPORT_EMAIL": "help@c.example",
-                "WEBHOOK_ALLOWED_NETWORKS": "10.0.0.0/8",
-            },
-            "admins of every account can have requests sent to addresses in these networks",
-        ),
-    ],
-)
+
 def test_settings_that_are_not_wise_are_warned_of(
-    make_instance: MakeInstance, variables: dict[str, str], words: str
+    make_instance: MakeInstance, subtests: pytest.Subtests
 ) -> None:
-    app = make_instance("sqlite")
-    results = [
-        r for r in host.check_settings(load_settings(environ_of(app) | variables)) if r.advice
-    ]
-    assert [r.status for r in results] == [Status.WARNING]
-    assert words in results[0].found
+    environ = environ_of(make_instance("sqlite"))
+    for words, variables in NOT_WISE.items():
+        with subtests.test(words):
+            found = host.check_settings(load_settings(environ | variables))
+            (warned,) = [each for each in found if each.advice]
+            assert warned.status is Status.WARNING
+            assert words in warned.found
 
 
 @pytest.mark.slow
@@ -84,9 +72,11 @@ def test_a_setting_of_former_versions_is_warned_of(make_instance: MakeInstance) 
     assert unknown == ["SIGNUP is no setting; is it meant as SIGN_UP?", "SMTP_HOST is no setting"]
 
 
-@pytest.mark.parametrize(
-    ("networks", "others", "status"),
-    [
+def test_what_webhooks_may_reach_is_told(
+    make_instance: MakeInstance, subtests: pytest.Subtests
+) -> None:
+    environ = environ_of(make_instance("sqlite")) | BEHIND_A_PROXY
+    for networks, others, status in (
         ("10.0.0.0/8", {"CANOPY_ENV": "development"}, Status.OK),
         ("10.0.0.0/8,127.0.0.0/8", {"SIGN_UP": "closed"}, Status.PROBLEM),
         ("127.0.0.1/32", {}, Status.PROBLEM),
@@ -95,23 +85,13 @@ def test_a_setting_of_former_versions_is_warned_of(make_instance: MakeInstance) 
         ("::1/128", {}, Status.PROBLEM),
         ("fd00::/8", {}, Status.WARNING),
         ("fd00::/8", {"SIGN_UP": "invited"}, Status.OK),
-    ],
-)
-def test_what_webhooks_may_reach_is_told(
-    make_instance: MakeInstance, networks: str, others: dict[str, str], status: Status
-) -> None:
-    variables = {
-        "CANOPY_ENV": "production",
-        "PUBLIC_URL": "https://c.example",
-        "TRUSTED_PROXIES": "1",
-        "WEBHOOK_ALLOWED_NETWORKS": networks,
-        **others,
-    }
-    settings = load_settings(environ_of(make_instance("sqlite")) | variables)
-    (found,) = [each for each in host.check_settings(settings) if "WEBHOOK" in each.found]
-    assert found.status is status
-    assert f"WEBHOOK_ALLOWED_NETWORKS={networks}: " in found.found
-    assert ("this machine's own" in found.found) is (status is Status.PROBLEM)
+    ):
+        with subtests.test(f"{networks} {others}"):
+            settings = load_settings(environ | others | {"WEBHOOK_ALLOWED_NETWORKS": networks})
+            (found,) = [each for each in host.check_settings(settings) if "WEBHOOK" in each.found]
+            assert found.status is status
+            assert f"WEBHOOK_ALLOWED_NETWORKS={networks}: " in found.found
+            assert ("this machine's own" in found.found) is (status is Status.PROBLEM)
 
 
 @pytest.mark.slow
