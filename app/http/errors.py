@@ -82,11 +82,7 @@ class Unauthorized(ApiError):
     )
 
     def __init__(
-        self,
-        message: str | None = None,
-        *,
-        challenge: str = "",
-        scheme: str = BEARER,
+        self, message: str | None = None, *, challenge: str = "", scheme: str = BEARER
     ) -> None:
         value = f'{scheme}, error="{challenge}"' if challenge else scheme
         super().__init__(message, headers={"WWW-Authenticate": value})

@@ -37,11 +37,6 @@ NO_CONSTRAINTS = [
 NO_CODES_OF_FIELDS = {"not_found", "read_only", "invalid", "unknown", "required", "not_unique"}
 
 
-@pytest.fixture
-def things(client: Client) -> dict[str, str]:
-    return fill(client, EVERYTHING)
-
-
 def _resolved(document: Schema, schema: Schema) -> tuple[Schema, bool]:
     """The schema of the values, and whether null is one."""
     choices = schema.get("anyOf") or schema.get("oneOf") or [schema]
@@ -104,10 +99,9 @@ def _refused(response: Any, status: int) -> set[tuple[str, str]]:
     return {(each["field"].partition(".")[0], each["code"]) for each in details}
 
 
-def test_each_constraint_has_its_code(
-    client: Client, things: dict[str, str], subtests: pytest.Subtests
-) -> None:
-    document, seen = client.get("/v1/openapi.json").json, set[str]()
+def test_each_constraint_has_its_code(client: Client, subtests: pytest.Subtests) -> None:
+    things, seen = fill(client, EVERYTHING), set[str]()
+    document = client.get("/v1/openapi.json").json
     for operation in operations():
         about, path = described(operation), operation.path(things).partition("?")[0]
         with subtests.test(operation.name):

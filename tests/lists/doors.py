@@ -8,8 +8,6 @@ from urllib.parse import urlencode
 import orjson
 
 from app.chat.tools import ProjectsArguments
-from app.core import create_core
-from app.db.connections import close_all
 from tests.cli.conftest import runner
 from tests.make import Browser, Client
 from tests.pages.support import json_of
@@ -31,10 +29,7 @@ def project_doors(client: Client, owner: Browser, filters: dict[str, str]) -> di
     }
     words = [f"--{name.replace('_', '-')}={value}" for name, value in filters.items()]
     arguments = ("export", "--account", client.account_id, "--format", "geojson", "--output", "-")
-    core = create_core(client.app.config["SETTINGS"])
-    done = runner(core)(*arguments, *words)
-    with core.app_context():
-        close_all()
+    done = runner(client.app)(*arguments, *words)
     assert done.exit_code == 0, done.output
     found["command"] = _features(orjson.loads(done.stdout))
     total = len(found["list"])
