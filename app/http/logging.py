@@ -21,6 +21,8 @@ from config import Settings
 
 log = logging.getLogger("canopy.request")
 
+# A line break would begin a line that nothing wrote, and a terminal obeys what follows an escape.
+_ESCAPES: Final = str.maketrans({"\n": "\\n", "\r": "\\r", "\x1b": "\\x1b"})
 _QUIET: Final = ("werkzeug", "alembic", "rq", "redis")
 
 
@@ -45,6 +47,10 @@ class TextFormatter(logging.Formatter):
 
     def __init__(self) -> None:
         super().__init__("%(asctime)s %(levelname)-7s %(message)s", "%H:%M:%S")
+
+    def formatMessage(self, record: logging.LogRecord) -> str:
+        """One line, whatever a text of somebody else holds."""
+        return super().formatMessage(record).translate(_ESCAPES)
 
 
 def configure_logging(settings: Settings) -> None:

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from app.http.logging import JsonFormatter
+from app.http.logging import JsonFormatter, TextFormatter
 from app.values.clock import format_time
 from tests.make import Client
 
@@ -21,6 +21,11 @@ def test_the_time_of_a_line_is_that_of_its_record() -> None:
         line = json.loads(formatter.format(record))
         assert line["time"] == format_time(datetime.fromtimestamp(time, UTC))
         assert line["message"] == "100%"
+
+
+def test_a_text_of_somebody_else_makes_no_line_of_its_own() -> None:
+    record = logging.makeLogRecord({"msg": "claim %s", "args": ("a\nGET /\x1b[2J",)})
+    assert TextFormatter().format(record).endswith(r"claim a\nGET /\x1b[2J")
 
 
 @pytest.mark.parametrize(
