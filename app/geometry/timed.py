@@ -15,7 +15,7 @@ import select
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from time import thread_time
@@ -131,6 +131,14 @@ def differences(old: Any, new: Any, box: Any, seconds: float) -> tuple[Any, Any]
     geometries = [old, new] if box is None else [old, new, box]
     wkb, _ = _run("differences", seconds, geometries)
     return None if wkb is None else tuple(shapely.from_wkb(wkb))
+
+
+def meet_any(shapes: Sequence[Any], geometries: Sequence[Any], seconds: float) -> list[bool] | None:
+    """Whether each geometry intersects one of the shapes, or None if that takes longer than
+    ``seconds`` of processor time, or GEOS fails."""
+    meet: list[bool] | None
+    meet, _ = _run("meet_any", seconds, [*shapes, *geometries], len(shapes))
+    return meet
 
 
 def triangles(polygon: Any, seconds: float) -> Any:

@@ -17,6 +17,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
+import numpy as np
 import shapely
 
 _IDLE_SECONDS: Final = 60.0  # after which the program ends, and gives its memory back
@@ -42,6 +43,15 @@ def _differences(old: Any, new: Any, box: Any = None) -> list[bytes]:
     return [shapely.to_wkb(difference) for difference in differences]
 
 
+def _meet_any(*values: Any) -> list[bool]:
+    """Whether geometries meet one of those before them, whose number is the last argument."""
+    *geometries, count = values
+    shapes, others = geometries[:count], geometries[count:]
+    shapely.prepare(shapes)
+    meets = np.any([shapely.intersects(shape, others) for shape in shapes], axis=0)
+    return [bool(each) for each in meets]
+
+
 def _triangles(polygon: Any) -> list[bytes]:
     return [shapely.to_wkb(shapely.constrained_delaunay_triangles(polygon))]
 
@@ -51,6 +61,7 @@ TASKS: Final[dict[str, Callable[..., Any]]] = {
     "validity_reason": _validity_reason,
     "intersection": _intersection,
     "differences": _differences,
+    "meet_any": _meet_any,
     "triangles": _triangles,
 }
 

@@ -29,7 +29,7 @@ _AT_ONCE_BYTES: Final = 512 * 1024  # compared with any shape in some 0.1 s
 
 
 class TooMuchToCompare(Exception):
-    """A geometry touches the boxes of too many rows to compare."""
+    """A geometry takes too long to compare with the rows whose boxes it touches."""
 
 
 class RowsApart:
@@ -68,7 +68,7 @@ class RowsApart:
         for batch in batched_by_bytes(rows, itemgetter(1), _AT_ONCE_BYTES, AT_ONCE):
             ids = id_values([row_id for row_id, *_ in batch], self._dialect)
             boundaries = query.tuples(account_id=self._account_id, ids=ids)
-            tests = shape.intersects([text for _, text in boundaries])
+            tests = _known(shape.intersects([text for _, text in boundaries]))
             apart += [row[0] for row, meets in zip(boundaries, tests, strict=True) if not meets]
         return apart
 
@@ -77,7 +77,7 @@ class RowsApart:
         if not rows:
             return []
         ids, _, longitudes, latitudes = zip(*rows, strict=True)
-        tests = shape.intersects_points(longitudes, latitudes)
+        tests = _known(shape.intersects_points(longitudes, latitudes))
         return [row_id for row_id, meets in zip(ids, tests, strict=True) if not meets]
 
     def _undecided_rows(self, shape: QueryShape) -> list[tuple[Any, ...]]:
@@ -101,3 +101,9 @@ class RowsApart:
         if min(self._rows_left, self._bytes_left) < 0:
             raise TooMuchToCompare
         return rows
+
+
+def _known(tests: list[bool] | None) -> list[bool]:
+    if tests is None:
+        raise TooMuchToCompare
+    return tests

@@ -26,6 +26,7 @@ FILTER_SHAPES: Final = 5  # geometries
 # together.
 SHAPE_BYTES: Final = 16 * 1024 * 1024
 SHAPE_ROWS: Final = 20_000
+SHAPE_SECONDS: Final = 0.3  # of processor time, for comparing a geometry with a batch of them
 
 # The newest records, whose metadata gives the columns of a collection.
 SCHEMA_RECORDS: Final = 20_000

@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
+from app.geometry.shapes import query_shapes
 from app.lists import intersecting
+from tests.geometry.expensive_shapes import tiny_squares
 from tests.make import Client, make_project, multi_square, square
 from tests.ogc.reading import CRS84, EPSG_3857, EPSG_4326, error, found, items, names
 
@@ -147,6 +149,15 @@ FILTERS = {
 
 @pytest.mark.slow
 @pytest.mark.both
+def test_a_geometry_of_many_edges_is_rejected_in_time(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_project(client, geometry=tiny_squares(5_000))
+    line = f"S_INTERSECTS(geometry,LINESTRING({','.join(['-1 -1,9 9'] * 750)}))"
+    monkeypatch.setattr(query_shapes, "SHAPE_SECONDS", 0.01)
+    assert "Too many features are near" in error(items(client, filter=line), 400)
+
+
 def test_filters_in_text(forests: Client, subtests: pytest.Subtests) -> None:
     for text, expected in FILTERS.items():
         with subtests.test(text):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
@@ -12,10 +12,13 @@ import numpy as np
 import shapely
 from shapely.errors import GEOSException
 
+from app.geometry import timed
 from app.geometry.bounding_boxes import Bounds
 from app.geometry.shapes.crs import Crs
+from app.policy.ogc import SHAPE_SECONDS
 
 _TURN: Final = 360.0  # degrees
+_COMPARED: Final = 2_000_000  # pairs of positions, which take 0.1 s however they lie
 _KINDS: Final = re.compile(
     r"(?:(?:MULTI)?(?:POINT|LINESTRING|POLYGON)|GEOMETRYCOLLECTION)\b", re.IGNORECASE
 )
@@ -30,17 +33,18 @@ class QueryShape:
     """A geometry of a query, in degrees.
 
     ``bounds`` is the unwrapped box around it; ``is_box`` is True if it is just this box. ``copies``
-    are shapely's geometries of it: the geometry, and those a turn to the west or to the east that
+    are shapely's geometries of it: its parts, and those a turn to the west or to the east that
     reach between -180 and 180 degrees, too. Each is prepared for many comparisons, as a collection
-    of them could not be.
+    of them could not be. A union would have another edge wherever two cross: 400,000 of 8 KB.
     """
 
     bounds: Bounds
     is_box: bool
     copies: tuple[Any, ...]
 
-    def intersects(self, texts: Sequence[str]) -> list[bool]:
-        """True for each boundary that has a point in common with it, if only on the edge.
+    def intersects(self, texts: Sequence[str]) -> list[bool] | None:
+        """True for each boundary that has a point in common with it, if only on the edge. None if
+        that takes longer than SHAPE_SECONDS of processor time.
 
         Args:
             texts: GeoJSON of valid boundaries.
@@ -49,11 +53,14 @@ class QueryShape:
 
     def intersects_points(
         self, longitudes: Sequence[float], latitudes: Sequence[float]
-    ) -> list[bool]:
-        """True for each point that is in it or on its edge."""
+    ) -> list[bool] | None:
+        """The same for points."""
         return self._test(shapely.points(np.array(longitudes), np.array(latitudes)))
 
-    def _test(self, geometries: Any) -> list[bool]:
+    def _test(self, geometries: Any) -> list[bool] | None:
+        pairs = shapely.count_coordinates(self.copies) * shapely.count_coordinates(geometries)
+        if pairs > _COMPARED:
+            return timed.meet_any(self.copies, geometries, SHAPE_SECONDS)
         tests = [shapely.intersects(copy, geometries) for copy in self.copies]
         is_intersecting: list[bool] = np.any(tests, axis=0).tolist()
         return is_intersecting
@@ -92,7 +99,7 @@ def read_box(numbers: Sequence[float], crs: Crs) -> QueryShape:
 
 
 def read_shape(text: str, crs: Crs) -> QueryShape:
-    """The shape of a geometry in WKT or GeoJSON; of a collection, the union of its parts.
+    """The shape of a geometry in WKT or GeoJSON; of a collection, all its parts.
 
     Raises:
         ShapeInvalid: it cannot be read, is not valid, or is beyond ±180 or ±90 degrees.
@@ -101,8 +108,6 @@ def read_shape(text: str, crs: Crs) -> QueryShape:
     if not shapely.is_valid(geometry):
         reason = str(shapely.is_valid_reason(geometry))
         raise ShapeInvalid(f"The geometry is not valid: {reason[:100]}.")
-    if shapely.get_type_id(geometry) == shapely.GeometryType.GEOMETRYCOLLECTION:
-        geometry = shapely.unary_union(geometry)
     west, south, east, north = shapely.bounds(geometry).tolist()
     if not (west >= -180 and east <= 180 and south >= -90 and north <= 90):
         raise ShapeInvalid("Longitudes must be within ±180 and latitudes within ±90.")
@@ -123,11 +128,22 @@ def _parse_shape(text: str) -> Any:
 
 
 def _shifted_copies(geometry: Any) -> tuple[Any, ...]:
-    west, _, east, _ = shapely.bounds(geometry).tolist()
     copies = [
-        shapely.transform(geometry, partial(np.add, np.array([turn, 0.0]))) if turn else geometry
+        shapely.transform(part, partial(np.add, np.array([turn, 0.0]))) if turn else part
+        for part in _parts(geometry)
+        for west, _, east, _ in [shapely.bounds(part).tolist()]
         for turn in (0.0, -_TURN, _TURN)
         if west + turn <= 180 and east + turn >= -180
     ]
     shapely.prepare(copies)
     return tuple(copies)
+
+
+def _parts(geometry: Any) -> Iterator[Any]:
+    """The geometry, or those of a collection, which can be nested."""
+    if shapely.get_type_id(geometry) != shapely.GeometryType.GEOMETRYCOLLECTION:
+        yield geometry
+        return
+    for part in shapely.get_parts(geometry):
+        if not shapely.is_empty(part):
+            yield from _parts(part)

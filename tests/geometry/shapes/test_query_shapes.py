@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 
 import pytest
+import shapely
 
-from app.geometry.shapes import CRS84, ShapeInvalid, read_box, read_shape
+from app.geometry.shapes import CRS84, ShapeInvalid, query_shapes, read_box, read_shape
 from app.geometry.shapes.crs import EPSG_3857, EPSG_4326
+from tests.geometry.expensive_shapes import tiny_squares
 from tests.make import multi_square, square
 
 
@@ -59,6 +61,32 @@ def test_a_shape_at_the_antimeridian_meets_what_is_behind_it() -> None:
     assert shape.intersects([json.dumps(square(-180, 0)), json.dumps(square(-179, 0))]) == [
         True, False,
     ]  # fmt: skip
+
+
+def test_a_collection_is_its_parts() -> None:
+    inner = "GEOMETRYCOLLECTION(POLYGON((0 0,2 0,2 2,0 0)))"
+    shape = read_shape(f"GEOMETRYCOLLECTION(POINT(180 0),POINT EMPTY,{inner})", CRS84)
+    assert tuple(shape.bounds) == (0, 0, 180, 2)
+    texts = [json.dumps(square(*corner)) for corner in ((-180, 0), (1, 0), (50, 0))]
+    assert shape.intersects(texts) == [True, True, False]
+    assert shape.intersects_points([-180, 1, 0], [0, 0.5, 2]) == [True, True, False]
+
+
+def test_parts_that_cross_each_other_get_no_more_edges() -> None:
+    line = ",".join(f"{90 * (each % 2)} {37 * each % 90}" for each in range(80))
+    shape = read_shape(f"GEOMETRYCOLLECTION(LINESTRING({line}))", CRS84)
+    assert shapely.count_coordinates(shape.copies) == 80
+
+
+def test_comparing_many_edges_ends_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    shape = read_shape(f"LINESTRING({','.join(['-1 -1,9 9'] * 500)})", CRS84)
+    texts = [json.dumps(tiny_squares(3_000)), json.dumps(square(4, 4))]
+    longitudes, latitudes = zip(*[(5, 5), *[(8, 1)] * 3_000], strict=True)
+    assert shape.intersects(texts)[1:] == [True]
+    assert shape.intersects_points(longitudes, latitudes) == [True] + [False] * 3_000
+    monkeypatch.setattr(query_shapes, "SHAPE_SECONDS", 0.001)
+    assert shape.intersects(texts * 20) is None
+    assert shape.intersects_points(longitudes * 20, latitudes * 20) is None
 
 
 NO_SHAPES = [
