@@ -13,6 +13,7 @@ COMMITTERS = (
     "app.*.routes",
     "app.*.views",
     "app.*.jobs",
+    "app.*.responses",  # the entry of an export, before its first byte
     "app.cli",
     "app.cli.*",
     "app.demo.first_start",  # in the command that starts the service

@@ -153,7 +153,7 @@ def test_a_geometry_of_many_edges_is_rejected_in_time(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make_project(client, geometry=tiny_squares(5_000))
-    line = f"S_INTERSECTS(geometry,LINESTRING({','.join(['-1 -1,9 9'] * 750)}))"
+    line = f"S_INTERSECTS(geometry,LINESTRING({','.join(['-1 9,9 -1'] * 750)}))"
     monkeypatch.setattr(query_shapes, "SHAPE_SECONDS", 0.01)
     assert "Too many features are near" in error(items(client, filter=line), 400)
 

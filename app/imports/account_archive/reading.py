@@ -13,10 +13,10 @@ from app.formats.features import FileInvalid
 from app.formats.readers.archive import Archive
 from app.imports.account_archive.records import id_field, loaded, slug_field
 from app.policy.account_export import FORMAT, FORMAT_VERSION, MANIFEST
-from app.policy.files import GEOMETRY_BYTES
+from app.policy.files import GEOMETRY_BYTES, ZIP_MEMBERS
 from app.policy.request_limits import ACCOUNT_TYPES
 from app.values import clock
-from app.values.schemas import Line, Name, PartialSchema, StrictInteger, Timestamp
+from app.values.schemas import BoundedList, Line, Name, PartialSchema, StrictInteger, Timestamp
 from app.values.strict_json import JsonInvalid, loads
 
 ACCOUNT: Final = "account.json"
@@ -64,7 +64,7 @@ class _SourceSchema(PartialSchema):
     made_at = Timestamp(required=True)
     instance = Line(longest=_LONGEST, required=True)
     account = fields.Nested(_AccountSchema, required=True)
-    files = fields.List(fields.Nested(_FileSchema), required=True)
+    files = BoundedList(fields.Nested(_FileSchema), longest=ZIP_MEMBERS, required=True)
 
 
 class _AccountFileSchema(PartialSchema):

@@ -85,8 +85,8 @@ def test_comparing_many_edges_ends_in_time(monkeypatch: pytest.MonkeyPatch) -> N
     assert shape.intersects(texts)[1:] == [True]
     assert shape.intersects_points(longitudes, latitudes) == [True] + [False] * 3_000
     monkeypatch.setattr(query_shapes, "SHAPE_SECONDS", 0.001)
-    assert shape.intersects(texts * 20) is None
-    assert shape.intersects_points(longitudes * 20, latitudes * 20) is None
+    assert shape.intersects(texts * 60) is None
+    assert shape.intersects_points(longitudes * 60, latitudes * 60) is None
 
 
 NO_SHAPES = [
