@@ -13,6 +13,7 @@ import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
+from functools import lru_cache
 from math import isfinite
 from typing import Any, BinaryIO, Final
 
@@ -89,6 +90,7 @@ class DbfTable:
             raise self._damaged("is incomplete")
         self._declared = _code_page_encoding(code_page) or _CODE_PAGES.get(language)
         self._flags = bytearray()
+        self._read: list[_Column] = []
         self.encoding = self._declared or _GUESSES[-1]
         self.is_guessed = False
         self.columns: tuple[str, ...] = ()
@@ -109,6 +111,7 @@ class DbfTable:
                 has_letters |= self._drop_wrong(candidates, block)
         self.encoding = candidates[0]
         self.is_guessed = has_letters and self.encoding != self._declared
+        self._read = [field for field in self._fields if field.kind in _TYPES]
         names = list(zip(self._fields, _unique_names(self._fields, self.encoding), strict=True))
         self.columns = tuple(name for field, name in names if field.kind in _TYPES)
         self.left_out = tuple(name for field, name in names if field.kind not in _TYPES)
@@ -126,8 +129,7 @@ class DbfTable:
         """The values of a record, by column name."""
         self._file.seek(self._start + record * self._size)
         content = self._file.read(self._size)
-        fields = [field for field in self._fields if field.kind in _TYPES]
-        values = (field.value(content, self.encoding) for field in fields)
+        values = (field.value(content, self.encoding) for field in self._read)
         return dict(zip(self.columns, values, strict=True))
 
     def _read_fields(self) -> Iterator[_Column]:
@@ -160,9 +162,11 @@ class DbfTable:
                 raw = block[start + field.start : start + field.end]
                 if raw.isascii():
                     continue
-                has_letters = True
                 while len(candidates) > 1 and not _is_in(raw, candidates[0]):
                     del candidates[0]
+                if len(candidates) == 1:
+                    return True
+                has_letters = True
         return has_letters
 
     def _damaged(self, fault: str) -> FileInvalid:
@@ -175,10 +179,12 @@ def _unique_names(fields: list[_Column], encoding: str) -> tuple[str, ...]:
     Raises:
         FileInvalid: there are too many.
     """
-    columns = Columns()
+    columns, taken = Columns(), set[str]()
     for field in fields:
         name = _decode_text(field.name, encoding, "replace").strip() or "column"
-        columns.add(unique_name(name, columns.names()))
+        name = unique_name(name, taken)
+        taken.add(name)
+        columns.add(name)
     return columns.names()
 
 
@@ -201,6 +207,7 @@ def _code_page_encoding(code_page: str) -> str | None:
         return None
 
 
+@lru_cache(maxsize=4096)  # many of the cells of a small file are alike
 def _decode_text(raw: bytes, encoding: str, errors: str) -> str:
     """A text, without a partial character at its end."""
     decoder = codecs.getincrementaldecoder(encoding)(errors)

@@ -27,6 +27,7 @@ Row = dict[str, Any]
 _EARTH: Final = 51_100_000_000.0  # hectares, of land and sea
 _FIRST: Final = datetime(1970, 1, 1, tzinfo=UTC)  # ids have no earlier times
 _AHEAD: Final = timedelta(days=1)  # by which the other instance's clock may be
+_SHOWN: Final = 80  # characters of a wrong text in a message
 
 
 def id_field(kind: str) -> fields.String:
@@ -34,7 +35,7 @@ def id_field(kind: str) -> fields.String:
 
     def check(text: str) -> None:
         if not is_id(kind, text):
-            raise ma.ValidationError(f"{text!r} is no id of a {kind}.")
+            raise ma.ValidationError(f"{text[:_SHOWN]!r} is no id of a {kind}.")
 
     return fields.String(required=True, validate=check)
 
@@ -44,7 +45,7 @@ def slug_field() -> fields.String:
 
     def check(text: str) -> None:
         if not text or slugify(text) != text or text in RESERVED_SLUGS:
-            raise ma.ValidationError(f"{text!r} is no slug.")
+            raise ma.ValidationError(f"{text[:_SHOWN]!r} is no slug.")
 
     return fields.String(required=True, validate=check)
 

@@ -12,6 +12,7 @@ from app.formats.features import FileInvalid
 from app.formats.readers.dbf import DbfTable
 from app.policy.files import COLUMNS
 from tests.formats.readers.shapefiles import Field, dbf
+from tests.processor_time import takes_at_most
 
 
 def table(content: bytes, code_page: str = "") -> DbfTable:
@@ -78,6 +79,11 @@ def test_each_column_has_a_name_of_its_own() -> None:
     ]
     opened = table(dbf(fields, b" 1234"))
     assert opened.read_record(0) == {"a": "1", "a (2)": "2", "column": "3", "a (2) (2)": "4"}
+
+
+def test_names_that_are_alike_are_numbered_in_little_time() -> None:
+    few, many = (dbf([(b"a", "C", 0, 0)] * number, b" ") for number in (COLUMNS // 10, COLUMNS))
+    assert takes_at_most(150, lambda: table(many), lambda: table(few))
 
 
 def test_half_a_character_at_the_end_of_a_column() -> None:
