@@ -15,7 +15,7 @@ from app.audit.origin import Actor
 from app.auth.people import EmailTaken, find_person, is_registered
 from app.auth.principal import Principal
 from app.db.extensions import db
-from app.http.errors import Conflict, Detail, ValidationFailed
+from app.http.errors import Conflict, InvalidField
 from app.http.etags import ANY, IfMatch
 from app.limits.plan_file import default_plan
 from app.models import Account, AccountUsage, Membership, User
@@ -150,9 +150,7 @@ def set_plan(account_id: str, plan: str, actor: Actor | None = None) -> Account:
     """
     account = db.session.get(Account, account_id, with_for_update=True)
     if account is None:
-        raise ValidationFailed(
-            details=[Detail("account", "This account does not exist.", "not_found")]
-        )
+        raise InvalidField("account", "This account does not exist.", "not_found")
     check_plan(plan)
     changes = {"plan": {"from": account.plan, "to": plan}}
     write_entry("account.updated", account, changes=changes, actor=actor)

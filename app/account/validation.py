@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from app.http.errors import Detail, ValidationFailed
+from app.http.errors import Detail, InvalidField, ValidationFailed
 from app.limits.plan_file import plans
 from app.policy.request_limits import ACCOUNT_TYPES
 from app.security.passwords import password_problem
@@ -21,14 +21,14 @@ def check_account(name: str, email: str, password: str | None, type: str) -> Non
 def check_name(name: str) -> None:
     """Raise ValidationFailed for a name that an account cannot have."""
     if problem := name_problem(name):
-        raise ValidationFailed(details=[Detail("name", problem, "invalid")])
+        raise InvalidField("name", problem, "invalid")
 
 
 def check_plan(plan: str) -> None:
     """Raise ValidationFailed if there is no such plan."""
     if plan not in plans():
         names = ", ".join(plans())
-        raise ValidationFailed(details=[Detail("plan", f"Must be one of {names}.", "not_one_of")])
+        raise InvalidField("plan", f"Must be one of {names}.", "not_one_of")
 
 
 def _account_problems(name: str, email: str, password: str | None, type: str) -> Iterator[Detail]:

@@ -28,7 +28,7 @@ from app.auth.tenant import columns_of
 from app.db.engines import insert_into
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
-from app.http.errors import BadRequest, Conflict, Detail, ValidationFailed
+from app.http.errors import BadRequest, Conflict, Detail, InvalidField
 from app.limits.storage import MINUTE_MS, WindowKey, add_bytes
 from app.models import IdempotentResponse
 from app.policy.request_limits import (
@@ -93,7 +93,7 @@ class IdempotentRequest:
             message = (
                 "This key was used for a different request. Use a new key for each new request."
             )
-            raise ValidationFailed(details=[Detail(HEADER, message, "not_unique")])
+            raise InvalidField(HEADER, message, "not_unique")
         if not row.body and row.status != _NO_CONTENT:
             raise _not_stored(row.headers.get("Location", "what it changed"))
         body = _unseal_body(row.body) if _holds_secret(row.headers) else row.body

@@ -15,7 +15,7 @@ from werkzeug.exceptions import RequestEntityTooLarge
 
 from app.api.deprecations import note_deprecated_names
 from app.api.expensive import reading_body
-from app.http.errors import BadRequest, Detail, ValidationFailed
+from app.http.errors import BadRequest, Detail, InvalidField, ValidationFailed
 from app.values.messages import NO_OBJECT
 from app.values.strict_json import JsonInvalid, loads
 
@@ -42,12 +42,10 @@ class StrictParser(FlaskParser):
         if not raw:
             if getattr(schema, "may_be_absent", False):
                 return {}
-            raise ValidationFailed(
-                details=[Detail("body", "The body is empty. Send a JSON object.", "required")]
-            )
+            raise InvalidField("body", "The body is empty. Send a JSON object.", "required")
         value = _parse_json_body(raw)
         if not isinstance(value, dict):
-            raise ValidationFailed(details=[Detail("body", NO_OBJECT, "wrong_type")])
+            raise InvalidField("body", NO_OBJECT, "wrong_type")
         note_deprecated_names(value)
         return value
 
@@ -61,8 +59,7 @@ class StrictParser(FlaskParser):
         parts = MultiDict([*fields.items(multi=True), *files.items(multi=True)])
         if repeated := [name for name, values in parts.lists() if len(values) > 1]:
             name = _shorten_field_name(repeated[0])
-            detail = Detail(name, "Send this field only once.", "not_unique")
-            raise ValidationFailed(details=[detail])
+            raise InvalidField(name, "Send this field only once.", "not_unique")
         note_deprecated_names(parts)
         return parts.to_dict()
 
@@ -160,8 +157,7 @@ def refuse_body(req: Request) -> None:
         raw = whole_body(req)
         is_empty = not raw or _parse_json_body(raw) == {}
     if not is_empty:
-        message = "Send no body: this operation takes none."
-        raise ValidationFailed(details=[Detail("body", message, "unknown")])
+        raise InvalidField("body", "Send no body: this operation takes none.", "unknown")
 
 
 def _parse_json_body(raw: bytes) -> Any:

@@ -59,7 +59,7 @@ class BoundingBox(fields.Field[Any]):
         try:
             return read_bbox(value)
         except ValueError as error:
-            raise invalid("wrong_format", str(error)) from None
+            raise invalid(str(error), "wrong_format") from None
 
 
 class CommaSeparated(fields.Field[tuple[str, ...]]):
@@ -79,12 +79,12 @@ class CommaSeparated(fields.Field[tuple[str, ...]]):
     def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> tuple[str, ...]:
         words = [word.strip() for word in value.split(",", self._most)]
         if len(words) > self._most:
-            raise invalid("too_many", f"Must have at most {self._most} {self._noun}.")
+            raise invalid(f"Must have at most {self._most} {self._noun}.", "too_many")
         if not all(words):
-            raise invalid("wrong_format", f"Must be {self._noun} separated by commas.")
+            raise invalid(f"Must be {self._noun} separated by commas.", "wrong_format")
         if self._allowed and (unknown := [word for word in words if word not in self._allowed]):
             message = f"{unknown[0][:50]!r} is unknown. The {self._noun} are: "
-            raise invalid("not_one_of", f"{message}{', '.join(self._allowed)}.")
+            raise invalid(f"{message}{', '.join(self._allowed)}.", "not_one_of")
         if problem := storage_problem(value):
             raise ma.ValidationError(problem)
         return tuple(dict.fromkeys(words))
@@ -212,7 +212,7 @@ def _metadata_of(name: str, value: str) -> dict[str, str] | None:
                 for key, each in given.items()
             }
     message = 'Send metadata.KEY=value, or a JSON object of texts, such as {"risk":"high"}.'
-    raise invalid("wrong_type", message, _METADATA)
+    raise invalid(message, "wrong_type", _METADATA)
 
 
 class FilterQuerySchema(MetadataQuerySchema):
@@ -233,7 +233,7 @@ class FilterQuerySchema(MetadataQuerySchema):
         for name, highest in data.items():
             lowest = name.replace("max_", "min_", 1)
             if name != lowest and lowest in data and data[lowest] > highest:
-                raise invalid("too_large", f"Must not be more than {name}.", lowest)
+                raise invalid(f"Must not be more than {name}.", "too_large", lowest)
 
 
 class ListQuerySchema(PageQuerySchema, FilterQuerySchema):

@@ -42,7 +42,7 @@ class CountryCode(Text):
         code = super()._deserialize(value, attr, data, **options)
         if code not in COUNTRY_CODES:
             message = "Must be a country's code of ISO 3166-1 alpha-2 in capitals, such as DE."
-            raise invalid("not_one_of", message)
+            raise invalid(message, "not_one_of")
         return code
 
 

@@ -22,7 +22,7 @@ class TurnSchema(InputSchema):
     def _bound_question(self, data: Mapping[str, Any], **_: Any) -> None:
         if data["role"] == "user" and len(data["content"]) > chat.MESSAGE_LENGTH:
             message = f"Longer than maximum length {chat.MESSAGE_LENGTH}."
-            raise invalid("too_long", message, "content")
+            raise invalid(message, "too_long", "content")
 
 
 class QuestionSchema(InputSchema):

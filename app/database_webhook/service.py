@@ -19,7 +19,7 @@ from app.auth.tenant import account_of, find_locked, rows_of
 from app.database_webhook.tables import TABLES, Record, ReportedTable
 from app.db.extensions import db
 from app.events.outbox import EventActor, emit_event
-from app.http.errors import Detail, ValidationFailed
+from app.http.errors import InvalidField
 from app.models import Account, Event, Project
 from app.projects.boundary_history.saving import is_saved, save_boundary_changed_by_sql
 from app.usage.counters import lock_counters, recount_usage
@@ -74,8 +74,7 @@ def _complete_row(table: ReportedTable, row_id: str, change: RowChange, recounts
     if account_id is None:
         return False
     if former not in (None, account_id):  # its former values are not this account's to see
-        message = "A row cannot be moved to another account."
-        raise ValidationFailed(details=[Detail("account_id", message, "read_only")])
+        raise InvalidField("account_id", "A row cannot be moved to another account.", "read_only")
     corrected = _lock_corrected(table, account_id, row_id)
     if corrected is None:
         return False

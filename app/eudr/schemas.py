@@ -27,7 +27,7 @@ class ProducerCountry(Text):
     def _deserialize(self, *args: Any, **values: Any) -> str:
         code = str(super()._deserialize(*args, **values)).upper()
         if code not in COUNTRY_CODES:
-            raise invalid("not_one_of", country_error(code))
+            raise invalid(country_error(code), "not_one_of")
         return code
 
 

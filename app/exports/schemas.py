@@ -47,7 +47,7 @@ class _ExportQuerySchema(QuerySchema):
             raise ma.ValidationError({name: [only] for name in others})
         if is_eudr and data.get("type", eudr.PLOT_TYPE) != eudr.PLOT_TYPE:
             message = f"Only assets of type {eudr.PLOT_TYPE} are plots. Leave type out."
-            raise invalid("not_one_of", message, "type")
+            raise invalid(message, "not_one_of", "type")
 
 
 class ProjectExportQuerySchema(ProjectFiltersSchema, _ExportQuerySchema, EudrProjectsQuerySchema):

@@ -12,7 +12,8 @@
     ├── PreconditionFailed          412  PRECONDITION_FAILED  If-Match does not hold
     ├── PayloadTooLarge             413  PAYLOAD_TOO_LARGE
     ├── UnsupportedMediaType        415  UNSUPPORTED_MEDIA_TYPE
-    ├── ValidationFailed            422  VALIDATION_ERROR     a field is wrong
+    ├── ValidationFailed            422  VALIDATION_ERROR     fields are wrong
+    │   └── InvalidField                                      one field is wrong
     ├── RateLimited                 429  RATE_LIMITED
     ├── InternalError               500  INTERNAL_ERROR
     └── ServiceUnavailable          503  SERVICE_UNAVAILABLE  cannot be done now
@@ -169,6 +170,13 @@ class ValidationFailed(ApiError):
     status = 422
     code = "VALIDATION_ERROR"
     default_message = "Some fields are invalid. See details."
+
+
+class InvalidField(ValidationFailed):
+    """A 422 with one detail, of the field that is wrong."""
+
+    def __init__(self, field: str, message: str, code: str) -> None:
+        super().__init__(details=[Detail(field, message, code)])
 
 
 class RateLimited(ApiError):

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from app.auth.guard import require_permission, require_project
 from app.auth.principal import Principal
-from app.http.errors import Conflict, Detail, NotFound, ValidationFailed
+from app.http.errors import Conflict, InvalidField, NotFound
 from app.imports.feature_rows import count_states, feature_numbers
 from app.imports.features.mapping import mapped_fields
 from app.imports.listing import replaceable_import
@@ -51,7 +51,7 @@ def check_kind(
             require_permission(principal, "assets:write")
     elif points_as_plots is not None:
         message = "All points become assets. Leave points_as_plots out, or import projects."
-        raise ValidationFailed(details=[Detail("points_as_plots", message, "unknown")])
+        raise InvalidField("points_as_plots", message, "unknown")
     _check_project(principal, kind, project_id, has_plots=bool(points_as_plots))
 
 
@@ -61,17 +61,16 @@ def _check_project(
     if kind == "projects":
         if project_id is not None and not has_plots:
             message = "Only assets and plots have a project. For plots, set points_as_plots."
-            raise ValidationFailed(details=[Detail("project_id", message, "unknown")])
+            raise InvalidField("project_id", message, "unknown")
         if project_id is None:
             return
     if project_id is None:
         message = "Assets need the id of the project that they are imported into."
-        raise ValidationFailed(details=[Detail("project_id", message, "required")])
+        raise InvalidField("project_id", message, "required")
     try:
         check_project(principal, project_id)
     except NotFound:
-        message = "The account has no such project."
-        raise ValidationFailed(details=[Detail("project_id", message, "not_found")]) from None
+        raise InvalidField("project_id", "The account has no such project.", "not_found") from None
 
 
 def check_choices(kind: str, choices: Mapping[str, Any]) -> None:
@@ -81,12 +80,11 @@ def check_choices(kind: str, choices: Mapping[str, Any]) -> None:
     for name in mapping:
         if name not in (*fields, *GEOMETRY_COLUMNS, "metadata"):
             message = f"{kind.capitalize()} have no {name}. Their fields are: {', '.join(fields)}."
-            raise ValidationFailed(details=[Detail("mapping", message, "unknown")])
+            raise InvalidField("mapping", message, "unknown")
     if {name for name in GEOMETRY_COLUMNS if mapping.get(name)} not in _GEOMETRY_COMBINATIONS:
-        raise ValidationFailed(details=[Detail("mapping", _WRONG_COLUMNS, "invalid")])
+        raise InvalidField("mapping", _WRONG_COLUMNS, "invalid")
     if kind == "assets" and choices.get("corners_by") is not None:
-        message = "Only boundaries of projects have corners."
-        raise ValidationFailed(details=[Detail("corners_by", message, "unknown")])
+        raise InvalidField("corners_by", "Only boundaries of projects have corners.", "unknown")
 
 
 def check_left_out(import_: Import, choices: Mapping[str, Any]) -> None:
@@ -96,10 +94,9 @@ def check_left_out(import_: Import, choices: Mapping[str, Any]) -> None:
         return
     if RENUMBERING_CHOICES & choices.keys():
         message = "These choices change the features. Send left_out after the file is read again."
-        raise ValidationFailed(details=[Detail("left_out", message, "invalid")])
+        raise InvalidField("left_out", message, "invalid")
     if unknown := set(choices["left_out"]) - feature_numbers(import_.account_id, import_.id):
-        message = f"The import has no feature {min(unknown)}."
-        raise ValidationFailed(details=[Detail("left_out", message, "not_found")])
+        raise InvalidField("left_out", f"The import has no feature {min(unknown)}.", "not_found")
 
 
 def check_nothing_written(import_: Import) -> None:

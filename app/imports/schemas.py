@@ -114,7 +114,7 @@ class ColumnMappingField(fields.Field[Any]):
             try:
                 value = loads(value.encode())
             except JsonInvalid as error:
-                raise invalid("wrong_format", str(error)) from None
+                raise invalid(str(error), "wrong_format") from None
         if not isinstance(value, dict):
             raise ma.ValidationError(NO_OBJECT)
         for name, column in value.items():
@@ -126,23 +126,23 @@ class ColumnMappingField(fields.Field[Any]):
 def _check_columns(name: str, column: Any) -> None:
     if name not in (*_FIELDS, *GEOMETRY_COLUMNS, "metadata"):
         fields_ = ", ".join((*_FIELDS, *GEOMETRY_COLUMNS, "metadata"))
-        raise invalid("unknown", f"{name[:50]!r} is unknown. The fields are: {fields_}.")
+        raise invalid(f"{name[:50]!r} is unknown. The fields are: {fields_}.", "unknown")
     if name == "metadata":
         if not (column is None or (isinstance(column, list) and all(map(_is_column, column)))):
-            raise invalid("wrong_type", "'metadata' must be a list of names of columns, or null.")
+            raise invalid("'metadata' must be a list of names of columns, or null.", "wrong_type")
     elif not (column is None or _is_column(column)):
-        raise invalid("wrong_type", f"{name!r} must be the name of a column, or null.")
+        raise invalid(f"{name!r} must be the name of a column, or null.", "wrong_type")
 
 
 def _check_size(mapping: dict[str, Any]) -> None:
     """Raise ValidationError if the mapping has more columns than a file can have."""
     metadata = mapping.get("metadata") or []
     if len(metadata) > COLUMNS:
-        raise invalid("too_many", f"'metadata' must have at most {COLUMNS} names of columns.")
+        raise invalid(f"'metadata' must have at most {COLUMNS} names of columns.", "too_many")
     names = [name for name in (*mapping.values(), *metadata) if isinstance(name, str)]
     if sum(map(len, names)) > NAMES_LENGTH:
         message = f"The names of columns must have at most {NAMES_LENGTH:,} characters together."
-        raise invalid("too_long", message)
+        raise invalid(message, "too_long")
 
 
 def _is_column(value: Any) -> bool:
@@ -172,10 +172,9 @@ class UploadedFile(fields.Field[FileStorage]):
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> FileStorage:
         if not isinstance(value, FileStorage) or not value.filename:
-            raise invalid("wrong_type", "Must be a file.")
+            raise invalid("Must be a file.", "wrong_type")
         if storage_problem(value.filename) or len(value.filename) > FILENAME_LENGTH:
-            message = f"Must have a name of at most {FILENAME_LENGTH} characters."
-            raise invalid("too_long", message)
+            raise invalid(f"Must have a name of at most {FILENAME_LENGTH} characters.", "too_long")
         return value
 
 

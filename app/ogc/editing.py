@@ -10,7 +10,7 @@ from app.auth.guard import require_project
 from app.auth.principal import Principal
 from app.geometry import Boundary, is_same_boundary
 from app.geometry.shapes import CRS84
-from app.http.errors import Detail, Forbidden, NotFound, ValidationFailed
+from app.http.errors import Forbidden, InvalidField, NotFound
 from app.http.etags import IfMatch
 from app.ogc.bodies import content_crs
 from app.ogc.collections import Collection
@@ -47,8 +47,7 @@ def create_feature(principal: Principal, collection: Collection, values: Values)
         require_project(principal, project_id)
         return assets.create_asset(principal, project_id, **values)
     except NotFound as error:
-        detail = Detail("properties.project_id", error.message, "not_found")
-        raise ValidationFailed(details=[detail]) from None
+        raise InvalidField("properties.project_id", error.message, "not_found") from None
 
 
 def change_feature(
@@ -131,4 +130,4 @@ def _check_project(values: Values, project_id: str) -> None:
     """Raise ValidationFailed if an asset would move to another project."""
     if values.pop("project_id", project_id) != project_id:
         message = f"The project of an asset never changes. Leave it out, or send {project_id!r}."
-        raise ValidationFailed(details=[Detail("properties.project_id", message, "read_only")])
+        raise InvalidField("properties.project_id", message, "read_only")

@@ -58,7 +58,7 @@ class _Limit(fields.Field[int]):
     def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> int:
         digits = value.lstrip("0")
         if not re.fullmatch(r"[1-9][0-9]*", digits):
-            raise invalid("wrong_format", f"Must be a whole number from 1 to {LIMIT_MAX:,}.")
+            raise invalid(f"Must be a whole number from 1 to {LIMIT_MAX:,}.", "wrong_format")
         return min(int(digits[:18]), LIMIT_MAX)
 
 
@@ -100,7 +100,7 @@ def system_of_uri(uri: str) -> Crs:
     """The coordinate system of a URI. Raises ValidationError for one that is not offered."""
     crs = _SYSTEMS.get(uri)
     if crs is None:
-        raise invalid("not_one_of", f"Must be one of: {', '.join(_SYSTEMS)}.")
+        raise invalid(f"Must be one of: {', '.join(_SYSTEMS)}.", "not_one_of")
     return crs
 
 

@@ -17,7 +17,7 @@ from app.auth.people import IS_REGISTERED
 from app.auth.sessions import SignedIn, end_session, end_sessions, list_sessions
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
-from app.http.errors import Detail, Forbidden, ValidationFailed
+from app.http.errors import Forbidden, InvalidField
 from app.mail.resolvers import Resolved, Resolver, is_over_mail_limit
 from app.mail.service import queue_mail
 from app.models import User
@@ -156,7 +156,7 @@ def set_password(user_id: str, hashed: str, *, address: str | None) -> None:
 def check_new_password(person: dict[str, Any], password: str) -> None:
     """Raise ValidationFailed if a person cannot have this password."""
     if problem := password_problem(password, (person["name"], person["email"])):
-        raise ValidationFailed(details=[Detail("password", problem, "invalid")])
+        raise InvalidField("password", problem, "invalid")
 
 
 def replace_password(person: dict[str, Any], password: str) -> None:

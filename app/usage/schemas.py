@@ -37,13 +37,13 @@ class RequestsQuerySchema(QuerySchema):
         """
         until: date = data.setdefault("until", clock.now().date())
         if until.toordinal() < REQUEST_DAYS_READ:
-            raise invalid("too_small", "Must be a day of this service.", "until")
+            raise invalid("Must be a day of this service.", "too_small", "until")
         since = data.setdefault("since", until - timedelta(days=REQUEST_DAYS_DEFAULT - 1))
         if since > until:
-            raise invalid("too_large", "Must not be later than until.", "since")
+            raise invalid("Must not be later than until.", "too_large", "since")
         if (until - since).days >= REQUEST_DAYS_READ:
             message = f"Must be at most {REQUEST_DAYS_READ} days, from since to until."
-            raise invalid("too_many", message, "since")
+            raise invalid(message, "too_many", "since")
         return data
 
 

@@ -64,14 +64,14 @@ class JsonObject(fields.Field[Any]):
         if not isinstance(value, dict):
             raise ma.ValidationError(NO_OBJECT)
         if len(value) > request_limits.METADATA_KEYS:
-            raise invalid("too_many", f"Must have at most {request_limits.METADATA_KEYS} keys.")
+            raise invalid(f"Must have at most {request_limits.METADATA_KEYS} keys.", "too_many")
         if not is_within_levels(value, request_limits.METADATA_LEVELS):
             message = f"Must be nested at most {request_limits.METADATA_LEVELS} levels deep."
-            raise invalid("too_many", message)
+            raise invalid(message, "too_many")
         raw = dumps(value)
         if len(raw) > request_limits.METADATA_BYTES:
             message = f"Must be at most {request_limits.METADATA_BYTES:,} bytes as JSON."
-            raise invalid("too_large", message)
+            raise invalid(message, "too_large")
         text = raw.decode()
         if may_have_control(text) and has_control(value):
             raise ma.ValidationError(_CONTROLS)

@@ -34,7 +34,7 @@ class CodedMessage(str):
         return CodedMessage(super().format(*args, **values), code, self.below)
 
 
-def invalid(code: str, message: str, field: str = SCHEMA) -> ma.ValidationError:
+def invalid(message: str, code: str, field: str = SCHEMA) -> ma.ValidationError:
     """The error of a value, or of a field of a schema, with its code."""
     return ma.ValidationError(CodedMessage(message, code), field)
 

@@ -68,7 +68,7 @@ class Email(Text):
     def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> str:
         text = super()._deserialize(value, attr, data, **options)
         if problem := email_problem(text):
-            raise invalid("wrong_format", problem)
+            raise invalid(problem, "wrong_format")
         return text
 
 
@@ -149,7 +149,7 @@ class DateText(fields.String):
         try:
             return read_date(text)
         except ValueError as error:
-            raise invalid("wrong_format", str(error)) from None
+            raise invalid(str(error), "wrong_format") from None
 
 
 class Timestamp(fields.Field[datetime]):
@@ -165,7 +165,7 @@ class Timestamp(fields.Field[datetime]):
         except TimestampInvalid as error:
             message = str(error)
             code = "wrong_format" if isinstance(value, str) else "wrong_type"
-            raise invalid(code, f"{message[0].upper()}{message[1:]}") from None
+            raise invalid(f"{message[0].upper()}{message[1:]}", code) from None
 
 
 class Day(fields.Date):
@@ -173,7 +173,7 @@ class Day(fields.Date):
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> date:
         if not re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", value):
-            raise invalid("wrong_format", "Must be a day, such as 2026-01-31.")
+            raise invalid("Must be a day, such as 2026-01-31.", "wrong_format")
         return super()._deserialize(value, attr, data, **options)
 
 
@@ -223,7 +223,7 @@ class ReadOnlyHere(fields.Field[Any]):
         self.reason = reason
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> NoReturn:
-        raise invalid("read_only", self.reason)
+        raise invalid(self.reason, "read_only")
 
 
 class FixedText(fields.String):
@@ -262,7 +262,7 @@ class InputSchema(ma.Schema):
             return data
         unknown = [name for name in data if name not in self.fields]
         if len(unknown) > 100:
-            raise invalid("unknown", f"Has {len(unknown):,} unknown fields.")
+            raise invalid(f"Has {len(unknown):,} unknown fields.", "unknown")
         return {name: value for name, value in data.items() if not self._is_read_only(name)}
 
     def _is_read_only(self, name: str) -> bool:

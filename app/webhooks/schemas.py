@@ -77,16 +77,16 @@ class Url(Text):
         try:
             host = parse_target(text).host
         except ValueError as error:
-            raise invalid("wrong_format", str(error)) from None
+            raise invalid(str(error), "wrong_format") from None
         networks = current_app.config["SETTINGS"].webhook_allowed_networks
         if not (networks or "." in host or is_address(host)):
             message = (
                 f"Must have a host name with a dot, such as hooks.example.org; {host} has none."
             )
-            raise invalid("wrong_format", message)
+            raise invalid(message, "wrong_format")
         if not may_be_called(host, networks):
             message = f"Must have a host name or a public IP address; {host} is neither."
-            raise invalid("wrong_format", message)
+            raise invalid(message, "wrong_format")
         return text
 
 
@@ -101,7 +101,7 @@ class EventTypes(BoundedList[str]):
         types: list[Any] = super()._deserialize(value, attr, data, **options)
         if repeated := sorted(name for name, count in Counter(types).items() if count > 1):
             message = f"Must name each type once; repeated: {', '.join(repeated)}."
-            raise invalid("not_unique", message)
+            raise invalid(message, "not_unique")
         return types
 
 

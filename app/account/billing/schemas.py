@@ -27,7 +27,7 @@ class EpochSeconds(fields.Field[datetime]):
                 return _EPOCH + timedelta(seconds=value)
         except OverflowError:
             pass
-        raise invalid("wrong_type", "Must be a time in whole seconds since 1970.")
+        raise invalid("Must be a time in whole seconds since 1970.", "wrong_type")
 
 
 class MinorUnits(fields.Field[int]):
@@ -35,7 +35,7 @@ class MinorUnits(fields.Field[int]):
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> int:
         if type(value) is not int:
-            raise invalid("wrong_type", "Must be an integer in minor units, such as cents.")
+            raise invalid("Must be an integer in minor units, such as cents.", "wrong_type")
         return value
 
 
@@ -68,7 +68,7 @@ class EventSchema(InputSchema):
     @ma.validates_schema
     def _check_invoice(self, data: Mapping[str, Any], **_: Any) -> None:
         if data["type"].startswith("invoice.") and data.get("invoice") is None:
-            raise invalid("required", "Required in events about invoices.", "invoice")
+            raise invalid("Required in events about invoices.", "required", "invoice")
 
 
 class _Metadata(PartialSchema):

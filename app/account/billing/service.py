@@ -19,7 +19,7 @@ from app.db.engines import insert_into
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
 from app.events.outbox import EventActor, emit_event
-from app.http.errors import Detail, ValidationFailed
+from app.http.errors import InvalidField
 from app.models import Account, BillingCustomer, BillingEvent, BillingSubscription
 from app.values import clock
 from app.values.clock import format_optional_time, format_time, parse_time
@@ -100,7 +100,7 @@ def _lock_account(message: BillingMessage) -> Account:
     if account is None:
         problem = "This account does not exist." if account_id else "Required. Name an account."
         code = "not_found" if account_id else "required"
-        raise ValidationFailed(details=[Detail("account_id", problem, code)])
+        raise InvalidField("account_id", problem, code)
     return account
 
 

@@ -19,7 +19,7 @@ from app.db.engines import insert_into
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
 from app.events.outbox import EventActor, emit_event
-from app.http.errors import Conflict, Detail, Forbidden, ValidationFailed
+from app.http.errors import Conflict, Forbidden, InvalidField
 from app.limits.plan_file import plan_of
 from app.mail.resolvers import Resolved, Resolver, is_over_mail_limit
 from app.mail.service import queue_mail
@@ -103,7 +103,7 @@ def send_invitation(principal: Principal, *, email: str, role: str) -> Invitatio
         Conflict: the person already belongs to the account.
     """
     if problem := email_problem(email):
-        raise ValidationFailed(details=[Detail("email", problem, "wrong_format")])
+        raise InvalidField("email", problem, "wrong_format")
     account, actor = begin_change(principal)
     check_manages(actor)
     person = _find_person(email)
@@ -174,7 +174,7 @@ def _find_person(email: str) -> User | None:
         return find_person(email, keep=True)
     except EmailTaken:
         message = "Too similar to the address of another person. Use a different address."
-        raise ValidationFailed(details=[Detail("email", message, "invalid")]) from None
+        raise InvalidField("email", message, "invalid") from None
 
 
 def _create_person(email: str) -> User:

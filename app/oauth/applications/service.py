@@ -11,7 +11,7 @@ from app.audit.entries import changes_between, changes_of_new, write_entry
 from app.auth.tenant import columns_of, find_locked
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
-from app.http.errors import Detail, Forbidden, ValidationFailed
+from app.http.errors import Forbidden, InvalidField
 from app.models import Account, OAuthApplication
 from app.oauth.applications.client_secrets import new_secret, secret_mark, still_works
 from app.oauth.applications.validation import check_application
@@ -180,9 +180,7 @@ def _audit_values(application: OAuthApplication) -> dict[str, Any]:
 def _check_application_count(account_id: str) -> None:
     # Concurrent registrations wait; what refers to the account's row does not.
     if db.session.get(Account, account_id, with_for_update={"key_share": True}) is None:
-        raise ValidationFailed(
-            details=[Detail("account", "This account does not exist.", "not_found")]
-        )
+        raise InvalidField("account", "This account does not exist.", "not_found")
     current = db.session.execute(_NUMBER, {"account_id": account_id}).scalar_one()
     if current >= APPLICATIONS_PER_ACCOUNT:
         raise Forbidden(

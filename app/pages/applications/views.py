@@ -10,12 +10,7 @@ from flask import Response, request
 from app.auth.principal import Principal
 from app.auth.sessions import SignedIn, principal_of
 from app.db.transactions import transaction
-from app.http.errors import (
-    Conflict,
-    Detail,
-    NotFound,
-    ValidationFailed,
-)
+from app.http.errors import Conflict, InvalidField, NotFound
 from app.oauth.applications.client_secrets import end_former_secret, rotate_secret
 from app.oauth.applications.people import (
     ApplicationUse,
@@ -98,7 +93,7 @@ def register(principal: Principal) -> Response:
     with draft.refusals():
         count_post()
         if draft.texts["kind"] not in KINDS:
-            raise ValidationFailed(details=[Detail("kind", "Not a valid choice.", "not_one_of")])
+            raise InvalidField("kind", "Not a valid choice.", "not_one_of")
         if (question := ask_again()) is not None:
             return question
         with transaction():

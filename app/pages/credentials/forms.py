@@ -8,7 +8,7 @@ from typing import Any, Final, Self
 
 from werkzeug.datastructures import MultiDict
 
-from app.http.errors import ApiError, Detail, ValidationFailed
+from app.http.errors import ApiError, InvalidField
 from app.policy.request_limits import KEY_DAYS
 from app.site.forms import Draft, form_texts
 from app.values import clock
@@ -70,9 +70,7 @@ class CredentialDraft(Draft):
         if life == "date":
             return _end_of_day(self.texts["expires_on"])
         if life not in LIVES:
-            raise ValidationFailed(
-                details=[Detail("expires_at", "Not a valid choice.", "not_one_of")]
-            )
+            raise InvalidField("expires_at", "Not a valid choice.", "not_one_of")
         return clock.now() + timedelta(days=int(life))
 
 
@@ -81,5 +79,4 @@ def _end_of_day(text: str) -> datetime:
         day = datetime.strptime(text.strip(), "%Y-%m-%d")
         return day.replace(tzinfo=UTC) + timedelta(days=1)
     except (ValueError, OverflowError):
-        message = "Choose a date, such as 2027-01-31."
-        raise ValidationFailed(details=[Detail("expires_at", message, "invalid")]) from None
+        raise InvalidField("expires_at", "Choose a date, such as 2027-01-31.", "invalid") from None

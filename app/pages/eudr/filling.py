@@ -18,7 +18,7 @@ from app.eudr.plots import RecordPlots, country_error, country_of_plot, read_plo
 from app.eudr.report import ReportClock
 from app.exports.service import features_for_eudr
 from app.formats.writers.features import Feature
-from app.http.errors import Detail, NotFound, ValidationFailed
+from app.http.errors import InvalidField, NotFound
 from app.models import Asset, Project
 from app.pages.eudr.choices import Choices
 from app.pages.eudr.words import ALL_PLOTS, FIELD_OF, LABELS, country_choices
@@ -79,17 +79,14 @@ def read_filling(form: MultiDict[str, str]) -> Filling:
     if code == ALL_PLOTS:
         field = NAME if "named" in form else form.get("field")
     if field not in LABELS:
-        raise ValidationFailed(
-            details=[Detail("code", "Reload the page, and try again.", "not_one_of")]
-        )
+        raise InvalidField("code", "Reload the page, and try again.", "not_one_of")
     ids = frozenset(form.getlist("only") or form.getlist("ids"))
     country, is_named = form.get("set", ""), field == NAME and "named" in form
     is_measured = field == AREA and "measure" in form
     scope = form.get("named") or form.get("measure") or form.get("which")
     scope = "selected" if "only" in form else "all" if country else scope
     if scope != "all" and not ids:
-        message = "Tick the plots first, or set it for all of them."
-        raise ValidationFailed(details=[Detail("ids", message, "invalid")])
+        raise InvalidField("ids", "Tick the plots first, or set it for all of them.", "invalid")
     text = country if field == COUNTRY and country else form.get("value", "").strip()
     value = None if is_named or is_measured else _typed_value(field, text)
     ids = frozenset() if scope == "all" else ids
@@ -113,7 +110,7 @@ def _typed_value(field: str, text: str) -> str | float:
         problem = f"Shorten it to {NAME_LENGTH} characters; it has {len(text):,}."
     problem = problem or line_problem(text)
     if problem:
-        raise ValidationFailed(details=[Detail("value", problem, "invalid")])
+        raise InvalidField("value", problem, "invalid")
     return text
 
 
@@ -124,7 +121,7 @@ def _hectares_text(text: str) -> float:
         number = 0.0
     if not 0 < number < 10**9:
         message = "Type the hectares as a number above 0, such as 2.5."
-        raise ValidationFailed(details=[Detail("value", message, "invalid")])
+        raise InvalidField("value", message, "invalid")
     return number
 
 

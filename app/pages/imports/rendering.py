@@ -13,7 +13,7 @@ from werkzeug.datastructures import MultiDict
 from app.auth.principal import Principal
 from app.formats.crs_search import Position, ProjectedSystem, find_systems
 from app.geometry.countries import country_at, country_name
-from app.http.errors import ApiError, Detail, ValidationFailed
+from app.http.errors import ApiError, Detail, InvalidField, ValidationFailed
 from app.imports import listing
 from app.imports.available_actions import available_actions
 from app.imports.features.geometries import NO_POINT
@@ -92,12 +92,12 @@ def checked_values(schema: type[ma.Schema], values: dict[str, Any]) -> dict[str,
 def upload_values() -> dict[str, Any]:
     """The values of the upload form. Raises ValidationFailed."""
     if not request.files.get("file"):
-        raise ValidationFailed(details=[Detail("file", "Choose a file.", "required")])
+        raise InvalidField("file", "Choose a file.", "required")
     values: dict[str, Any] = {"file": request.files["file"], "kind": request.form.get("kind", "")}
     if values["kind"] == "assets":
         if not request.form.get("project_id"):
             message = "Choose the project that the assets belong to."
-            raise ValidationFailed(details=[Detail("project_id", message, "required")])
+            raise InvalidField("project_id", message, "required")
         values["project_id"] = request.form["project_id"]
     return checked_values(ImportCreateSchema, values)
 

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from werkzeug.datastructures import MultiDict
 
-from app.http.errors import Conflict, Detail, ValidationFailed
+from app.http.errors import Conflict, InvalidField
 from app.imports.features.mapping import mapped_fields
 from app.policy.imports import GEOMETRY_COLUMNS
 from app.values.strict_json import JsonInvalid, loads
@@ -117,13 +117,13 @@ def _form_answer(form: MultiDict[str, str], reading: FileReading) -> dict[str, A
     try:
         answer = loads(form["answer"].encode())
     except JsonInvalid as error:
-        raise ValidationFailed(details=[Detail("answer", str(error), "wrong_format")]) from None
+        raise InvalidField("answer", str(error), "wrong_format") from None
     if not isinstance(answer, dict):
-        raise ValidationFailed(details=[Detail("answer", "Must be a JSON object.", "wrong_type")])
+        raise InvalidField("answer", "Must be a JSON object.", "wrong_type")
     if "project_id" in answer:
         if not form.get("project_id"):
             message = "Choose the project that the points belong to."
-            raise ValidationFailed(details=[Detail("project_id", message, "required")])
+            raise InvalidField("project_id", message, "required")
         answer["project_id"] = form["project_id"]
     if answer.get("mapping") == {"geometry": None}:
         answer["mapping"] = {
@@ -157,13 +157,11 @@ def _form_crs(form: MultiDict[str, str]) -> str | None:
     code = form.get("epsg", "").strip()
     if not code:
         message = "Type the code of the coordinate system, such as 25832."
-        raise ValidationFailed(details=[Detail("crs", message, "invalid")])
+        raise InvalidField("crs", message, "invalid")
     return f"EPSG:{code}" if code.isascii() and code.isdigit() else code
 
 
 def _picked_field(choices: list[Any], number: str, field: str) -> Any:
     if number.isascii() and number.isdigit() and len(number) < 10 and int(number) < len(choices):
         return choices[int(number)]
-    raise ValidationFailed(
-        details=[Detail(field, "The file has no such layer or column.", "not_found")]
-    )
+    raise InvalidField(field, "The file has no such layer or column.", "not_found")

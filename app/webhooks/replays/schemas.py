@@ -36,7 +36,7 @@ class ReplayInputSchema(InputSchema):
     @ma.validates_schema
     def _check_order(self, data: dict[str, Any], **_: Any) -> None:
         if "until" in data and data["until"] < data["since"]:
-            raise invalid("too_small", "Must not be before since.", "until")
+            raise invalid("Must not be before since.", "too_small", "until")
 
 
 class ReplaySchema(OutputSchema):
