@@ -8,7 +8,7 @@ from functools import wraps
 from typing import Any, Final, NamedTuple
 from urllib.parse import urlsplit
 
-from flask import Flask, Request, current_app, request, session
+from flask import Flask, Request, current_app, g, request, session
 from flask.sessions import SecureCookieSession, SecureCookieSessionInterface
 from flask_wtf.csrf import CSRFError, CSRFProtect, generate_csrf
 from itsdangerous import URLSafeTimedSerializer
@@ -228,8 +228,11 @@ def own_site_only(view: View) -> View:
 
 
 def csrf_field() -> Markup:
-    """Return the hidden field with the CSRF token."""
-    return Markup('<input type="hidden" name="csrf_token" value="{}">').format(generate_csrf())
+    """Return the hidden fields with the CSRF token and the account that the person works in."""
+    field = Markup('<input type="hidden" name="{}" value="{}">')
+    account_id = getattr(g.get("person"), "account_id", None)
+    account = field.format("account", account_id) if account_id else ""
+    return field.format("csrf_token", generate_csrf()) + account
 
 
 def renew_form_secret() -> None:

@@ -20,7 +20,7 @@ from markupsafe import Markup
 from app.api.idempotency import StillRunning, read_key
 from app.api.web_routes import json_response
 from app.auth.principal import Principal
-from app.http.errors import Forbidden, ServiceUnavailable
+from app.http.errors import ServiceUnavailable
 from app.site.pages import page, redirect_to
 from app.site.signed_in import View, is_from_script
 
@@ -36,14 +36,10 @@ def init_app(app: Flask) -> None:
 
 
 def repeatable(view: View) -> View:
-    """Decorate the view of a form that scripts may send again; it saves with ``saving_once``. The
-    field ``account`` is the account that the form was filled in for, if it has one."""
+    """Decorate the view of a form that scripts may send again; it saves with ``saving_once``."""
 
     @wraps(view)
     def run(principal: Principal, **arguments: Any) -> Any:
-        if request.form.get("account", principal.account_id) != principal.account_id:
-            message = "This form is for another account. Switch to that account, and send it again."
-            raise Forbidden("other_site", message)
         g.form_key = key = read_key(principal)
         stored = None if key is None else key.stored_response()
         return view(principal, **arguments) if stored is None else stored

@@ -101,7 +101,7 @@ def _turn_away_strangers() -> Response | None:
 
 def of_account(permission: str, *, owners_only: bool = False) -> Callable[[View], View]:
     """Decorate a view of the account that the signed-in person works in. It gets their principal as
-    its first argument.
+    its first argument. A form that was loaded in another account is refused.
 
     Args:
         permission: the permission that their role must include.
@@ -132,7 +132,7 @@ def of_account(permission: str, *, owners_only: bool = False) -> Callable[[View]
         @wraps(view)
         def run(person: SignedIn, **arguments: Any) -> Any:
             response = enter(person)
-            return view(g.principal, **arguments) if response is None else response
+            return view(_principal_of_form(), **arguments) if response is None else response
 
         wrapped = signed_in(run)
         # for the generated documentation
@@ -141,6 +141,16 @@ def of_account(permission: str, *, owners_only: bool = False) -> Callable[[View]
         return wrapped
 
     return decorate
+
+
+def _principal_of_form() -> Principal:
+    """Return the principal of an account. Raises Forbidden for a form that was loaded in another
+    account."""
+    principal: Principal = g.principal
+    if request.form.get("account", principal.account_id) != principal.account_id:
+        message = "This form is for another account. Switch to that account, and send it again."
+        raise Forbidden("other_site", message)
+    return principal
 
 
 def of_operator(view: View) -> View:

@@ -11,7 +11,7 @@ import pytest
 from app.policy.forms import FIELD_LENGTH
 from tests.make import Browser, Client, make_asset, make_project, point, square
 from tests.make.browser import Page
-from tests.pages.support import metadata_of, post
+from tests.pages.support import metadata_of
 from tests.processor_time import is_within, seconds_taken
 
 
@@ -312,13 +312,3 @@ def test_a_form_that_a_script_sends_again_is_carried_out_once(
     kinds = "multipart/form-data", "application/x-www-form-urlencoded"
     assert [send(edit, "three", kind, **changed).status for kind in kinds] == [200, 200]
     assert send(edit, "four", **changed | {"name": "Gate 3"}).status == 412
-
-
-def test_a_form_for_another_account_is_refused(
-    browser: Browser, client: Client, project: dict[str, Any]
-) -> None:
-    fields = {"name": "Gate", "type": "gate", "project_id": project["id"]}
-    refused = post(browser, "/assets/new", **fields, account="acc_01k9zq3mgse2j7tbyw5c4r8nhd")
-    assert refused.status == 403
-    assert "Switch to that account" in refused.text
-    assert client.get("/v1/assets").json["data"] == []

@@ -99,6 +99,24 @@ def test_signing_in_invalidates_earlier_forms(app: Flask) -> None:
     assert browser.send("/logout", **before).status == 403
 
 
+def test_a_form_that_was_loaded_in_another_account_is_refused(
+    app: Flask, subtests: pytest.Subtests
+) -> None:
+    browser = sign_up(app, new_email("page"))
+    paths = "/projects/new", "/members/invite", "/webhooks/new", "/settings"
+    loaded = {path: browser.get(path.removesuffix("/invite")).form(path).fields for path in paths}
+    typed = {"name": "Hazel", "email": new_email("page"), "role": "viewer"}
+    browser.get("/accounts")
+    browser.submit("/accounts", account_name="Second Wood", account_slug="")  # in another tab
+    for path, fields in loaded.items():
+        with subtests.test(path):
+            page = browser.send(path, **fields | typed)
+            assert page.status == 403
+            assert "Switch to that account, and send it again." in page.text
+    browser.submit("/accounts/switch", press=loaded["/settings"]["account"])
+    assert browser.send("/projects/new", **loaded["/projects/new"] | typed).status == 303
+
+
 def test_pages_are_not_framed_or_cached(browser: Browser) -> None:
     for path in ["/login", "/register", "/profile", "/accounts", "/nothing"]:
         headers = browser.get(path, follow=False).response.headers

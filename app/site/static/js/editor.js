@@ -192,9 +192,8 @@ document.addEventListener("htmx:response:error", ({ detail }) => {
   const page = new DOMParser().parseFromString(detail?.ctx?.text ?? "", "text/html");
   const refusal = page.querySelector(".lead")?.textContent; // the form itself has none
   if (status === 401) toast(`You are signed out. ${isKept()} Sign in again, then open this page.`, true);
-  else if (status === 403) toast(`This page was open for too long, or your role has changed. ${isKept()} Reload the page.`, true);
   else if (status === 413) toast(`This is too large to be saved. ${isKept()}`, true);
-  else if (status === 422 && refusal) toast(`${refusal} ${isKept()}`, true);
+  else if ((status === 403 || status === 422) && refusal) toast(`${refusal} ${isKept()}`, true);
   else if (status >= 500) toast(`This could not be saved. ${isKept()} Try again in a moment.`, true);
 });
 document.addEventListener("htmx:error", () => {
