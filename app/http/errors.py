@@ -13,7 +13,7 @@
     ├── PayloadTooLarge             413  PAYLOAD_TOO_LARGE
     ├── UnsupportedMediaType        415  UNSUPPORTED_MEDIA_TYPE
     ├── ValidationFailed            422  VALIDATION_ERROR     fields are wrong
-    │   └── InvalidField                                      one field is wrong
+    │   └── InvalidField            422  VALIDATION_ERROR     one field is wrong
     ├── RateLimited                 429  RATE_LIMITED
     ├── InternalError               500  INTERNAL_ERROR
     └── ServiceUnavailable          503  SERVICE_UNAVAILABLE  cannot be done now

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
 from flask import Blueprint, Flask, Response, current_app, flash, g, redirect, request
@@ -25,6 +26,8 @@ from app.values.clock import describe_duration
 from app.values.command_name import canopy_command
 from app.values.text import display_text
 from config import Settings
+
+Access = Callable[[protection.View], protection.View]
 
 _EXTENSION: Final = "canopy_instance"
 
@@ -132,6 +135,19 @@ class PageBlueprint(Blueprint):
         super().__init__(name, import_name, template_folder="templates")
         self.before_request(protection.protect)
         self.before_request(lambda: setattr(g, "section", section))
+
+    # The result of ``access`` has another type than the view.
+    def route(self, rule: str, access: Access | None = None, **options: Any) -> Access:  # type: ignore[override]
+        """Declare a view, and who may open it: ``access`` is a decorator of
+        ``app.site.signed_in``."""
+        declare = super().route(rule, **options)
+        return declare if access is None else lambda view: declare(access(view))
+
+    def get(self, rule: str, access: Access | None = None, **options: Any) -> Access:  # type: ignore[override]
+        return self.route(rule, access, methods=["GET"], **options)
+
+    def post(self, rule: str, access: Access | None = None, **options: Any) -> Access:  # type: ignore[override]
+        return self.route(rule, access, methods=["POST"], **options)
 
 
 def theme() -> str | None:

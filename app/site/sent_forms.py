@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from functools import wraps
 from typing import Any, Final
 
-from flask import Flask, Response, flash, g, request, session
+from flask import Flask, Response, abort, flash, g, request, session
 from markupsafe import Markup
 
 from app.api.idempotency import StillRunning, read_key
@@ -22,7 +22,8 @@ from app.api.web_routes import json_response
 from app.auth.principal import Principal
 from app.http.errors import ServiceUnavailable
 from app.site.pages import page, redirect_to
-from app.site.signed_in import View, is_from_script
+from app.site.protection import View
+from app.site.signed_in import is_from_script
 
 _KEY: Final = "sent_forms"
 _MOST_MARKS: Final = 5
@@ -86,21 +87,17 @@ def mark_field() -> Markup:
     return Markup('<input type="hidden" name="mark" value="{}">').format(mark)
 
 
-def sent_before(remedy: str) -> Response | None:
-    """Return the response to a form that has already made its secret, or None.
+def check_not_sent_before(remedy: str) -> None:
+    """End the request with a redirect if the form has already made its secret.
 
     Args:
         remedy: what to do if nobody copied the secret, such as ``rotate it``.
     """
     mark = _sent_mark()
     path = next((path for sent, path in session.get(_KEY, ()) if sent == mark), None)
-    if path is None:
-        return None
-    return redirect_to(
-        path,
-        "This form was sent before, and nothing was done again. A secret is shown only once: if "
-        f"nobody has copied it, {remedy}.",
-    )
+    if path is not None:
+        message = "This form was sent before, and nothing was done again. A secret is shown only "
+        abort(redirect_to(path, f"{message}once: if nobody has copied it, {remedy}."))
 
 
 def show_once(path: str, template: str, **values: Any) -> Response:

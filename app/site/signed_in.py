@@ -29,9 +29,7 @@ from app.policy.rate_limits import PAGE_REQUESTS
 from app.security.timed_signer import TimedSigner
 from app.site.cookies import read_cookie, set_cookie
 from app.site.pages import article, instance, page, redirect_to
-from app.site.protection import check_origin, renew_form_secret
-
-View = Callable[..., Any]
+from app.site.protection import View, check_origin, renew_form_secret
 
 _SESSION: Final = "canopy_session"
 _KNOWN_BROWSER: Final = "canopy_known"

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from flask import Flask, get_flashed_messages, session
+from werkzeug.exceptions import HTTPException
 
-from app.site.sent_forms import mark_field, sent_before, show_once
+from app.site.sent_forms import check_not_sent_before, mark_field, show_once
 
 
 class Sender:
@@ -24,11 +25,14 @@ class Sender:
         """Where the form led before and what is said of it; a form that is new makes something."""
         with self._app.test_request_context(method="POST", data={"mark": mark}):
             session.update(self._session)
-            response = sent_before("rotate it")
-            if response is None:
+            leads_to = None
+            try:
+                check_not_sent_before("rotate it")
                 show_once(path, "record_form.html")
+            except HTTPException as ended:
+                leads_to = ended.get_response().location
             self._session = {name: session[name] for name in session if name != "_flashes"}
-            return response and response.location, get_flashed_messages()
+            return leads_to, get_flashed_messages()
 
 
 def test_a_form_that_is_sent_again_leads_to_what_it_has_made(app: Flask) -> None:

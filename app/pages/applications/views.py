@@ -36,7 +36,7 @@ from app.policy.oauth import APPLICATIONS_PER_ACCOUNT, REDIRECT_URIS
 from app.policy.permissions import SCOPES
 from app.site.forms import Draft, count_post, form_page, sent_draft
 from app.site.pages import PageBlueprint, page, redirect_to
-from app.site.sent_forms import sent_before, show_once
+from app.site.sent_forms import check_not_sent_before, show_once
 from app.site.signed_in import of_account, signed_in
 
 bp = PageBlueprint("application_pages", __name__, section="/applications")
@@ -45,8 +45,7 @@ _NEW: Final = "/applications/new"
 _ONE: Final = "/applications/<app_id>"
 
 
-@bp.get("/applications")
-@signed_in
+@bp.get("/applications", signed_in)
 def applications(person: SignedIn) -> Response:
     """List the applications with access on behalf of the signed-in person, and for admins those of
     the account."""
@@ -63,8 +62,7 @@ def applications(person: SignedIn) -> Response:
     return page(template, consents=consents, words=SCOPES, **values)
 
 
-@bp.post("/applications/end")
-@signed_in
+@bp.post("/applications/end", signed_in)
 def end_access(person: SignedIn) -> Response:
     """Revoke the access of an application."""
     form = request.form
@@ -76,26 +74,22 @@ def end_access(person: SignedIn) -> Response:
     return redirect_to("/applications", message)
 
 
-@bp.get(_NEW)
-@of_account("admin")
+@bp.get(_NEW, of_account("admin"))
 def new_application(_: Principal) -> Response:
     """The form that registers an application."""
     return _new_page(ApplicationDraft({"kind": "secret"}))
 
 
-@bp.post(_NEW)
-@of_account("admin")
+@bp.post(_NEW, of_account("admin"))
 def register(principal: Principal) -> Response:
     """Register an application, and show its secret once with the first steps."""
-    if (response := sent_before("rotate it")) is not None:
-        return response
+    check_not_sent_before("rotate it")
     draft = ApplicationDraft.sent(request.form)
     with draft.refusals():
         count_post()
         if draft.texts["kind"] not in KINDS:
             raise InvalidField("kind", "Not a valid choice.", "not_one_of")
-        if (question := ask_again()) is not None:
-            return question
+        ask_again()
         with transaction():
             row, secret = create_application(
                 principal.account_id, **draft.arguments(), public=draft.texts["kind"] == "public"
@@ -112,15 +106,13 @@ def register(principal: Principal) -> Response:
     )
 
 
-@bp.get(_ONE)
-@of_account("admin")
+@bp.get(_ONE, of_account("admin"))
 def application(principal: Principal, app_id: str) -> Response:
     """One application that the account has registered."""
     return _application_page(principal, _find_application(principal, app_id))
 
 
-@bp.post(_ONE)
-@of_account("admin")
+@bp.post(_ONE, of_account("admin"))
 def save(principal: Principal, app_id: str) -> Response:
     """Change an application.
 
@@ -134,8 +126,8 @@ def save(principal: Principal, app_id: str) -> Response:
         check_application(**values)
         if (ended := _ended_access(principal, record, draft)) is not None:
             return _application_page(principal, record, change=draft, ended=ended)
-        if _adds_access(record, values) and (question := ask_again()) is not None:
-            return question
+        if _adds_access(record, values):
+            ask_again()
         with transaction():
             updated = update_application(principal.account_id, app_id, **values)
     if draft.has_problem:
@@ -146,16 +138,14 @@ def save(principal: Principal, app_id: str) -> Response:
     return redirect_to(f"/applications/{app_id}", message if updated[1] else "Saved.")
 
 
-@bp.post(f"{_ONE}/secret")
-@of_account("admin")
+@bp.post(f"{_ONE}/secret", of_account("admin"))
 def rotate(principal: Principal, app_id: str) -> Response:
     """Give an application a new secret, which is shown once."""
     record = _find_application(principal, app_id)
     draft = sent_draft(RotateSchema())
     if not draft.values:
         return _application_page(principal, record, rotation=draft)
-    if (question := ask_again()) is not None:
-        return question
+    ask_again()
     try:
         with transaction():
             rotated = rotate_secret(principal.account_id, app_id, **draft.values)
@@ -166,8 +156,7 @@ def rotate(principal: Principal, app_id: str) -> Response:
     return _application_page(principal, _find_application(principal, app_id), secret=rotated.secret)
 
 
-@bp.post(f"{_ONE}/former-secret/end")
-@of_account("admin")
+@bp.post(f"{_ONE}/former-secret/end", of_account("admin"))
 def end_former(principal: Principal, app_id: str) -> Response:
     """Accept only the present secret of an application from now on."""
     with transaction():
@@ -180,8 +169,7 @@ def end_former(principal: Principal, app_id: str) -> Response:
     return redirect_to(f"/applications/{app_id}", message)
 
 
-@bp.post(f"{_ONE}/delete")
-@of_account("admin")
+@bp.post(f"{_ONE}/delete", of_account("admin"))
 def delete(principal: Principal, app_id: str) -> Response:
     """Delete an application, and all access that people gave it."""
     record = _find_application(principal, app_id)

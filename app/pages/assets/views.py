@@ -29,8 +29,7 @@ from app.values.strict_json import dumps
 bp = PageBlueprint("asset_list", __name__, section="/assets")
 
 
-@bp.get("/assets")
-@of_account("assets:read")
+@bp.get("/assets", of_account("assets:read"))
 def assets(principal: Principal) -> Response:
     """Assets of all projects on a map and in a list."""
     account_id = principal.account_id
@@ -57,8 +56,7 @@ def assets(principal: Principal) -> Response:
     )
 
 
-@bp.get("/assets/map")
-@of_account("assets:read")
+@bp.get("/assets/map", of_account("assets:read"))
 @own_site_only
 def assets_map(principal: Principal) -> Response:
     """The assets in a box, as GeoJSON for the map of the page."""
@@ -70,8 +68,7 @@ def assets_map(principal: Principal) -> Response:
     return revalidated(text, GEOJSON)
 
 
-@bp.get("/assets/projects")
-@of_account("assets:read")
+@bp.get("/assets/projects", of_account("assets:read"))
 def project_options(principal: Principal) -> Response:
     """The projects that match a text, as the options of a field."""
     text = request.args.get("project", "").strip()
@@ -79,8 +76,7 @@ def project_options(principal: Principal) -> Response:
     return page("assets/project_options.html", projects=projects)
 
 
-@bp.route("/assets/export", methods=["GET", "POST"])
-@of_account("assets:read")
+@bp.route("/assets/export", of_account("assets:read"), methods=["GET", "POST"])
 @own_site_only
 def export(principal: Principal) -> Response:
     """A file with the selected assets, or with all that the filters of the address leave."""

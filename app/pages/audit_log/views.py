@@ -31,8 +31,7 @@ _CHECKPOINTS: Final = 100  # in a file
 _SVG: Final = "image/svg+xml"
 
 
-@bp.get("/audit-log")
-@of_account("admin")
+@bp.get("/audit-log", of_account("admin"))
 def audit_log(principal: Principal) -> Response:
     """The entries that the filters leave, the newest first."""
     filters = read_filters(principal.account_id, request.args)
@@ -52,8 +51,7 @@ def audit_log(principal: Principal) -> Response:
     )
 
 
-@bp.post("/audit-log/export")
-@of_account("admin")
+@bp.post("/audit-log/export", of_account("admin"))
 def export(principal: Principal) -> Response:
     """A file with all that the filters leave."""
     account_id = principal.account_id
@@ -61,8 +59,7 @@ def export(principal: Principal) -> Response:
     return file_response(account_id, format_name, query)
 
 
-@bp.get("/audit-log/checkpoints.json")
-@of_account("admin")
+@bp.get("/audit-log/checkpoints.json", of_account("admin"))
 @own_site_only
 def checkpoints(principal: Principal) -> Response:
     """The newest checkpoints, to be kept elsewhere. The last one would do: it covers all others."""
@@ -74,8 +71,7 @@ def checkpoints(principal: Principal) -> Response:
     return response
 
 
-@bp.get("/audit-log/<audit_id>/boundary.svg")
-@of_account("admin")
+@bp.get("/audit-log/<audit_id>/boundary.svg", of_account("admin"))
 @own_site_only
 def boundary(principal: Principal, audit_id: str) -> Response:
     """The picture of the boundary's change in an entry."""

@@ -24,7 +24,7 @@ from app.policy.permissions import OF_PROJECTS, PERMISSIONS
 from app.policy.request_limits import PAGE_KEYS, PROJECTS_OF_CREDENTIAL
 from app.site.forms import count_post, form_page
 from app.site.pages import PageBlueprint, page, redirect_to
-from app.site.sent_forms import sent_before, show_once
+from app.site.sent_forms import check_not_sent_before, show_once
 from app.site.signed_in import of_account
 
 View = Callable[..., Response]
@@ -55,16 +55,14 @@ def new_page(principal: Principal, kind: CredentialKind) -> Response:
 
 def create(principal: Principal, kind: CredentialKind) -> Response:
     """Create one, and show its secret once."""
-    if (response := sent_before("revoke it and create another")) is not None:
-        return response
+    check_not_sent_before("revoke it and create another")
     draft = CredentialDraft.sent(request.form)
     if "is_search" in request.form:
         return _form_page(principal, kind, draft)
     with draft.refusals():
         count_post()
         arguments = draft.arguments(expires=kind.expires)
-        if (question := ask_again()) is not None:
-            return question
+        ask_again()
         with transaction():
             row, secret = create_credential(
                 principal.account_id,

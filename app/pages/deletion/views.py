@@ -31,22 +31,19 @@ bp = PageBlueprint("deletion", __name__, section="/settings")
 person_bp = PageBlueprint("deletion_of_person", __name__)
 
 
-@bp.get("/settings/deletion")
-@of_account("admin", owners_only=True)
+@bp.get("/settings/deletion", of_account("admin", owners_only=True))
 def account_deletion(principal: Principal) -> Response:
     """Delete the account, or cancel its scheduled deletion."""
     return _account_page(principal, Draft())
 
 
-@bp.post("/settings/deletion")
-@of_account("admin", owners_only=True)
+@bp.post("/settings/deletion", of_account("admin", owners_only=True))
 def schedule(principal: Principal) -> Response:
     """Schedule the deletion of the account."""
     draft = sent_draft(ConfirmationSchema(read_account(principal.account_id)["slug"]))
     if not draft.values:
         return _account_page(principal, draft)
-    if (question := ask_again(password=True)) is not None:
-        return question
+    ask_again(password=True)
     try:
         with transaction():
             schedule_deletion(principal)
@@ -55,8 +52,7 @@ def schedule(principal: Principal) -> Response:
     return redirect_to("/settings/deletion", "The account is scheduled for deletion.")
 
 
-@bp.post("/settings/deletion/cancel")
-@of_account("admin", owners_only=True)
+@bp.post("/settings/deletion/cancel", of_account("admin", owners_only=True))
 def cancel(principal: Principal) -> Response:
     """Cancel the deletion of the account."""
     try:
@@ -100,8 +96,7 @@ def delete(person: SignedIn) -> Response:
     draft = sent_draft(ConfirmationSchema(person.email))
     if not draft.values:
         return _person_page(person, draft)
-    if (question := ask_again(password=True)) is not None:
-        return question
+    ask_again(password=True)
     with draft.refusals(), transaction():
         delete_person(person.user_id)
     if draft.has_problem:

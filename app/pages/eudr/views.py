@@ -45,15 +45,13 @@ class _Progress(NamedTuple):
     is_stopped: bool
 
 
-@bp.get("/eudr")
-@of_account("projects:read")
+@bp.get("/eudr", of_account("projects:read"))
 def eudr(principal: Principal) -> Response:
     """Show the content of a file for the EUDR, and what to complete before."""
     return _overview_page(principal)
 
 
-@bp.get("/eudr/download")
-@of_account("projects:read")
+@bp.get("/eudr/download", of_account("projects:read"))
 @own_site_only
 def download(principal: Principal) -> Response:
     """Download the file."""
@@ -62,8 +60,7 @@ def download(principal: Principal) -> Response:
     return export_response(choices.export(principal), principal.account_name)
 
 
-@bp.post("/eudr/fill")
-@of_account("projects:write")
+@bp.post("/eudr/fill", of_account("projects:write"))
 def fill_in(principal: Principal) -> Response:
     """Fill in a property of many plots. The page sends the form again until none is left."""
     choices = read_choices(request.args)

@@ -25,15 +25,13 @@ _NEEDS: Final = "projects:write"  # each role with this permission has assets:wr
 _ONE: Final = "/imports/<import_id>"
 
 
-@bp.get("/imports")
-@of_account(_NEEDS)
+@bp.get("/imports", of_account(_NEEDS))
 def imports(principal: Principal) -> Response:
     """The imports of the last days, the newest first."""
     return rendering.list_page(principal)
 
 
-@bp.get("/imports/new")
-@of_account(_NEEDS)
+@bp.get("/imports/new", of_account(_NEEDS))
 def new_import(principal: Principal) -> Response:
     """A form to upload a file; for a script also the projects that a search finds."""
     if is_from_script():
@@ -41,9 +39,8 @@ def new_import(principal: Principal) -> Response:
     return rendering.upload_page(principal)
 
 
-@bp.post("/imports/new")
+@bp.post("/imports/new", of_account(_NEEDS))
 @with_form_limits(FormLimits(FORM_BYTES, "file", "max_import_bytes", is_file=True))
-@of_account(_NEEDS)
 def upload(principal: Principal) -> Response:
     """Store a file, and begin to read it."""
     try:
@@ -80,15 +77,13 @@ def too_large(error: PayloadTooLarge) -> Response:
     return page("imports/too_large.html", error.status, message=message)
 
 
-@bp.get(_ONE)
-@of_account(_NEEDS)
+@bp.get(_ONE, of_account(_NEEDS))
 def one_import(principal: Principal, import_id: str) -> Response:
     """One import: its progress, its changes, and how the file was read."""
     return rendering.import_page(principal, import_id)
 
 
-@bp.get(f"{_ONE}/shapes")
-@of_account(_NEEDS)
+@bp.get(f"{_ONE}/shapes", of_account(_NEEDS))
 @own_site_only
 def shapes(principal: Principal, import_id: str) -> Response:
     """A page of features of an import, as GeoJSON for the map."""
@@ -96,8 +91,7 @@ def shapes(principal: Principal, import_id: str) -> Response:
     return Response(drawn, content_type=GEOJSON, headers={"Cache-Control": "no-store"})
 
 
-@bp.post(f"{_ONE}/change")
-@of_account(_NEEDS)
+@bp.post(f"{_ONE}/change", of_account(_NEEDS))
 def change(principal: Principal, import_id: str) -> Response:
     """Read the file again, with other choices."""
     record = listing.read_import(principal, import_id)
@@ -112,8 +106,7 @@ def change(principal: Principal, import_id: str) -> Response:
     return redirect_to(f"/imports/{import_id}")
 
 
-@bp.post(f"{_ONE}/leave-out")
-@of_account(_NEEDS)
+@bp.post(f"{_ONE}/leave-out", of_account(_NEEDS))
 def leave_out(principal: Principal, import_id: str) -> Response:
     """Leave out the listed features that are not ticked, and include the others."""
     try:
@@ -131,8 +124,7 @@ def leave_out(principal: Principal, import_id: str) -> Response:
     return redirect_to(f"/imports/{import_id}{rendering.feature_page().query()}#features")
 
 
-@bp.post(f"{_ONE}/apply")
-@of_account(_NEEDS)
+@bp.post(f"{_ONE}/apply", of_account(_NEEDS))
 def apply(principal: Principal, import_id: str) -> Response:
     """Apply an import, unless its preview has changed since the page was loaded."""
     try:
@@ -143,8 +135,7 @@ def apply(principal: Principal, import_id: str) -> Response:
     return redirect_to(f"/imports/{import_id}")
 
 
-@bp.post(f"{_ONE}/cancel")
-@of_account(_NEEDS)
+@bp.post(f"{_ONE}/cancel", of_account(_NEEDS))
 def cancel(principal: Principal, import_id: str) -> Response:
     """Cancel an import."""
     with transaction():
@@ -152,8 +143,7 @@ def cancel(principal: Principal, import_id: str) -> Response:
     return redirect_to("/imports", "Import canceled. Its file was deleted.")
 
 
-@bp.post(f"{_ONE}/undo")
-@of_account(_NEEDS)
+@bp.post(f"{_ONE}/undo", of_account(_NEEDS))
 def undo(principal: Principal, import_id: str) -> Response:
     """Undo an applied import."""
     with transaction():

@@ -56,8 +56,7 @@ def join(token: str) -> Any:
     return _join_new(token, invitation, **draft.values)
 
 
-@bp.get("/invitations")
-@signed_in
+@bp.get("/invitations", signed_in)
 def invitations(person: SignedIn) -> Response:
     """The invitations of a person whose address was verified."""
     rows = list_own_invitations(person.user_id) if person.is_verified else []
@@ -65,8 +64,7 @@ def invitations(person: SignedIn) -> Response:
     return page("invitations/invitations.html", invitations=rows, inviters=inviters)
 
 
-@bp.post("/invitations")
-@signed_in
+@bp.post("/invitations", signed_in)
 def accept(person: SignedIn) -> Response:
     """Accept an invitation."""
     account_id = _chosen_account(person)
@@ -79,8 +77,7 @@ def accept(person: SignedIn) -> Response:
     return redirect_to("/projects", "You have joined the account.")
 
 
-@bp.post("/invitations/decline")
-@signed_in
+@bp.post("/invitations/decline", signed_in)
 def decline(person: SignedIn) -> Response:
     """Decline an invitation."""
     account_id = _chosen_account(person)

@@ -48,22 +48,20 @@ PER_PAGE: Final = 100  # invited people come first
 _POWERFUL: Final = (OWNER, "admin")  # roles that can create keys for everything
 
 
-@bp.get("/members")
-@of_account("members:read")
+@bp.get("/members", of_account("members:read"))
 def members(principal: Principal) -> Response:
     """The members of the account, and those who are invited."""
     return _members_page(principal, _new_invitation())
 
 
-@bp.post("/members/invite")
-@of_account("members:write")
+@bp.post("/members/invite", of_account("members:write"))
 def invite(principal: Principal) -> Response:
     """Invite somebody by email, or send the invitation again."""
     draft = sent_draft(InvitationSchema())
     if not draft.values:
         return _members_page(principal, draft)
-    if draft.values["role"] in _POWERFUL and (question := ask_again()) is not None:
-        return question
+    if draft.values["role"] in _POWERFUL:
+        ask_again()
     try:
         with transaction():
             invite_member(principal, **draft.values)
@@ -73,23 +71,21 @@ def invite(principal: Principal) -> Response:
     return redirect_to("/members", _mailed_words("An invitation", draft.values["email"]))
 
 
-@bp.get(_ONE)
-@of_account("members:write")
+@bp.get(_ONE, of_account("members:write"))
 def member(principal: Principal, member_id: str) -> Response:
     """A member: their role, their access, and what a change would end."""
     return _member_page(principal, member_id)
 
 
-@bp.post(f"{_ONE}/role")
-@of_account("members:write")
+@bp.post(f"{_ONE}/role", of_account("members:write"))
 def set_role(principal: Principal, member_id: str) -> Response:
     """Change a role, unless somebody else has changed the member since the page was loaded."""
     before, role = read_member(principal.account_id, member_id), request.form.get("role", "")
     if role not in ROLES:
         return _member_page(principal, member_id, 422, "Choose a role.")
     is_powerful = role in _POWERFUL or before["role"] == OWNER
-    if is_powerful and (question := ask_again()) is not None:
-        return question
+    if is_powerful:
+        ask_again()
     try:
         with transaction():
             change_role(principal, member_id, role, _unchanged_member())
@@ -99,14 +95,13 @@ def set_role(principal: Principal, member_id: str) -> Response:
     return redirect_to("/members", message if role != before["role"] else "Nothing was changed.")
 
 
-@bp.post(f"{_ONE}/invite")
-@of_account("members:write")
+@bp.post(f"{_ONE}/invite", of_account("members:write"))
 def invite_again(principal: Principal, member_id: str) -> Response:
     """Email the invitation again, with a new link. The former link becomes invalid."""
     count_post()
     invited = read_member(principal.account_id, member_id)
-    if invited["role"] in _POWERFUL and (question := ask_again()) is not None:
-        return question
+    if invited["role"] in _POWERFUL:
+        ask_again()
     try:
         with transaction():
             invite_member(principal, email=invited["email"], role=invited["role"])
@@ -115,13 +110,11 @@ def invite_again(principal: Principal, member_id: str) -> Response:
     return redirect_to("/members", _mailed_words("A new invitation", invited["email"]))
 
 
-@bp.post(f"{_ONE}/second-factor/reset")
-@of_account("members:write")
+@bp.post(f"{_ONE}/second-factor/reset", of_account("members:write"))
 def reset_second_factor(principal: Principal, member_id: str) -> Response:
     """Reset the second factor of a member who has lost it; for owners."""
     read_member(principal.account_id, member_id)
-    if (question := ask_again()) is not None:
-        return question
+    ask_again()
     try:
         with transaction():
             name = reset_member(principal, member_id)
@@ -132,13 +125,12 @@ def reset_second_factor(principal: Principal, member_id: str) -> Response:
     )
 
 
-@bp.post(f"{_ONE}/remove")
-@of_account("members:write")
+@bp.post(f"{_ONE}/remove", of_account("members:write"))
 def remove(principal: Principal, member_id: str) -> Response:
     """Remove a member, or withdraw an invitation, unless they have joined or changed since."""
     before = read_member(principal.account_id, member_id)
-    if before["role"] == OWNER and (question := ask_again()) is not None:
-        return question
+    if before["role"] == OWNER:
+        ask_again()
     try:
         with transaction():
             remove_member(principal, member_id, _unchanged_member())

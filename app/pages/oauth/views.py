@@ -24,8 +24,7 @@ from app.values import clock
 bp = PageBlueprint("consent", __name__)
 
 
-@bp.route(AUTHORIZE, methods=["GET", "POST"])
-@with_person
+@bp.route(AUTHORIZE, with_person, methods=["GET", "POST"])
 def authorize() -> Response:
     """Ask the signed-in person whether an application may act for them, and redirect back to it."""
     person = current_person()
@@ -71,8 +70,7 @@ def _handle_decision(
         return _redirect_to_client(service.refusal_of_request(auth_request, "access_denied").url)
     if decision == "allow" and account_id in {row.id for row in accounts}:
         omit_form_action(request.path)
-        if (question := ask_again()) is not None:
-            return question
+        ask_again()
         return _grant_access(auth_request, person, account_id, asked=True)
     return _consent_page(auth_request, person, accounts, 422)
 

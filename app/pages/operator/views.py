@@ -46,22 +46,19 @@ _SIGN_UP: Final = {
 }
 
 
-@bp.get("/operator")
-@of_operator
+@bp.get("/operator", of_operator)
 def overview() -> Response:
     """The instance: its contents, its health, and the settings of operators."""
     return _overview_page(Draft({"kind": next(iter(MESSAGE_KINDS))}))
 
 
-@bp.post("/operator/sign-up")
-@of_operator
+@bp.post("/operator/sign-up", of_operator)
 def set_sign_up() -> Response:
     """Close or open sign-up."""
     closed = request.form.get("closed")
     if closed not in _SIGN_UP:
         raise BadRequest("Choose whether sign-up is closed or open.")
-    if (question := ask_again(password=True)) is not None:
-        return question
+    ask_again(password=True)
     change, message = _SIGN_UP[closed]
     with transaction():
         change()
@@ -69,15 +66,13 @@ def set_sign_up() -> Response:
     return redirect_to("/operator", message)
 
 
-@bp.post("/operator/message")
-@of_operator
+@bp.post("/operator/message", of_operator)
 def show_message() -> Response:
     """Show a message on all pages."""
     draft = sent_draft(MessageSchema())
     if not draft.values:
         return _overview_page(draft)
-    if (question := ask_again(password=True)) is not None:
-        return question
+    ask_again(password=True)
     with transaction():
         changes.show_message(**draft.values)
     forget_state()
@@ -85,27 +80,23 @@ def show_message() -> Response:
     return redirect_to("/operator#message", notice)
 
 
-@bp.post("/operator/message/remove")
-@of_operator
+@bp.post("/operator/message/remove", of_operator)
 def remove_message() -> Response:
     """Remove the message from all pages."""
-    if (question := ask_again(password=True)) is not None:
-        return question
+    ask_again(password=True)
     with transaction():
         changes.remove_message()
     forget_state()
     return redirect_to("/operator#message", "The message has been removed.")
 
 
-@bp.get("/operator/doctor")
-@of_operator
+@bp.get("/operator/doctor", of_operator)
 def doctor() -> Response:
     """The results of the last run of the doctor, and whether it is running now."""
     return live_part("operator/doctor.html", progress=read_progress())
 
 
-@bp.post("/operator/doctor")
-@of_operator
+@bp.post("/operator/doctor", of_operator)
 def run_doctor() -> Response:
     """Have a worker run the doctor now."""
     if not request_doctor_run():
@@ -116,8 +107,7 @@ def run_doctor() -> Response:
     return redirect_to("/operator#doctor")
 
 
-@bp.get("/operator/accounts")
-@of_operator
+@bp.get("/operator/accounts", of_operator)
 def list_accounts() -> Response:
     """The accounts."""
     filters = read_filters("/operator/accounts", accounts.SORTS, request.args)
@@ -125,22 +115,19 @@ def list_accounts() -> Response:
     return page("operator/accounts.html", filters=filters, listed=listed)
 
 
-@bp.get("/operator/accounts/<account_id>")
-@of_operator
+@bp.get("/operator/accounts/<account_id>", of_operator)
 def show_account(account_id: str) -> Response:
     """An account: its plan, its usage, and its owners."""
     return _account_page(account_id, None)
 
 
-@bp.post("/operator/accounts/<account_id>/plan")
-@of_operator
+@bp.post("/operator/accounts/<account_id>/plan", of_operator)
 def change_plan(account_id: str) -> Response:
     """Put an account on another plan."""
     draft = sent_draft(PlanSchema())
     if not draft.values:
         return _account_page(account_id, draft)
-    if (question := ask_again(password=True)) is not None:
-        return question
+    ask_again(password=True)
     plan, former = draft.values["plan"], draft.values["was_plan"]
     with draft.refusals(), transaction():
         accounts.change_plan(account_id, plan, former)
@@ -150,8 +137,7 @@ def change_plan(account_id: str) -> Response:
     return redirect_to(path, f"The plan is now {plan}.")
 
 
-@bp.get("/operator/people")
-@of_operator
+@bp.get("/operator/people", of_operator)
 def list_people() -> Response:
     """The people."""
     filters = read_filters("/operator/people", people.SORTS, request.args)
@@ -161,8 +147,7 @@ def list_people() -> Response:
     )
 
 
-@bp.get("/operator/mails")
-@of_operator
+@bp.get("/operator/mails", of_operator)
 def show_mails() -> Response:
     """The last emails: to whom, about what, and whether they were sent."""
     folder = current_app.config["SETTINGS"].instance_path / MAIL_FOLDER
@@ -175,8 +160,7 @@ def show_mails() -> Response:
     )
 
 
-@bp.get(_LOG)
-@of_operator
+@bp.get(_LOG, of_operator)
 def log() -> Response:
     """The log of the instance: what belongs to no account, and what operators do."""
     filters = _log_filters(request.args)
@@ -192,8 +176,7 @@ def log() -> Response:
     )
 
 
-@bp.post(f"{_LOG}/export")
-@of_operator
+@bp.post(f"{_LOG}/export", of_operator)
 def export_log() -> Response:
     """A file with all that the filters leave of the log of the instance."""
     format_name, query = read_export(_log_filters(request.form), request.form)

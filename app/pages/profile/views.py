@@ -35,15 +35,13 @@ from app.values import clock
 bp = PageBlueprint("profile", __name__)
 
 
-@bp.get("/profile")
-@signed_in
+@bp.get("/profile", signed_in)
 def profile(person: SignedIn) -> Response:
     """Name, address, times, password, sessions."""
     return _profile_page(person)
 
 
-@bp.post("/profile/name")
-@signed_in
+@bp.post("/profile/name", signed_in)
 def change_name(person: SignedIn) -> Response:
     """Change the person's name."""
     draft = sent_draft(NameSchema())
@@ -54,8 +52,7 @@ def change_name(person: SignedIn) -> Response:
     return redirect_to("/profile", "Name saved.")
 
 
-@bp.post("/profile/times")
-@signed_in
+@bp.post("/profile/times", signed_in)
 def change_times(person: SignedIn) -> Response:
     """Choose the time zone, and how dates are written."""
     draft = sent_draft(TimesSchema())
@@ -75,8 +72,7 @@ def change_password(person: SignedIn) -> Response:
     This session is replaced, so people give their second factor first: a stolen session would never
     end. They enter the passwords afterwards, as no page carries passwords along.
     """
-    if (question := ask_again()) is not None:
-        return question
+    ask_again()
     if "new_password" not in request.form:
         return redirect_to("/profile", "Now enter your current password and a new one.")
     schema = PasswordSchema()
@@ -93,8 +89,7 @@ def change_password(person: SignedIn) -> Response:
     return _profile_page(person, password_draft=draft)
 
 
-@bp.post("/profile/verify-email")
-@signed_in
+@bp.post("/profile/verify-email", signed_in)
 def send_verification(person: SignedIn) -> Response:
     """Email a link that verifies the address."""
     count_post()
@@ -104,8 +99,7 @@ def send_verification(person: SignedIn) -> Response:
     return redirect_to("/profile", _mail_notice(person))
 
 
-@bp.post("/profile/sessions/<session_id>/end")
-@signed_in
+@bp.post("/profile/sessions/<session_id>/end", signed_in)
 def end_session_by_id(person: SignedIn, session_id: str) -> Response:
     """End one session."""
     with transaction():
@@ -117,8 +111,7 @@ def end_session_by_id(person: SignedIn, session_id: str) -> Response:
     return redirect_to("/profile", "That browser is signed out.")
 
 
-@bp.post("/profile/sessions/end-others")
-@signed_in
+@bp.post("/profile/sessions/end-others", signed_in)
 def end_other_sessions(person: SignedIn) -> Response:
     """End all other sessions."""
     with transaction():
@@ -126,15 +119,13 @@ def end_other_sessions(person: SignedIn) -> Response:
     return redirect_to("/profile", "You are signed out everywhere else.")
 
 
-@bp.get("/accounts")
-@signed_in
+@bp.get("/accounts", signed_in)
 def accounts(person: SignedIn) -> Response:
     """The person's accounts, and the current one."""
     return _accounts_page(person, Draft())
 
 
-@bp.post("/accounts")
-@signed_in
+@bp.post("/accounts", signed_in)
 def open_account(person: SignedIn) -> Response:
     """Create another account."""
     draft = sent_draft(AccountSchema())
@@ -156,8 +147,7 @@ def open_account(person: SignedIn) -> Response:
     )
 
 
-@bp.post("/accounts/switch")
-@signed_in
+@bp.post("/accounts/switch", signed_in)
 def switch(person: SignedIn) -> Response:
     """Switch to another account."""
     account, _ = _chosen_account(person)
@@ -166,8 +156,7 @@ def switch(person: SignedIn) -> Response:
     return redirect_to("/accounts", f"Switched to {account.name}.")
 
 
-@bp.post("/accounts/leave")
-@signed_in
+@bp.post("/accounts/leave", signed_in)
 def leave(person: SignedIn) -> Response:
     """Leave an account."""
     account, others = _chosen_account(person)

@@ -32,8 +32,7 @@ from app.values.text import pluralize
 bp = PageBlueprint("project_pages", __name__, section="/projects")
 
 
-@bp.get("/projects")
-@of_account("projects:read")
+@bp.get("/projects", of_account("projects:read"))
 def projects(principal: Principal) -> Response:
     """Projects on a map and in a list."""
     filters = read_filters(request.args)
@@ -57,8 +56,7 @@ def projects(principal: Principal) -> Response:
     )
 
 
-@bp.get("/projects/map")
-@of_account("projects:read")
+@bp.get("/projects/map", of_account("projects:read"))
 @own_site_only
 def projects_map(principal: Principal) -> Response:
     """The shapes of the projects in a box, as GeoJSON for the map of the page."""
@@ -74,8 +72,7 @@ def projects_map(principal: Principal) -> Response:
     return cached_response(tag, GEOJSON, draw)
 
 
-@bp.route("/projects/export", methods=["GET", "POST"])
-@of_account("projects:read")
+@bp.route("/projects/export", of_account("projects:read"), methods=["GET", "POST"])
 @own_site_only
 def export(principal: Principal) -> Response:
     """A file with the selected projects, or with all that the filters of the address leave."""
@@ -91,15 +88,13 @@ def export(principal: Principal) -> Response:
     return export_response(requested, principal.account_name)
 
 
-@bp.post("/projects/archive")
-@of_account("projects:write")
+@bp.post("/projects/archive", of_account("projects:write"))
 def archive(principal: Principal) -> Response:
     """Archive the selected projects, except for archived ones."""
     return _change_selected(principal, archive_project, "archived")
 
 
-@bp.post("/projects/restore")
-@of_account("projects:write")
+@bp.post("/projects/restore", of_account("projects:write"))
 def restore(principal: Principal) -> Response:
     """Restore the selected projects."""
     return _change_selected(principal, restore_project, "restored")

@@ -2,8 +2,7 @@
 
 A view asks once its form is valid, before it changes anything::
 
-    if (question := ask_again()) is not None:
-        return question
+    ask_again()
 
 The question is another page, which carries the fields of the form along. With the right answer, it
 sends them to the same view, which goes on.
@@ -12,9 +11,9 @@ sends them to the same view, which goes on.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
-from flask import Response, current_app, g, request
+from flask import abort, current_app, g, request
 
 from app.auth.sessions import SignedIn, confirm_session
 from app.db.transactions import transaction
@@ -36,9 +35,9 @@ _NOT_CARRIED: Final = frozenset(
 )
 
 
-def ask_again(*, password: bool = False) -> Response | None:
-    """Return a page that asks the signed-in person for their second factor; None if they have given
-    it in this session within the last minutes, or have none.
+def ask_again(*, password: bool = False) -> None:
+    """End the request with a page that asks the signed-in person for their second factor, unless
+    they have given it in this session within the last minutes, or have none.
 
     Args:
         password: ask people without a second factor for their password, or if they cannot use one,
@@ -46,15 +45,14 @@ def ask_again(*, password: bool = False) -> Response | None:
     """
     person = current_person()
     if person is None or _is_confirmed(person):
-        return None
+        return
     if person.has_second_factor:
-        return _ask_for_factor(person)
-    if not password:
-        return None
-    if instance().password_sign_in and has_password(person.user_id):
-        return _ask_for_password(person)
-    _refuse_scripts()
-    return page("second_factor/sign_in_again.html", life=CONFIRMED_FOR)
+        _ask_for_factor(person)
+    elif password and instance().password_sign_in and has_password(person.user_id):
+        _ask_for_password(person)
+    elif password:
+        _refuse_scripts()
+        abort(page("second_factor/sign_in_again.html", life=CONFIRMED_FOR))
 
 
 def asks_for_factor(person: SignedIn) -> bool:
@@ -67,25 +65,26 @@ def _is_confirmed(person: SignedIn) -> bool:
     return moment is not None and clock.now() - moment < CONFIRMED_FOR
 
 
-def _ask_for_factor(person: SignedIn) -> Response | None:
+def _ask_for_factor(person: SignedIn) -> None:
     purpose, factor = Purpose("confirm", person.user_id, person.session_id), submitted_factor()
     if factor is None or not factor.value:
-        return _question_page(factor_draft(factor), **ways_of(purpose))
+        _ask(factor_draft(factor), **ways_of(purpose))
     try:
         with transaction():
             keys = count_own_check(person.user_id, factor)
     except RateLimited as error:
-        return _question_page(factor_draft(rejection=error), **ways_of(purpose))
+        _ask(factor_draft(rejection=error), **ways_of(purpose))
     with transaction():
         is_right = check_factor(purpose, factor, keys, request.remote_addr or "")
         if is_right:
             _confirm_session(person)
         else:
             refuse_factor(person.user_id, person.email, keys, request.remote_addr or "")
-    return None if is_right else _question_page(factor_draft(factor), **ways_of(purpose))
+    if not is_right:
+        _ask(factor_draft(factor), **ways_of(purpose))
 
 
-def _ask_for_password(person: SignedIn) -> Response | None:
+def _ask_for_password(person: SignedIn) -> None:
     password, draft = request.form.get(_PASSWORD), Draft()
     if password:
         with draft.refusals(), transaction():
@@ -96,11 +95,11 @@ def _ask_for_password(person: SignedIn) -> Response | None:
                 if is_right:
                     _confirm_session(person)
             if is_right:
-                return None
+                return
             draft.errors[_PASSWORD] = ["That is not your current password."]
     elif password is not None:
         draft.errors[_PASSWORD] = ["Enter your password."]
-    return _question_page(draft, by_password=True, email=person.email)
+    _ask(draft, by_password=True, email=person.email)
 
 
 def _confirm_session(person: SignedIn) -> None:
@@ -109,12 +108,12 @@ def _confirm_session(person: SignedIn) -> None:
     g.person = replace(person, confirmed_at=clock.now())
 
 
-def _question_page(draft: Draft, **values: Any) -> Response:
-    """Return the question, with the fields of the current form."""
+def _ask(draft: Draft, **values: Any) -> NoReturn:
+    """End the request with the question, which has the fields of the current form."""
     _refuse_scripts()
     fields = [pair for pair in request.form.items(multi=True) if pair[0] not in _NOT_CARRIED]
     values |= {"carried": fields, "action": _own_url(), "back": _page_before()}
-    return form_page("second_factor/confirm.html", draft, **values)
+    abort(form_page("second_factor/confirm.html", draft, **values))
 
 
 def _page_before() -> str:

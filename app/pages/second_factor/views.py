@@ -40,7 +40,7 @@ from app.site.form_fields import FormSchema
 from app.site.forms import Draft, count_post, form_page, sent_draft
 from app.site.pages import PageBlueprint, instance, omit_form_action, page, redirect_to
 from app.site.second_step import SECOND_STEP, end_second_step, pending_sign_in
-from app.site.sent_forms import sent_before, show_once
+from app.site.sent_forms import check_not_sent_before, show_once
 from app.site.signed_in import known_browser, sign_in, signed_in, with_person
 from app.values.schemas import Line
 
@@ -59,8 +59,7 @@ class PasskeySchema(FormSchema):
     response = fields.String(load_default="")
 
 
-@bp.route(SECOND_STEP, methods=["GET", "POST"])
-@with_person
+@bp.route(SECOND_STEP, with_person, methods=["GET", "POST"])
 def second_step() -> Response:
     """The second step of signing in, after the right password."""
     pending = pending_sign_in()
@@ -132,36 +131,30 @@ def _begin_again() -> Response:
     return response
 
 
-@bp.get(_OWN)
-@signed_in
+@bp.get(_OWN, signed_in)
 def own_page(person: SignedIn) -> Response:
     """The person's own second factor, and how to turn it on."""
     return _own_page(person)
 
 
-@bp.post(f"{_OWN}/authenticator")
-@signed_in
+@bp.post(f"{_OWN}/authenticator", signed_in)
 def new_authenticator(person: SignedIn) -> Response:
     """Show a new secret for an authenticator app."""
-    if (question := ask_again(password=True)) is not None:
-        return question
+    ask_again(password=True)
     return _setup_page(person, Draft(), new_setup(person.user_id))
 
 
-@bp.post(f"{_OWN}/authenticator/confirm")
-@signed_in
+@bp.post(f"{_OWN}/authenticator/confirm", signed_in)
 def confirm_authenticator(person: SignedIn) -> Response:
     """Turn on an authenticator app with its first code."""
-    if (response := sent_before(_CODES_AGAIN)) is not None:
-        return response
+    check_not_sent_before(_CODES_AGAIN)
     setup = read_setup(person.user_id, request.form.get("setup", ""))
     if setup is None:
         return redirect_to(_OWN, "This took too long. Please start again.")
     draft = sent_draft(AuthenticatorSchema())
     if not draft.values:
         return _setup_page(person, draft, setup)
-    if (question := ask_again(password=True)) is not None:
-        return question
+    ask_again(password=True)
     try:
         with transaction():
             codes = changes.turn_on_authenticator(
@@ -184,36 +177,30 @@ def confirm_authenticator(person: SignedIn) -> Response:
     return _turned_on(codes, "Your authenticator app works.")
 
 
-@bp.post(f"{_OWN}/authenticator/remove")
-@signed_in
+@bp.post(f"{_OWN}/authenticator/remove", signed_in)
 def remove_authenticator(person: SignedIn) -> Response:
     """Remove the authenticator app."""
-    if (question := ask_again()) is not None:
-        return question
+    ask_again()
     with transaction():
         removed = changes.remove_authenticator(person.user_id, address=request.remote_addr or "")
     return redirect_to(_OWN, "App removed." if removed else "The app was already removed.")
 
 
-@bp.post(f"{_OWN}/passkeys/new")
-@signed_in
+@bp.post(f"{_OWN}/passkeys/new", signed_in)
 def new_passkey(person: SignedIn) -> Response:
     """Ask the browser to make a passkey."""
-    question = ask_again(password=True)
-    return _passkey_page(person, Draft()) if question is None else question
+    ask_again(password=True)
+    return _passkey_page(person, Draft())
 
 
-@bp.post(f"{_OWN}/passkeys")
-@signed_in
+@bp.post(f"{_OWN}/passkeys", signed_in)
 def add_passkey(person: SignedIn) -> Response:
     """Store the passkey that the browser has made."""
-    if (response := sent_before(_CODES_AGAIN)) is not None:
-        return response
+    check_not_sent_before(_CODES_AGAIN)
     draft = sent_draft(PasskeySchema())
     if not draft.values:
         return _passkey_page(person, draft)
-    if (question := ask_again(password=True)) is not None:
-        return question
+    ask_again(password=True)
     try:
         with transaction():
             codes = changes.turn_on_passkey(
@@ -235,26 +222,21 @@ def add_passkey(person: SignedIn) -> Response:
     return _turned_on(codes, f"Passkey “{draft.values['name']}” added.")
 
 
-@bp.post(f"{_OWN}/passkeys/<passkey_id>/remove")
-@signed_in
+@bp.post(f"{_OWN}/passkeys/<passkey_id>/remove", signed_in)
 def remove_passkey(person: SignedIn, passkey_id: str) -> Response:
     """Remove a passkey."""
-    if (question := ask_again()) is not None:
-        return question
+    ask_again()
     with transaction():
         name = changes.remove_passkey(person.user_id, passkey_id, address=request.remote_addr or "")
     return redirect_to(_OWN, f"Passkey “{name}” removed." if name else "It was already removed.")
 
 
-@bp.post(f"{_OWN}/recovery-codes")
-@signed_in
+@bp.post(f"{_OWN}/recovery-codes", signed_in)
 def new_recovery_codes(person: SignedIn) -> Response:
     """Make new recovery codes, and show them once."""
-    if (response := sent_before(_CODES_AGAIN)) is not None:
-        return response
+    check_not_sent_before(_CODES_AGAIN)
     count_post()
-    if (question := ask_again()) is not None:
-        return question
+    ask_again()
     try:
         with transaction():
             codes = changes.new_recovery_codes(person.user_id, address=request.remote_addr or "")
@@ -263,12 +245,10 @@ def new_recovery_codes(person: SignedIn) -> Response:
     return show_once(_OWN, "second_factor/recovery_codes.html", codes=codes, done="")
 
 
-@bp.post(f"{_OWN}/off")
-@signed_in
+@bp.post(f"{_OWN}/off", signed_in)
 def turn_off(person: SignedIn) -> Response:
     """Turn the second factor off."""
-    if (question := ask_again()) is not None:
-        return question
+    ask_again()
     with transaction():
         was_on = changes.turn_off(person.user_id, address=request.remote_addr or "")
     return redirect_to(_OWN, "Your second factor is off." if was_on else "It was already off.")

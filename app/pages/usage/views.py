@@ -41,8 +41,7 @@ class RequestFilters(NamedTuple):
         return list_address("", self._asdict() | others, {"days": _DEFAULT})
 
 
-@bp.get("/usage")
-@of_account("billing:read")
+@bp.get("/usage", of_account("billing:read"))
 def usage(principal: Principal) -> Response:
     """What the account uses of its plan, and who makes its requests."""
     filters = _request_filters()
@@ -65,8 +64,7 @@ def usage(principal: Principal) -> Response:
     return page("usage/usage.html", **values)
 
 
-@bp.get("/usage/requests.csv")
-@of_account("billing:read")
+@bp.get("/usage/requests.csv", of_account("billing:read"))
 @own_site_only
 def requests_file(principal: Principal) -> Response:
     """The requests by day and credential, as CSV."""

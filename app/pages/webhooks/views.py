@@ -16,7 +16,7 @@ from app.pages.webhooks.forms import LIMITS, OVERLAPS, WebhookDraft
 from app.policy.deliveries import ATTEMPTS, WEBHOOKS_PER_ACCOUNT
 from app.site.forms import Unchanged, count_post, form_page
 from app.site.pages import PageBlueprint, page, redirect_to
-from app.site.sent_forms import sent_before, show_once
+from app.site.sent_forms import check_not_sent_before, show_once
 from app.site.signed_in import of_account
 from app.webhooks.activity import list_overviews
 from app.webhooks.service import (
@@ -33,8 +33,7 @@ bp = PageBlueprint("webhook_pages", __name__, section="/webhooks")
 _ONE: Final = "/webhooks/<webhook_id>"
 
 
-@bp.get("/webhooks")
-@of_account("admin")
+@bp.get("/webhooks", of_account("admin"))
 def webhooks(principal: Principal) -> Response:
     """All webhooks with their health."""
     overviews = list_overviews(principal.account_id)
@@ -51,25 +50,21 @@ def webhooks(principal: Principal) -> Response:
     )
 
 
-@bp.get("/webhooks/new")
-@of_account("admin")
+@bp.get("/webhooks/new", of_account("admin"))
 def new_webhook(_: Principal) -> Response:
     """A form for a new webhook."""
     return _webhook_form_page(WebhookDraft.new())
 
 
-@bp.post("/webhooks/new")
-@of_account("admin")
+@bp.post("/webhooks/new", of_account("admin"))
 def create(principal: Principal) -> Response:
     """Create a webhook, whose secret is shown once."""
-    if (response := sent_before("rotate it")) is not None:
-        return response
+    check_not_sent_before("rotate it")
     draft = WebhookDraft.sent(request.form)
     draft.read(is_new=True)
     if not draft.values:
         return _webhook_form_page(draft)
-    if (question := ask_again()) is not None:
-        return question
+    ask_again()
     with draft.refusals(), transaction():
         created = create_webhook(principal, **draft.values)
     if draft.has_problem:
@@ -77,16 +72,14 @@ def create(principal: Principal) -> Response:
     return _secret_page(created.record, created.secret)
 
 
-@bp.get(f"{_ONE}/edit")
-@of_account("admin")
+@bp.get(f"{_ONE}/edit", of_account("admin"))
 def edit_webhook(principal: Principal, webhook_id: str) -> Response:
     """A form to change a webhook."""
     record = read_webhook(principal.account_id, webhook_id)
     return _webhook_form_page(WebhookDraft.of(record), record)
 
 
-@bp.post(f"{_ONE}/edit")
-@of_account("admin")
+@bp.post(f"{_ONE}/edit", of_account("admin"))
 def save(principal: Principal, webhook_id: str) -> Response:
     """Change a webhook, unless it was changed since the page was loaded."""
     record = read_webhook(principal.account_id, webhook_id)
@@ -95,8 +88,8 @@ def save(principal: Principal, webhook_id: str) -> Response:
     if not draft.values:
         return _webhook_form_page(draft, record)
     is_dangerous = draft.values["url"] != record["url"] or "secret" in draft.values
-    if is_dangerous and (question := ask_again()) is not None:
-        return question
+    if is_dangerous:
+        ask_again()
     is_unchanged = Unchanged(updated_at=draft.texts["version"])
     with draft.refusals(), transaction():
         update_webhook(principal, webhook_id, draft.values, is_unchanged)
@@ -108,8 +101,7 @@ def save(principal: Principal, webhook_id: str) -> Response:
     return redirect_to(f"/webhooks/{webhook_id}", "Webhook saved.")
 
 
-@bp.post(f"{_ONE}/enable")
-@of_account("admin")
+@bp.post(f"{_ONE}/enable", of_account("admin"))
 def enable(principal: Principal, webhook_id: str) -> Response:
     """Enable a webhook. Events are sent from now on."""
     with transaction():
@@ -120,8 +112,7 @@ def enable(principal: Principal, webhook_id: str) -> Response:
     )
 
 
-@bp.post(f"{_ONE}/disable")
-@of_account("admin")
+@bp.post(f"{_ONE}/disable", of_account("admin"))
 def disable(principal: Principal, webhook_id: str) -> Response:
     """Disable a webhook, and cancel its pending deliveries."""
     with transaction():
@@ -129,8 +120,7 @@ def disable(principal: Principal, webhook_id: str) -> Response:
     return redirect_to(f"/webhooks/{webhook_id}", "Webhook disabled. Nothing is sent to it.")
 
 
-@bp.post(f"{_ONE}/delete")
-@of_account("admin")
+@bp.post(f"{_ONE}/delete", of_account("admin"))
 def delete(principal: Principal, webhook_id: str) -> Response:
     """Delete a webhook."""
     with transaction():
@@ -138,21 +128,18 @@ def delete(principal: Principal, webhook_id: str) -> Response:
     return redirect_to("/webhooks", "Webhook deleted.")
 
 
-@bp.post(f"{_ONE}/rotate")
-@of_account("admin")
+@bp.post(f"{_ONE}/rotate", of_account("admin"))
 def rotate(principal: Principal, webhook_id: str) -> Response:
     """Give a webhook a new secret, which is shown once."""
     check_webhook(principal, webhook_id)
-    if (response := sent_before("rotate it")) is not None:
-        return response
+    check_not_sent_before("rotate it")
     count_post()
     typed = request.form.get("overlap_hours", "")
     hours = next((number for number in OVERLAPS if str(number) == typed), None)
     if hours is None:
         problem = "Nothing was done. Choose how long the former secret is valid."
         return redirect_to(f"/webhooks/{webhook_id}", problem)
-    if (question := ask_again()) is not None:
-        return question
+    ask_again()
     with transaction():
         rotated = rotate_secret(principal, webhook_id, overlap_hours=hours)
     return _secret_page(rotated.record, rotated.secret, is_rotated=True)

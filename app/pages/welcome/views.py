@@ -18,7 +18,7 @@ from app.policy.permissions import expand_permissions, role_permissions
 from app.policy.request_limits import PAGE_KEYS
 from app.site.forms import count_post
 from app.site.pages import PageBlueprint, page, redirect_to
-from app.site.sent_forms import sent_before, show_once
+from app.site.sent_forms import check_not_sent_before, show_once
 from app.site.signed_in import current_person, of_account
 from app.usage.counters import project_total, read_counters
 
@@ -54,8 +54,7 @@ def home() -> Response:
     return redirect_to("/welcome" if is_new and may_write else "/projects")
 
 
-@bp.get("/welcome")
-@of_account("projects:read")
+@bp.get("/welcome", of_account("projects:read"))
 def welcome(principal: Principal) -> Response:
     """The first steps: a project, a key, a colleague."""
     return page(
@@ -66,15 +65,12 @@ def welcome(principal: Principal) -> Response:
     )
 
 
-@bp.post("/welcome/key")
-@of_account("admin")
+@bp.post("/welcome/key", of_account("admin"))
 def make_key(principal: Principal) -> Response:
     """Create an API key, which is shown once, in lines that work."""
-    if (response := sent_before("revoke it and create another")) is not None:
-        return response
+    check_not_sent_before("revoke it and create another")
     count_post()
-    if (question := ask_again()) is not None:
-        return question
+    ask_again()
     with transaction():
         _, secret = create_credential(
             principal.account_id,

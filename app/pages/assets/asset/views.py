@@ -37,8 +37,7 @@ bp = PageBlueprint("asset_page", __name__, section="/assets")
 _ONE: Final = "/assets/<project_id>/<asset_id>"
 
 
-@bp.get("/assets/new")
-@of_account("assets:write")
+@bp.get("/assets/new", of_account("assets:write"))
 def new_asset(principal: Principal) -> Response:
     """The form of a new asset. The address can fill in fields."""
     draft = AssetDraft.sent(request.args)
@@ -47,9 +46,8 @@ def new_asset(principal: Principal) -> Response:
     return _asset_form_page(principal, draft)
 
 
-@bp.post("/assets/new")
+@bp.post("/assets/new", of_account("assets:write"))
 @with_form_limits(FormLimits(RECORD_FORM_BYTES))
-@of_account("assets:write")
 @repeatable
 def create(principal: Principal) -> Response:
     """Create an asset from the form."""
@@ -70,8 +68,7 @@ def create(principal: Principal) -> Response:
     return _asset_form_page(principal, draft) if draft.has_problem else response
 
 
-@bp.get(_ONE)
-@of_account("assets:read")
+@bp.get(_ONE, of_account("assets:read"))
 def asset(principal: Principal, project_id: str, asset_id: str) -> Response:
     """An asset: its location, its fields, and who changed it."""
     record = read_asset(principal.account_id, project_id, asset_id)
@@ -90,17 +87,15 @@ def asset(principal: Principal, project_id: str, asset_id: str) -> Response:
     )
 
 
-@bp.get(f"{_ONE}/edit")
-@of_account("assets:write")
+@bp.get(f"{_ONE}/edit", of_account("assets:write"))
 def edit_asset(principal: Principal, project_id: str, asset_id: str) -> Response:
     """Edit an asset."""
     record = read_asset(principal.account_id, project_id, asset_id)
     return _asset_form_page(principal, AssetDraft.of(record), record)
 
 
-@bp.post(f"{_ONE}/edit")
+@bp.post(f"{_ONE}/edit", of_account("assets:write"))
 @with_form_limits(FormLimits(RECORD_FORM_BYTES))
-@of_account("assets:write")
 @repeatable
 def save(principal: Principal, project_id: str, asset_id: str) -> Response:
     """Save an asset, unless somebody else has changed it since the form was loaded."""
@@ -119,8 +114,7 @@ def save(principal: Principal, project_id: str, asset_id: str) -> Response:
     return _asset_form_page(principal, draft, record) if draft.has_problem else response
 
 
-@bp.post(f"{_ONE}/status")
-@of_account("assets:write")
+@bp.post(f"{_ONE}/status", of_account("assets:write"))
 def set_status(principal: Principal, project_id: str, asset_id: str) -> Response:
     """Change the status of an asset."""
     status = request.form.get("status", "")
@@ -132,8 +126,7 @@ def set_status(principal: Principal, project_id: str, asset_id: str) -> Response
     return redirect_to(f"/assets/{project_id}/{asset_id}", f"The status is {status} now.")
 
 
-@bp.post(f"{_ONE}/delete")
-@of_account("admin")
+@bp.post(f"{_ONE}/delete", of_account("admin"))
 def delete(principal: Principal, project_id: str, asset_id: str) -> Response:
     """Delete an asset."""
     name = read_asset(principal.account_id, project_id, asset_id)["name"]

@@ -32,8 +32,7 @@ _ONE: Final = "/projects/<project_id>/edit"
 _NAMES: Final = {"slug": "name"}  # fields of the service, and of the form
 
 
-@bp.get("/projects/new")
-@of_account("projects:write")
+@bp.get("/projects/new", of_account("projects:write"))
 def new_project(principal: Principal) -> Response:
     """Draw a new project, or start from the example or from a feature of an import."""
     draft = EXAMPLE if request.args.get("from") == "example" else ProjectDraft()
@@ -44,9 +43,8 @@ def new_project(principal: Principal) -> Response:
     return _editor_page(principal, draft)
 
 
-@bp.post("/projects/new")
+@bp.post("/projects/new", of_account("projects:write"))
 @with_form_limits(_LIMITS)
-@of_account("projects:write")
 def create(principal: Principal) -> Response:
     """Create a project from the form."""
     draft = ProjectDraft.sent(request.form)
@@ -60,17 +58,15 @@ def create(principal: Principal) -> Response:
     return redirect_to(f"/projects/{record['id']}?saved", f"{record['name']} created.")
 
 
-@bp.get(_ONE)
-@of_account("projects:write")
+@bp.get(_ONE, of_account("projects:write"))
 def edit_project(principal: Principal, project_id: str) -> Response:
     """Edit a project."""
     record = read_project(principal.account_id, project_id)
     return _editor_page(principal, ProjectDraft.of(record), record)
 
 
-@bp.post(_ONE)
+@bp.post(_ONE, of_account("projects:write"))
 @with_form_limits(_LIMITS)
-@of_account("projects:write")
 def save(principal: Principal, project_id: str) -> Response:
     """Save a project, unless somebody else has changed it since the form was loaded."""
     record = read_project(principal.account_id, project_id)
@@ -90,9 +86,8 @@ def save(principal: Principal, project_id: str) -> Response:
     return redirect_to(f"/projects/{project_id}?saved", "Project saved.")
 
 
-@bp.post("/projects/check")
+@bp.post("/projects/check", of_account("projects:read"))
 @with_form_limits(_LIMITS)
-@of_account("projects:read")
 def check(principal: Principal) -> Response:
     """Check a boundary while it is drawn: area, problems, warnings and overlaps.
 

@@ -36,8 +36,7 @@ _ASSETS: Final = 100  # on the map and in the list of the page
 _BOUNDARIES: Final = 10  # on a page of the history
 
 
-@bp.get("/projects/<project_id>")
-@of_account("projects:read")
+@bp.get("/projects/<project_id>", of_account("projects:read"))
 def project(principal: Principal, project_id: str) -> Response:
     """A project: boundary, area, assets, history."""
     account_id = principal.account_id
@@ -69,8 +68,7 @@ def project(principal: Principal, project_id: str) -> Response:
     )
 
 
-@bp.get("/projects/<project_id>/boundary")
-@of_account("projects:read")
+@bp.get("/projects/<project_id>/boundary", of_account("projects:read"))
 @own_site_only
 def boundary(principal: Principal, project_id: str) -> Response:
     """The boundary of a project for its map, as a GeoJSON geometry or null."""
@@ -78,8 +76,7 @@ def boundary(principal: Principal, project_id: str) -> Response:
     return revalidated(dumps(record["geometry"]), GEOJSON)
 
 
-@bp.get("/projects/<project_id>/boundaries/<boundary_id>")
-@of_account("projects:read")
+@bp.get("/projects/<project_id>/boundaries/<boundary_id>", of_account("projects:read"))
 @own_site_only
 def former_boundary(principal: Principal, project_id: str, boundary_id: str) -> Response:
     """A boundary that a project has had, as a GeoJSON geometry or null."""
@@ -87,16 +84,14 @@ def former_boundary(principal: Principal, project_id: str, boundary_id: str) -> 
     return revalidated(dumps(entry["geometry"]), GEOJSON)
 
 
-@bp.get("/projects/<project_id>/overlaps")
-@of_account("projects:read")
+@bp.get("/projects/<project_id>/overlaps", of_account("projects:read"))
 def overlaps(principal: Principal, project_id: str) -> Response:
     """The projects that overlap with a project: a part of its page."""
     check_project(principal, project_id)
     return page("project/overlaps.html", overlaps=overlaps_of_project(principal, project_id))
 
 
-@bp.post("/projects/<project_id>/boundaries/<boundary_id>/restore")
-@of_account("projects:write")
+@bp.post("/projects/<project_id>/boundaries/<boundary_id>/restore", of_account("projects:write"))
 def restore_former(principal: Principal, project_id: str, boundary_id: str) -> Response:
     """Make a former boundary the present one again."""
     former = read_boundary_to_restore(principal, project_id, boundary_id)
@@ -105,8 +100,7 @@ def restore_former(principal: Principal, project_id: str, boundary_id: str) -> R
     return redirect_to(f"/projects/{project_id}#history", "Boundary restored.")
 
 
-@bp.post("/projects/<project_id>/archive")
-@of_account("projects:write")
+@bp.post("/projects/<project_id>/archive", of_account("projects:write"))
 def archive(principal: Principal, project_id: str) -> Response:
     """Archive a project."""
     with transaction():
@@ -114,8 +108,7 @@ def archive(principal: Principal, project_id: str) -> Response:
     return redirect_to(f"/projects/{project_id}", "Project archived.")
 
 
-@bp.post("/projects/<project_id>/restore")
-@of_account("projects:write")
+@bp.post("/projects/<project_id>/restore", of_account("projects:write"))
 def restore(principal: Principal, project_id: str) -> Response:
     """Restore an archived project."""
     with transaction():
@@ -123,8 +116,7 @@ def restore(principal: Principal, project_id: str) -> Response:
     return redirect_to(f"/projects/{project_id}", "Project restored.")
 
 
-@bp.post("/projects/<project_id>/delete")
-@of_account("admin")
+@bp.post("/projects/<project_id>/delete", of_account("admin"))
 def delete(principal: Principal, project_id: str) -> Response:
     """Delete an archived project with its assets and former boundaries."""
     name = read_project(principal.account_id, project_id)["name"]

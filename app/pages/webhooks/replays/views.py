@@ -25,8 +25,7 @@ _PERIODS: Final = {1: "24 hours", 7: "7 days", EVENT_DAYS: f"{EVENT_DAYS} days"}
 _PATH: Final = "/webhooks/<webhook_id>/replay"
 
 
-@bp.get(_PATH)
-@of_account("admin")
+@bp.get(_PATH, of_account("admin"))
 def choose(principal: Principal, webhook_id: str) -> Response:
     """The form that selects events, and once it is sent, their number."""
     if "since" not in request.args:
@@ -41,8 +40,7 @@ def choose(principal: Principal, webhook_id: str) -> Response:
     return _replay_page(principal, webhook_id, draft, draft.selection())
 
 
-@bp.post(_PATH)
-@of_account("admin")
+@bp.post(_PATH, of_account("admin"))
 def start(principal: Principal, webhook_id: str) -> Response:
     """Start sending the selected events."""
     draft = ReplayDraft.sent(request.form)

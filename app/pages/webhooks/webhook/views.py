@@ -36,8 +36,7 @@ _LOG: Final = f"{_ONE}/logs/<log_id>"
 _MOST_COUNTED: Final = 1_000  # deliveries that wait
 
 
-@bp.get(_ONE)
-@of_account("admin")
+@bp.get(_ONE, of_account("admin"))
 def webhook(principal: Principal, webhook_id: str) -> Response:
     """One webhook: its health, its attempts, and its actions."""
     filters = read_filters(request.args)
@@ -55,15 +54,13 @@ def webhook(principal: Principal, webhook_id: str) -> Response:
     )
 
 
-@bp.get(f"{_ONE}/health")
-@of_account("admin")
+@bp.get(f"{_ONE}/health", of_account("admin"))
 def health(principal: Principal, webhook_id: str) -> Response:
     """The health, for the script of the page."""
     return live_part("webhook/health.html", **_health_variables(principal, webhook_id))
 
 
-@bp.get(f"{_ONE}/charts")
-@of_account("admin")
+@bp.get(f"{_ONE}/charts", of_account("admin"))
 def charts(principal: Principal, webhook_id: str) -> Response:
     """The charts, for the script of the page."""
     overview = read_overview(principal.account_id, webhook_id)
@@ -72,8 +69,7 @@ def charts(principal: Principal, webhook_id: str) -> Response:
     return live_part("webhook/charts.html", webhook=overview, filters=filters, **values)
 
 
-@bp.get(f"{_ONE}/log")
-@of_account("admin")
+@bp.get(f"{_ONE}/log", of_account("admin"))
 def log(principal: Principal, webhook_id: str) -> Response:
     """The attempts that the filters leave, for the script of the page."""
     overview = read_overview(principal.account_id, webhook_id)
@@ -81,8 +77,7 @@ def log(principal: Principal, webhook_id: str) -> Response:
     return live_part("webhook/log.html", webhook=overview, **values)
 
 
-@bp.post(f"{_ONE}/test")
-@of_account("admin")
+@bp.post(f"{_ONE}/test", of_account("admin"))
 def test(principal: Principal, webhook_id: str) -> Response:
     """Send a test event."""
     with transaction():
@@ -93,8 +88,7 @@ def test(principal: Principal, webhook_id: str) -> Response:
     )
 
 
-@bp.post(f"{_ONE}/retry")
-@of_account("admin")
+@bp.post(f"{_ONE}/retry", of_account("admin"))
 def retry(principal: Principal, webhook_id: str) -> Response:
     """Retry at once all deliveries that wait for their next attempt."""
     with transaction():
@@ -106,8 +100,7 @@ def retry(principal: Principal, webhook_id: str) -> Response:
     )
 
 
-@bp.get(_LOG)
-@of_account("admin")
+@bp.get(_LOG, of_account("admin"))
 def attempt(principal: Principal, webhook_id: str, log_id: str) -> Response:
     """One attempt: the request, the response, and the state of the delivery."""
     entry = logs.read_log(principal.account_id, webhook_id, log_id)
@@ -131,8 +124,7 @@ def attempt(principal: Principal, webhook_id: str, log_id: str) -> Response:
     )
 
 
-@bp.post(f"{_LOG}/redeliver")
-@of_account("admin")
+@bp.post(f"{_LOG}/redeliver", of_account("admin"))
 def redeliver(principal: Principal, webhook_id: str, log_id: str) -> Response:
     """Send the event of an attempt once more."""
     logs.check_log(principal, webhook_id, log_id)
