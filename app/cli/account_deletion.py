@@ -10,15 +10,8 @@ import click
 from app.account.deletion.contents import count_contents, delete_account, describe_contents
 from app.account.deletion.schedule import cancel_by_operator
 from app.account.lookup import find_account
-from app.cli.context import in_database
-from app.cli.output import (
-    CommandError,
-    add_examples,
-    confirm_action,
-    json_option,
-    show_record,
-    yes_option,
-)
+from app.cli.context import database_command
+from app.cli.output import CommandError, confirm_action, show_record, yes_option
 from app.db import queries
 from app.db.extensions import db
 from app.db.transactions import transaction
@@ -28,9 +21,7 @@ from app.http.errors import NotFound
 @click.command("delete")
 @click.argument("account", metavar="ACCOUNT")
 @yes_option
-@json_option
-@add_examples("account delete green-woods", "account delete green-woods --yes --json")
-@in_database
+@database_command("account delete green-woods", "account delete green-woods --yes --json")
 def delete(account: str, yes: bool, as_json: bool) -> None:
     """Delete an account and everything in it for good.
 
@@ -59,9 +50,9 @@ def delete(account: str, yes: bool, as_json: bool) -> None:
 
 @click.command("cancel-deletion")
 @click.argument("account", metavar="ACCOUNT")
-@json_option
-@add_examples("account cancel-deletion green-woods", "account cancel-deletion green-woods --json")
-@in_database
+@database_command(
+    "account cancel-deletion green-woods", "account cancel-deletion green-woods --json"
+)
 def cancel_deletion(account: str, as_json: bool) -> None:
     """Cancel the deletion that an owner has scheduled.
 

@@ -12,15 +12,8 @@ from app.account.deletion.schedule import scheduled_deletion
 from app.account.lookup import find_account, read_account
 from app.account.members.service import list_members
 from app.auth.credentials import has_ended
-from app.cli.context import in_database
-from app.cli.output import (
-    add_examples,
-    format_cell,
-    json_option,
-    show_json,
-    show_record,
-    show_section,
-)
+from app.cli.context import database_command
+from app.cli.output import format_cell, show_json, show_record, show_section
 from app.cli.plans import describe_plan
 from app.limits.plan_file import plan_of
 from app.oauth.applications.service import list_applications
@@ -34,9 +27,7 @@ _WEBHOOK_COLUMNS = ("id", "url", "events", "status")
 
 @click.command("show")
 @click.argument("account", metavar="ACCOUNT")
-@json_option
-@add_examples("account show green-woods", "account show green-woods --json")
-@in_database
+@database_command("account show green-woods", "account show green-woods --json")
 def show(account: str, as_json: bool) -> None:
     """Show an account with its plan, usage, members and webhooks.
 

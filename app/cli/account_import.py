@@ -143,7 +143,7 @@ def _target(archive: AccountArchive, existing: str | None, **of_new: str | None)
         "name": archive.name if name is None else name.strip(),
         "owner_email": (email or "").strip(),
         "owner_password": of_new["owner_password"],
-        "kind": archive.type,
+        "type": archive.type,
     }
     check_account(*values.values())
     plan = of_new["plan"] or default_plan()

@@ -9,17 +9,9 @@ import click
 from app.account.credentials.service import create_credential
 from app.account.lookup import find_account, list_accounts, read_account
 from app.account.service import create_account, rename_by_operator, set_plan
-from app.cli.context import in_database
+from app.cli.context import database_command
 from app.cli.group import Commands, Entry
-from app.cli.output import (
-    add_examples,
-    json_option,
-    print_text,
-    read_password,
-    show_json,
-    show_record,
-    show_records,
-)
+from app.cli.output import print_text, read_password, show_json, show_record, show_records
 from app.cli.plans import describe_plan, larger_plan
 from app.db.transactions import transaction
 from app.models import Account
@@ -68,27 +60,17 @@ plan_option = click.option("--plan", help="Plan of the account; DEFAULT_PLAN by 
 @plan_option
 @click.option(
     "--type",
-    "kind",
     type=click.Choice(ACCOUNT_TYPES),
     default="organization",
     show_default=True,
     help="What kind of account it is.",
 )
-@json_option
-@add_examples(
+@database_command(
     'account create --name "Green Woods" --owner-email jo@example.org',
     "account create --name Solo --owner-email jo@example.org --type individual --plan pro --json",
     "account create --name Solo --owner-email jo@example.org --owner-password - < password.txt",
 )
-@in_database
-def create_account_command(
-    name: str,
-    owner_email: str,
-    owner_password: str | None,
-    plan: str | None,
-    kind: str,
-    as_json: bool,
-) -> None:
+def create_account_command(name: str, owner_email: str, as_json: bool, **values: Any) -> None:
     """Create an account with its owner and a first API key.
 
     The key has all permissions. It and the owner's password are shown only once. An owner who
@@ -96,36 +78,18 @@ def create_account_command(
     """
     name = name.strip()
     with transaction():
-        _, record = create_with_key(name, owner_email.strip(), owner_password, plan, kind)
+        _, record = create_with_key(name=name, owner_email=owner_email.strip(), **values)
     show_record(record, as_json=as_json)
     if not as_json:
         _explain_plan(name, record)
 
 
-def create_with_key(
-    name: str,
-    owner_email: str,
-    owner_password: str | None,
-    plan: str | None,
-    kind: str,
-    slug: str | None = None,
-) -> tuple[Account, dict[str, Any]]:
-    """Create an account with a key, in the current transaction. Returns it, and what is printed.
-    Raises as ``create_account``."""
-    new = create_account(
-        name=name,
-        owner_email=owner_email,
-        owner_password=owner_password,
-        plan=plan,
-        type=kind,
-        slug=slug,
-    )
+def create_with_key(**values: Any) -> tuple[Account, dict[str, Any]]:
+    """Create an account by ``create_account`` with a key, in the current transaction. Returns it,
+    and what is printed."""
+    new = create_account(**values)
     _, key = create_credential(
-        new.account.id,
-        kind="api_key",
-        name="First key",
-        permissions=["admin"],
-        created_by=new.owner.id,
+        new.account.id, kind="api_key", name="First key", permissions=["admin"]
     )
     return new.account, {
         "account_id": new.account.id,
@@ -139,9 +103,7 @@ def create_with_key(
 
 
 @account.command("list")
-@json_option
-@add_examples("account list", "account list --json")
-@in_database
+@database_command("account list", "account list --json")
 def list_accounts_command(as_json: bool) -> None:
     """List all accounts, oldest first, with their usage."""
     records = list_accounts()
@@ -155,11 +117,9 @@ def list_accounts_command(as_json: bool) -> None:
 @account.command("update")
 @click.argument("account", metavar="ACCOUNT")
 @click.option("--plan", required=True, help="The new plan; it applies from the next request on.")
-@json_option
-@add_examples(
+@database_command(
     "account update green-woods --plan pro", "account update green-woods --plan enterprise --json"
 )
-@in_database
 def update_account_command(account: str, plan: str, as_json: bool) -> None:
     """Change the plan of an account.
 
@@ -176,9 +136,7 @@ def update_account_command(account: str, plan: str, as_json: bool) -> None:
 @account.command("rename")
 @click.argument("account", metavar="ACCOUNT")
 @click.argument("name", metavar="NAME")
-@json_option
-@add_examples('account rename green-woods "Greener Woods"')
-@in_database
+@database_command('account rename green-woods "Greener Woods"')
 def rename_account_command(account: str, name: str, as_json: bool) -> None:
     """Change the name of an account.
 

@@ -19,7 +19,7 @@ from app.audit.log.service import verify_account, write_export_entry
 from app.audit.proof.checkpoint import Checkpoint, read_kept, read_public_key
 from app.audit.proof.findings import Finding
 from app.audit.proof.verification import LONGEST_LINE, Verifier, verify_lines
-from app.cli.context import in_database, running_app
+from app.cli.context import database_command, in_database, running_app
 from app.cli.group import Commands
 from app.cli.output import (
     CommandError,
@@ -136,12 +136,10 @@ def verify_log_command(
     help="By default ndjson, which can be verified.",
 )
 @yes_option
-@json_option
-@add_examples(
+@database_command(
     "audit export --account green-woods --output audit-log.ndjson",
     "audit export --account green-woods --format csv --output audit-log.csv",
 )
-@in_database
 def export_log_command(
     account: str, path: Path, format_name: str, yes: bool, as_json: bool
 ) -> None:
@@ -167,9 +165,7 @@ def export_log_command(
 
 @audit.command("checkpoints")
 @_log_option
-@json_option
-@add_examples("audit checkpoints --account green-woods --json | tee kept.json")
-@in_database
+@database_command("audit checkpoints --account green-woods --json | tee kept.json")
 def list_checkpoints_command(account: str, as_json: bool) -> None:
     """List the checkpoints of an audit log, the newest first.
 

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import click
 from flask import Flask, current_app
 
+from app.cli.output import add_examples, json_option
 from config import Settings
 
 Result = TypeVar("Result")
@@ -48,6 +49,16 @@ def in_database(command: Callable[..., Result], *, creates: bool = False) -> Cal
         return command(*args, **options)
 
     return with_app(run, creates=creates)
+
+
+def database_command(*examples: str, text: str = "") -> Callable[[Any], Any]:
+    """Decorate a command that runs ``in_database`` and has ``--json``.
+
+    Args:
+        examples: as in ``add_examples``.
+        text: likewise.
+    """
+    return lambda command: json_option(add_examples(*examples, text=text)(in_database(command)))
 
 
 def create_application(settings: Settings) -> Flask:

@@ -13,13 +13,11 @@ from marshmallow import ValidationError
 
 from app.account.lookup import find_account
 from app.assets.listing import asset_query, list_assets
-from app.cli.context import in_database, running_app
+from app.cli.context import database_command, running_app
 from app.cli.output import (
     CommandError,
     account_option,
-    add_examples,
     confirm_action,
-    json_option,
     output_file,
     output_option,
     show_record,
@@ -84,15 +82,13 @@ def _filter_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.option("--divide", is_flag=True, help="A zip of files within the bounds (eudr).")
 @click.option("--cattle", is_flag=True, help="Points may have more than 4 hectares (eudr).")
 @yes_option
-@json_option
-@add_examples(
+@database_command(
     "export --account green-woods --output forests.gpkg",
     "export --account green-woods --output forests.csv --status active",
     "export --account green-woods --assets --format gpx --output stations.gpx",
     "export --account green-woods --format eudr --producer-country DE --output plots.geojson",
     "export --account green-woods --format geojsonl --output - | gzip > forests.geojsonl.gz",
 )
-@in_database
 def export_records_command(
     account: str,
     path: Path,

@@ -3,7 +3,6 @@ nearly the same commands."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple
 
@@ -12,14 +11,12 @@ import click
 from app.account.credentials.service import create_credential, list_credentials, revoke_credential
 from app.account.lookup import find_account
 from app.auth.tenant import account_of
-from app.cli.context import in_database
+from app.cli.context import database_command
 from app.cli.group import Commands
 from app.cli.output import (
     CommandError,
     account_option,
-    add_examples,
     confirm_action,
-    json_option,
     show_record,
     show_records,
     yes_option,
@@ -105,36 +102,19 @@ def _key_expiry(context: click.Context, option: click.Parameter, days: str) -> d
     metavar="DAYS",
     help="After this many days it is rejected; 'never' makes one that does not expire.",
 )
-@json_option
-@add_examples(
+@database_command(
     "key create --account green-woods --name laptop --permission admin",
     "key create --account green-woods --name map "
     "--permission projects:read --permission assets:read",
     "key create --account green-woods --name auditor --permission projects:read "
     "--project proj_01k9zq3mgse2j7tbyw5c4r8nhd --expires-in 90",
 )
-@in_database
-def create_key(
-    account: str,
-    name: str,
-    permissions: Sequence[str],
-    project_ids: Sequence[str],
-    expires_at: datetime | None,
-    as_json: bool,
-) -> None:
+def create_key(account: str, as_json: bool, **values: Any) -> None:
     """Create an API key and show it once.
 
     It ends after a year, unless --expires-in says otherwise.
     """
-    _create_key(
-        KEY,
-        account,
-        as_json,
-        name=name,
-        permissions=permissions,
-        project_ids=project_ids or None,
-        expires_at=expires_at,
-    )
+    _create_key(KEY, account, as_json, **values)
 
 
 @service_token.command("create")
@@ -144,43 +124,28 @@ def create_key(
 @_project_option
 @click.option(
     "--allow",
-    "allowlist",
+    "ip_allowlist",
     multiple=True,
     metavar="CIDR",
     help="IP address or network from which it may be used; can be repeated. "
     "By default, it may be used from anywhere.",
 )
-@json_option
-@add_examples(
+@database_command(
     "service-token create --account green-woods --name nightly --permission projects:write",
     "service-token create --account green-woods --name ci --permission projects:read "
     "--allow 10.0.0.0/8 --allow 2001:db8::/32",
 )
-@in_database
-def create_token(
-    account: str,
-    name: str,
-    permissions: Sequence[str],
-    project_ids: Sequence[str],
-    allowlist: Sequence[str],
-    as_json: bool,
-) -> None:
+def create_token(account: str, as_json: bool, **values: Any) -> None:
     """Create a service token and show it once.
 
     The token does not expire.
     """
-    _create_key(
-        SERVICE_TOKEN,
-        account,
-        as_json,
-        name=name,
-        permissions=permissions,
-        project_ids=project_ids or None,
-        ip_allowlist=allowlist,
-    )
+    _create_key(SERVICE_TOKEN, account, as_json, **values)
 
 
 def _create_key(kind: CredentialKind, account: str, as_json: bool, **values: Any) -> None:
+    """Create a credential with these fields of ``NewCredential``, and show it."""
+    values["project_ids"] = values["project_ids"] or None
     with transaction():
         account_id = find_account(account).id
         credential, secret = create_credential(account_id, kind=kind.kind, **values)
@@ -195,9 +160,7 @@ def _list_command(kind: CredentialKind) -> click.Command:
 
     @click.command("list")
     @account_option
-    @json_option
-    @add_examples(f"{kind.command} list --account green-woods", text=text)
-    @in_database
+    @database_command(f"{kind.command} list --account green-woods", text=text)
     def list_(account: str, as_json: bool) -> None:
         row = find_account(account)
         columns = (*_COLUMNS, "ip_allowlist") if kind is SERVICE_TOKEN else _COLUMNS
@@ -220,9 +183,7 @@ def _revoke_command(kind: CredentialKind) -> click.Command:
     @click.command("revoke")
     @click.argument("credential_id", metavar="ID")
     @yes_option
-    @json_option
-    @add_examples(f"{kind.command} revoke {example[kind]}", text=text)
-    @in_database
+    @database_command(f"{kind.command} revoke {example[kind]}", text=text)
     def revoke(credential_id: str, yes: bool, as_json: bool) -> None:
         record = _find_credential(kind, credential_id)
         if record["revoked_at"] is None:

@@ -7,9 +7,9 @@ from contextlib import closing
 import click
 from flask import current_app
 
-from app.cli.context import in_database
+from app.cli.context import database_command
 from app.cli.group import Commands
-from app.cli.output import CommandError, add_examples, json_option, show_record
+from app.cli.output import CommandError, show_record
 from app.mail.errors import MailError
 from app.mail.leases import LeasedMail
 from app.mail.messages import Envelope, compose_message
@@ -28,9 +28,7 @@ def mail() -> None:
 
 @mail.command("test")
 @click.argument("address", metavar="ADDRESS")
-@json_option
-@add_examples("mail test jo@example.org")
-@in_database
+@database_command("mail test jo@example.org")
 def send_test_mail_command(address: str, as_json: bool) -> None:
     """Send a test email now and say what happened to it.
 

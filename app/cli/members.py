@@ -11,14 +11,12 @@ from app.account.members.invitations import send_invitation
 from app.account.members.rules import INVITED_ROLES
 from app.account.members.service import change_role, list_members, remove_member
 from app.auth.operator import operator_of
-from app.cli.context import in_database
+from app.cli.context import database_command
 from app.cli.group import Commands
 from app.cli.output import (
     CommandError,
     account_option,
-    add_examples,
     confirm_action,
-    json_option,
     show_record,
     show_records,
     yes_option,
@@ -40,9 +38,7 @@ def member() -> None:
 
 @member.command("list")
 @account_option
-@json_option
-@add_examples("member list --account green-woods")
-@in_database
+@database_command("member list --account green-woods")
 def list_members_command(account: str, as_json: bool) -> None:
     """List an account's members and invited people, oldest first."""
     row = find_account(account)
@@ -56,9 +52,7 @@ def list_members_command(account: str, as_json: bool) -> None:
 @click.option(
     "--role", required=True, type=click.Choice(INVITED_ROLES), help="What the person may do."
 )
-@json_option
-@add_examples("member add jo@example.org --account green-woods --role editor")
-@in_database
+@database_command("member add jo@example.org --account green-woods --role editor")
 def add_member_command(email: str, account: str, role: str, as_json: bool) -> None:
     """Invite a person and show the invitation link.
 
@@ -80,9 +74,7 @@ def add_member_command(email: str, account: str, role: str, as_json: bool) -> No
 @_member_argument
 @account_option
 @click.option("--role", required=True, type=click.Choice(list(ROLES)), help="The new role.")
-@json_option
-@add_examples("member set-role jo@example.org --account green-woods --role admin")
-@in_database
+@database_command("member set-role jo@example.org --account green-woods --role admin")
 def set_role(member: str, account: str, role: str, as_json: bool) -> None:
     """Change a member's role.
 
@@ -102,9 +94,7 @@ def set_role(member: str, account: str, role: str, as_json: bool) -> None:
 @_member_argument
 @account_option
 @yes_option
-@json_option
-@add_examples("member remove jo@example.org --account green-woods")
-@in_database
+@database_command("member remove jo@example.org --account green-woods")
 def remove_member_command(member: str, account: str, yes: bool, as_json: bool) -> None:
     """Remove a member, or withdraw an invitation.
 

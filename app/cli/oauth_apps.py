@@ -9,14 +9,12 @@ import click
 
 from app.account.lookup import find_account
 from app.auth.tenant import account_of
-from app.cli.context import in_database
+from app.cli.context import database_command
 from app.cli.group import Commands
 from app.cli.output import (
     CommandError,
     account_option,
-    add_examples,
     confirm_action,
-    json_option,
     show_record,
     show_records,
     yes_option,
@@ -73,40 +71,23 @@ def oauth_app() -> None:
     is_flag=True,
     help="The application cannot keep a secret, as in a browser: it gets none and must use PKCE.",
 )
-@json_option
-@add_examples(
+@database_command(
     'oauth-app create --account green-woods --name "Map of Woods" '
     "--redirect-uri https://map.example.org/back --scope projects:read",
     'oauth-app create --account green-woods --name "Field notes" --public '
     "--redirect-uri http://127.0.0.1/back --scope assets:write --scope offline_access",
 )
-@in_database
-def create_application_command(
-    account: str,
-    name: str,
-    redirect_uris: Sequence[str],
-    scopes: Sequence[str],
-    public: bool,
-    as_json: bool,
-) -> None:
+def create_application_command(account: str, as_json: bool, **values: Any) -> None:
     """Register an application and show its secret once."""
     with transaction():
-        application, secret = create_application(
-            find_account(account).id,
-            name=name,
-            redirect_uris=redirect_uris,
-            scopes=scopes,
-            public=public,
-        )
+        application, secret = create_application(find_account(account).id, **values)
         record = {"client_id": application.id, "client_secret": secret}
     show_record(record, as_json=as_json)
 
 
 @oauth_app.command("list")
 @account_option
-@json_option
-@add_examples("oauth-app list --account green-woods")
-@in_database
+@database_command("oauth-app list --account green-woods")
 def list_applications_command(account: str, as_json: bool) -> None:
     """List an account's applications, newest first."""
     row = find_account(account)
@@ -131,33 +112,23 @@ def list_applications_command(account: str, as_json: bool) -> None:
     type=click.Choice(list(SCOPES)),
     help="Replaces all scopes; can be repeated.",
 )
-@json_option
-@add_examples(
+@database_command(
     'oauth-app update app_01k9zq3mgse2j7tbyw5c4r8nhd --name "Map of Woods"',
     "oauth-app update app_01k9zq3mgse2j7tbyw5c4r8nhd --redirect-uri https://map.example.org/new",
 )
-@in_database
 def update_application_command(
-    client_id: str,
-    name: str | None,
-    redirect_uris: Sequence[str],
-    scopes: Sequence[str],
-    as_json: bool,
+    client_id: str, name: str | None, as_json: bool, **lists: Sequence[str]
 ) -> None:
     """Change the name, redirect URIs or scopes of an application.
 
     When a scope is taken away, access that people gave with it ends, and they are asked again.
     """
-    if name is None and not redirect_uris and not scopes:
+    if name is None and not any(lists.values()):
         raise click.UsageError("Say what to change: --name, --redirect-uri or --scope.")
     with transaction():
-        updated = update_application(
-            _find_application(client_id)["account_id"],
-            client_id,
-            name=name,
-            redirect_uris=redirect_uris or None,
-            scopes=scopes or None,
-        )
+        account_id = _find_application(client_id)["account_id"]
+        given = {option: values or None for option, values in lists.items()}
+        updated = update_application(account_id, client_id, name=name, **given)
     if updated is None:
         raise _unknown_application(client_id)
     record, revoked = updated
@@ -175,12 +146,10 @@ def update_application_command(
     metavar="HOURS",
     help="How long the present secret works beside the new one; 0: not at all.",
 )
-@json_option
-@add_examples(
+@database_command(
     "oauth-app rotate-secret app_01k9zq3mgse2j7tbyw5c4r8nhd",
     "oauth-app rotate-secret app_01k9zq3mgse2j7tbyw5c4r8nhd --overlap 0",
 )
-@in_database
 def rotate_secret_command(client_id: str, overlap_hours: int, as_json: bool) -> None:
     """Create a new secret for an application and show it once.
 
@@ -204,9 +173,7 @@ def rotate_secret_command(client_id: str, overlap_hours: int, as_json: bool) -> 
 @oauth_app.command("delete")
 @_client_argument
 @yes_option
-@json_option
-@add_examples("oauth-app delete app_01k9zq3mgse2j7tbyw5c4r8nhd")
-@in_database
+@database_command("oauth-app delete app_01k9zq3mgse2j7tbyw5c4r8nhd")
 def delete_application_command(client_id: str, yes: bool, as_json: bool) -> None:
     """Delete an application and all access that people gave it.
 

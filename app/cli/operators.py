@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
-from app.cli.context import in_database
+from app.cli.context import database_command
 from app.cli.group import Commands
-from app.cli.output import add_examples, json_option, show_record, show_records
+from app.cli.output import show_record, show_records
 from app.db.transactions import transaction
 from app.people.instance_operators import add_operator, list_operators, remove_operator
 from app.people.lookup import find_user
@@ -22,9 +22,7 @@ def operator() -> None:
 
 
 @operator.command("list")
-@json_option
-@add_examples("operator list", "operator list --json")
-@in_database
+@database_command("operator list", "operator list --json")
 def list_operators_command(as_json: bool) -> None:
     """List the operators.
 
@@ -36,9 +34,7 @@ def list_operators_command(as_json: bool) -> None:
 
 @operator.command("add")
 @_email_argument
-@json_option
-@add_examples("operator add jo@example.org", "operator add jo@example.org --json")
-@in_database
+@database_command("operator add jo@example.org", "operator add jo@example.org --json")
 def add_operator_command(email: str, as_json: bool) -> None:
     """Make a person an operator.
 
@@ -56,9 +52,7 @@ def add_operator_command(email: str, as_json: bool) -> None:
 
 @operator.command("remove")
 @_email_argument
-@json_option
-@add_examples("operator remove jo@example.org", "operator remove jo@example.org --json")
-@in_database
+@database_command("operator remove jo@example.org", "operator remove jo@example.org --json")
 def remove_operator_command(email: str, as_json: bool) -> None:
     """Let a person be an operator no longer, from their next request on.
 

@@ -7,8 +7,8 @@ from typing import Any
 import click
 from flask import current_app
 
-from app.cli.context import in_database
-from app.cli.output import add_examples, json_option, print_text, show_record
+from app.cli.context import database_command
+from app.cli.output import print_text, show_record
 from app.db.transactions import transaction
 from app.outbound.switch import how_to_send, is_outbound_off
 from app.site.instance_state import read_state
@@ -20,9 +20,7 @@ from config import Settings
 @click.command("outbound")
 @click.argument("switch", metavar="[on|off]", type=click.Choice(["on", "off"]), required=False)
 @click.option("--discard", is_flag=True, help="With on: drop what is held instead of sending it.")
-@json_option
-@add_examples("outbound", "outbound off", "outbound on --discard --json")
-@in_database
+@database_command("outbound", "outbound off", "outbound on --discard --json")
 def outbound(switch: str | None, discard: bool, as_json: bool) -> None:
     """Say or change whether webhooks and emails are sent.
 

@@ -7,9 +7,9 @@ from dataclasses import fields
 import click
 
 from app.account.lookup import list_plans
-from app.cli.context import in_database
+from app.cli.context import database_command
 from app.cli.group import Commands
-from app.cli.output import add_examples, json_option, show_records
+from app.cli.output import show_records
 from app.limits.plan_file import plan_of, plans
 from app.policy.plans import BASE_PLAN, Plan
 
@@ -22,9 +22,7 @@ def plan() -> None:
 
 
 @plan.command("list")
-@json_option
-@add_examples("plan list", "plan list --json")
-@in_database
+@database_command("plan list", "plan list --json")
 def list_plans_command(as_json: bool) -> None:
     """List all plans and how many accounts are on each.
 

@@ -14,7 +14,7 @@ from redis.exceptions import RedisError
 
 from app.audit.entries import write_instance_entry
 from app.audit.guard import covered_by_other_entry
-from app.cli.context import in_database, with_app
+from app.cli.context import database_command, with_app
 from app.cli.group import Commands
 from app.cli.output import CommandError, add_examples, json_option, print_text, show_json
 from app.db.extensions import db
@@ -69,9 +69,7 @@ def rotate_secret_key_command(as_json: bool) -> None:
 
 
 @secret_key.command("finish")
-@json_option
-@add_examples("secret-key finish")
-@in_database
+@database_command("secret-key finish")
 def finish_rotation_command(as_json: bool) -> None:
     """Step 2, after the restart: re-encrypt everything with the new key.
 

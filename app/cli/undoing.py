@@ -9,16 +9,9 @@ import click
 from app.account.lookup import find_account
 from app.auth.operator import operator_of
 from app.auth.principal import Principal
-from app.cli.context import in_database
+from app.cli.context import database_command
 from app.cli.import_steps import ProgressBar, own_step
-from app.cli.output import (
-    account_option,
-    add_examples,
-    json_option,
-    print_text,
-    show_json,
-    show_table,
-)
+from app.cli.output import account_option, print_text, show_json, show_table
 from app.db.transactions import transaction
 from app.imports import listing, service
 from app.imports.features.mixed_targets import import_targets
@@ -40,9 +33,7 @@ GET /v1/imports lists those of the last 30 days.
 @click.command("undo-import")
 @click.argument("import_id", metavar="ID")
 @account_option
-@json_option
-@add_examples("undo-import imp_01k9zr2c8w4h6t0y3v7m5n1bqd --account green-woods", text=_HELP)
-@in_database
+@database_command("undo-import imp_01k9zr2c8w4h6t0y3v7m5n1bqd --account green-woods", text=_HELP)
 def undo_import(import_id: str, account: str, as_json: bool) -> None:
     row = find_account(account)
     owner = operator_of(row)

@@ -5,13 +5,11 @@ from __future__ import annotations
 import click
 
 from app.account.members.removal import solely_owned_accounts
-from app.cli.context import in_database
+from app.cli.context import database_command
 from app.cli.group import Commands
 from app.cli.output import (
     CommandError,
-    add_examples,
     confirm_action,
-    json_option,
     read_password,
     show_json,
     show_record,
@@ -41,9 +39,7 @@ def user() -> None:
 
 
 @user.command("list")
-@json_option
-@add_examples("user list", "user list --json")
-@in_database
+@database_command("user list", "user list --json")
 def list_users_command(as_json: bool) -> None:
     """List all people, oldest first, with their accounts."""
     records = list_people()
@@ -55,9 +51,7 @@ def list_users_command(as_json: bool) -> None:
 
 @user.command("show")
 @_user_argument
-@json_option
-@add_examples("user show jo@example.org", "user show jo@example.org --json")
-@in_database
+@database_command("user show jo@example.org", "user show jo@example.org --json")
 def show_user_command(user: str, as_json: bool) -> None:
     """Show a person, their accounts and sessions.
 
@@ -80,9 +74,7 @@ def show_user_command(user: str, as_json: bool) -> None:
 @user.command("set-password")
 @_user_argument
 @click.option("--generate", is_flag=True, help="Generate a password and show it once.")
-@json_option
-@add_examples("user set-password jo@example.org", "user set-password jo@example.org --generate")
-@in_database
+@database_command("user set-password jo@example.org", "user set-password jo@example.org --generate")
 def set_password(user: str, generate: bool, as_json: bool) -> None:
     """Set a new password for a person and end their sessions.
 
@@ -101,9 +93,7 @@ def set_password(user: str, generate: bool, as_json: bool) -> None:
 
 @user.command("reset-second-factor")
 @_user_argument
-@json_option
-@add_examples("user reset-second-factor jo@example.org")
-@in_database
+@database_command("user reset-second-factor jo@example.org")
 def reset_second_factor(user: str, as_json: bool) -> None:
     """Remove a person's lost second factor.
 
@@ -119,9 +109,7 @@ def reset_second_factor(user: str, as_json: bool) -> None:
 
 @user.command("sign-out")
 @_user_argument
-@json_option
-@add_examples("user sign-out jo@example.org", "user sign-out jo@example.org --json")
-@in_database
+@database_command("user sign-out jo@example.org", "user sign-out jo@example.org --json")
 def sign_out(user: str, as_json: bool) -> None:
     """Sign a person out of all browsers.
 
@@ -138,9 +126,7 @@ def sign_out(user: str, as_json: bool) -> None:
 @user.command("delete")
 @_user_argument
 @yes_option
-@json_option
-@add_examples("user delete jo@example.org", "user delete jo@example.org --yes --json")
-@in_database
+@database_command("user delete jo@example.org", "user delete jo@example.org --yes --json")
 def delete_user_command(user: str, yes: bool, as_json: bool) -> None:
     """Delete a person for good.
 

@@ -20,13 +20,12 @@ from app.auth.operator import operator_of
 from app.auth.principal import Principal
 from app.auth.tenant import account_of
 from app.cli.certificates import Certificates, ensure_certificates
-from app.cli.context import in_database
+from app.cli.context import database_command, in_database
 from app.cli.group import Commands
 from app.cli.output import (
     CommandError,
     account_option,
     add_examples,
-    json_option,
     print_text,
     show_record,
     show_records,
@@ -126,9 +125,7 @@ def listen_for_events_command(
 
 @webhook.command("list")
 @account_option
-@json_option
-@add_examples("webhook list --account green-woods")
-@in_database
+@database_command("webhook list --account green-woods")
 def list_all(account: str, as_json: bool) -> None:
     """List an account's webhooks, oldest first, with their health."""
     row = find_account(account)
@@ -138,9 +135,7 @@ def list_all(account: str, as_json: bool) -> None:
 
 @webhook.command("rotate-secret")
 @click.argument("webhook_id", metavar="WEBHOOK_ID")
-@json_option
-@add_examples("webhook rotate-secret wh_01k9zqf0v7c3s6m1e8y2r5t9wd")
-@in_database
+@database_command("webhook rotate-secret wh_01k9zqf0v7c3s6m1e8y2r5t9wd")
 def rotate_secret_(webhook_id: str, as_json: bool) -> None:
     """Give a webhook a new secret and print it. Its receiver needs it at once.
 
@@ -155,9 +150,7 @@ def rotate_secret_(webhook_id: str, as_json: bool) -> None:
 
 @webhook.command("test")
 @click.argument("webhook_id", metavar="WEBHOOK_ID")
-@json_option
-@add_examples("webhook test wh_01k9zqf0v7c3s6m1e8y2r5t9wd")
-@in_database
+@database_command("webhook test wh_01k9zqf0v7c3s6m1e8y2r5t9wd")
 def send_test_event_command(webhook_id: str, as_json: bool) -> None:
     """Send a test event to a webhook, disabled or not."""
     principal = _operator_for(webhook_id)

@@ -9,7 +9,7 @@ from flask import current_app
 from sqlalchemy import bindparam, select
 
 from app.account.credentials.service import create_credential
-from app.account.service import NewAccount, create_account
+from app.account.service import create_account
 from app.assets.service import create_asset
 from app.auth.operator import acting_for
 from app.auth.principal import Principal
@@ -63,28 +63,20 @@ def make_demo() -> Demo:
     principal = acting_for(new.account, new.owner)
     projects = _make_projects(principal)
     assets = _make_assets(principal, projects)
+    _, key = create_credential(
+        new.account.id, kind="api_key", name="Demo key", permissions=["admin"]
+    )
     return Demo(
         account_id=new.account.id,
         slug=new.account.slug,
         owner_id=new.owner.id,
         owner_email=new.owner.email,
         password=new.password,
-        api_key=_make_key(new),
+        api_key=key,
         projects=len(projects),
         assets=assets,
         example_id=projects[EXAMPLE],
     )
-
-
-def _make_key(new: NewAccount) -> str:
-    _, key = create_credential(
-        new.account.id,
-        kind="api_key",
-        name="Demo key",
-        permissions=["admin"],
-        created_by=new.owner.id,
-    )
-    return key
 
 
 def _make_projects(principal: Principal) -> dict[str, str]:
