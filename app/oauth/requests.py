@@ -117,8 +117,10 @@ def _client_and_redirect_uri(parameters: Parameters) -> tuple[Client, str]:
     client = find_client(values.get("client_id", ""))
     if client is None or "client_id" in repeated:
         raise CannotRedirect("Send one client_id, of a registered application.")
+    if "redirect_uri" in repeated:
+        raise CannotRedirect("Send one redirect_uri.")
     redirect_uri = values.get("redirect_uri", "")
-    if not client.check_redirect_uri(redirect_uri) or "redirect_uri" in repeated:
+    if not client.check_redirect_uri(redirect_uri):
         if client.check_redirect_uri(redirect_uri.replace(":0", "", 1)):
             raise CannotRedirect(
                 "No program can listen on the port 0 of this redirect_uri. QGIS and QField send it "

@@ -144,6 +144,8 @@ def test_a_second_redirect_uri_is_never_used(client: Client, application: Applic
     ):
         _refused(client, address + query)
     _refused(client, address.replace("?", "?redirect_uri=https://evil.example&"))
+    twice = browser_of(client).get(f"{address}&redirect_uri=https://client.example/back")
+    assert "Send one redirect_uri." in twice.text
 
 
 def test_no_redirect_for_unknown_applications(client: Client, application: Application) -> None:
