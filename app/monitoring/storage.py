@@ -9,7 +9,7 @@ import time
 from typing import Final
 
 from flask import Flask, current_app
-from sqlalchemy import insert
+from sqlalchemy import Connection, insert
 from sqlalchemy.exc import SQLAlchemyError
 
 from app.db.engines import is_storage_fault, without_waiting
@@ -66,6 +66,8 @@ def _try_write() -> str:
     try:
         with without_waiting() as connection, reply_limit(connection, _REPLY_SECONDS):
             is_sqlite = connection.dialect.name == "sqlite"
+            if is_sqlite and _free_bytes(connection) < _BYTES["sqlite"]:
+                return FAILED
             try:
                 if is_sqlite:
                     # With few pages in memory, the row goes to the disk before its transaction
@@ -77,9 +79,17 @@ def _try_write() -> str:
                 connection.rollback()
                 if is_sqlite:
                     connection.invalidate()  # it would keep the small cache
-    except SQLAlchemyError as error:
+    except (SQLAlchemyError, OSError) as error:
         return FAILED if is_storage_fault(error) else UNKNOWN
     return "ok"
+
+
+def _free_bytes(connection: Connection) -> int:
+    """The free bytes of SQLite's disk. On a full one, its log has room for some changes whenever it
+    begins anew, and health would change each time."""
+    files = connection.exec_driver_sql("PRAGMA database_list").all()
+    disk = os.statvfs(files[0].file)
+    return disk.f_bavail * disk.f_frsize
 
 
 def _row(dialect: str) -> dict[str, object]:

@@ -70,6 +70,18 @@ def test_a_full_disk(tmp_path: Path) -> None:
         assert client.post("/v1/projects", json=body | {"name": "C"}).status_code == 201
 
 
+@pytest.mark.provokes(503)
+def test_a_full_disk_stays_full_while_the_log_of_sqlite_has_room(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with bare_app(tmp_path) as app:
+        client = make_account(app)
+        assert [state[2] for state in _states(client)] == ["ok", "ok"]
+        monkeypatch.setitem(storage._BYTES, "sqlite", 2**60)  # more than any disk has
+        assert _states(client) == FAILED
+        assert client.post("/v1/projects", json={"name": "A"}).status_code == 201
+
+
 @pytest.mark.both
 @pytest.mark.provokes(503)
 def test_a_database_that_is_read_only(app: Flask, tmp_path: Path) -> None:
