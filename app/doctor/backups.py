@@ -27,7 +27,7 @@ class BackupHistory(NamedTuple):
 
     last: datetime | None
     last_daily: datetime | None
-    failed_at: datetime | None  # if the last daily backup failed
+    failed_at: datetime | None  # if the last daily backup failed, and lately
     reason: str | None  # why it failed, with the host and the folder
 
 
@@ -35,13 +35,14 @@ def read_history(connection: Connection) -> BackupHistory:
     """Read the log of the instance."""
     done, failed = _entries(connection, BACKED_UP), _entries(connection, BACKUP_FAILED)
     daily = [entry for entry in done if entry["actor"]["type"] == "system"]
-    if failed and daily and daily[0]["at"] >= failed[0]["at"]:
-        failed = []
     last, last_daily, failed_at = (
         clock.parse_time(each[0]["at"]) if each else None for each in (done, daily, failed)
     )
-    reason = failed[0]["changes"]["reason"]["to"] if failed else None
-    return BackupHistory(last, last_daily, failed_at, reason)
+    # A failure that was not repeated is of a BACKUP_DAILY that is no longer set.
+    since = max(filter(None, (last_daily, clock.now() - OLD_DAILY_BACKUP)))
+    if failed_at is None or failed_at <= since:
+        return BackupHistory(last, last_daily, None, None)
+    return BackupHistory(last, last_daily, failed_at, failed[0]["changes"]["reason"]["to"])
 
 
 def check_backups(connection: Connection, settings: Settings) -> Iterator[Finding]:
@@ -52,7 +53,7 @@ def check_backups(connection: Connection, settings: Settings) -> Iterator[Findin
         yield problem(
             f"The daily backup of {clock.format_time(history.failed_at)} failed: {history.reason}",
             "Correct the cause, such as a full disk or who may write to the folder. It is tried "
-            "again every hour.",
+            "again every hour while BACKUP_DAILY is set.",
         )
         return
     age = OLD_DAILY_BACKUP if settings.backup_daily else OLD_BACKUP

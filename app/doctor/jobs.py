@@ -8,6 +8,7 @@ import platform
 from typing import Final
 
 from flask import current_app
+from rq.timeouts import JobTimeoutException
 
 from app.audit.entries import changes_of_new, write_instance_entry
 from app.db.queries import reading_connection
@@ -72,7 +73,7 @@ def back_up_daily() -> bool:
     path = folder / new_backup_name()
     try:
         back_up(database_url(settings), path, secret_key=settings.secret_key)
-    except (MaintenanceError, OSError, *DATABASE_ERRORS) as error:
+    except (MaintenanceError, OSError, JobTimeoutException, *DATABASE_ERRORS) as error:
         _report_failure(f"{error_reason(error)} (host {platform.node()})", settings)
         return False
     with transaction():

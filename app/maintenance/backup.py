@@ -42,11 +42,13 @@ def keep_newest(folder: Path, number: int) -> None:
     """
     backups = sorted(path for path in folder.glob(_FILE_PATTERN) if path.name <= new_backup_name())
     long_ago = time.time() - _DRAFT_SECONDS
-    drafts = folder.glob(f".{_FILE_PATTERN}.*.part")
     failure = None
-    for old in (*backups[:-number], *(path for path in drafts if path.stat().st_mtime < long_ago)):
+    for old in (*backups[:-number], *folder.glob(f".{_FILE_PATTERN}.*.part")):
         try:
-            old.unlink(missing_ok=True)
+            if old.suffix != ".part" or old.stat().st_mtime < long_ago:
+                old.unlink()
+        except FileNotFoundError:  # another process has deleted it, or completed a draft
+            pass
         except OSError as error:
             failure = error
     if failure is not None:

@@ -8,13 +8,16 @@ from pathlib import Path
 
 import pytest
 from flask import Flask
+from rq.timeouts import JobTimeoutException
 
 from app.cli import canopy
 from app.db.extensions import db
 from app.db.queries import reading_connection
+from app.doctor import jobs
 from app.doctor.backups import check_backups
 from app.doctor.findings import Finding, Status
 from app.doctor.jobs import back_up_daily, is_backup_due
+from app.maintenance.backup import keep_newest
 from app.maintenance.backup_file import BackupReader
 from app.models import User
 from app.values import clock
@@ -119,6 +122,42 @@ def test_a_failure_is_told(
         assert back_up_daily()
     assert _check(app).status is Status.OK
     assert "the daily backup failed" not in operator.get("/operator").text
+
+
+def test_a_failure_is_forgotten_once_nobody_tries_again(
+    make_instance: MakeInstance, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = make_instance("sqlite", BACKUP_DAILY=str(folder))
+    operator = operator_browser(make_account(app))
+    folder.rmdir()
+    with app.app_context():
+        assert not back_up_daily()
+    _later(monkeypatch, days=2.1)
+    assert _check(app).found.startswith("Daily backups: none is known")
+    assert "the daily backup failed" not in operator.get("/operator").text
+
+
+def test_a_backup_that_takes_too_long_is_a_failure(
+    make_instance: MakeInstance, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = make_instance("sqlite", BACKUP_DAILY=str(folder))
+    make_account(app)
+
+    def interrupt(*_: object, **__: object) -> None:  # as RQ does after the time of a job
+        raise JobTimeoutException("Task exceeded maximum timeout value (21600 seconds)")
+
+    monkeypatch.setattr(jobs, "back_up", interrupt)
+    with app.app_context():
+        assert not back_up_daily()
+    assert "exceeded maximum timeout" in _check(app).found
+
+
+def test_a_draft_that_is_completed_meanwhile_is_left_alone(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    draft = folder / ".canopy-20200101T000000Z.zip.1.part"
+    monkeypatch.setattr(Path, "glob", lambda self, _: iter([draft]))  # gone since it was listed
+    keep_newest(folder, 1)
 
 
 def test_data_without_a_backup(
