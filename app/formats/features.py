@@ -5,9 +5,11 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 from app.geometry import Problem
+
+AS_IN_FILE: Final = ""  # in place of a coordinate reference system: positions stay as they are
 
 
 class FileInvalid(ValueError):
@@ -91,7 +93,8 @@ class FormatReader(ABC):
 
         Args:
             crs: the coordinate reference system that a person has named, which overrides that of
-                the file; None: that of the file, or degrees on WGS 84 if it does not say.
+                the file; None: that of the file, or degrees on WGS 84 if it does not say;
+                AS_IN_FILE, for shapefiles and GeoPackages.
 
         Raises:
             FileInvalid: the file is broken, or exceeds a limit of ``app.policy.files``; or ``crs``

@@ -255,7 +255,11 @@ class ImportFeatureQuerySchema(PageQuerySchema):
 
 
 class ImportLayerSchema(OutputSchema):
-    """A layer of a file. ``accuracy`` is that of the transformation to WGS 84, in meters."""
+    """A layer of a file. ``accuracy`` is that of the transformation to WGS 84, in meters.
+
+    Of more than ten coordinate systems in a file, the last ones have the names in the file, and no
+    accuracy.
+    """
 
     name = fields.String(required=True)
     features = fields.Integer(required=True)

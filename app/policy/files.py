@@ -34,6 +34,7 @@ BINARY: Final = "application/octet-stream"
 FEATURES: Final = 10_000  # in an imported layer
 POSITIONS: Final = 5_000_000  # in all features of a layer
 LAYERS: Final = 100
+LAYER_SYSTEMS: Final = 10  # different ones that are looked up when a file is opened
 COLUMNS: Final = 500
 COLUMN_NAME_LENGTH: Final = 1000  # survey forms name columns by whole questions
 NAMES_LENGTH: Final = 100_000  # characters in the names of all layers and columns together

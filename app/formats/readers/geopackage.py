@@ -8,15 +8,16 @@ from math import isfinite
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
-from app.formats.crs import Projection, chosen_projection, read_crs
+from app.formats.crs import Projection
 from app.formats.features import FileInvalid, FormatReader, Layer, SourceFeature
 from app.formats.positions import Json, unreadable_geometry
 from app.formats.readers.arcs import ARCS_NOTE
 from app.formats.readers.geometry_text import read_wkb
 from app.formats.readers.layer_limits import Columns, PositionCount, quoted, value_too_long
+from app.formats.readers.layer_systems import LayerSystems
 from app.formats.readers.sqlite_file import SqliteFile
 from app.geometry import GeometryInvalid
-from app.policy.files import LAYERS, VALUE_BYTES
+from app.policy.files import CRS_LENGTH, LAYERS, VALUE_BYTES
 
 _CONTENTS: Final = "gpkg_contents"
 _GEOMETRIES: Final = "gpkg_geometry_columns"
@@ -26,7 +27,7 @@ _CATALOGS: Final = {
     _GEOMETRIES: ("table_name", "column_name", "srs_id"),
     _SYSTEMS: ("srs_id", "organization", "organization_coordsys_id", "definition"),
 }
-_UNDEFINED_SYSTEMS: Final = (-1, 0)
+_UNDEFINED_SYSTEMS: Final = {-1, 0}
 _ROW_NUMBERS: Final = frozenset({"fid", "ogc_fid"})
 
 # The header of a geometry: "GP", a version, flags, the system, and mostly a bounding box.
@@ -53,12 +54,12 @@ _IN_USE_NOTE: Final = (
 @dataclass(frozen=True, slots=True)
 class _Table:
     """A table of features. ``columns`` are those that are read, with their declared types;
-    ``notes`` are about the others. ``projection`` is None if the file does not say it."""
+    ``notes`` are about the others. ``system`` is the number of its coordinate system."""
 
     name: str
     geometry: str
     columns: dict[str, str]
-    projection: Projection | None
+    system: Any
     notes: tuple[str, ...]
 
 
@@ -78,6 +79,7 @@ class GeoPackageReader(FormatReader):
                 raise FileInvalid(
                     " ".join(["The GeoPackage has no table of features.", *self.notes])
                 )
+            self._systems = LayerSystems(self, self._definitions(), "{error}")
             self.layers = tuple(map(self._layer, self._tables.values()))
         except FileInvalid:
             self.close()
@@ -88,8 +90,7 @@ class GeoPackageReader(FormatReader):
     def read_features(self, layer: Layer, crs: str | None = None) -> Iterator[SourceFeature]:
         """As ``FormatReader.read_features``."""
         table = self._tables[layer.name]
-        chosen = chosen_projection(self, table.projection, crs)
-        projection = chosen or read_crs("EPSG:4326")
+        projection = self._systems.chosen(table.name, crs)
         positions = PositionCount()
         rows = self._file.read_rows(table.name, (table.geometry, *table.columns))
         for number, (blob, *values) in enumerate(rows, start=1):
@@ -167,36 +168,21 @@ class GeoPackageReader(FormatReader):
                 types[column.name] = column.type
         if not geometry_column:
             return None
-        return _Table(name, geometry_column, types, self._projection(system), tuple(notes))
+        return _Table(name, geometry_column, types, system, tuple(notes))
 
-    def _projection(self, system: Any) -> Projection | None:
-        """The coordinate reference system with a number, or None if it is unknown."""
-        if system in _UNDEFINED_SYSTEMS:
-            return None
-        for number, organization, code, definition in self._catalog(_SYSTEMS):
-            if number == system:
-                try:
-                    return read_crs(str(definition))
-                except FileInvalid:
-                    return self._with_code(f"{organization}:{code}")
-        return None
-
-    def _with_code(self, code: str) -> Projection | None:
-        try:
-            return read_crs(code)
-        except FileInvalid as error:
-            self.note(str(error))
-            return None
+    def _definitions(self) -> dict[str, tuple[str, ...]]:
+        """The texts that may define the system of each table."""
+        numbers = {table.system for table in self._tables.values()} - _UNDEFINED_SYSTEMS
+        found: dict[Any, tuple[str, ...]] = {}
+        for number, organization, code, definition in self._catalog(_SYSTEMS) if numbers else ():
+            if number in numbers:
+                texts = str(definition), f"{organization}:{code}"
+                found.setdefault(number, tuple(text[: CRS_LENGTH + 1] for text in texts))
+        return {name: found.get(table.system, ()) for name, table in self._tables.items()}
 
     def _layer(self, table: _Table) -> Layer:
-        projection = table.projection
-        return Layer(
-            table.name,
-            self._file.count(table.name),
-            tuple(table.columns),
-            projection.name if projection else None,
-            projection.accuracy if projection else None,
-        )
+        count = self._file.count(table.name)
+        return Layer(table.name, count, tuple(table.columns), *self._systems.label(table.name))
 
     def _properties(self, number: int, table: _Table, values: list[Any]) -> Json:
         """The values of a row. Raises FileInvalid when one is too long."""

@@ -15,18 +15,20 @@ from pathlib import Path, PurePosixPath
 from tempfile import TemporaryFile
 from typing import BinaryIO, ClassVar, Final
 
-from app.formats.crs import Projection, chosen_projection, read_crs
+from app.formats.crs import Projection
 from app.formats.features import FileInvalid, FormatReader, Layer, SourceFeature
 from app.formats.positions import unreadable_geometry
 from app.formats.readers.archive import Archive
 from app.formats.readers.dbf import DbfTable
 from app.formats.readers.layer_limits import quoted
+from app.formats.readers.layer_systems import LayerSystems
 from app.formats.readers.shp import Shapes
 from app.geometry import GeometryInvalid
 from app.policy.files import CRS_LENGTH
 
 _SHAPES: Final = ".shp"
 _CODE_PAGE_LENGTH: Final = 100
+_UNKNOWN_SYSTEM: Final = "The .prj of {name} cannot be used: {error}"
 _COLUMNS_IN_NOTE: Final = 10
 _CHARACTER_BYTES: Final = 4
 
@@ -46,7 +48,8 @@ class ShapefileReader(FormatReader):
             if not shapefiles:
                 raise FileInvalid("The zip file has no shapefile (.shp) in it.")
             self._shapefiles = dict(zip(_layer_names(shapefiles), shapefiles, strict=True))
-            self._projections = {name: self._read_projection(name) for name in shapefiles}
+            definitions = {name: self._definitions(name) for name in shapefiles}
+            self._systems = LayerSystems(self, definitions, _UNKNOWN_SYSTEM)
             self.layers = tuple(self._layer(*item) for item in self._shapefiles.items())
         except FileInvalid:
             self.close()
@@ -55,8 +58,7 @@ class ShapefileReader(FormatReader):
     def read_features(self, layer: Layer, crs: str | None = None) -> Iterator[SourceFeature]:
         """As ``FormatReader.read_features``."""
         shapefile = self._shapefiles[layer.name]
-        chosen = chosen_projection(self, self._projections[shapefile], crs)
-        projection = chosen or read_crs("EPSG:4326")
+        projection = self._systems.chosen(shapefile, crs)
         with self._opened(shapefile) as (shapes, table):
             records = (n for n in range(len(shapes)) if not (table and table.is_deleted(n)))
             for number, record in enumerate(records, start=1):
@@ -69,16 +71,10 @@ class ShapefileReader(FormatReader):
         self._archive.close()
 
     def _layer(self, name: str, shapefile: str) -> Layer:
-        projection = self._projections[shapefile]
         with self._opened(shapefile) as (shapes, table):
             deleted = table.deleted if table else 0
-            return Layer(
-                name,
-                len(shapes) - deleted,
-                table.columns if table else (),
-                projection.name if projection else None,
-                projection.accuracy if projection else None,
-            )
+            columns = table.columns if table else ()
+            return Layer(name, len(shapes) - deleted, columns, *self._systems.label(shapefile))
 
     @contextmanager
     def _opened(self, shapefile: str) -> Iterator[tuple[Shapes, DbfTable | None]]:
@@ -118,15 +114,9 @@ class ShapefileReader(FormatReader):
         copy.seek(0)
         return copy
 
-    def _read_projection(self, shapefile: str) -> Projection | None:
-        """The coordinate reference system in the ``.prj``; None: there is none, or an unknown
-        one."""
-        text = self._text(shapefile, ".prj", CRS_LENGTH + 1)
-        try:
-            return read_crs(text) if text else None
-        except FileInvalid as error:
-            self.note(f"The .prj of {quoted(shapefile)} cannot be used: {error}")
-            return None
+    def _definitions(self, shapefile: str) -> tuple[str, ...]:
+        """The coordinate reference system in the ``.prj``, if there is one."""
+        return tuple(filter(None, [self._text(shapefile, ".prj", CRS_LENGTH + 1)]))
 
 
 def _member_suffix(member: str) -> str:

@@ -29,7 +29,7 @@ from pathlib import Path
 from struct import Struct
 from typing import Any, Final, NamedTuple, NoReturn
 
-from app.formats.features import FileInvalid, FormatReader, Layer, SourceFeature
+from app.formats.features import AS_IN_FILE, FileInvalid, FormatReader, Layer, SourceFeature
 from app.formats.readers.opening import open_file
 from app.geometry.timed import processor_seconds
 from app.geometry.timed_program import read_message, write_message
@@ -192,7 +192,7 @@ def _first_geometry_kind(reader: FormatReader, layer: Layer) -> str | None:
         return None
     notes, kind = list(reader.notes), None
     with suppress(FileInvalid):
-        features = islice(reader.read_features(layer), _SAMPLED_FEATURES)
+        features = islice(reader.read_features(layer, AS_IN_FILE), _SAMPLED_FEATURES)
         kind = next(
             (geometry_kind(feature.geometry) for feature in features if feature.geometry), None
         )

@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 import shapely
+from pyproj import CRS
 
-from app.formats.features import FileInvalid, Layer
+from app.formats.crs import read_crs
+from app.formats.features import AS_IN_FILE, FileInvalid, Layer
 from app.formats.readers.shapefile import ShapefileReader
 from app.geometry import read_boundary
 from tests.formats.readers.gdal import AREAS, NAMES, SHAPES, write, zipped
@@ -94,6 +96,27 @@ def test_what_a_person_says_wins_over_the_file(tmp_path: Path) -> None:
     assert layer.crs == "EPSG:4326"
     assert notes[0] == "EPSG:28992 was used as you chose it, though the file says EPSG:4326."
     assert found[0].geometry["coordinates"] == pytest.approx([5.387, 52.155], abs=0.01)
+
+
+def test_of_many_systems_only_the_first_are_looked_up_before_their_layer_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.formats.readers.layer_systems.LAYER_SYSTEMS", 1)
+    own = CRS.from_dict({"proj": "tmerc", "lon_0": 6.25, "ellps": "GRS80"}).to_wkt("WKT1_ESRI")
+    definitions = ("EPSG:32631", own.replace('"unknown', '"Oak\a'), "EPSG:32632", "EPSG:32631")
+    members = {}
+    for number, definition in enumerate(definitions):
+        prj = definition.encode()
+        members |= {f"{number}.shp": shp(point(500_000, 0)), f"{number}.prj": prj}
+    read_crs.cache_clear()
+    with closing(ShapefileReader(packed_as(tmp_path, members))) as reader:
+        names = [layer.crs for layer in reader.layers]
+        assert names == ["EPSG:32631", "Oak?", "EPSG:32632", "EPSG:32631"]
+        for layer in reader.layers:
+            (one,) = reader.read_features(layer, AS_IN_FILE)
+            assert one.geometry == {"type": "Point", "coordinates": [500_000, 0]}
+        assert read_crs.cache_info().misses == 2  # with that of degrees
+        assert features(reader, 2)[0].geometry == {"type": "Point", "coordinates": [9, 0]}
 
 
 def test_heights_and_measures_are_left_out(tmp_path: Path) -> None:

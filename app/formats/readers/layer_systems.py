@@ -1,0 +1,61 @@
+"""The coordinate reference systems of the layers of a file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from app.formats.crs import Projection, chosen_projection, read_crs
+from app.formats.features import AS_IN_FILE, FileInvalid, FormatReader
+from app.formats.readers.layer_limits import quoted
+from app.policy.files import LAYER_SYSTEMS
+
+_NAMED: Final = re.compile(r'\w{1,20}\s*+[\[(]\s*+"([^"]{1,100})"')  # WKT
+
+
+class LayerSystems:
+    """The system of each layer, which is read when it is needed: the code of one, and the way to
+    WGS 84, can take a fifth of a second to find."""
+
+    def __init__(
+        self, reader: FormatReader, definitions: Mapping[str, tuple[str, ...]], fault: str
+    ) -> None:
+        """
+        Args:
+            definitions: the texts that may define the system of a layer, the best first.
+            fault: the note on one that is unknown, with its ``name`` and an ``error``.
+        """
+        self._reader, self._definitions, self._fault = reader, definitions, fault
+        self._looked_up: set[tuple[str, ...]] = set()
+
+    def label(self, layer: str) -> tuple[str | None, float | None]:
+        """``crs`` and ``accuracy`` of a layer. Of a file with more than LAYER_SYSTEMS systems, the
+        others have the names in their definitions."""
+        texts = self._definitions[layer]
+        if texts not in self._looked_up and len(self._looked_up) >= LAYER_SYSTEMS:
+            named = next(filter(None, map(_NAMED.match, texts)), None)
+            return quoted(named[1] if named else texts[-1]).strip('"'), None
+        self._looked_up.add(texts)
+        projection = self._projection(layer)
+        return (projection.name, projection.accuracy) if projection else (None, None)
+
+    def chosen(self, layer: str, crs: str | None) -> Projection:
+        """The system in which ``FormatReader.read_features`` reads a layer."""
+        degrees = read_crs("EPSG:4326")
+        if crs == AS_IN_FILE:
+            return degrees
+        return chosen_projection(self._reader, self._projection(layer), crs) or degrees
+
+    def _projection(self, layer: str) -> Projection | None:
+        """The system of a layer. None: the file does not say it, or it is unknown, as a note
+        says."""
+        error: FileInvalid | None = None
+        for text in self._definitions[layer]:
+            try:
+                return read_crs(text)
+            except FileInvalid as fault:
+                error = fault
+        if error:
+            self._reader.note(self._fault.format(name=quoted(layer), error=error))
+        return None
