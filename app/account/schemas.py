@@ -14,9 +14,9 @@ from app.values.schemas import Choice, FixedText, InputSchema, Name
 class AccountUsageSchema(OutputSchema):
     """The current usage of the account."""
 
-    hectares = fields.Float(required=True)
-    projects = fields.Integer(required=True)
-    members = fields.Integer(required=True)
+    hectares = fields.Float()
+    projects = fields.Integer()
+    members = fields.Integer()
 
 
 class AccountSchema(OutputSchema):
@@ -56,28 +56,28 @@ class AccountUpdateSchema(InputSchema):
 
 
 class PeriodSchema(OutputSchema):
-    start = fields.DateTime(required=True)
-    end = fields.DateTime(required=True)
+    start = fields.DateTime()
+    end = fields.DateTime()
 
 
 class HectaresSchema(OutputSchema):
-    current = fields.Float(required=True)
-    limit = fields.Float(required=True, allow_none=True)
-    percentage = fields.Float(required=True, allow_none=True)
+    current = fields.Float()
+    limit = fields.Float(allow_none=True)
+    percentage = fields.Float(allow_none=True)
 
 
 class ProjectCountSchema(OutputSchema):
-    active = fields.Integer(required=True)
-    archived = fields.Integer(required=True)
+    active = fields.Integer()
+    archived = fields.Integer()
     draft = fields.Integer(
-        required=True, metadata={"description": "Their hectares count like an active project's."}
+        metadata={"description": "Their hectares count like an active project's."}
     )
-    total = fields.Integer(required=True)
+    total = fields.Integer()
 
 
 class CountSchema(OutputSchema):
-    current = fields.Integer(required=True)
-    limit = fields.Integer(required=True, allow_none=True)
+    current = fields.Integer()
+    limit = fields.Integer(allow_none=True)
 
 
 class UsageSchema(OutputSchema):
@@ -94,15 +94,14 @@ class UsageSchema(OutputSchema):
         "history_bytes": {"current": 1128, "limit": 2147483648},
     }
 
-    period = fields.Nested(PeriodSchema, required=True)
-    hectares = fields.Nested(HectaresSchema, required=True)
-    projects = fields.Nested(ProjectCountSchema, required=True)
-    members = fields.Nested(CountSchema, required=True)
-    api_requests = fields.Nested(CountSchema, required=True)
-    stored_bytes = fields.Nested(CountSchema, required=True)
+    period = fields.Nested(PeriodSchema)
+    hectares = fields.Nested(HectaresSchema)
+    projects = fields.Nested(ProjectCountSchema)
+    members = fields.Nested(CountSchema)
+    api_requests = fields.Nested(CountSchema)
+    stored_bytes = fields.Nested(CountSchema)
     history_bytes = fields.Nested(
         CountSchema,
-        required=True,
         metadata={
             "description": "Bytes of events, audit log entries and deliveries. Nobody can delete "
             "them; they expire."

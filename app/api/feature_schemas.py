@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from copy import copy
 from functools import cache
 from typing import Any, Final
 
@@ -31,9 +30,9 @@ class PropertiesSchema(OutputSchema):
 class LinkSchema(OutputSchema):
     """A link of a FeatureCollection."""
 
-    rel = fields.String(required=True, validate=validate.OneOf(("prev", "next")))
-    type = fields.String(required=True)
-    href = fields.String(required=True)
+    rel = fields.String(validate=validate.OneOf(("prev", "next")))
+    type = fields.String()
+    href = fields.String()
 
 
 def geojson_of(schema: type[ma.Schema] | None, features: FeatureType) -> type[ma.Schema]:
@@ -54,16 +53,16 @@ def geojson_of(schema: type[ma.Schema] | None, features: FeatureType) -> type[ma
 def _feature_of(schema: type[ma.Schema], features: FeatureType) -> type[ma.Schema]:
     name = schema.__name__.removesuffix("Schema")
     declared = schema._declared_fields
-    properties = {field.name: copy(declared[field.name]) for field in features.property_fields}
-    for field_name, field in properties.items():
-        field.required = field_name == "id"  # a client can ask for some fields only
+    properties = {field.name: declared[field.name] for field in features.property_fields}
     nested = PropertiesSchema.from_dict(properties, name=f"{name}PropertiesSchema")
+    # A client can ask for some fields only.
+    nested.optional = properties.keys() - {"id"}  # type: ignore[attr-defined]
     nested.__doc__ = "The other fields, and the keys of `metadata`."
     members: dict[str, fields.Field[Any]] = {
-        "type": fields.String(required=True, metadata={"const": "Feature"}),
-        "id": fields.String(required=True),
+        "type": fields.String(metadata={"const": "Feature"}),
+        "id": fields.String(),
         "geometry": declared[features.geometry.name],
-        "properties": fields.Nested(nested, required=True),
+        "properties": fields.Nested(nested),
     }
     example = features.feature(example_of(schema)).as_geojson()
     return _feature_schema(f"{name}Feature", "A GeoJSON Feature (RFC 7946).", members, example)
@@ -74,12 +73,12 @@ def _features_of(schema: type[ma.Schema], features: FeatureType) -> type[ma.Sche
     name = schema.__name__.removesuffix("Schema")
     feature = _feature_of(schema, features)
     members: dict[str, fields.Field[Any]] = {
-        "type": fields.String(required=True, metadata={"const": "FeatureCollection"}),
-        "features": fields.List(fields.Nested(feature), required=True),
-        "numberMatched": fields.Integer(required=True, metadata={"minimum": 0}),
-        "numberReturned": fields.Integer(required=True, metadata={"minimum": 0}),
-        "timeStamp": fields.DateTime(required=True),
-        "links": fields.List(fields.Nested(LinkSchema), required=True),
+        "type": fields.String(metadata={"const": "FeatureCollection"}),
+        "features": fields.List(fields.Nested(feature)),
+        "numberMatched": fields.Integer(metadata={"minimum": 0}),
+        "numberReturned": fields.Integer(metadata={"minimum": 0}),
+        "timeStamp": fields.DateTime(),
+        "links": fields.List(fields.Nested(LinkSchema)),
     }
     example = {
         "type": "FeatureCollection",

@@ -16,21 +16,19 @@ _PAGE_META = {"total": 1, "page": 1, "per_page": 20, "total_pages": 1}
 
 
 class MetaSchema(OutputSchema):
-    request_id = fields.String(required=True)
-    timestamp = fields.DateTime(required=True)
+    request_id = fields.String()
+    timestamp = fields.DateTime()
 
 
 class PageMetaSchema(OutputSchema):
-    total = fields.Integer(required=True, metadata={"minimum": 0})
-    page = fields.Integer(required=True, metadata={"minimum": 1})
-    per_page = fields.Integer(
-        required=True, metadata={"minimum": 1, "maximum": request_limits.PER_PAGE_MAX}
-    )
-    total_pages = fields.Integer(required=True, metadata={"minimum": 0})
+    total = fields.Integer(metadata={"minimum": 0})
+    page = fields.Integer(metadata={"minimum": 1})
+    per_page = fields.Integer(metadata={"minimum": 1, "maximum": request_limits.PER_PAGE_MAX})
+    total_pages = fields.Integer(metadata={"minimum": 0})
 
 
 class TotalMetaSchema(OutputSchema):
-    total = fields.Integer(required=True, metadata={"minimum": 0})
+    total = fields.Integer(metadata={"minimum": 0})
 
 
 @cache
@@ -44,8 +42,8 @@ def single_of(
         polled: a worker may be busy with the record, and ``Retry-After`` says when to look again.
     """
     members: dict[str, fields.Field[Any]] = {
-        "data": fields.Nested(schema, required=True),
-        "meta": fields.Nested(meta, required=True),
+        "data": fields.Nested(schema),
+        "meta": fields.Nested(meta),
     }
     envelope = OutputSchema.from_dict(members, name=f"{_schema_stem(schema)}ResponseSchema")
     envelope.polled = polled  # type: ignore[attr-defined]
@@ -61,8 +59,8 @@ def page_of(schema: type[ma.Schema], *, some_fields: bool = False) -> type[ma.Sc
     """
     record = SomeFields if some_fields else fields.Nested
     members: dict[str, fields.Field[Any]] = {
-        "data": fields.List(record(schema), required=True),
-        "meta": fields.Nested(PageMetaSchema, required=True),
+        "data": fields.List(record(schema)),
+        "meta": fields.Nested(PageMetaSchema),
     }
     envelope = OutputSchema.from_dict(members, name=f"{_schema_stem(schema)}PageSchema")
     envelope.paged = True  # type: ignore[attr-defined]
@@ -73,8 +71,8 @@ def page_of(schema: type[ma.Schema], *, some_fields: bool = False) -> type[ma.Sc
 def whole_of(schema: type[ma.Schema], meta: type[ma.Schema] = TotalMetaSchema) -> type[ma.Schema]:
     """``{data: […], meta: {total}}``; ``meta`` may have more members, with an example."""
     members: dict[str, fields.Field[Any]] = {
-        "data": fields.List(fields.Nested(schema), required=True),
-        "meta": fields.Nested(meta, required=True),
+        "data": fields.List(fields.Nested(schema)),
+        "meta": fields.Nested(meta),
     }
     envelope = OutputSchema.from_dict(members, name=f"{_schema_stem(schema)}ListSchema")
     return _with_example(envelope, [example_of(schema)], {"total": 1} | (example_of(meta) or {}))

@@ -101,15 +101,13 @@ def _listed_codes(codes: dict[str, str]) -> str:
 class EudrFindingSchema(OutputSchema):
     """A problem or a warning. One about the whole file has no ids and no name."""
 
-    project_id = fields.String(required=True, allow_none=True)
+    project_id = fields.String(allow_none=True)
     asset_id = fields.String(
-        required=True,
-        allow_none=True,
-        metadata={"description": "The id of a plot kept as a point."},
+        allow_none=True, metadata={"description": "The id of a plot kept as a point."}
     )
-    name = fields.String(required=True, allow_none=True)
-    code = fields.String(required=True)
-    message = fields.String(required=True)
+    name = fields.String(allow_none=True)
+    code = fields.String()
+    message = fields.String()
 
 
 class EudrReportSchema(OutputSchema):
@@ -139,29 +137,19 @@ class EudrReportSchema(OutputSchema):
         "overlaps_complete": True,
     }
 
-    ready = fields.Boolean(
-        required=True, metadata={"description": "There are plots, and no problems."}
-    )
-    files = fields.Integer(
-        required=True, metadata={"description": "More than 1 only with `divide=true`."}
-    )
-    features = fields.Integer(required=True)
-    plots = fields.Integer(
-        required=True, metadata={"description": "Polygons: parts of boundaries."}
-    )
-    points = fields.Integer(required=True, metadata={"description": "Plots kept as points."})
+    ready = fields.Boolean(metadata={"description": "There are plots, and no problems."})
+    files = fields.Integer(metadata={"description": "More than 1 only with `divide=true`."})
+    features = fields.Integer()
+    plots = fields.Integer(metadata={"description": "Polygons: parts of boundaries."})
+    points = fields.Integer(metadata={"description": "Plots kept as points."})
     producers = fields.Integer(
-        required=True,
         metadata={
             "description": "The number of producers by name and country, or of countries if larger."
-        },
+        }
     )
-    bytes = fields.Integer(
-        required=True, metadata={"description": "The size of all files, unpacked."}
-    )
+    bytes = fields.Integer(metadata={"description": "The size of all files, unpacked."})
     problems = fields.List(
         fields.Nested(EudrFindingSchema),
-        required=True,
         metadata={
             "description": f"The first {eudr.LISTED:,} of each code. An export with problems is "
             f"answered 400, with the same codes and messages.\n\n{_listed_codes(eudr.PROBLEMS)}"
@@ -169,7 +157,6 @@ class EudrReportSchema(OutputSchema):
     )
     warnings = fields.List(
         fields.Nested(EudrFindingSchema),
-        required=True,
         metadata={
             "description": f"The first {eudr.LISTED:,} of each code; they stop no export.\n\n"
             f"{_listed_codes(eudr.WARNINGS)}"
@@ -178,16 +165,13 @@ class EudrReportSchema(OutputSchema):
     problem_counts = fields.Dict(
         keys=fields.String(),
         values=fields.Integer(),
-        required=True,
         metadata={"description": "How many problems there are, by their codes."},
     )
     warning_counts = fields.Dict(
         keys=fields.String(),
         values=fields.Integer(),
-        required=True,
         metadata={"description": "How many warnings there are, by their codes."},
     )
     overlaps_complete = fields.Boolean(
-        required=True,
-        metadata={"description": "False: there were too many plots to compare all for overlaps."},
+        metadata={"description": "False: there were too many plots to compare all for overlaps."}
     )

@@ -20,8 +20,8 @@ _SCHEMA: Final = {"description": "JSON Schema (2020-12) of the whole event."}
 class EventAccountSchema(OutputSchema):
     """The account, with its name at that time."""
 
-    id = fields.String(required=True)
-    name = fields.String(required=True)
+    id = fields.String()
+    name = fields.String()
 
 
 class EventSchema(OutputSchema):
@@ -29,11 +29,11 @@ class EventSchema(OutputSchema):
 
     example: ClassVar = example_of(_FIRST)
 
-    id = fields.String(required=True)
-    type = Choice("EventName", tuple(EVENTS), besides=(TEST_EVENT,), required=True)
-    created_at = fields.DateTime(required=True)
-    data = fields.Dict(required=True, metadata=_DATA)
-    account = fields.Nested(EventAccountSchema, required=True)
+    id = fields.String()
+    type = Choice("EventName", tuple(EVENTS), besides=(TEST_EVENT,))
+    created_at = fields.DateTime()
+    data = fields.Dict(metadata=_DATA)
+    account = fields.Nested(EventAccountSchema)
 
 
 class EventQuerySchema(PageQuerySchema):
@@ -59,7 +59,7 @@ class EventTypeSchema(OutputSchema):
         "example": example_of(_FIRST),
     }
 
-    name = fields.String(required=True)
-    meaning = fields.String(required=True)
-    schema = fields.Dict(required=True, metadata=_SCHEMA)
-    sample = fields.Nested(EventSchema, required=True, data_key="example")
+    name = fields.String()
+    meaning = fields.String()
+    schema = fields.Dict(metadata=_SCHEMA)
+    sample = fields.Nested(EventSchema, data_key="example")

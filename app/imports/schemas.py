@@ -261,13 +261,12 @@ class ImportLayerSchema(OutputSchema):
     accuracy.
     """
 
-    name = fields.String(required=True)
-    features = fields.Integer(required=True)
-    columns = fields.List(fields.String(), required=True)
-    crs = fields.String(required=True, allow_none=True)
-    accuracy = fields.Float(required=True, allow_none=True)
+    name = fields.String()
+    features = fields.Integer()
+    columns = fields.List(fields.String())
+    crs = fields.String(allow_none=True)
+    accuracy = fields.Float(allow_none=True)
     geometry = fields.String(
-        required=True,
         allow_none=True,
         metadata={
             "description": "The geometries of its first features, in a shapefile or GeoPackage of "
@@ -275,9 +274,7 @@ class ImportLayerSchema(OutputSchema):
         },
     )
     geometry_columns = fields.List(
-        fields.String(),
-        required=True,
-        metadata={"description": "The columns of a CSV file with the geometries."},
+        fields.String(), metadata={"description": "The columns of a CSV file with the geometries."}
     )
 
 
@@ -289,56 +286,54 @@ class ImportCountsSchema(OutputSchema):
     overlap with projects or with one another; ``overlapping_projects``: with projects. ``undone``
     and ``kept``: after an undo."""
 
-    new = fields.Integer(required=True)
-    changed = fields.Integer(required=True)
-    same = fields.Integer(required=True)
-    rejected = fields.Integer(required=True)
-    new_plots = fields.Integer(required=True)
-    left_out = fields.Integer(required=True)
-    without_boundary = fields.Integer(required=True)
-    overlapping = fields.Integer(required=True)
-    overlapping_projects = fields.Integer(required=True)
-    undone = fields.Integer(required=True)
-    kept = fields.Integer(required=True)
+    new = fields.Integer()
+    changed = fields.Integer()
+    same = fields.Integer()
+    rejected = fields.Integer()
+    new_plots = fields.Integer()
+    left_out = fields.Integer()
+    without_boundary = fields.Integer()
+    overlapping = fields.Integer()
+    overlapping_projects = fields.Integer()
+    undone = fields.Integer()
+    kept = fields.Integer()
 
 
 class ImportHectaresSchema(OutputSchema):
     """The area of the projects that the import creates and changes, before and after, and the area
     that overlaps with other projects."""
 
-    before = fields.Float(required=True)
-    after = fields.Float(required=True)
-    overlapping = fields.Float(required=True)
+    before = fields.Float()
+    after = fields.Float()
+    overlapping = fields.Float()
 
 
 class ImportCountrySchema(OutputSchema):
     """A country of features, by Natural Earth: its ISO 3166-1 alpha-2 code and its English name."""
 
-    code = fields.String(required=True)
-    name = fields.String(required=True)
-    features = fields.Integer(required=True)
+    code = fields.String()
+    name = fields.String()
+    features = fields.Integer()
 
 
 class ImportFaultSchema(OutputSchema):
     """A fault for which features were rejected. ``message`` describes it in plain words for the
     feature with the number ``first``; messages of the others differ only in numbers."""
 
-    code = fields.String(required=True)
-    message = fields.String(required=True)
-    features = fields.Integer(required=True)
-    first = fields.Integer(required=True)
+    code = fields.String()
+    message = fields.String()
+    features = fields.Integer()
+    first = fields.Integer()
 
 
 class ImportWarningSchema(OutputSchema):
     """Something odd about boundaries that is mostly a mistake: how many features have it, and the
     number of the first."""
 
-    code = fields.String(
-        required=True, metadata={"description": f"One of {', '.join(WARNING_CODES)}."}
-    )
-    message = fields.String(required=True)
-    features = fields.Integer(required=True)
-    first = fields.Integer(required=True)
+    code = fields.String(metadata={"description": f"One of {', '.join(WARNING_CODES)}."})
+    message = fields.String()
+    features = fields.Integer()
+    first = fields.Integer()
 
 
 class ImportOptionSchema(OutputSchema):
@@ -347,11 +342,11 @@ class ImportOptionSchema(OutputSchema):
     the features, as west, south, east and north in degrees; null if it is not about places.
     ``sample``: values of the columns that it is about."""
 
-    put = fields.Dict(required=True)
-    label = fields.String(required=True)
-    features = fields.Integer(required=True)
-    bbox = fields.List(fields.Float(), required=True, allow_none=True)
-    sample = fields.Dict(keys=fields.String(), values=fields.List(fields.String()), required=True)
+    put = fields.Dict()
+    label = fields.String()
+    features = fields.Integer()
+    bbox = fields.List(fields.Float(), allow_none=True)
+    sample = fields.Dict(keys=fields.String(), values=fields.List(fields.String()))
 
 
 class ImportQuestionSchema(OutputSchema):
@@ -359,26 +354,26 @@ class ImportQuestionSchema(OutputSchema):
     read now, if the question is about places. ``position``: the middle of the file in the
     coordinate system that is asked for. ``required``: answer it before you apply the import."""
 
-    code = fields.String(required=True, metadata={"description": f"One of {', '.join(QUESTIONS)}."})
-    message = fields.String(required=True)
-    bbox = fields.List(fields.Float(), required=True, allow_none=True)
-    position = fields.List(fields.Float(), required=True, allow_none=True)
-    required = fields.Boolean(required=True)
-    options = fields.List(fields.Nested(ImportOptionSchema), required=True)
+    code = fields.String(metadata={"description": f"One of {', '.join(QUESTIONS)}."})
+    message = fields.String()
+    bbox = fields.List(fields.Float(), allow_none=True)
+    position = fields.List(fields.Float(), allow_none=True)
+    required = fields.Boolean()
+    options = fields.List(fields.Nested(ImportOptionSchema))
 
 
 class ImportProgressSchema(OutputSchema):
     """The number of features that the current step has done, and of all."""
 
-    done = fields.Integer(required=True)
-    total = fields.Integer(required=True)
+    done = fields.Integer()
+    total = fields.Integer()
 
 
 class ImportPersonSchema(OutputSchema):
     """The person who started the import."""
 
-    id = fields.String(required=True)
-    email = fields.String(required=True)
+    id = fields.String()
+    email = fields.String()
 
 
 class ImportSummarySchema(OutputSchema):
@@ -439,37 +434,34 @@ class ImportSummarySchema(OutputSchema):
         "created_by": {"id": "user_01k9zq1n6g5x8c2v4b7m0d3fht", "email": "ada@example.org"},
     }
 
-    id = fields.String(required=True)
-    kind = Choice("ImportKind", KINDS, required=True)
-    project_id = fields.String(required=True, allow_none=True)
-    filename = fields.String(required=True)
+    id = fields.String()
+    kind = Choice("ImportKind", KINDS)
+    project_id = fields.String(allow_none=True)
+    filename = fields.String()
     format = fields.String(
-        required=True,
         allow_none=True,
         metadata={"description": f"One of {', '.join(FORMATS_IN)}; null until the file is read."},
     )
-    crs = fields.String(required=True, allow_none=True)
-    status = Choice("ImportStatus", STATUSES, required=True)
+    crs = fields.String(allow_none=True)
+    status = Choice("ImportStatus", STATUSES)
     message = fields.String(
-        required=True,
         allow_none=True,
         metadata={
             "description": "Why the import failed or waits, or what to set before it can be "
             "applied."
         },
     )
-    layer = fields.String(required=True, allow_none=True)
-    match = fields.String(required=True, allow_none=True)
-    close_lines = fields.Boolean(required=True)
-    swap = fields.Boolean(required=True)
-    corners_by = fields.String(required=True, allow_none=True)
-    without_boundaries = fields.Boolean(required=True)
-    points_as_plots = fields.Boolean(required=True, allow_none=True, metadata=_POINTS_AS_PLOTS)
-    counts = fields.Nested(ImportCountsSchema, required=True)
-    hectares = fields.Nested(ImportHectaresSchema, required=True)
+    layer = fields.String(allow_none=True)
+    match = fields.String(allow_none=True)
+    close_lines = fields.Boolean()
+    swap = fields.Boolean()
+    corners_by = fields.String(allow_none=True)
+    without_boundaries = fields.Boolean()
+    points_as_plots = fields.Boolean(allow_none=True, metadata=_POINTS_AS_PLOTS)
+    counts = fields.Nested(ImportCountsSchema)
+    hectares = fields.Nested(ImportHectaresSchema)
     bbox = fields.List(
         fields.Float(),
-        required=True,
         allow_none=True,
         metadata={
             "description": (
@@ -480,28 +472,24 @@ class ImportSummarySchema(OutputSchema):
     )
     countries = fields.List(
         fields.Nested(ImportCountrySchema),
-        required=True,
         metadata={"description": "Where the features lie, the most frequent country first."},
     )
     faults = fields.List(
         fields.Nested(ImportFaultSchema),
-        required=True,
         metadata={"description": "Why features were rejected, the most frequent reason first."},
     )
     warnings = fields.List(
         fields.Nested(ImportWarningSchema),
-        required=True,
         metadata={"description": "Oddities of boundaries, which are written all the same."},
     )
     notes = fields.List(
         fields.String(),
-        required=True,
         metadata={"description": "What was left out, and what to know about the coordinates."},
     )
-    progress = fields.Nested(ImportProgressSchema, required=True)
-    created_at = fields.DateTime(required=True)
-    updated_at = fields.DateTime(required=True)
-    created_by = fields.Nested(ImportPersonSchema, required=True)
+    progress = fields.Nested(ImportProgressSchema)
+    created_at = fields.DateTime()
+    updated_at = fields.DateTime()
+    created_by = fields.Nested(ImportPersonSchema)
 
 
 class ImportSchema(ImportSummarySchema):
@@ -525,11 +513,10 @@ class ImportSchema(ImportSummarySchema):
         "left_out": [3],
     }
 
-    layers = fields.List(fields.Nested(ImportLayerSchema), required=True)
-    mapping = fields.Dict(required=True, allow_none=True, metadata=_MAPPING_SHAPE)
+    layers = fields.List(fields.Nested(ImportLayerSchema))
+    mapping = fields.Dict(allow_none=True, metadata=_MAPPING_SHAPE)
     questions = fields.List(
         fields.Nested(ImportQuestionSchema),
-        required=True,
         metadata={
             "description": (
                 "Questions about the file, the most important first. Answer those that are "
@@ -537,30 +524,30 @@ class ImportSchema(ImportSummarySchema):
             )
         },
     )
-    left_out = fields.List(fields.Integer(), required=True, metadata=_LEFT_OUT)
+    left_out = fields.List(fields.Integer(), metadata=_LEFT_OUT)
 
 
 class ImportProblemSchema(OutputSchema):
     """One problem of a feature. Indices count from 0, and are null where they do not apply."""
 
-    code = fields.String(required=True)
-    message = fields.String(required=True)
-    field = fields.String(required=True)
-    part = fields.Integer(required=True, allow_none=True)
-    ring = fields.Integer(required=True, allow_none=True)
-    position = fields.Integer(required=True, allow_none=True)
-    coordinates = fields.List(fields.Float(), required=True, allow_none=True)
+    code = fields.String()
+    message = fields.String()
+    field = fields.String()
+    part = fields.Integer(allow_none=True)
+    ring = fields.Integer(allow_none=True)
+    position = fields.Integer(allow_none=True)
+    coordinates = fields.List(fields.Float(), allow_none=True)
 
 
 class ImportOverlapSchema(OutputSchema):
     """An overlap of a feature with a project, or with another feature, by its ``number``.
     ``share``: the part of the feature's area, from 0 to 1."""
 
-    project_id = fields.String(required=True, allow_none=True)
-    number = fields.Integer(required=True, allow_none=True)
-    name = fields.String(required=True)
-    overlap_hectares = fields.Float(required=True)
-    share = fields.Float(required=True)
+    project_id = fields.String(allow_none=True)
+    number = fields.Integer(allow_none=True)
+    name = fields.String()
+    overlap_hectares = fields.Float()
+    share = fields.Float()
 
 
 class ImportFeatureSchema(OutputSchema):
@@ -590,22 +577,23 @@ class ImportFeatureSchema(OutputSchema):
         "problems": [],
     }
 
-    number = fields.Integer(
-        required=True, metadata={"description": "Position in the layer, from 1."}
+    optional: ClassVar = (
+        "project_id",
+        "asset_id",
+        "outside",
+        "overlaps",
     )
-    name = fields.String(required=True)
+
+    number = fields.Integer(metadata={"description": "Position in the layer, from 1."})
+    name = fields.String()
     kind = Choice(
         "ImportKind",
         KINDS,
-        required=True,
         metadata={"description": "What it becomes: a project or an asset. Plots are assets."},
     )
-    verdict = Choice("ImportVerdict", VERDICTS, required=True)
-    left_out = fields.Boolean(
-        required=True, metadata={"description": "A person has chosen not to write it."}
-    )
+    verdict = Choice("ImportVerdict", VERDICTS)
+    left_out = fields.Boolean(metadata={"description": "A person has chosen not to write it."})
     state = fields.String(
-        required=True,
         allow_none=True,
         metadata={"description": f"One of {', '.join(STATES)}; null: nothing was written."},
     )
@@ -626,14 +614,10 @@ class ImportFeatureSchema(OutputSchema):
         fields.Nested(ImportOverlapSchema),
         metadata={"description": f"For projects: the {OVERLAPS} largest overlaps."},
     )
-    area_hectares = fields.Float(required=True, allow_none=True)
-    previous_area_hectares = fields.Float(required=True, allow_none=True)
-    changes = fields.List(
-        fields.String(), required=True, metadata={"description": "The fields that differ."}
-    )
+    area_hectares = fields.Float(allow_none=True)
+    previous_area_hectares = fields.Float(allow_none=True)
+    changes = fields.List(fields.String(), metadata={"description": "The fields that differ."})
     metadata_changes = fields.List(
-        fields.String(),
-        required=True,
-        metadata={"description": "The keys of `metadata` that differ."},
+        fields.String(), metadata={"description": "The keys of `metadata` that differ."}
     )
-    problems = fields.List(fields.Nested(ImportProblemSchema), required=True)
+    problems = fields.List(fields.Nested(ImportProblemSchema))

@@ -50,26 +50,24 @@ class RequestsQuerySchema(QuerySchema):
 class DayRequestsSchema(OutputSchema):
     """The requests of one day (UTC)."""
 
-    day = fields.Date(required=True)
-    requests = fields.Integer(required=True)
+    day = fields.Date()
+    requests = fields.Integer()
 
 
 class CallerRequestsSchema(OutputSchema):
     """The requests of one credential."""
 
     id = fields.String(
-        required=True,
         metadata={
             "description": "The id of an API key, a service token or an OAuth application; "
             "`session` for signed-in people at `/ogc`."
-        },
+        }
     )
-    type = Choice("CallerKind", CALLER_KINDS, required=True)
-    name = fields.String(required=True)
-    requests = fields.Integer(required=True)
+    type = Choice("CallerKind", CALLER_KINDS)
+    name = fields.String()
+    requests = fields.Integer()
     by_day = fields.List(
         fields.Nested(DayRequestsSchema),
-        required=True,
         metadata={"description": "Days without requests are left out."},
     )
 
@@ -99,13 +97,12 @@ class RequestsSchema(OutputSchema):
         ],
     }
 
-    since = fields.Date(required=True)
-    until = fields.Date(required=True)
-    requests = fields.Integer(required=True)
-    by_day = fields.List(fields.Nested(DayRequestsSchema), required=True)
+    since = fields.Date()
+    until = fields.Date()
+    requests = fields.Integer()
+    by_day = fields.List(fields.Nested(DayRequestsSchema))
     by_credential = fields.List(
         fields.Nested(CallerRequestsSchema),
-        required=True,
         metadata={
             "description": "The most active first, unused ones last. Known for "
             f"{REQUEST_DAYS} days: earlier requests are only in `by_day`."

@@ -139,19 +139,17 @@ class WebhookSchema(OutputSchema):
         "updated_at": "2026-01-02T03:04:05.678Z",
     }
 
-    id = fields.String(required=True)
-    url = fields.String(required=True)
-    description = fields.String(required=True, allow_none=True)
-    events = EventTypes(required=True)
-    enabled = fields.Boolean(required=True)
-    status = Choice("WebhookStatus", STATUSES, required=True, metadata=_STATUS)
-    disabled_reason = Choice(
-        "DisabledReason", REASONS, required=True, allow_none=True, metadata=_REASON
-    )
-    last_success_at = fields.DateTime(required=True, allow_none=True)
-    consecutive_failures = fields.Integer(required=True, metadata=_FAILURES)
-    created_at = fields.DateTime(required=True)
-    updated_at = fields.DateTime(required=True)
+    id = fields.String()
+    url = fields.String()
+    description = fields.String(allow_none=True)
+    events = EventTypes()
+    enabled = fields.Boolean()
+    status = Choice("WebhookStatus", STATUSES, metadata=_STATUS)
+    disabled_reason = Choice("DisabledReason", REASONS, allow_none=True, metadata=_REASON)
+    last_success_at = fields.DateTime(allow_none=True)
+    consecutive_failures = fields.Integer(metadata=_FAILURES)
+    created_at = fields.DateTime()
+    updated_at = fields.DateTime()
 
 
 class WebhookWithSecretSchema(WebhookSchema):
@@ -162,7 +160,7 @@ class WebhookWithSecretSchema(WebhookSchema):
         "secret": "whsec_mYq0dN8fLr2Vt4xK6bG1hJ3sZ5cW7eQ9uAoTfYpD",  # nobody's
     }
 
-    secret = fields.String(required=True, metadata=_SECRET)
+    secret = fields.String(metadata=_SECRET)
 
 
 class RotationSchema(WebhookWithSecretSchema):
@@ -173,7 +171,7 @@ class RotationSchema(WebhookWithSecretSchema):
         "former_secret_until": "2026-01-04T03:04:05.678Z",
     }
 
-    former_secret_until = fields.DateTime(required=True, allow_none=True, metadata=_UNTIL)
+    former_secret_until = fields.DateTime(allow_none=True, metadata=_UNTIL)
 
 
 class WebhookInputSchema(InputSchema):
@@ -242,6 +240,6 @@ class QueuedTestSchema(OutputSchema):
         "status": "queued",
     }
 
-    event_id = fields.String(required=True)
-    event_type = fields.String(required=True, validate=validate.Equal(TEST_EVENT))
-    status = fields.String(required=True, validate=validate.Equal("queued"))
+    event_id = fields.String()
+    event_type = fields.String(validate=validate.Equal(TEST_EVENT))
+    status = fields.String(validate=validate.Equal("queued"))

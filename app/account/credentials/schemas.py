@@ -22,17 +22,17 @@ class VerificationSchema(OutputSchema):
         "expires_at": None,
     }
 
-    valid = fields.Boolean(required=True)
-    type = Choice("CredentialKind", ("api_key", "oauth", "service_token"), required=True)
-    permissions = fields.List(fields.String(), required=True)
-    account_id = fields.String(required=True)
-    expires_at = fields.DateTime(required=True, allow_none=True)
+    valid = fields.Boolean()
+    type = Choice("CredentialKind", ("api_key", "oauth", "service_token"))
+    permissions = fields.List(fields.String())
+    account_id = fields.String()
+    expires_at = fields.DateTime(allow_none=True)
 
 
 class CallerAccountSchema(OutputSchema):
-    id = fields.String(required=True)
-    name = fields.String(required=True)
-    slug = fields.String(required=True)
+    id = fields.String()
+    name = fields.String()
+    slug = fields.String()
 
 
 class CallerSchema(OutputSchema):
@@ -53,14 +53,13 @@ class CallerSchema(OutputSchema):
         },
     }
 
-    id = fields.String(required=True, allow_none=True)
-    name = fields.String(required=True, allow_none=True)
-    email = fields.String(required=True, allow_none=True)
-    role = Choice("Role", tuple(ROLES), required=True, allow_none=True)
+    id = fields.String(allow_none=True)
+    name = fields.String(allow_none=True)
+    email = fields.String(allow_none=True)
+    role = Choice("Role", tuple(ROLES), allow_none=True)
     project_ids = fields.List(
         fields.String(),
-        required=True,
         allow_none=True,
         metadata={"description": "The projects that the credential is limited to; null: all."},
     )
-    account = fields.Nested(CallerAccountSchema, required=True)
+    account = fields.Nested(CallerAccountSchema)

@@ -28,13 +28,13 @@ class MemberSchema(OutputSchema):
         "last_active_at": None,
     }
 
-    id = fields.String(required=True)
-    email = fields.String(required=True)
-    name = fields.String(required=True, metadata=_NAME)
-    role = Choice("Role", tuple(ROLES), required=True)
-    permissions = fields.List(Choice("Permission", tuple(PERMISSIONS)), required=True)
-    joined_at = fields.DateTime(required=True, allow_none=True, metadata=_JOINED)
-    last_active_at = fields.DateTime(required=True, allow_none=True)
+    id = fields.String()
+    email = fields.String()
+    name = fields.String(metadata=_NAME)
+    role = Choice("Role", tuple(ROLES))
+    permissions = fields.List(Choice("Permission", tuple(PERMISSIONS)))
+    joined_at = fields.DateTime(allow_none=True, metadata=_JOINED)
+    last_active_at = fields.DateTime(allow_none=True)
 
 
 class MemberInputSchema(InputSchema):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from collections.abc import Collection
+from typing import Any, ClassVar, Final
 
 import marshmallow as ma
 from marshmallow import fields
@@ -11,10 +12,15 @@ from app.policy.causes import CAUSES
 
 
 class OutputSchema(ma.Schema):
-    """The base of response schemas."""
+    """The base of response schemas. A response has all fields but those in ``optional``."""
+
+    optional: ClassVar[Collection[str]] = ()
 
     class Meta:
         unknown = ma.EXCLUDE
+
+    def on_bind_field(self, field_name: str, field_obj: fields.Field[Any]) -> None:
+        field_obj.required = field_name not in self.optional
 
 
 _CODES: Final = " ".join(
@@ -26,20 +32,20 @@ _CODES: Final = " ".join(
 class ErrorDetailSchema(OutputSchema):
     """One problem of a field, parameter or header."""
 
+    optional: ClassVar = ("id",)
+
     field = fields.String(
-        required=True,
         metadata={
             "description": "Its name, or its path such as `geometry.coordinates`; with 403 empty."
-        },
+        }
     )
-    message = fields.String(required=True)
+    message = fields.String()
     code = fields.String(
-        required=True,
         metadata={
             "description": f"The cause, of which there may be more later. {_CODES} With 400 and "
             "422 also a code of geometries or of files for the EUDR.",
             "examples": ["too_long"],
-        },
+        }
     )
     id = fields.String(
         metadata={
@@ -53,33 +59,31 @@ class ErrorBodySchema(OutputSchema):
     """Why a request was rejected."""
 
     code = fields.String(
-        required=True,
         metadata={
             "description": "The kind of error, such as `VALIDATION_ERROR`. Programs can rely on it."
-        },
+        }
     )
     message = fields.String(
-        required=True,
-        metadata={"description": "What went wrong, for people. It may change at any time."},
+        metadata={"description": "What went wrong, for people. It may change at any time."}
     )
-    details = fields.List(fields.Nested(ErrorDetailSchema), required=True)
+    details = fields.List(fields.Nested(ErrorDetailSchema))
 
 
 class ErrorMetaSchema(OutputSchema):
-    request_id = fields.String(required=True)
+    request_id = fields.String()
 
 
 class ErrorSchema(OutputSchema):
     """The body of every error."""
 
-    error = fields.Nested(ErrorBodySchema, required=True)
-    meta = fields.Nested(ErrorMetaSchema, required=True)
+    error = fields.Nested(ErrorBodySchema)
+    meta = fields.Nested(ErrorMetaSchema)
 
 
 class InvalidCredentialSchema(ErrorSchema):
     """The error for a credential that is not valid."""
 
-    valid = fields.Boolean(required=True, metadata={"enum": [False]})
+    valid = fields.Boolean(metadata={"enum": [False]})
 
 
 class SomeFields(fields.Nested):

@@ -36,31 +36,31 @@ _VIA: Final[dict[str, Any]] = {
 
 
 def _described(text: str) -> dict[str, Any]:
-    return {"required": True, "allow_none": True, "metadata": {"description": text}}
+    return {"allow_none": True, "metadata": {"description": text}}
 
 
 class AuditActorSchema(OutputSchema):
     """The actor."""
 
-    type = Choice("AuditActorType", ACTORS, required=True)
-    id = fields.String(required=True, allow_none=True)
-    label = fields.String(required=True, metadata=_LABEL)
+    type = Choice("AuditActorType", ACTORS)
+    id = fields.String(allow_none=True)
+    label = fields.String(metadata=_LABEL)
 
 
 class AuditApplicationSchema(OutputSchema):
     """The application that acted for a person."""
 
-    id = fields.String(required=True)
-    label = fields.String(required=True, metadata=_LABEL)
+    id = fields.String()
+    label = fields.String(metadata=_LABEL)
 
 
 class AuditViaSchema(OutputSchema):
     """The way in which it was done. Members that do not apply are null."""
 
     credential = fields.String(**_described("The beginning and the end of the key or token."))
-    application = fields.Nested(AuditApplicationSchema, required=True, allow_none=True)
-    request_id = fields.String(required=True, allow_none=True)
-    ip = fields.String(required=True, allow_none=True)
+    application = fields.Nested(AuditApplicationSchema, allow_none=True)
+    request_id = fields.String(allow_none=True)
+    ip = fields.String(allow_none=True)
     user_agent = fields.String(**_described("For a command, its name."))
     import_id = fields.String(**_described("The import to which it belongs."))
 
@@ -68,9 +68,9 @@ class AuditViaSchema(OutputSchema):
 class AuditTargetSchema(OutputSchema):
     """The target of the action."""
 
-    type = fields.String(required=True)
-    id = fields.String(required=True, allow_none=True)
-    label = fields.String(required=True, metadata=_LABEL)
+    type = fields.String()
+    id = fields.String(allow_none=True)
+    label = fields.String(metadata=_LABEL)
 
 
 class AuditEntrySchema(OutputSchema):
@@ -88,15 +88,15 @@ class AuditEntrySchema(OutputSchema):
         "via": _VIA,
     }
 
-    id = fields.String(required=True)
-    account_id = fields.String(required=True)
-    at = fields.DateTime(required=True)
-    action = Choice("AuditAction", tuple(ACTIONS), required=True)
-    actor = fields.Nested(AuditActorSchema, required=True)
-    via = fields.Nested(AuditViaSchema, required=True)
-    target = fields.Nested(AuditTargetSchema, required=True)
-    changes = fields.Dict(required=True, allow_none=True, metadata=_CHANGES)
-    outcome = Choice("AuditOutcome", _OUTCOMES, required=True)
+    id = fields.String()
+    account_id = fields.String()
+    at = fields.DateTime()
+    action = Choice("AuditAction", tuple(ACTIONS))
+    actor = fields.Nested(AuditActorSchema)
+    via = fields.Nested(AuditViaSchema)
+    target = fields.Nested(AuditTargetSchema)
+    changes = fields.Dict(allow_none=True, metadata=_CHANGES)
+    outcome = Choice("AuditOutcome", _OUTCOMES)
 
 
 class AuditLogQuerySchema(PageQuerySchema):
@@ -141,16 +141,16 @@ class AuditCheckpointSchema(OutputSchema):
         "LmFuZCBlbmQ=",
     }
 
-    account_id = fields.String(required=True)
-    number = fields.Integer(required=True, metadata={"minimum": 1})
-    first = fields.Integer(required=True, metadata=_FIRST)
-    last = fields.Integer(required=True, metadata={"minimum": 1})
-    entries = fields.Integer(required=True, metadata={"minimum": 1})
-    sealed_at = fields.DateTime(required=True)
-    previous_hash = fields.String(required=True, metadata=_HASH)
-    hash = fields.String(required=True, metadata=_HASH)
-    key_id = fields.String(required=True)
-    signature = fields.String(required=True, metadata=_SIGNATURE)
+    account_id = fields.String()
+    number = fields.Integer(metadata={"minimum": 1})
+    first = fields.Integer(metadata=_FIRST)
+    last = fields.Integer(metadata={"minimum": 1})
+    entries = fields.Integer(metadata={"minimum": 1})
+    sealed_at = fields.DateTime()
+    previous_hash = fields.String(metadata=_HASH)
+    hash = fields.String(metadata=_HASH)
+    key_id = fields.String()
+    signature = fields.String(metadata=_SIGNATURE)
 
 
 class AuditKeySchema(OutputSchema):
@@ -163,7 +163,7 @@ class AuditKeySchema(OutputSchema):
         "created_at": "2026-01-03T10:25:00.000Z",
     }
 
-    id = fields.String(required=True)
-    algorithm = fields.String(required=True, validate=validate.Equal("Ed25519"))
-    public_key = fields.String(required=True, metadata={"description": "32 bytes in base64."})
-    created_at = fields.DateTime(required=True)
+    id = fields.String()
+    algorithm = fields.String(validate=validate.Equal("Ed25519"))
+    public_key = fields.String(metadata={"description": "32 bytes in base64."})
+    created_at = fields.DateTime()

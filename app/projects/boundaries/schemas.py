@@ -26,8 +26,8 @@ _COMPLETE: Final = {
 class BoundaryAuthorSchema(OutputSchema):
     """A person; for an API key or service token, the person who created it."""
 
-    id = fields.String(required=True)
-    email = fields.String(required=True)
+    id = fields.String()
+    email = fields.String()
 
 
 class BoundarySchema(OutputSchema):
@@ -47,10 +47,9 @@ class BoundarySchema(OutputSchema):
         "replaced_at": None,
     }
 
-    id = fields.String(required=True)
-    area_hectares = fields.Float(required=True)
+    id = fields.String()
+    area_hectares = fields.Float()
     added_hectares = fields.Float(
-        required=True,
         allow_none=True,
         metadata={
             "description": "The area gained over the previous boundary; null if comparing them "
@@ -58,25 +57,17 @@ class BoundarySchema(OutputSchema):
         },
     )
     removed_hectares = fields.Float(
-        required=True, allow_none=True, metadata={"description": "The area lost; null as above."}
+        allow_none=True, metadata={"description": "The area lost; null as above."}
     )
-    source = Choice(
-        "BoundarySource",
-        BOUNDARY_SOURCES,
-        required=True,
-        metadata={"description": "How it was set."},
-    )
-    created_at = fields.DateTime(required=True)
+    source = Choice("BoundarySource", BOUNDARY_SOURCES, metadata={"description": "How it was set."})
+    created_at = fields.DateTime()
     created_by = fields.Nested(
         BoundaryAuthorSchema,
-        required=True,
         allow_none=True,
         metadata={"description": "Who set it; null if unknown."},
     )
     replaced_at = fields.DateTime(
-        required=True,
-        allow_none=True,
-        metadata={"description": "Null for the present boundary."},
+        allow_none=True, metadata={"description": "Null for the present boundary."}
     )
 
 
@@ -91,9 +82,7 @@ class BoundaryWithGeometrySchema(BoundarySchema):
     }
 
     geometry = Geometry(
-        allow_none=True,
-        required=True,
-        metadata={"description": "Null if it is lost because SQL overwrote it."},
+        allow_none=True, metadata={"description": "Null if it is lost because SQL overwrote it."}
     )
 
 
@@ -140,12 +129,14 @@ class GeometryCheckSchema(InputSchema):
 class GeometryProblemSchema(OutputSchema):
     """One problem of a geometry. Indices count from 0, and are null where they do not apply."""
 
-    code = Choice("GeometryProblemCode", sorted(PROBLEM_CODES), required=True)
-    message = fields.String(required=True)
-    part = fields.Integer(required=True, allow_none=True)
-    ring = fields.Integer(required=True, allow_none=True)
-    position = fields.Integer(required=True, allow_none=True)
-    coordinates = fields.List(fields.Float(), required=True, allow_none=True)
+    optional: ClassVar = ("fix",)
+
+    code = Choice("GeometryProblemCode", sorted(PROBLEM_CODES))
+    message = fields.String()
+    part = fields.Integer(allow_none=True)
+    ring = fields.Integer(allow_none=True)
+    position = fields.Integer(allow_none=True)
+    coordinates = fields.List(fields.Float(), allow_none=True)
     fix = fields.Dict(
         metadata={
             "description": "In the first problem, if edges over ±180 are the only ones: the "
@@ -158,12 +149,12 @@ class GeometryWarningSchema(OutputSchema):
     """Something unusual in a valid geometry, with its place as in a problem. Warnings do not
     reject it."""
 
-    code = Choice("GeometryWarningCode", sorted(WARNING_CODES), required=True)
-    message = fields.String(required=True)
-    part = fields.Integer(required=True, allow_none=True)
-    ring = fields.Integer(required=True, allow_none=True)
-    position = fields.Integer(required=True, allow_none=True)
-    coordinates = fields.List(fields.Float(), required=True, allow_none=True)
+    code = Choice("GeometryWarningCode", sorted(WARNING_CODES))
+    message = fields.String()
+    part = fields.Integer(allow_none=True)
+    ring = fields.Integer(allow_none=True)
+    position = fields.Integer(allow_none=True)
+    coordinates = fields.List(fields.Float(), allow_none=True)
 
 
 class OverlapSchema(OutputSchema):
@@ -176,22 +167,23 @@ class OverlapSchema(OutputSchema):
         "share": 0.080512,
     }
 
-    project_id = fields.String(required=True)
-    name = fields.String(required=True)
-    overlap_hectares = fields.Float(required=True)
+    project_id = fields.String()
+    name = fields.String()
+    overlap_hectares = fields.Float()
     share = fields.Float(
-        required=True,
-        metadata={"description": "The part of the project or geometry that overlaps, from 0 to 1."},
+        metadata={"description": "The part of the project or geometry that overlaps, from 0 to 1."}
     )
 
 
 class OverlapsMetaSchema(TotalMetaSchema):
     example: ClassVar = {"complete": True}
 
-    complete = fields.Boolean(required=True, metadata=_COMPLETE)
+    complete = fields.Boolean(metadata=_COMPLETE)
 
 
 class GeometryReportMetaSchema(MetaSchema):
+    optional: ClassVar = ("complete",)
+
     complete = fields.Boolean(metadata=_COMPLETE)
 
 
@@ -215,12 +207,13 @@ class GeometryReportSchema(OutputSchema):
         "warnings": [],
     }
 
-    valid = fields.Boolean(required=True)
-    area_hectares = fields.Float(required=True, allow_none=True)
-    problems = fields.List(fields.Nested(GeometryProblemSchema), required=True)
+    optional: ClassVar = ("overlaps",)
+
+    valid = fields.Boolean()
+    area_hectares = fields.Float(allow_none=True)
+    problems = fields.List(fields.Nested(GeometryProblemSchema))
     warnings = fields.List(
         fields.Nested(GeometryWarningSchema),
-        required=True,
         metadata={
             "description": "Of a valid geometry, at most 100; the first of each code come first."
         },

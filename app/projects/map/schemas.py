@@ -52,10 +52,10 @@ class MapQuerySchema(ProjectFiltersSchema):
 class MapPropertiesSchema(OutputSchema):
     """The properties of a project on a map."""
 
-    id = fields.String(required=True)
-    name = fields.String(required=True)
-    status = Choice("ProjectStatus", PROJECT_STATUSES, required=True)
-    area_hectares = fields.Float(required=True)
+    id = fields.String()
+    name = fields.String()
+    status = Choice("ProjectStatus", PROJECT_STATUSES)
+    area_hectares = fields.Float()
 
 
 class MapFeatureSchema(OutputSchema):
@@ -63,14 +63,14 @@ class MapFeatureSchema(OutputSchema):
 
     example: ClassVar = _EXAMPLE
 
-    type = fields.String(required=True, metadata={"const": "Feature"})
-    id = fields.String(required=True)
-    geometry = fields.Raw(required=True, metadata=_SHAPE)
-    properties = fields.Nested(MapPropertiesSchema, required=True)
+    type = fields.String(metadata={"const": "Feature"})
+    id = fields.String()
+    geometry = fields.Raw(metadata=_SHAPE)
+    properties = fields.Nested(MapPropertiesSchema)
 
 
 def _count_field(description: str) -> fields.Integer:
-    return fields.Integer(required=True, metadata={"minimum": 0, "description": description})
+    return fields.Integer(metadata={"minimum": 0, "description": description})
 
 
 class MapSchema(OutputSchema):
@@ -84,7 +84,7 @@ class MapSchema(OutputSchema):
         "numberReturned": 1,
     }
 
-    type = fields.String(required=True, metadata={"const": "FeatureCollection"})
-    features = fields.List(fields.Nested(MapFeatureSchema), required=True)
+    type = fields.String(metadata={"const": "FeatureCollection"})
+    features = fields.List(fields.Nested(MapFeatureSchema))
     numberMatched = _count_field("The number of projects in `bbox`.")
     numberReturned = _count_field(f"The number of these features, at most {MAP_FEATURES:,}.")

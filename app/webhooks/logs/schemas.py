@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import ClassVar, Final
 
 from marshmallow import fields, validate
@@ -50,34 +51,37 @@ class LogSchema(OutputSchema):
         "delivery_id": "dlv_01k9zq3n8e5b9h2k6q0s4x7zmf",
     }
 
-    id = fields.String(required=True)
-    event_id = fields.String(required=True)
-    event_type = fields.String(required=True)
-    status = Choice("AttemptStatus", STATUSES, required=True)
+    optional: ClassVar[Collection[str]] = (
+        "response_code",
+        "response_time_ms",
+        "error",
+        "next_retry_at",
+    )
+
+    id = fields.String()
+    event_id = fields.String()
+    event_type = fields.String()
+    status = Choice("AttemptStatus", STATUSES)
     response_code = fields.Integer(metadata=_CODE)
     response_time_ms = fields.Integer(metadata=_TOOK)
     error = fields.String(metadata=_ERROR)
-    delivered_at = fields.DateTime(
-        required=True, metadata={"description": "When the attempt ended."}
-    )
+    delivered_at = fields.DateTime(metadata={"description": "When the attempt ended."})
     next_retry_at = fields.DateTime(metadata=_RETRY)
-    attempt = fields.Integer(required=True, metadata=_ATTEMPT)
-    cause = Choice("AttemptCause", _CAUSES, required=True)
-    delivery_id = fields.String(required=True)
+    attempt = fields.Integer(metadata=_ATTEMPT)
+    cause = Choice("AttemptCause", _CAUSES)
+    delivery_id = fields.String()
 
 
 class LogRequestSchema(OutputSchema):
-    headers = fields.Dict(
-        keys=fields.String(), values=fields.String(), required=True, metadata=_SENT
-    )
+    headers = fields.Dict(keys=fields.String(), values=fields.String(), metadata=_SENT)
 
 
 class TimingSchema(OutputSchema):
-    resolve_ms = fields.Integer(required=True, allow_none=True, metadata=_PHASE)
-    connect_ms = fields.Integer(required=True, allow_none=True, metadata=_PHASE)
-    tls_ms = fields.Integer(required=True, allow_none=True, metadata=_PHASE)
-    wait_ms = fields.Integer(required=True, allow_none=True, metadata=_PHASE)
-    total_ms = fields.Integer(required=True, metadata={"minimum": 0})
+    resolve_ms = fields.Integer(allow_none=True, metadata=_PHASE)
+    connect_ms = fields.Integer(allow_none=True, metadata=_PHASE)
+    tls_ms = fields.Integer(allow_none=True, metadata=_PHASE)
+    wait_ms = fields.Integer(allow_none=True, metadata=_PHASE)
+    total_ms = fields.Integer(metadata={"minimum": 0})
 
 
 class LogDetailSchema(LogSchema):
@@ -104,8 +108,10 @@ class LogDetailSchema(LogSchema):
         },
     }
 
-    request = fields.Nested(LogRequestSchema, required=True)
-    timing = fields.Nested(TimingSchema, required=True)
+    optional: ClassVar = (*LogSchema.optional, "event")
+
+    request = fields.Nested(LogRequestSchema)
+    timing = fields.Nested(TimingSchema)
     event = fields.Dict(metadata=_EVENT)
 
 
@@ -135,7 +141,7 @@ class RedeliverySchema(OutputSchema):
         "status": "queued",
     }
 
-    delivery_id = fields.String(required=True)
-    event_id = fields.String(required=True)
-    event_type = fields.String(required=True)
-    status = fields.String(required=True, validate=validate.Equal("queued"))
+    delivery_id = fields.String()
+    event_id = fields.String()
+    event_type = fields.String()
+    status = fields.String(validate=validate.Equal("queued"))

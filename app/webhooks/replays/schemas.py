@@ -48,13 +48,10 @@ class ReplaySchema(OutputSchema):
     }
 
     replayed = fields.Integer(
-        required=True,
-        metadata={"minimum": 0, "description": "Number of events that will be sent again."},
+        metadata={"minimum": 0, "description": "Number of events that will be sent again."}
     )
     replay_id = fields.String(
-        required=True,
-        allow_none=True,
-        metadata={"description": "Null if there are no such events."},
+        allow_none=True, metadata={"description": "Null if there are no such events."}
     )
 
 
@@ -74,24 +71,20 @@ class ReplayProgressSchema(OutputSchema):
         "created_at": "2026-01-02T03:04:05.678Z",
     }
 
-    replay_id = fields.String(required=True)
-    status = Choice("ReplayStatus", ("running", "finished"), required=True)
-    total = fields.Integer(
-        required=True, metadata={"minimum": 0, "description": "Events to send, when it began."}
-    )
+    replay_id = fields.String()
+    status = Choice("ReplayStatus", ("running", "finished"))
+    total = fields.Integer(metadata={"minimum": 0, "description": "Events to send, when it began."})
     sent = fields.Integer(
-        required=True,
-        metadata={"minimum": 0, "description": "Events that were attempted, with any result."},
+        metadata={"minimum": 0, "description": "Events that were attempted, with any result."}
     )
     retrying = fields.Integer(
-        required=True,
         metadata={
             "minimum": 0,
             "description": "Those of them that have failed so far, and are tried again.",
-        },
+        }
     )
-    since = fields.DateTime(required=True)
-    until = fields.DateTime(required=True)
-    event_types = EventTypes(required=True)
-    only_failed = fields.Boolean(required=True)
-    created_at = fields.DateTime(required=True)
+    since = fields.DateTime()
+    until = fields.DateTime()
+    event_types = EventTypes()
+    only_failed = fields.Boolean()
+    created_at = fields.DateTime()
