@@ -61,7 +61,7 @@ def _is_refused() -> bool:
     if "refused_body" in g or request.routing_exception is not None:
         return True
     view = current_app.view_functions.get(request.endpoint or "")
-    return hasattr(view, "permission") and g.get("principal") is None
+    return hasattr(view, "permission") and "refusal" in g
 
 
 def _check_request() -> None:

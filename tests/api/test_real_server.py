@@ -98,15 +98,17 @@ def test_head_is_get_without_a_body(server: Server) -> None:
 EXPECTING = CHUNKED.replace("Transfer-Encoding: chunked", "Expect: 100-continue")
 
 
-def test_an_expectation_is_met(server: Server) -> None:
-    body = _project(200)
-    lines = [*EXPECTING.strip().splitlines(), f"Content-Length: {len(body)}", "Host: localhost"]
-    lines += [f"Authorization: Bearer {server.client.token}", "", ""]
-    with socket.create_connection(("127.0.0.1", server.port), timeout=60) as connection:
-        connection.sendall("\r\n".join(lines).encode())
-        assert connection.recv(1000) == b"HTTP/1.1 100 Continue\r\n\r\n"
-        connection.sendall(body)
-        assert connection.recv(1000).startswith(b"HTTP/1.1 201 ")
+def test_an_expectation_is_met(server: Server, subtests: pytest.Subtests) -> None:
+    for path, status in (("/v1/projects", 201), ("/api/chat", 422)):  # which has no field "name"
+        body = _project(200)
+        lines = EXPECTING.replace("/v1/projects", path).strip().splitlines()
+        lines += [f"Content-Length: {len(body)}", "Host: localhost"]
+        lines += [f"Authorization: Bearer {server.client.token}", "", ""]
+        with subtests.test(path), _connected(server) as connection:
+            connection.sendall("\r\n".join(lines).encode())
+            assert connection.recv(1000) == b"HTTP/1.1 100 Continue\r\n\r\n"
+            connection.sendall(body)
+            assert connection.recv(1000).startswith(b"HTTP/1.1 %d " % status)
 
 
 def test_a_body_that_is_too_large_is_not_asked_for(server: Server) -> None:
