@@ -283,6 +283,10 @@ def test_a_filter_that_is_not_known_is_rejected(client: Client) -> None:
         ("S_INTERSECTS(name, POINT(1 2))", "S_INTERSECTS compares the property geometry"),
     ]:
         assert message in error(items(client, filter=text), 400)
+    deep = f'{{"type": "Polygon", "coordinates": {"[" * 300}{"]" * 300}}}'
+    text = f'{{"op": "s_intersects", "args": [{{"property": "geometry"}}, {deep}]}}'
+    response = items(client, filter=text, filter_lang="cql2-json")
+    assert "nested more than 20 levels deep" in error(response, 400)
 
 
 def test_a_pattern_of_many_wildcards_takes_no_time(client: Client) -> None:

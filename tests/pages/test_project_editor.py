@@ -8,6 +8,7 @@ import orjson
 import pytest
 
 from app.pages.projects.editor.boundary_text import check_boundary
+from app.values.strict_json import dumps
 from tests.make import Browser, Client, make_project, multi_square, square
 from tests.make.browser import Page
 from tests.pages.support import metadata_of, post, text_of
@@ -241,7 +242,10 @@ def test_other_texts_have_problems() -> None:
         "POINT (1 2)",
         "5",
         "[]",
+        '{"type":"Feature","geometry":' * 300 + "1" + "}" * 300,
+        '{"type":"Polygon","coordinates":' + "[" * 300 + "]" * 300 + "}",
     ]:
         checked = check_boundary(text)
         assert checked.boundary is None
         assert checked.problems
+        dumps(checked.geometry)  # as the map gets it

@@ -8,8 +8,8 @@ from typing import Any, Final
 from app.geometry.shapes import Crs
 from app.lists.cql.building import Builder, Operand, Property
 from app.lists.cql.nodes import FilterInvalid, Node, ValueKind
-from app.policy.ogc import FILTER_LENGTH
-from app.values.strict_json import JsonInvalid, dumps, loads
+from app.policy.ogc import FILTER_DEPTH, FILTER_LENGTH
+from app.values.strict_json import JsonInvalid, dumps, is_within_levels, loads
 
 # The number of arguments of an operator; None: at least two.
 _ARGUMENTS: Final[dict[str, int | None]] = {
@@ -78,6 +78,8 @@ class _Reader:
         if set(value) == {"bbox"} and _are_numbers(value["bbox"]):
             return self._builder.box(value["bbox"])
         if {"coordinates", "geometries"} & set(value):
+            if not is_within_levels(value, FILTER_DEPTH):
+                raise FilterInvalid(f"A geometry is nested more than {FILTER_DEPTH} levels deep.")
             return self._builder.shape(dumps(value).decode())
         if isinstance(value.get("op"), str):
             self._builder.refuse_function(value["op"])

@@ -10,13 +10,15 @@ from app.formats.readers.geometry_text import read_geometry_text
 from app.geometry import Boundary, GeometryInvalid
 from app.geometry.plain_words import plain_message
 from app.projects.boundaries.validation import geometry_report
+from app.values.strict_json import is_within_levels
 
 _WGS84: Final = (None, 4326)
+_LEVELS: Final = 5  # of objects and arrays in a MultiPolygon
 
 
 class CheckedBoundary(NamedTuple):
     """A checked text: the boundary, None if there are problems, and the GeoJSON geometry, which may
-    be invalid."""
+    be invalid; None if it is nested deeper than any geometry, which may be too deep to write."""
 
     boundary: Boundary | None
     problems: list[dict[str, Any]]
@@ -39,6 +41,8 @@ def check_boundary(text: str) -> CheckedBoundary:
         return CheckedBoundary(None, [], None, [])
     report, boundary = geometry_report(geometry)
     problems, warnings = (list(map(_for_people, report[name])) for name in ("problems", "warnings"))
+    if boundary is None and not is_within_levels(geometry, _LEVELS):
+        geometry = None
     return CheckedBoundary(boundary, problems, geometry, warnings)
 
 
