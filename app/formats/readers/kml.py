@@ -176,19 +176,17 @@ class KmzReader(KmlReader):
     def __init__(self, path: Path) -> None:
         """Raise FileInvalid when the file is broken, or has no KML file with placemarks."""
         self._archive = Archive(path)
+        self._members = [name for name in self._archive.members if name.lower().endswith(".kml")]
         try:
             super().__init__(path)
         except BaseException:
             self.close()
             raise
-        if unread := [name for name in self._members() if name not in self._data]:
+        if unread := [name for name in self._members if name not in self._data]:
             self.note(f"{quoted(unread[0])} in the KMZ file was not read: nothing refers to it.")
 
-    def _members(self) -> list[str]:
-        return [name for name in self._archive.members if name.lower().endswith(".kml")]
-
     def _first_file(self) -> str:
-        members = sorted(self._members(), key=_document_precedence)
+        members = sorted(self._members, key=_document_precedence)
         if not members:
             raise FileInvalid("The zip file has no KML file in it.")
         return members[0]
@@ -199,7 +197,7 @@ class KmzReader(KmlReader):
     def _linked(self, file: str, target: str) -> str | None:
         path = unquote(re.split("[?#]", target)[0])
         member = posixpath.normpath(posixpath.join(posixpath.dirname(file), path))
-        return member if member in self._members() else None
+        return member if member in self._members else None
 
     def close(self) -> None:
         self._archive.close()
@@ -215,8 +213,11 @@ def _folder_path(folder: Element) -> list[str]:
     Document."""
     parent = folder.parent
     path = _folder_path(parent) if parent and parent.name == "Folder" else []
-    name = " ".join((folder.text_of("name") or "").split())[:_NAME_LENGTH]
-    return [*path, name] if name else path
+    name = next(folder.named("name"), None)
+    if name is None:
+        return path
+    name.text = " ".join(name.text.split())[:_NAME_LENGTH]  # kept: others ask for it as well
+    return [*path, name.text] if name.text else path
 
 
 def _layer_names(folders: list[_Folder]) -> list[str]:

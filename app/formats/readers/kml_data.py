@@ -63,8 +63,9 @@ class PlacemarkData:
     def add_schema(self, schema: Element) -> None:
         """Add the types of a schema. Raises FileInvalid if schemas have more fields than all layers
         could have columns."""
+        schema_id = schema.get("id") or schema.get("name") or ""
         for field in schema.named("SimpleField"):
-            key = (schema.get("id") or schema.get("name") or "", field.get("name") or "")
+            key = schema_id, field.get("name") or ""
             if max(map(len, key)) <= COLUMN_NAME_LENGTH:
                 self._types[key] = field.get("type") or "string"
         if len(self._types) > COLUMNS * LAYERS:

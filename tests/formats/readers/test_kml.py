@@ -11,6 +11,7 @@ from app.formats.features import Layer
 from app.formats.readers.kml import KmlReader
 from app.policy.files import LAYERS
 from tests.formats.readers.reading import features, only_feature, refusal
+from tests.processor_time import takes_at_most
 
 HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n<kml xmlns="http://www.opengis.net/kml/2.2">'
 POINT = "<Point><coordinates>10.5,43.5</coordinates></Point>"
@@ -220,3 +221,24 @@ def test_overlays_are_left_out_with_a_note(tmp_path: Path) -> None:
     reader = KmlReader(kml(tmp_path, content))
     assert len(features(reader)) == 1
     assert reader.notes == ["Images on the map (overlays) were left out."]
+
+
+def test_long_names_of_folders_and_schemas_are_read_once(tmp_path: Path, subtests: Any) -> None:
+    attributes = " ".join(f'a{number}=""' for number in range(2000))
+    name = f"<Folder><name>{'a ' * 30_000}</name>"
+    for what, long, short, other in (
+        ("names of folders", name, "<Placemark/>", "</Folder><Folder><Placemark/></Folder>"),
+        ("schemas", f"<Schema {attributes}>", "<SimpleField/>", f"</Schema>{placemark()}"),
+    ):
+        paths = []
+        for times in (1, 1000):
+            path = kml(tmp_path, long + times * short + other)
+            paths.append(path.rename(tmp_path / f"{times}"))
+        few, many = paths
+        with subtests.test(what):
+            assert takes_at_most(50, lambda: read_last(many), lambda: read_last(few))  # noqa: B023
+
+
+def read_last(path: Path) -> None:
+    """Read the last layer of a file, which has all of its folders."""
+    features(KmlReader(path), -1)

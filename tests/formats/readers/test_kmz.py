@@ -8,6 +8,7 @@ from pathlib import Path
 from app.formats.readers.kml import KmzReader
 from tests.formats.readers.reading import features, only_feature, refusal
 from tests.formats.readers.test_kml import HEAD, link, placemark
+from tests.processor_time import takes_at_most
 
 
 def kmz(folder: Path, *members: tuple[str, str]) -> Path:
@@ -84,3 +85,14 @@ def test_a_kmz_file_without_kml_is_refused(tmp_path: Path) -> None:
 
 def test_a_kmz_file_with_broken_kml_is_refused(tmp_path: Path) -> None:
     assert "Line 1 of the XML" in refusal(KmzReader, kmz(tmp_path, ("doc.kml", "<kml>")))
+
+
+def test_links_do_not_search_all_files(tmp_path: Path) -> None:
+    paths = []
+    photos = [(f"{number}.jpg", "") for number in range(2000)]
+    for times in (1, 1000):
+        document = f"{HEAD}<Document>{times * link('a.kml')}{placemark()}</Document></kml>"
+        path = kmz(tmp_path, ("doc.kml", document), *photos)
+        paths.append(path.rename(tmp_path / f"{times}"))
+    few, many = paths
+    assert takes_at_most(3, lambda: KmzReader(many).close(), lambda: KmzReader(few).close())
