@@ -42,6 +42,7 @@ VALUE_BYTES: Final = 1024 * 1024  # in one cell
 GEOMETRY_BYTES: Final = 32 * 1024 * 1024  # one geometry as the file encodes it
 FEATURE_TOKENS: Final = 3_000_000  # keys, values, brackets in a GeoJSON feature; 300 MB of memory
 CRS_LENGTH: Final = 20_000  # characters that define a coordinate reference system
+SYSTEMS: Final = 10  # coordinate reference systems of the rows of a table, without zones of UTM
 XML_DEPTH: Final = 100
 DATABASE_STEPS: Final = 500_000_000  # SQLite's, for a whole GeoPackage
 

@@ -25,10 +25,11 @@ from app.formats.readers.csv_rows import CsvRows, Row, are_cut_off
 from app.formats.readers.geometry_text import ReadGeometry
 from app.formats.readers.layer_limits import PositionCount, quoted
 from app.geometry.problems import GeometryInvalid, Problem
-from app.policy.files import FEATURES, VALUE_BYTES
+from app.policy.files import FEATURES, SYSTEMS, VALUE_BYTES
 
 _GEOMETRY_SAMPLE: Final = 100  # rows, to find the columns with geometries
 _CRS_SAMPLE: Final = 20  # geometries, to find out if they can be in degrees
+_UTM: Final = {first + zone for first in (32600, 32700) for zone in range(1, 61)}  # EPSG codes
 _HEIGHTS: Final = "Heights and measures were left out."
 
 
@@ -51,6 +52,7 @@ class CsvReader(FormatReader):
         self._least_width = len(self._names)
         self._number, self._sample = self._scan()
         self._own: Projection | None = None  # named in the file
+        self._systems: dict[int, Projection | Problem] = {}  # by their EPSG codes
         self._is_chosen = False  # True if a person has named another one
         self._use(find_geometry(self._names, self._sample))
 
@@ -177,11 +179,26 @@ class CsvReader(FormatReader):
         if read.has_arcs:
             self.note(ARCS_NOTE)
         if read.srid and not self._is_chosen:
-            projection = _projection_of_srid(read.srid)
+            projection = self._projection_of_srid(read.srid)
         if read.geometry is None or projection is None or projection.is_wgs84:
             return read.geometry
         self.note(projection.note)
         return projection.to_wgs84(read.geometry)
+
+    def _projection_of_srid(self, srid: int) -> Projection:
+        if srid not in self._systems:
+            if srid not in _UTM and len(self._systems.keys() - _UTM) == SYSTEMS:
+                raise FileInvalid(
+                    f"The rows are in more than {SYSTEMS} coordinate systems. Split the file."
+                )
+            try:
+                self._systems[srid] = read_crs(f"EPSG:{srid}")
+            except FileInvalid as invalid:
+                self._systems[srid] = unreadable_geometry(str(invalid), "wrong_crs")
+        system = self._systems[srid]
+        if isinstance(system, Problem):
+            raise GeometryInvalid([system])
+        return system
 
     def _properties(self, row_number: int, row: Row) -> Json:
         properties = {}
@@ -217,13 +234,6 @@ def _checked_header(header: Row) -> Row:
 
 def _is_number(text: str) -> bool:
     return text.strip().lstrip("+-").replace(",", "", 1).replace(".", "", 1).isdecimal()
-
-
-def _projection_of_srid(srid: int) -> Projection:
-    try:
-        return read_crs(f"EPSG:{srid}")
-    except FileInvalid as invalid:
-        raise GeometryInvalid([unreadable_geometry(str(invalid), "wrong_crs")]) from None
 
 
 def _in_row(number: int, problem: Problem) -> Problem:

@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
+from app.formats.crs import read_crs
 from app.formats.features import FileInvalid, Layer
+from app.formats.readers import csv_file
 from app.formats.readers.csv_file import CsvReader
 from tests.formats.readers.reading import features, geometry_of, only_feature, refusal
 from tests.processor_time import takes_at_most
@@ -266,6 +268,25 @@ def test_a_system_that_is_not_known_is_none(tmp_path: Path) -> None:
     (feature,) = features(reader, crs="EPSG:25832")
     assert feature.geometry is not None
     assert feature.geometry["coordinates"] == pytest.approx([9, 46.95], abs=0.01)
+
+
+def test_each_system_of_the_rows_is_made_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[str] = []
+    monkeypatch.setattr(csv_file, "read_crs", lambda text: made.append(text) or read_crs(text))
+    rows = "A,SRID=32632;POINT (5e5 52e5)\nB,SRID=9998;POINT (5e5 52e5)\n"
+    reader = CsvReader(csv(tmp_path, f"name,wkt\nA,SRID=25832;POINT (5e5 52e5)\n{3 * rows}"))
+    assert len(features(reader) + features(reader)) == 14
+    assert sorted(made[1:]) == ["EPSG:25832", "EPSG:32632", "EPSG:9998"]
+
+
+def test_rows_may_be_in_so_many_systems(tmp_path: Path) -> None:
+    codes = [*range(32601, 32604), *range(25828, 25839)]
+    rows = [f"A,SRID={code};POINT (500000 5200000)\n" for code in codes]
+    assert len(features(CsvReader(csv(tmp_path, f"name,wkt\n{''.join(rows[:-1])}")))) == 13
+    refused = refusal(CsvReader, csv(tmp_path, f"name,wkt\n{''.join(rows)}"))
+    assert refused == "The rows are in more than 10 coordinate systems. Split the file."
 
 
 def test_rows_with_other_numbers_of_fields(tmp_path: Path) -> None:
