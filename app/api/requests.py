@@ -22,6 +22,7 @@ from app.http.urls import is_ogc
 from app.limits import limiter
 from app.policy.files import FORM_BYTES
 from app.processes.web_server.request_buffer import BODY_TO_COME, BodyAwaited
+from app.settings.current import current_settings
 
 _JSON_ROUTES: Final = ("/v1/", "/api/")
 _FEATURE_TYPES: Final = (GEOJSON, JSON, MERGE_PATCH)  # of bodies below /ogc
@@ -140,7 +141,7 @@ def _malformed(part: str, message: str) -> BadRequest:
 
 def _most_bytes(has_file: bool) -> int:
     """The maximum size of the body of this request in bytes."""
-    settings = current_app.config["SETTINGS"]
+    settings = current_settings()
     if has_file:
         return int(settings.max_import_bytes) + FORM_BYTES
     return int(settings.max_body_bytes)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
-from flask import current_app
 from sqlalchemy import bindparam, select
 
 from app.db.column_types import Base
@@ -13,7 +12,7 @@ from app.db.queries import CompiledQuery
 from app.models import Account, Credential, Import, OAuthApplication, User, Webhook
 from app.policy.audit import INSTANCE
 from app.security.masking import masked_url
-from config import Settings
+from app.settings.current import current_settings
 
 _NAME = CompiledQuery(select(Account.name).where(Account.id == bindparam("id")))
 
@@ -48,7 +47,7 @@ def member_target(person: User) -> Target:
 
 def instance_target() -> Target:
     """The whole instance."""
-    settings: Settings = current_app.config["SETTINGS"]
+    settings = current_settings()
     return Target("instance", None, settings.instance_name)
 
 

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import IO, Any
 
 import click
-from flask import current_app
 
 from app.account.lookup import find_account
 from app.cli.context import in_database, running_app
@@ -21,6 +20,7 @@ from app.exports.account_export.contents import CONTENTS
 from app.exports.account_export.json_files import ExportedAccount
 from app.exports.account_export.service import OnBatch, log_account_export, write_archive
 from app.maintenance.backup_file import new_backup_file
+from app.settings.current import current_settings
 
 
 @click.command("export")
@@ -43,7 +43,7 @@ def export(account: str, path: Path, force: bool, as_json: bool) -> None:
     restore an instance, use bin/canopy backup.
     """
     row = find_account(account)
-    instance = current_app.config["SETTINGS"].public_url
+    instance = current_settings().public_url
     records = Counter[str]()
     with _open_output(path, overwrite=force) as file:
         with transaction():

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import IO, Any, Final
 
 import click
-from flask import current_app
 
 from app.account.lookup import find_account
 from app.audit.log.checkpoints import list_checkpoints
@@ -36,8 +35,8 @@ from app.cli.output import (
 )
 from app.db.transactions import transaction
 from app.policy.audit import INSTANCE
+from app.settings.current import current_settings
 from app.values.ids import is_id
-from config import Settings
 
 _SHOWN: Final = 1_000  # findings
 _ALL: Final = 1_000_000_000  # checkpoints
@@ -176,7 +175,7 @@ def list_checkpoints_command(account: str, as_json: bool) -> None:
 
 
 def _verify_database(account: str, trusted: _Trusted, days: int | None, as_json: bool) -> int:
-    settings: Settings = current_app.config["SETTINGS"]
+    settings = current_settings()
     verifier = Verifier(*trusted, days or settings.audit_days)
     findings = verify_account(running_app(), _account_id(account), verifier)
     return _show_findings(findings, verifier, as_json=as_json)

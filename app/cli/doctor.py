@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 import click
-from flask import current_app
 
 from app.cli.context import in_database
 from app.cli.failures import errors_as_messages
@@ -18,6 +17,7 @@ from app.db.transactions import transaction
 from app.doctor.doctor import run_checks
 from app.doctor.findings import Finding, Status
 from app.doctor.repairs import Repairs, repair_instance
+from app.settings.current import current_settings
 
 _COLOURS: Final = {Status.OK: "green", Status.WARNING: "yellow", Status.PROBLEM: "red"}
 _NAME_WIDTH: Final = 16
@@ -66,7 +66,7 @@ def doctor(ctx: click.Context, repairs: bool, as_json: bool) -> None:
 
 @in_database
 def _repair_instance() -> Repairs:
-    return repair_instance(database_url(current_app.config["SETTINGS"]), transaction)
+    return repair_instance(database_url(current_settings()), transaction)
 
 
 def _show_repairs(results: Repairs) -> None:

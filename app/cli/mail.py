@@ -5,7 +5,6 @@ from __future__ import annotations
 from contextlib import closing
 
 import click
-from flask import current_app
 
 from app.cli.context import database_command
 from app.cli.group import Commands
@@ -15,10 +14,10 @@ from app.mail.leases import LeasedMail
 from app.mail.messages import Envelope, compose_message
 from app.mail.transport import open_transport
 from app.outbound.switch import how_to_send, is_outbound_off
+from app.settings.current import current_settings
 from app.values import clock
 from app.values.email import email_problem
 from app.values.ids import new_id
-from config import Settings
 
 
 @click.group("mail", cls=Commands)
@@ -36,7 +35,7 @@ def send_test_mail_command(address: str, as_json: bool) -> None:
     """
     if problem := email_problem(address):
         raise click.BadParameter(problem, param_hint="ADDRESS")
-    settings: Settings = current_app.config["SETTINGS"]
+    settings = current_settings()
     if is_outbound_off():
         raise CommandError(f"Not sent: webhooks and emails are held. {how_to_send(settings)}")
     mail = LeasedMail(new_id("mail"), "test", address, None, 1)

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, Final
 
 import click
-from flask import current_app
 from sqlalchemy import URL
 
 from app.audit.entries import changes_of_new, write_instance_entry
@@ -39,6 +38,7 @@ from app.maintenance.restore import PresentData, check_backup, read_present, res
 from app.outbound.switch import how_to_send, is_off_by_setting, is_outbound_off
 from app.policy.deletion import DELETED_AFTER
 from app.security.sealing import key_check
+from app.settings.current import current_settings
 from app.values import clock
 from app.values.version import describe_version
 from app.webhooks.held import count_waiting
@@ -77,7 +77,7 @@ def write_backup_command(path: Path, force: bool, keep: int | None, as_json: boo
         raise click.BadParameter("needs a folder that exists as FILE.", param_hint="--keep")
     if folder is not None:
         path = folder / new_backup_name()
-    settings: Settings = current_app.config["SETTINGS"]
+    settings = current_settings()
     with _show_bar("Writing", quiet=as_json) as (start, advance):
         result = back_up(
             database_url(settings),
@@ -143,7 +143,7 @@ def restore_from_backup_command(
     A backup of an older version is migrated. Tables that a newer version has migrated are dropped,
     so this is the way back to the version before an upgrade. For both, stop the service.
     """
-    settings: Settings = current_app.config["SETTINGS"]
+    settings = current_settings()
     url = database_url(settings)
     keys = [key for key in (settings.secret_key, settings.secret_key_former) if key]
     with BackupReader(path) as source:
@@ -209,7 +209,7 @@ def copy_database_(ctx: click.Context, target: str, as_json: bool) -> None:
     the same command again. Changes made during the copy are not copied, so stop the service first.
     Afterwards, start it with DATABASE_URL set to the target.
     """
-    settings: Settings = current_app.config["SETTINGS"]
+    settings = current_settings()
     other = _with_database(settings, target)
     begun_at = clock.format_time(clock.now())
     with _show_bar("Copying and comparing", quiet=as_json) as (start, advance):

@@ -5,16 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import click
-from flask import current_app
 
 from app.cli.context import database_command
 from app.cli.output import print_text, show_record
 from app.db.transactions import transaction
 from app.outbound.switch import how_to_send, is_outbound_off
+from app.settings.current import current_settings
 from app.site.instance_state import read_state
 from app.values.clock import format_optional_time
 from app.webhooks.held import count_waiting, switch_off, switch_on
-from config import Settings
 
 
 @click.command("outbound")
@@ -37,7 +36,7 @@ def outbound(switch: str | None, discard: bool, as_json: bool) -> None:
                 switch_off()
             else:
                 switch_on(discard=discard and is_outbound_off())  # else nothing is held
-    settings: Settings = current_app.config["SETTINGS"]
+    settings = current_settings()
     is_off, held = is_outbound_off(), _count_held()
     record: dict[str, Any] = {
         "outbound": "off" if is_off else "on",

@@ -9,7 +9,6 @@ from contextlib import closing
 from typing import Final
 
 import click
-from flask import current_app
 from redis.exceptions import RedisError
 
 from app.audit.entries import write_instance_entry
@@ -23,6 +22,7 @@ from app.doctor.checks.valkey import describe_part, parts_with_another_key, url_
 from app.jobs.valkey import connect_valkey
 from app.maintenance.sealed_values import SEALED, reseal_batches
 from app.processes.part_registry import EXPIRES_AFTER, running_parts, wait_for_entries
+from app.settings.current import current_settings
 from app.values.command_name import canopy_command
 from app.values.files import write_private_file
 from config import FORMER_SECRET_KEY_FILE, SECRET_KEY_FILE, Settings
@@ -45,7 +45,7 @@ def rotate_secret_key_command(as_json: bool) -> None:
     If SECRET_KEY is set in the environment, both keys are printed, for you to set there. Otherwise
     they are saved in the instance folder, and you only need to restart.
     """
-    settings: Settings = current_app.config["SETTINGS"]
+    settings = current_settings()
     finish = canopy_command("secret-key finish")
     if settings.secret_key_former:
         raise CommandError(f"The previous change of the key is not finished. Run: {finish}")
@@ -78,7 +78,7 @@ def finish_rotation_command(as_json: bool) -> None:
     while the service runs. The exit code is 1 if neither key can decrypt some values, such as the
     secrets of webhooks from another instance's backup; give each of these webhooks a new secret.
     """
-    settings: Settings = current_app.config["SETTINGS"]
+    settings = current_settings()
     _check_running_parts(settings)
     sealed: Counter[str] = Counter()
     unreadable: Counter[str] = Counter()

@@ -13,7 +13,6 @@ from typing import Final
 
 import click
 import orjson
-from flask import current_app
 
 from app.account.lookup import find_account
 from app.auth.operator import operator_of
@@ -38,6 +37,7 @@ from app.http.errors import NotFound
 from app.models import Webhook
 from app.policy.deliveries import SWEEP_SECONDS, FailureReason
 from app.policy.events import ALL_EVENTS, EVENTS, TEST_EVENT
+from app.settings.current import current_settings
 from app.values import clock
 from app.values.ids import is_id
 from app.values.strict_json import loads
@@ -107,7 +107,7 @@ def listen_for_events_command(
     reach 127.0.0.1, the command prints how to start a service that is. Deliveries are printed as
     they arrive, so there is no --json.
     """
-    settings: Settings = current_app.config["SETTINGS"]
+    settings = current_settings()
     row = find_account(account)
     principal = operator_of(row)
     certificates = _receiver_certificates(settings)

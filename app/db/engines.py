@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any, Final
 
-from flask import Flask, current_app
+from flask import Flask
 from sqlalchemy import Connection, event
 from sqlalchemy.dialects import postgresql as postgresql_dialect
 from sqlalchemy.dialects import sqlite
@@ -30,6 +30,7 @@ from app.db.postgresql.failover import KnownServer
 from app.db.postgresql.unconfirmed import refuse_unconfirmed
 from app.db.revisions import TablesCheck
 from app.db.write_queue import QueuedConnection, join_queue
+from app.settings.current import current_settings
 from app.values import processor_clock
 from config import Settings
 
@@ -127,7 +128,7 @@ def _without_waiting(connection: Connection) -> Iterator[Connection]:
         yield connection
     finally:
         if not connection.invalidated:
-            timeout = current_app.config["SETTINGS"].database_timeout_ms
+            timeout = current_settings().database_timeout_ms
             connection.exec_driver_sql(f"PRAGMA busy_timeout={timeout}")
             connection.exec_driver_sql("PRAGMA synchronous=FULL")
 

@@ -25,6 +25,7 @@ from app.db.revisions import (
     of_another_version,
     revision_of,
 )
+from app.settings.current import current_settings
 
 if TYPE_CHECKING:
     from alembic.runtime.migration import MigrationInfo
@@ -72,7 +73,7 @@ def upgrade(say: Callable[[str], None] = lambda _: None, *, keeps_copy: bool = T
         config.SettingsError: PGBOUNCER_POOL_MODE is wrong.
         sqlalchemy.exc.SQLAlchemyError: the database fails.
     """
-    settings = current_app.config["SETTINGS"]
+    settings = current_settings()
     require_pool_mode(settings)
     if is_supported():
         return

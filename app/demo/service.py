@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from flask import current_app
 from sqlalchemy import bindparam, select
 
 from app.account.credentials.service import create_credential
@@ -19,6 +18,7 @@ from app.models import Account
 from app.people.instance_operators import add_operator
 from app.people.service import verify_address
 from app.projects.service import create_project
+from app.settings.current import current_settings
 from app.values.strict_json import dumps, loads
 from app.values.text import slugify
 
@@ -57,7 +57,7 @@ def make_demo() -> Demo:
     On a developer's machine, its new owner becomes an operator.
     """
     new = create_account(name=NAME, owner_email=OWNER, owner_name="Demo owner", plan="enterprise")
-    if new.password is not None and not current_app.config["SETTINGS"].production:
+    if new.password is not None and not current_settings().production:
         verify_address(new.owner.id, is_audited=True)
         add_operator(new.owner.id)
     principal = acting_for(new.account, new.owner)

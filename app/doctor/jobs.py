@@ -7,7 +7,6 @@ import os
 import platform
 from typing import Final
 
-from flask import current_app
 from rq.timeouts import JobTimeoutException
 
 from app.audit.entries import changes_of_new, write_instance_entry
@@ -30,6 +29,7 @@ from app.policy.instance import (
     DOCTOR_EVERY,
     DOCTOR_WITHIN,
 )
+from app.settings.current import current_settings
 from app.values import clock
 from config import Settings
 
@@ -52,7 +52,7 @@ def run_doctor() -> int:
 
 def is_backup_due() -> bool:
     """True if there was no daily backup today (UTC), nor a failure within the last hour."""
-    settings: Settings = current_app.config["SETTINGS"]
+    settings = current_settings()
     if settings.backup_daily is None:
         return False
     with reading_connection() as connection:
@@ -66,7 +66,7 @@ def is_backup_due() -> bool:
 def back_up_daily() -> bool:
     """Write a backup into the folder BACKUP_DAILY of this host. A failure is logged, and mailed to
     the operators once a day. Returns True if it was written."""
-    settings: Settings = current_app.config["SETTINGS"]
+    settings = current_settings()
     folder = settings.backup_daily
     if folder is None:  # on this host
         return False

@@ -35,6 +35,7 @@ from app.policy.files import (
     EXPORTS_AT_ONCE,
 )
 from app.processes.web_server.response_buffer import pace_response
+from app.settings.current import current_settings
 from app.site.access_check import access_check
 
 log = logging.getLogger(__name__)
@@ -63,7 +64,7 @@ def stream_file(
         ServiceUnavailable: another export of the account is running, or too many others.
     """
     slot = until_the_end(ExitStack())
-    threads = current_app.config["SETTINGS"].web_threads
+    threads = current_settings().web_threads
     slot.enter_context(export_slot(account_id, threads))
     without_turn()
     slug = INSTANCE if account_id == INSTANCE else _SLUG.first(account_id=account_id).slug

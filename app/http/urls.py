@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from flask import current_app, request
+from flask import request
+
+from app.settings.current import current_settings
 
 AUTHORIZE: Final = "/oauth/authorize"  # where an application asks a person for access
 OGC: Final = "/ogc"  # OGC API Features, for programs that draw maps
@@ -13,7 +15,7 @@ OGC: Final = "/ogc"  # OGC API Features, for programs that draw maps
 def absolute_url(path: str) -> str:
     """The URL of a path, which begins with a slash: at ``PUBLIC_URL`` if it is set, else at the
     scheme and host of the current request."""
-    settings = current_app.config["SETTINGS"]
+    settings = current_settings()
     if settings.public_url_is_set:
         return f"{settings.public_url}{path}"
     return f"{request.scheme}://{request.host}{path}"

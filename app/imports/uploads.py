@@ -25,6 +25,7 @@ from app.db.transactions import Transaction, insert_row
 from app.http.errors import PayloadTooLarge
 from app.models import Import, ImportFile
 from app.policy.imports import CHUNK_BYTES
+from app.settings.current import current_settings
 from app.values import clock
 from app.values.ids import new_id
 
@@ -50,7 +51,7 @@ def store_file(account_id: str, file: IO[bytes], in_transaction: Transaction) ->
     Raises:
         PayloadTooLarge: it is larger than ``MAX_IMPORT_BYTES``.
     """
-    limit = current_app.config["SETTINGS"].max_import_bytes
+    limit = current_settings().max_import_bytes
     if file.seek(0, SEEK_END) > limit:
         raise PayloadTooLarge(f"The file is larger than {limit:,} bytes.")
     file.seek(0)

@@ -10,7 +10,7 @@ import ipaddress
 from functools import lru_cache
 from typing import Any, Final
 
-from flask import Flask, Response, current_app, g, request
+from flask import Flask, Response, g, request
 from limits import RateLimitItem, RateLimitItemPerMinute
 from limits.strategies import STRATEGIES, FixedWindowRateLimiter
 from werkzeug.routing import Rule
@@ -38,6 +38,7 @@ from app.policy.rate_limits import (
     Limit,
     PlanLimit,
 )
+from app.settings.current import current_settings
 from app.values.text import pluralize
 
 _RESULT: Final = "rate_limit"
@@ -167,7 +168,7 @@ def refuse_rejected() -> None:
 def enforce_limit(limit: RateLimit) -> None:
     """Apply a limit to the current request, besides the one before its route. Raises
     RateLimited."""
-    if current_app.config["SETTINGS"].rate_limit_disabled:
+    if current_settings().rate_limit_disabled:
         return
     result = limit.hit(WindowStorage())
     if result is None:
@@ -202,7 +203,7 @@ def _is_hidden(limit: RateLimit) -> bool:
 
 def limit_of_account(principal: Principal) -> PlanRateLimit:
     """The limit of an account's requests to the current path."""
-    is_disabled: bool = current_app.config["SETTINGS"].rate_limit_disabled
+    is_disabled = current_settings().rate_limit_disabled
     plan = plan_of(principal.plan)
     per_minute, per_day = plan.requests_per_minute, plan.requests_per_day
     window = principal.account_id
@@ -217,7 +218,7 @@ def limit_of_account(principal: Principal) -> PlanRateLimit:
 def _current_limit() -> RateLimit | None:
     """The limit of this request, or None."""
     path = request.path
-    is_disabled: bool = current_app.config["SETTINGS"].rate_limit_disabled
+    is_disabled = current_settings().rate_limit_disabled
     if path.startswith("/v1/") or is_ogc(path):
         principal = current_principal()
         if principal is not None:

@@ -10,6 +10,7 @@ from typing import Final
 from flask import Flask, current_app
 
 from app.policy.plans import BASE_PLAN, Plan
+from app.settings.current import current_settings
 from app.settings.plans import plans_of
 from app.values.command_name import canopy_command
 from config import Settings
@@ -32,7 +33,7 @@ def plans() -> Mapping[str, Plan]:
 
 def default_plan() -> str:
     """The name of the plan of new accounts."""
-    settings: Settings = current_app.config["SETTINGS"]
+    settings = current_settings()
     return settings.default_plan
 
 

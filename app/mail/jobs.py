@@ -9,7 +9,6 @@ from contextlib import closing, contextmanager
 from datetime import datetime
 from typing import Final
 
-from flask import current_app
 from rq.timeouts import JobTimeoutException
 from sqlalchemy.exc import DBAPIError
 
@@ -39,6 +38,7 @@ from app.mail.transport import Transport, open_transport
 from app.models import Mail
 from app.outbound.switch import is_off_for
 from app.policy.mails import LINK_LIVES, LONGEST_WAITS, RETRY_AFTER, RUN_FOR, SAVE_RETRY_AFTER
+from app.settings.current import current_settings
 from app.values import clock
 
 log = logging.getLogger(__name__)
@@ -55,7 +55,7 @@ def send_mails() -> int:
     valkey().attempt(NEW_MAILS.begin)
     sent = 0
     end = time.monotonic() + RUN_FOR
-    with closing(open_transport(current_app.config["SETTINGS"])) as transport:
+    with closing(open_transport(current_settings())) as transport:
         while time.monotonic() < end and (mail := _lease_mail()) is not None:
             try:
                 sent += _process_mail(mail, transport)
@@ -70,7 +70,7 @@ def _lease_mail() -> LeasedMail | None:
         mail = lease_mail()
         # Asked after the lease, as a restore may have brought this mail and the switch; and in this
         # transaction, as a thread that waits for a second connection could wait for itself.
-        if is_off_for(current_app.config["SETTINGS"], db.session()):
+        if is_off_for(current_settings(), db.session()):
             db.session.rollback()
             return None
     return mail
@@ -149,7 +149,7 @@ def _send_mail(mail: LeasedMail, contents: Contents, transport: Transport) -> st
     if _has_link_expired(mail, contents, clock.now()):
         raise Undeliverable("its link has expired")
     envelope = Envelope(mail.id, mail.recipient, date)
-    message = compose_message(envelope, mail.kind, contents.values, current_app.config["SETTINGS"])
+    message = compose_message(envelope, mail.kind, contents.values, current_settings())
     return transport.send(mail, message)
 
 

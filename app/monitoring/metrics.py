@@ -10,7 +10,7 @@ import hmac
 import os
 import time
 
-from flask import Blueprint, Flask, Response, current_app, request
+from flask import Blueprint, Flask, Response, request
 from prometheus_client import (
     CONTENT_TYPE_LATEST,
     GC_COLLECTOR,
@@ -29,6 +29,7 @@ from app.http.middleware import STARTED
 from app.limits import limiter
 from app.monitoring.readings import Readings, build_labels
 from app.policy.metrics import REQUEST_SECONDS, describe_metric
+from app.settings.current import current_settings
 
 bp = Blueprint("metrics", __name__)
 
@@ -55,7 +56,7 @@ def init_app(app: Flask) -> None:
 @bp.get("/metrics")
 def metrics() -> Response:
     """All metrics, for clients that send METRICS_TOKEN as a bearer token."""
-    token = current_app.config["SETTINGS"].metrics_token
+    token = current_settings().metrics_token
     if token is None:
         raise NotFound
     sent = request.headers.get("Authorization", "").encode()

@@ -16,7 +16,6 @@ from functools import cache, partial
 from itertools import product
 from typing import Final
 
-from flask import current_app
 from prometheus_client import Metric, ProcessCollector
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
 from prometheus_client.registry import Collector
@@ -39,6 +38,7 @@ from app.policy.imports import WORKING
 from app.policy.metrics import JOB_OUTCOMES, MAIL_OUTCOMES, METRICS
 from app.processes.part_registry import RunningPart, running_parts
 from app.processes.worker_registry import count_workers
+from app.settings.current import current_settings
 from app.values import clock
 from app.values.version import VERSION, read_commit
 from app.webhooks.deliveries.metrics import read_backlog
@@ -147,7 +147,7 @@ def _read_valkey(client: Redis) -> tuple[Samples, list[RunningPart], dict[str, C
 
 
 def _read_host() -> Samples:
-    disk = shutil.disk_usage(current_app.config["SETTINGS"].instance_path)
+    disk = shutil.disk_usage(current_settings().instance_path)
     return {
         "canopy_build_info": {build_labels(): 1},
         "canopy_disk_size_bytes": {(): disk.total},

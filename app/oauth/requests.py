@@ -10,7 +10,6 @@ from typing import Final
 from authlib.oauth2 import OAuth2Error
 from authlib.oauth2.rfc6749 import InvalidRequestError, UnsupportedResponseTypeError
 from authlib.oauth2.rfc9101.errors import RequestNotSupportedError, RequestUriNotSupportedError
-from flask import current_app
 
 from app.http.errors import BadRequest
 from app.oauth.clients import Client, find_client
@@ -20,6 +19,7 @@ from app.oauth.redirect_uris import with_parameters
 from app.oauth.server import server
 from app.policy.oauth import ACCESS_TOKEN_LIFE, AUTHORIZATION_LIFE, OFFLINE_ACCESS
 from app.policy.oauth_errors import Description
+from app.settings.current import current_settings
 
 _PROMPTS: Final = frozenset({"none", "login", "consent", "select_account"})
 
@@ -104,7 +104,7 @@ def client_redirect(redirect_uri: str, response: Mapping[str, str], state: str |
 
 def issuer_identifier() -> str:
     """The issuer identifier of this server (RFC 8414, section 2)."""
-    return current_app.config["SETTINGS"].public_url  # type: ignore[no-any-return]
+    return current_settings().public_url
 
 
 def _client_and_redirect_uri(parameters: Parameters) -> tuple[Client, str]:

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from flask import current_app
 from sqlalchemy import Connection, text
 from sqlalchemy.orm import Session
 
 from app.db.queries import CompiledQuery
+from app.settings.current import current_settings
 from app.values.command_name import canopy_command
 from config import Settings
 
@@ -36,7 +36,7 @@ def is_off_for(settings: Settings, source: Connection | Session) -> bool:
 
 def is_outbound_off() -> bool:
     """True if nothing may be sent now."""
-    settings: Settings = current_app.config["SETTINGS"]
+    settings = current_settings()
     return is_off_by_setting(settings) or bool(_IS_OFF.tuples())
 
 

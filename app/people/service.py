@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from flask import current_app
 from sqlalchemy import bindparam, select, update
 from sqlalchemy.exc import NoResultFound
 
@@ -24,6 +23,7 @@ from app.models import User
 from app.people import mailed_links
 from app.people.auditing import write_person_entry
 from app.security.passwords import hash_password, password_problem
+from app.settings.current import current_settings
 from app.values import clock
 from app.values.clock import format_time
 from app.values.ids import is_id
@@ -137,7 +137,7 @@ def set_password(user_id: str, hashed: str, *, address: str | None) -> None:
         hashed: the new password, hashed by ``hash_password``.
         address: the client's IP address, for the mail; None if the operator of the instance acts.
     """
-    now, here = clock.now(), current_app.config["SETTINGS"].public_url
+    now, here = clock.now(), current_settings().public_url
     row = update(User).where(User.id == user_id).values(password_hash=hashed, updated_at=now)
     person = db.session.execute(row.returning(User.id, User.email, User.name)).one()
     write_person_entry("person.password_changed", person, by_themselves=address is not None)
@@ -180,7 +180,7 @@ def set_first_password(user_id: str, name: str, password: str) -> bool:
 
 def own_account_problem(user_id: str) -> str | None:
     """The reason why a person may not create another account, as a sentence for them, or None."""
-    limit = current_app.config["SETTINGS"].accounts_per_person
+    limit = current_settings().accounts_per_person
     owned = sum(row.role == "owner" for row in memberships_of(user_id))
     if owned < limit:
         return None

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from flask import current_app
 from sqlalchemy import bindparam, delete, select
 
 from app.account.service import open_account
@@ -24,6 +23,7 @@ from app.models import Account, SignUp, User
 from app.policy.people import SIGN_UP_LIFE
 from app.security import tokens
 from app.security.passwords import hash_password
+from app.settings.current import current_settings
 from app.site import instance_state
 from app.values import clock
 from app.values.ids import new_id
@@ -79,7 +79,7 @@ def _resolve_mail(recipient: str, values: dict[str, Any]) -> Resolved:
     """
     if is_over_mail_limit(recipient, (_CONFIRM, _KNOWN)):
         return None
-    public_url = current_app.config["SETTINGS"].public_url
+    public_url = current_settings().public_url
     if not is_open() or find_sign_up(values["token"]) is None:
         return None
     try:

@@ -20,12 +20,12 @@ from app.policy.events import EVENTS
 from app.policy.permissions import PERMISSIONS, SCOPES
 from app.reference.curl import ADDRESS, curl_command
 from app.reference.document import Group, operation_groups
+from app.settings.current import current_settings
 from app.site.instance_state import shown_message, shown_sign_up
 from app.site.pages import revalidated, theme
 from app.site.signed_in import may_be_signed_in
 from app.values.clock import describe_duration
 from app.values.strict_json import dumps
-from config import Settings
 
 _PAGES: Final = "canopy_reference_pages"
 
@@ -88,7 +88,7 @@ def _render_reference(is_signed_in: bool) -> str:
 
 def _guide_variables() -> dict[str, Any]:
     """Return the variables of the guide on the page, which are from the policy."""
-    settings: Settings = current_app.config["SETTINGS"]
+    settings = current_settings()
     return {
         "address": ADDRESS,
         "issuer": settings.public_url,

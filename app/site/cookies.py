@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from flask import Response, current_app, request
+from flask import Response, request
 
+from app.settings.current import current_settings
 from config import Settings
 
 ATTEMPT: Final = "canopy_sign_in"  # an attempt to sign in at the provider
@@ -13,12 +14,12 @@ ATTEMPT: Final = "canopy_sign_in"  # an attempt to sign in at the provider
 
 def read_cookie(name: str) -> str:
     """Return the value of a cookie, or an empty string."""
-    return request.cookies.get(cookie_name(name, current_app.config["SETTINGS"]), "")
+    return request.cookies.get(cookie_name(name, current_settings()), "")
 
 
 def set_cookie(response: Response, name: str, value: str, seconds: int) -> None:
     """Set a cookie for a number of seconds; 0 deletes it."""
-    settings: Settings = current_app.config["SETTINGS"]
+    settings = current_settings()
     response.set_cookie(
         cookie_name(name, settings),
         value,

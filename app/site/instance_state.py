@@ -22,8 +22,8 @@ from app.db.queries import CompiledQuery
 from app.models import InstanceState
 from app.outbound.switch import is_off_by_setting
 from app.policy.instance import STATE_SECONDS
+from app.settings.current import current_settings
 from app.values import clock
-from config import Settings
 
 ROW: Final = 1  # the id
 OPEN: Final = "open"  # a value of SIGN_UP
@@ -145,7 +145,7 @@ def shown_sign_up() -> str:
 
 def shown_outbound_off() -> bool:
     """Return True if nothing is sent out, up to ``STATE_SECONDS`` late."""
-    if is_off_by_setting(current_app.config["SETTINGS"]):
+    if is_off_by_setting(current_settings()):
         return True
     return _recent_state().get().outbound_off_at is not None
 
@@ -161,7 +161,7 @@ def _narrow_setting(setting: str, state: State) -> str:
 
 
 def _tracked_setting() -> str:
-    settings: Settings = current_app.config["SETTINGS"]
+    settings = current_settings()
     return settings.sign_up
 
 

@@ -28,6 +28,7 @@ from app.http.errors import (
 )
 from app.policy.forms import FIELD_LENGTH, FIELD_LENGTHS, FORM_BYTES
 from app.security.timed_signer import TimedSigner
+from app.settings.current import current_settings
 from app.site.cookies import cookie_name
 from config import Settings
 
@@ -152,7 +153,7 @@ def with_form_limits(limits: FormLimits) -> Callable[[View], View]:
 
 def _most_bytes(limits: FormLimits) -> tuple[int, int]:
     """Return (the most bytes of the form, the most of them in memory)."""
-    field_bytes = getattr(current_app.config["SETTINGS"], limits.setting) if limits.setting else 0
+    field_bytes = getattr(current_settings(), limits.setting) if limits.setting else 0
     most = limits.others + int(field_bytes)
     return most, limits.others + _PIECE_BYTES if limits.is_file else most
 
@@ -201,7 +202,7 @@ def check_origin() -> None:
     machine, the host that the request names counts as well.
     """
     site, origin = request.headers.get("Sec-Fetch-Site"), request.headers.get("Origin")
-    settings: Settings = current_app.config["SETTINGS"]
+    settings = current_settings()
     own, named = _url_origin(settings.public_url), _url_origin(request.host_url)
     if site in (None, "same-origin", "none"):
         if origin in (None, own) or (origin == named and not settings.public_url_is_set):

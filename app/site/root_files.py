@@ -6,9 +6,10 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Final
 
-from flask import Blueprint, Response, current_app
+from flask import Blueprint, Response
 
 from app.http.errors import NotFound
+from app.settings.current import current_settings
 from app.site.pages import instance
 from app.values import clock
 
@@ -48,7 +49,7 @@ def security() -> Response:
     contact = instance().support_email
     if contact is None:
         raise NotFound
-    public_url = current_app.config["SETTINGS"].public_url
+    public_url = current_settings().public_url
     expires = clock.format_time(clock.now() + _CONTACT_LIFE)
     text = (
         f"Contact: mailto:{contact}\nExpires: {expires}\n"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Final, NamedTuple, cast
 
-from flask import current_app
 from sqlalchemy import BigInteger, ColumnElement, Table, bindparam, case, func, select, update
 from sqlalchemy.exc import NoResultFound
 
@@ -17,6 +16,7 @@ from app.db.transactions import CompiledChange
 from app.http.errors import Forbidden
 from app.maintenance.history_bytes import take_history
 from app.models import Account, AccountUsage, Asset, BoundaryEntry, Membership, Project
+from app.settings.current import current_settings
 from app.usage.history import check_history
 from app.usage.thresholds import SQUARE_METERS, update_counter_levels, update_requests_level
 from app.values import clock
@@ -220,7 +220,7 @@ def usage_summary(row: Any) -> dict[str, Any]:
 def byte_limit() -> int | None:
     """The most bytes of boundaries, former ones included, and metadata that an account may store;
     None for no limit."""
-    return current_app.config["SETTINGS"].max_account_bytes or None
+    return current_settings().max_account_bytes or None
 
 
 def _add_changes(

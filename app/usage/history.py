@@ -8,7 +8,6 @@ from functools import lru_cache
 from heapq import merge
 from typing import Final
 
-from flask import current_app
 from sqlalchemy import bindparam, func, select
 
 from app.auth.tenant import columns_of
@@ -17,9 +16,9 @@ from app.db.queries import CompiledQuery
 from app.http.errors import Forbidden
 from app.models import AuditEntry, Delivery, Event
 from app.policy.request_limits import EVENT_DAYS, HISTORY_ROW_BYTES
+from app.settings.current import current_settings
 from app.values import clock
 from app.values.ids import time_of
-from config import Settings
 
 _READ_ROWS: Final = 5_000  # events, and entries, to read for the day
 _READ_AT_ONCE: Final = 100
@@ -47,7 +46,7 @@ _ENTRIES: Final = CompiledQuery(
 def history_limit() -> int | None:
     """The bytes of history from which an account's projects and assets cannot be created or
     changed; None for no limit."""
-    return _history_settings().max_history_bytes or None
+    return current_settings().max_history_bytes or None
 
 
 def check_history(account_id: str, current: int) -> None:
@@ -63,7 +62,7 @@ def check_history(account_id: str, current: int) -> None:
         message = (
             f"The events, audit log and deliveries of the account have {current:,} bytes with this "
             f"change, of at most {limit:,}. Events and deliveries are kept for {EVENT_DAYS} days, "
-            f"and the audit log for {_history_settings().audit_days}; no one can delete them "
+            f"and the audit log for {current_settings().audit_days}; no one can delete them "
             f"sooner. {room}"
         )
         raise Forbidden("history", f"The account's history is full. {room}", message)
@@ -79,7 +78,7 @@ def _room_again(account_id: str, excess: int, today: date) -> str:
     day = today
     for day, size in merge(
         _expiring_rows(_EVENTS, account_id, EVENT_DAYS),
-        _expiring_rows(_ENTRIES, account_id, _history_settings().audit_days),
+        _expiring_rows(_ENTRIES, account_id, current_settings().audit_days),
     ):
         excess -= size
         if excess <= 0:
@@ -92,8 +91,3 @@ def _expiring_rows(rows: CompiledQuery, account_id: str, days: int) -> Iterator[
     for batch in rows.stream(_READ_AT_ONCE, account_id=account_id):
         for row_id, size in batch:
             yield time_of(row_id).date() + timedelta(days=days), int(size)
-
-
-def _history_settings() -> Settings:
-    settings: Settings = current_app.config["SETTINGS"]
-    return settings

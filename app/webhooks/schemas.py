@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any, ClassVar, Final
 
-from flask import current_app
 from marshmallow import fields, validate
 
 from app.api.openapi.schemas import OutputSchema
@@ -18,6 +17,7 @@ from app.policy.deliveries import (
     URL_LENGTH,
 )
 from app.policy.events import ALL_EVENTS, EVENTS, TEST_EVENT
+from app.settings.current import current_settings
 from app.values.messages import CodedMessage, invalid
 from app.values.schemas import (
     BoundedList,
@@ -78,7 +78,7 @@ class Url(Text):
             host = parse_target(text).host
         except ValueError as error:
             raise invalid(str(error), "wrong_format") from None
-        networks = current_app.config["SETTINGS"].webhook_allowed_networks
+        networks = current_settings().webhook_allowed_networks
         if not (networks or "." in host or is_address(host)):
             message = (
                 f"Must have a host name with a dot, such as hooks.example.org; {host} has none."

@@ -6,7 +6,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from flask import Flask
 
 from app.account.lookup import find_account
 from app.auth.operator import acting_for, first_owner
@@ -14,16 +13,10 @@ from app.db.extensions import db
 from app.geometry import read_boundary
 from app.imports.features.candidates import Candidate
 from app.imports.features.project_targets import ProjectTargets
-from tests.make import Client, events, make_account, make_project, multi_square, square, together
+from tests.make import Client, events, make_project, multi_square, square, together
 from tests.usage.helpers import ALL, in_transaction, levels, set_counters, usage_events
 
 LIMIT_M2 = 10_000_000  # of the plan "free": 1,000 ha
-
-
-@pytest.fixture
-def free(app: Flask) -> Client:
-    """An account with a limit of 1,000 ha."""
-    return make_account(app, plan="free")
 
 
 @pytest.mark.both

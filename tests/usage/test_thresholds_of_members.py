@@ -13,12 +13,6 @@ from tests.make import Client, events, make_account
 from tests.usage.helpers import ALL, in_transaction, usage_events
 
 
-@pytest.fixture
-def free(app: Flask) -> Client:
-    """An account with 3 seats."""
-    return make_account(app, plan="free")
-
-
 @pytest.mark.both
 def test_members_are_counted_towards_their_limit(free: Client) -> None:
     for _ in range(3):

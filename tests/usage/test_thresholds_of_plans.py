@@ -18,12 +18,6 @@ from tests.usage.helpers import ALL, in_transaction, levels, usage_events
 from tests.waiting import PATIENCE
 
 
-@pytest.fixture
-def free(app: Flask) -> Client:
-    """An account with limits of 1,000 ha and 3 members."""
-    return make_account(app, plan="free")
-
-
 @pytest.mark.both
 def test_a_smaller_plan_is_checked_against_current_usage(client: Client) -> None:
     make_project(client, geometry=square(size=0.028))  # some 620 ha

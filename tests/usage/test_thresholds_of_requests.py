@@ -13,16 +13,10 @@ from app.models import RequestCount
 from app.usage.jobs import write_counts
 from app.usage.thresholds import update_requests_level
 from app.values import clock
-from tests.make import Client, events, make_account, together
+from tests.make import Client, events, together
 from tests.usage.helpers import ALL, in_transaction, set_counters, usage_events
 
 HALF_A_MONTH = "2026-04-15T12:00:00.000Z"  # of 30 days, so 30,000 requests are allowed
-
-
-@pytest.fixture
-def free(app: Flask) -> Client:
-    """An account with a limit of 1,000 requests a day."""
-    return make_account(app, plan="free")
 
 
 def count(client: Client, day: str, requests: int) -> None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from flask import Blueprint, Response, current_app, request
+from flask import Blueprint, Response, request
 
 from app.account.billing import schemas, service, stripe
 from app.account.billing.message import TYPES, BillingMessage, message_of
 from app.api import web_routes
 from app.db.transactions import transaction
+from app.settings.current import current_settings
 from app.values import clock
-from config import Settings
 
 bp = Blueprint("billing", __name__, url_prefix="/api/billing")
 
@@ -17,9 +17,7 @@ bp = Blueprint("billing", __name__, url_prefix="/api/billing")
 @bp.post("/webhook")
 def receive_billing_event() -> Response:
     """Receive an event of a billing system, signed with BILLING_WEBHOOK_SECRET."""
-    web_routes.verify_signature(
-        _billing_settings().billing_webhook_secret, "BILLING_WEBHOOK_SECRET"
-    )
+    web_routes.verify_signature(current_settings().billing_webhook_secret, "BILLING_WEBHOOK_SECRET")
     if web_routes.read_body(schemas.TypeSchema)["type"] not in TYPES:
         return _respond_to_stripe(service.IGNORED)
     loaded = web_routes.read_body(schemas.EventSchema)
@@ -29,7 +27,7 @@ def receive_billing_event() -> Response:
 @bp.post("/payment-provider-webhook")
 def receive_payment_event() -> Response:
     """Receive a Stripe event, signed with PAYMENT_PROVIDER_WEBHOOK_SECRET."""
-    secret = _billing_settings().payment_provider_webhook_secret
+    secret = current_settings().payment_provider_webhook_secret
     body = web_routes.signed_body(secret, "PAYMENT_PROVIDER_WEBHOOK_SECRET")
     header = request.headers.get(stripe.SIGNATURE)
     if not stripe.is_signed(secret or "", body, header, clock.now()):
@@ -58,8 +56,3 @@ def _respond_to_stripe(result: str) -> Response:
 def _raw_body_text() -> str:
     """The request's raw body. It has been parsed as JSON, so it is UTF-8."""
     return request.get_data().decode()
-
-
-def _billing_settings() -> Settings:
-    settings: Settings = current_app.config["SETTINGS"]
-    return settings

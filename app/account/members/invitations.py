@@ -27,6 +27,7 @@ from app.models import Account, Mail, Membership, User
 from app.policy.people import INVITATION_LIFE
 from app.policy.request_limits import INVITATIONS_A_DAY
 from app.security import tokens
+from app.settings.current import current_settings
 from app.site import instance_state
 from app.usage.counters import count_member
 from app.values import clock
@@ -34,7 +35,6 @@ from app.values.command_name import canopy_command
 from app.values.email import email_problem
 from app.values.ids import new_id
 from app.values.text import fold_text, pluralize
-from config import Settings
 
 MAIL: Final = "invitation"
 
@@ -194,7 +194,7 @@ def _create_person(email: str) -> User:
 
 def _check_new_people(email: str) -> None:
     """Raise Forbidden if only the operator may add people who have not signed up."""
-    settings: Settings = current_app.config["SETTINGS"]
+    settings = current_settings()
     if instance_state.sign_up(in_change=True) != instance_state.CLOSED:
         return
     contact = f" ({settings.support_email})" if settings.support_email else ""

@@ -11,6 +11,7 @@ from flask import Flask, current_app
 from app.api.openapi.components import CanopyApi
 from app.api.openapi.converter import Plugin
 from app.api.openapi.deprecations import mark_deprecations
+from app.settings.current import current_settings
 from app.values.version import VERSION
 
 CONFIG: Final = {
@@ -46,7 +47,7 @@ def api_description(address: str | None = None) -> dict[str, Any]:
         address: of this instance, as the reader reaches it, without a slash at its end; without
             it, the one that is set.
     """
-    settings = current_app.config["SETTINGS"]
+    settings = current_settings()
     address = address or settings.public_url
     cached: dict[str, Any] = current_app.extensions["canopy_openapi"]
     with _lock:

@@ -10,7 +10,6 @@ from itertools import takewhile
 from random import shuffle
 from typing import Final
 
-from flask import current_app
 from sqlalchemy import bindparam, delete, update
 
 from app.audit.entries import write_entry
@@ -25,8 +24,8 @@ from app.db.extensions import db
 from app.db.queries import reading_connection
 from app.maintenance.history_bytes import note_history
 from app.models import AuditCheckpoint, AuditEntry
+from app.settings.current import current_settings
 from app.values import clock
-from config import Settings
 
 _HAS_ENTRIES: Final = AuditCheckpoint.entry_hashes.is_not(None)
 _EXPIRED: Final = (
@@ -65,7 +64,7 @@ def delete_oldest(account_id: str) -> int | None:
 
 
 def _expired_before() -> datetime:
-    settings: Settings = current_app.config["SETTINGS"]
+    settings = current_settings()
     return clock.now() - timedelta(days=settings.audit_days)
 
 

@@ -104,7 +104,7 @@ class SqliteFile:
     def columns(self, table: str) -> Iterator[SqliteColumn]:
         """Yield the columns of an allowed table. Raises as ``read_rows``."""
         for _, name, kind, _, _, key, hidden in self._rows(
-            f"PRAGMA table_xinfo({_quoted_identifier(table)})"
+            f"PRAGMA table_xinfo({quoted_identifier(table)})"
         ):
             if _NO_CHARACTER in name:  # the name is not UTF-8, so no query can have it
                 raise _damaged_file()
@@ -113,7 +113,7 @@ class SqliteFile:
     def count(self, table: str) -> int:
         """The number of rows of a table. Raises as ``read_rows``."""
         # count(1), not count(*): that is a single step for SQLite, endless in a damaged table.
-        sql = f"SELECT count(1) FROM {_quoted_identifier(table)} NOT INDEXED"  # noqa: S608 - it is quoted
+        sql = f"SELECT count(1) FROM {quoted_identifier(table)} NOT INDEXED"  # noqa: S608 - it is quoted
         ((count,),) = self._rows(sql)
         return int(count)
 
@@ -130,8 +130,8 @@ class SqliteFile:
         stored = {column.name for column in self.columns(table) if not column.is_computed}
         if not stored.issuperset(columns):
             raise _damaged_file()
-        names = ", ".join(map(_quoted_identifier, columns))
-        sql = f"SELECT {names} FROM {_quoted_identifier(table)} NOT INDEXED"  # noqa: S608 - they are quoted
+        names = ", ".join(map(quoted_identifier, columns))
+        sql = f"SELECT {names} FROM {quoted_identifier(table)} NOT INDEXED"  # noqa: S608 - they are quoted
         return self._rows(sql)
 
     def close(self) -> None:
@@ -206,7 +206,7 @@ def _damaged_file() -> FileInvalid:
     return FileInvalid("The GeoPackage is damaged or incomplete. Export it again.")
 
 
-def _quoted_identifier(name: str) -> str:
+def quoted_identifier(name: str) -> str:
     """A name of a table or column for SQL."""
     return '"' + name.replace('"', '""') + '"'
 

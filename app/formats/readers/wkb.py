@@ -43,14 +43,24 @@ def check_wkb(data: bytes) -> int | None:
         raise GeometryInvalid([unreadable_geometry(DAMAGED)]) from None
 
 
-class _Walk:
-    """Goes through the headers and the counts of a geometry."""
+class Numbers:
+    """The numbers of a geometry, one after the other."""
 
     def __init__(self, data: bytes) -> None:
         self._data = data
         self._offset = 0
         self._order = "<"
-        self._count = 0  # positions, rings and members
+
+    def _number(self, kind: str) -> int:
+        (number,) = struct.unpack_from(f"{self._order}{kind}", self._data, self._offset)
+        self._offset += struct.calcsize(kind)
+        return int(number)
+
+
+class _Walk(Numbers):
+    """Goes through the headers and the counts of a geometry."""
+
+    _count = 0  # positions, rings and members
 
     def check_geometry(self, expected: int | None = None) -> int | None:
         self._order = "<" if self._number("B") else ">"
@@ -72,11 +82,6 @@ class _Walk:
                 else:
                     self.check_geometry(_MEMBERS[kind])
         return srid or None
-
-    def _number(self, kind: str) -> int:
-        (number,) = struct.unpack_from(f"{self._order}{kind}", self._data, self._offset)
-        self._offset += struct.calcsize(kind)
-        return int(number)
 
     def _skip(self, positions: int, dimensions: int) -> None:
         self._offset += 8 * dimensions * positions

@@ -25,6 +25,7 @@ from app.formats.readers.wkb import (
     POINT,
     POLYGON,
     SRID,
+    Numbers,
     kind_and_dimensions,
     mixed_parts_error,
     unsupported_type_error,
@@ -43,15 +44,13 @@ _MEMBERS: Final = {
 }
 
 
-class CurvesReader:
+class CurvesReader(Numbers):
     """Reads one geometry. The attributes then describe it: ``positions`` counts also those that
     arcs became; ``is_flat``: it has no heights or measures; ``srid`` is the number of its
     coordinate reference system, if PostGIS has included it."""
 
     def __init__(self, data: bytes) -> None:
-        self._data = data
-        self._offset = 0
-        self._order = "<"
+        super().__init__(data)
         self._geometries = 0
         self.positions = 0
         self.is_flat = True
@@ -150,11 +149,6 @@ class CurvesReader:
         self.positions += positions
         if self.positions > GEOMETRY_POSITIONS:
             raise too_many_positions()
-
-    def _number(self, kind: str) -> int:
-        (number,) = struct.unpack_from(f"{self._order}{kind}", self._data, self._offset)
-        self._offset += struct.calcsize(kind)
-        return int(number)
 
 
 def _is_filled(geometry: Json) -> bool:

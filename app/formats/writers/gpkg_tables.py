@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from app.formats.readers.sqlite_file import quoted_identifier
 from app.geometry import Bounds
 
 APPLICATION_ID: Final = 0x47504B47  # "GPKG"
@@ -70,7 +71,7 @@ def create_tables(
         connection.execute(statement)
     connection.executemany("INSERT INTO gpkg_spatial_ref_sys VALUES (?, ?, ?, ?, ?, ?)", _SYSTEMS)
     others = "".join(
-        f", {_quoted_identifier(column)} {column_type}" for column, column_type in columns
+        f", {quoted_identifier(column)} {column_type}" for column, column_type in columns
     )
     connection.execute(
         f'CREATE TABLE "{name}" (fid INTEGER PRIMARY KEY NOT NULL, geom {kind}{others})'
@@ -136,7 +137,3 @@ def _rtree_triggers(name: str, index: str) -> Iterator[str]:
 
 def _index_name(name: str) -> str:
     return f"rtree_{name}_geom"
-
-
-def _quoted_identifier(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'

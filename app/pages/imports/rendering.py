@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
 import marshmallow as ma
-from flask import Response, current_app, request
+from flask import Response, request
 from werkzeug.datastructures import MultiDict
 
 from app.auth.principal import Principal
@@ -25,6 +25,7 @@ from app.pages.project_choice import find_projects, projects_by_id
 from app.policy.files import FEATURES, FORMATS_IN
 from app.policy.imports import IMPORT_DAYS, WORKING
 from app.policy.request_limits import PAGE_MAX
+from app.settings.current import current_settings
 from app.site.forms import Draft, errors_by_field, form_page, form_texts
 from app.site.pages import live_part, page
 from app.site.signed_in import is_from_script
@@ -228,7 +229,7 @@ def _page_number() -> int:
 
 
 def _most_bytes() -> int:
-    return int(current_app.config["SETTINGS"].max_import_bytes)
+    return int(current_settings().max_import_bytes)
 
 
 def _project_names(account_id: str, ids: Iterable[str | None]) -> dict[str, str]:

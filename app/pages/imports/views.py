@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from flask import Response, current_app, request
+from flask import Response, request
 
 from app.api.error_handlers import render_error
 from app.api.openapi.geojson import GEOJSON
@@ -15,6 +15,7 @@ from app.imports import checks, feature_map, listing, service, uploads
 from app.imports.schemas import ImportUpdateSchema
 from app.pages.imports import rendering, settings_form, words
 from app.policy.files import FORM_BYTES
+from app.settings.current import current_settings
 from app.site.pages import PageBlueprint, page, redirect_to
 from app.site.protection import FormLimits, own_site_only, with_form_limits
 from app.site.signed_in import current_person, is_from_script, of_account
@@ -69,7 +70,7 @@ def too_large(error: PayloadTooLarge) -> Response:
     """Show the size limit to whoever uploads a file that is too large."""
     if request.endpoint != f"{bp.name}.{upload.__name__}":
         return render_error(error)
-    limit = current_app.config["SETTINGS"].max_import_bytes
+    limit = current_settings().max_import_bytes
     message = f"The file is larger than {words.size(limit)}. Split it into several, or simplify it."
     if is_from_script():
         return render_error(PayloadTooLarge(message))

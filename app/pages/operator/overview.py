@@ -5,7 +5,6 @@ from __future__ import annotations
 import platform
 from typing import Any, Final, NamedTuple
 
-from flask import current_app
 from redis import Redis
 from sqlalchemy import and_, case, func, select
 
@@ -18,10 +17,10 @@ from app.models import AccountUsage, Mail, User
 from app.outbound.switch import how_to_send
 from app.pages.operator.accounts import SUMMED
 from app.processes.worker_registry import count_workers
+from app.settings.current import current_settings
 from app.usage.counters import usage_summary
 from app.values.version import VERSION, describe_version, read_commit
 from app.webhooks.deliveries.metrics import read_backlog
-from config import Settings
 
 _VERSION: Final = describe_version(VERSION, read_commit())  # not of code that is newer on the disk
 _QUEUES: Final = {
@@ -95,7 +94,7 @@ def read_overview() -> dict[str, Any]:
         "backups": backups,
         "versions": _instance_versions(),
         "settings": _settings_texts(),
-        "how_to_send": how_to_send(current_app.config["SETTINGS"]),
+        "how_to_send": how_to_send(current_settings()),
     }
 
 
@@ -134,7 +133,7 @@ def _instance_versions() -> Versions:
 
 def _settings_texts() -> dict[str, str]:
     """The settings that operators look for, as text, without secrets."""
-    settings: Settings = current_app.config["SETTINGS"]
+    settings = current_settings()
     server = settings.mail_url
     mail = f"{server.host}:{server.port}" if server else "not set: emails are saved as files"
     sso = f"{settings.oidc_name} ({settings.oidc_issuer})" if settings.oidc_issuer else "not set"

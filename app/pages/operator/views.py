@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from flask import Response, current_app, request
+from flask import Response, request
 from sqlalchemy.exc import NoResultFound
 
 from app.audit.log.listing import list_latest
@@ -30,6 +30,7 @@ from app.people import instance_operators
 from app.policy.audit import INSTANCE
 from app.policy.instance import ACCOUNTS_SHOWN, LISTED, MESSAGE_KINDS, MESSAGE_LENGTH, STATE_SECONDS
 from app.policy.mails import MAILS_KEPT_FOR
+from app.settings.current import current_settings
 from app.site.forms import Draft, form_page, sent_draft
 from app.site.instance_state import forget_state, read_state
 from app.site.pages import PageBlueprint, live_part, page, redirect_to
@@ -150,7 +151,7 @@ def list_people() -> Response:
 @bp.get("/operator/mails", of_operator)
 def show_mails() -> Response:
     """The last emails: to whom, about what, and whether they were sent."""
-    folder = current_app.config["SETTINGS"].instance_path / MAIL_FOLDER
+    folder = current_settings().instance_path / MAIL_FOLDER
     return page(
         "operator/mails.html",
         mails=list_mails(),
@@ -194,7 +195,7 @@ def _overview_page(draft: Draft) -> Response:
         state=read_state(),
         kinds=MESSAGE_KINDS,
         longest=MESSAGE_LENGTH,
-        sign_up_setting=current_app.config["SETTINGS"].sign_up,
+        sign_up_setting=current_settings().sign_up,
         state_seconds=int(STATE_SECONDS),
         progress=read_progress(),
         operators=instance_operators.list_operators(),

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
-from flask import current_app
-
 from app.audit.entries import Changes, write_entry
 from app.auth.principal import Principal
 from app.db.extensions import db
 from app.mail.service import queue_mail
 from app.models import User
 from app.people.auditing import write_person_entry
+from app.settings.current import current_settings
 from app.values import clock
 from app.values.clock import format_time
 from app.values.ids import new_id
@@ -64,7 +63,7 @@ def report_change(
 def mail_guesses(user_id: str, address: str) -> None:
     """Mail a person, at most once an hour, that somebody with their password types wrong codes."""
     person, now = db.session.get_one(User, user_id), clock.now()
-    here = current_app.config["SETTINGS"].public_url
+    here = current_settings().public_url
     values = {
         "name": person.name,
         "when": format_time(now),
@@ -98,7 +97,7 @@ def _entry_changes(change: str, values: dict[str, Any]) -> Changes | None:
 
 
 def _mail_change(person: User, change: str, *, address: str, **more: Any) -> None:
-    here, nothing = current_app.config["SETTINGS"].public_url, {"passkey_name": "", "by_name": ""}
+    here, nothing = current_settings().public_url, {"passkey_name": "", "by_name": ""}
     values = {
         "change": change,
         "title": CHANGES[change].title,

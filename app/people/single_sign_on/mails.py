@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from flask import current_app
-
 from app.mail.resolvers import Resolved, Resolver, is_over_mail_limit
 from app.mail.service import queue_mail
 from app.security import tokens
+from app.settings.current import current_settings
 from app.values.clock import format_time, now
-from config import Settings
 
 _LINK: Final = "link_sign_in"
 _LINKED: Final = "sign_in_linked"
@@ -24,7 +22,7 @@ def mail_link(person: Any, link: str) -> None:
         person: has ``id``, ``name`` and ``email``.
         link: the token of the link.
     """
-    settings = _sign_on_settings()
+    settings = current_settings()
     address = f"{settings.public_url}/login/single-sign-on/link/{link}"
     values = {"name": person.name, "link": address, "provider": settings.oidc_name}
     cause = f"{_LINK}:{person.id}:{tokens.hash_token(link)}"
@@ -38,7 +36,7 @@ def mail_linked(person: Any, email: str, subject: str) -> None:
         email: the address of the identity at the provider.
         subject: the subject of the identity there.
     """
-    settings, when = _sign_on_settings(), format_time(now())
+    settings, when = current_settings(), format_time(now())
     values = {
         "name": person.name,
         "provider": settings.oidc_name,
@@ -48,11 +46,6 @@ def mail_linked(person: Any, email: str, subject: str) -> None:
     }
     cause = f"{_LINKED}:{person.id}:{tokens.hash_token(subject)}:{when}"
     queue_mail(_LINKED, person.email, cause=cause, values=values)
-
-
-def _sign_on_settings() -> Settings:
-    settings: Settings = current_app.config["SETTINGS"]
-    return settings
 
 
 def _resolve_mail(recipient: str, values: dict[str, Any]) -> Resolved:

@@ -23,8 +23,8 @@ from app.people.sign_up import create_person
 from app.people.single_sign_on import attempts, identities, mails
 from app.people.single_sign_on.admission import admitted_address, name_of, registered_person
 from app.people.single_sign_on.interface import EXTENSION, ProviderIdentity, SignInRefused
+from app.settings.current import current_settings
 from app.values.email import same_address
-from config import Settings
 
 if TYPE_CHECKING:  # instances without single sign-on do not load it: it takes 2 MB
     from app.people.single_sign_on.provider import OpenIDProvider
@@ -67,7 +67,7 @@ def resolve_identity(token: str, attempt: Any, identity: ProviderIdentity) -> Si
     Raises:
         SignInRefused: the identity may not sign in.
     """
-    issuer = _sign_on_settings().oidc_issuer or ""
+    issuer = current_settings().oidc_issuer or ""
     user_id = identities.person_of(issuer, identity.subject)
     if user_id is not None:
         if attempt.user_id not in (None, user_id):
@@ -75,7 +75,7 @@ def resolve_identity(token: str, attempt: Any, identity: ProviderIdentity) -> Si
         identities.save_last_use(issuer, identity.subject)
         attempts.end_attempt(token)
         return SignInOutcome(user_id, was_linked=attempt.user_id is not None)
-    email = admitted_address(identity, _sign_on_settings())
+    email = admitted_address(identity, current_settings())
     owner = attempt.user_id or registered_person(email)
     if owner and owner != attempt.user_id and find_contact(owner).has_second_factor:
         raise SignInRefused("second_factor", email, owner)
@@ -161,8 +161,8 @@ def unlink_identity(person: SignedIn, identity_id: str, *, has_password: bool) -
     Raises:
         LookupError: they could not sign in anymore.
     """
-    issuer = _sign_on_settings().oidc_issuer or ""
-    needs_other = not (has_password and _sign_on_settings().password_sign_in)
+    issuer = current_settings().oidc_issuer or ""
+    needs_other = not (has_password and current_settings().password_sign_in)
     removed = identities.remove_identity(
         person.user_id, identity_id, issuer=issuer, needs_other=needs_other
     )
@@ -180,8 +180,3 @@ def _add_identity(attempt: Any, person: User) -> None:
     write_person_entry(
         "person.sign_in_linked", person, changes_of_new(identity), by_themselves=True
     )
-
-
-def _sign_on_settings() -> Settings:
-    settings: Settings = current_app.config["SETTINGS"]
-    return settings

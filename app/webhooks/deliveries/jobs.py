@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from typing import Final
 
-from flask import current_app
 from redis import Redis
 from redis.exceptions import RedisError
 
@@ -23,6 +22,7 @@ from app.models import Delivery
 from app.outbound import Egress
 from app.outbound.switch import is_outbound_off
 from app.policy.deliveries import LONGEST_WAITS, SWEEP_SECONDS
+from app.settings.current import current_settings
 from app.values import clock
 from app.webhooks.deliveries.dispatcher import Dispatcher
 from app.webhooks.deliveries.health import forget_warnings
@@ -39,7 +39,7 @@ def deliver() -> int:
         with transaction():
             forget_warnings()
         return 0
-    with closing(open_egress(current_app.config["SETTINGS"])) as egress:
+    with closing(open_egress(current_settings())) as egress:
         dispatcher = Dispatcher(egress, transaction, shutdown.requested.is_set)
         with _forward_signals(dispatcher, valkey().client):
             delivered = dispatcher.run()
