@@ -7,26 +7,19 @@ be valid both before and after that.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
 import shapely
 from numpy.typing import NDArray
 
-from app.geometry import timed
 from app.geometry.area import ring_area
-from app.geometry.complexity import SMALL, is_cheap_to_validate
-from app.geometry.polygons import polygon_rings
-from app.geometry.rings import Rings
 from app.policy.eudr import DECIMALS
-from app.policy.request_limits import VALIDATION_SECONDS
-from app.values.batching import batched_by_bytes
 
 Grid = NDArray[np.int64]  # shape (n, 2): longitudes and latitudes in millionths of a degree
 
 _UNITS: Final = 10**DECIMALS  # in a degree
-_BATCH_POSITIONS: Final = 10 * SMALL
 FEWEST_POSITIONS: Final = 4  # in a ring
 SQUARE_METERS: Final = 10_000  # in a hectare
 
@@ -34,12 +27,6 @@ SQUARE_METERS: Final = 10_000  # in a hectare
 def grid_of_points(positions: NDArray[np.float64]) -> Grid:
     """Positions in degrees, rounded."""
     return np.rint(positions * _UNITS).astype(np.int64)
-
-
-def grid_of_ring(rings: Rings, ring: int) -> Grid:
-    """A ring of a boundary."""
-    span = rings.span(ring)
-    return without_repeats(grid_of_points(np.column_stack((rings.lon[span], rings.lat[span]))))
 
 
 def grid_degrees(grid: Any) -> Any:
@@ -58,12 +45,19 @@ def grid_text(grid: Grid) -> str:
     return ",".join(["[%.6f,%.6f]"] * len(grid)) % tuple(flat)
 
 
-def without_repeats(ring: Grid) -> Grid:
-    """A ring whose consecutive positions differ, also once they are cut off."""
-    is_new = np.any(np.diff(cut_off(ring), axis=0) != 0, axis=1)
-    ring = ring[np.concatenate(([True], is_new))]
-    ring[-1] = ring[0]
-    return ring
+def without_repeats(positions: Grid, starts: Sequence[int]) -> list[Grid]:
+    """Rings whose consecutive positions differ, also once they are cut off.
+
+    Args:
+        starts: the index of the first position of each ring, and the number of all positions.
+    """
+    is_kept = np.ones(len(positions), bool)
+    is_kept[1:] = np.any(np.diff(cut_off(positions), axis=0) != 0, axis=1)
+    is_kept[starts[:-1]] = True
+    kept, ends = positions[is_kept], np.cumsum(is_kept)[np.array(starts[1:]) - 1]
+    begins = np.append(0, ends[:-1])
+    kept[ends - 1] = kept[begins]
+    return [kept[begin:end] for begin, end in zip(begins.tolist(), ends.tolist(), strict=True)]
 
 
 def has_area(ring: Grid) -> bool:
@@ -75,47 +69,23 @@ def grid_hectares(ring: Grid) -> float:
     return ring_area(lon, lat) / SQUARE_METERS
 
 
-def are_valid(rings: list[Grid], check: Callable[[], None]) -> list[bool]:
-    """True for each ring that is valid, also after it is cut off.
+def are_valid(rings: list[Grid]) -> list[bool]:
+    """True for each ring that is valid, also after it is cut off."""
+    indexes = [index for index, ring in enumerate(rings) if has_area(ring)]
+    validity = np.zeros(len(rings), bool)
+    if indexes:
+        sizes = [len(rings[index]) for index in indexes]
+        written = np.concatenate([rings[index] for index in indexes])
+        readings = [linear_rings(positions, sizes) for positions in (written, cut_off(written))]
+        validity[indexes] = shapely.is_valid(shapely.polygons(readings)).all(axis=0)
+    return [bool(is_valid) for is_valid in validity]
+
+
+def linear_rings(positions: Any, sizes: Sequence[int]) -> Any:
+    """An array of shapely's rings.
 
     Args:
-        check: called between steps of up to 0.6 s.
-    """
-    validity: list[bool] = []
-    for batch in batched_by_bytes(rings, len, _BATCH_POSITIONS):
-        validity += _are_valid_rings(batch)
-        check()
-    return validity
-
-
-def _are_valid_rings(rings: list[Grid]) -> list[bool]:
-    validity = [has_area(ring) for ring in rings]
-    indexes = [index for index, is_valid in enumerate(validity) if is_valid]
-    if not indexes:
-        return validity
-    sizes = [len(rings[index]) for index in indexes]
-    written = np.concatenate([rings[index] for index in indexes])
-    ring_of_position = np.repeat(np.arange(len(indexes)), sizes)
-    for positions in (written, cut_off(written)):
-        lines = shapely.linearrings(positions.astype(float), indices=ring_of_position)
-        polygons = shapely.polygons(lines)
-        for index, is_valid in zip(indexes, _are_valid_polygons(polygons, sizes), strict=True):
-            validity[index] = validity[index] and bool(is_valid)
-    return validity
-
-
-def _are_valid_polygons(polygons: Any, sizes: list[int]) -> Any:
-    """True for each polygon that is valid.
-
-    Args:
+        positions: of all rings, one after the other.
         sizes: the number of positions of each.
     """
-    if max(sizes) <= SMALL:
-        return shapely.is_valid(polygons)
-    return [is_valid_polygon(polygon) for polygon in polygons]
-
-
-def is_valid_polygon(polygon: Any) -> bool:
-    if is_cheap_to_validate(polygon_rings(polygon)):
-        return bool(shapely.is_valid(polygon))
-    return bool(timed.is_valid(polygon, VALIDATION_SECONDS)[0])
+    return shapely.linearrings(positions, indices=np.repeat(np.arange(len(sizes)), sizes))

@@ -1,8 +1,10 @@
-"""The plots of a record in a file for the EUDR, with their problems and warnings."""
+"""The plots of records in a file for the EUDR, with their problems and warnings. ``checking`` calls
+this in another process, as some boundaries take long."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -14,17 +16,15 @@ from app.eudr.grid import (
     are_valid,
     grid_hectares,
     grid_of_points,
-    grid_of_ring,
     grid_text,
     has_area,
-    is_valid_polygon,
+    linear_rings,
     without_repeats,
 )
 from app.formats.writers.features import Feature
-from app.geometry import stored_rings
 from app.geometry.countries import country_at, country_name
 from app.geometry.holes import split_holes
-from app.geometry.rings import Rings
+from app.geometry.rings import parsed_rings
 from app.policy.countries import COUNTRY_CODES, MISTAKEN_CODES
 from app.policy.eudr import (
     AREA,
@@ -35,15 +35,11 @@ from app.policy.eudr import (
     PLACE,
     POINT_HECTARES,
     SMALLEST_HECTARES,
+    SPLIT_HOLES,
 )
-from app.policy.request_limits import VALIDATION_SECONDS
-from app.values import processor_clock
 from app.values.ids import is_id
 from app.values.strict_json import Fragment, dumps
 from app.values.text import pluralize
-
-BATCH_RECORDS: Final = 100  # whose plots are checked at a time
-_BATCH_POSITIONS: Final = 100_000
 
 
 class EudrOptions(NamedTuple):
@@ -95,7 +91,7 @@ class Finding(NamedTuple):
 
 
 class Plot(NamedTuple):
-    """A feature of the file. ``outline``: its ring, or the position of a point."""
+    """A feature of the file. ``positions``: the bytes of ``outline``."""
 
     producer: str
     country: str
@@ -104,7 +100,12 @@ class Plot(NamedTuple):
     id: str
     part: int
     text: bytes
-    outline: Grid
+    positions: bytes
+
+    @property
+    def outline(self) -> Grid:
+        """Its ring, or the position of a point."""
+        return np.frombuffer(self.positions, np.int64).reshape(-1, 2)
 
 
 class RecordPlots(NamedTuple):
@@ -116,42 +117,27 @@ class RecordPlots(NamedTuple):
     warnings: list[Finding]
 
 
-def read_plots(
-    features: Iterable[Feature],
-    options: EudrOptions,
-    check: Callable[..., None] = lambda _=None: processor_clock.restart(),
-) -> Iterator[RecordPlots]:
-    """Yield the plots of each record. Plots with problems have texts, too, for their sizes.
+def make_plots(records: bytes, options: tuple[Any, ...]) -> list[Any]:
+    """The plots, problems and warnings of each record, as plain tuples. Plots with problems have
+    texts, too, for their sizes.
 
     Args:
-        check: called with the positions of each record, and without between the steps of a long
-            one. By default, the request may take as much time for each as for a batch of records
-            elsewhere.
+        records: the JSON of an array with the geometry and the properties of each.
+        options: those of ``EudrOptions``.
     """
-    drafts: list[_Draft] = []
-    positions = 0
-    for feature in features:
-        drafts.append(_Draft(feature, options, check))
-        own_positions = sum(map(len, drafts[-1].outlines))
-        positions += own_positions
-        if len(drafts) == BATCH_RECORDS or positions >= _BATCH_POSITIONS:
-            yield from _checked_plots(drafts, check)
-            drafts, positions = [], 0
-        check(own_positions)
-    yield from _checked_plots(drafts, check)
-
-
-def _checked_plots(drafts: list[_Draft], check: Callable[[], None]) -> Iterator[RecordPlots]:
-    validity = iter(are_valid([ring for draft in drafts for ring in draft.rings], check))
-    for draft in drafts:
-        yield draft.checked([next(validity) for _ in draft.rings])
+    drafts = [
+        _Draft(Feature(geometry, properties), EudrOptions(*options))
+        for geometry, properties in orjson.loads(records)
+    ]
+    validity = iter(are_valid([ring for draft in drafts for ring in draft.rings]))
+    return [draft.checked([next(validity) for _ in draft.rings]) for draft in drafts]
 
 
 class _Draft:
     """The plots of a record before their outlines are checked."""
 
-    def __init__(self, feature: Feature, options: EudrOptions, check: Callable[[], None]) -> None:
-        self._feature, self._options, self._check = feature, options, check
+    def __init__(self, feature: Feature, options: EudrOptions) -> None:
+        self._feature, self._options = feature, options
         self._own = _plot_properties(feature)
         self._is_asset = is_id("asset", feature.id)
         self.problems: list[Finding] = []
@@ -165,8 +151,8 @@ class _Draft:
         """The outlines that have to be valid."""
         return [] if self._is_asset else self.outlines
 
-    def checked(self, validity: list[bool]) -> RecordPlots:
-        """The plots.
+    def checked(self, validity: list[bool]) -> list[Any]:
+        """The plots, problems and warnings.
 
         Args:
             validity: one for each of ``rings``: True if it is valid.
@@ -174,7 +160,8 @@ class _Draft:
         if not all(validity):
             self._problem("breaks_at_six_decimals", self._broken(validity))
         self._check_area()
-        return RecordPlots(self._feature, list(self._plots()), self.problems, self.warnings)
+        plots = list(self._plots())
+        return [list(map(tuple, found)) for found in (plots, self.problems, self.warnings)]
 
     def _problem(self, code: str, message: str) -> None:
         self.problems.append(finding_about(self._feature, code, message))
@@ -214,16 +201,17 @@ class _Draft:
             return []
         if self._is_asset:
             return [grid_of_points(np.array([_point_position(geometry)]))]
-        rings = stored_rings(dumps(geometry).decode())
+        rings = parsed_rings(geometry)
+        positions = grid_of_points(np.column_stack((rings.lon, rings.lat)))
+        grids = without_repeats(positions, rings.starts)
         outlines: list[Grid] = []
-        for first, last in zip(rings.part_starts, rings.part_starts[1:], strict=False):
-            outlines += self._outlines_of_part(rings, first, last)
+        for first, last in pairwise(rings.part_starts):
+            outlines += self._outlines_of_part(*grids[first:last])
         return outlines
 
-    def _outlines_of_part(self, rings: Rings, first: int, last: int) -> list[Grid]:
-        """The outlines of a part of the boundary: its rings from ``first`` to before ``last``."""
-        outline = grid_of_ring(rings, first)
-        if last == first + 1 or self._options.holes == "ignore":
+    def _outlines_of_part(self, outline: Grid, *holes: Grid) -> list[Grid]:
+        """The outlines of a part of the boundary."""
+        if not holes or self._options.holes == "ignore":
             return [outline]
         if self._options.holes == "refuse":
             message = (
@@ -233,30 +221,29 @@ class _Draft:
             if not any(problem.code == "hole" for problem in self.problems):
                 self._problem("hole", message)
             return [outline]
-        holes = [
-            hole for ring in range(first + 1, last) if has_area(hole := grid_of_ring(rings, ring))
-        ]
-        if not has_area(outline) or not holes:
+        rings = [outline, *filter(has_area, holes)]
+        if not has_area(outline) or len(rings) == 1:
             return [outline]
-        polygon = shapely.Polygon(outline.astype(float), [hole.astype(float) for hole in holes])
-        if not is_valid_polygon(polygon):
+        exterior, *interiors = linear_rings(np.concatenate(rings), list(map(len, rings)))
+        polygon = shapely.polygons(exterior, interiors)
+        if not shapely.is_valid(polygon):
             self._problem(
                 "breaks_at_six_decimals",
                 "A hole crosses another ring, or the outline, at six decimals. Move its positions "
                 "apart.",
             )
             return [outline]
-        parts = split_holes(polygon, VALIDATION_SECONDS)
-        self._check()
+        parts = split_holes(polygon) if len(interiors) <= SPLIT_HOLES else None
         if parts is None:
             self._problem(
                 "hole",
-                f"The plot cannot be cut in parts around its {pluralize(len(holes), 'hole')}: "
+                f"The plot cannot be cut in parts around its {pluralize(len(interiors), 'hole')}: "
                 "there are too many, or they touch. Add holes=ignore to fill them, or draw the "
                 "plot as several.",
             )
             return [outline]
-        return [without_repeats(shapely.get_coordinates(part).astype(np.int64)) for part in parts]
+        starts = np.cumsum(np.append(0, shapely.get_num_coordinates(parts)))
+        return without_repeats(shapely.get_coordinates(parts).astype(np.int64), starts.tolist())
 
     def _broken(self, validity: list[bool]) -> str:
         is_one = len(validity) == 1
@@ -328,7 +315,8 @@ class _Draft:
                 "properties": texts | {AREA: area},
                 "geometry": geometry,
             }
-            yield Plot(*key, self._is_asset, self._feature.id, part, dumps(feature), outline)
+            text, positions = dumps(feature), outline.tobytes()
+            yield Plot(*key, self._is_asset, self._feature.id, part, text, positions)
 
 
 def finding_about(feature: Feature, code: str, message: str) -> Finding:

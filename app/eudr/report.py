@@ -4,25 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
+import numpy as np
 import shapely
 
 from app.downloads.files import no_room_error
-from app.eudr.grid import SQUARE_METERS, Grid, grid_degrees
-from app.eudr.plots import EudrOptions, Finding, RecordPlots, finding_about, read_plots
+from app.eudr.checking import PlotClock, read_plots
+from app.eudr.grid import SQUARE_METERS, Grid, grid_degrees, linear_rings
+from app.eudr.plots import EudrOptions, Finding, RecordPlots, finding_about
 from app.eudr.writer import PlotStore, file_problems, plot_store
 from app.formats.writers.features import Feature
 from app.geometry.polygons import polygon_rings
 from app.geometry.shapes import Shape, common_area, shape_of
-from app.geometry.timed import processor_seconds
 from app.http.errors import BadRequest, Detail
-from app.policy.eudr import LISTED, OVERLAP_POSITIONS, REPORT_PLOTS, REPORT_SECONDS
+from app.policy.eudr import (
+    COMPARISON_SECONDS,
+    LISTED,
+    OVERLAP_POSITIONS,
+    REPORT_PLOTS,
+    REPORT_SECONDS,
+)
 from app.policy.request_limits import OVERLAP_M2
-from app.values import processor_clock
+from app.values.batching import batched_by_bytes
 
 CACHED_POSITIONS: Final = 100_000  # in shapes that are kept while plots are compared
+_PAIRS: Final = 500_000  # in memory at a time: all plots may be in the same place
 
 
 @dataclass
@@ -90,10 +99,10 @@ def make_report(
         BadRequest: there are more than REPORT_PLOTS plots, or reading them takes too long.
         ServiceUnavailable: there is no room on the disk for the plots.
     """
-    report, comparison, clock = Report(), _Comparison(), ReportClock()
+    report, comparison, clock = Report(), _Comparison(), PlotClock(REPORT_SECONDS)
     try:
         with plot_store(folder) as store:
-            for record in read_plots(features, options, clock.check):
+            for record in read_plots(features, options, clock):
                 on_record(record)
                 report.add_problems(record.problems)
                 report.add_warnings(record.warnings)
@@ -108,7 +117,7 @@ def make_report(
             _sum_up(report, store, options)
     except OSError:
         raise no_room_error() from None
-    for warning, other in comparison.overlaps(clock):
+    for warning, other in comparison.overlaps(PlotClock(COMPARISON_SECONDS)):
         report.add_warnings([warning])
         if len(report.others) < LISTED:
             report.others.append(other)
@@ -151,36 +160,6 @@ def _sum_up(report: Report, store: PlotStore, options: EudrOptions) -> None:
         report.add_warnings([Finding("several_producers", message)])
 
 
-class ReportClock:
-    """The processor time of a report, to which each record adds. As it is bounded, the clock of the
-    request does not count."""
-
-    def __init__(self) -> None:
-        seconds, self._per_record, self._per_position = REPORT_SECONDS
-        self._end = processor_seconds() + seconds
-
-    @property
-    def is_over(self) -> bool:
-        """True once all of the time is used up."""
-        processor_clock.restart()
-        return processor_seconds() > self._end
-
-    def check(self, positions: int | None = None) -> None:
-        """Raise BadRequest if the time is over.
-
-        Args:
-            positions: of a record that was read; None: within one.
-        """
-        if positions is not None:
-            self._end += self._per_record + positions * self._per_position
-        if self.is_over:
-            message = (
-                "The plots are so complex that checking them takes too long. Filter them, and look "
-                "at one part after the other."
-            )
-            raise BadRequest(message, details=[Detail("", message, "too_complex")])
-
-
 class _Comparison:
     """The plots of a report, to find out which of them overlap.
 
@@ -190,8 +169,9 @@ class _Comparison:
 
     def __init__(self) -> None:
         self._records: list[Feature] = []  # without geometries
-        self._geometries: list[Any] = []  # points and polygons
-        self._owners: list[int] = []  # the index of the record of each geometry
+        self._outlines: list[Grid] = []
+        self._geometries: Any = None  # points and polygons of all outlines
+        self._owners: list[int] = []  # the index of the record of each
         self._positions = 0
         self._shapes: dict[int, Shape] = {}  # by the index of a geometry
         self._cached_positions = 0
@@ -201,37 +181,49 @@ class _Comparison:
         """Add the plots of a record whose shape has no problem."""
         if any(problem.code == "breaks_at_six_decimals" for problem in record.problems):
             return
-        self._positions += sum(len(plot.outline) for plot in record.plots)
+        outlines = [plot.outline for plot in record.plots]
+        self._positions += sum(map(len, outlines))
         if self._positions > OVERLAP_POSITIONS:
             self.is_complete = False
             return
         properties = record.feature.properties
         names = {name: properties.get(name) for name in ("id", "name", "project_id")}
-        self._geometries += [_outline_polygon(plot.outline) for plot in record.plots]
+        self._outlines += outlines
         self._owners += [len(self._records)] * len(record.plots)
         self._records.append(Feature(None, names))
 
-    def overlaps(self, clock: ReportClock) -> Iterator[tuple[Finding, Finding]]:
+    def overlaps(self, clock: PlotClock) -> Iterator[tuple[Finding, Finding]]:
         """Yield a warning for each two records that overlap: at the later one, and at the first."""
-        tree = shapely.STRtree(self._geometries)
         reported: set[tuple[int, int]] = set()
-        for index, geometry in enumerate(self._geometries):
-            near = tree.query(geometry)  # one by one: all of them may be in the same place
-            for other in near[near > index].tolist():
+        for index, other in self._near(clock):
+            pair = self._owners[index], self._owners[other]
+            if pair in reported:
+                continue
+            if message := self._overlap(index, other):
+                reported.add(pair)
+                first, later = (self._records[owner] for owner in pair)
+                text = message.format(first.properties["name"])
+                yield finding_about(later, "overlap", text), finding_about(first, "overlap", text)
+
+    def _near(self, clock: PlotClock) -> Iterator[tuple[int, int]]:
+        """Yield the indexes of each two geometries of different records whose boxes overlap, until
+        the time is over."""
+        if not self._outlines:
+            return
+        batches = batched_by_bytes(self._outlines, len, CACHED_POSITIONS)
+        self._geometries = np.concatenate(list(map(_geometries, batches)))
+        owners, tree = np.array(self._owners), shapely.STRtree(self._geometries)
+        step = 1 + _PAIRS // len(owners)
+        for start in range(0, len(owners), step):
+            index, other = tree.query(self._geometries[start : start + step])
+            is_later = owners[start + index] < owners[other]
+            pairs = zip((start + index[is_later]).tolist(), other[is_later].tolist(), strict=True)
+            for pair in chain([None], pairs):  # there may be none for long
                 if clock.is_over:
                     self.is_complete = False
                     return
-                owners = self._owners[index], self._owners[other]
-                if owners in reported:
-                    continue
-                if message := self._overlap(index, other):
-                    reported.add(owners)
-                    first, later = (self._records[owner] for owner in owners)
-                    text = message.format(first.properties["name"])
-                    yield (
-                        finding_about(later, "overlap", text),
-                        finding_about(first, "overlap", text),
-                    )
+                if pair:
+                    yield pair
 
     def _overlap(self, index: int, other: int) -> str | None:
         """The message for two plots that overlap, with a place for the name of the first; None:
@@ -262,6 +254,12 @@ class _Comparison:
         return self._shapes[index]
 
 
-def _outline_polygon(outline: Grid) -> Any:
-    positions = grid_degrees(outline)
-    return shapely.Point(positions[0]) if len(outline) == 1 else shapely.Polygon(positions)
+def _geometries(outlines: list[Grid]) -> Any:
+    """An array of points and polygons."""
+    sizes = np.array(list(map(len, outlines)))
+    positions, is_point = grid_degrees(np.concatenate(outlines)), sizes == 1
+    of_point = np.repeat(is_point, sizes)
+    geometries = np.empty(len(outlines), object)
+    geometries[is_point] = shapely.points(positions[of_point])
+    geometries[~is_point] = shapely.polygons(linear_rings(positions[~of_point], sizes[~is_point]))
+    return geometries

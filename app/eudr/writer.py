@@ -13,11 +13,12 @@ from pathlib import Path
 from sqlite3 import Connection
 from typing import IO, Final
 
-from app.eudr.plots import NO_OPTIONS, EudrOptions, Finding, Plot, read_plots
+from app.eudr.checking import PlotClock, read_plots
+from app.eudr.plots import NO_OPTIONS, EudrOptions, Finding, Plot
 from app.formats.writers.features import Feature
 from app.formats.writers.source import CannotWrite
 from app.formats.writers.temporary import new_database, new_file
-from app.policy.eudr import FILE_BYTES, FILE_PRODUCERS, IN_ERROR
+from app.policy.eudr import FILE_BYTES, FILE_PRODUCERS, FILE_SECONDS, IN_ERROR
 
 _BEGINNING: Final = b'{"type":"FeatureCollection","features":[\n'
 _BETWEEN: Final = b",\n"
@@ -54,7 +55,7 @@ def write_eudr(
     """
     problems: list[Finding] = []
     with plot_store(folder) as store:
-        for record in read_plots(features, options):
+        for record in read_plots(features, options, PlotClock(FILE_SECONDS)):
             problems += record.problems[: IN_ERROR - len(problems)]
             if len(problems) == IN_ERROR:
                 break
@@ -176,7 +177,7 @@ def _file_pieces(plots: Iterator[bytes]) -> Iterator[bytes]:
 
 def _write_zip(file: IO[bytes], store: PlotStore) -> None:
     plots = store.plots()
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:  # quickly
         for number, part in enumerate(store.files(divide=True), start=1):
             with archive.open(f"plots-{number}.geojson", "w") as entry:
                 for piece in _file_pieces(islice(plots, part.features)):

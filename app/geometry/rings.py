@@ -90,7 +90,11 @@ def read_rings(coordinates: object, *, multi: bool, max_positions: int) -> Rings
 
 def stored_rings(text: str) -> Rings:
     """Read the text of a ``Boundary``, which has no errors."""
-    value = orjson.loads(text)
+    return parsed_rings(orjson.loads(text))
+
+
+def parsed_rings(value: Any) -> Rings:
+    """Read the parsed text of a ``Boundary``."""
     multi = value["type"] == "MultiPolygon"
     parts = value["coordinates"] if multi else [value["coordinates"]]
     rings = list(chain.from_iterable(parts))

@@ -141,16 +141,9 @@ def meet_any(shapes: Sequence[Any], geometries: Sequence[Any], seconds: float) -
     return meet
 
 
-def triangles(polygon: Any, seconds: float) -> Any:
-    """The constrained Delaunay triangles of a polygon, or None if it takes longer than ``seconds``
-    of processor time, or GEOS fails."""
-    wkb, _ = _run("triangles", seconds, [polygon])
-    return None if wkb is None else shapely.from_wkb(wkb[0])
-
-
 def call_timed(
     function: Callable[..., Any],
-    polygons: Any,
+    geometries: list[Any],
     *others: Any,
     seconds: float,
     before: Callable[[], Any],
@@ -159,14 +152,14 @@ def call_timed(
     item of a list, or None if it takes longer than ``seconds`` of processor time, or GEOS fails.
 
     Args:
-        function: takes polygons and ``others``. These and its result can be marshalled.
+        function: takes the geometries and ``others``. These and its result can be marshalled.
         before: called first, without counting its time, such as a function that reads a file and
             caches it.
     """
     if seconds <= 0:
         return None
     answer: list[Any] | None
-    answer, _ = _run(_name(function), seconds, [polygons], *others, before=_name(before))
+    answer, _ = _run(_name(function), seconds, geometries, *others, before=_name(before))
     return answer
 
 

@@ -7,6 +7,7 @@ four bytes. The program imports nothing of the application until a task names a 
 
 from __future__ import annotations
 
+import gc
 import importlib
 import marshal
 import os
@@ -52,17 +53,12 @@ def _meet_any(*values: Any) -> list[bool]:
     return [bool(each) for each in meets]
 
 
-def _triangles(polygon: Any) -> list[bytes]:
-    return [shapely.to_wkb(shapely.constrained_delaunay_triangles(polygon))]
-
-
 TASKS: Final[dict[str, Callable[..., Any]]] = {
     "are_valid": _are_valid,
     "validity_reason": _validity_reason,
     "intersection": _intersection,
     "differences": _differences,
     "meet_any": _meet_any,
-    "triangles": _triangles,
 }
 
 
@@ -98,6 +94,7 @@ def _do_task(
     target: int, function: Callable[..., Any], seconds: float, geometries: list[bytes], *others: Any
 ) -> None:
     """Do a task, answer and exit. The answer is None if GEOS fails."""
+    gc.disable()  # it ends soon, and collecting copies the memory that it shares
     signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
         answer = function(*shapely.from_wkb(geometries), *others)

@@ -23,6 +23,7 @@ SMALLEST_HECTARES: Final = 0.0001
 POINT_HECTARES: Final = 4.0  # at most, of points but for cattle; and of those without Area
 AREA_TOLERANCE: Final = 0.05  # by which Area may differ from the measured area
 
+SPLIT_HOLES: Final = 4_000  # in a part, around which it is cut
 HOLES: Final = ("split", "ignore", "refuse")
 VARIANTS: Final = (1, 2)
 
@@ -35,6 +36,7 @@ PROBLEMS: Final = {
     "point_over_4_ha": "The plot is a point, and `Area` is more than 4 hectares.",
     "hole": "The boundary has holes (with `holes=refuse`), or holes that it cannot be cut around.",
     "breaks_at_six_decimals": "The plot crosses itself or vanishes at six decimals.",
+    "too_complex": "Checking the plot takes too long.",
     "too_long": f"`ProducerName` or `ProductionPlace` has more than {NAME_LENGTH} characters.",
     "too_many_producers": f"The file has more than {FILE_PRODUCERS:,} producers.",
     "too_large": f"The file has more than {FILE_BYTES:,} bytes.",
@@ -54,6 +56,11 @@ LISTED: Final = 5_000  # problems and warnings of each code that a report lists
 IN_ERROR: Final = 100  # problems that an error lists
 REPORT_PLOTS: Final = 100_000
 OVERLAP_POSITIONS: Final = 3_000_000  # in the outlines that are compared
-# Processor time of a report, in all and in addition for each record and each position: plain ones
-# take half of that. Overlaps are searched until it is used up.
-REPORT_SECONDS: Final = (1.0, 150e-6, 1e-6)
+# Processor time for checking plots, most of it in another process. BATCH_SECONDS: of a record, or a
+# few small ones. REPORT_SECONDS, FILE_SECONDS: of all, to which PLOT_SECONDS adds for each record
+# and each position: plain ones take half of that.
+BATCH_SECONDS: Final = 2.0
+REPORT_SECONDS: Final = 4.0
+FILE_SECONDS: Final = 15.0
+PLOT_SECONDS: Final = (300e-6, 3e-6)
+COMPARISON_SECONDS: Final = 1.0  # then a report searches no more overlaps

@@ -19,6 +19,7 @@ from tests.geometry.expensive_shapes import (
     back_and_forth,
     closed,
     comb,
+    squares_with_holes,
     star,
     tiny_squares,
     zigzag,
@@ -74,6 +75,7 @@ SHAPES: Final[dict[str, Callable[[], dict[str, Any]]]] = {
     "star": lambda: placed(star(POSITIONS), *BORDER),
     "20,000 holes": lambda: placed(holes(19_990), *BORDER),
     "20,000 parts": lambda: placed(tiny_squares(99_900), *CONTINENT),
+    "10,000 parts with a hole": lambda: placed(squares_with_holes(99_900), *CONTINENT),
     "300 needles near the pole": lambda: needles_near_the_pole(300),
     "5,000 diagonals over a continent": lambda: placed(zigzag(5_000), *CONTINENT),
 }
@@ -126,11 +128,13 @@ def test_none_takes_long_of_a_web_process(server: Server, most: float, name: str
     within(lambda: post(server, path, b'{"geometry":null}', "PATCH"), 200)
     former = server.send(f"GET {path}/boundaries HTTP/1.1").json["data"][-1]["id"]
     within(lambda: post(server, f"{path}/boundaries/{former}/restore", b""), 200)
+    plot = f"ids={made.json['data']['id']}"
+    within(lambda: server.send(f"GET /v1/eudr?{plot} HTTP/1.1"), 200)
     for address in (
         f"{path}/overlaps",
         f"/v1/projects/map?bbox={WORLD}&zoom=4",
         f"/v1/projects/map?bbox={WORLD}&zoom=14",
-        f"/v1/eudr?ids={made.json['data']['id']}",
+        f"/v1/exports/projects?format=eudr&{plot}",
         f"{FEATURES}?bbox={WORLD}&crs=http://www.opengis.net/def/crs/EPSG/0/3857",
         f"{FEATURES}?filter=S_INTERSECTS(geometry,LINESTRING(7.6%2047.6,7.61%2047.7))",
     ):

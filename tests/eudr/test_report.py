@@ -11,14 +11,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from app.eudr import report
+from app.eudr import checking, report, writer
 from app.geometry import timed
+from app.geometry.timed import processor_seconds
 from app.lists import scanning
-from app.policy.eudr import REPORT_SECONDS
+from app.policy.eudr import COMPARISON_SECONDS
 from tests.countries import needs_countries
 from tests.eudr.plots import Plots, differences, fill, make_plots
-from tests.geometry.drawing import box, multipolygon, polygon
-from tests.geometry.expensive_shapes import comb
+from tests.geometry.drawing import TEN, box, polygon
+from tests.geometry.expensive_shapes import comb, squares_with_holes, tiny_squares
 from tests.make import Client, make_project, square
 
 
@@ -105,7 +106,7 @@ def test_comparing_in_another_process_takes_time(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def slow(*_: Any) -> float:
-        timed._thread.seconds = getattr(timed._thread, "seconds", 0.0) + REPORT_SECONDS[0]
+        timed._thread.seconds = getattr(timed._thread, "seconds", 0.0) + COMPARISON_SECONDS
         return 1e4
 
     for _ in range(3):
@@ -116,20 +117,43 @@ def test_comparing_in_another_process_takes_time(
     assert not found["overlaps_complete"]
 
 
-@pytest.mark.slow
-def test_a_report_on_shapes_that_take_too_long_ends(client: Client) -> None:
-    """5,000 squares, each of which is cut in parts around its hole: that takes some 7 s."""
-    west, south = (0.1 * axis.ravel() for axis in np.meshgrid(np.arange(100), np.arange(50)))
-    squares = [
-        [box(x, y, x + 0.06, y + 0.06), box(x + 0.02, y + 0.02, x + 0.04, y + 0.04)[::-1]]
-        for x, y in zip(west.tolist(), south.tolist(), strict=True)
-    ]
-    make_project(client, geometry=multipolygon(*squares))
-    began = thread_time()
-    response = client.get("/v1/eudr")
-    assert thread_time() - began < 3 * REPORT_SECONDS[0]
-    assert response.status_code == 400
-    assert "Filter them" in response.json["error"]["message"]
+def test_large_boundaries_are_checked_in_another_process(client: Client) -> None:
+    make_project(client, geometry=tiny_squares(1_050))
+    before = processor_seconds() - thread_time()
+    assert _report(client)["plots"] == 210
+    assert processor_seconds() - thread_time() > before
+
+
+def test_a_plot_that_takes_too_long_is_a_problem_of_its_own(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_project(client, geometry=square())
+    make_project(client, name="Sieve", geometry=squares_with_holes(1_100))
+    monkeypatch.setattr(checking, "BATCH_SECONDS", 0.001)
+    found = _report(client)
+    (problem,) = found["problems"]
+    assert (problem["name"], problem["code"]) == ("Sieve", "too_complex")
+    assert found["plots"] == 1
+    response = client.get("/v1/exports/projects?format=eudr")
+    assert [each["code"] for each in response.json["error"]["details"]] == ["too_complex"]
+
+
+def test_plots_that_take_too_long_together(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    make_project(client, geometry=square())
+    for module, name in ((report, "REPORT_SECONDS"), (writer, "FILE_SECONDS")):
+        monkeypatch.setattr(module, name, -1.0)
+    for path in ("eudr?", "exports/projects?format=eudr"):
+        response = client.get(f"/v1/{path}")
+        assert response.status_code == 400, path
+        assert "Filter them" in response.json["error"]["message"], path
+
+
+def test_the_parts_of_a_plot_are_not_compared(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_project(client, geometry=polygon(TEN, box(4, 4, 6, 6)[::-1]))
+    monkeypatch.setattr(report, "common_area", lambda *_: pytest.fail("they were compared"))
+    assert _report(client)["plots"] == 2
 
 
 def test_plots_that_take_too_long_to_compare(

@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 import shapely
 
-from app.eudr import plots, writer
-from app.eudr.plots import EudrOptions, Finding, read_plots
+from app.eudr import checking, writer
+from app.eudr.checking import PlotClock, read_plots
+from app.eudr.plots import EudrOptions, Finding
 from app.eudr.writer import InvalidPlots, write_eudr
 from app.formats.writers.source import CannotWrite
 from app.geometry import geodesic_area
@@ -325,7 +326,7 @@ def test_what_is_said_of_an_area_that_is_no_number() -> None:
         ("some", "4"),
         ("0.00001", "0.00001"),
     ):
-        (reading,) = read_plots(source(_point(Area=area)).features(), EudrOptions())
+        (reading,) = read_plots(source(_point(Area=area)).features(), EudrOptions(), PlotClock(1))
         (warning,) = [each for each in reading.warnings if each.code == "area_text"]
         assert warning.message.endswith(f"The file has {written}."), area
 
@@ -342,12 +343,12 @@ def test_all_problems_are_told_but_not_without_end(
     records = [_plot(n, ProducerCountry="XX") for n in range(5)]
     assert len(_problems(tmp_path, *records)) == 5
     monkeypatch.setattr(writer, "IN_ERROR", 3)
-    monkeypatch.setattr(plots, "BATCH_RECORDS", 1)
+    monkeypatch.setattr(checking, "BATCH_RECORDS", 1)
     features = (each for record in records for each in source(record).features())
     with pytest.raises(InvalidPlots) as raised:
         write_eudr(features, tmp_path)
     assert len(raised.value.problems) == 3
-    assert len(list(features)) == 2  # those after them were not read
+    assert len(list(features)) == 1  # of those after them, one was read
 
 
 def test_a_file_that_would_be_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -218,6 +218,12 @@ def tiny_squares(positions: int) -> Geometry:
     return multipolygon(*[[box(x, y, x + 0.05, y + 0.05)] for x, y in corners])
 
 
+def squares_with_holes(positions: int) -> Geometry:
+    parts = [exterior for (exterior,) in tiny_squares(positions // 2)["coordinates"]]
+    holes = [box(x + 0.02, y + 0.02, x + 0.03, y + 0.03)[::-1] for (x, y), *_ in parts]
+    return multipolygon(*map(list, zip(parts, holes, strict=True)))
+
+
 def loops(positions: int) -> Geometry:
     """A ring that touches itself in a quarter of its positions."""
     number = positions // 4

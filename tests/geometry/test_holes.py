@@ -18,7 +18,7 @@ CHAIN = shapely.Polygon(
 
 
 def test_holes_that_touch_in_a_chain() -> None:
-    parts = split_holes(CHAIN, 1.0)
+    parts = split_holes(CHAIN)
     assert parts is not None
     assert shapely.union_all(parts).equals(CHAIN)
     assert all(part.is_valid and not part.interiors for part in parts)

@@ -81,15 +81,15 @@ def test_what_geos_cannot_do_has_no_answer() -> None:
 
 def test_a_function_of_the_application_is_called_there() -> None:
     """Of one that is called before, the time does not count."""
-    answer = timed.call_timed(covers, SQUARE, 3.0, seconds=0.1, before=begin)
+    answer = timed.call_timed(covers, [SQUARE], 3.0, seconds=0.1, before=begin)
     assert answer == [(12.0, running(), True)]
-    assert timed.call_timed(nothing, SQUARE, seconds=1, before=begin) == [None]
+    assert timed.call_timed(nothing, [SQUARE], seconds=1, before=begin) == [None]
 
 
 def test_a_function_that_takes_too_long_is_ended(minutes: Any) -> None:
-    assert timed.call_timed(is_valid_there, minutes, seconds=0.1, before=begin) is None
-    assert timed.call_timed(nothing, SQUARE, seconds=0, before=begin) is None
-    assert timed.call_timed(nothing, SQUARE, seconds=-1, before=begin) is None
+    assert timed.call_timed(is_valid_there, [minutes], seconds=0.1, before=begin) is None
+    assert timed.call_timed(nothing, [SQUARE], seconds=0, before=begin) is None
+    assert timed.call_timed(nothing, [SQUARE], seconds=-1, before=begin) is None
 
 
 @pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGTERM])

@@ -79,7 +79,7 @@ def compare_with_countries(
         return [function(polygons, *others)]
     with expensive():
         seconds = min(COUNTRIES_SECONDS, COUNTRIES_LATEST - processor_clock.used())
-        return timed.call_timed(function, polygons, *others, seconds=seconds, before=load_world)
+        return timed.call_timed(function, [polygons], *others, seconds=seconds, before=load_world)
 
 
 def _is_compared_here(polygons: Any) -> bool:

@@ -14,8 +14,8 @@ from app.api.expensive import expensive_work
 from app.assets.schemas import AssetUpdateSchema
 from app.assets.service import lock_asset, update_asset
 from app.auth.principal import Principal
-from app.eudr.plots import RecordPlots, country_error, country_of_plot, read_plots
-from app.eudr.report import ReportClock
+from app.eudr.checking import PlotClock, read_plots
+from app.eudr.plots import RecordPlots, country_error, country_of_plot
 from app.exports.service import features_for_eudr
 from app.formats.writers.features import Feature
 from app.http.errors import InvalidField, NotFound
@@ -23,7 +23,7 @@ from app.models import Asset, Project
 from app.pages.eudr.choices import Choices
 from app.pages.eudr.words import ALL_PLOTS, FIELD_OF, LABELS, country_choices
 from app.policy.countries import COUNTRY_CODES
-from app.policy.eudr import AREA, COUNTRY, NAME, NAME_LENGTH
+from app.policy.eudr import AREA, COUNTRY, NAME, NAME_LENGTH, REPORT_SECONDS
 from app.projects.lookup import lock_project
 from app.projects.schemas import ProjectUpdateSchema
 from app.projects.service import update_project
@@ -160,7 +160,7 @@ def _plots_of(principal: Principal, choices: Choices, filling: Filling) -> Itera
     features = features_for_eudr(export, app)
     if filling.field != AREA and filling.code != ALL_PLOTS:  # no finding about the boundary
         features = map(_without_boundary, features)
-    for record in read_plots(features, export.eudr, ReportClock().check):
+    for record in read_plots(features, export.eudr, PlotClock(REPORT_SECONDS)):
         if _is_filled(record, filling):
             yield record.feature._replace(geometry=None)
 

@@ -64,6 +64,10 @@ WORDS: Final[dict[str, Words]] = {
         "The Information System keeps six decimals. There, these cross or touch themselves. Remove"
         " corners that are very close to each other or to a hole, or move them apart.",
     ),
+    "too_complex": Words(
+        "Boundaries that take too long to check",
+        "Simplify them, or draw each as several plots. Fill the holes of those that have many.",
+    ),
     "too_long": Words("A name is too long", "Shorten it in the metadata."),
     "too_many_producers": Words(
         "There are too many producers for one file",
@@ -97,7 +101,7 @@ WORDS: Final[dict[str, Words]] = {
 # Codes whose title says everything about each plot.
 SELF_EXPLANATORY: Final = frozenset({
     "producer_missing", "country_missing", "place_missing", "no_place", "hole",
-    "breaks_at_six_decimals",
+    "breaks_at_six_decimals", "too_complex",
 })  # fmt: skip
 # The field that is filled in for each code. For ALL_PLOTS, the form says which.
 FIELD_OF: Final[dict[str, str]] = {
