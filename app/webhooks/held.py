@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from sqlalchemy import delete, func, select, update
 
@@ -20,6 +20,7 @@ from app.values import clock
 _DELIVERIES = CompiledQuery(
     select_of_all_accounts(func.count()).where(Delivery.due_at.is_not(None))
 )
+_REASON: Final = "the operator discarded it"  # why an email was not sent
 _MAILS = CompiledQuery(select(func.count()).where(Mail.due_at.is_not(None)))
 
 
@@ -70,6 +71,6 @@ def _drop_waiting() -> Waiting:
         .values(state="canceled", due_at=None, claim=None)
     )
     mails: Any = db.session.execute(
-        update(Mail).where(Mail.due_at.is_not(None)).values(due_at=None, sealed=None, error=None)
+        update(Mail).where(Mail.due_at.is_not(None)).values(due_at=None, sealed=None, error=_REASON)
     )
     return Waiting(deliveries.rowcount, mails.rowcount)

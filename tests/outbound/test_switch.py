@@ -164,7 +164,7 @@ def test_what_is_discarded_is_never_sent(world: World) -> None:
     with world.app.app_context():
         rows = db.session.scalars(select(Mail)).all()
         assert {(row.sealed, row.due_at, row.sent_at, row.error) for row in rows} == {
-            (None, None, None, None)
+            (None, None, None, "the operator discarded it")
         }
     make_project(world.customer)
     work(world.app)
