@@ -11,7 +11,7 @@ import pytest
 
 from app.eudr import report
 from app.http.errors import Forbidden
-from app.pages.eudr import filling, views
+from app.pages.eudr import filling, overview, views
 from app.pages.eudr.overview import GROUP_PLOTS
 from app.pages.eudr.words import size_text
 from app.policy.request_limits import METADATA_BYTES
@@ -298,6 +298,21 @@ def test_the_broken_part_of_many_is_shown(client: Client, browser: Browser) -> N
     assert shape["fault"] == [-0.5, 6.5]
     assert shape["outlines"][-1] == [[-0.5, 6.5]]
     assert len(shape["outlines"]) <= GROUP_PLOTS
+
+
+def test_holes_are_shown_but_not_of_a_large_boundary(
+    client: Client, browser: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rings = [
+        square_ring(-2, 6.5, 1.0),
+        *(square_ring(-2 + n / 100, 6.6, 0.005) for n in range(1, 60)),
+    ]
+    plot(client, geometry={"type": "Polygon", "coordinates": rings})
+    for most, shown in ((1_000, GROUP_PLOTS), (300, 0)):
+        monkeypatch.setattr(overview, "_DRAWN_POSITIONS", most)
+        text = browser.get("/eudr?holes=refuse").response.text
+        (shape,) = json.loads(unescape(text.partition('data-shapes="')[2].partition('"')[0]))
+        assert len(shape["holes"]) == shown
 
 
 def test_one_producer_and_several(client: Client, browser: Browser) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -31,6 +32,7 @@ GROUP_PLOTS: Final = 50  # plots of a group
 _CODES_WITH_MAP: Final = ("breaks_at_six_decimals", "hole")
 _OUTLINE_POSITIONS: Final = 200  # on a map
 _POSITIONS_NEAR_FAULT: Final = 40  # are added to these
+_DRAWN_POSITIONS: Final = 20_000  # in a boundary whose holes are on it
 _SEARCHED_POSITIONS: Final = 5_000  # in a plot, to find its fault
 
 
@@ -221,13 +223,15 @@ def _first_fault(outlines: list[Grid]) -> tuple[int, list[float] | None]:
 
 
 def _boundary_holes(record: RecordPlots) -> list[Any]:
-    """The holes of a boundary, simplified."""
-    geometry = orjson.loads(dumps(record.feature.geometry))
+    """The first holes of a boundary, simplified; none of a large one, which takes long to read."""
+    text = dumps(record.feature.geometry)
+    if text.count(b"[") > _DRAWN_POSITIONS:
+        return []
+    geometry = orjson.loads(text)
     parts = geometry["coordinates"]
     parts = [parts] if geometry["type"] == "Polygon" else parts
-    return [_simplify_ring(np.array(ring), None) for part in parts for ring in part[1:]][
-        :GROUP_PLOTS
-    ]
+    holes = islice((ring for part in parts for ring in part[1:]), GROUP_PLOTS)
+    return [_simplify_ring(np.array(hole), None) for hole in holes]
 
 
 def _simplify_ring(ring: Any, fault: list[float] | None) -> Any:
