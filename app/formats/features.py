@@ -92,6 +92,7 @@ class FormatReader(ABC):
         """Yield the features of a layer; few are in memory at a time. It can be read several times.
 
         Args:
+            layer: one of ``layers``, perhaps with fewer columns: others may then be left out.
             crs: the coordinate reference system that a person has named, which overrides that of
                 the file; None: that of the file, or degrees on WGS 84 if it does not say;
                 AS_IN_FILE, for shapefiles and GeoPackages.

@@ -10,15 +10,16 @@ import codecs
 import io
 import re
 import struct
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator
 from datetime import date
 from functools import lru_cache
+from itertools import islice
 from math import isfinite
-from typing import Any, BinaryIO, Final
+from typing import Any, BinaryIO, Final, NamedTuple
 
 from app.formats.features import FileInvalid
-from app.formats.readers.layer_limits import Columns, quoted, unique_name
+from app.formats.readers.layer_limits import quoted, too_many_columns, unique_name
+from app.policy.files import COLUMNS
 
 _HEADER: Final = struct.Struct("<4xIHH17xBxx")  # records, bytes of the header and of a record, code
 _FIELD: Final = struct.Struct("<11sc4xBB14x")
@@ -46,22 +47,12 @@ _ENCODINGS: Final = frozenset({
 _GUESSES: Final = ("utf-8", "cp1252")  # every text can be read as the last one
 
 
-@dataclass(frozen=True, slots=True)
-class _Column:
+class _Column(NamedTuple):
     name: bytes
     kind: str  # a letter
     start: int  # in a record
     end: int
     decimals: int
-
-    def value(self, record: bytes, encoding: str) -> Any:
-        raw = record[self.start : self.end]
-        if self.kind == "C":
-            return _decode_text(raw, encoding, "replace").partition("\0")[0].rstrip() or None
-        text = raw.decode("latin-1").strip(" \0")
-        if self.kind == "D":
-            return _parse_date(text)
-        return _parse_logical(text) if self.kind == "L" else _parse_number(text, self.decimals)
 
 
 class DbfTable:
@@ -77,44 +68,50 @@ class DbfTable:
             code_page: the content of its ``.cpg`` file; empty: there is none.
 
         Raises:
-            FileInvalid: the table is damaged or incomplete.
+            FileInvalid: the table is damaged or incomplete, or has too many columns.
         """
         self._file, self._name = file, name
         header = file.read(_HEADER.size)
         if len(header) < _HEADER.size:
             raise self._damaged("is incomplete")
         self.records, self._start, self._size, language = _HEADER.unpack(header)
-        self._fields = list(self._read_fields())
+        self._fields = list(islice(self._read_fields(), COLUMNS + 1))
+        if len(self._fields) > COLUMNS:
+            raise too_many_columns()
         length = file.seek(0, io.SEEK_END) - self._start
         if not self._size or self.records > length // self._size:
             raise self._damaged("is incomplete")
         self._declared = _code_page_encoding(code_page) or _CODE_PAGES.get(language)
         self._flags = bytearray()
-        self._read: list[_Column] = []
+        self._read: list[tuple[str, _Column]] = []
         self.encoding = self._declared or _GUESSES[-1]
         self.is_guessed = False
         self.columns: tuple[str, ...] = ()
         self.left_out: tuple[str, ...] = ()
 
-    def scan(self, records: int) -> None:
+    def scan(self, records: int, known: tuple[str, bool] | None = None) -> None:
         """Find the deleted ones of the first ``records``, and the encoding of all texts.
 
-        Raises:
-            FileInvalid: the table has too many columns.
+        Args:
+            known: ``encoding`` and ``is_guessed`` as an earlier scan has found them.
         """
         declared = [self._declared] if self._declared else []
         candidates = [*declared, *(guess for guess in _GUESSES if guess != self._declared)]
         has_letters = False
         for block in self._blocks(min(records, self.records)):
             self._flags += block[:: self._size]
-            if not block.isascii():
+            if not known and not block.isascii():
                 has_letters |= self._drop_wrong(candidates, block)
-        self.encoding = candidates[0]
-        self.is_guessed = has_letters and self.encoding != self._declared
-        self._read = [field for field in self._fields if field.kind in _TYPES]
-        names = list(zip(self._fields, _unique_names(self._fields, self.encoding), strict=True))
-        self.columns = tuple(name for field, name in names if field.kind in _TYPES)
-        self.left_out = tuple(name for field, name in names if field.kind not in _TYPES)
+        guessed = candidates[0], has_letters and candidates[0] != self._declared
+        self.encoding, self.is_guessed = known or guessed
+        names = list(zip(_unique_names(self._fields, self.encoding), self._fields, strict=True))
+        self._read = [(name, field) for name, field in names if field.kind in _TYPES]
+        self.columns = tuple(name for name, _ in self._read)
+        self.left_out = tuple(name for name, field in names if field.kind not in _TYPES)
+
+    def choose(self, columns: Collection[str]) -> None:
+        """Read only these columns of records. Others may be among them."""
+        self._read = [(name, field) for name, field in self._read if name in columns]
 
     @property
     def deleted(self) -> int:
@@ -129,8 +126,11 @@ class DbfTable:
         """The values of a record, by column name."""
         self._file.seek(self._start + record * self._size)
         content = self._file.read(self._size)
-        values = (field.value(content, self.encoding) for field in self._read)
-        return dict(zip(self.columns, values, strict=True))
+        encoding = self.encoding
+        return {
+            name: _cell_value(content[start:end], kind, decimals, encoding)
+            for name, (_, kind, start, end, decimals) in self._read
+        }
 
     def _read_fields(self) -> Iterator[_Column]:
         """Yield the columns, up to the mark that ends their descriptions."""
@@ -155,11 +155,12 @@ class DbfTable:
     def _drop_wrong(self, candidates: list[str], block: bytes) -> bool:
         """Drop encodings in which a text is not valid, except the last. Returns True if the texts
         have letters that depend on the encoding."""
-        texts = [field for field in self._fields if field.kind == "C"]
+        texts = [field for field in self._fields if field.kind == "C" and field.end > field.start]
         has_letters = False
         for start in range(0, len(block), self._size):
-            for field in texts:
-                raw = block[start + field.start : start + field.end]
+            record = block[start : start + self._size]
+            for field in () if record.isascii() else texts:
+                raw = record[field.start : field.end]
                 if raw.isascii():
                     continue
                 while len(candidates) > 1 and not _is_in(raw, candidates[0]):
@@ -174,18 +175,12 @@ class DbfTable:
 
 
 def _unique_names(fields: list[_Column], encoding: str) -> tuple[str, ...]:
-    """A unique name for each column, numbered if necessary.
-
-    Raises:
-        FileInvalid: there are too many.
-    """
-    columns, taken = Columns(), set[str]()
+    """A unique name for each column, numbered if necessary."""
+    names: dict[str, None] = {}
     for field in fields:
         name = _decode_text(field.name, encoding, "replace").strip() or "column"
-        name = unique_name(name, taken)
-        taken.add(name)
-        columns.add(name)
-    return columns.names()
+        names[unique_name(name, names)] = None
+    return tuple(names)
 
 
 def _code_page_encoding(code_page: str) -> str | None:
@@ -207,13 +202,23 @@ def _code_page_encoding(code_page: str) -> str | None:
         return None
 
 
-@lru_cache(maxsize=4096)  # many of the cells of a small file are alike
+@lru_cache(maxsize=2**14)  # many of the cells of a small file are alike
+def _cell_value(raw: bytes, kind: str, decimals: int, encoding: str) -> Any:
+    if kind == "C":
+        return _decode_text(raw, encoding, "replace").partition("\0")[0].rstrip() or None
+    text = raw.decode("latin-1").strip(" \0")
+    if kind == "D":
+        return _parse_date(text)
+    return _parse_logical(text) if kind == "L" else _parse_number(text, decimals)
+
+
 def _decode_text(raw: bytes, encoding: str, errors: str) -> str:
     """A text, without a partial character at its end."""
     decoder = codecs.getincrementaldecoder(encoding)(errors)
     return decoder.decode(raw.rstrip(b" \0"), final=False)
 
 
+@lru_cache(maxsize=2**14)
 def _is_in(raw: bytes, encoding: str) -> bool:
     try:
         _decode_text(raw, encoding, "strict")

@@ -92,9 +92,10 @@ class GeoPackageReader(FormatReader):
         table = self._tables[layer.name]
         projection = self._systems.chosen(table.name, crs)
         positions = PositionCount()
-        rows = self._file.read_rows(table.name, (table.geometry, *table.columns))
+        columns = {name: kind for name, kind in table.columns.items() if name in layer.columns}
+        rows = self._file.read_rows(table.name, (table.geometry, *columns))
         for number, (blob, *values) in enumerate(rows, start=1):
-            properties = self._properties(number, table, values)
+            properties = self._properties(number, columns, values)
             try:
                 geometry = self._geometry(blob, projection, positions)
             except GeometryInvalid as error:
@@ -184,15 +185,21 @@ class GeoPackageReader(FormatReader):
         count = self._file.count(table.name)
         return Layer(table.name, count, tuple(table.columns), *self._systems.label(table.name))
 
-    def _properties(self, number: int, table: _Table, values: list[Any]) -> Json:
+    def _properties(self, number: int, columns: dict[str, str], values: list[Any]) -> Json:
         """The values of a row. Raises FileInvalid when one is too long."""
         properties: Json = {}
-        for (name, kind), value in zip(table.columns.items(), values, strict=True):
-            if isinstance(value, bytes):
+        for (name, kind), value in zip(columns.items(), values, strict=True):
+            if isinstance(value, str):
+                if len(value) > VALUE_BYTES:
+                    raise value_too_long(name, number)
+            elif isinstance(value, bytes):
                 self.note(_BLOB_NOTE)
-            elif isinstance(value, str) and len(value) > VALUE_BYTES:
-                raise value_too_long(name, number)
-            properties[name] = _json_value(value, kind)
+                value = None
+            elif kind == "BOOLEAN" and value in (0, 1):
+                value = bool(value)
+            elif isinstance(value, float) and not isfinite(value):
+                value = None
+            properties[name] = value
         return properties
 
     def _geometry(self, blob: Any, projection: Projection, positions: PositionCount) -> Json | None:
@@ -226,12 +233,3 @@ def _wkb_of_blob(blob: Any) -> bytes | None:
     if envelope is None:
         raise GeometryInvalid([unreadable_geometry("The header of the geometry is damaged.")])
     return None if flags & _EMPTY else blob[_HEADER_BYTES + envelope :]
-
-
-def _json_value(value: Any, kind: str) -> Any:
-    """A value for JSON."""
-    if kind == "BOOLEAN" and value in (0, 1):
-        return bool(value)
-    if isinstance(value, bytes) or (isinstance(value, float) and not isfinite(value)):
-        return None
-    return value

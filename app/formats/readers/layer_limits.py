@@ -29,11 +29,15 @@ class Columns:
                 f"{COLUMN_NAME_LENGTH:,}. Rename the column that begins with {quoted(name)}."
             )
         if len(self._names) >= COLUMNS:
-            raise FileInvalid(f"A layer has more than {COLUMNS} columns. Leave some of them out.")
+            raise too_many_columns()
         self._names[name] = None
 
     def names(self) -> tuple[str, ...]:
         return tuple(self._names)
+
+
+def too_many_columns() -> FileInvalid:
+    return FileInvalid(f"A layer has more than {COLUMNS} columns. Leave some of them out.")
 
 
 class PositionCount:

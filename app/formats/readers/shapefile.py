@@ -42,6 +42,7 @@ class ShapefileReader(FormatReader):
         """Raise FileInvalid when the zip file or a shapefile in it is broken, or it has none."""
         super().__init__()
         self._archive = Archive(path)
+        self._encodings: dict[str, tuple[str, bool]] = {}  # of tables
         self._members = {member.casefold(): member for member in reversed(self._archive.members)}
         try:
             shapefiles = [name for name in self._archive.members if _member_suffix(name) == _SHAPES]
@@ -60,6 +61,8 @@ class ShapefileReader(FormatReader):
         shapefile = self._shapefiles[layer.name]
         projection = self._systems.chosen(shapefile, crs)
         with self._opened(shapefile) as (shapes, table):
+            if table:
+                table.choose(frozenset(layer.columns))
             records = (n for n in range(len(shapes)) if not (table and table.is_deleted(n)))
             for number, record in enumerate(records, start=1):
                 yield _source_feature(number, record, shapes, table, projection)
@@ -92,7 +95,8 @@ class ShapefileReader(FormatReader):
                 return
             encoding = self._text(shapefile, ".cpg", _CODE_PAGE_LENGTH)
             attributes = DbfTable(self._copy(table, stack), table, encoding)
-            attributes.scan(len(shapes))
+            attributes.scan(len(shapes), self._encodings.get(table))
+            self._encodings[table] = attributes.encoding, attributes.is_guessed
             yield shapes, attributes
 
     def _beside(self, shapefile: str, suffix: str) -> str | None:

@@ -11,6 +11,7 @@ import re
 import sqlite3
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -140,7 +141,7 @@ class SqliteFile:
 
     def _restrict(self) -> None:
         connection = self._connection
-        connection.text_factory = lambda text: text.decode("utf-8", "replace")
+        connection.text_factory = partial(str, encoding="utf-8", errors="replace")
         for limit, value in _LIMITS.items():
             connection.setlimit(limit, value)
         for pragma in _PRAGMAS:

@@ -289,8 +289,14 @@ def _with_controls(properties: Mapping[str, Any]) -> list[str]:
     return [
         column
         for column, value in properties.items()
-        if has_control({with_line_feeds(column): _with_line_feeds(value)})
+        if _has_control(column) or _has_control(value)
     ]
+
+
+def _has_control(value: object) -> bool:
+    if isinstance(value, str):
+        return not value.isprintable() and has_control(with_line_feeds(value))
+    return has_control(value)
 
 
 def _with_line_feeds(value: object) -> object:

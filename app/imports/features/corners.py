@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, Final
 
 from app.formats.features import FormatReader, Layer, SourceFeature
@@ -29,6 +30,7 @@ class JoinedCorners(FormatReader):
     def read_features(self, layer: Layer, crs: str | None = None) -> Iterator[SourceFeature]:
         """As ``FormatReader.read_features``."""
         areas: dict[Any, _Area] = {}
+        layer = replace(layer, columns=(*layer.columns, self._column))
         for feature in self._reader.read_features(layer, crs):
             geometry = feature.geometry or {}
             points = points_of(geometry) or ([geometry] if geometry.get("type") == "Point" else [])

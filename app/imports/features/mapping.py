@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any, Final
 
 from app.formats.features import SourceFeature
@@ -37,6 +38,7 @@ _UNITS: Final = (
 _NUMBER: Final = re.compile(r"\A[+-]?[0-9][0-9 .,'’_]*+(?:e[+-]?[0-9]++)?", re.IGNORECASE)
 _QUANTITY: Final = re.compile(rf"{_NUMBER.pattern}\s*+(?:{_UNITS})", re.IGNORECASE)
 
+_LONGEST_NUMBER: Final = 100  # characters, with its unit
 _UNIT: Final = re.compile(_UNITS, re.IGNORECASE)
 
 _Box = tuple[float, float, float, float]
@@ -82,20 +84,20 @@ class ColumnUse:
     samples: list[str] = field(default_factory=list)
 
     def add(self, value: object) -> None:
-        if value is None or value == "":
-            return
+        """Count a value that is not empty."""
         if not self.filled:
             self.first = value
-        elif value != self.first:
-            self.varies = True
         self.filled += 1
-        if len(self.samples) < SAMPLES and (text := shorten_value(value)) not in self.samples:
-            self.samples.append(text)
-        self.runs += value != self.last
-        self.last = value
-        is_number, is_whole = _number_kinds(value)
+        if value != self.last:
+            self.runs += 1
+            self.last = value
+            self.varies = self.varies or value != self.first
+            if len(self.samples) < SAMPLES and (text := shorten_value(value)) not in self.samples:
+                self.samples.append(text)
+        is_text = type(value) is str and len(value) <= _LONGEST_NUMBER
+        is_whole, is_measured = _kinds_of_text(value) if is_text else _number_kinds(value)
         self.whole += is_whole
-        self.measured += is_number and not is_whole
+        self.measured += is_measured
 
 
 def shorten_value(value: object, length: int = SAMPLE_LENGTH) -> str:
@@ -137,8 +139,12 @@ class LayerScan:
     def add(self, feature: SourceFeature) -> None:
         self.features += 1
         self.unreadable += bool(feature.problems)
+        columns = self.columns
         for name, value in feature.properties.items():
-            self.columns.setdefault(name, ColumnUse()).add(value)
+            if (use := columns.get(name)) is None:
+                use = columns[name] = ColumnUse()
+            if value is not None and value != "":
+                use.add(value)
         position = first_position(feature.geometry)
         if position is None:
             return
@@ -347,15 +353,20 @@ def _has_names(name: str, use: ColumnUse) -> bool:
 
 
 def _number_kinds(value: object) -> tuple[bool, bool]:
-    """Return (is a number, also as text or with a unit; is a whole number without a unit)."""
-    if isinstance(value, bool):
-        return False, False
-    if isinstance(value, int | float):
-        return True, isinstance(value, int) or value.is_integer()
-    text = str(value).strip()
+    """Return (is a whole number without a unit, is another number)."""
+    if type(value) is int:  # and not bool
+        return True, False
+    return (value.is_integer(), not value.is_integer()) if type(value) is float else (False, False)
+
+
+@lru_cache(maxsize=2**14)  # many of the values of a small file are alike
+def _kinds_of_text(text: str) -> tuple[bool, bool]:
+    """As ``_number_kinds``, of a text that may have a number, or one with a unit."""
+    text = text.strip()
     if _NUMBER.fullmatch(text):
-        return True, text.lstrip("+-").isdecimal()
-    return _QUANTITY.fullmatch(text) is not None, False
+        is_whole = text.lstrip("+-").isdecimal()
+        return is_whole, not is_whole
+    return False, _QUANTITY.fullmatch(text) is not None
 
 
 def _name_rank(name: str) -> int:

@@ -57,6 +57,8 @@ LIMITS: Final = Struct("!qq")  # seconds and bytes of ``ReadLimits`` in a reques
 NUMBER: Final = Struct("!i")  # a process id, an exit code
 _RANDOM_ACCESS: Final = ("shp", "gpkg")  # a few features are read without the rest of the file
 _SAMPLED_FEATURES: Final = 20
+# Columns that are looked at whether or not they are imported.
+_READ: Final = frozenset({"id", "project_id", "ProducerName", "ProducerCountry"})
 _DIVIDED: Final = "A feature of several points became as many assets, with numbers in their names."
 _NICENESS: Final = 5  # requests come first
 _NO_NEW_PRIVILEGES: Final = 38  # PR_SET_NO_NEW_PRIVS of prctl, on Linux
@@ -228,9 +230,10 @@ def _repeated_names(
     column: str | None,
     of_points: bool | None,
 ) -> Iterator[list[str]]:
+    named = replace(_decode_layer(layer), columns=(column or "",))
     names = Counter(
         fold_text(cut_name(feature_name(feature.properties, column)))
-        for feature in reader.read_features(_decode_layer(layer), crs)
+        for feature in reader.read_features(named, crs)
         if of_points in (None, geometry_kind(feature.geometry or {}) == "points")
     )
     yield [name for name, number in names.items() if number > 1]
@@ -242,9 +245,10 @@ def _read_features(
     mapping = ColumnMapping(**sent_options["mapping"])
     options = ReadOptions(**{**sent_options, "mapping": mapping})
     producers, changes = ProducerCounts(), TextChanges()
-    features: Iterator[SourceFeature] = map(
-        producers.counted, reader.read_features(_decode_layer(layer), crs)
-    )
+    read = _decode_layer(layer)
+    columns = [name for name in read.columns if name in _READ or options.imports(name)]
+    read = replace(read, columns=tuple(columns))
+    features: Iterator[SourceFeature] = map(producers.counted, reader.read_features(read, crs))
     if options.kind == "assets" or options.points_as_plots:
         features = _single_points(features, reader.note, is_mixed=options.points_as_plots)
     checked = (check_feature(feature, options, reader.note) for feature in features)

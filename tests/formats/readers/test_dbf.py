@@ -118,5 +118,10 @@ def test_columns_that_are_wider_than_a_record() -> None:
 
 def test_too_many_columns() -> None:
     fields: list[Field] = [(b"c%d" % n, "C", 1, 0) for n in range(COLUMNS + 1)]
-    with pytest.raises(FileInvalid, match="more than 500 columns"):
-        table(dbf(fields, b" " * (COLUMNS + 2)))
+    with pytest.raises(FileInvalid, match="more than 500 columns"):  # before its records are read
+        DbfTable(io.BytesIO(dbf(fields, b" " * (COLUMNS + 2))), "forest.dbf", "")
+
+
+def test_columns_without_a_width_take_no_time() -> None:
+    few, many = (dbf([(b"a", "C", 0, 0)] * number, *[b"\x80"] * 5000) for number in (1, 100))
+    assert takes_at_most(20, lambda: table(many), lambda: table(few))

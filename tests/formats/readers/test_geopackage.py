@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -115,6 +116,8 @@ def test_columns(tmp_path: Path) -> None:
     with closing(GeoPackageReader(path)) as reader:
         assert reader.layers[0].columns == ("name", "note")
         assert features(reader)[0].properties == {"name": "a", "note": None}
+        (one,) = reader.read_features(replace(reader.layers[0], columns=("name", "other")))
+        assert one.properties == {"name": "a"}
         assert reader.notes == [
             "Columns with binary values, such as pictures, were left out.",
             "Columns that are computed when they are read were left out.",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from pyproj import CRS
 
 from app.formats.crs import read_crs
 from app.formats.features import AS_IN_FILE, FileInvalid, Layer
+from app.formats.readers.dbf import DbfTable
 from app.formats.readers.shapefile import ShapefileReader
 from app.geometry import read_boundary
 from tests.formats.readers.gdal import AREAS, NAMES, SHAPES, write, zipped
@@ -243,6 +245,23 @@ def test_encodings(tmp_path: Path) -> None:
         _, found, notes = read(packed(tmp_path, **members))
         assert found[0].properties["name"] in ("Föhre", "Eiche"), texts
         assert [note.startswith("Texts were read as") for note in notes] == [True] * note, texts
+
+
+def test_the_encoding_of_a_table_is_found_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    content = dbf([NAME], b" F\xf6hre   ")
+    with closing(ShapefileReader(packed(tmp_path, shp=shp(point(1, 1)), dbf=content))) as reader:
+        monkeypatch.delattr(DbfTable, "_drop_wrong")
+        assert features(reader)[0].properties == {"name": "Föhre"}
+        assert reader.notes[0].startswith("Texts were read as cp1252")
+
+
+def test_columns_that_nobody_needs_are_left_out(tmp_path: Path) -> None:
+    content = dbf([NAME, (b"size", "N", 2, 0)], b" a        7")
+    with closing(ShapefileReader(packed(tmp_path, shp=shp(point(1, 1)), dbf=content))) as reader:
+        layer = replace(reader.layers[0], columns=("size", "other"))
+        assert [one.properties for one in reader.read_features(layer)] == [{"size": 7}]
 
 
 def test_latin_1_of_gdal(tmp_path: Path) -> None:

@@ -9,14 +9,15 @@ import subprocess
 import sys
 import textwrap
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from app.formats.features import FileInvalid
-from app.imports.features import reader_process
+from app.formats.features import FileInvalid, Layer, SourceFeature
+from app.formats.readers.opening import open_file
+from app.imports.features import reader_process, reader_program
 from app.imports.features.candidates import Candidate, ReadOptions, RejectedFeature
 from app.imports.features.mapping import ColumnMapping
 from app.imports.features.reader_process import ReaderProcess, TooCostly
@@ -104,6 +105,21 @@ def test_a_file_is_read(path: Path, limits: ReadLimits | None) -> None:
     assert (item.name, item.external_id, item.boundary.positions) == ("Alpine", "A", 5)
     assert isinstance(bow, RejectedFeature)
     assert bow.problems[-1].code == "self_intersection"
+
+
+def test_only_columns_that_are_imported_are_read_again(path: Path) -> None:
+    reader, asked = open_file(path), list[set[str]]()
+
+    def read_features(layer: Layer, _: str | None) -> Iterator[SourceFeature]:
+        asked.append({*layer.columns})
+        return iter(())
+
+    reader.read_features = read_features  # type: ignore[method-assign]
+    layer = asdict(reader.layers[0]) | {"columns": ["name", "code", "a", "b", "ProducerName"]}
+    options = asdict(ReadOptions("projects", ColumnMapping({"name": "name"}, ("a",))))
+    assert [*reader_program._read_features(reader, layer, None, options)] == [[]]
+    assert [*reader_program._repeated_names(reader, layer, None, "code", None)] == [[]]
+    assert asked == [{"name", "a", "ProducerName"}, {"code"}]
 
 
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="of Linux")
