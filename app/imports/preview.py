@@ -212,8 +212,7 @@ def _plan_layer(
         kind, crs, project_id = import_.kind, import_.given_crs, import_.project_id
         partial_mapping, match, answers = import_.mapping, import_.match, Answers.of(import_)
         new_project_name = project_name_of(import_.filename)
-    if max_features is not None and layer.features > max_features:
-        raise FileInvalid(_too_many(layer, max_features))
+    _check_layer(layer, corners_by, max_features)
     scan = process.scan(layer, crs, max_features)
     if partial_mapping is None:
         partial_mapping = _last_mapping(leased.account_id, kind, layer.columns) or {}
@@ -422,9 +421,13 @@ def _complete_mapping(
     mapping = guess_mapping(scan, kind, partial_mapping)
     columns = [*mapping.fields.values(), *(mapping.metadata or ())]
     if unknown := [column for column in columns if column not in scan.columns]:
-        choices = _listed_names(list(scan.columns)) or "none"
-        raise FileInvalid(f"The layer has no column {unknown[0]!r}. Its columns are: {choices}.")
+        raise _unknown_column(repr(unknown[0]), list(scan.columns))
     return mapping
+
+
+def _unknown_column(name: str, columns: Sequence[str]) -> FileInvalid:
+    choices = _listed_names(columns) or "none"
+    return FileInvalid(f"The layer has no column {name}. Its columns are: {choices}.")
 
 
 def _last_mapping(account_id: str, kind: str, columns: Sequence[str]) -> dict[str, Any] | None:
@@ -441,11 +444,15 @@ def _last_mapping(account_id: str, kind: str, columns: Sequence[str]) -> dict[st
     return None
 
 
-def _too_many(layer: Layer, max_features: int) -> str:
-    return (
-        f"The layer {layer.name!r} has {layer.features:,} features, and an import can have "
-        f"{max_features:,}. Split the file into several."
-    )
+def _check_layer(layer: Layer, corners_by: str | None, max_features: int | None) -> None:
+    """Check what is known before a layer is read. Raises FileInvalid."""
+    if max_features is not None and layer.features > max_features:
+        raise FileInvalid(
+            f"The layer {layer.name!r} has {layer.features:,} features, and an import can have "
+            f"{max_features:,}. Split the file into several."
+        )
+    if corners_by and corners_by not in layer.columns:
+        raise _unknown_column(f"{corners_by!r}, which corners_by names", layer.columns)
 
 
 def _listed_names(names: Sequence[str]) -> str:

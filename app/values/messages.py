@@ -26,7 +26,11 @@ class CodedMessage(str):
         return message
 
     def format(self, *args: Any, **values: Any) -> CodedMessage:
-        """Format the text, as fields and validators do, and keep the code."""
+        """Format the text, as fields and validators do, and keep the code. Whole bounds have no
+        decimals."""
+        for name in values.keys() & {"min", "max"}:
+            bound = values[name]
+            values[name] = int(bound) if isinstance(bound, float) and bound.is_integer() else bound
         code, low, value = self.code, values.get("min"), values.get("input")
         if self.below and low is not None and value is not None:
             size = value if isinstance(value, int | float) else len(value)

@@ -315,11 +315,12 @@ def cases(archive: Archive) -> Iterator[Case]:
     yield "manifest.json: It is not valid JSON: ", {manifest: b"{"}, {}
     yield "Its format is 3, of Canopy ", {}, {"format_version": 3}
     yield "was changed after the export", {}, {"files": []}
-    for account in (
-        {"id": "1", "slug": "x"},
-        *({"id": f"acct_{elsewhere}", "slug": slug} for slug in ("../x", "-x", "x" * 64, "")),
-    ):
-        yield "manifest.json: account: ", {}, {"account": account}
+    yield "manifest.json: account.id: ", {}, {"account": {"id": "1", "slug": "x"}}
+    for slug in ("../x", "-x", "x" * 64, ""):
+        account = {"id": f"acct_{elsewhere}", "slug": slug}
+        yield "manifest.json: account.slug: ", {}, {"account": account}
+    yield "account.json: account: Must be a JSON object", {"account.json": b'{"account":1}'}, {}
+    yield "account.json: account.name: Required", {"account.json": b'{"account":{}}'}, {}
     yield "has no projects.geojson", {FILES[0]: None}, {}
     yield "line 1: This is no JSON object", {FILES[0]: b"[]\n\n\n"}, {}
     yield f"{line}It is not valid JSON: ", {FILES[0]: good.replace(b"}", b"", 1)}, {}
@@ -345,12 +346,14 @@ def cases(archive: Archive) -> Iterator[Case]:
     yield "line 1: added_hectares: ", {FILES[2]: history(added_hectares="x")}, {}
     yield "line 1: geometry.coordinates: ", {FILES[2]: history(geometry=bow)}, {}
     two = history() + history(id=f"bnd_{elsewhere}")
-    yield "line 2: Another boundary has the same project_of_present", {FILES[2]: two}, {}
+    yield "line 2: Another boundary of this project has no replaced_at", {FILES[2]: two}, {}
+    vast = {FILES[2]: history(area_hectares=1e12)}
+    yield "line 1: area_hectares: Must be from 0 to 51,100,000,000.\n", vast, {}
     yield "with a path that leads out of it", {"../../evil.json": b"{}"}, {}
     yield "unpacks to more than", {FILES[2]: b" " * 30_000_000}, {}
     told = json.loads(archive.zip.read(manifest))["files"]
     uncounted = [entry | {"records": "1"} for entry in told]
-    yield "manifest.json: files: ", {}, {"files": uncounted}
+    yield "manifest.json: files.0.records: ", {}, {"files": uncounted}
     yield "was changed after the export", changed(name="Weed"), {"files": told}
 
 

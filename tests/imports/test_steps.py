@@ -330,6 +330,13 @@ def test_an_unknown_column_is_named(client: Client) -> None:
     record = ready(client, feature(square(), name="Alpine"), mapping={"name": "NAMN"})
     assert record["status"] == "failed"
     assert record["message"] == "The layer has no column 'NAMN'. Its columns are: name."
+    choices = {"corners_by": "plot", "mapping": {"name": "name"}}
+    client.put(f"/v1/imports/{record['id']}", json=choices)
+    work(client)
+    assert read(client, record["id"])["message"] == (
+        "The layer has no column 'plot', which corners_by names. Its columns are: name."
+    )
+    client.put(f"/v1/imports/{record['id']}", json={"corners_by": None})
     client.put(f"/v1/imports/{record['id']}", json={"mapping": {"name": "name"}})
     work(client)
     assert read(client, record["id"])["status"] == "ready"

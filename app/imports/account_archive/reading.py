@@ -67,9 +67,13 @@ class _SourceSchema(PartialSchema):
     files = BoundedList(fields.Nested(_FileSchema), longest=ZIP_MEMBERS, required=True)
 
 
-class _AccountFileSchema(PartialSchema):
+class _NamedSchema(PartialSchema):
     name = Name(required=True)
     type = fields.String(required=True, validate=validate.OneOf(ACCOUNT_TYPES))
+
+
+class _AccountFileSchema(PartialSchema):
+    account = fields.Nested(_NamedSchema, required=True)
 
 
 class AccountArchive:
@@ -135,7 +139,7 @@ class AccountArchive:
         with self._open(ACCOUNT) as file:
             content = file.read(_LINE_BYTES)
         self._check_digest(ACCOUNT, hashlib.sha256(content))
-        account = loaded(_AccountFileSchema(), _parsed(content, ACCOUNT).get("account"), ACCOUNT)
+        account = loaded(_AccountFileSchema(), _parsed(content, ACCOUNT), ACCOUNT)["account"]
         self.name, self.type = account["name"], account["type"]
 
     def _read_manifest(self) -> None:

@@ -7,6 +7,7 @@ from typing import Any, Final, get_args
 
 import marshmallow as ma
 from marshmallow import fields, validate
+from marshmallow.exceptions import SCHEMA
 
 from app.assets import derived as assets
 from app.assets.schemas import AssetUpdateSchema
@@ -180,8 +181,11 @@ def loaded(schema: ma.Schema, record: Any, place: str) -> Row:
     try:
         values: Row = schema.load(record)
     except ma.ValidationError as error:
-        field, message = next(iter(error.messages_dict.items()))
+        message: Any = error.messages_dict
+        path = list[str]()
         while not isinstance(message, str):
-            message = next(iter(message.values() if isinstance(message, dict) else message))
-        raise FileInvalid(f"{place}: {field}: {message}") from None
+            members = message.items() if isinstance(message, dict) else [(SCHEMA, message[0])]
+            name, message = next(iter(members))
+            path += [] if name == SCHEMA else [str(name)]
+        raise FileInvalid(f"{place}: {'.'.join(path)}: {message}") from None
     return values

@@ -78,7 +78,10 @@ class Staging:
             self._file.execute(_INSERT, values)
         except sqlite3.IntegrityError as error:
             name = str(error).rpartition(".")[2]
-            raise FileInvalid(f"{place}: Another {kind} has the same {name}.") from None
+            fault = f"Another {kind} has the same {name}."
+            if name == "project_of_present":
+                fault = "Another boundary of this project has no replaced_at, too."
+            raise FileInvalid(f"{place}: {fault}") from None
 
     def project(self, former_id: str) -> StagedProject | None:
         """The project that had this id."""
