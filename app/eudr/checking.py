@@ -57,9 +57,12 @@ def read_plots(
     features: Iterable[Feature], options: EudrOptions, clock: PlotClock
 ) -> Iterator[RecordPlots]:
     """Yield the plots of each record. Raises BadRequest if checking all of them takes too long."""
-    for batch in batched_by_bytes(features, _positions, _BATCH_POSITIONS, BATCH_RECORDS):
-        clock.add(len(batch), sum(map(_positions, batch)))
-        for record in _checked(batch, options):
+    batches = batched_by_bytes(features, _positions, _BATCH_POSITIONS, BATCH_RECORDS)
+    for number, batch in enumerate(batches):
+        positions = sum(map(_positions, batch))
+        clock.add(len(batch), positions)
+        is_quick = not number and len(batch) < BATCH_RECORDS and positions <= SMALL
+        for record in _checked(batch, options, is_quick=is_quick):
             yield record
             clock.check()
 
@@ -69,9 +72,12 @@ def _positions(feature: Feature) -> int:
     return dumps(feature.geometry).count(b"[")
 
 
-def _checked(batch: list[Feature], options: EudrOptions) -> Iterator[RecordPlots]:
+def _checked(
+    batch: list[Feature], options: EudrOptions, *, is_quick: bool = False
+) -> Iterator[RecordPlots]:
+    """Yield the plots of records, checked in this process if that is quick."""
     records = dumps([[feature.geometry, feature.properties] for feature in batch])
-    if len(batch) < BATCH_RECORDS and sum(map(_positions, batch)) <= SMALL:
+    if is_quick:
         answers = make_plots(records, options)
     else:
         answer = timed.call_timed(
