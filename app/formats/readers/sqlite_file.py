@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from app.formats.features import FileInvalid
-from app.policy.files import DATABASE_STEPS, GEOMETRY_BYTES
+from app.policy.files import DATABASE_STEPS, GEOMETRY_BYTES, ZIP_RATIO, ZIP_SMALL_BYTES
 
 _MASTER: Final = "sqlite_master"
 _FUNCTIONS: Final = frozenset({"count", "length", "typeof"})
@@ -35,6 +35,7 @@ _LIMITS: Final = {
     sqlite3.SQLITE_LIMIT_WORKER_THREADS: 0,
 }
 _PRAGMAS: Final = ("trusted_schema = OFF", "query_only = ON", "cell_size_check = ON")
+_ROW_BYTES: Final = 100  # that a row counts for, without its values
 _NO_CHARACTER: Final = "\ufffd"
 _COMPUTED: Final = 2  # SQLite's mark of a computed column
 _WRITE_AHEAD: Final = b"\x02\x02"  # the versions for writing and reading in the header
@@ -75,6 +76,8 @@ class SqliteFile:
         self.is_in_use = header[18:20] == _WRITE_AHEAD
         self._allowed = {_MASTER}
         self._progress_calls = 0
+        # Of the rows of a table: where pages refer to each other falsely, some are read often.
+        self._most_bytes = max(ZIP_SMALL_BYTES, ZIP_RATIO * path.stat().st_size)
         uri = f"{path.resolve().as_uri()}?mode=ro&immutable=1"
         self._connection = sqlite3.connect(uri, uri=True, isolation_level=None)
         try:
@@ -133,11 +136,20 @@ class SqliteFile:
             raise _damaged_file()
         names = ", ".join(map(quoted_identifier, columns))
         sql = f"SELECT {names} FROM {quoted_identifier(table)} NOT INDEXED"  # noqa: S608 - they are quoted
-        return self._rows(sql)
+        return self._bounded(self._rows(sql))
 
     def close(self) -> None:
         """Close the database."""
         self._connection.close()
+
+    def _bounded(self, rows: Iterator[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
+        """Yield rows. Raises FileInvalid if they have far more in them than the file."""
+        left = self._most_bytes
+        for row in rows:
+            left -= _ROW_BYTES + sum(len(value) for value in row if isinstance(value, str | bytes))
+            if left < 0:
+                raise _damaged_file()
+            yield row
 
     def _restrict(self) -> None:
         connection = self._connection

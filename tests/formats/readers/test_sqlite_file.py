@@ -186,6 +186,21 @@ def test_it_may_not_take_too_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     file.close()
 
 
+def test_rows_may_not_have_far_more_in_them_than_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    many = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200)"
+    rows = f"INSERT INTO good {many} SELECT i, i FROM n"
+    assert len(opened(made(tmp_path, rows), "good")) == 201
+    with pytest.raises(FileInvalid, match="damaged"):
+        opened(made(tmp_path, rows, f"ALTER TABLE good ADD c DEFAULT '{'x' * 100_000}'"), "good")
+    # As if pages referred to each other falsely, so that the few rows in them were read often.
+    monkeypatch.setattr("app.formats.readers.sqlite_file.ZIP_SMALL_BYTES", 0)
+    monkeypatch.setattr("app.formats.readers.sqlite_file.ZIP_RATIO", 1)
+    with pytest.raises(FileInvalid, match="damaged"):
+        opened(made(tmp_path, rows), "good")
+
+
 def test_what_is_no_database(tmp_path: Path) -> None:
     for content, told in (
         (b"", "no SQLite database"),
