@@ -39,6 +39,7 @@ COLUMNS: Final = 500
 COLUMN_NAME_LENGTH: Final = 1000  # survey forms name columns by whole questions
 NAMES_LENGTH: Final = 100_000  # characters in the names of all layers and columns together
 VALUE_BYTES: Final = 1024 * 1024  # in one cell
+COPIED_BYTES: Final = 20 * 1024 * 1024  # values of features that become an asset for each point
 GEOMETRY_BYTES: Final = 32 * 1024 * 1024  # one geometry as the file encodes it
 FEATURE_TOKENS: Final = 3_000_000  # keys, values, brackets in a GeoJSON feature; 300 MB of memory
 CRS_LENGTH: Final = 20_000  # characters that define a coordinate reference system

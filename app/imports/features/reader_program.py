@@ -46,7 +46,7 @@ from app.imports.features.corners import JoinedCorners
 from app.imports.features.geometries import Note, geometry_kind, points_of, split_points
 from app.imports.features.layer_notes import ProducerCounts, TextChanges
 from app.imports.features.mapping import ColumnMapping, LayerScan
-from app.policy.files import NAMES_LENGTH
+from app.policy.files import COPIED_BYTES, NAMES_LENGTH
 from app.policy.imports import BATCH_BYTES, BATCH_FEATURES, PROBLEMS
 from app.values.batching import batched_by_bytes
 from app.values.text import fold_text
@@ -269,8 +269,11 @@ def _single_points(
 
     Args:
         is_mixed: points and areas are read, so the rest of a collection is a feature too.
+
+    Raises:
+        FileInvalid: the values of features that become many are too long.
     """
-    number = 0
+    number, copied = 0, 0
     for feature in features:
         geometry = feature.geometry or {}
         others, points = split_points(geometry) if is_mixed else (None, points_of(geometry))
@@ -280,6 +283,12 @@ def _single_points(
             yield replace(feature, number=number, geometry=single)
             continue
         note(_DIVIDED)
+        copied += len(points) * len(json.dumps(feature.properties))
+        if copied > COPIED_BYTES:
+            raise FileInvalid(
+                "Each point of a feature becomes an asset with all of its values, which would be "
+                f"more than {COPIED_BYTES // 2**20} MiB. Divide the file, or shorten the values."
+            )
         if others is not None:
             number += 1
             yield replace(feature, number=number, geometry=dict(others))

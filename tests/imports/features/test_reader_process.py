@@ -344,3 +344,18 @@ def test_readers_end_with_what_they_were_asked_for(path: Path) -> None:
         os.kill(pid, 0)
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
+
+
+def test_points_of_a_feature_may_not_copy_long_values_without_end(tmp_path: Path) -> None:
+    options = ReadOptions("assets", ColumnMapping({}))
+    for points, fits in ((20, True), (22, False)):
+        path = tmp_path / "trees.geojson"
+        geometry = {"type": "MultiPoint", "coordinates": [[10, 47]] * points}
+        path.write_bytes(collection(feature(geometry, a="x" * 1_000_000)))
+        with ReaderProcess(path, lambda: None, _LIMITS) as process:
+            (layer,) = process.open().layers
+            if fits:
+                assert sum(map(len, process.features(layer, None, options))) == points
+            else:
+                with pytest.raises(FileInvalid, match="more than 20 MiB"):
+                    list(process.features(layer, None, options))
