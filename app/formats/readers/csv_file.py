@@ -66,8 +66,13 @@ class CsvReader(FormatReader):
         self._geometry = geometry
         self.note(geometry.note)
         self._own = None
+        self._columns = [
+            (column, name)
+            for column, name in enumerate(self._names)
+            if column not in geometry.columns
+        ]
         crs, accuracy = self._find_crs()
-        columns = tuple(name for _, name in self._columns())
+        columns = tuple(name for _, name in self._columns)
         used = tuple(self._names[column] for column in geometry.columns)
         self.layers = (
             Layer(self._name, self._number, columns, crs, accuracy, geometry_columns=used),
@@ -106,14 +111,6 @@ class CsvReader(FormatReader):
 
     def _features(self) -> Iterator[tuple[int, Row]]:
         return islice(self._rows, 1, None)
-
-    def _columns(self) -> Iterator[tuple[int, str]]:
-        """Yield the number and the name of each column without geometry."""
-        return (
-            (column, name)
-            for column, name in enumerate(self._names)
-            if column not in self._geometry.columns
-        )
 
     def _find_crs(self) -> tuple[str | None, float | None]:
         """The coordinate reference system that the file names, or that its first geometries may
@@ -202,7 +199,9 @@ class CsvReader(FormatReader):
 
     def _properties(self, row_number: int, row: Row) -> Json:
         properties = {}
-        for column, name in self._columns():
+        for column, name in self._columns:
+            if column >= len(row) < self._least_width:
+                break  # the row is rejected
             text = row[column] if column < len(row) else ""
             if len(text) > VALUE_BYTES:
                 size = VALUE_BYTES // 2**20

@@ -270,6 +270,15 @@ def test_a_system_that_is_not_known_is_none(tmp_path: Path) -> None:
     assert feature.geometry["coordinates"] == pytest.approx([9, 46.95], abs=0.01)
 
 
+def test_short_rows_of_a_wide_table_take_little_time(tmp_path: Path) -> None:
+    def read(columns: int) -> None:
+        header = ",".join(f"c{number}" for number in range(columns))
+        rows = "1\n" * 1000
+        features(CsvReader(csv(tmp_path, f"{header}\n{rows}2,3\n")))
+
+    assert takes_at_most(4, lambda: read(400), lambda: read(4))
+
+
 def test_each_system_of_the_rows_is_made_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
