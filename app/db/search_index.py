@@ -24,6 +24,7 @@ from sqlalchemy import (
     String,
     Subquery,
     Table,
+    TypeDecorator,
     and_,
     any_,
     bindparam,
@@ -37,6 +38,11 @@ from sqlalchemy import (
 )
 from sqlalchemy import table as named_table
 from sqlalchemy.dialects.postgresql import ARRAY
+from sqlalchemy.engine.interfaces import Dialect
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.compiler import SQLCompiler
+from sqlalchemy.sql.functions import FunctionElement
+from sqlalchemy.types import TypeEngine
 
 from app.values.strict_json import dumps
 from app.values.text import searchable_text
@@ -114,20 +120,47 @@ def indexed_candidates(
     return table.c.row.in_(find(table, owner))
 
 
-def is_among_ids(
-    column: ColumnElement[Any], dialect: str, parameter: str = "ids"
-) -> ColumnElement[bool]:
-    """True for rows whose column has one of the parameter's ids or row numbers (``id_values``)."""
-    if dialect == "postgresql":
-        kind = String if isinstance(column.type, String) else BigInteger
-        return column == any_(bindparam(parameter, type_=ARRAY(kind)))
-    values = func.json_each(bindparam(parameter, type_=String)).table_valued("value")
-    return column.in_(select(values.c.value))
+class _Ids(TypeDecorator[Any]):
+    """Ids or row numbers as one parameter: an array, on SQLite of JSON."""
+
+    impl = String
+    cache_ok = True
+
+    def __init__(self, is_text: bool) -> None:
+        super().__init__()
+        self.is_text = is_text
+
+    def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
+        if dialect.name == "sqlite":
+            return dialect.type_descriptor(String())
+        return dialect.type_descriptor(ARRAY(String if self.is_text else BigInteger))
+
+    def process_bind_param(self, value: Any, dialect: Dialect) -> Any:
+        return dumps(list(value)).decode() if dialect.name == "sqlite" else list(value)
 
 
-def id_values(ids: Sequence[str] | Sequence[int], dialect: str) -> Any:
-    """Return the value of the parameter of ``is_among_ids``."""
-    return list(ids) if dialect == "postgresql" else dumps(list(ids)).decode()
+class _AmongIds(FunctionElement[bool]):
+    """A condition. It has no type: one of a Boolean is compared with 1 on SQLite."""
+
+    inherit_cache = True
+
+
+@compiles(_AmongIds, "postgresql")
+def _in_array(element: Any, compiler: SQLCompiler, **options: Any) -> str:
+    column, ids = element.clauses
+    return compiler.process(column == any_(ids), **options)
+
+
+@compiles(_AmongIds, "sqlite")
+def _in_json(element: Any, compiler: SQLCompiler, **options: Any) -> str:
+    column, ids = element.clauses
+    values = func.json_each(ids).table_valued("value")
+    return compiler.process(column.in_(select(values.c.value)), **options)
+
+
+def is_among_ids(column: ColumnElement[Any], parameter: str = "ids") -> ColumnElement[bool]:
+    """True for rows whose column has one of the ids or row numbers that the parameter lists."""
+    return _AmongIds(column, bindparam(parameter, type_=_Ids(isinstance(column.type, String))))
 
 
 def named_by_text(table: Table, dialect: str, owner: str) -> Select[Any]:

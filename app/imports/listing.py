@@ -10,8 +10,8 @@ from sqlalchemy import and_, bindparam, func, null, or_
 
 from app.auth.principal import Principal
 from app.auth.tenant import columns_of
-from app.db.queries import CompiledQuery, reading_engine
-from app.db.search_index import id_values, is_among_ids, page_of
+from app.db.queries import CompiledQuery
+from app.db.search_index import is_among_ids, page_of
 from app.http.errors import Conflict
 from app.imports.record import (
     COLUMNS,
@@ -129,19 +129,16 @@ def list_imports(
     kinds = [name for name in visible if kind in (None, name) and principal.may(f"{name}:write")]
     if not kinds:
         return [], 0
-    dialect = reading_engine().dialect.name
     filters: dict[str, Any] = {}
     if principal.project_ids is not None:
-        filters["within"] = id_values(principal.project_ids, dialect)
+        filters["within"] = principal.project_ids
     if len(kinds) == 1:
         filters["kind"] = kinds[0]
     if status is not None:
         filters["status"] = status
     values = {"account_id": principal.account_id, **filters}
-    total = int(_imports_count_query(dialect, *filters).scalar(**values))
-    rows = _imports_page_query(dialect, *filters).all(
-        **values, size=per_page, skipped=(page - 1) * per_page
-    )
+    total = int(_imports_count_query(*filters).scalar(**values))
+    rows = _imports_page_query(*filters).all(**values, size=per_page, skipped=(page - 1) * per_page)
     return [import_summary(row) for row in rows], total
 
 
@@ -221,20 +218,20 @@ def replaceable_import(principal: Principal) -> str | None:
 
 
 @cache
-def _imports_count_query(dialect: str, *filters: str) -> CompiledQuery:
+def _imports_count_query(*filters: str) -> CompiledQuery:
     count = columns_of(Import).add_columns(func.count().label("number"))
-    return CompiledQuery(_filter_features(count, dialect, filters))
+    return CompiledQuery(_filter_features(count, filters))
 
 
 @cache
-def _imports_page_query(dialect: str, *filters: str) -> CompiledQuery:
-    rows = _filter_features(_SUMMARIES, dialect, filters)
+def _imports_page_query(*filters: str) -> CompiledQuery:
+    rows = _filter_features(_SUMMARIES, filters)
     return CompiledQuery(page_of(rows.order_by(Import.created_at.desc(), Import.id.desc())))
 
 
-def _filter_features(rows: Any, dialect: str, filters: Sequence[str]) -> Any:
+def _filter_features(rows: Any, filters: Sequence[str]) -> Any:
     conditions = {
-        "within": is_among_ids(Import.project_id.expression, dialect, "within"),
+        "within": is_among_ids(Import.project_id.expression, "within"),
         "kind": Import.kind == bindparam("kind"),
         "status": Import.status == bindparam("status"),
     }

@@ -10,7 +10,6 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
-from functools import cache
 from operator import itemgetter
 from time import thread_time
 from typing import Any, Final, NamedTuple, cast
@@ -20,8 +19,8 @@ import shapely
 from sqlalchemy import Table, bindparam
 
 from app.auth.tenant import columns_of
-from app.db.queries import CompiledQuery, reading_engine
-from app.db.search_index import id_values, is_among_ids
+from app.db.queries import CompiledQuery
+from app.db.search_index import is_among_ids
 from app.geometry import Bounds
 from app.geometry.bounding_boxes import max_common_area
 from app.geometry.shapes import Shape, common_area, stored_shape
@@ -255,18 +254,13 @@ class _Comparison:
             self._cached_bytes += len(text)
 
     def _feature_texts(self, numbers: Sequence[int]) -> dict[int, str]:
-        dialect = reading_engine().dialect.name
         values = {"account_id": self._account_id, "import_id": self._import_id}
-        rows = _geometries_query(dialect).tuples(**values, ids=id_values(numbers, dialect))
+        rows = _GEOMETRIES.tuples(**values, ids=numbers)
         return {number: text for number, text in rows if text}
 
 
-@cache
-def _geometries_query(dialect: str) -> CompiledQuery:
-    rows = columns_of(ImportFeature, ImportFeature.number, ImportFeature.geometry)
-    return CompiledQuery(
-        rows.where(
-            ImportFeature.import_id == bindparam("import_id"),
-            is_among_ids(_TABLE.c.number, dialect),
-        )
+_GEOMETRIES: Final = CompiledQuery(
+    columns_of(ImportFeature, ImportFeature.number, ImportFeature.geometry).where(
+        ImportFeature.import_id == bindparam("import_id"), is_among_ids(_TABLE.c.number)
     )
+)

@@ -24,8 +24,8 @@ from sqlalchemy import Select, bindparam, func, not_, or_
 from sqlalchemy.exc import SQLAlchemyError
 
 from app.auth.tenant import columns_of
-from app.db.queries import CompiledQuery, reading_engine
-from app.db.search_index import id_values, is_among_ids
+from app.db.queries import CompiledQuery
+from app.db.search_index import is_among_ids
 from app.jobs.valkey import Script, valkey
 from app.models import CredentialRequest, RequestCount
 from app.values import clock
@@ -60,11 +60,11 @@ def _of_days(model: Any, *columns: Any) -> Select[Any]:
 
 
 @cache
-def _of_credentials(dialect: str) -> CompiledQuery:
+def _of_credentials() -> CompiledQuery:
     """Read the counters of some days for some credentials, and for the ``most`` others with most
     requests."""
     model = CredentialRequest
-    is_wanted = is_among_ids(model.credential_id.expression, dialect)
+    is_wanted = is_among_ids(model.credential_id.expression)
     of_others = _of_days(model, model.credential_id).where(not_(is_wanted))
     active = of_others.group_by(model.credential_id).order_by(
         func.sum(model.requests).desc(), model.credential_id.desc()
@@ -176,12 +176,11 @@ def requests_by_credential(
         credentials: the credentials that can make requests.
         most_others: the number of others to include, those with most requests.
     """
-    dialect = reading_engine().dialect.name
-    rows = _of_credentials(dialect).all(
+    rows = _of_credentials().all(
         account_id=account_id,
         first_day=days[0],
         last_day=days[-1],
-        ids=id_values(list(credentials), dialect),
+        ids=list(credentials),
         most=most_others,
     )
     written = {

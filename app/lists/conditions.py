@@ -27,7 +27,7 @@ from sqlalchemy import (
 from sqlalchemy.types import NullType, TypeEngine
 
 from app.db.column_types import Timestamp
-from app.db.search_index import id_values, is_among_ids
+from app.db.search_index import is_among_ids
 from app.geometry import Bounds
 from app.geometry.shapes import QueryShape
 from app.lists.cql.nodes import (
@@ -182,8 +182,8 @@ class Conditions:
         ids = self.excluded.get(shape)
         if not ids:
             return touching
-        name = self.parameters.name(id_values(ids, self.dialect))
-        return and_(touching, not_(is_among_ids(self.table.table.c.id, self.dialect, name)))
+        name = self.parameters.name(ids)
+        return and_(touching, not_(is_among_ids(self.table.table.c.id, name)))
 
 
 def touches_box(table: SearchedTable, box: Bounds, parameters: Parameters) -> ColumnElement[bool]:

@@ -16,7 +16,7 @@ from sqlalchemy.orm import InstrumentedAttribute
 from app.api.expensive import expensive_work
 from app.auth.tenant import columns_among
 from app.db.queries import CompiledQuery
-from app.db.search_index import box_values, fenced_rows, id_values, indexed_candidates, is_among_ids
+from app.db.search_index import box_values, fenced_rows, indexed_candidates, is_among_ids
 from app.geometry.shapes import QueryShape
 from app.lists.conditions import Parameters, is_within, touches_box
 from app.lists.query import FeatureSource
@@ -62,11 +62,11 @@ class RowsApart:
     ) -> list[str]:
         columns = self._table.table.c
         read = [columns.account_id, columns.id, boundary.expression]
-        texts = fenced_rows(read, is_among_ids(columns.id, self._dialect))
+        texts = fenced_rows(read, is_among_ids(columns.id))
         query = CompiledQuery(columns_among(texts, "id", boundary.key))
         apart = list[str]()
         for batch in batched_by_bytes(rows, itemgetter(1), _AT_ONCE_BYTES, AT_ONCE):
-            ids = id_values([row_id for row_id, *_ in batch], self._dialect)
+            ids = [row_id for row_id, *_ in batch]
             boundaries = query.tuples(account_id=self._account_id, ids=ids)
             tests = _known(shape.intersects([text for _, text in boundaries]))
             apart += [row[0] for row, meets in zip(boundaries, tests, strict=True) if not meets]

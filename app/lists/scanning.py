@@ -22,7 +22,7 @@ from sqlalchemy.orm import InstrumentedAttribute
 from app.auth.tenant import columns_among, columns_of
 from app.db.column_types import api_column
 from app.db.queries import CompiledQuery
-from app.db.search_index import fenced_rows, id_values, is_among_ids
+from app.db.search_index import fenced_rows, is_among_ids
 from app.lists.keyset import Key, Keyset, key_values
 from app.lists.query import ListQuery, SearchedTable
 from app.lists.statements import Columns, ListStatement, list_statement
@@ -142,11 +142,11 @@ def scan_list(
     """
     statement = read(list_statement, table, query)
     values = statement.values(account_id, owner_id, query)
-    rows, sizes = _rows_query(table, output, statement.dialect), _sizes_query(statement, size)
+    rows, sizes = _rows_query(table, output), _sizes_query(statement, size)
     for batch in sizes.batches(read, EXPORT_KEYS, CompiledQuery.tuples, **values):
         matching = [(bytes_, row_id) for matches, bytes_, _, row_id in batch if matches]
         for group in batched_by_bytes(matching, itemgetter(0), EXPORT_ROWS_BYTES, EXPORT_ROWS):
-            ids = id_values([row_id for _, row_id in group], statement.dialect)
+            ids = [row_id for _, row_id in group]
             yield list(starmap(make, read(rows.tuples, account_id=account_id, ids=ids)))
         if not matching:
             yield []
@@ -168,12 +168,12 @@ def _sizes_query(statement: ListStatement, size: InstrumentedAttribute[Any] | No
 
 
 @cache
-def _rows_query(table: SearchedTable, output: Columns, dialect: str) -> CompiledQuery:
+def _rows_query(table: SearchedTable, output: Columns) -> CompiledQuery:
     """Read rows by id alone: with the account as a condition, SQLite would scan the whole
     account."""
     hidden = {name: getattr(table.model, name) for name in ("account_id", "created_at", "id")}
     read = hidden | {column.key: column for column in output}
-    condition = is_among_ids(table.table.c.id, dialect)
+    condition = is_among_ids(table.table.c.id)
     named = fenced_rows([api_column(column) for column in read.values()], condition)
     rows = columns_among(named, *(column.key for column in output))
     return CompiledQuery(rows.order_by(named.c.created_at, named.c.id))

@@ -25,7 +25,6 @@ from app.db.search_index import (
     driving_index,
     exact_tests,
     fenced_rows,
-    id_values,
     indexed_candidates,
     is_among_ids,
     key_among,
@@ -89,9 +88,9 @@ class ListStatement:
         if query.bbox:
             values |= box_values(query.bbox, owner_id, self.dialect)
         if query.ids:
-            values["ids"] = id_values(query.ids, self.dialect)
+            values["ids"] = query.ids
         if query.within is not None:
-            values["within"] = id_values(query.within, self.dialect)
+            values["within"] = query.within
         return values
 
     def filtered(self, rows: Select[Any]) -> Select[Any]:
@@ -113,9 +112,9 @@ class ListStatement:
         if self.located:
             tests.append(table.c[self.table.sides[0]].is_not(None))
         if self.ids:
-            tests.append(is_among_ids(table.c.id, self.dialect))
+            tests.append(is_among_ids(table.c.id))
         if self.within:
-            tests.append(is_among_ids(self.table.project, self.dialect, "within"))
+            tests.append(is_among_ids(self.table.project, "within"))
         return tests + [self._condition(name, table.c) for name in self._by_sign(is_equal=False)]
 
     def without_scanned(self) -> ListStatement:
@@ -210,7 +209,7 @@ def page_query(
 def named_rows_query(statement: ListStatement, output: Columns) -> CompiledQuery:
     """Read the rows of a page by the parameter ``keys``, values of ``SearchedTable.key``."""
     key = statement.table.key(statement.dialect).expression
-    is_named = is_among_ids(key, statement.dialect, "keys")
+    is_named = is_among_ids(key, "keys")
     return _whole_rows(statement, output, is_named, is_kept=False)
 
 

@@ -14,7 +14,7 @@ from app.api.expensive import answer_in_turn
 from app.auth.tenant import columns_among, columns_of
 from app.db.column_types import byte_length
 from app.db.queries import CompiledQuery
-from app.db.search_index import id_values, overlaps_box
+from app.db.search_index import overlaps_box
 from app.formats.writers.features import PROJECTS
 from app.http.errors import BadRequest, Detail
 from app.lists import totals
@@ -97,7 +97,7 @@ def list_projects(
         _prepare_page(sum(size for _, size in sizes))
         if is_first:
             return rows(COLUMNS, _ROWS)
-        keys = id_values([key for key, _ in sizes], statement.dialect)
+        keys = [key for key, _ in sizes]
         named = named_rows_query(statement, COLUMNS)
         return chain.from_iterable(named.stream(_ROWS, **values, keys=keys))
 

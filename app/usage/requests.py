@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from datetime import date, timedelta
-from functools import cache
 from typing import Any, Final, NamedTuple
 
 from app.auth.credentials import IS_VALID, has_ended
 from app.auth.principal import SESSIONS
 from app.auth.tenant import columns_of
-from app.db.queries import CompiledQuery, reading_engine
-from app.db.search_index import id_values, is_among_ids
+from app.db.queries import CompiledQuery
+from app.db.search_index import is_among_ids
 from app.formats.writers.delimited import csv_line
 from app.limits.request_counts import requests_by_credential, requests_by_day
 from app.models import Credential, CredentialRequest, OAuthApplication, OAuthConsent, RequestCount
@@ -174,12 +173,11 @@ def _ended_callers(account_id: str, ids: Collection[str]) -> dict[str, Caller]:
     """Callers that cannot make requests anymore, by id; some were deleted."""
     if not ids:
         return {}
-    dialect = reading_engine().dialect.name
-    values = {"account_id": account_id, "ids": id_values(list(ids), dialect)}
+    values = {"account_id": account_id, "ids": list(ids)}
     callers = {id_: Caller(id_, _APPLICATION, id_, has_ended=True) for id_ in ids}  # if deleted
-    for row in _credentials_among(dialect).all(**values):
+    for row in _CREDENTIALS_AMONG.all(**values):
         callers[row.id] = _credential_caller(row)
-    for row in _applications_among(dialect).all(**values):
+    for row in _APPLICATIONS_AMONG.all(**values):
         callers[row.credential_id] = callers[row.credential_id]._replace(name=row.name)
     return callers
 
@@ -188,9 +186,8 @@ def _account_callers(account_id: str) -> Iterator[Caller]:
     """Yield all that can make requests in an account."""
     yield from map(_credential_caller, _CREDENTIALS.all(account_id=account_id, now=clock.now()))
     consented = {row.application_id: row.name for row in _CONSENTED.all(account_id=account_id)}
-    dialect = reading_engine().dialect.name
-    values = {"account_id": account_id, "ids": id_values(list(consented), dialect)}
-    consentless = {row.credential_id for row in _applications_among(dialect).all(**values)}
+    values = {"account_id": account_id, "ids": list(consented)}
+    consentless = {row.credential_id for row in _APPLICATIONS_AMONG.all(**values)}
     for id_, name in consented.items():
         yield Caller(id_, _APPLICATION, name, was_used=id_ in consentless)
     yield Caller(SESSIONS, SESSIONS, "Signed-in people at /ogc")
@@ -201,16 +198,13 @@ def _credential_caller(row: Any) -> Caller:
     return Caller(row.id, row.kind, row.name, row.token_end, has_ended(row._asdict()), used)
 
 
-@cache
-def _credentials_among(dialect: str) -> CompiledQuery:
-    return CompiledQuery(_ALL_CREDENTIALS.where(is_among_ids(Credential.id.expression, dialect)))
-
-
-@cache
-def _applications_among(dialect: str) -> CompiledQuery:
-    """The applications among some that have made requests."""
-    among = is_among_ids(CredentialRequest.credential_id.expression, dialect)
-    return CompiledQuery(_APPLICATIONS_SEEN.where(among))
+_CREDENTIALS_AMONG: Final = CompiledQuery(
+    _ALL_CREDENTIALS.where(is_among_ids(Credential.id.expression))
+)
+# The applications among some that have made requests.
+_APPLICATIONS_AMONG: Final = CompiledQuery(
+    _APPLICATIONS_SEEN.where(is_among_ids(CredentialRequest.credential_id.expression))
+)
 
 
 def _caller_record(days: list[str], caller: CallerRequests) -> dict[str, Any]:

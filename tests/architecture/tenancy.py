@@ -48,16 +48,11 @@ _REASONS = {
         Place("app.webhooks.held", "_drop_waiting", "Replay"),
     ),
     "of the account that is named": (Place("app.pages.operator.accounts", "_ONE", "AccountUsage"),),
-    "when each account was last used": (
-        Place("app.pages.operator.accounts", "_last_use", "Membership"),
-        Place("app.pages.operator.accounts", "_last_use", "Credential"),
-        Place("app.pages.operator.accounts", "_last_use", "OAuthAuthorization"),
-    ),
     "how many are invited to each": (
-        Place("app.pages.operator.accounts", "_invited_owner_query", "Membership"),
+        Place("app.pages.operator.accounts", "_INVITED", "Membership"),
     ),
     "of people in all of their accounts": (
-        Place("app.pages.operator.people", "_person_accounts_query", "Membership"),
+        Place("app.pages.operator.people", "_ACCOUNTS", "Membership"),
     ),
     "finds out which account is asking": (
         Place("app.auth.credentials", "_BY_HASH", "Credential"),
@@ -89,7 +84,7 @@ _REASONS = {
         Place("app.webhooks.deliveries.cancellation", "end_replays", "Replay"),
         Place("app.webhooks.deliveries.cancellation", "_CANCEL_CLAIMED", "Delivery"),
         Place("app.webhooks.deliveries.outcomes", "_ATTEMPTS", "Delivery"),
-        Place("app.webhooks.deliveries.outcomes", "_successes_update", "Delivery"),
+        Place("app.webhooks.deliveries.outcomes", "_SUCCEEDED", "Delivery"),
         Place("app.webhooks.deliveries.outcomes", "_FAILED", "Delivery"),
         Place("app.webhooks.deliveries.attempt_counts", "_counts_upsert", "AttemptCount"),
         Place("app.webhooks.deliveries.health", "_UPDATE", "Webhook"),
@@ -108,7 +103,7 @@ _REASONS = {
         Place("app.projects.boundaries.overlaps", "_by_box", "Project"),
         Place("app.projects.map.largest", "_by_box", "Project"),
         Place("app.projects.map.largest", "_in_order", "Project"),
-        Place("app.projects.map.shapes", "_boundaries_of", "Project"),
+        Place("app.projects.map.shapes", "_BOUNDARIES", "Project"),
         Place("app.imports.features.project_lookup", "_by_box", "Project"),
     ),
     "new rows": (Place("app.projects.boundary_history.shapes", "_shapes_insert", "BoundaryShape"),),

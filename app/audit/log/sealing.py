@@ -22,7 +22,7 @@ from app.audit.proof.checkpoint import Checkpoint
 from app.auth.tenant import columns_of, select_of_all_accounts
 from app.db.extensions import db
 from app.db.queries import CompiledQuery, reading_connection
-from app.db.search_index import fenced_rows, id_values, is_among_ids
+from app.db.search_index import fenced_rows, is_among_ids
 from app.db.transactions import insert_row
 from app.maintenance.history_bytes import note_history
 from app.models import Account, AuditCheckpoint, AuditEntry
@@ -128,13 +128,9 @@ class AccountSealer:
         db.session.execute(deleting, execution_options={"synchronize_session": False})
 
     def _number(self, batch: list[Any], first: int) -> None:
-        dialect = db.engine.dialect.name
-        values = {
-            "of_account": self.account_id,
-            "ids": id_values([row.id for row in batch], dialect),
-            "before": first - 1,
-        }
-        if len(db.session.execute(_numbering_update(dialect), values).all()) != len(batch):
+        ids = [row.id for row in batch]
+        values = {"of_account": self.account_id, "ids": ids, "before": first - 1}
+        if len(db.session.execute(_numbering_update(), values).all()) != len(batch):
             raise AlreadySealed
 
 
@@ -166,10 +162,10 @@ def _last_checkpoint(account_id: str) -> Checkpoint | None:
 
 
 @cache
-def _numbering_update(dialect: str) -> Any:
+def _numbering_update() -> Any:
     """An UPDATE that numbers entries in order of id, and returns the ids of those that waited."""
     table = AuditEntry.__table__.c
-    named = fenced_rows([table.id, table.account_id, table.number], is_among_ids(table.id, dialect))
+    named = fenced_rows([table.id, table.account_id, table.number], is_among_ids(table.id))
     place = func.row_number().over(order_by=named.c.id) + bindparam("before")
     numbered = (
         select(named.c.id, place.label("number"))

@@ -11,8 +11,8 @@ from sqlalchemy import ColumnElement
 from sqlalchemy.orm import InstrumentedAttribute
 
 from app.auth.tenant import columns_of
-from app.db.queries import CompiledQuery, reading_engine
-from app.db.search_index import id_values, is_among_ids
+from app.db.queries import CompiledQuery
+from app.db.search_index import is_among_ids
 from app.models import Asset, Credential, Import, Membership, OAuthApplication, Project, Webhook
 
 
@@ -50,18 +50,17 @@ def addresses_of(account_id: str, entries: Iterable[Mapping[str, Any]]) -> dict[
         if import_id := entry["via"].get("import_id"):
             ids_by_kind["import"].add(import_id)
     addresses = {account_id: "/settings"} if account_id in ids_by_kind["account"] else {}
-    dialect = reading_engine().dialect.name
     for kind, ids in ids_by_kind.items():
         if kind in _KINDS and ids:
-            values = {"account_id": account_id, "ids": id_values(sorted(ids), dialect)}
-            for row in _existing_targets_query(kind, dialect).tuples(**values):
+            query = _existing_targets_query(kind)
+            for row in query.tuples(account_id=account_id, ids=sorted(ids)):
                 addresses[row[0]] = _KINDS[kind].path.format(*row)
     return addresses
 
 
 @cache
-def _existing_targets_query(kind: str, dialect: str) -> CompiledQuery:
+def _existing_targets_query(kind: str) -> CompiledQuery:
     target = _KINDS[kind]
     key: Any = target.columns[0]
     rows = columns_of(key.class_, *target.columns)
-    return CompiledQuery(rows.where(is_among_ids(key, dialect), *target.conditions))
+    return CompiledQuery(rows.where(is_among_ids(key), *target.conditions))

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from functools import cache, partial
+from functools import cache
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import ColumnElement, Select, Table, bindparam, func, select
-from sqlalchemy.orm import InstrumentedAttribute
+from sqlalchemy import ColumnElement, Select, bindparam, func, select
 
 from app.account.billing.service import has_subscription
 from app.account.service import set_plan
@@ -17,8 +16,8 @@ from app.audit.targets import Target
 from app.auth.tenant import columns_of
 from app.db.column_types import api_column
 from app.db.extensions import db
-from app.db.queries import CompiledQuery, reading_engine
-from app.db.search_index import id_values, is_among_ids, page_of
+from app.db.queries import CompiledQuery
+from app.db.search_index import is_among_ids, page_of
 from app.http.errors import Conflict, NotFound
 from app.models import Account, AccountUsage, Credential, Membership, OAuthAuthorization, User
 from app.pages.operator.listing import (
@@ -26,6 +25,7 @@ from app.pages.operator.listing import (
     ListFilters,
     contains_in_any_case,
     contains_search,
+    last_use,
     last_uses,
     read_list_page,
 )
@@ -61,11 +61,16 @@ _ORDERS: Final[dict[str, tuple[ColumnElement[Any], ...]]] = {
     "projects": (func.coalesce(_PROJECTS, 0).desc(),),
     "members": (func.coalesce(AccountUsage.members, 0).desc(),),
 }
-# Columns with the time of the last use of an account.
-_LAST_USES: Final[tuple[InstrumentedAttribute[Any], ...]] = (
-    Membership.last_active_at,
-    Credential.last_used_at,
-    OAuthAuthorization.last_used_at,
+_LAST_USES: Final = (
+    last_use(Membership.account_id, Membership.last_active_at),
+    last_use(Credential.account_id, Credential.last_used_at),
+    last_use(OAuthAuthorization.account_id, OAuthAuthorization.last_used_at),
+)
+_EXISTING: Final = CompiledQuery(select(Account.id).where(is_among_ids(Account.id.expression)))
+_INVITED: Final = CompiledQuery(
+    select(Membership.account_id, func.count())
+    .where(is_among_ids(Membership.account_id.expression), Membership.joined_at.is_(None))
+    .group_by(Membership.account_id)
 )
 _OWNERS: Final = CompiledQuery(
     columns_of(Membership, User.email, User.name, Membership.joined_at)
@@ -113,8 +118,7 @@ def addresses_of(entries: Iterable[Mapping[str, Any]]) -> dict[str, str]:
     were deleted since."""
     targets = (entry["target"] for entry in entries)
     ids = {target["id"] for target in targets if target["type"] == "account" and target["id"]}
-    dialect = reading_engine().dialect.name
-    rows = _account_exists_query(dialect).tuples(ids=id_values(sorted(ids), dialect))
+    rows = _EXISTING.tuples(ids=sorted(ids))
     return {account_id: f"/operator/accounts/{account_id}" for (account_id,) in rows}
 
 
@@ -152,9 +156,8 @@ def change_plan(account_id: str, plan: str, former: str) -> None:
 
 
 def _account_records(rows: list[Any]) -> list[dict[str, Any]]:
-    statements = (partial(_last_use, place) for place in range(len(_LAST_USES)))
     ids = [row.id for row in rows]
-    used_at, invited = last_uses(ids, statements), _invited_to(ids)
+    used_at, invited = last_uses(ids, _LAST_USES), _invited_to(ids)
     names = ("id", "name", "slug", "plan", "created_at")
     return [
         {name: getattr(row, name) for name in names}
@@ -166,8 +169,7 @@ def _account_records(rows: list[Any]) -> list[dict[str, Any]]:
 
 def _invited_to(ids: list[str]) -> dict[str, int]:
     """The number of open invitations by account id; accounts without any are left out."""
-    dialect = reading_engine().dialect.name
-    return dict(_invited_owner_query(dialect).tuples(ids=id_values(ids, dialect)))
+    return dict(_INVITED.tuples(ids=ids))
 
 
 @cache
@@ -184,27 +186,6 @@ def _accounts_page_query(dialect: str, is_search: bool, sort: str) -> CompiledQu
     )
     order = (*_ORDERS[sort], Account.id.desc() if sort == "newest" else Account.id)
     return CompiledQuery(page_of(_search_accounts(rows, dialect, is_search).order_by(*order)))
-
-
-@cache
-def _account_exists_query(dialect: str) -> CompiledQuery:
-    return CompiledQuery(select(Account.id).where(is_among_ids(Account.id.expression, dialect)))
-
-
-@cache
-def _last_use(place: int, dialect: str) -> CompiledQuery:
-    column = _LAST_USES[place]
-    table: Table = column.class_.__table__
-    rows = select(table.c.account_id, func.max(column.expression).label("used_at"))
-    rows = rows.where(is_among_ids(table.c.account_id, dialect)).group_by(table.c.account_id)
-    return CompiledQuery(rows)
-
-
-@cache
-def _invited_owner_query(dialect: str) -> CompiledQuery:
-    own = is_among_ids(Membership.account_id.expression, dialect)
-    rows = select(Membership.account_id, func.count()).where(own, Membership.joined_at.is_(None))
-    return CompiledQuery(rows.group_by(Membership.account_id))
 
 
 def _search_accounts(statement: Select[Any], dialect: str, is_search: bool) -> Select[Any]:

@@ -6,10 +6,10 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import ColumnElement, bindparam, func
+from sqlalchemy import ColumnElement, bindparam, func, select
 
 from app.db.queries import CompiledQuery, reading_engine
-from app.db.search_index import id_values
+from app.db.search_index import is_among_ids
 from app.pages.filters import list_address
 from app.policy.instance import LISTED
 from app.policy.request_limits import PAGE_MAX, SEARCH_LENGTH
@@ -92,17 +92,17 @@ def read_list_page(
     return Listed(records(rows), total, number, pages)
 
 
-def last_uses(
-    ids: list[str], statements: Iterable[Callable[[str], CompiledQuery]]
-) -> dict[str, str]:
-    """Return when accounts or people were last active, by id, without those that never were.
+def last_use(owner: Any, used_at: Any) -> CompiledQuery:
+    """Select when accounts or people were last active by one of their tables, for ``last_uses``."""
+    rows = select(owner.expression, func.max(used_at.expression).label("used_at"))
+    return CompiledQuery(rows.where(is_among_ids(owner.expression)).group_by(owner.expression))
 
-    Args:
-        statements: functions of the dialect; each statement selects ids with a time.
-    """
-    dialect, used_at = reading_engine().dialect.name, dict[str, str]()
-    for statement in statements:
-        for owner_id, moment in statement(dialect).tuples(ids=id_values(ids, dialect)):
+
+def last_uses(ids: list[str], queries: Iterable[CompiledQuery]) -> dict[str, str]:
+    """Return when accounts or people were last active, by id, without those that never were."""
+    used_at = dict[str, str]()
+    for query in queries:
+        for owner_id, moment in query.tuples(ids=ids):
             used_at[owner_id] = max(used_at.get(owner_id, ""), format_optional_time(moment) or "")
     return {owner_id: moment for owner_id, moment in used_at.items() if moment}
 

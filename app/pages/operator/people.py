@@ -6,18 +6,19 @@ from collections import defaultdict
 from functools import cache
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Select, Table, func, select
+from sqlalchemy import ColumnElement, Select, func, select
 
 from app.auth.people import IS_REGISTERED
 from app.db.column_types import api_column
-from app.db.queries import CompiledQuery, reading_engine
-from app.db.search_index import id_values, is_among_ids, page_of
+from app.db.queries import CompiledQuery
+from app.db.search_index import is_among_ids, page_of
 from app.models import Account, Membership, Session, User
 from app.pages.operator.listing import (
     Listed,
     ListFilters,
     contains_in_any_case,
     contains_search,
+    last_use,
     last_uses,
     read_list_page,
 )
@@ -37,6 +38,19 @@ _COLUMNS: Final = (
     User.second_factor_since.is_not(None).label("has_second_factor"),
     User.operator_since.is_not(None).label("is_operator"),
 )
+_ACCOUNTS: Final = CompiledQuery(
+    select(
+        *map(api_column, (Membership.user_id, Membership.role, Membership.joined_at)),
+        *map(api_column, (Account.id, Account.name)),
+    )
+    .join(Account, Account.id == Membership.account_id)
+    .where(is_among_ids(Membership.user_id.expression))
+    .order_by(Account.name, Account.id)
+)
+_LAST_USES: Final = (
+    last_use(Session.user_id, Session.last_used_at),
+    last_use(Membership.user_id, Membership.last_active_at),
+)
 
 
 def list_people(filters: ListFilters) -> Listed:
@@ -47,7 +61,7 @@ def list_people(filters: ListFilters) -> Listed:
 
 def _people_records(rows: list[Any]) -> list[dict[str, Any]]:
     ids = [row.id for row in rows]
-    accounts, used_at = _accounts_of_people(ids), last_uses(ids, (_last_session, _last_activity))
+    accounts, used_at = _accounts_of_people(ids), last_uses(ids, _LAST_USES)
     return [
         row._asdict()
         | {name: bool(getattr(row, name)) for name in _FLAGS}
@@ -58,8 +72,8 @@ def _people_records(rows: list[Any]) -> list[dict[str, Any]]:
 
 def _accounts_of_people(ids: list[str]) -> defaultdict[str, list[Any]]:
     """Return the accounts of people, sorted by name, by the id of the person."""
-    dialect, accounts = reading_engine().dialect.name, defaultdict[str, list[Any]](list)
-    for row in _person_accounts_query(dialect).all(ids=id_values(ids, dialect)):
+    accounts = defaultdict[str, list[Any]](list)
+    for row in _ACCOUNTS.all(ids=ids):
         accounts[row.user_id].append(row)
     return accounts
 
@@ -73,30 +87,6 @@ def _people_count_query(dialect: str, is_search: bool) -> CompiledQuery:
 def _people_page_query(dialect: str, is_search: bool, sort: str) -> CompiledQuery:
     rows = _search_people(select(*_COLUMNS), dialect, is_search)
     return CompiledQuery(page_of(rows.order_by(*_ORDERS[sort])))
-
-
-@cache
-def _person_accounts_query(dialect: str) -> CompiledQuery:
-    columns = (Membership.user_id, Membership.role, Membership.joined_at, Account.id, Account.name)
-    rows = select(*map(api_column, columns)).join(Account, Account.id == Membership.account_id)
-    own = is_among_ids(Membership.user_id.expression, dialect)
-    return CompiledQuery(rows.where(own).order_by(Account.name, Account.id))
-
-
-@cache
-def _last_session(dialect: str) -> CompiledQuery:
-    return _latest_use_query(Session.__table__, "last_used_at", dialect)  # type: ignore[arg-type]
-
-
-@cache
-def _last_activity(dialect: str) -> CompiledQuery:
-    return _latest_use_query(Membership.__table__, "last_active_at", dialect)  # type: ignore[arg-type]
-
-
-def _latest_use_query(table: Table, column: str, dialect: str) -> CompiledQuery:
-    rows = select(table.c.user_id, func.max(table.c[column]).label("used_at"))
-    own = is_among_ids(table.c.user_id, dialect)
-    return CompiledQuery(rows.where(own).group_by(table.c.user_id))
 
 
 def _search_people(statement: Select[Any], dialect: str, is_search: bool) -> Select[Any]:

@@ -22,7 +22,6 @@ from app.db.queries import CompiledQuery, reading_engine
 from app.db.search_index import (
     box_values,
     fenced_rows,
-    id_values,
     indexed_candidates,
     is_among_ids,
     overlaps_box,
@@ -157,14 +156,14 @@ def projects_in_box(
     values = box_values(box, account_id, dialect)
     values |= {"account_id": account_id, "besides": besides or "", "most": most}
     if within is not None:
-        values["within"] = id_values(within, dialect)
+        values["within"] = within
     return _by_box(dialect, within is not None).all(**values)
 
 
 @cache
 def _by_box(dialect: str, is_limited: bool) -> CompiledQuery:
     near = indexed_candidates(_TABLE, dialect, "box", "account_id", SIDES)
-    limits = [is_among_ids(_TABLE.c.id, dialect, "within")] if is_limited else []
+    limits = [is_among_ids(_TABLE.c.id, "within")] if is_limited else []
     is_another = and_(*limits, _TABLE.c.status != "archived", _TABLE.c.id != bindparam("besides"))
     columns = [_TABLE.c[name] for name in ("account_id", *_READ)]
     rows = fenced_rows(columns, and_(near, overlaps_box(_TABLE, SIDES), is_another))
@@ -214,15 +213,13 @@ def _stored_bytes(candidate: _Candidate) -> int:
 
 def boundary_texts(account_id: str, project_ids: Sequence[str]) -> dict[str, str]:
     """The boundaries of projects by their ids, without those that have none."""
-    dialect = reading_engine().dialect.name
-    values = {"account_id": account_id, "ids": id_values(project_ids, dialect)}
-    return {key: text for key, text in _by_id(dialect).tuples(**values) if text}
+    rows = _BY_ID.tuples(account_id=account_id, ids=project_ids)
+    return {key: text for key, text in rows if text}
 
 
-@cache
-def _by_id(dialect: str) -> CompiledQuery:
-    rows = columns_of(Project, Project.id, Project.geometry)
-    return CompiledQuery(rows.where(is_among_ids(_TABLE.c.id, dialect)))
+_BY_ID: Final = CompiledQuery(
+    columns_of(Project, Project.id, Project.geometry).where(is_among_ids(_TABLE.c.id))
+)
 
 
 def _overlap_record(target: _Target, m2: int, project_id: str, name: str) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from sqlalchemy import bindparam, func
 from app.auth.principal import Principal
 from app.auth.tenant import columns_of
 from app.db.queries import CompiledQuery, reading_engine
-from app.db.search_index import id_values, is_among_ids
+from app.db.search_index import is_among_ids
 from app.http.errors import NotFound
 from app.lists.pages import newest_first, page_rows
 from app.lists.scanning import KeyedRows, Reader
@@ -54,16 +54,21 @@ _ONE: Final = CompiledQuery(
 _PROJECTS: Final = KeyedRows(columns_of(Project, Project.id), Project.created_at, Project.id)
 
 
-@cache
-def _select_readable(dialect: str) -> CompiledQuery:
-    has_text = BoundaryEntry.geometry.is_not(None) | BoundaryEntry.replaced_at.is_(None)
-    return CompiledQuery(
-        columns_of(BoundaryEntry, BoundaryEntry.id).where(
-            is_among_ids(BoundaryEntry.project_id.expression, dialect, "project_ids"),
-            is_among_ids(BoundaryEntry.id.expression, dialect, "boundary_ids"),
-            has_text,
-        )
+_OF_PROJECTS: Final = is_among_ids(BoundaryEntry.project_id.expression, "project_ids")
+_READABLE: Final = CompiledQuery(
+    columns_of(BoundaryEntry, BoundaryEntry.id).where(
+        _OF_PROJECTS,
+        is_among_ids(BoundaryEntry.id.expression, "boundary_ids"),
+        BoundaryEntry.geometry.is_not(None) | BoundaryEntry.replaced_at.is_(None),
     )
+)
+_SCANNED: Final = KeyedRows(
+    columns_of(BoundaryEntry, *COLUMNS, BoundaryEntry.project_id, BoundaryEntry.geometry).where(
+        _OF_PROJECTS
+    ),
+    *(BoundaryEntry.project_id, BoundaryEntry.id),
+    size=BoundaryEntry.stored_bytes,
+)
 
 
 class Entry(NamedTuple):
@@ -90,10 +95,9 @@ def list_entries(
 def scan_boundaries(read: Reader, account_id: str) -> Iterator[list[dict[str, Any]]]:
     """Yield the records of all boundaries with ``project_id`` and ``geometry`` in batches, sorted
     by project. The geometry of the present one, which is the project's, is None."""
-    dialect = read(reading_engine).dialect.name
     for projects in _PROJECTS.batches(read, account_id=account_id):
-        ids = id_values([project.id for project in projects], dialect)
-        for rows in _scanned_rows(dialect).batches(read, account_id=account_id, project_ids=ids):
+        ids = [project.id for project in projects]
+        for rows in _SCANNED.batches(read, account_id=account_id, project_ids=ids):
             yield list(map(_scanned_record, rows))
 
 
@@ -107,14 +111,8 @@ def readable_boundary_ids(
     account_id: str, project_ids: Sequence[str], boundary_ids: Sequence[str]
 ) -> frozenset[str]:
     """The ids of those boundaries of some projects that can be read."""
-    dialect = reading_engine().dialect.name
-    values = {
-        "project_ids": id_values(project_ids, dialect),
-        "boundary_ids": id_values(boundary_ids, dialect),
-    }
-    return frozenset(
-        row[0] for row in _select_readable(dialect).tuples(account_id=account_id, **values)
-    )
+    values = {"project_ids": project_ids, "boundary_ids": boundary_ids}
+    return frozenset(row[0] for row in _READABLE.tuples(account_id=account_id, **values))
 
 
 def check_entry(principal: Principal, project_id: str, boundary_id: str) -> None:
@@ -141,14 +139,6 @@ def _find_boundary(query: CompiledQuery, account_id: str, project_id: str, bound
 
 def _not_found() -> NotFound:
     return NotFound("This boundary does not exist in this project.")
-
-
-@cache
-def _scanned_rows(dialect: str) -> KeyedRows:
-    rows = columns_of(BoundaryEntry, *COLUMNS, BoundaryEntry.project_id, BoundaryEntry.geometry)
-    of_projects = is_among_ids(BoundaryEntry.project_id.expression, dialect, "project_ids")
-    key = (BoundaryEntry.project_id, BoundaryEntry.id)
-    return KeyedRows(rows.where(of_projects), *key, size=BoundaryEntry.stored_bytes)
 
 
 def _scanned_record(row: Any) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import cache
 from itertools import chain
 from typing import Any, Final
 
@@ -12,8 +11,8 @@ from sqlalchemy import bindparam
 from app.api.expensive import answer_in_turn
 from app.auth.tenant import columns_among, columns_of
 from app.db.column_types import api_column
-from app.db.queries import CompiledQuery, reading_engine
-from app.db.search_index import fenced_rows, id_values, is_among_ids
+from app.db.queries import CompiledQuery
+from app.db.search_index import fenced_rows, is_among_ids
 from app.geometry.shapes import is_shown_whole, map_shapes
 from app.models import BoundaryShape, Project
 from app.policy.request_limits import EXPENSIVE_PAGE_BYTES, MAP_BYTES, MAP_WAITING_BYTES
@@ -91,31 +90,32 @@ def _in_groups(
     account_id: str, model: Any, rows: Sequence[Any], **values: Any
 ) -> Iterator[tuple[Any, ...]]:
     """Yield the geometries of some projects from a table, read in groups."""
-    dialect = reading_engine().dialect.name
+    query = _SHAPES if model is BoundaryShape else _BOUNDARIES
     for start in range(0, len(rows), _GROUP):
-        group = id_values([row.row for row in rows[start : start + _GROUP]], dialect)
-        query = _map_shapes(dialect) if model is BoundaryShape else _boundaries_of(dialect)
+        group = [row.row for row in rows[start : start + _GROUP]]
         batches = query.stream(_AT_ONCE, account_id=account_id, ids=group, **values)
         yield from chain.from_iterable(batches)
 
 
-@cache
-def _map_shapes(dialect: str) -> CompiledQuery:
-    """The statement for the row of the project, the area and the shape at a level of the map."""
-    columns = (BoundaryShape.project_row, BoundaryShape.area_m2, BoundaryShape.geometry)
-    own = columns_of(BoundaryShape, *columns).where(
-        is_among_ids(BoundaryShape.project_row.expression, dialect),
+# The row of the project, the area and the shape at a level of the map.
+_SHAPES: Final = CompiledQuery(
+    columns_of(
+        BoundaryShape, BoundaryShape.project_row, BoundaryShape.area_m2, BoundaryShape.geometry
+    )
+    .where(
+        is_among_ids(BoundaryShape.project_row.expression),
         BoundaryShape.level == bindparam("level"),
     )
-    largest_first = (BoundaryShape.area_m2.desc(), BoundaryShape.project_row.desc())
-    return CompiledQuery(own.order_by(*largest_first))
-
-
-@cache
-def _boundaries_of(dialect: str) -> CompiledQuery:
-    """Read the row and the boundary of projects, found by the row alone: with the account as a
-    condition, SQLite would scan the whole account."""
-    columns = (Project.account_id, Project.id, Project.row, Project.geometry)
-    read = [api_column(column) for column in columns]
-    rows = fenced_rows(read, is_among_ids(Project.row.expression, dialect))
-    return CompiledQuery(columns_among(rows, "row", "geometry"))
+    .order_by(BoundaryShape.area_m2.desc(), BoundaryShape.project_row.desc())
+)
+# The row and the boundary of projects, found by the row alone: with the account as a condition,
+# SQLite would scan the whole account.
+_BOUNDARIES: Final = CompiledQuery(
+    columns_among(
+        fenced_rows(
+            list(map(api_column, (Project.account_id, Project.id, Project.row, Project.geometry))),
+            is_among_ids(Project.row.expression),
+        ),
+        *("row", "geometry"),
+    )
+)

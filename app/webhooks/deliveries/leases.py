@@ -29,7 +29,7 @@ from app.auth.tenant import ALL_ACCOUNTS
 from app.db.column_types import Timestamp
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
-from app.db.search_index import id_values, is_among_ids
+from app.db.search_index import is_among_ids
 from app.db.transactions import CompiledChange
 from app.models import Delivery
 from app.policy.deliveries import LEASE
@@ -133,7 +133,7 @@ _DUE_ON_SQLITE: Final = CompiledChange(
 _LEASE_ON_SQLITE: Final = CompiledChange(
     update(_DELIVERIES)
     .prefix_with(ALL_ACCOUNTS)
-    .where(is_among_ids(_DELIVERIES.c.id, "sqlite"))
+    .where(is_among_ids(_DELIVERIES.c.id))
     .values(due_at=bindparam("until"), claim=bindparam("run"))
 )
 _RELEASE: Final = CompiledChange(
@@ -190,6 +190,6 @@ def _claim_on_sqlite(run_id: str, numbers: Mapping[str, int], now: datetime) -> 
         for row in _DUE_ON_SQLITE.all({"webhook": webhook_id, "number": number, "now": now})
     ]
     if rows:
-        ids = id_values([row.id for row in rows], "sqlite")
+        ids = [row.id for row in rows]
         _LEASE_ON_SQLITE.run({"ids": ids, "until": now + LEASE, "run": run_id})
     return rows

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from functools import cache
 from typing import Any, Final, NamedTuple, cast
 
 from sqlalchemy import Table, bindparam, select, update
 
 from app.auth.tenant import ALL_ACCOUNTS
 from app.db.extensions import db
-from app.db.search_index import id_values, is_among_ids
+from app.db.search_index import is_among_ids
 from app.db.transactions import CompiledChange, insert_rows
 from app.models import Delivery, DeliveryLog
 from app.policy.deliveries import RETRY_AFTER
@@ -91,8 +90,7 @@ def retry_of(outcome: Outcome) -> Retry:
 def mark_succeeded(deliveries: Iterable[ClaimedDelivery]) -> None:
     """Mark deliveries as succeeded, even if another run has claimed them since."""
     if ids := [delivery.id for delivery in deliveries]:
-        dialect = db.engine.dialect.name
-        _successes_update(dialect).run({"ids": id_values(ids, dialect)})
+        _SUCCEEDED.run({"ids": ids})
 
 
 def mark_failed(run_id: str, retries: Iterable[Retry]) -> None:
@@ -117,14 +115,12 @@ def write_logs(rows: Sequence[Mapping[str, Any]]) -> None:
         insert_rows(DeliveryLog, rows)
 
 
-@cache
-def _successes_update(dialect: str) -> CompiledChange:
-    return CompiledChange(
-        update(_DELIVERIES)
-        .prefix_with(ALL_ACCOUNTS)
-        .where(is_among_ids(_DELIVERIES.c.id, dialect))
-        .values(state="succeeded", attempts=_DELIVERIES.c.attempts + 1, due_at=None, claim=None)
-    )
+_SUCCEEDED: Final = CompiledChange(
+    update(_DELIVERIES)
+    .prefix_with(ALL_ACCOUNTS)
+    .where(is_among_ids(_DELIVERIES.c.id))
+    .values(state="succeeded", attempts=_DELIVERIES.c.attempts + 1, due_at=None, claim=None)
+)
 
 
 def _log_row(outcome: Outcome, retry: Retry | None) -> dict[str, Any]:
