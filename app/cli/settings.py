@@ -47,7 +47,7 @@ def prepare_environment() -> Collection[str]:
     """
     option: str | None = click.get_current_context().meta.get(SETTINGS_FILE)
     path = Path(option or DEFAULT_FILE)
-    if option is None and (any(map(os.environ.get, _NAMES_INSTANCE)) or not path.exists()):
+    if option is None and (any(map(os.environ.get, _NAMES_INSTANCE)) or not _may_exist(path)):
         return ()
     has_own = OWN_INSTANCE.is_dir() or any(map(os.environ.get, _TELL_OWN))
     # At SERVICE_ROOT, bin/serve may have been tried before.
@@ -70,6 +70,14 @@ def prepare_environment() -> Collection[str]:
     os.environ.update(variables)
     _become_owner(variables.get("INSTANCE_PATH"))
     return variables
+
+
+def _may_exist(path: Path) -> bool:
+    """True if there is such a file, or its folder cannot be looked into."""
+    try:
+        return path.exists()
+    except OSError:
+        return True
 
 
 def _become_owner(folder: str | None) -> None:

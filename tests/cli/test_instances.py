@@ -98,6 +98,17 @@ def test_whose_instance_it_is_is_told(tmp_path: Path, monkeypatch: pytest.Monkey
     assert told_by("plan", "list") == f"Settings: {file}\n"
 
 
+def test_a_file_that_cannot_be_looked_for_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in a folder of root's. Root is told so of a name that is too long."""
+    monkeypatch.setattr(settings, "DEFAULT_FILE", tmp_path / ("x" * 300))
+    monkeypatch.setattr(settings, "OWN_INSTANCE", tmp_path / "own")
+    done = canopy({}, "account", "list")
+    assert done.exit_code == 2
+    assert "cannot be read (File name too long)" in done.stderr
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
 def test_root_becomes_the_user_of_the_instance(tmp_path: Path) -> None:
