@@ -40,7 +40,9 @@ def parse_environment_file(text: str) -> dict[str, str]:
 
 def names_of_file(environ: Mapping[str, str], path: Path = DEFAULT_FILE) -> Collection[str]:
     """Return the names in the machine's file of settings, if this process can read it, and has its
-    values as environment variables."""
+    values as environment variables. The units give the service a copy that it can read."""
+    copies = environ.get("CREDENTIALS_DIRECTORY")  # of LoadCredential=
+    path = Path(copies, path.name) if copies else path
     try:
         variables = parse_environment_file(path.read_text("utf-8"))
     except (OSError, UnicodeDecodeError):

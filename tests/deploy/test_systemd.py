@@ -11,6 +11,7 @@ import pytest
 
 from app import preload
 from app.processes.job_worker import GIVE_UP_WITHIN
+from app.settings.environment_file import DEFAULT_FILE
 from config import load_settings
 from tests.deploy.files import (
     DEFAULTS,
@@ -74,6 +75,12 @@ def test_a_unit_sets_no_setting_itself_but_where_logs_go(name: str) -> None:
     logs = {"LOG_FILES=0"} if name == "canopy.service" else set()
     assert {word.split("=")[0] for word in words - logs} <= PYTHONS
     assert logs <= words
+
+
+@pytest.mark.parametrize("name", sorted({*units()} - {"canopy-backup.service"}))
+def test_a_unit_gives_the_service_the_names_of_its_settings(name: str) -> None:
+    assert unit(name)["EnvironmentFile"] == [str(DEFAULT_FILE)]
+    assert unit(name)["LoadCredential"] == [f"{DEFAULT_FILE.name}:{DEFAULT_FILE}"]
 
 
 def test_the_example_names_settings_only() -> None:

@@ -64,3 +64,5 @@ def test_the_names_of_the_file_are_known_to_who_has_its_values(tmp_path: Path) -
         "PORT",
     }
     assert names_of_file({"SMTP_HOST": "x"}, file) == ()
+    unit = {"SMTP_HOST": "x", "PORT": "8000", "CREDENTIALS_DIRECTORY": str(tmp_path)}
+    assert set(names_of_file(unit)) == {"SMTP_HOST", "PORT"}
