@@ -13,6 +13,7 @@ import marshmallow as ma
 from app.api.query_schemas import METADATA_PREFIX
 from app.http.errors import BadRequest
 from app.policy.fields import Field, Filter, filters_of
+from app.policy.kinds import TIME
 from app.site.forms import errors_by_field
 
 _SIGNS: Final = {"=": "is", ">=": "at least", "<=": "at most"}
@@ -26,7 +27,8 @@ class RecordFilters:
         home: the address of the list without filters.
         default: the filters of that address.
         fields: the fields of the records.
-        chosen: the filters as the address has them.
+        typed: the filters as the address has them, for the controls.
+        chosen: the valid ones of these.
         parameters: the filters as parameters of the API.
         values: the filters as the schema of the list loads them.
         problems: sentences about invalid filters.
@@ -36,6 +38,7 @@ class RecordFilters:
     default: ClassVar[Mapping[str, str]]
     fields: ClassVar[tuple[Field, ...]]
 
+    typed: dict[str, str]
     chosen: dict[str, str]
     parameters: dict[str, str]
     values: dict[str, Any]
@@ -99,9 +102,15 @@ def filter_words(fields: tuple[Field, ...], chosen: Mapping[str, str]) -> dict[s
         if is_metadata(name):
             words[name] = f"{name.removeprefix(METADATA_PREFIX)} is {value}"
         elif name in filters:
-            label, sign = filters[name].field.words, filters[name].sign
-            has = f"{'with' if value == 'true' else 'without'} {label[:1].lower()}{label[1:]}"
-            words[name] = has if sign == "has" else f"{label} {_SIGNS[sign]} {value}"
+            field, sign = filters[name].field, filters[name].sign
+            label = field.words
+            if sign == "has":
+                label = f"{label[:1].lower()}{label[1:]}"
+                words[name] = f"{'with' if value == 'true' else 'without'} {label}"
+            elif field.kind is TIME:
+                words[name] = f"{label} {value} or later"
+            else:
+                words[name] = f"{label} {_SIGNS[sign]} {value}"
     return words
 
 

@@ -155,6 +155,20 @@ def test_pages_tell_wrong_bounds_beside_other_wrong_filters(
             assert message in body, path
 
 
+def test_a_wrong_filter_stays_in_its_control_and_filters_nothing(
+    owner: Browser, areas: dict[str, float]
+) -> None:
+    page = owner.get(f"/projects?{MIN}=12%20ha&{MAX}=9999")
+    fields = page.form("/projects").fields
+    assert (fields[MIN], fields[MAX]) == ("12 ha", "9999")
+    assert "Hectares, at least: Must be a number" in page.text
+    markup = page.response.get_data(as_text=True)
+    assert '<details class="more-filters" open>' in markup
+    assert f"/projects/export?{MAX}=9999&amp;format=" in markup
+    markup = owner.get("/assets?type=No%20type").response.get_data(as_text=True)
+    assert '<option value="No type" selected>' in markup
+
+
 def test_the_page_has_a_control_for_each_and_names_the_others(
     owner: Browser, areas: dict[str, float]
 ) -> None:
@@ -166,6 +180,8 @@ def test_the_page_has_a_control_for_each_and_names_the_others(
     markup = page.response.get_data(as_text=True)
     assert '<option value="true" selected>With</option>' in markup
     assert "with external ID" in owner.get("/eudr?has_external_id=true").text
+    since = "2026-01-01T00:00:00Z"
+    assert f"Updated at {since} or later" in owner.get(f"/assets?updated_since={since}").text
 
 
 def test_whatever_narrows_a_list_is_a_condition() -> None:

@@ -62,17 +62,18 @@ def read_filters(account_id: str, arguments: Mapping[str, str]) -> AssetFilters:
         del chosen["changed"]
     parameters = _query_of(chosen)
     loaded, problems = load_valid_filters(AccountAssetQuerySchema(), parameters)
+    typed = dict(chosen)
     for name in problems:
         del chosen[name], parameters[name]
-    typed = {name: arguments.get(name, "").strip() for name in ("project_id", "project")}
-    project = choose_project(account_id, typed["project_id"], arguments.get("project"))
+    named = {name: arguments.get(name, "").strip() for name in ("project_id", "project")}
+    project = choose_project(account_id, named["project_id"], arguments.get("project"))
     if project.id:
         chosen["project_id"] = parameters["project_id"] = project.id
     elif project.problem:
-        chosen |= {name: text for name, text in typed.items() if text}
+        chosen |= {name: text for name, text in named.items() if text}
     loaded["per_page"] = PER_PAGE
     sentences = unknown + field_sentences(ASSET, problems)
-    return AssetFilters(chosen, parameters, loaded, sentences, project)
+    return AssetFilters(typed, chosen, parameters, loaded, sentences, project)
 
 
 def _query_of(chosen: Mapping[str, str]) -> dict[str, str]:

@@ -57,12 +57,14 @@ def read_filters(arguments: Mapping[str, str]) -> ProjectFilters:
     if chosen.get("status") == ANY:
         del parameters["status"]
     loaded, problems = load_valid_filters(ProjectQuerySchema(), parameters)
+    typed = dict(chosen)
     for name in problems:
         del chosen[name], parameters[name]
     if "status" in problems:
         chosen["status"] = parameters["status"] = loaded["status"] = _DEFAULT["status"]
     loaded["per_page"] = PER_PAGE
-    return ProjectFilters(chosen, parameters, loaded, field_sentences(PROJECT, problems))
+    sentences = field_sentences(PROJECT, problems)
+    return ProjectFilters(typed, chosen, parameters, loaded, sentences)
 
 
 def status_choices(account_id: str) -> list[tuple[str, str]]:
