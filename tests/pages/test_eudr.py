@@ -9,7 +9,7 @@ from unittest.mock import Mock
 
 import pytest
 
-from app.eudr import report
+from app.eudr import checking, report
 from app.http.errors import Forbidden
 from app.pages.eudr import filling, overview, views
 from app.pages.eudr.overview import GROUP_PLOTS
@@ -17,6 +17,7 @@ from app.pages.eudr.words import size_text
 from app.policy.request_limits import METADATA_BYTES
 from tests.eudr.plots import fill, make_plots
 from tests.eudr.validator import faults_of
+from tests.geometry.expensive_shapes import squares_with_holes
 from tests.make import (
     Browser,
     Client,
@@ -313,6 +314,16 @@ def test_holes_are_shown_but_not_of_a_large_boundary(
         text = browser.get("/eudr?holes=refuse").response.text
         (shape,) = json.loads(unescape(text.partition('data-shapes="')[2].partition('"')[0]))
         assert len(shape["holes"]) == shown
+
+
+def test_a_boundary_that_takes_too_long_has_its_holes_filled(
+    client: Client, browser: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plot(client, geometry=squares_with_holes(5_000))
+    monkeypatch.setattr(checking, "BATCH_SECONDS", 0.05)
+    page = browser.get("/eudr")
+    assert "Boundaries that take too long to check 1 plot" in page.text
+    assert "/eudr?holes=ignore" in page.links
 
 
 def test_one_producer_and_several(client: Client, browser: Browser) -> None:
