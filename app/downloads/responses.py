@@ -1,7 +1,8 @@
 """Streaming a file as a response.
 
 Each export holds a thread of the web server until its client has read it, so their number is
-limited. A file ends early when its caller loses access.
+limited. An account that finds no place is next when it asks again, and a client that reads slowly
+gives way to it. A file ends early when its caller loses access.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from app.api.requests import request_id
 from app.db import queries
 from app.db.queries import CompiledQuery
 from app.downloads.files import ExportedFile
+from app.formats.writers.source import BLOCK
 from app.http.errors import ApiError, ServiceUnavailable
 from app.models import Account
 from app.policy.audit import INSTANCE
@@ -32,6 +34,8 @@ from app.policy.files import (
     EXPORT_HELD_BYTES,
     EXPORT_RETRY_SECONDS,
     EXPORT_SECONDS,
+    EXPORT_TURN_SECONDS,
+    EXPORT_WAIT_SECONDS,
     EXPORTS_AT_ONCE,
 )
 from app.processes.web_server.response_buffer import pace_response
@@ -42,7 +46,8 @@ log = logging.getLogger(__name__)
 
 _SLUG: Final = CompiledQuery(select(Account.slug).where(Account.id == bindparam("account_id")))
 _lock: Final = threading.Lock()
-_running: Final[set[str]] = set()  # accounts, each with one export at most
+_running: Final[dict[str, float]] = {}  # accounts with an export, and when it began
+_refused: Final[dict[str, float]] = {}  # those that wait for a place, and when they last asked
 
 
 def stream_file(
@@ -75,7 +80,8 @@ def stream_file(
     first = next(pieces, b"")
     pace_response(EXPORT_HELD_BYTES, EXPORT_SECONDS)
     app = current_app._get_current_object()  # type: ignore[attr-defined]
-    checked = _break_without_access(_with_access(chain([first], pieces), app), request_id())
+    lasting = _with_access(_in_blocks(chain([first], pieces)), app, account_id)
+    checked = _break_without_access(lasting, request_id())
     body = _before_last(checked, slot.close)
     response = Response(body, content_type=content_type)
     if size is not None:
@@ -83,6 +89,14 @@ def stream_file(
     response.headers["Content-Disposition"] = f'attachment; filename="{name(slug)}"'
     response.headers["Cache-Control"] = "private, no-cache"
     return response
+
+
+def _in_blocks(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """Yield the pieces in parts of at most ``BLOCK`` bytes, so that a slow client is checked as
+    often as others."""
+    for piece in pieces:
+        for start in range(0, len(piece) or 1, BLOCK):
+            yield piece[start : start + BLOCK]
 
 
 def _break_without_access(pieces: Iterator[bytes], own_id: str) -> Iterator[bytes]:
@@ -113,7 +127,8 @@ def _before_last(pieces: Iterator[bytes], call: Callable[[], None]) -> Iterator[
 
 @contextmanager
 def export_slot(account_id: str, threads: int) -> Iterator[None]:
-    """Reserve the place of an account's export.
+    """Reserve the place of an account's export. Places go to accounts in the order in which they
+    asked first, as long as they ask again.
 
     Args:
         threads: the threads of the process, one of which is kept free.
@@ -122,24 +137,50 @@ def export_slot(account_id: str, threads: int) -> Iterator[None]:
         ServiceUnavailable: the process runs another export of the account, or too many others.
     """
     with _lock:
+        now = time.monotonic()
+        waiting = _waiting_accounts(now)
+        place = waiting.index(account_id) if account_id in waiting else len(waiting)
         most = min(EXPORTS_AT_ONCE, max(1, threads - 1))
-        if account_id in _running or len(_running) >= most:
+        if account_id in _running or len(_running) + place >= most:
+            if account_id not in _running:
+                _refused[account_id] = now
             message = "Another export is running. Try again when it is done."
             raise ServiceUnavailable(message, retry_after=EXPORT_RETRY_SECONDS)
-        _running.add(account_id)
+        _refused.pop(account_id, None)
+        _running[account_id] = now
     try:
         yield
     finally:
         with _lock:
-            _running.discard(account_id)
+            _running.pop(account_id, None)
 
 
-def _with_access(pieces: Iterator[bytes], app: Flask) -> Iterator[bytes]:
+def _waiting_accounts(now: float) -> list[str]:
+    """Return the accounts that wait for a place, in their order. The lock is held."""
+    for account_id, asked_at in list(_refused.items()):
+        if asked_at + EXPORT_WAIT_SECONDS < now:
+            del _refused[account_id]
+    return list(_refused)
+
+
+def _give_way(account_id: str) -> None:
+    """Raise ServiceUnavailable for the export that began first, if it has had its turn and another
+    account waits."""
+    with _lock:
+        now = time.monotonic()
+        began_at = _running.get(account_id, now)
+        is_over = now - began_at >= EXPORT_TURN_SECONDS and began_at == min(_running.values())
+        if is_over and _waiting_accounts(now):
+            raise ServiceUnavailable("It took long, and another account waits for its export.")
+
+
+def _with_access(pieces: Iterator[bytes], app: Flask, account_id: str) -> Iterator[bytes]:
     """Yield the pieces of a file while the caller of this request has access.
 
     Raises, instead of a later piece or at the end:
         Unauthorized: their key or token is revoked or has expired.
         Forbidden: they have signed out, are no longer a member, or may do less than before.
+        ServiceUnavailable: it gives way to another account.
     """
     check = access_check()
 
@@ -147,6 +188,7 @@ def _with_access(pieces: Iterator[bytes], app: Flask) -> Iterator[bytes]:
         due = time.monotonic() + EXPORT_CHECK_SECONDS
         for piece in pieces:
             if time.monotonic() >= due:
+                _give_way(account_id)
                 with app.app_context():
                     check()
                 due = time.monotonic() + EXPORT_CHECK_SECONDS

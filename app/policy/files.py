@@ -70,6 +70,8 @@ FORM_BYTES: Final = 64 * 1024  # a form with a file, without the file
 # An export. One that takes long, as its client reads slowly, holds a thread of the web server.
 EXPORTS_AT_ONCE: Final = 2  # in a process, each of another account
 EXPORT_SECONDS: Final = 1800  # until the client has read all of it
+EXPORT_TURN_SECONDS: Final = 300  # after which it ends if another account waits
+EXPORT_WAIT_SECONDS: Final = 15  # for which the place of an account that was refused is kept
 EXPORT_HELD_BYTES: Final = 1024 * 1024  # unread by the client; beyond them the export waits
 EXPORT_CHECK_SECONDS: Final = 5  # between two checks that its reader still has access
 EXPORT_RETRY_SECONDS: Final = 5

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import ExitStack
 from typing import Any
 
@@ -11,9 +12,17 @@ from flask import Flask
 from app.downloads import responses
 from app.downloads.responses import export_slot
 from app.exports import service
+from app.formats.writers.source import BLOCK
 from app.http import compression
 from app.http.errors import ServiceUnavailable
 from tests.make import Client, make_account, make_project, square
+from tests.make.wavy import polygon
+
+
+@pytest.fixture(autouse=True)
+def nobody_waits() -> Iterator[None]:
+    yield
+    responses._refused.clear()
 
 
 def _can_begin(account: str, threads: int = 4) -> bool:
@@ -22,6 +31,11 @@ def _can_begin(account: str, threads: int = 4) -> bool:
             return True
     except ServiceUnavailable:
         return False
+
+
+def _begin(account: Client) -> Any:
+    client, headers = account.app.test_client(), account.authorization
+    return client.get("/v1/exports/projects", headers=headers, buffered=False)
 
 
 def test_an_account_has_one_and_others_have_theirs() -> None:
@@ -40,6 +54,20 @@ def test_a_thread_is_kept_free() -> None:
             for number in range(most):
                 stack.enter_context(export_slot(str(number), threads))
             assert not _can_begin("another", threads)
+        assert _can_begin("another", threads)
+
+
+def test_accounts_that_were_refused_are_next_in_their_order(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with export_slot("a", 2):
+        assert not _can_begin("b", 2)
+        assert not _can_begin("c", 2)
+        assert not _can_begin("b", 2)
+    assert [_can_begin(account, 2) for account in "acbac"] == [False, False, True, False, True]
+    assert not responses._refused.keys() - {"a"}
+    monkeypatch.setattr(responses, "EXPORT_WAIT_SECONDS", -1)
+    assert _can_begin("d", 2)  # "a" has not asked again
 
 
 def test_an_error_gives_it_back() -> None:
@@ -86,10 +114,8 @@ def test_a_response_that_nobody_reads_gives_it_back(
     account: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("app.formats.writers.source.BLOCK", 1)
-    response = account.app.test_client().get(
-        "/v1/exports/projects", headers=account.authorization, buffered=False
-    )
-    assert responses._running == {account.account_id}
+    response = _begin(account)
+    assert set(responses._running) == {account.account_id}
     next(iter(response.response))
     assert responses._running
     response.close()
@@ -101,10 +127,30 @@ def test_it_is_free_when_the_last_piece_goes_out(
 ) -> None:
     """A client that has all of a file can begin its next export at once."""
     monkeypatch.setattr("app.formats.writers.source.BLOCK", 1)
-    response = account.app.test_client().get(
-        "/v1/exports/projects", headers=account.authorization, buffered=False
-    )
+    response = _begin(account)
     running = [bool(responses._running) for _ in response.response]
     assert running[:-1] == [True] * (len(running) - 1)
     assert not running[-1]
     response.close()
+
+
+def test_a_long_export_gives_way_to_another_account(
+    account: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.formats.writers.source.BLOCK", 1)
+    monkeypatch.setattr(responses, "EXPORT_CHECK_SECONDS", 0)
+    monkeypatch.setattr(responses, "EXPORT_TURN_SECONDS", 0)
+
+    with _begin(account) as export:
+        assert b"".join(export.response).endswith(b"}\n")  # nobody waits
+    with _begin(account) as export:
+        assert not _can_begin("another", 1)
+        with pytest.raises(BrokenPipeError):
+            list(export.response)
+    assert _can_begin("another", 1)
+
+
+def test_a_slow_client_is_checked_within_a_large_record(account: Client) -> None:
+    make_project(account, geometry=polygon(5_000))
+    with _begin(account) as export:
+        assert max(map(len, export.response)) == BLOCK
