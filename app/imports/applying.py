@@ -31,6 +31,7 @@ from app.imports.features.targets import (
     Decision,
     Match,
     Matcher,
+    Matching,
     Targets,
     WrittenTarget,
 )
@@ -106,7 +107,7 @@ def apply_features(
     ids = {"account_id": leased.account_id, "import_id": leased.import_id}
     taken_ids = {row.target_id for row in _TAKEN.all(**ids)}
     matcher = LimitedMatcher(
-        targets.matcher(leased.account_id, match, (), taken_ids),
+        targets.matcher(Matching(leased.account_id, match, taken_ids=taken_ids)),
         max_seconds,
         _COUNTS.scalar(**ids).get(_SECONDS, 0.0),
     )
@@ -171,7 +172,7 @@ def _decide_again(targets: Targets, matcher: Matcher, account_id: str, row: Any)
         return candidate, error, None
     if decision.verdict != "changed":
         return candidate, decision, None
-    return candidate, decision, targets.prepare(account_id, candidate, decision)
+    return candidate, decision, targets.prepare(account_id, candidate, decision.target_id or "")
 
 
 def _write_feature(
@@ -193,7 +194,8 @@ def _write_feature(
             written = _create_target(principal, targets, matcher, candidate, decision.name)
         else:
             with db.session.begin_nested():
-                changed = targets.change(principal, candidate, decision, match, prepared)
+                target_id = decision.target_id or ""
+                changed = targets.change(principal, candidate, target_id, match, prepared)
             if changed is None:
                 return {"verdict": "same", "target_id": decision.target_id}
             written = changed

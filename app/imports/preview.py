@@ -41,7 +41,7 @@ from app.imports.features.mixed_targets import MixedTargets, project_name_of
 from app.imports.features.reader_process import Batch, OpenedFile, ReaderProcess, TooCostly
 from app.imports.features.reader_program import TOO_SLOW, OpenOptions, ReadLimits
 from app.imports.features.summary import FeatureSummary
-from app.imports.features.targets import CannotImport, Decision, Match, Matcher, Targets
+from app.imports.features.targets import CannotImport, Decision, Match, Matcher, Matching, Targets
 from app.imports.leases import LeasedImport, end_costly, end_step, lock_leased, put_back
 from app.imports.overlaps import PlacedFeature, find_overlaps
 from app.imports.progress import NO_PROGRESS, ImportProgress
@@ -277,12 +277,13 @@ def _layer_matcher(
         names: the layer, its coordinate system, and its column of names.
     """
     if match != "name":
-        return targets.matcher(leased.account_id, match)
+        return targets.matcher(Matching(leased.account_id, match))
     if isinstance(targets, MixedTargets):
         targets = replace(targets, repeated_plots=process.repeated_names(*names, of_points=True))
-        areas = process.repeated_names(*names, of_points=False)
-        return targets.matcher(leased.account_id, match, areas)
-    return targets.matcher(leased.account_id, match, process.repeated_names(*names))
+        repeated = process.repeated_names(*names, of_points=False)
+    else:
+        repeated = process.repeated_names(*names)
+    return targets.matcher(Matching(leased.account_id, match, repeated))
 
 
 def _decide_features(

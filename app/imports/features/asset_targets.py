@@ -28,6 +28,7 @@ from app.imports.features.targets import (
     CannotUndo,
     Decision,
     Match,
+    Matching,
     WrittenTarget,
     changed_columns,
     field_names,
@@ -69,8 +70,8 @@ class AssetMatcher:
     when it is compared.
     """
 
-    account_id: str
     project_id: str
+    account_id: str
     match: Match
     repeated_names: Collection[str] = ()
     taken_ids: Container[str] = ()
@@ -169,33 +170,22 @@ class AssetTargets:
     project_id: str
     default_type: str = DEFAULT_TYPE
 
-    def matcher(
-        self,
-        account_id: str,
-        match: Match,
-        repeated_names: Collection[str] = (),
-        taken_ids: Container[str] = (),
-    ) -> AssetMatcher:
-        return AssetMatcher(account_id, self.project_id, match, repeated_names, taken_ids)
+    def matcher(self, matching: Matching) -> AssetMatcher:
+        return AssetMatcher(self.project_id, *matching)
 
     def create(self, principal: Principal, candidate: Candidate, name: str) -> WrittenTarget:
         values = {"type": self.default_type, **candidate.values, "name": name}
         asset = create_asset(principal, self.project_id, location=candidate.location, **values)
         return WrittenTarget(asset["id"], name, parse_time(asset["updated_at"]), None)
 
-    def prepare(self, account_id: str, candidate: Candidate, decision: Decision) -> None:
+    def prepare(self, account_id: str, candidate: Candidate, target_id: str) -> None:
         """Prepare nothing."""
 
     def change(
-        self,
-        principal: Principal,
-        candidate: Candidate,
-        decision: Decision,
-        match: Match,
-        prepared: Any = None,
+        self, principal: Principal, candidate: Candidate, target_id: str, match: Match, ahead: Any
     ) -> WrittenTarget | None:
         """Change an asset. Returns None if nothing is left to change."""
-        row = _find_asset(principal.account_id, self.project_id, decision.target_id or "")
+        row = _find_asset(principal.account_id, self.project_id, target_id)
         if row is None:
             raise NotFound
         values = _asset_changes(row, candidate)
@@ -208,7 +198,7 @@ class AssetTargets:
     def prepare_undo(self, account_id: str, row: Any) -> None:
         """Prepare nothing."""
 
-    def undo(self, principal: Principal, row: Any, prepared: Any = None) -> None:
+    def undo(self, principal: Principal, row: Any, ahead: Any = None) -> None:
         asset = _find_asset(principal.account_id, self.project_id, row.target_id)
         if asset is None:
             if row.before is None:

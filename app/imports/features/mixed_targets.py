@@ -3,7 +3,7 @@ project."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any, Final, NamedTuple
@@ -14,7 +14,7 @@ from app.imports.features.candidates import Candidate, cut_name, one_line
 from app.imports.features.mapping import are_plots
 from app.imports.features.project_matching import ProjectMatcher
 from app.imports.features.project_targets import ProjectTargets
-from app.imports.features.targets import Decision, Match, Targets, WrittenTarget
+from app.imports.features.targets import Decision, Match, Matching, Targets, WrittenTarget
 from app.policy.eudr import PLOT_TYPE
 from app.values.ids import is_id
 
@@ -48,39 +48,26 @@ class MixedTargets:
     plots: AssetTargets
     repeated_plots: Collection[str] = ()
 
-    def matcher(
-        self,
-        account_id: str,
-        match: Match,
-        repeated_names: Collection[str] = (),
-        taken_ids: Container[str] = (),
-    ) -> MixedMatcher:
-        return MixedMatcher(
-            _PROJECTS.matcher(account_id, match, repeated_names, taken_ids),
-            self.plots.matcher(account_id, match, self.repeated_plots, taken_ids),
-        )
+    def matcher(self, matching: Matching) -> MixedMatcher:
+        of_plots = matching._replace(repeated_names=self.repeated_plots)
+        return MixedMatcher(_PROJECTS.matcher(matching), self.plots.matcher(of_plots))
 
     def create(self, principal: Principal, candidate: Candidate, name: str) -> WrittenTarget:
         return self._for(candidate).create(principal, candidate, name)
 
-    def prepare(self, account_id: str, candidate: Candidate, decision: Decision) -> Any:
-        return self._for(candidate).prepare(account_id, candidate, decision)
+    def prepare(self, account_id: str, candidate: Candidate, target_id: str) -> Any:
+        return self._for(candidate).prepare(account_id, candidate, target_id)
 
     def change(
-        self,
-        principal: Principal,
-        candidate: Candidate,
-        decision: Decision,
-        match: Match,
-        prepared: Any = None,
+        self, principal: Principal, candidate: Candidate, target_id: str, match: Match, ahead: Any
     ) -> WrittenTarget | None:
-        return self._for(candidate).change(principal, candidate, decision, match, prepared)
+        return self._for(candidate).change(principal, candidate, target_id, match, ahead)
 
     def prepare_undo(self, account_id: str, row: Any) -> Any:
         return self._for_row(row).prepare_undo(account_id, row)
 
-    def undo(self, principal: Principal, row: Any, prepared: Any = None) -> None:
-        self._for_row(row).undo(principal, row, prepared)
+    def undo(self, principal: Principal, row: Any, ahead: Any = None) -> None:
+        self._for_row(row).undo(principal, row, ahead)
 
     def _for(self, candidate: Candidate) -> Targets:
         return self.plots if candidate.is_plot else _PROJECTS

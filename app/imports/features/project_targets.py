@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
@@ -16,7 +15,7 @@ from app.http.errors import Conflict, NotFound
 from app.imports.features import project_lookup
 from app.imports.features.candidates import Candidate
 from app.imports.features.project_matching import ProjectMatcher
-from app.imports.features.targets import CannotUndo, Decision, Match, WrittenTarget
+from app.imports.features.targets import CannotUndo, Match, Matching, WrittenTarget
 from app.models import Asset
 from app.projects.boundary_history.comparing import BoundaryComparison, compare_ahead
 from app.projects.lookup import lock_project
@@ -41,14 +40,8 @@ class FormerBoundary(NamedTuple):
 class ProjectTargets:
     """The projects of an account, as ``Targets``."""
 
-    def matcher(
-        self,
-        account_id: str,
-        match: Match,
-        repeated_names: Collection[str] = (),
-        taken_ids: Container[str] = (),
-    ) -> ProjectMatcher:
-        return ProjectMatcher(account_id, match, repeated_names, taken_ids)
+    def matcher(self, matching: Matching) -> ProjectMatcher:
+        return ProjectMatcher(*matching)
 
     def create(self, principal: Principal, candidate: Candidate, name: str) -> WrittenTarget:
         values = {**candidate.values, "name": name, "geometry": candidate.boundary}
@@ -56,30 +49,25 @@ class ProjectTargets:
         return WrittenTarget(project["id"], name, parse_time(project["updated_at"]), None)
 
     def prepare(
-        self, account_id: str, candidate: Candidate, decision: Decision
+        self, account_id: str, candidate: Candidate, target_id: str
     ) -> BoundaryComparison | None:
         """Compare the old and the new boundary."""
-        if decision.target_id is None or candidate.boundary is None:
+        if candidate.boundary is None:
             return None
-        return compare_ahead(account_id, decision.target_id, candidate.boundary)
+        return compare_ahead(account_id, target_id, candidate.boundary)
 
     def change(
-        self,
-        principal: Principal,
-        candidate: Candidate,
-        decision: Decision,
-        match: Match,
-        prepared: BoundaryComparison | None = None,
+        self, principal: Principal, candidate: Candidate, target_id: str, match: Match, ahead: Any
     ) -> WrittenTarget | None:
         """Change a project. Returns None if nothing is left to change."""
-        row = project_lookup.with_id(principal.account_id, decision.target_id or "")
+        row = project_lookup.with_id(principal.account_id, target_id)
         if row is None:
             raise NotFound
         values = ProjectMatcher(principal.account_id, match).changes(row, candidate)
         if not values:
             return None
         before = {name: getattr(row, name) for name in values}
-        project = update_project(principal, row.id, values, source=_SOURCE, compared=prepared)
+        project = update_project(principal, row.id, values, source=_SOURCE, compared=ahead)
         return WrittenTarget(row.id, project.name, project.updated_at, before)
 
     def prepare_undo(self, account_id: str, row: Any) -> FormerBoundary | None:
@@ -90,7 +78,7 @@ class ProjectTargets:
         boundary = measured_boundary(text)
         return FormerBoundary(boundary, compare_ahead(account_id, row.target_id, boundary))
 
-    def undo(self, principal: Principal, row: Any, prepared: FormerBoundary | None = None) -> None:
+    def undo(self, principal: Principal, row: Any, ahead: FormerBoundary | None = None) -> None:
         try:
             project = lock_project(principal.account_id, row.target_id)
         except NotFound:
@@ -108,9 +96,9 @@ class ProjectTargets:
             update_project(
                 principal,
                 project.id,
-                row.before if prepared is None else row.before | {"geometry": prepared.boundary},
+                row.before if ahead is None else row.before | {"geometry": ahead.boundary},
                 source=_SOURCE,
-                compared=None if prepared is None else prepared.comparison,
+                compared=None if ahead is None else ahead.comparison,
                 is_bounded=False,
             )
         except Conflict as error:

@@ -79,6 +79,19 @@ class WrittenTarget(NamedTuple):
     before: dict[str, Any] | None
 
 
+class Matching(NamedTuple):
+    """How the features of one layer match an account's projects or assets.
+
+    ``repeated_names`` are names of several features, folded, and ``taken_ids`` the ids of the
+    targets of other features of the import.
+    """
+
+    account_id: str
+    match: Match
+    repeated_names: Collection[str] = ()
+    taken_ids: Container[str] = ()
+
+
 class CannotUndo(Exception):
     """An undo keeps a target; the message says why."""
 
@@ -96,40 +109,24 @@ class Matcher(Protocol):
 class Targets(Protocol):
     """Projects, or the assets of one project."""
 
-    def matcher(
-        self,
-        account_id: str,
-        match: Match,
-        repeated_names: Collection[str] = (),
-        taken_ids: Container[str] = (),
-    ) -> Matcher:
-        """The matcher for the features of one layer.
-
-        Args:
-            repeated_names: names of several features, folded.
-            taken_ids: ids of the targets of other features of the import.
-        """
+    def matcher(self, matching: Matching) -> Matcher:
+        """The matcher for the features of one layer."""
 
     def create(self, principal: Principal, candidate: Candidate, name: str) -> WrittenTarget:
         """Create the target of a feature. Raises ApiError."""
 
-    def prepare(self, account_id: str, candidate: Candidate, decision: Decision) -> Any:
+    def prepare(self, account_id: str, candidate: Candidate, target_id: str) -> Any:
         """Do slow work for ``change`` outside its transaction. Returns its argument
-        ``prepared``."""
+        ``ahead``."""
 
     def change(
-        self,
-        principal: Principal,
-        candidate: Candidate,
-        decision: Decision,
-        match: Match,
-        prepared: Any = None,
+        self, principal: Principal, candidate: Candidate, target_id: str, match: Match, ahead: Any
     ) -> WrittenTarget | None:
         """Change the target of a feature. Returns None if nothing is left to change. Raises
         ApiError."""
 
     def prepare_undo(self, account_id: str, row: Any) -> Any:
-        """Do slow work for ``undo`` outside its transaction. Returns its argument ``prepared``."""
+        """Do slow work for ``undo`` outside its transaction. Returns its argument ``ahead``."""
 
-    def undo(self, principal: Principal, row: Any, prepared: Any = None) -> None:
+    def undo(self, principal: Principal, row: Any, ahead: Any = None) -> None:
         """Undo what was written of a feature. Raises CannotUndo."""
