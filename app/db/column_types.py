@@ -12,6 +12,7 @@ from sqlalchemy import (
     CheckConstraint,
     ColumnElement,
     DateTime,
+    ForeignKey,
     Index,
     Label,
     LargeBinary,
@@ -23,7 +24,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.engine import Dialect
 from sqlalchemy.ext.compiler import compiles
-from sqlalchemy.orm import DeclarativeBase, InstrumentedAttribute
+from sqlalchemy.orm import DeclarativeBase, InstrumentedAttribute, MappedColumn, mapped_column
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement
 from sqlalchemy.types import NullType, TypeDecorator
@@ -85,6 +86,11 @@ def search_indexes(name: str, owner: str, *box: str) -> tuple[Index, Index]:
 Key = String(40).with_variant(String(40, collation="C"), "postgresql")
 Hash = String(64).with_variant(String(64, collation="C"), "postgresql")  # SHA-256, hexadecimal
 SortableText = Text().with_variant(Text(collation="C"), "postgresql")
+
+
+def foreign_key(target: str, **options: Any) -> MappedColumn[Any]:
+    """Return a column with the key of a row of another table, with which its rows are deleted."""
+    return mapped_column(Key, ForeignKey(target, ondelete="CASCADE"), **options)
 
 
 class Compressed(TypeDecorator[bytes]):

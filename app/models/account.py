@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import BigInteger, ForeignKey, Index, SmallInteger, String
+from sqlalchemy import BigInteger, Index, SmallInteger, String
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.db.column_types import Base, Key, Timestamp, one_of_words, partial_index
+from app.db.column_types import Base, Key, Timestamp, foreign_key, one_of_words, partial_index
 from app.policy.request_limits import ACCOUNT_TYPES
 
 
@@ -43,9 +43,7 @@ class AccountUsage(Base):
 
     __tablename__ = "account_usage"
 
-    account_id: Mapped[str] = mapped_column(
-        Key, ForeignKey("accounts.id", ondelete="CASCADE"), primary_key=True
-    )
+    account_id: Mapped[str] = foreign_key("accounts.id", primary_key=True)
     projects_active: Mapped[int] = mapped_column(BigInteger, default=0)
     projects_archived: Mapped[int] = mapped_column(BigInteger, default=0)
     projects_draft: Mapped[int] = mapped_column(BigInteger, default=0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import Double, ForeignKey, Index, String, Text
+from sqlalchemy import Double, Index, String, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.db.column_types import (
@@ -12,6 +12,7 @@ from app.db.column_types import (
     Key,
     SortableText,
     Timestamp,
+    foreign_key,
     partial_index,
     search_indexes,
 )
@@ -48,8 +49,8 @@ class Asset(Base):
 
     row: Mapped[int] = mapped_column(RowNumber, primary_key=True)
     id: Mapped[str] = mapped_column(Key, unique=True)
-    account_id: Mapped[str] = mapped_column(Key, ForeignKey("accounts.id", ondelete="CASCADE"))
-    project_id: Mapped[str] = mapped_column(Key, ForeignKey("projects.id", ondelete="CASCADE"))
+    account_id: Mapped[str] = foreign_key("accounts.id")
+    project_id: Mapped[str] = foreign_key("projects.id")
     type: Mapped[str] = mapped_column(String(50))
     status: Mapped[str] = mapped_column(String(50))
     created_at: Mapped[datetime] = mapped_column(Timestamp)

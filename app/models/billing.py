@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import CheckConstraint, ForeignKey, Index, String, Text
+from sqlalchemy import CheckConstraint, Index, String, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.db.column_types import Base, Key, Timestamp
+from app.db.column_types import Base, Timestamp, foreign_key
 
 # Ids of external systems. Collated as in ``Key``.
 ExternalId = String(255).with_variant(String(255, collation="C"), "postgresql")
@@ -24,7 +24,7 @@ class BillingEvent(Base):
 
     source: Mapped[str] = mapped_column(String(20), primary_key=True)
     id: Mapped[str] = mapped_column(ExternalId, primary_key=True)
-    account_id: Mapped[str] = mapped_column(Key, ForeignKey("accounts.id", ondelete="CASCADE"))
+    account_id: Mapped[str] = foreign_key("accounts.id")
     type: Mapped[str] = mapped_column(String(40))
     body: Mapped[str] = mapped_column(Text)
     created_at: Mapped[datetime] = mapped_column(Timestamp)  # the event's own time
@@ -40,9 +40,7 @@ class BillingSubscription(Base):
 
     __tablename__ = "billing_subscriptions"
 
-    account_id: Mapped[str] = mapped_column(
-        Key, ForeignKey("accounts.id", ondelete="CASCADE"), primary_key=True
-    )
+    account_id: Mapped[str] = foreign_key("accounts.id", primary_key=True)
     newest: Mapped[str] = mapped_column(Text, default="")
     newest_with_plan: Mapped[str] = mapped_column(Text, default="")
 
@@ -54,5 +52,5 @@ class BillingCustomer(Base):
     __table_args__ = (Index(None, "account_id"),)
 
     customer_id: Mapped[str] = mapped_column(ExternalId, primary_key=True)
-    account_id: Mapped[str] = mapped_column(Key, ForeignKey("accounts.id", ondelete="CASCADE"))
+    account_id: Mapped[str] = foreign_key("accounts.id")
     named_at: Mapped[datetime] = mapped_column(Timestamp)  # the time of that event

@@ -7,7 +7,7 @@ from datetime import datetime
 from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, SmallInteger, String, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.db.column_types import Base, Key, Timestamp, partial_index
+from app.db.column_types import Base, Key, Timestamp, foreign_key, partial_index
 from app.models.project import RowNumber
 
 _PRESENT = "replaced_at IS NULL"
@@ -37,9 +37,7 @@ class BoundaryEntry(Base):
         partial_index("ix_boundaries_storing", "account_id", "stored_bytes", where=_STORING),
     )
 
-    project_id: Mapped[str] = mapped_column(
-        Key, ForeignKey("projects.id", ondelete="CASCADE"), primary_key=True
-    )
+    project_id: Mapped[str] = foreign_key("projects.id", primary_key=True)
     id: Mapped[str] = mapped_column(Key, primary_key=True)
     account_id: Mapped[str] = mapped_column(Key)
     created_at: Mapped[datetime] = mapped_column(Timestamp)

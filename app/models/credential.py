@@ -7,7 +7,7 @@ from datetime import datetime
 from sqlalchemy import JSON, CheckConstraint, ForeignKey, Index, String
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.db.column_types import Base, Key, Timestamp, partial_index
+from app.db.column_types import Base, Key, Timestamp, foreign_key, partial_index
 
 # Credentials that expire, without a mail about it so far.
 _EXPIRING = "expires_at IS NOT NULL AND expiry_mailed_at IS NULL AND revoked_at IS NULL"
@@ -27,7 +27,7 @@ class Credential(Base):
     )
 
     id: Mapped[str] = mapped_column(Key, primary_key=True)
-    account_id: Mapped[str] = mapped_column(Key, ForeignKey("accounts.id", ondelete="CASCADE"))
+    account_id: Mapped[str] = foreign_key("accounts.id")
     kind: Mapped[str] = mapped_column(String(20))
     name: Mapped[str] = mapped_column(String(200))
     permissions: Mapped[list[str]] = mapped_column(JSON)

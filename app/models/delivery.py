@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import CheckConstraint, ForeignKey, Index, Integer, String
+from sqlalchemy import CheckConstraint, Index, Integer, String
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.db.column_types import Base, Key, Timestamp, partial_index
+from app.db.column_types import Base, Key, Timestamp, foreign_key, partial_index
 
 
 class Delivery(Base):
@@ -23,8 +23,8 @@ class Delivery(Base):
 
     id: Mapped[str] = mapped_column(Key, primary_key=True)
     account_id: Mapped[str] = mapped_column(Key)
-    webhook_id: Mapped[str] = mapped_column(Key, ForeignKey("webhooks.id", ondelete="CASCADE"))
-    event_id: Mapped[str] = mapped_column(Key, ForeignKey("events.id", ondelete="CASCADE"))
+    webhook_id: Mapped[str] = foreign_key("webhooks.id")
+    event_id: Mapped[str] = foreign_key("events.id")
     cause: Mapped[str] = mapped_column(String(10))
     state: Mapped[str] = mapped_column(String(10))
     attempts: Mapped[int] = mapped_column(Integer)  # with an outcome
@@ -47,7 +47,7 @@ class DeliveryLog(Base):
 
     id: Mapped[str] = mapped_column(Key, primary_key=True)
     account_id: Mapped[str] = mapped_column(Key)
-    webhook_id: Mapped[str] = mapped_column(Key, ForeignKey("webhooks.id", ondelete="CASCADE"))
+    webhook_id: Mapped[str] = foreign_key("webhooks.id")
     delivery_id: Mapped[str] = mapped_column(Key)
     event_id: Mapped[str] = mapped_column(Key)
     event_type: Mapped[str] = mapped_column(String(40))
@@ -79,9 +79,7 @@ class AttemptCount(Base):
     )
 
     account_id: Mapped[str] = mapped_column(Key)
-    webhook_id: Mapped[str] = mapped_column(
-        Key, ForeignKey("webhooks.id", ondelete="CASCADE"), primary_key=True
-    )
+    webhook_id: Mapped[str] = foreign_key("webhooks.id", primary_key=True)
     hour: Mapped[datetime] = mapped_column(Timestamp, primary_key=True)  # its beginning
     status: Mapped[str] = mapped_column(String(10), primary_key=True)
     # The duration, rounded up to one of ``app.policy.deliveries.LATENCY_STEPS``; 0 for failures.

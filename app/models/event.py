@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from sqlalchemy import ForeignKey, Index, String, Text
+from sqlalchemy import Index, String, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.db.column_types import Base, Key
+from app.db.column_types import Base, Key, foreign_key
 
 
 class Event(Base):
@@ -20,7 +20,7 @@ class Event(Base):
     )
 
     id: Mapped[str] = mapped_column(Key, primary_key=True)
-    account_id: Mapped[str] = mapped_column(Key, ForeignKey("accounts.id", ondelete="CASCADE"))
+    account_id: Mapped[str] = foreign_key("accounts.id")
     type: Mapped[str] = mapped_column(String(40))
     subject_id: Mapped[str] = mapped_column(Key)
     body: Mapped[str] = mapped_column(Text)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import JSON, ForeignKey, Index, SmallInteger, String
+from sqlalchemy import JSON, Index, SmallInteger, String
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.db.column_types import Base, Compressed, Key, Timestamp
+from app.db.column_types import Base, Compressed, Timestamp, foreign_key
 
 
 class IdempotentResponse(Base):
@@ -16,9 +16,7 @@ class IdempotentResponse(Base):
     __tablename__ = "idempotent_answers"
     __table_args__ = (Index(None, "created_at"),)
 
-    account_id: Mapped[str] = mapped_column(
-        Key, ForeignKey("accounts.id", ondelete="CASCADE"), primary_key=True
-    )
+    account_id: Mapped[str] = foreign_key("accounts.id", primary_key=True)
     key: Mapped[str] = mapped_column(String(255), primary_key=True)
     fingerprint: Mapped[str] = mapped_column(String(64))  # SHA-256 of method, path and body
     status: Mapped[int] = mapped_column(SmallInteger)

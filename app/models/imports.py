@@ -9,7 +9,6 @@ from sqlalchemy import (
     JSON,
     BigInteger,
     Boolean,
-    ForeignKey,
     Index,
     Integer,
     LargeBinary,
@@ -18,7 +17,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.db.column_types import Base, Key, Timestamp, one_of_words
+from app.db.column_types import Base, Key, Timestamp, foreign_key, one_of_words
 from app.policy.imports import KINDS, STATUSES, VERDICTS
 
 
@@ -50,7 +49,7 @@ class Import(Base):
     )
 
     id: Mapped[str] = mapped_column(Key, primary_key=True)
-    account_id: Mapped[str] = mapped_column(Key, ForeignKey("accounts.id", ondelete="CASCADE"))
+    account_id: Mapped[str] = foreign_key("accounts.id")
     kind: Mapped[str] = mapped_column(String(10))
     project_id: Mapped[str | None] = mapped_column(Key)  # for assets; for plots null: a new project
     source: Mapped[str] = mapped_column(String(10))  # where it was started: api, cli, dashboard
@@ -100,7 +99,7 @@ class ImportFile(Base):
 
     upload_id: Mapped[str] = mapped_column(Key, primary_key=True)
     number: Mapped[int] = mapped_column(Integer, primary_key=True)
-    account_id: Mapped[str] = mapped_column(Key, ForeignKey("accounts.id", ondelete="CASCADE"))
+    account_id: Mapped[str] = foreign_key("accounts.id")
     data: Mapped[bytes] = mapped_column(LargeBinary)
     created_at: Mapped[datetime] = mapped_column(Timestamp)
 
@@ -125,9 +124,7 @@ class ImportFeature(Base):
         Index(None, "import_id", "verdict", "number"),
     )
 
-    import_id: Mapped[str] = mapped_column(
-        Key, ForeignKey("imports.id", ondelete="CASCADE"), primary_key=True
-    )
+    import_id: Mapped[str] = foreign_key("imports.id", primary_key=True)
     number: Mapped[int] = mapped_column(Integer, primary_key=True)
     account_id: Mapped[str] = mapped_column(Key)
     name: Mapped[str] = mapped_column(Text)

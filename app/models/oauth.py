@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import JSON, CheckConstraint, ForeignKey, ForeignKeyConstraint, Index, String, Text
+from sqlalchemy import JSON, CheckConstraint, ForeignKeyConstraint, Index, String, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.db.column_types import Base, Hash, Key, Timestamp, partial_index
+from app.db.column_types import Base, Hash, Key, Timestamp, foreign_key, partial_index
 
 
 class OAuthApplication(Base):
@@ -17,7 +17,7 @@ class OAuthApplication(Base):
     __table_args__ = (Index(None, "account_id", "id"),)
 
     id: Mapped[str] = mapped_column(Key, primary_key=True)
-    account_id: Mapped[str] = mapped_column(Key, ForeignKey("accounts.id", ondelete="CASCADE"))
+    account_id: Mapped[str] = foreign_key("accounts.id")
     name: Mapped[str] = mapped_column(String(200))
     redirect_uris: Mapped[list[str]] = mapped_column(JSON)
     scopes: Mapped[list[str]] = mapped_column(JSON)  # that it may request
@@ -46,9 +46,7 @@ class OAuthConsent(Base):
 
     account_id: Mapped[str] = mapped_column(Key, primary_key=True)
     user_id: Mapped[str] = mapped_column(Key, primary_key=True)
-    application_id: Mapped[str] = mapped_column(
-        Key, ForeignKey("oauth_applications.id", ondelete="CASCADE"), primary_key=True
-    )
+    application_id: Mapped[str] = foreign_key("oauth_applications.id", primary_key=True)
     scopes: Mapped[list[str]] = mapped_column(JSON)
     # The application's URIs that the person was asked about.
     redirect_uris: Mapped[list[str]] = mapped_column(JSON, default=list)

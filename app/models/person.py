@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import CheckConstraint, ForeignKey, Index, String
+from sqlalchemy import CheckConstraint, Index, String
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.db.column_types import Base, Hash, Key, Timestamp
+from app.db.column_types import Base, Hash, Key, Timestamp, foreign_key
 
 
 class User(Base):
@@ -41,12 +41,8 @@ class Membership(Base):
         Index(None, "invitation_hash", unique=True),
     )
 
-    account_id: Mapped[str] = mapped_column(
-        Key, ForeignKey("accounts.id", ondelete="CASCADE"), primary_key=True
-    )
-    user_id: Mapped[str] = mapped_column(
-        Key, ForeignKey("users.id", ondelete="CASCADE"), primary_key=True
-    )
+    account_id: Mapped[str] = foreign_key("accounts.id", primary_key=True)
+    user_id: Mapped[str] = foreign_key("users.id", primary_key=True)
     role: Mapped[str] = mapped_column(String(10))
     invited_at: Mapped[datetime | None] = mapped_column(Timestamp)
     # The hash of the latest invitation link, until it is accepted.

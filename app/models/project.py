@@ -7,7 +7,6 @@ from datetime import datetime
 from sqlalchemy import (
     BigInteger,
     Double,
-    ForeignKey,
     Index,
     Integer,
     SmallInteger,
@@ -22,6 +21,7 @@ from app.db.column_types import (
     Key,
     SortableText,
     Timestamp,
+    foreign_key,
     one_of_words,
     partial_index,
     search_indexes,
@@ -82,7 +82,7 @@ class Project(Base):
 
     row: Mapped[int] = mapped_column(RowNumber, primary_key=True)
     id: Mapped[str] = mapped_column(Key, unique=True)
-    account_id: Mapped[str] = mapped_column(Key, ForeignKey("accounts.id", ondelete="CASCADE"))
+    account_id: Mapped[str] = foreign_key("accounts.id")
     status: Mapped[str] = mapped_column(String(10))
     created_at: Mapped[datetime] = mapped_column(Timestamp)
     updated_at: Mapped[datetime] = mapped_column(Timestamp)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from sqlalchemy import BigInteger, ForeignKey, Index, String
+from sqlalchemy import BigInteger, Index, String
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.db.column_types import Base, Key
+from app.db.column_types import Base, Key, foreign_key
 
 
 class RequestCount(Base):
@@ -13,9 +13,7 @@ class RequestCount(Base):
 
     __tablename__ = "request_counts"
 
-    account_id: Mapped[str] = mapped_column(
-        Key, ForeignKey("accounts.id", ondelete="CASCADE"), primary_key=True
-    )
+    account_id: Mapped[str] = foreign_key("accounts.id", primary_key=True)
     day: Mapped[str] = mapped_column(String(10), primary_key=True)  # 2026-01-31
     requests: Mapped[int] = mapped_column(BigInteger)
 
@@ -29,9 +27,7 @@ class CredentialRequest(Base):
     __tablename__ = "credential_requests"
     __table_args__ = (Index(None, "day"),)
 
-    account_id: Mapped[str] = mapped_column(
-        Key, ForeignKey("accounts.id", ondelete="CASCADE"), primary_key=True
-    )
+    account_id: Mapped[str] = foreign_key("accounts.id", primary_key=True)
     day: Mapped[str] = mapped_column(String(10), primary_key=True)
     credential_id: Mapped[str] = mapped_column(Key, primary_key=True)
     requests: Mapped[int] = mapped_column(BigInteger)

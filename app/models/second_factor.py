@@ -7,7 +7,7 @@ from datetime import datetime
 from sqlalchemy import BigInteger, ForeignKey, Index, LargeBinary, String, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.db.column_types import Base, Hash, Key, Timestamp
+from app.db.column_types import Base, Hash, Key, Timestamp, foreign_key
 
 
 class Authenticator(Base):
@@ -15,9 +15,7 @@ class Authenticator(Base):
 
     __tablename__ = "authenticators"
 
-    user_id: Mapped[str] = mapped_column(
-        Key, ForeignKey("users.id", ondelete="CASCADE"), primary_key=True
-    )
+    user_id: Mapped[str] = foreign_key("users.id", primary_key=True)
     sealed_secret: Mapped[str] = mapped_column(Text)
     last_step: Mapped[int] = mapped_column(BigInteger)  # time step of the last accepted code
     created_at: Mapped[datetime] = mapped_column(Timestamp)
@@ -30,7 +28,7 @@ class RecoveryCode(Base):
     __table_args__ = (Index(None, "user_id"),)
 
     code_hash: Mapped[str] = mapped_column(Hash, primary_key=True)
-    user_id: Mapped[str] = mapped_column(Key, ForeignKey("users.id", ondelete="CASCADE"))
+    user_id: Mapped[str] = foreign_key("users.id")
     created_at: Mapped[datetime] = mapped_column(Timestamp)
     used_at: Mapped[datetime | None] = mapped_column(Timestamp)
 
@@ -42,7 +40,7 @@ class Passkey(Base):
     __table_args__ = (Index(None, "user_id"),)
 
     id: Mapped[str] = mapped_column(Key, primary_key=True)
-    user_id: Mapped[str] = mapped_column(Key, ForeignKey("users.id", ondelete="CASCADE"))
+    user_id: Mapped[str] = foreign_key("users.id")
     name: Mapped[str] = mapped_column(String(64))
     credential_id: Mapped[str] = mapped_column(Text, unique=True)  # base64url
     public_key: Mapped[bytes] = mapped_column(LargeBinary)  # COSE
@@ -64,7 +62,7 @@ class PendingSignIn(Base):
     )
 
     token_hash: Mapped[str] = mapped_column(Hash, primary_key=True)
-    user_id: Mapped[str] = mapped_column(Key, ForeignKey("users.id", ondelete="CASCADE"))
+    user_id: Mapped[str] = foreign_key("users.id")
     # The account that the session will work in, if the person still belongs to it.
     current_account_id: Mapped[str | None] = mapped_column(
         Key, ForeignKey("accounts.id", ondelete="SET NULL")

@@ -7,7 +7,7 @@ from datetime import datetime
 from sqlalchemy import ForeignKey, Index, String
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.db.column_types import Base, Hash, Key, Timestamp
+from app.db.column_types import Base, Hash, Key, Timestamp, foreign_key
 
 
 class Session(Base):
@@ -17,7 +17,7 @@ class Session(Base):
     __table_args__ = (Index(None, "user_id"), Index(None, "current_account_id"))
 
     id: Mapped[str] = mapped_column(Key, primary_key=True)
-    user_id: Mapped[str] = mapped_column(Key, ForeignKey("users.id", ondelete="CASCADE"))
+    user_id: Mapped[str] = foreign_key("users.id")
     # The account that the person has switched to; None if they belong to none.
     current_account_id: Mapped[str | None] = mapped_column(
         Key, ForeignKey("accounts.id", ondelete="SET NULL")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import CheckConstraint, ForeignKey, Index, Integer, String
+from sqlalchemy import CheckConstraint, Index, Integer, String
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.db.column_types import Base, Hash, Key, Timestamp
+from app.db.column_types import Base, Hash, Timestamp, foreign_key
 
 
 class SignUp(Base):
@@ -38,7 +38,7 @@ class MailedLink(Base):
 
     token_hash: Mapped[str] = mapped_column(Hash, primary_key=True)
     purpose: Mapped[str] = mapped_column(String(20))
-    user_id: Mapped[str] = mapped_column(Key, ForeignKey("users.id", ondelete="CASCADE"))
+    user_id: Mapped[str] = foreign_key("users.id")
     created_at: Mapped[datetime] = mapped_column(Timestamp)
     expires_at: Mapped[datetime] = mapped_column(Timestamp)
 

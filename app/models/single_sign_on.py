@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import ForeignKey, Index, String, Text, UniqueConstraint
+from sqlalchemy import Index, String, Text, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.db.column_types import Base, Hash, Key, Timestamp
+from app.db.column_types import Base, Hash, Key, Timestamp, foreign_key
 
 
 class SignInIdentity(Base):
@@ -17,7 +17,7 @@ class SignInIdentity(Base):
     __table_args__ = (UniqueConstraint("issuer", "subject"), Index(None, "user_id"))
 
     id: Mapped[str] = mapped_column(Key, primary_key=True)
-    user_id: Mapped[str] = mapped_column(Key, ForeignKey("users.id", ondelete="CASCADE"))
+    user_id: Mapped[str] = foreign_key("users.id")
     issuer: Mapped[str] = mapped_column(String(500))
     subject: Mapped[str] = mapped_column(String(255))  # OpenID Connect Core 1.0, section 2
     email: Mapped[str] = mapped_column(String(254))  # at the provider, when it was linked
@@ -42,7 +42,7 @@ class SignInAttempt(Base):
     token_hash: Mapped[str] = mapped_column(Hash, primary_key=True)
     target: Mapped[str] = mapped_column(Text)  # the path of the page to show afterwards
     # The person to link the identity to: the signed-in one, or the one with its address.
-    user_id: Mapped[str | None] = mapped_column(Key, ForeignKey("users.id", ondelete="CASCADE"))
+    user_id: Mapped[str | None] = foreign_key("users.id")
     returned_at: Mapped[datetime | None] = mapped_column(Timestamp)  # from the provider
     issuer: Mapped[str | None] = mapped_column(String(500))
     subject: Mapped[str | None] = mapped_column(String(255))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import JSON, Boolean, CheckConstraint, ForeignKey, Index, Integer, String, Text
+from sqlalchemy import JSON, Boolean, CheckConstraint, Index, Integer, String, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.db.column_types import Base, Key, Timestamp
+from app.db.column_types import Base, Key, Timestamp, foreign_key
 
 
 class Webhook(Base):
@@ -20,7 +20,7 @@ class Webhook(Base):
     )
 
     id: Mapped[str] = mapped_column(Key, primary_key=True)
-    account_id: Mapped[str] = mapped_column(Key, ForeignKey("accounts.id", ondelete="CASCADE"))
+    account_id: Mapped[str] = foreign_key("accounts.id")
     url: Mapped[str] = mapped_column(Text)
     description: Mapped[str | None] = mapped_column(Text)
     events: Mapped[list[str]] = mapped_column(JSON)  # types, or "*"
@@ -50,7 +50,7 @@ class Replay(Base):
 
     id: Mapped[str] = mapped_column(Key, primary_key=True)
     account_id: Mapped[str] = mapped_column(Key)
-    webhook_id: Mapped[str] = mapped_column(Key, ForeignKey("webhooks.id", ondelete="CASCADE"))
+    webhook_id: Mapped[str] = foreign_key("webhooks.id")
     since: Mapped[datetime] = mapped_column(Timestamp)
     until: Mapped[datetime] = mapped_column(Timestamp)
     event_types: Mapped[list[str]] = mapped_column(JSON)
