@@ -99,7 +99,7 @@ def make_report(
         BadRequest: there are more than REPORT_PLOTS plots, or reading them takes too long.
         ServiceUnavailable: there is no room on the disk for the plots.
     """
-    report, comparison, clock = Report(), _Comparison(), PlotClock(REPORT_SECONDS)
+    report, comparison, clock = Report(), _Comparison(options), PlotClock(REPORT_SECONDS)
     try:
         with plot_store(folder) as store:
             for record in read_plots(features, options, clock):
@@ -167,7 +167,8 @@ class _Comparison:
         is_complete: True if all were compared.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, options: EudrOptions) -> None:
+        self._are_parts_apart = options.holes == "split"  # a part may lie in a hole that is filled
         self._records: list[Feature] = []  # without geometries
         self._outlines: list[Grid] = []
         self._geometries: Any = None  # points and polygons of all outlines
@@ -206,17 +207,17 @@ class _Comparison:
                 yield finding_about(later, "overlap", text), finding_about(first, "overlap", text)
 
     def _near(self, clock: PlotClock) -> Iterator[tuple[int, int]]:
-        """Yield the indexes of each two geometries of different records whose boxes overlap, until
-        the time is over."""
+        """Yield the indexes of each two geometries whose boxes overlap, until the time is over."""
         if not self._outlines:
             return
         batches = batched_by_bytes(self._outlines, len, CACHED_POSITIONS)
         self._geometries = np.concatenate(list(map(_geometries, batches)))
-        owners, tree = np.array(self._owners), shapely.STRtree(self._geometries)
-        step = 1 + _PAIRS // len(owners)
-        for start in range(0, len(owners), step):
+        tree, number = shapely.STRtree(self._geometries), len(self._geometries)
+        ranks = np.array(self._owners if self._are_parts_apart else range(number))
+        step = 1 + _PAIRS // number
+        for start in range(0, number, step):
             index, other = tree.query(self._geometries[start : start + step])
-            is_later = owners[start + index] < owners[other]
+            is_later = ranks[start + index] < ranks[other]
             pairs = zip((start + index[is_later]).tolist(), other[is_later].tolist(), strict=True)
             for pair in chain([None], pairs):  # there may be none for long
                 if clock.is_over:

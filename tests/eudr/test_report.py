@@ -16,7 +16,7 @@ from app.lists import scanning
 from app.policy.eudr import COMPARISON_SECONDS
 from tests.countries import needs_countries
 from tests.eudr.plots import Plots, differences, fill, make_plots
-from tests.geometry.drawing import TEN, box, polygon
+from tests.geometry.drawing import TEN, box, multipolygon, polygon
 from tests.geometry.expensive_shapes import comb, squares_with_holes, tiny_squares
 from tests.make import Client, make_project, square
 
@@ -157,12 +157,14 @@ def test_plots_that_take_too_long_together(client: Client, monkeypatch: pytest.M
         assert "Filter them" in response.json["error"]["message"], path
 
 
-def test_the_parts_of_a_plot_are_not_compared(
+def test_the_parts_of_a_plot_are_compared_where_holes_are_filled(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    make_project(client, geometry=polygon(TEN, box(4, 4, 6, 6)[::-1]))
+    hole, island = box(4, 4, 6, 6)[::-1], box(4.5, 4.5, 5.5, 5.5)
+    make_project(client, geometry=multipolygon([TEN, hole], [island]))
+    assert _report(client, "holes=ignore")["warning_counts"]["overlap"] == 1
     monkeypatch.setattr(report, "common_area", lambda *_: pytest.fail("they were compared"))
-    assert _report(client)["plots"] == 2
+    assert _report(client)["plots"] == 3
 
 
 def test_plots_that_take_too_long_to_compare(
