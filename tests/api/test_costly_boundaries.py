@@ -16,7 +16,6 @@ from tests.api.server import Answer, Server, gunicorn, web_processes
 from tests.countries import needs_countries
 from tests.geometry.drawing import box, multipolygon, placed, polygon
 from tests.geometry.expensive_shapes import (
-    back_and_forth,
     closed,
     comb,
     squares_with_holes,
@@ -59,6 +58,10 @@ def circle(positions: int) -> dict[str, Any]:
     return polygon(closed(np.stack([np.cos(turns), np.sin(turns)], axis=1)))
 
 
+def turned(geometry: dict[str, Any]) -> dict[str, Any]:
+    return polygon(*([[y, x] for x, y in ring] for ring in geometry["coordinates"]))
+
+
 def needles_near_the_pole(number: int) -> dict[str, Any]:
     """Few countries are in its box, and all of them within 25 km as the map is stretched there."""
     wests = np.linspace(-8, 8, number, endpoint=False).tolist()
@@ -71,7 +74,7 @@ def needles_near_the_pole(number: int) -> dict[str, Any]:
 
 SHAPES: Final[dict[str, Callable[[], dict[str, Any]]]] = {
     "comb": lambda: placed(comb(POSITIONS), *BORDER),
-    "one line, again and again": lambda: placed(back_and_forth(POSITIONS), *BORDER),
+    "comb across that one": lambda: placed(turned(comb(POSITIONS)), *BORDER),
     "star": lambda: placed(star(POSITIONS), *BORDER),
     "20,000 holes": lambda: placed(holes(19_990), *BORDER),
     "20,000 parts": lambda: placed(tiny_squares(99_900), *CONTINENT),
