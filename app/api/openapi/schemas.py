@@ -36,7 +36,7 @@ class ErrorDetailSchema(OutputSchema):
 
     field = fields.String(
         metadata={
-            "description": "Its name, or its path such as `geometry.coordinates`; with 403 empty."
+            "description": "Its name, or its path such as `geometry.coordinates`; empty for none."
         }
     )
     message = fields.String()
