@@ -56,6 +56,7 @@ OTHER_WAYS: dict[str, tuple[str, str]] = {
     "app.mail.jobs": ("rq", "the queue's own exception"),
     "app.mail.smtp": ("smtplib socket ssl", "the server at MAIL_URL; recipients are no hosts"),
     "app.doctor.checks.valkey": ("redis", _VALKEY),
+    "app.doctor.jobs": ("rq", "the queue's own exception"),
     "app.doctor.doctor": ("redis", "Valkey's own exception"),
     "app.processes.instance_lock": ("socket", _OWN),
     "app.processes.embedded_valkey": ("socket", _OWN),

