@@ -241,14 +241,30 @@ def page_of(keys: Select[Any]) -> Select[Any]:
     return keys.limit(size).offset(skipped)
 
 
-def key_among(key: ColumnElement[Any], keys: Select[Any], dialect: str) -> ColumnElement[bool]:
+class _KeyAmong(FunctionElement[bool]):
+    """A condition, like ``_AmongIds``."""
+
+    inherit_cache = True
+
+
+@compiles(_KeyAmong, "postgresql")
+def _in_array_of_keys(element: Any, compiler: SQLCompiler, **options: Any) -> str:
+    key, keys = element.clauses
+    return compiler.process(key == any_(func.array(keys, type_=ARRAY(key.type))), **options)
+
+
+@compiles(_KeyAmong, "sqlite")
+def _in_keys(element: Any, compiler: SQLCompiler, **options: Any) -> str:
+    key, keys = element.clauses
+    return compiler.process(key.in_(keys), **options)
+
+
+def key_among(key: ColumnElement[Any], keys: Select[Any]) -> ColumnElement[bool]:
     """True for rows whose unique ``key`` is one of the few that ``keys`` selects.
 
     PostgreSQL gets them as an array, so that it looks up each, however many rows it expects.
     """
-    if dialect == "postgresql":
-        return key == any_(func.array(keys.scalar_subquery(), type_=ARRAY(key.type)))
-    return key.in_(keys)
+    return _KeyAmong(key, keys.scalar_subquery())
 
 
 def text_values(needle: str, owner: str, dialect: str) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 from sqlalchemy import bindparam, func
 
 from app.auth.tenant import columns_of
-from app.db.queries import CompiledQuery, reading_engine
+from app.db.queries import CompiledQuery
 from app.http.errors import NotFound
 from app.lists.pages import newest_first, page_rows
 from app.lists.scanning import KeyedRows, Reader
@@ -51,12 +51,11 @@ def list_events(account_id: str, query: EventQuery) -> tuple[list[Fragment], int
     filters |= {"until": last_id("event", query.until)} if query.until else {}
     values = {"account_id": account_id, **filters}
     total = int(_events_count_query(*filters).scalar(**values))
-    dialect = reading_engine().dialect.name
     rows = page_rows(
         query.page,
         query.per_page,
         total,
-        lambda span: _events_page_query(dialect, span.backwards, *filters),
+        lambda span: _events_page_query(span.backwards, *filters),
         values,
     )
     return [Fragment(body) for (body,) in rows], total
@@ -91,7 +90,7 @@ def _events_count_query(*filters: str) -> CompiledQuery:
 
 
 @cache
-def _events_page_query(dialect: str, backwards: bool, *filters: str) -> CompiledQuery:
+def _events_page_query(backwards: bool, *filters: str) -> CompiledQuery:
     keys = columns_of(Event, Event.id).where(*(_FILTERS[name] for name in filters))
     rows = columns_of(Event, Event.body)
-    return newest_first(keys, rows, (Event.id.expression,), dialect, backwards=backwards)
+    return newest_first(keys, rows, (Event.id.expression,), backwards=backwards)

@@ -23,17 +23,15 @@ class Log(NamedTuple):
         kind: the kind of its ids.
         key: the column of the ids.
         own: the parameters for the owner of the log.
-        filters: a tuple of booleans for the conditions of a statement, among them ``since``,
-            ``until`` and ``lowest_id``. Its ``of`` makes it from the parameters.
-        filtered: selects an expression from the rows that meet the conditions. The parameters
-            ``since_id`` and ``until_id`` are the ends of the time.
+        filtered: selects an expression from the rows that meet the conditions with these
+            parameters. ``since_id`` and ``until_id`` are the ends of the time, and ``lowest_id``
+            is the end of a search.
     """
 
     kind: str
     key: ColumnElement[Any]
     own: tuple[str, ...]
-    filters: type[Any]
-    filtered: Callable[[ColumnElement[Any], Any], Select[Any]]
+    filtered: Callable[[ColumnElement[Any], frozenset[str]], Select[Any]]
 
 
 class LatestRows(NamedTuple):
@@ -53,7 +51,7 @@ def latest_rows(
     log: Log,
     values: dict[str, Any],
     size: int,
-    statement: Callable[[Any], CompiledQuery],
+    statement: Callable[[frozenset[str]], CompiledQuery],
     *,
     tested: Sequence[str],
 ) -> LatestRows:
@@ -65,13 +63,13 @@ def latest_rows(
     Args:
         values: the parameters of ``log.filtered``; with ``before``, all rows are older than that.
         size: rows of the page.
-        statement: reads the rows of a page, by the filters.
+        statement: reads the rows of a page, by the names of the parameters.
         tested: the conditions without an index in this order, which are tested on each entry.
     """
     lowest_id = _lowest_id(log, values, tested) if any(name in values for name in tested) else None
     if lowest_id is not None:
         values = values | {"lowest_id": max(lowest_id, values.get("since_id", lowest_id))}
-    rows = statement(log.filters.of(values)).tuples(**values, size=size + 1, skipped=0)
+    rows = statement(frozenset(values)).tuples(**values, size=size + 1, skipped=0)
     if len(rows) > size:
         return LatestRows(rows[:size], rows[size - 1][0], False)
     is_cut = lowest_id is not None and lowest_id == values["lowest_id"]
@@ -87,11 +85,11 @@ def shifted_time(time: datetime, by: timedelta = timedelta()) -> datetime:
 def _lowest_id(log: Log, values: dict[str, Any], tested: Sequence[str]) -> str | None:
     """The id of the last entry to search; None if there are fewer."""
     untested = {name: value for name, value in values.items() if name not in tested}
-    statement = _ids_query(log, log.filters.of(untested)._replace(since=False))
+    statement = _ids_query(log, frozenset(untested) - {"since", "since_id"})
     rows = statement.tuples(**untested, size=1, skipped=LOOKED_THROUGH)
     return rows[0][0] if rows else None
 
 
 @cache
-def _ids_query(log: Log, filters: Any) -> CompiledQuery:
+def _ids_query(log: Log, filters: frozenset[str]) -> CompiledQuery:
     return CompiledQuery(page_of(log.filtered(log.key, filters).order_by(log.key.desc())))

@@ -85,7 +85,6 @@ def newest_first(
     keys: Select[Any],
     rows: Select[Any],
     order: Sequence[ColumnElement[Any]],
-    dialect: str,
     *,
     backwards: bool,
 ) -> CompiledQuery:
@@ -99,4 +98,4 @@ def newest_first(
     """
     latest = [column.desc() for column in order]
     keys = keys.order_by(*(order if backwards else latest))
-    return CompiledQuery(rows.where(key_among(order[-1], page_of(keys), dialect)).order_by(*latest))
+    return CompiledQuery(rows.where(key_among(order[-1], page_of(keys))).order_by(*latest))

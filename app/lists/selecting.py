@@ -168,7 +168,7 @@ class _PageReader:
             return _all_rows(self._source, self._after is None)
         table = self._source.table
         key, output, own = table.key(self._dialect), self._source.output, table.table.c
-        in_page = key_among(key.expression, self._page(*self._keys(key.key)), self._dialect)
+        in_page = key_among(key.expression, self._page(*self._keys(key.key)))
         order = Keyset(own.created_at, own.id)
         rows = fenced_rows([own.account_id, *map(api_column, output), *order.labeled], in_page)
         names = (*(column.key for column in output), *order.names)

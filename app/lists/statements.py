@@ -201,7 +201,7 @@ def page_query(
     keys, columns = _keys_in_order(statement) if in_order else _keys_found(statement)
     descending = statement.descending != backwards
     keys = keys.order_by(*sorted_by(table, columns, sort, descending=descending))
-    in_page = key_among(table.key(statement.dialect).expression, page_of(keys), statement.dialect)
+    in_page = key_among(table.key(statement.dialect).expression, page_of(keys))
     return _whole_rows(statement, output, in_page, is_kept=True)
 
 

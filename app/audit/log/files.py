@@ -19,7 +19,6 @@ from app.audit.log.bodies import BODY, read_body
 from app.audit.log.checkpoints import next_checkpoint
 from app.audit.log.filters import (
     EntryQuery,
-    EntryStatementFilters,
     entry_parameters,
     filtered_entries,
 )
@@ -177,14 +176,14 @@ def _unsealed_rows(read: ContextReader, account_id: str, last: int) -> Iterator[
 def _matching_entries(app: Flask, account_id: str, query: EntryQuery) -> Iterator[tuple[Any, ...]]:
     """Yield the id and the text of each entry that matches a query."""
     read, values = ContextReader(app), entry_parameters(account_id, query)
-    statement, values["after"] = _filtered_entries_query(EntryStatementFilters.of(values)), ""
+    statement, values["after"] = _filtered_entries_query(frozenset(values)), ""
     while rows := read(statement.tuples, **values):
         yield from rows
         values["after"] = values["since_id"] = rows[-1][0]
 
 
 @cache
-def _filtered_entries_query(filters: EntryStatementFilters) -> CompiledQuery:
+def _filtered_entries_query(filters: frozenset[str]) -> CompiledQuery:
     rows = filtered_entries(AuditEntry.id.expression, filters).add_columns(BODY)
     rows = rows.where(AuditEntry.id > bindparam("after"))
     return CompiledQuery(rows.order_by(AuditEntry.id).limit(_AT_ONCE))

@@ -31,24 +31,6 @@ class EntryQuery(NamedTuple):
     until: datetime | None = None
 
 
-class EntryStatementFilters(NamedTuple):
-    """The filters of a statement, whose values are parameters."""
-
-    target_id: bool = False
-    actor_id: bool = False
-    action: bool = False
-    since: bool = False
-    until: bool = False
-    before: bool = False
-    lowest_id: bool = False
-
-    @classmethod
-    def of(cls, values: dict[str, Any]) -> EntryStatementFilters:
-        """The filters that parameters are given for."""
-        ends = {"since": "since_id", "until": "until_id"}
-        return cls(*(ends.get(name, name) in values for name in cls._fields))
-
-
 def entry_parameters(
     account_id: str, query: EntryQuery, before: str | None = None
 ) -> dict[str, Any]:
@@ -66,29 +48,30 @@ def entry_parameters(
     return values | ({"until_id": until_id} if until_id else {})
 
 
-def filtered_entries(output: ColumnElement[Any], filters: EntryStatementFilters) -> Select[Any]:
+def filtered_entries(output: ColumnElement[Any], filters: frozenset[str]) -> Select[Any]:
     """Select ``output`` from the account's entries that match the filters.
 
     The time of an entry is in its id.
+
+    Args:
+        filters: the names of the parameters.
     """
     conditions = list[ColumnElement[bool]]()
     for name in INDEXED:
-        if getattr(filters, name):
+        if name in filters:
             column = getattr(AuditEntry, name).expression
             # Keeps SQLite from using the index of another column.
             tested = column.concat("") if conditions else column
             conditions.append(tested == bindparam(name))
-    if filters.since and not filters.lowest_id:  # SQLite might use the farther bound
+    if "since_id" in filters and "lowest_id" not in filters:  # SQLite might use the farther bound
         conditions.append(AuditEntry.id >= bindparam("since_id"))
-    if filters.until:
+    if "until_id" in filters:
         conditions.append(AuditEntry.id <= bindparam("until_id"))
-    if filters.lowest_id:
+    if "lowest_id" in filters:
         conditions.append(AuditEntry.id >= bindparam("lowest_id"))
-    if filters.before:
+    if "before" in filters:
         conditions.append(AuditEntry.id < bindparam("before"))
     return columns_of(AuditEntry).add_columns(output).where(*conditions)
 
 
-LOG: Final = Log(
-    _KIND, AuditEntry.id.expression, ("account_id",), EntryStatementFilters, filtered_entries
-)
+LOG: Final = Log(_KIND, AuditEntry.id.expression, ("account_id",), filtered_entries)

@@ -17,12 +17,11 @@ from app.audit.log.filters import (
     INDEXED,
     LOG,
     EntryQuery,
-    EntryStatementFilters,
     entry_parameters,
     filtered_entries,
 )
 from app.auth.tenant import columns_of
-from app.db.queries import CompiledQuery, reading_engine
+from app.db.queries import CompiledQuery
 from app.db.search_index import page_of
 from app.lists.log_counts import log_total
 from app.lists.logs import latest_rows
@@ -59,8 +58,8 @@ def list_entries(account_id: str, query: EntryQuery) -> tuple[list[Fragment], in
 def _read_entry_rows(
     query: EntryQuery, values: dict[str, Any]
 ) -> tuple[Iterable[tuple[Any, ...]], int]:
-    filters = EntryStatementFilters.of(values)
-    if not any(filters):
+    filters = frozenset(values)
+    if filters == {"account_id"}:
         skipped = (query.page - 1) * query.per_page
         rows = _PAGE_OF_ALL.tuples(**values, size=query.per_page, skipped=skipped)
         return rows, _total_entries(values)
@@ -69,9 +68,7 @@ def _read_entry_rows(
         query.page,
         query.per_page,
         total,
-        lambda span: _entries_page_query(
-            reading_engine().dialect.name, filters, backwards=span.backwards
-        ),
+        lambda span: _entries_page_query(filters, backwards=span.backwards),
         values,
     )
     return page, total
@@ -85,7 +82,7 @@ def list_latest(account_id: str, query: EntryQuery, before: str | None = None) -
     """
     values = entry_parameters(account_id, query, before)
     tested = [name for name in INDEXED if name in values][1:]
-    page = latest_rows(LOG, values, query.per_page, _latest_entries_query, tested=tested)
+    page = latest_rows(LOG, values, query.per_page, _entries_page_query, tested=tested)
     entries = [entry for _, body in page.rows if (entry := read_body(body)) is not None]
     return LatestEntries(entries, page.before, page.is_cut)
 
@@ -97,18 +94,10 @@ def _total_entries(values: dict[str, Any]) -> int:
     return int(waiting if newest is None else newest - oldest + 1 + waiting)
 
 
-def _latest_entries_query(filters: EntryStatementFilters) -> CompiledQuery:
-    return _entries_page_query(reading_engine().dialect.name, filters, backwards=False)
-
-
 @cache
-def _entries_page_query(
-    dialect: str, filters: EntryStatementFilters, *, backwards: bool
-) -> CompiledQuery:
+def _entries_page_query(filters: frozenset[str], *, backwards: bool = False) -> CompiledQuery:
     rows = columns_of(AuditEntry, AuditEntry.id).add_columns(BODY)
-    return newest_first(
-        filtered_entries(_KEY, filters), rows, (_KEY,), dialect, backwards=backwards
-    )
+    return newest_first(filtered_entries(_KEY, filters), rows, (_KEY,), backwards=backwards)
 
 
 def _page_of_all() -> CompiledQuery:

@@ -10,7 +10,7 @@ from sqlalchemy import bindparam, func
 
 from app.auth.principal import Principal
 from app.auth.tenant import columns_of
-from app.db.queries import CompiledQuery, reading_engine
+from app.db.queries import CompiledQuery
 from app.db.search_index import is_among_ids
 from app.http.errors import NotFound
 from app.lists.pages import newest_first, page_rows
@@ -85,9 +85,8 @@ def list_entries(
     """Return (records of a page without geometry, newest first, number on all pages)."""
     values: dict[str, Any] = {"account_id": account_id, "project_id": project_id}
     total = int(_COUNT.scalar(**values))
-    dialect = reading_engine().dialect.name
     rows = page_rows(
-        page, per_page, total, lambda span: _boundaries_page_query(dialect, span.backwards), values
+        page, per_page, total, lambda span: _boundaries_page_query(span.backwards), values
     )
     return [entry_record(*row) for row in rows], total
 
@@ -148,11 +147,10 @@ def _scanned_record(row: Any) -> dict[str, Any]:
 
 
 @cache
-def _boundaries_page_query(dialect: str, backwards: bool) -> CompiledQuery:
+def _boundaries_page_query(backwards: bool) -> CompiledQuery:
     keys = columns_of(BoundaryEntry, BoundaryEntry.id).where(_OF_PROJECT)
     rows = columns_of(BoundaryEntry, *COLUMNS).where(_OF_PROJECT)
-    order = (BoundaryEntry.id.expression,)
-    return newest_first(keys, rows, order, dialect, backwards=backwards)
+    return newest_first(keys, rows, (BoundaryEntry.id.expression,), backwards=backwards)
 
 
 def entry_record(

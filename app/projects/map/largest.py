@@ -112,7 +112,7 @@ def _in_order(dialect: str, has_status: bool, has_box: bool) -> CompiledQuery:
         first = _largest_first(_with_status(first, Project, has_status), table.c)
         keys = columns_among(page_of(first).subquery("first"), key.key, is_kept=True)
     read = [table.c.account_id, *map(api_column, _SHOWN)]
-    named = fenced_rows(read, key_among(key.expression, keys, dialect))
+    named = fenced_rows(read, key_among(key.expression, keys))
     rows = columns_among(named, *_NAMES, is_kept=True)
     return CompiledQuery(_largest_first(rows, named.c))
 

@@ -33,22 +33,6 @@ class LogQuery(NamedTuple):
     before: str | None = None  # for ``list_latest``: only entries older than the one with this id
 
 
-class LogStatementFilters(NamedTuple):
-    """The kinds of filters in a statement. Their values are parameters."""
-
-    status: bool = False
-    event_type: bool = False
-    since: bool = False
-    until: bool = False
-    before: bool = False
-    lowest_id: bool = False
-
-    @classmethod
-    def of(cls, values: dict[str, Any]) -> LogStatementFilters:
-        """Return the filters for which there are parameters."""
-        return cls(*(name in values for name in cls._fields))
-
-
 def filter_parameters(account_id: str, webhook_id: str, query: LogQuery) -> dict[str, Any]:
     """Return the parameters of ``filtered_entries``."""
     values: dict[str, Any] = {"account_id": account_id, "webhook_id": webhook_id}
@@ -61,38 +45,35 @@ def filter_parameters(account_id: str, webhook_id: str, query: LogQuery) -> dict
     return values
 
 
-def filtered_entries(column: ColumnElement[Any], filters: LogStatementFilters) -> Select[Any]:
+def filtered_entries(column: ColumnElement[Any], filters: frozenset[str]) -> Select[Any]:
     """Select ``column`` of the webhook's entries that match the filters.
 
     The index has all filtered columns but not the account, so a subquery checks that the webhook is
     the account's. Ids begin with the time at which an entry was written, so they limit the part of
     the index to read. The exact time, when the attempt ended, is also in the index.
+
+    Args:
+        filters: the names of the parameters.
     """
     webhook = columns_of(Webhook, Webhook.id).where(Webhook.id == bindparam("webhook_id"))
     conditions = [DeliveryLog.webhook_id == webhook.scalar_subquery()]
-    if filters.status:
+    if "status" in filters:
         conditions.append(DeliveryLog.status == bindparam("status"))
-    if filters.event_type:
+    if "event_type" in filters:
         conditions.append(DeliveryLog.event_type == bindparam("event_type"))
-    if filters.since:
-        if not filters.lowest_id:  # SQLite might use this limit instead of the nearer one
+    if "since" in filters:
+        if "lowest_id" not in filters:  # SQLite might use this limit instead of the nearer one
             conditions.append(DeliveryLog.id >= bindparam("since_id"))
         conditions.append(DeliveryLog.delivered_at >= bindparam("since", type_=Timestamp()))
-    if filters.until:
-        if not filters.before:  # as above
+    if "until" in filters:
+        if "before" not in filters:  # as above
             conditions.append(DeliveryLog.id <= bindparam("until_id"))
         conditions.append(DeliveryLog.delivered_at <= bindparam("until", type_=Timestamp()))
-    if filters.lowest_id:
+    if "lowest_id" in filters:
         conditions.append(DeliveryLog.id >= bindparam("lowest_id"))
-    if filters.before:
+    if "before" in filters:
         conditions.append(DeliveryLog.id < bindparam("before"))
     return select(column).select_from(DeliveryLog).where(*conditions)
 
 
-LOG: Final = Log(
-    "log",
-    DeliveryLog.id.expression,
-    ("account_id", "webhook_id"),
-    LogStatementFilters,
-    filtered_entries,
-)
+LOG: Final = Log("log", DeliveryLog.id.expression, ("account_id", "webhook_id"), filtered_entries)

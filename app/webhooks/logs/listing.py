@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 from sqlalchemy import bindparam
 
 from app.auth.tenant import columns_of
-from app.db.queries import CompiledQuery, reading_engine
+from app.db.queries import CompiledQuery
 from app.lists.log_counts import log_total
 from app.lists.logs import latest_rows
 from app.lists.pages import newest_first, page_rows
@@ -19,7 +19,6 @@ from app.models import DeliveryLog, Webhook
 from app.webhooks.logs.filters import (
     LOG,
     LogQuery,
-    LogStatementFilters,
     filter_parameters,
     filtered_entries,
 )
@@ -50,13 +49,12 @@ def list_delivery_logs(
 ) -> tuple[list[dict[str, Any]], int]:
     """Return the entries of a page, the newest first, and the total of all pages."""
     values = filter_parameters(account_id, webhook_id, query)
-    total, filters = log_total(LOG, values), LogStatementFilters.of(values)
-    dialect = reading_engine().dialect.name
+    total, filters = log_total(LOG, values), frozenset(values)
     rows = page_rows(
         query.page,
         query.per_page,
         total,
-        lambda span: _log_page_query(dialect, filters, backwards=span.backwards),
+        lambda span: _log_page_query(filters, backwards=span.backwards),
         values,
     )
     return list(map(row_record, rows)), total
@@ -64,15 +62,8 @@ def list_delivery_logs(
 
 def list_latest(account_id: str, webhook_id: str, query: LogQuery) -> LatestEntries:
     """Return the newest entries that match a query, whatever its page."""
-    values, dialect = (
-        filter_parameters(account_id, webhook_id, query),
-        reading_engine().dialect.name,
-    )
-
-    def statement(filters: LogStatementFilters) -> CompiledQuery:
-        return _log_page_query(dialect, filters, backwards=False)
-
-    latest = latest_rows(LOG, values, query.per_page, statement, tested=_TESTED)
+    values = filter_parameters(account_id, webhook_id, query)
+    latest = latest_rows(LOG, values, query.per_page, _log_page_query, tested=_TESTED)
     return LatestEntries(list(map(row_record, latest.rows)), latest.before, latest.is_cut)
 
 
@@ -86,9 +77,7 @@ def scan_logs(read: Reader, account_id: str) -> Iterator[list[dict[str, Any]]]:
 
 
 @cache
-def _log_page_query(
-    dialect: str, filters: LogStatementFilters, *, backwards: bool
-) -> CompiledQuery:
+def _log_page_query(filters: frozenset[str], *, backwards: bool = False) -> CompiledQuery:
     key = DeliveryLog.id.expression
     rows = columns_of(DeliveryLog, *COLUMNS)
-    return newest_first(filtered_entries(key, filters), rows, (key,), dialect, backwards=backwards)
+    return newest_first(filtered_entries(key, filters), rows, (key,), backwards=backwards)

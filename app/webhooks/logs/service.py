@@ -16,7 +16,7 @@ from app.http.errors import Conflict, NotFound
 from app.models import Delivery, DeliveryLog, Event
 from app.values.ids import is_id
 from app.webhooks.locking import check_enabled, share_lock_webhook
-from app.webhooks.logs.filters import LogStatementFilters, filtered_entries
+from app.webhooks.logs.filters import filtered_entries
 from app.webhooks.logs.record import COLUMNS, DETAILS, detailed_record, row_record
 from app.webhooks.ordering import due_before_pending
 from app.webhooks.service import read_webhook
@@ -30,7 +30,7 @@ _ONE = CompiledQuery(
 _OF_DELIVERY = CompiledQuery(
     columns_of(DeliveryLog, *COLUMNS).where(DeliveryLog.delivery_id == bindparam("delivery_id"))
 )
-_LAST_ID = filtered_entries(func.max(DeliveryLog.id).label("id"), LogStatementFilters(status=True))
+_LAST_ID = filtered_entries(func.max(DeliveryLog.id).label("id"), frozenset({"status"}))
 _LAST = CompiledQuery(
     columns_of(DeliveryLog, *COLUMNS).where(DeliveryLog.id == _LAST_ID.scalar_subquery())
 )
