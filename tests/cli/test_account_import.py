@@ -266,6 +266,21 @@ def test_an_archive_of_a_busy_account(
     assert present["area_hectares"] == project["area_hectares"]
 
 
+def test_boundaries_stay_in_order_though_a_clock_was_set_back(
+    client: Client, run: Run, moved: Callable[..., Any], tmp_path: Path
+) -> None:
+    make_former_boundary(client, make_project(client)["id"])
+    former, present = export(run, client.account_id, tmp_path / "a.zip").lines(FILES[2])
+    present["created_at"] = "2020-01-02T03:04:05.678Z"
+    lines = b"".join(json.dumps(entry).encode() + b"\n" for entry in (former, present))
+    repack(tmp_path, {FILES[2]: lines})
+    record = moved(tmp_path / "b.zip", "--owner-email", new_email(), "--plan", "enterprise")
+    found = export(run, record["account_id"], tmp_path / "c.zip").lines(FILES[2])
+    assert [entry["created_at"] for entry in found] == [
+        entry["created_at"] for entry in (former, present)
+    ]
+
+
 def layer(archive: Archive, *features: Any, name: str = FILES[0]) -> dict[str, bytes | None]:
     """A layer with these features in place of its own."""
     head = archive.zip.read(name).split(b"\n")[0]
