@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import chain
@@ -170,8 +171,8 @@ class _Comparison:
     def __init__(self, options: EudrOptions) -> None:
         self._are_parts_apart = options.holes == "split"  # a part may lie in a hole that is filled
         self._records: list[Feature] = []  # without geometries
-        self._outlines: list[Grid] = []
-        self._geometries: Any = None  # points and polygons of all outlines
+        self._outlines: deque[Grid] = deque()
+        self._geometries: Any = None  # points and polygons, in place of the outlines
         self._owners: list[int] = []  # the index of the record of each
         self._positions = 0
         self._shapes: dict[int, Shape] = {}  # by the index of a geometry
@@ -210,7 +211,8 @@ class _Comparison:
         """Yield the indexes of each two geometries whose boxes overlap, until the time is over."""
         if not self._outlines:
             return
-        batches = batched_by_bytes(self._outlines, len, CACHED_POSITIONS)
+        outlines = (self._outlines.popleft() for _ in range(len(self._outlines)))
+        batches = batched_by_bytes(outlines, len, CACHED_POSITIONS)
         self._geometries = np.concatenate(list(map(_geometries, batches)))
         tree, number = shapely.STRtree(self._geometries), len(self._geometries)
         ranks = np.array(self._owners if self._are_parts_apart else range(number))
