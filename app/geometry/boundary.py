@@ -65,6 +65,7 @@ def read_boundary(
     max_positions: int = GEOMETRY_POSITIONS,
     expensive: Slot = nullcontext,
     locate: bool = True,
+    max_faults: int = MAX_PROBLEMS,
 ) -> Boundary:
     """Check, measure and locate a parsed GeoJSON Polygon or MultiPolygon (RFC 7946).
 
@@ -77,6 +78,7 @@ def read_boundary(
         expensive: a context that is entered for work that takes long, so that the caller can admit
             or refuse it: at most VALIDATION_SECONDS and COUNTRIES_SECONDS in another process.
         locate: find the country that it lies in.
+        max_faults: places to find where it is not valid in the plane.
     """
     kind, coordinates, problems = read_members(value, ("Polygon", "MultiPolygon"), "geometry")
     multi = kind == "MultiPolygon"
@@ -90,7 +92,8 @@ def read_boundary(
     is_cheap = is_cheap_to_validate(rings)
     with nullcontext() if is_cheap else expensive():
         polygons = build_polygons(rings)
-        raise_if_any(chain(problems, _shape_problems(rings, polygons, is_cheap, expensive)))
+        shape_problems = _shape_problems(rings, polygons, is_cheap, expensive, max_faults)
+        raise_if_any(chain(problems, shape_problems))
         bounds = boundary_bounds(rings)
         return Boundary(
             type=kind,
@@ -138,7 +141,7 @@ def _validate_timed(polygons: Any, _: float) -> tuple[bool, float]:
 
 
 def _shape_problems(
-    rings: Rings, polygons: Any, is_cheap: bool, expensive: Slot
+    rings: Rings, polygons: Any, is_cheap: bool, expensive: Slot, max_faults: int
 ) -> Iterator[Problem]:
     """Yield the problems of a boundary with a valid structure; each rule assumes those before.
 
@@ -155,13 +158,18 @@ def _shape_problems(
     if is_valid is None:
         yield _too_complex("is too complex to validate")
     elif not is_valid:
-        yield from _locate_faults(rings, polygons, seconds, is_cheap, expensive)
+        yield from _locate_faults(rings, polygons, seconds, is_cheap, expensive, max_faults)
     elif is_wide:
         yield from _oversize_problems(rings)
 
 
 def _locate_faults(
-    rings: Rings, polygons: Any, seconds: float, is_cheap: bool, expensive: Slot
+    rings: Rings,
+    polygons: Any,
+    seconds: float,
+    is_cheap: bool,
+    expensive: Slot,
+    max_faults: int,
 ) -> Iterator[Problem]:
     """Yield the faults; only that there is one, if locating them takes too long.
 
@@ -174,7 +182,7 @@ def _locate_faults(
     limit = None if is_quick else FIRST_FAULT_SECONDS
     with expensive() if is_large else nullcontext():
         faults = fault_problems(rings, polygons, SEARCH_SECONDS[is_large], limit)
-        problems = list(islice(faults, MAX_PROBLEMS))
+        problems = list(islice(faults, max_faults))
     yield from problems or [_too_complex("is not valid, and too complex to find out where")]
 
 

@@ -89,9 +89,9 @@ def self_crossings(lon: Floats, lat: Floats, end: float) -> Iterator[FaultLocati
     positions = np.column_stack((lon[is_new], lat[is_new]))
     edges: Any = shapely.linestrings(np.stack((positions[:-1], positions[1:]), axis=1))
     tree, last = shapely.STRtree(edges), len(edges) - 1
-    step = 1 + _PAIRS // len(edges)
+    start, step = 0, 1  # more and more, as the first crossings are often enough
     places: set[tuple[float, float]] = set()
-    for start in range(0, len(edges), step):
+    while start < len(edges):
         edge, other = tree.query(edges[start : start + step], "intersects")
         edge += start
         apart = (other - edge > 1) & ((edge > 0) | (other < last))
@@ -105,6 +105,7 @@ def self_crossings(lon: Floats, lat: Floats, end: float) -> Iterator[FaultLocati
                 return
         if processor_seconds() > end:
             return
+        start, step = start + step, min(2 * step, 1 + _PAIRS // len(edges))
 
 
 def _distances_from_origin(x: Floats, y: Floats) -> Floats:

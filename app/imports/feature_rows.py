@@ -17,18 +17,16 @@ from app.db.column_types import byte_length
 from app.db.queries import CompiledQuery
 from app.db.transactions import CompiledChange, Transaction, insert_rows
 from app.geometry import Problem
-from app.imports.features.candidates import Candidate, RejectedFeature, stored_values
+from app.imports.features.candidates import (
+    Candidate,
+    RejectedFeature,
+    shown_problems,
+    stored_values,
+)
 from app.imports.features.mapping import shorten_value
 from app.imports.features.targets import Decision
 from app.models import ImportFeature
-from app.policy.imports import (
-    LATER_PROBLEMS,
-    PROBLEM_FIELD_LENGTH,
-    PROBLEM_LENGTH,
-    PROBLEMS,
-    SHOWN_FEATURES,
-    VERDICTS,
-)
+from app.policy.imports import PROBLEM_FIELD_LENGTH, PROBLEM_LENGTH, VERDICTS
 
 _TABLE: Final = cast("Table", ImportFeature.__table__)
 _COUNTS: Final = CompiledChange(
@@ -89,8 +87,8 @@ def feature_row(
         "geometry": None,
     }
     if isinstance(feature, RejectedFeature):
-        limit = PROBLEMS if feature.number <= SHOWN_FEATURES else LATER_PROBLEMS
-        row["problems"] = list(map(_problem_record, feature.problems[:limit]))
+        shown = feature.problems[: shown_problems(feature.number)]
+        row["problems"] = list(map(_problem_record, shown))
         row["geometry"] = feature.shape
         return row
     assert decision is not None

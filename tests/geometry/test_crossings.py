@@ -5,10 +5,13 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
 import pytest
 
 from app.geometry import GeometryInvalid, Problem, faults, read_boundary
+from app.geometry.locate import self_crossings
 from app.geometry.problems import MAX_PROBLEMS
+from tests.processor_time import takes_at_most
 
 COMB = [
     [10, 47], [10.1, 47], [10.1, 47.01], [10.08, 46.99], [10.06, 47.01], [10.04, 46.99],
@@ -59,6 +62,18 @@ def test_one_is_told_once() -> None:
 def test_at_most_100_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(faults, "CROSSINGS_SECONDS", 60)
     assert len(problems_of(curve(900))) == MAX_PROBLEMS
+
+
+def test_the_first_is_found_without_the_others() -> None:
+    few, many = (
+        np.array([[math.cos(2.5 * n), math.sin(2.5 * n)] for n in range(edges)]).T
+        for edges in (14, 140)
+    )
+    assert takes_at_most(
+        15,
+        lambda: next(self_crossings(*many, math.inf)),
+        lambda: next(self_crossings(*few, math.inf)),
+    )
 
 
 def test_what_holds_none_is_told_beside_them() -> None:

@@ -53,8 +53,9 @@ def _signed_area(ring: Points) -> float:
     """Twice the area in the plane, negative for a ring that runs clockwise."""
     if len(ring) < _FEWEST:
         return 0.0
-    x, y = (ring - ring[0]).T  # near the origin: large numbers would cancel each other
-    return float(np.dot(x, np.roll(y, -1)) - np.dot(np.roll(x, -1), y))
+    # From the origin: large numbers would cancel each other, and a ring need not be closed.
+    x, y = (ring - ring[0]).T
+    return float(np.dot(x[:-1], y[1:]) - np.dot(x[1:], y[:-1]))
 
 
 def _owners_of_holes(

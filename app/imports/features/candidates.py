@@ -27,6 +27,7 @@ from app.imports.features.geometries import (
 )
 from app.imports.features.mapping import ColumnMapping, mapped_fields
 from app.policy.fields import ASSET, PROJECT, Field
+from app.policy.imports import LATER_PROBLEMS, PROBLEMS, SHOWN_FEATURES
 from app.policy.kinds import KEYWORD
 from app.policy.request_limits import NAME_LENGTH, VOCABULARY_PATTERN
 from app.values.ids import is_id
@@ -129,6 +130,11 @@ class RejectedFeature:
     problems: tuple[Problem, ...]
     shape: str | None = None
     is_plot: bool = False
+
+
+def shown_problems(number: int) -> int:
+    """The most problems that are stored of the feature with a number."""
+    return PROBLEMS if number <= SHOWN_FEATURES else LATER_PROBLEMS
 
 
 def check_feature(
@@ -338,7 +344,8 @@ def _candidate_geometry(
         return None
     if options.kind == "assets":
         return location_of(geometry)
-    return boundary_of(geometry, note, close_lines=options.close_lines)
+    most = shown_problems(feature.number)
+    return boundary_of(geometry, note, close_lines=options.close_lines, max_faults=most)
 
 
 def _candidate_values(

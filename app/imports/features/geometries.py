@@ -10,7 +10,7 @@ from typing import Any, Final, TypeGuard
 
 from app.geometry import Boundary, GeometryInvalid, Point, Problem, read_boundary, read_point
 from app.geometry.problems import whole_problem
-from app.policy.imports import OUTLINE_POSITIONS
+from app.policy.imports import OUTLINE_POSITIONS, PROBLEMS
 from app.values.strict_json import dumps
 
 Json = Mapping[str, Any]
@@ -95,11 +95,14 @@ def is_empty(geometry: Json) -> bool:
     return geometry.get("coordinates") == [] or geometry.get("geometries") == []
 
 
-def boundary_of(geometry: Json, note: Note, *, close_lines: bool) -> Boundary:
+def boundary_of(
+    geometry: Json, note: Note, *, close_lines: bool, max_faults: int = PROBLEMS
+) -> Boundary:
     """Return a geometry, or the areas of a collection, as a boundary.
 
     Args:
         close_lines: turn lines into the areas that they surround.
+        max_faults: places to find where it is not valid.
 
     Raises:
         GeometryInvalid: it has no area, or is not valid.
@@ -112,7 +115,8 @@ def boundary_of(geometry: Json, note: Note, *, close_lines: bool) -> Boundary:
     if reason := _NO_AREA.get(geometry.get("type")):
         raise GeometryInvalid([whole_problem("wrong_type", reason, "geometry.type")])
     with _in_plain_words():
-        return read_boundary(geometry, locate=False)  # the reader has no countries loaded
+        # The reader has no countries loaded.
+        return read_boundary(geometry, locate=False, max_faults=max_faults)
 
 
 def closed_lines(geometry: Json) -> Json:

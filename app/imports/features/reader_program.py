@@ -40,6 +40,7 @@ from app.imports.features.candidates import (
     check_feature,
     cut_name,
     feature_name,
+    shown_problems,
     stored_values,
 )
 from app.imports.features.corners import JoinedCorners
@@ -47,7 +48,7 @@ from app.imports.features.geometries import Note, geometry_kind, points_of, spli
 from app.imports.features.layer_notes import ProducerCounts, TextChanges
 from app.imports.features.mapping import ColumnMapping, LayerScan
 from app.policy.files import COPIED_BYTES, NAMES_LENGTH
-from app.policy.imports import BATCH_BYTES, BATCH_FEATURES, PROBLEMS
+from app.policy.imports import BATCH_BYTES, BATCH_FEATURES
 from app.values.batching import batched_by_bytes
 from app.values.text import fold_text
 
@@ -299,7 +300,8 @@ def _single_points(
 
 def _as_json(feature: Candidate | RejectedFeature) -> dict[str, Any]:
     if isinstance(feature, RejectedFeature):
-        return asdict(replace(feature, problems=feature.problems[:PROBLEMS]))
+        shown = feature.problems[: shown_problems(feature.number)]
+        return asdict(replace(feature, problems=shown))
     geometry = feature.boundary or feature.location
     return {
         "number": feature.number,

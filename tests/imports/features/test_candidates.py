@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from dataclasses import replace
 from typing import Any
@@ -14,6 +15,7 @@ from app.geometry.problems import whole_problem
 from app.imports.features.candidates import Candidate, ReadOptions, RejectedFeature, check_feature
 from app.imports.features.geometries import IS_LINE
 from app.imports.features.mapping import ColumnMapping
+from app.policy.imports import LATER_PROBLEMS, PROBLEMS, SHOWN_FEATURES
 from app.values.text import has_control, line_problem
 from tests.make import point, square
 from tests.make.features import DISTRICTS, feature
@@ -61,6 +63,15 @@ def test_a_feature_without_a_name_has_that_of_its_layer_and_its_number() -> None
     named = prepared(3, feature(square(), name="0"), replace(BY_NAME, default_name="woods"))
     assert isinstance(named, Candidate)
     assert (named.name, named.is_numbered) == ("0", False)
+
+
+def test_so_many_places_of_a_fault_are_looked_for_as_are_stored() -> None:
+    star = [[math.cos(2.5 * n), math.sin(2.5 * n)] for n in range(20)]
+    crossed = feature({"type": "Polygon", "coordinates": [[*star, star[0]]]}, name="A")
+    for number, stored in ((1, PROBLEMS), (SHOWN_FEATURES + 1, LATER_PROBLEMS)):
+        made = prepared(number, crossed)
+        assert isinstance(made, RejectedFeature)
+        assert len(made.problems) == stored
 
 
 def test_problems_of_the_reader_are_told_too() -> None:
