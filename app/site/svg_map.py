@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -116,15 +117,13 @@ def _drawn_shape(outline: Outline, rings: Sequence[NDArray[np.float64]]) -> Draw
 
 def _ring_path(ring: NDArray[np.float64]) -> str:
     """Return the path of a ring, to a tenth of a pixel, without repeated positions."""
-    rounded = np.round(ring, 1)
-    moved = np.any(np.diff(rounded, axis=0) != 0, axis=1)
-    positions = rounded[np.concatenate(([True], moved))]
-    return "M" + "L".join(f"{x:g},{y:g}" for x, y in positions.tolist()) + "Z"
+    places = (f"{x:g},{y:g}" for x, y in np.round(ring, 1).tolist())
+    return f"M{'L'.join(place for place, _ in groupby(places))}Z"
 
 
 def _shown_rings(text: str) -> list[NDArray[np.float64]]:
     """Return the rings to draw: those of a long boundary with the positions that can be seen."""
-    rings = list(outline_rings(text))
+    rings = list(_outline_rings(text))
     if len(text) <= _LONG_TEXT:
         return rings
     positions = np.concatenate(rings)
@@ -134,10 +133,10 @@ def _shown_rings(text: str) -> list[NDArray[np.float64]]:
     longer = max(np.ptp(longitudes), np.ptp(positions[:, 1]), _SMALLEST)
     zoom = math.ceil(math.log2(_WIDTH / 256 * 360 / longer))
     shape = map_shape(text, min(max(zoom, 0), _FARTHEST_ZOOM))
-    return list(outline_rings(shape)) if shape else rings
+    return list(_outline_rings(shape)) if shape else rings
 
 
-def outline_rings(text: str) -> Iterator[NDArray[np.float64]]:
+def _outline_rings(text: str) -> Iterator[NDArray[np.float64]]:
     """Yield the rings of a boundary, or the position of a location, as arrays of (longitude,
     latitude)."""
     geometry: Any = orjson.loads(text)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+import numpy as np
+
 from app.geometry import boundary_perimeter, stored_rings
-from app.site.svg_map import Outline, SvgMap, draw_svg_map, outline_rings
+from app.site.svg_map import Outline, SvgMap, draw_svg_map
 from app.values.strict_json import dumps, loads
 
 _CORNERS: Final = 40  # most that are numbered on the drawn map and listed
@@ -22,28 +24,19 @@ SOURCES: Final[dict[str, str]] = {
 }
 
 
-def perimeter_km(geometry: object) -> float | None:
-    """Return the length of a boundary's edges in km, including its holes; None without a boundary.
-
-    Args:
-        geometry: as in the record of a project.
-    """
-    if geometry is None:
-        return None
-    return boundary_perimeter(stored_rings(geometry_text(geometry))) / 1000
-
-
 class Drawing(NamedTuple):
     """The map of a project for paper, and for browsers without scripts.
 
     Attributes:
         corners: (longitude, latitude) of each; empty if there are too many to list.
         corner_count: positions of all rings, without those that close them.
+        perimeter_km: the length of all rings; None without a boundary.
     """
 
     map: SvgMap
     corners: list[list[float]]
     corner_count: int
+    perimeter_km: float | None
 
 
 def draw_project(project: Mapping[str, Any], assets: Sequence[Mapping[str, Any]]) -> Drawing | None:
@@ -58,10 +51,15 @@ def draw_project(project: Mapping[str, Any], assets: Sequence[Mapping[str, Any]]
     drawn = draw_svg_map(outlines)
     if drawn is None:
         return None
-    rings = [ring[:-1] for text in boundary for ring in outline_rings(text)]
-    count = sum(map(len, rings))
-    listed = [position for ring in rings for position in ring.tolist()] if count <= _CORNERS else []
-    return Drawing(drawn, listed, count)
+    if not boundary:
+        return Drawing(drawn, [], 0, None)
+    rings = stored_rings(boundary[0])
+    closing = np.array(rings.starts[1:]) - 1
+    count = len(rings.lon) - len(closing)
+    listed: list[list[float]] = []
+    if count <= _CORNERS:
+        listed = np.delete(np.stack([rings.lon, rings.lat], axis=1), closing, axis=0).tolist()
+    return Drawing(drawn, listed, count, boundary_perimeter(rings) / 1000)
 
 
 def geometry_text(geometry: object) -> str:

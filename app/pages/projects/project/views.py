@@ -15,7 +15,7 @@ from app.geometry.countries import country_name
 from app.pages.editable_fields import PROJECT_FIELDS, field_facts
 from app.pages.export_formats import format_names
 from app.pages.metadata import linked_metadata
-from app.pages.projects.project.details import SOURCES, asset_place, draw_project, perimeter_km
+from app.pages.projects.project.details import SOURCES, asset_place, draw_project
 from app.pages.recent_changes import latest_changes
 from app.projects.boundaries.overlaps import overlaps_of_project
 from app.projects.boundaries.restoring import read_boundary_to_restore, restore_boundary
@@ -50,7 +50,6 @@ def project(principal: Principal, project_id: str) -> Response:
         "project/project.html",
         principal=principal,
         project=record,
-        perimeter=perimeter_km(record["geometry"]),
         metadata=linked_metadata(record["metadata"], "/projects", status="any"),
         facts=field_facts(PROJECT_FIELDS, record),
         changes=latest_changes(account_id, project_id),
