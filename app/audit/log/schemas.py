@@ -9,10 +9,12 @@ from marshmallow import fields, validate
 from app.api.openapi.schemas import OutputSchema
 from app.api.query_schemas import PageQuerySchema
 from app.audit.log.files import FORMATS
+from app.events.catalogue import example_of
 from app.policy.audit import ACTIONS, ACTORS
 from app.policy.request_limits import ID_LENGTH
 from app.values.schemas import Choice, Text, Timestamp
 
+_ENTRY: Final = example_of("audit.entry")["data"]
 _OUTCOMES: Final = ("done", "refused")
 _LABEL: Final = {"description": "Its name at that time."}
 _CHANGES: Final = {
@@ -25,14 +27,6 @@ _FIRST: Final = {
     "minimum": 1,
 }
 _SIGNATURE: Final = {"description": "Ed25519, in base64."}
-_VIA: Final[dict[str, Any]] = {
-    "credential": "canopy_key_…4f2A",
-    "application": None,
-    "request_id": "req_01k9zq3mgt0y6f4c8vd2xw7sbn",
-    "ip": "203.0.113.7",
-    "user_agent": "curl/8.5.0",
-    "import_id": None,
-}
 
 
 def _described(text: str) -> dict[str, Any]:
@@ -76,17 +70,7 @@ class AuditTargetSchema(OutputSchema):
 class AuditEntrySchema(OutputSchema):
     """An action, exactly as it was written and sealed."""
 
-    example: ClassVar[dict[str, Any]] = {
-        "account_id": "acct_01k9zq1x5wkcz0e7h3vrm8t2aj",
-        "action": "project.updated",
-        "actor": {"id": "key_01k9zq1z4b7d2f5h8k1m3p6r9t", "label": "Sync", "type": "api_key"},
-        "at": "2026-01-03T10:20:30.456Z",
-        "changes": {"name": {"from": "Hood", "to": "Mount Hood"}},
-        "id": "aud_01k9zq3n8d1v6c0r4t7y2w5xke",
-        "outcome": "done",
-        "target": {"id": "proj_01k9zq3mgse2j7tbyw5c4r8nhd", "label": "Hood", "type": "project"},
-        "via": _VIA,
-    }
+    example: ClassVar = {name: value for name, value in _ENTRY.items() if name != "number"}
 
     id = fields.String()
     account_id = fields.String()
@@ -127,19 +111,7 @@ class AuditLogQuerySchema(PageQuerySchema):
 class AuditCheckpointSchema(OutputSchema):
     """A signed checkpoint, which seals a batch of entries."""
 
-    example: ClassVar[dict[str, Any]] = {
-        "account_id": "acct_01k9zq1x5wkcz0e7h3vrm8t2aj",
-        "number": 1,
-        "first": 1,
-        "last": 500,
-        "entries": 500,
-        "sealed_at": "2026-01-03T10:25:00.000Z",
-        "previous_hash": "0" * 64,
-        "hash": "3d1a6bd0c76f24b1d3b0f6cb5a4bb0a76d21ec6d5e55d0c24bb0a6f4d7b1f2aa",
-        "key_id": "sk_01k9zq0b7d2f5h8k1m3p6r9t4x",
-        "signature": "bm90IGEgc2lnbmF0dXJlLCBidXQgYXMgbG9uZyBhcyBvbmUgaXMsIGluIGFuIGV4YW1wbGUsIG9r"
-        "LmFuZCBlbmQ=",
-    }
+    example: ClassVar = example_of("audit.checkpoint")["data"]
 
     account_id = fields.String()
     number = fields.Integer(metadata={"minimum": 1})
