@@ -47,8 +47,7 @@ def member_target(person: User) -> Target:
 
 def instance_target() -> Target:
     """The whole instance."""
-    settings = current_settings()
-    return Target("instance", None, settings.instance_name)
+    return Target("instance", None, current_settings().instance_name)
 
 
 def audit_log_target(account_id: str) -> Target:

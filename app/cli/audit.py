@@ -175,8 +175,7 @@ def list_checkpoints_command(account: str, as_json: bool) -> None:
 
 
 def _verify_database(account: str, trusted: _Trusted, days: int | None, as_json: bool) -> int:
-    settings = current_settings()
-    verifier = Verifier(*trusted, days or settings.audit_days)
+    verifier = Verifier(*trusted, days or current_settings().audit_days)
     findings = verify_account(running_app(), _account_id(account), verifier)
     return _show_findings(findings, verifier, as_json=as_json)
 

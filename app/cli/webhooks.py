@@ -107,10 +107,9 @@ def listen_for_events_command(
     reach 127.0.0.1, the command prints how to start a service that is. Deliveries are printed as
     they arrive, so there is no --json.
     """
-    settings = current_settings()
     row = find_account(account)
     principal = operator_of(row)
-    certificates = _receiver_certificates(settings)
+    certificates = _receiver_certificates(current_settings())
     with _running_receiver(certificates, port, status, _Printer(status, bodies=bodies)) as receiver:
         stop = _stop_on_signals()
         with _registered_webhook(principal, receiver, events or (ALL_EVENTS,)) as webhook_id:

@@ -52,8 +52,7 @@ def run_doctor() -> int:
 
 def is_backup_due() -> bool:
     """True if there was no daily backup today (UTC), nor a failure within the last hour."""
-    settings = current_settings()
-    if settings.backup_daily is None:
+    if current_settings().backup_daily is None:
         return False
     with reading_connection() as connection:
         history = read_history(connection)

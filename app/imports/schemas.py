@@ -326,14 +326,11 @@ class ImportFaultSchema(OutputSchema):
     first = fields.Integer()
 
 
-class ImportWarningSchema(OutputSchema):
+class ImportWarningSchema(ImportFaultSchema):
     """Something odd about boundaries that is mostly a mistake: how many features have it, and the
     number of the first."""
 
     code = fields.String(metadata={"description": f"One of {', '.join(WARNING_CODES)}."})
-    message = fields.String()
-    features = fields.Integer()
-    first = fields.Integer()
 
 
 class ImportOptionSchema(OutputSchema):

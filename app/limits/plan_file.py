@@ -33,8 +33,7 @@ def plans() -> Mapping[str, Plan]:
 
 def default_plan() -> str:
     """The name of the plan of new accounts."""
-    settings = current_settings()
-    return settings.default_plan
+    return current_settings().default_plan
 
 
 def plan_of(name: str) -> Plan:

@@ -36,8 +36,7 @@ def is_off_for(settings: Settings, source: Connection | Session) -> bool:
 
 def is_outbound_off() -> bool:
     """True if nothing may be sent now."""
-    settings = current_settings()
-    return is_off_by_setting(settings) or bool(_IS_OFF.tuples())
+    return is_off_by_setting(current_settings()) or bool(_IS_OFF.tuples())
 
 
 def how_to_send(settings: Settings) -> str:

@@ -161,8 +161,7 @@ def _narrow_setting(setting: str, state: State) -> str:
 
 
 def _tracked_setting() -> str:
-    settings = current_settings()
-    return settings.sign_up
+    return current_settings().sign_up
 
 
 def _recent_state() -> _RecentState:

@@ -64,8 +64,7 @@ def delete_oldest(account_id: str) -> int | None:
 
 
 def _expired_before() -> datetime:
-    settings = current_settings()
-    return clock.now() - timedelta(days=settings.audit_days)
+    return clock.now() - timedelta(days=current_settings().audit_days)
 
 
 def _lock_oldest_checkpoints(account_id: str) -> list[Checkpoint]:

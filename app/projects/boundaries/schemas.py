@@ -126,17 +126,23 @@ class GeometryCheckSchema(InputSchema):
         return {"report": report, "boundary": boundary} | data
 
 
-class GeometryProblemSchema(OutputSchema):
-    """One problem of a geometry. Indices count from 0, and are null where they do not apply."""
+class PlacedProblemSchema(OutputSchema):
+    """A problem or warning, and its place."""
 
-    optional: ClassVar = ("fix",)
-
-    code = Choice("GeometryProblemCode", sorted(PROBLEM_CODES))
+    code = fields.String()
     message = fields.String()
     part = fields.Integer(allow_none=True)
     ring = fields.Integer(allow_none=True)
     position = fields.Integer(allow_none=True)
     coordinates = fields.List(fields.Float(), allow_none=True)
+
+
+class GeometryProblemSchema(PlacedProblemSchema):
+    """One problem of a geometry. Indices count from 0, and are null where they do not apply."""
+
+    optional: ClassVar = ("fix",)
+
+    code = Choice("GeometryProblemCode", sorted(PROBLEM_CODES))
     fix = fields.Dict(
         metadata={
             "description": "In the first problem, if edges over ±180 are the only ones: the "
@@ -145,16 +151,11 @@ class GeometryProblemSchema(OutputSchema):
     )
 
 
-class GeometryWarningSchema(OutputSchema):
+class GeometryWarningSchema(PlacedProblemSchema):
     """Something unusual in a valid geometry, with its place as in a problem. Warnings do not
     reject it."""
 
     code = Choice("GeometryWarningCode", sorted(WARNING_CODES))
-    message = fields.String()
-    part = fields.Integer(allow_none=True)
-    ring = fields.Integer(allow_none=True)
-    position = fields.Integer(allow_none=True)
-    coordinates = fields.List(fields.Float(), allow_none=True)
 
 
 class OverlapSchema(OutputSchema):
