@@ -19,7 +19,7 @@ from app.geometry.problems import Place
 Floats: TypeAlias = npt.NDArray[np.float64]
 Integers: TypeAlias = npt.NDArray[np.int64]
 
-_MOST_PAIRS: Final = 2_000_000  # holes with exterior rings that may contain them
+_MOST_PAIRS: Final = 100  # for each ring: holes with exterior rings that may contain them
 _BATCH: Final = 100  # holes
 _LARGER: Final = 1 + 1e-9
 _FEWEST: Final = 4  # positions of a ring with an area
@@ -105,7 +105,7 @@ def _box_pairs(shells: Any, points: Any) -> tuple[Integers, Integers]:
         pairs = tree.query(points[first : first + _BATCH])
         pairs[0] += first
         batches.append(pairs)
-        if sum(pairs.shape[1] for pairs in batches) > _MOST_PAIRS:
+        if sum(pairs.shape[1] for pairs in batches) > _MOST_PAIRS * (len(shells) + len(points)):
             message = "The polygon has too many rings, one around the other. Split it."
             raise GeometryInvalid([unreadable_geometry(message, "too_complex")])
     hole, shell = np.concatenate(batches, axis=1)
