@@ -136,6 +136,7 @@ class _Document:
         self._room = 0  # characters that the text may still have
         self._bytes = 0
         self._names: dict[str, str] = {}  # interned names of elements and attributes
+        self._checked_names = 0
         first = stream.read(_CHUNK)
         self._first = first.lstrip(_SPACE)
         self._lines_before = first.count(b"\n", 0, len(first) - len(self._first))
@@ -175,6 +176,10 @@ class _Document:
             raise self._fault("a tag or a comment is too long.")
         if len(self._names) > _NAMES:
             raise self._fault(f"there are more than {_NAMES:,} names of elements and attributes.")
+        if len(self._names) > self._checked_names:
+            self._checked_names = len(self._names)
+            if max(map(len, self._names)) > _NAME_LENGTH:
+                raise self._fault("the name of an element or an attribute is too long.")
         records, self._records = self._records, []
         return records
 
@@ -192,10 +197,9 @@ class _Document:
         self._depth += 1
         if self._depth > XML_DEPTH:
             raise _Refused(f"elements are nested more than {XML_DEPTH} deep.")
-        if max(map(len, (name, *attributes[::2]))) > _NAME_LENGTH:
-            raise _Refused("the name of an element or an attribute is too long.")
         parent = self._open[-1]
-        name = name.rpartition(":")[2]
+        if ":" in name:
+            name = name.rpartition(":")[2]
         self.root = self.root or name
         is_skipped = self._skipped_depth or self._has_text
         if is_skipped or name not in self._filter.children.get(parent.name, ()):
@@ -211,7 +215,7 @@ class _Document:
         if is_separate:
             self._sizes_before.append(self._size)
             self._containers += name in self._filter.containers
-        self._add_size(_ELEMENT_SIZE + sum(map(memory_of, attributes)))
+        self._add_size(_ELEMENT_SIZE + (sum(map(memory_of, attributes)) if attributes else 0))
         return Element(name, attributes, parent if is_separate else None, self._containers)
 
     def _add_size(self, size: int) -> None:
