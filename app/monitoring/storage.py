@@ -66,7 +66,7 @@ def _try_write() -> str:
     try:
         with without_waiting() as connection, reply_limit(connection, _REPLY_SECONDS):
             is_sqlite = connection.dialect.name == "sqlite"
-            if is_sqlite and _free_bytes(connection) < _BYTES["sqlite"]:
+            if is_sqlite and _is_disk_full(connection):
                 return FAILED
             try:
                 if is_sqlite:
@@ -84,12 +84,13 @@ def _try_write() -> str:
     return "ok"
 
 
-def _free_bytes(connection: Connection) -> int:
-    """The free bytes of SQLite's disk. On a full one, its log has room for some changes whenever it
-    begins anew, and health would change each time."""
+def _is_disk_full(connection: Connection) -> bool:
+    """True if SQLite's disk has no room for a try. On a full one, its log has room for some changes
+    whenever it begins anew, and health would change each time."""
     files = connection.exec_driver_sql("PRAGMA database_list").all()
     disk = os.statvfs(files[0].file)
-    return disk.f_bavail * disk.f_frsize
+    # A file system without a bound of its size has no blocks.
+    return disk.f_blocks > 0 and disk.f_bavail * disk.f_frsize < _BYTES["sqlite"]
 
 
 def _row(dialect: str) -> dict[str, object]:
