@@ -27,16 +27,15 @@ class LayerSystems:
             fault: the note on one that is unknown, with its ``name`` and an ``error``.
         """
         self._reader, self._definitions, self._fault = reader, definitions, fault
-        self._looked_up: set[tuple[str, ...]] = set()
+        self._found: dict[tuple[str, ...], Projection | FileInvalid | None] = {}
 
     def label(self, layer: str) -> tuple[str | None, float | None]:
         """``crs`` and ``accuracy`` of a layer. Of a file with more than LAYER_SYSTEMS systems, the
         others have the names in their definitions."""
         texts = self._definitions[layer]
-        if texts not in self._looked_up and len(self._looked_up) >= LAYER_SYSTEMS:
+        if texts not in self._found and len(self._found) >= LAYER_SYSTEMS:
             named = next(filter(None, map(_NAMED.match, texts)), None)
             return quoted(named[1] if named else texts[-1]).strip('"'), None
-        self._looked_up.add(texts)
         projection = self._projection(layer)
         return (projection.name, projection.accuracy) if projection else (None, None)
 
@@ -50,12 +49,22 @@ class LayerSystems:
     def _projection(self, layer: str) -> Projection | None:
         """The system of a layer. None: the file does not say it, or it is unknown, as a note
         says."""
-        error: FileInvalid | None = None
-        for text in self._definitions[layer]:
-            try:
-                return read_crs(text)
-            except FileInvalid as fault:
-                error = fault
-        if error:
-            self._reader.note(self._fault.format(name=quoted(layer), error=error))
-        return None
+        texts = self._definitions[layer]
+        if texts not in self._found:
+            self._found[texts] = _first_known(texts)
+        found = self._found[texts]
+        if isinstance(found, FileInvalid):
+            self._reader.note(self._fault.format(name=quoted(layer), error=found))
+            return None
+        return found
+
+
+def _first_known(texts: tuple[str, ...]) -> Projection | FileInvalid | None:
+    """The system of the first text that has one, or why the last one has none."""
+    found: Projection | FileInvalid | None = None
+    for text in texts:
+        try:
+            return read_crs(text)
+        except FileInvalid as error:
+            found = error
+    return found

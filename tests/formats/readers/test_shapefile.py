@@ -13,6 +13,7 @@ from pyproj import CRS
 
 from app.formats.crs import read_crs
 from app.formats.features import AS_IN_FILE, FileInvalid, Layer
+from app.formats.readers import layer_systems
 from app.formats.readers.dbf import DbfTable
 from app.formats.readers.shapefile import ShapefileReader
 from app.geometry import read_boundary
@@ -90,6 +91,20 @@ def test_a_system_that_cannot_be_used(tmp_path: Path) -> None:
         assert layer.crs is None
         assert notes[0].startswith('The .prj of "forest.shp" cannot be used: ')
         assert found[0].geometry["coordinates"] == pytest.approx([5.387, 52.155], abs=0.01)
+
+
+def test_a_system_that_is_not_known_is_looked_up_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked, members = list[str](), dict[str, bytes]()
+    find = layer_systems.read_crs
+    monkeypatch.setattr(layer_systems, "read_crs", lambda text: asked.append(text) or find(text))
+    for name in "ab":
+        members |= {f"{name}.shp": shp(point(1, 1)), f"{name}.prj": b"EPSG:999999"}
+    with closing(ShapefileReader(packed_as(tmp_path, members))) as reader:
+        features(reader, "b")
+        assert [note[:14] for note in reader.notes[:2]] == ['The .prj of "a', 'The .prj of "b']
+    assert asked.count("EPSG:999999") == 1
 
 
 def test_what_a_person_says_wins_over_the_file(tmp_path: Path) -> None:
