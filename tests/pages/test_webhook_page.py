@@ -56,6 +56,18 @@ def test_what_failed_for_good_can_be_sent_again(
         assert (f"{_path(webhook)}/replay?only_failed=true" in page.links) is is_offered
 
 
+def test_no_past_time_is_named_for_what_is_to_come(
+    client: Client, owner: Browser, webhook: dict[str, Any]
+) -> None:
+    """As with rare attempts, or after a while in which nothing was sent."""
+    make_log(client, webhook["id"], EVENT)
+    for days, is_told in ((1, True), (20, False)):
+        since = clock.now() - timedelta(days=days)
+        set_webhook(client, webhook["id"], consecutive_failures=3, failing_since=since)
+        text = _get(owner, webhook).text
+        assert ("Without a success, the webhook is disabled" in text) is is_told
+
+
 def test_what_to_do_after_410(client: Client, owner: Browser, webhook: dict[str, Any]) -> None:
     make_log(client, webhook["id"], EVENT, response_code=410, error="answered 410")
     set_webhook(

@@ -141,6 +141,9 @@ def _health_variables(principal: Principal, webhook_id: str) -> dict[str, Any]:
     overview = read_overview(principal.account_id, webhook_id)
     failure = failure_of(principal.account_id, overview)
     since = overview["failing_since"]
+    disabled_at = None if since is None else parse_time(since) + DISABLED_AFTER
+    if disabled_at is not None and disabled_at < clock.now():
+        disabled_at = None  # a day after a warning: attempts were rare, or nothing was sent
     return {
         "webhook": overview,
         "host": urlsplit(overview["url"]).netloc,
@@ -148,7 +151,7 @@ def _health_variables(principal: Principal, webhook_id: str) -> dict[str, Any]:
         "explanation": explain_attempt(failure) if failure else None,
         "has_given_up": since is not None and clock.now() - parse_time(since) > RETRIES_LAST,
         "replay": last_replay(principal.account_id, webhook_id),
-        "disabled_at": None if since is None else parse_time(since) + DISABLED_AFTER,
+        "disabled_at": disabled_at,
         "waiting": count_waiting_deliveries(principal.account_id, webhook_id, _MOST_COUNTED),
         "most_counted": _MOST_COUNTED,
         "tries": ATTEMPTS,
