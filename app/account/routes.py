@@ -17,12 +17,7 @@ from app.policy.permissions import PROFILE
 from app.projects.summaries import summarize_projects
 from app.usage.statistics import usage_statistics
 
-bp = ApiBlueprint(
-    "account",
-    __name__,
-    url_prefix="/v1/account",
-    description="Your account: its name, plan and usage.",
-)
+bp = ApiBlueprint("account", "/v1/account", "Your account: its name, plan and usage.")
 
 
 @bp.operation(

@@ -49,12 +49,16 @@ _STORED_ERRORS = frozenset({400, 404, 409, 412, 422})
 
 
 class ApiBlueprint(Blueprint):  # type: ignore[misc]
-    """A resource of /v1."""
+    """A resource of /v1.
+
+    Args:
+        path: the beginning of its paths.
+    """
 
     ARGUMENTS_PARSER = PARSER
 
-    def __init__(self, *args: Any, **options: Any) -> None:
-        super().__init__(*args, **options)
+    def __init__(self, name: str, path: str, description: str) -> None:
+        super().__init__(name, __name__, url_prefix=path, description=description)
         self._prepare_doc_cbks.append(finish_operation)
 
     def register_views_in_doc(self, api: CanopyApi, *args: Any, **options: Any) -> None:

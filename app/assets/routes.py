@@ -26,12 +26,7 @@ from app.formats.writers.features import ASSETS
 from app.http.etags import IfMatch
 from app.projects.lookup import check_project
 
-bp = ApiBlueprint(
-    "assets",
-    __name__,
-    url_prefix="/v1",
-    description="Equipment, stations and points of interest in a project.",
-)
+bp = ApiBlueprint("assets", "/v1", "Equipment, stations and points of interest in a project.")
 _ALL = "/projects/<project_id>/assets"
 _ONE = f"{_ALL}/<asset_id>"
 

@@ -18,12 +18,7 @@ from app.eudr.records import PlotReader
 from app.eudr.report import make_report, report_record
 from app.eudr.schemas import EudrReportQuerySchema, EudrReportSchema
 
-bp = ApiBlueprint(
-    "eudr",
-    __name__,
-    url_prefix="/v1",
-    description="Plots for the EU Deforestation Regulation.",
-)
+bp = ApiBlueprint("eudr", "/v1", "Plots for the EU Deforestation Regulation.")
 
 
 @bp.operation(

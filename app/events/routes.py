@@ -15,12 +15,7 @@ from app.events import catalogue, listing
 from app.events.listing import EventQuery
 from app.events.schemas import EventQuerySchema, EventSchema, EventTypeSchema
 
-bp = ApiBlueprint(
-    "events",
-    __name__,
-    url_prefix="/v1",
-    description="What happened in the account, as webhooks receive it.",
-)
+bp = ApiBlueprint("events", "/v1", "What happened in the account, as webhooks receive it.")
 
 
 @bp.operation(

@@ -14,9 +14,7 @@ from app.exports.schemas import AssetExportQuerySchema, ProjectExportQuerySchema
 from app.exports.service import FORMATS, export_of
 from app.policy.files import FORMATS_OUT
 
-bp = ApiBlueprint(
-    "exports", __name__, url_prefix="/v1", description="All projects or all assets as one file."
-)
+bp = ApiBlueprint("exports", "/v1", "All projects or all assets as one file.")
 
 # The first bytes of each format, as examples in the API description.
 _BEGINNINGS: Final[dict[str, str]] = {

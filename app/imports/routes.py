@@ -29,12 +29,7 @@ from app.models import Import
 from app.policy.imports import POLL_SECONDS, WORKING
 from app.values.records import Record
 
-bp = ApiBlueprint(
-    "imports",
-    __name__,
-    url_prefix="/v1/imports",
-    description="Files whose features become projects or assets.",
-)
+bp = ApiBlueprint("imports", "/v1/imports", "Files whose features become projects or assets.")
 _ONE: Final = "/<import_id>"
 _operation: Final = partial(
     bp.operation, needs=f"projects:write{OR}assets:write", of_some_projects=True

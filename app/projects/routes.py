@@ -25,9 +25,7 @@ from app.projects.schemas import (
     ProjectUpdateSchema,
 )
 
-bp = ApiBlueprint(
-    "projects", __name__, url_prefix="/v1", description="Forest areas with their boundaries."
-)
+bp = ApiBlueprint("projects", "/v1", "Forest areas with their boundaries.")
 _ONE = "/projects/<project_id>"
 _PROJECT = (200, single_of(ProjectSchema))
 

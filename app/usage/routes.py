@@ -20,12 +20,7 @@ from app.usage.requests import (
 )
 from app.usage.schemas import RequestsQuerySchema, RequestsSchema
 
-bp = ApiBlueprint(
-    "usage",
-    __name__,
-    url_prefix="/v1/account",
-    description="The requests of your account, and their callers.",
-)
+bp = ApiBlueprint("usage", "/v1/account", "The requests of your account, and their callers.")
 
 
 @bp.operation(

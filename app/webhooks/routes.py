@@ -25,12 +25,7 @@ from app.webhooks.schemas import (
 )
 from app.webhooks.service import WithSecret
 
-bp = ApiBlueprint(
-    "webhooks",
-    __name__,
-    url_prefix="/v1/webhooks",
-    description="URLs that receive events.",
-)
+bp = ApiBlueprint("webhooks", "/v1/webhooks", "URLs that receive events.")
 _ONE = "/<webhook_id>"
 _RESPONSE = (200, single_of(WebhookSchema))
 

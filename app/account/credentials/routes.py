@@ -16,10 +16,10 @@ from app.auth.principal import Principal
 from app.http.errors import Unauthorized
 from app.values.clock import format_optional_time
 
-bp = ApiBlueprint("auth", __name__, url_prefix="/v1", description="Your credential.")
+bp = ApiBlueprint("auth", "/v1", "Your credential.")
 
 
-me_bp = ApiBlueprint("me", __name__, url_prefix="/v1", description="The caller.")
+me_bp = ApiBlueprint("me", "/v1", "The caller.")
 
 
 @me_bp.operation(

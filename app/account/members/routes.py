@@ -17,12 +17,7 @@ from app.api.schemas import single_of, whole_of
 from app.auth.principal import Principal
 from app.http.etags import IfMatch
 
-bp = ApiBlueprint(
-    "members",
-    __name__,
-    url_prefix="/v1/account/members",
-    description="The people of the account and their roles.",
-)
+bp = ApiBlueprint("members", "/v1/account/members", "The people of the account and their roles.")
 _ONE = "/<member:member_id>"
 
 

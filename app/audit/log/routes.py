@@ -21,12 +21,7 @@ from app.audit.log.schemas import (
 )
 from app.auth.principal import Principal
 
-bp = ApiBlueprint(
-    "audit-log",
-    __name__,
-    url_prefix="/v1/audit-log",
-    description="Who did what in the account.",
-)
+bp = ApiBlueprint("audit-log", "/v1/audit-log", "Who did what in the account.")
 
 # The beginning of each file, for the description of the API.
 _FILES: Final = {

@@ -12,12 +12,7 @@ from app.exports.account_export.responses import archive_response
 from app.policy.files import BINARY
 from app.values.schemas import QuerySchema
 
-bp = ApiBlueprint(
-    "account-export",
-    __name__,
-    url_prefix="/v1/account",
-    description="Everything in your account as one archive.",
-)
+bp = ApiBlueprint("account-export", "/v1/account", "Everything in your account as one archive.")
 
 
 class AccountExportQuerySchema(QuerySchema):

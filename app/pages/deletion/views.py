@@ -63,8 +63,7 @@ def cancel(principal: Principal) -> Response:
     return redirect_to("/settings", "The account will not be deleted.")
 
 
-@person_bp.route("/accounts/<slug>/deletion", methods=["GET", "POST"])
-@signed_in
+@person_bp.route("/accounts/<slug>/deletion", signed_in, methods=["GET", "POST"])
 def of_any_account(person: SignedIn, slug: str) -> Response:
     """Lead from the mail to the deletion of an account. Somebody who works in another account
     switches to it first, by a POST, as any site may link to this page."""
@@ -82,15 +81,13 @@ def of_any_account(person: SignedIn, slug: str) -> Response:
     return redirect_to("/settings/deletion")
 
 
-@person_bp.get("/profile/deletion")
-@signed_in
+@person_bp.get("/profile/deletion", signed_in)
 def person(person: SignedIn) -> Response:
     """Delete your own profile."""
     return _person_page(person, Draft())
 
 
-@person_bp.post("/profile/deletion")
-@signed_in
+@person_bp.post("/profile/deletion", signed_in)
 def delete(person: SignedIn) -> Response:
     """Delete the signed-in person."""
     draft = sent_draft(ConfirmationSchema(person.email))

@@ -6,7 +6,7 @@ import hmac
 import logging
 from typing import Any, Final
 
-from flask import Response, request
+from flask import Response, abort, request
 from marshmallow import fields
 from sqlalchemy.exc import IntegrityError, NoResultFound
 
@@ -112,11 +112,7 @@ def link() -> Response:
     """Link the identity to the person who has its address, or who asked for it."""
     token = read_cookie(ATTEMPT)
     attempt = attempts.find_waiting(token)
-    if attempt is None or attempt.user_id is None:
-        return _refused_page("stale")
-    owner = find_contact(attempt.user_id)
-    if would_bypass_second_factor(owner):
-        return _refused_page("second_factor", owner.email)
+    owner = _owner_to_link(attempt)
     omit_form_action(attempt.target)
     if owner.has_second_factor:
         ask_again()
@@ -133,13 +129,8 @@ def link() -> Response:
 def mail_link() -> Response:
     """Email the link that proves that the address is theirs."""
     token = read_cookie(ATTEMPT)
-    attempt = attempts.find_waiting(token)
-    if attempt is None or attempt.user_id is None:
-        return _refused_page("stale")
+    owner = _owner_to_link(attempts.find_waiting(token))
     count_post()
-    owner = find_contact(attempt.user_id)
-    if would_bypass_second_factor(owner):
-        return _refused_page("second_factor", owner.email)
     with transaction():
         service.mail_link(token, owner)
     return page("single_sign_on/mailed.html", email=owner.email, life=CONSENT_LIFE)
@@ -157,9 +148,7 @@ def mailed_link(token: str) -> Response:
     is_link = tokens.is_well_formed(token, tokens.LINK)
     if not (is_link and hmac.compare_digest(tokens.hash_token(token), link_hash)):
         return _refused_page("other_browser")
-    owner = find_contact(attempt.user_id)
-    if would_bypass_second_factor(owner):
-        return _refused_page("second_factor", owner.email)
+    owner = _owner_to_link(attempt)
     omit_form_action(attempt.target)
     if request.method == "POST":
         count_post()
@@ -188,6 +177,17 @@ def unlink(person: SignedIn, identity_id: str) -> Response:
 def begin_again(_: NoResultFound) -> Response:
     """The person of an attempt has just been deleted."""
     return _refused_page("stale")
+
+
+def _owner_to_link(attempt: Any) -> Any:
+    """Return the person whom an attempt is to be linked to. Ends the request if there is none, or
+    the link would go around their second factor."""
+    if attempt is None or attempt.user_id is None:
+        abort(_refused_page("stale"))
+    owner = find_contact(attempt.user_id)
+    if would_bypass_second_factor(owner):
+        abort(_refused_page("second_factor", owner.email))
+    return owner
 
 
 def _is_password_of(owner: Any, draft: Draft) -> bool:

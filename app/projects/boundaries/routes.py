@@ -27,12 +27,7 @@ from app.projects.boundary_history.listing import check_entry, list_entries, rea
 from app.projects.lookup import check_project
 from app.projects.schemas import ProjectSchema
 
-bp = ApiBlueprint(
-    "boundaries",
-    __name__,
-    url_prefix="/v1",
-    description="Boundaries of projects: former ones, and checks.",
-)
+bp = ApiBlueprint("boundaries", "/v1", "Boundaries of projects: former ones, and checks.")
 _ALL = "/projects/<project_id>/boundaries"
 _ONE = f"{_ALL}/<boundary_id>"
 

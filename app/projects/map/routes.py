@@ -14,7 +14,7 @@ from app.projects.listing import project_query
 from app.projects.map import service
 from app.projects.map.schemas import MapQuerySchema, MapSchema
 
-bp = ApiBlueprint("maps", __name__, url_prefix="/v1", description="Projects as they are drawn.")
+bp = ApiBlueprint("maps", "/v1", "Projects as they are drawn.")
 
 
 @bp.operation(

@@ -16,10 +16,7 @@ from app.webhooks.logs.schemas import LogDetailSchema, LogQuerySchema, LogSchema
 from app.webhooks.service import check_webhook
 
 bp = ApiBlueprint(
-    "webhook-logs",
-    __name__,
-    url_prefix="/v1/webhooks/<webhook_id>/logs",
-    description="The delivery attempts of a webhook.",
+    "webhook-logs", "/v1/webhooks/<webhook_id>/logs", "The delivery attempts of a webhook."
 )
 _ONE = "/<log_id>"
 

@@ -16,10 +16,7 @@ from app.webhooks.replays.service import EventSelection
 from app.webhooks.service import check_webhook
 
 bp = ApiBlueprint(
-    "webhook-replays",
-    __name__,
-    url_prefix="/v1/webhooks/<webhook_id>",
-    description="Past events, sent to a webhook again.",
+    "webhook-replays", "/v1/webhooks/<webhook_id>", "Past events, sent to a webhook again."
 )
 
 
