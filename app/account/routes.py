@@ -20,9 +20,7 @@ from app.usage.statistics import usage_statistics
 bp = ApiBlueprint("account", "/v1/account", "Your account: its name, plan and usage.")
 
 
-@bp.operation(
-    "GET", "", needs=PROFILE, of_some_projects=True, gives=(200, single_of(AccountSchema))
-)
+@bp.operation("GET", needs=PROFILE, of_some_projects=True, gives=(200, single_of(AccountSchema)))
 def read_account(principal: Principal) -> Response:
     """Read the account.
 
@@ -33,7 +31,6 @@ def read_account(principal: Principal) -> Response:
 
 @bp.operation(
     "PUT",
-    "",
     needs="admin",
     takes=AccountUpdateSchema,
     gives=(200, single_of(AccountSchema)),
@@ -44,7 +41,7 @@ def update_account(principal: Principal, values: dict[str, Any], if_match: IfMat
     return envelope.record_response(service.rename_account(principal, values, if_match))
 
 
-@bp.operation("GET", "/usage", needs="billing:read", gives=(200, single_of(UsageSchema)))
+@bp.operation("GET /usage", needs="billing:read", gives=(200, single_of(UsageSchema)))
 def read_usage(principal: Principal) -> Response:
     """Read the account's usage."""
     return envelope.record_response(usage_statistics(principal.account_id, principal.plan))

@@ -68,8 +68,7 @@ class ApiBlueprint(Blueprint):  # type: ignore[misc]
 
     def operation(
         self,
-        method: str,
-        path: str,
+        rule: str,
         *,
         needs: str,
         gives: tuple[int, type[ma.Schema] | None],
@@ -87,8 +86,8 @@ class ApiBlueprint(Blueprint):  # type: ignore[misc]
         """Declare an operation.
 
         Args:
-            method: GET, POST, PUT (PATCH is the same operation) or DELETE.
-            path: the rule, below the blueprint's prefix.
+            rule: the method and the path below that of the blueprint, such as ``GET /<id>``. The
+                method is GET, POST, PUT (PATCH is the same operation) or DELETE.
             needs: the permission, or ``ANY_CREDENTIAL``.
             gives: the status of success and the schema of its body.
             takes: the schema of the body; the view gets its values after the principal.
@@ -109,6 +108,7 @@ class ApiBlueprint(Blueprint):  # type: ignore[misc]
         The view is called as ``view(principal, [loaded], [if_match=…], [prepared=…], **path_ids)``.
         """
 
+        method, _, path = rule.partition(" ")
         contract = Contract(
             method,
             f"{self.url_prefix or ''}{path}",

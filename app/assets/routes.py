@@ -32,8 +32,7 @@ _ONE = f"{_ALL}/<asset_id>"
 
 
 @bp.operation(
-    "GET",
-    "/assets",
+    "GET /assets",
     needs="assets:read",
     of_some_projects=True,
     query=AccountAssetQuerySchema,
@@ -49,8 +48,7 @@ def list_all_assets(principal: Principal, values: dict[str, Any]) -> Response:
 
 
 @bp.operation(
-    "GET",
-    _ALL,
+    f"GET {_ALL}",
     needs="assets:read",
     precheck=check_project,
     query=AssetQuerySchema,
@@ -65,7 +63,7 @@ def list_assets(principal: Principal, values: dict[str, Any], project_id: str) -
 
 
 @bp.operation(
-    "GET", _ONE, needs="assets:read", gives=(200, single_of(AssetSchema)), features=ASSETS
+    f"GET {_ONE}", needs="assets:read", gives=(200, single_of(AssetSchema)), features=ASSETS
 )
 def read_asset(principal: Principal, project_id: str, asset_id: str) -> Response:
     """Read an asset."""
@@ -73,8 +71,7 @@ def read_asset(principal: Principal, project_id: str, asset_id: str) -> Response
 
 
 @bp.operation(
-    "POST",
-    _ALL,
+    f"POST {_ALL}",
     needs="assets:write",
     precheck=check_project,
     takes=AssetCreateSchema,
@@ -93,8 +90,7 @@ def create_asset(principal: Principal, values: dict[str, Any], project_id: str) 
 
 
 @bp.operation(
-    "PUT",
-    _ONE,
+    f"PUT {_ONE}",
     needs="assets:write",
     precheck=service.check_asset,
     takes=AssetUpdateSchema,
@@ -117,8 +113,7 @@ def update_asset(
 
 
 @bp.operation(
-    "DELETE",
-    _ONE,
+    f"DELETE {_ONE}",
     needs="assets:write",
     precheck=service.check_asset,
     gives=(204, None),

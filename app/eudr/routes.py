@@ -22,8 +22,7 @@ bp = ApiBlueprint("eudr", "/v1", "Plots for the EU Deforestation Regulation.")
 
 
 @bp.operation(
-    "GET",
-    "/eudr",
+    "GET /eudr",
     needs="projects:read",
     of_some_projects=True,
     query=EudrReportQuerySchema,

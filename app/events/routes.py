@@ -19,11 +19,7 @@ bp = ApiBlueprint("events", "/v1", "What happened in the account, as webhooks re
 
 
 @bp.operation(
-    "GET",
-    "/events",
-    needs="admin",
-    query=EventQuerySchema,
-    gives=(200, page_of(EventSchema)),
+    "GET /events", needs="admin", query=EventQuerySchema, gives=(200, page_of(EventSchema))
 )
 def list_events(principal: Principal, values: dict[str, Any]) -> Response:
     """List events.
@@ -35,15 +31,14 @@ def list_events(principal: Principal, values: dict[str, Any]) -> Response:
     return envelope.page_response(records, total=total, number=query.page, size=query.per_page)
 
 
-@bp.operation("GET", "/events/<event_id>", needs="admin", gives=(200, single_of(EventSchema)))
+@bp.operation("GET /events/<event_id>", needs="admin", gives=(200, single_of(EventSchema)))
 def read_event(principal: Principal, event_id: str) -> Response:
     """Read an event."""
     return envelope.record_response(listing.read_event(principal.account_id, event_id))
 
 
 @bp.operation(
-    "GET",
-    "/event-types",
+    "GET /event-types",
     needs=ANY_CREDENTIAL,
     of_some_projects=True,
     gives=(200, whole_of(EventTypeSchema)),

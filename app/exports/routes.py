@@ -33,8 +33,7 @@ def _example_files(kind: str) -> dict[str, str]:
 
 
 @bp.operation(
-    "GET",
-    "/exports/projects",
+    "GET /exports/projects",
     needs="projects:read",
     of_some_projects=True,
     query=ProjectExportQuerySchema,
@@ -51,8 +50,7 @@ def export_projects(principal: Principal, values: dict[str, Any]) -> Response:
 
 
 @bp.operation(
-    "GET",
-    "/exports/assets",
+    "GET /exports/assets",
     needs="assets:read",
     of_some_projects=True,
     query=AssetExportQuerySchema,

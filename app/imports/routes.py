@@ -40,13 +40,8 @@ _PAGE: Final = page_of(ImportSummarySchema)
 
 def _import_operation(method: str, action: str = "", **contract: Any) -> Callable[[View], View]:
     """An operation that changes one import."""
-    return _operation(
-        method,
-        f"{_ONE}{action}",
-        precheck=listing.check_import,
-        conflicts=True,
-        **contract,
-    )
+    rule = f"{method} {_ONE}{action}"
+    return _operation(rule, precheck=listing.check_import, conflicts=True, **contract)
 
 
 def _store_file(principal: Principal, values: dict[str, Any]) -> dict[str, str]:
@@ -71,7 +66,7 @@ def _accepted_response(import_: Import) -> Response:
     return _import_response(import_record(import_), status=202, location=location)
 
 
-@_operation("GET", "", query=ImportQuerySchema, gives=(200, _PAGE))
+@_operation("GET", query=ImportQuerySchema, gives=(200, _PAGE))
 def list_imports(principal: Principal, values: dict[str, Any]) -> Response:
     """List imports, the newest first."""
     records, total = listing.list_imports(principal, **values)
@@ -81,12 +76,7 @@ def list_imports(principal: Principal, values: dict[str, Any]) -> Response:
 
 
 @_operation(
-    "POST",
-    "",
-    takes=ImportCreateSchema,
-    prepare=_store_file,
-    gives=(202, _IMPORT),
-    conflicts=True,
+    "POST", takes=ImportCreateSchema, prepare=_store_file, gives=(202, _IMPORT), conflicts=True
 )
 def create_import(
     principal: Principal, values: dict[str, Any], prepared: dict[str, str]
@@ -101,7 +91,7 @@ def create_import(
     return _accepted_response(service.create_import(principal, **values, **prepared))
 
 
-@_operation("GET", _ONE, gives=(200, _IMPORT))
+@_operation(f"GET {_ONE}", gives=(200, _IMPORT))
 def read_import(principal: Principal, import_id: str) -> Response:
     """Read an import."""
     return _import_response(listing.read_import(principal, import_id))
@@ -120,8 +110,7 @@ def update_import(principal: Principal, values: dict[str, Any], import_id: str) 
 
 
 @_operation(
-    "GET",
-    f"{_ONE}/features",
+    f"GET {_ONE}/features",
     precheck=listing.check_import,
     query=ImportFeatureQuerySchema,
     gives=(200, page_of(ImportFeatureSchema)),

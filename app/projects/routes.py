@@ -31,8 +31,7 @@ _PROJECT = (200, single_of(ProjectSchema))
 
 
 @bp.operation(
-    "GET",
-    "/projects",
+    "GET /projects",
     needs="projects:read",
     of_some_projects=True,
     query=ProjectQuerySchema,
@@ -50,15 +49,14 @@ def list_projects(principal: Principal, values: dict[str, Any]) -> Response:
     return envelope.page_response(records, total=total, number=query.page, size=query.per_page)
 
 
-@bp.operation("GET", _ONE, needs="projects:read", gives=_PROJECT, features=PROJECTS)
+@bp.operation(f"GET {_ONE}", needs="projects:read", gives=_PROJECT, features=PROJECTS)
 def read_project(principal: Principal, project_id: str) -> Response:
     """Read a project."""
     return envelope.record_response(lookup.read_project(principal.account_id, project_id))
 
 
 @bp.operation(
-    "POST",
-    "/projects",
+    "POST /projects",
     needs="projects:write",
     takes=ProjectCreateSchema,
     gives=(201, single_of(ProjectSchema)),
@@ -75,8 +73,7 @@ def create_project(principal: Principal, values: dict[str, Any]) -> Response:
 
 
 @bp.operation(
-    "PUT",
-    _ONE,
+    f"PUT {_ONE}",
     needs="projects:write",
     precheck=lookup.check_project,
     prepare=compare_boundaries,
@@ -98,8 +95,7 @@ def update_project(
 
 
 @bp.operation(
-    "DELETE",
-    _ONE,
+    f"DELETE {_ONE}",
     needs="projects:write",
     precheck=lookup.check_project,
     gives=(204, None),
@@ -116,8 +112,7 @@ def delete_project(principal: Principal, project_id: str, if_match: IfMatch) -> 
 
 
 @bp.operation(
-    "POST",
-    f"{_ONE}/archive",
+    f"POST {_ONE}/archive",
     needs="projects:write",
     precheck=lookup.check_project,
     gives=_PROJECT,
@@ -132,8 +127,7 @@ def archive_project(principal: Principal, project_id: str, if_match: IfMatch) ->
 
 
 @bp.operation(
-    "POST",
-    f"{_ONE}/restore",
+    f"POST {_ONE}/restore",
     needs="projects:write",
     precheck=lookup.check_project,
     gives=_PROJECT,

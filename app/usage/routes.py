@@ -24,8 +24,7 @@ bp = ApiBlueprint("usage", "/v1/account", "The requests of your account, and the
 
 
 @bp.operation(
-    "GET",
-    "/usage/requests",
+    "GET /usage/requests",
     needs="billing:read",
     query=RequestsQuerySchema,
     gives=(200, single_of(RequestsSchema)),

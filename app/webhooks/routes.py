@@ -30,13 +30,13 @@ _ONE = "/<webhook_id>"
 _RESPONSE = (200, single_of(WebhookSchema))
 
 
-@bp.operation("GET", "", needs="admin", gives=(200, whole_of(WebhookSchema)))
+@bp.operation("GET", needs="admin", gives=(200, whole_of(WebhookSchema)))
 def list_webhooks(principal: Principal) -> Response:
     """List the webhooks of the account."""
     return envelope.complete_list(service.list_webhooks(principal.account_id))
 
 
-@bp.operation("GET", _ONE, needs="admin", gives=_RESPONSE)
+@bp.operation(f"GET {_ONE}", needs="admin", gives=_RESPONSE)
 def read_webhook(principal: Principal, webhook_id: str) -> Response:
     """Read a webhook."""
     return envelope.record_response(service.read_webhook(principal.account_id, webhook_id))
@@ -44,7 +44,6 @@ def read_webhook(principal: Principal, webhook_id: str) -> Response:
 
 @bp.operation(
     "POST",
-    "",
     needs="admin",
     takes=WebhookCreateSchema,
     gives=(201, single_of(WebhookWithSecretSchema)),
@@ -60,8 +59,7 @@ def create_webhook(principal: Principal, values: dict[str, Any]) -> Response:
 
 
 @bp.operation(
-    "PUT",
-    _ONE,
+    f"PUT {_ONE}",
     needs="admin",
     precheck=service.check_webhook,
     takes=WebhookUpdateSchema,
@@ -72,7 +70,7 @@ def update_webhook(principal: Principal, values: dict[str, Any], webhook_id: str
     return envelope.record_response(service.update_webhook(principal, webhook_id, values))
 
 
-@bp.operation("DELETE", _ONE, needs="admin", precheck=service.check_webhook, gives=(204, None))
+@bp.operation(f"DELETE {_ONE}", needs="admin", precheck=service.check_webhook, gives=(204, None))
 def delete_webhook(principal: Principal, webhook_id: str) -> Response:
     """Delete a webhook."""
     service.delete_webhook(principal, webhook_id)
@@ -80,8 +78,7 @@ def delete_webhook(principal: Principal, webhook_id: str) -> Response:
 
 
 @bp.operation(
-    "POST",
-    f"{_ONE}/test",
+    f"POST {_ONE}/test",
     needs="admin",
     precheck=service.check_webhook,
     gives=(200, single_of(QueuedTestSchema)),
@@ -97,8 +94,7 @@ def send_test(principal: Principal, webhook_id: str) -> Response:
 
 
 @bp.operation(
-    "POST",
-    f"{_ONE}/rotate-secret",
+    f"POST {_ONE}/rotate-secret",
     needs="admin",
     precheck=service.check_webhook,
     takes=RotationInputSchema,

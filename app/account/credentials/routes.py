@@ -23,11 +23,7 @@ me_bp = ApiBlueprint("me", "/v1", "The caller.")
 
 
 @me_bp.operation(
-    "GET",
-    "/me",
-    needs=ANY_CREDENTIAL,
-    of_some_projects=True,
-    gives=(200, single_of(CallerSchema)),
+    "GET /me", needs=ANY_CREDENTIAL, of_some_projects=True, gives=(200, single_of(CallerSchema))
 )
 def read_caller(principal: Principal) -> Response:
     """Read the caller's account and person."""
@@ -35,8 +31,7 @@ def read_caller(principal: Principal) -> Response:
 
 
 @bp.operation(
-    "GET",
-    "/auth/verify",
+    "GET /auth/verify",
     needs=ANY_CREDENTIAL,
     of_some_projects=True,
     gives=(200, VerificationSchema),

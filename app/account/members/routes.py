@@ -35,21 +35,20 @@ def _add_converter(state: BlueprintSetupState) -> None:
 bp.record_once(_add_converter)
 
 
-@bp.operation("GET", "", needs="members:read", gives=(200, whole_of(MemberSchema)))
+@bp.operation("GET", needs="members:read", gives=(200, whole_of(MemberSchema)))
 def list_members(principal: Principal) -> Response:
     """List members and invited people."""
     return envelope.complete_list(service.list_members(principal.account_id))
 
 
-@bp.operation("GET", _ONE, needs="members:read", gives=(200, single_of(MemberSchema)))
+@bp.operation(f"GET {_ONE}", needs="members:read", gives=(200, single_of(MemberSchema)))
 def read_member(principal: Principal, member_id: str) -> Response:
     """Read a member."""
     return envelope.record_response(service.read_member(principal.account_id, member_id))
 
 
 @bp.operation(
-    "POST",
-    "/invite",
+    "POST /invite",
     needs="members:write",
     takes=InvitationSchema,
     gives=(201, single_of(MemberSchema)),
@@ -67,8 +66,7 @@ def invite_member(principal: Principal, values: dict[str, Any]) -> Response:
 
 
 @bp.operation(
-    "PUT",
-    _ONE,
+    f"PUT {_ONE}",
     needs="members:write",
     precheck=service.check_member,
     takes=MemberUpdateSchema,
@@ -87,8 +85,7 @@ def update_member(
 
 
 @bp.operation(
-    "DELETE",
-    _ONE,
+    f"DELETE {_ONE}",
     needs="members:write",
     precheck=service.check_member,
     gives=(204, None),

@@ -32,7 +32,6 @@ _FILES: Final = {
 
 @bp.operation(
     "GET",
-    "",
     needs="admin",
     query=AuditLogQuerySchema,
     gives=(200, page_of(AuditEntrySchema)),
@@ -54,8 +53,7 @@ def list_audit_log(principal: Principal, values: dict[str, Any]) -> Response:
 
 
 @bp.operation(
-    "GET",
-    "/checkpoints",
+    "GET /checkpoints",
     needs="admin",
     query=PageQuerySchema,
     gives=(200, page_of(AuditCheckpointSchema)),
@@ -72,13 +70,13 @@ def list_audit_checkpoints(principal: Principal, values: dict[str, Any]) -> Resp
     )
 
 
-@bp.operation("GET", "/keys", needs="admin", gives=(200, whole_of(AuditKeySchema)))
+@bp.operation("GET /keys", needs="admin", gives=(200, whole_of(AuditKeySchema)))
 def list_audit_keys(_: Principal) -> Response:
     """List the public keys that sign checkpoints."""
     return envelope.complete_list(keys.list_keys())
 
 
-@bp.operation("GET", "/<entry_id>", needs="admin", gives=(200, single_of(AuditEntrySchema)))
+@bp.operation("GET /<entry_id>", needs="admin", gives=(200, single_of(AuditEntrySchema)))
 def read_audit_entry(principal: Principal, entry_id: str) -> Response:
     """Read an entry of the audit log."""
     return envelope.record_response(service.read_entry(principal.account_id, entry_id))

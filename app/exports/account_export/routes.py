@@ -20,8 +20,7 @@ class AccountExportQuerySchema(QuerySchema):
 
 
 @bp.operation(
-    "GET",
-    "/export",
+    "GET /export",
     needs="admin",
     query=AccountExportQuerySchema,
     gives=(200, None),

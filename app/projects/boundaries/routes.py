@@ -33,8 +33,7 @@ _ONE = f"{_ALL}/<boundary_id>"
 
 
 @bp.operation(
-    "GET",
-    _ALL,
+    f"GET {_ALL}",
     needs="projects:read",
     precheck=check_project,
     query=PageQuerySchema,
@@ -51,7 +50,7 @@ def list_boundaries(principal: Principal, values: dict[str, Any], project_id: st
 
 
 @bp.operation(
-    "GET", _ONE, needs="projects:read", gives=(200, single_of(BoundaryWithGeometrySchema))
+    f"GET {_ONE}", needs="projects:read", gives=(200, single_of(BoundaryWithGeometrySchema))
 )
 def read_boundary(principal: Principal, project_id: str, boundary_id: str) -> Response:
     """Read a boundary that a project has or has had."""
@@ -59,8 +58,7 @@ def read_boundary(principal: Principal, project_id: str, boundary_id: str) -> Re
 
 
 @bp.operation(
-    "POST",
-    f"{_ONE}/restore",
+    f"POST {_ONE}/restore",
     needs="projects:write",
     precheck=check_entry,
     prepare=restoring.read_boundary_to_restore,
@@ -86,8 +84,7 @@ def restore_boundary(
 
 
 @bp.operation(
-    "GET",
-    "/projects/<project_id>/overlaps",
+    "GET /projects/<project_id>/overlaps",
     needs="projects:read",
     precheck=check_project,
     gives=(200, whole_of(OverlapSchema, OverlapsMetaSchema)),
@@ -103,8 +100,7 @@ def list_overlaps(principal: Principal, project_id: str) -> Response:
 
 
 @bp.operation(
-    "POST",
-    "/geometry/validate",
+    "POST /geometry/validate",
     needs="projects:read",
     of_some_projects=True,
     prepare=find_overlaps,

@@ -18,8 +18,7 @@ bp = ApiBlueprint("maps", "/v1", "Projects as they are drawn.")
 
 
 @bp.operation(
-    "GET",
-    "/projects/map",
+    "GET /projects/map",
     needs="projects:read",
     of_some_projects=True,
     query=MapQuerySchema,

@@ -23,7 +23,6 @@ _ONE = "/<log_id>"
 
 @bp.operation(
     "GET",
-    "",
     needs="admin",
     precheck=check_webhook,
     query=LogQuerySchema,
@@ -36,15 +35,14 @@ def list_webhook_logs(principal: Principal, values: dict[str, Any], webhook_id: 
     return envelope.page_response(records, total=total, number=query.page, size=query.per_page)
 
 
-@bp.operation("GET", _ONE, needs="admin", gives=(200, single_of(LogDetailSchema)))
+@bp.operation(f"GET {_ONE}", needs="admin", gives=(200, single_of(LogDetailSchema)))
 def read_webhook_log(principal: Principal, webhook_id: str, log_id: str) -> Response:
     """Read a delivery attempt."""
     return envelope.record_response(service.read_log(principal.account_id, webhook_id, log_id))
 
 
 @bp.operation(
-    "POST",
-    f"{_ONE}/redeliver",
+    f"POST {_ONE}/redeliver",
     needs="admin",
     precheck=service.check_log,
     gives=(200, single_of(RedeliverySchema)),

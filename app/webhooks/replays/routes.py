@@ -21,8 +21,7 @@ bp = ApiBlueprint(
 
 
 @bp.operation(
-    "POST",
-    "/replay",
+    "POST /replay",
     needs="admin",
     precheck=check_webhook,
     takes=ReplayInputSchema,
@@ -41,7 +40,7 @@ def replay_events(principal: Principal, values: dict[str, Any], webhook_id: str)
 
 
 @bp.operation(
-    "GET", "/replays/<replay_id>", needs="admin", gives=(200, single_of(ReplayProgressSchema))
+    "GET /replays/<replay_id>", needs="admin", gives=(200, single_of(ReplayProgressSchema))
 )
 def read_replay(principal: Principal, webhook_id: str, replay_id: str) -> Response:
     """Read how far a replay is.
