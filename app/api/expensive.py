@@ -45,9 +45,13 @@ class Turns:
 
     The account that had it last comes last. If many wait, the account with most of them gives way
     to one with fewer.
+
+    Attributes:
+        places: the most requests that wait; fewer while other work holds threads.
     """
 
     def __init__(self) -> None:
+        self.places = EXPENSIVE_WAITING
         self._lock = threading.Lock()
         self._running: str | None = None
         self._last: str | None = None
@@ -91,7 +95,7 @@ class Turns:
 
     def _has_place(self, account: str) -> bool:
         """True if a request of an account may wait, perhaps in place of another one."""
-        if len(self._waiting) < EXPENSIVE_WAITING:
+        if len(self._waiting) < self.places:
             return True
         requests = Counter([self._running, *(queued.account for queued in self._waiting)])
         for waiting in reversed(self._waiting):
@@ -99,7 +103,7 @@ class Turns:
                 self._waiting.remove(waiting)
                 waiting.is_over.set()
                 return True
-        return False
+        return not self._waiting and account != self._running  # without places, one of others
 
 
 class _Waiting:

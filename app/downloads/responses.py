@@ -20,7 +20,7 @@ from typing import Final
 from flask import Flask, Response, current_app, request
 from sqlalchemy import bindparam, select
 
-from app.api.expensive import until_the_end, without_turn
+from app.api.expensive import TURNS, until_the_end, without_turn
 from app.api.requests import request_id
 from app.db import queries
 from app.db.queries import CompiledQuery
@@ -38,6 +38,7 @@ from app.policy.files import (
     EXPORT_WAIT_SECONDS,
     EXPORTS_AT_ONCE,
 )
+from app.policy.request_limits import EXPENSIVE_WAITING
 from app.processes.web_server.response_buffer import pace_response
 from app.settings.current import current_settings
 from app.site.access_check import access_check
@@ -148,11 +149,20 @@ def export_slot(account_id: str, threads: int) -> Iterator[None]:
             raise ServiceUnavailable(message, retry_after=EXPORT_RETRY_SECONDS)
         _refused.pop(account_id, None)
         _running[account_id] = now
+        _leave_threads(threads)
     try:
         yield
     finally:
         with _lock:
             _running.pop(account_id, None)
+            _leave_threads(threads)
+
+
+def _leave_threads(threads: int) -> None:
+    """Let fewer expensive requests wait while exports hold threads, so that one stays free beside
+    the one that runs. The lock is held."""
+    spare = max(0, threads - EXPENSIVE_WAITING - 2)
+    TURNS.places = EXPENSIVE_WAITING - max(0, len(_running) - spare)
 
 
 def _waiting_accounts(now: float) -> list[str]:

@@ -69,7 +69,8 @@ REQUEST_SECONDS: Final = 1.7
 # can take long to validate or to compare with the countries, pages with more than
 # EXPENSIVE_PAGE_BYTES of boundaries, and all others once they have used EXPENSIVE_AFTER_SECONDS of
 # processor time. A process works on one of them at a time, by turns of accounts. EXPENSIVE_WAITING
-# others wait, each for EXPENSIVE_WAIT_SECONDS at most; clients are asked to repeat the rest.
+# others wait, fewer while exports hold threads, each for EXPENSIVE_WAIT_SECONDS at most; clients
+# are asked to repeat the rest.
 EXPENSIVE_AFTER_SECONDS: Final = 0.2
 EXPENSIVE_BODY_BYTES: Final = 128 * 1024
 EXPENSIVE_PAGE_BYTES: Final = 4 * 1024 * 1024

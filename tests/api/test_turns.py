@@ -77,6 +77,15 @@ def test_nobody_gives_way_to_an_account_with_as_many() -> None:
     assert sorted(requests.served) == ["b", "c"]
 
 
+def test_without_places_one_of_another_account_waits() -> None:
+    with running("a") as requests:
+        requests.turns.places = 0
+        assert not requests.turns.take("a", PATIENCE)
+        requests.wait("b")
+        assert not requests.turns.take("c", PATIENCE)
+    assert requests.served == ["b"]
+
+
 def test_who_has_waited_in_vain_leaves_its_place() -> None:
     with running("a") as requests:
         for seconds in (0, 0.01):

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from flask import Flask
 
+from app.api.expensive import TURNS
 from app.downloads import responses
 from app.downloads.responses import export_slot
 from app.exports import service
@@ -55,6 +56,17 @@ def test_a_thread_is_kept_free() -> None:
                 stack.enter_context(export_slot(str(number), threads))
             assert not _can_begin("another", threads)
         assert _can_begin("another", threads)
+
+
+def test_fewer_expensive_requests_wait_while_exports_hold_threads() -> None:
+    for threads, places in ((4, [2, 1, 0]), (5, [2, 2, 1]), (8, [2, 2, 2]), (1, [2, 1])):
+        with ExitStack() as stack:
+            found = [TURNS.places]
+            for account in "ab"[: len(places) - 1]:
+                stack.enter_context(export_slot(account, threads))
+                found.append(TURNS.places)
+            assert found == places
+    assert TURNS.places == 2
 
 
 def test_accounts_that_were_refused_are_next_in_their_order(
