@@ -66,7 +66,8 @@ def _first_array(geometry: Any) -> Any:
     """The innermost first value of a geometry: mostly its first position."""
     value = geometry
     while isinstance(value, dict):
-        value = value.get("geometries", value.get("coordinates"))
+        is_collection = value.get("type") == "GeometryCollection"
+        value = value.get("geometries" if is_collection else "coordinates")
         while isinstance(value, list) and value and isinstance(value[0], list | dict):
             value = value[0]
     return value

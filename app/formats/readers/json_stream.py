@@ -50,7 +50,7 @@ def json_events(file: BinaryIO) -> Iterator[tuple[str, str, Any]]:
             tokens.clear()
         parser.close()
         yield from tokens
-    except ijson.JSONError as error:
+    except (ijson.JSONError, UnicodeDecodeError) as error:
         raise source.fault(error) from None
 
 
@@ -62,7 +62,7 @@ def json_values(file: BinaryIO, path: str) -> Iterator[Any]:
     source = _Source(file)
     try:
         yield from ijson.items(source, path, buf_size=_MIDDLE_CHUNK, **_OPTIONS)
-    except ijson.JSONError as error:
+    except (ijson.JSONError, UnicodeDecodeError) as error:
         raise source.fault(error) from None
 
 
@@ -95,8 +95,13 @@ class _Source:
             f"A text near byte {self._read:,} is longer than {size} MiB. Shorten it."
         )
 
-    def fault(self, error: ijson.JSONError) -> FileInvalid:
+    def fault(self, error: ijson.JSONError | UnicodeDecodeError) -> FileInvalid:
         """The error for broken JSON, with its approximate place."""
+        if isinstance(error, UnicodeDecodeError):
+            return FileInvalid(
+                f"A text near byte {self._read:,} has an escape such as \\udfff, which is half a "
+                "character. Leave it out."
+            )
         if not self._read:
             return FileInvalid("The file is empty.")
         reported = error.args[0] if error.args else ""
@@ -105,5 +110,9 @@ class _Source:
         text = str(reported)
         if "premature EOF" in text:
             return FileInvalid("The file is incomplete: it ends in the middle.")
+        if "overflow" in text:
+            return FileInvalid(
+                f"A number near byte {self._read:,} is too large. Write it as a text."
+            )
         reason = (text.splitlines() or ["it cannot be read"])[0].partition(": ")[2] or text
         return FileInvalid(f"The file is not JSON near byte {self._read:,}: {reason.rstrip('.')}.")

@@ -92,7 +92,8 @@ def _is_closed_around(line: Any) -> bool:
 
 def is_empty(geometry: Json) -> bool:
     """True if a geometry has no positions, which some programs write instead of null."""
-    return geometry.get("coordinates") == [] or geometry.get("geometries") == []
+    member = "geometries" if geometry.get("type") == _COLLECTION else "coordinates"
+    return geometry.get(member) == []
 
 
 def boundary_of(

@@ -114,3 +114,4 @@ def test_what_is_empty() -> None:
     assert is_empty(collection())
     assert not is_empty({"type": "Polygon", "coordinates": [[]]})
     assert not is_empty({"type": "Polygon"})
+    assert not is_empty({"type": "Point", "coordinates": [1, 2], "geometries": []})

@@ -122,7 +122,7 @@ _SMALL: Final = (
         lambda _: _POINT % (b"[" * 10**6 + b"]" * 10**6) + b"}}",
         "nested too deeply",
     ),
-    ("GeoJSON, 1e999", _plain(_POINT % b"[1e999, -1e999]" + b"}}"), "overflow"),
+    ("GeoJSON, 1e999", _plain(_POINT % b"[1e999, -1e999]" + b"}}"), "too large"),
     ("more bytes than an upload may have", lambda made: bytes(made.most + 100_000), None),
 )
 _LARGE: Final = (
