@@ -75,6 +75,8 @@ class PlacemarkData:
         """The values of a placemark, by column name. An element of the placemark wins over
         ExtendedData of the same name. The attribute ``id`` is left out: it is a number that
         programs give to placemarks."""
+        if not placemark.children:  # of hundreds of thousands, perhaps
+            return {}
         values: dict[str, Any] = {name: placemark.text_of(name) for name in _TEXTS}
         if description := values["description"]:
             if _is_from_canopy(placemark):

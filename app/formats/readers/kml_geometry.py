@@ -96,7 +96,7 @@ class PlacemarkShape:
         """The positions of a GPS track; some may be empty."""
         coords = [numbers for coord in track.named("coord") if (numbers := coord.text.split())]
         positions = [
-            read_position(numbers[0], numbers[1] if numbers[1:] else None, place.at(index))
+            read_position(numbers[0], numbers[1] if numbers[1:] else None, place, index)
             for index, numbers in enumerate(coords)
         ]
         self._count(len(positions), any(is_height(numbers[2:]) for numbers in coords))
@@ -146,8 +146,8 @@ def read_coordinates(text: str, place: Place) -> tuple[list[Position], bool]:
         if len(numbers) not in (2, 3):
             message = f"has {len(numbers)} numbers; it must be longitude,latitude or with a height."
             raise GeometryInvalid([place.at(index).problem("wrong_position", message)])
-        positions.append(read_position(numbers[0], numbers[1], place.at(index)))
-        has_heights = has_heights or is_height(numbers[2:])
+        positions.append(read_position(numbers[0], numbers[1], place, index))
+        has_heights = has_heights or (len(numbers) > 2 and is_height(numbers[2:]))
     return positions, has_heights
 
 

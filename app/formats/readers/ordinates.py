@@ -22,17 +22,24 @@ def too_many_positions() -> GeometryInvalid:
     return GeometryInvalid([unreadable_geometry(message, "too_many_positions")])
 
 
-def read_position(longitude: str | None, latitude: str | None, place: Place) -> Position:
+def read_position(
+    longitude: str | None, latitude: str | None, line: Place, index: int | None = None
+) -> Position:
     """Read a position; None stands for a missing number.
+
+    Args:
+        line: the place of the line or ring in which it has the ``index``, or its own.
 
     Raises:
         GeometryInvalid: one of the two is not a finite number.
     """
     position = []
     for name, text in (("longitude", longitude), ("latitude", latitude)):
-        if text is None:
-            raise GeometryInvalid([place.problem("wrong_position", f"has no {name}.")])
-        if (number := read_number(text)) is None:
+        number = None if text is None else read_number(text)
+        if number is None:
+            place = line if index is None else line.at(index)
+            if text is None:
+                raise GeometryInvalid([place.problem("wrong_position", f"has no {name}.")])
             message = f"has a {name} that is not a number: {quoted(text)}."
             raise GeometryInvalid([place.problem("not_a_number", message)])
         position.append(number)

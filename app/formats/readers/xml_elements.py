@@ -124,6 +124,7 @@ class _Document:
         self.root = ""
         self._stream = stream
         self._filter = element_filter
+        self._separate = element_filter.containers | element_filter.records
         self._records: list[Element] = []  # complete, but not yet returned
         self._open = [Element("", [], None, 0)]
         self._depth = 0
@@ -211,7 +212,7 @@ class _Document:
             self._parser.CharacterDataHandler = self._add_text
 
     def _element(self, name: str, attributes: list[str], parent: Element) -> Element:
-        is_separate = self._is_separate(name)
+        is_separate = name in self._separate
         if is_separate:
             self._sizes_before.append(self._size)
             self._containers += name in self._filter.containers
@@ -224,9 +225,6 @@ class _Document:
             raise _Refused(
                 f"a feature is larger than {GEOMETRY_BYTES // 2**20} MiB. Simplify or divide it."
             )
-
-    def _is_separate(self, name: str) -> bool:
-        return name in self._filter.containers or name in self._filter.records
 
     def _add_text(self, text: str) -> None:
         self._add_size(memory_of(text))
@@ -245,7 +243,7 @@ class _Document:
             element.text = "".join(self._text_pieces)
             self._text_pieces.clear()
             self._has_text, self._parser.CharacterDataHandler = False, None
-        if not self._is_separate(element.name):
+        if element.name not in self._separate:
             self._open[-1].children.append(element)
             return
         self._size = self._sizes_before.pop()
