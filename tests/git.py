@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 from pathlib import Path
 
+from tests.captured import captured
 from tests.node import skip
 
 # Whatever the caller's git is set to, and even if it runs this within a hook.
@@ -26,9 +26,7 @@ def git(folder: Path, *words: str) -> str:
     """
     if shutil.which("git") is None:
         skip("git is not installed")
-    done = subprocess.run(
-        ["git", *words], cwd=folder, env=SETTINGS, capture_output=True, text=True, check=True
-    )
+    done = captured(["git", *words], cwd=folder, env=SETTINGS, check=True)
     return done.stdout.strip()
 
 

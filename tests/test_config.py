@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import runpy
-import subprocess
 import sys
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import pytest
 import worker
 from app.core import create_core
 from config import ROOT, Settings, SettingsError, load_settings, setting_docs
+from tests.captured import captured
 
 INBOUND = (
     "BILLING_WEBHOOK_SECRET", "PAYMENT_PROVIDER_WEBHOOK_SECRET", "DB_WEBHOOK_SECRET",
@@ -144,7 +144,7 @@ def test_every_entry_tells_a_wrong_setting_and_ends_with_2(
     assert worker.main([]) == 2
     assert "line 2: members of [free] must be a whole number" in capsys.readouterr().err
     for entry in (["app.serve"], ["app.cli", "migrate"]):
-        done = subprocess.run([sys.executable, "-m", *entry], capture_output=True, text=True)
+        done = captured([sys.executable, "-m", *entry])
         assert done.returncode == 2
         assert "line 2: members of [free] must be a whole number" in done.stderr
     assert not (tmp_path / "instance").exists()

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 from tests.architecture.sources import ROOT
+from tests.captured import captured
 
 FILES = {
     "app/__init__.py": '"""Nothing but a docstring."""\n',
@@ -75,7 +75,7 @@ def checkout(tmp_path: Path) -> Path:
 
 def lines(*arguments: str | Path) -> str:
     command = [ROOT / "bin/lines", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    return captured(command, check=True).stdout
 
 
 def counted(files: int, python: int, *others: int) -> dict[str, int]:

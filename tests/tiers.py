@@ -6,7 +6,6 @@ from __future__ import annotations
 import gc
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
 from collections.abc import Generator
@@ -16,6 +15,7 @@ import hypothesis
 import pytest
 
 from tests import templates
+from tests.captured import captured
 from tests.programs import describe_programs
 
 # The seed is ours (``--seed``), also with CI=true, for which Hypothesis has one of its own.
@@ -130,7 +130,7 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
 def _seed_of_commit() -> int:
     command = ["git", "-C", str(templates.ROOT), "rev-parse", "HEAD"]
     try:
-        done = subprocess.run(command, capture_output=True, text=True)
+        done = captured(command)
     except OSError:
         return 0
     return int(done.stdout[:8], 16) if done.returncode == 0 else 0

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from typing import Any
 import pytest
 
 from tests.architecture.new_field import edits, interfaces
+from tests.captured import captured
 
 TEXT_OR_NULL = {"anyOf": [{"type": "string"}, {"type": "null"}]}
 GIVEN: dict[str, Any] = {
@@ -98,14 +98,11 @@ def test_a_new_field_is_taken_and_shown_everywhere(tmp_path: Path, valkey_url: s
     copy.mkdir()
     assert len(edits.add_fields(copy)) <= edits.MOST_FILES
     environ = {"PATH": os.environ["PATH"], "PYTHONPATH": str(copy), "REDIS_URL": valkey_url}
-    done = subprocess.run(
+    done = captured(
         [sys.executable, interfaces.__file__, str(tmp_path / "instance")],
         cwd=copy,
         env=environ,
-        capture_output=True,
-        text=True,
         timeout=200,
-        check=False,
     )
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)

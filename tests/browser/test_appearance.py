@@ -4,7 +4,6 @@ horizontal overflow and no browser errors."""
 from __future__ import annotations
 
 import json
-import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -20,6 +19,7 @@ from tests.browser.guide_scenes import guide_scenes
 from tests.browser.operator_scenes import operator_scenes
 from tests.browser.scenes import scenes
 from tests.browser.second_factor_scenes import second_factor_scenes
+from tests.captured import captured
 from tests.node import NODE, modules
 
 # For html-validate: what is wrong, not how it is written. It takes an empty time for valid.
@@ -92,7 +92,7 @@ def _invalid_html(pages: dict[str, str]) -> list[str]:
         for file, name in names.items():
             Path(folder, file).write_text(pages[name])
         command = [NODE, program, "--formatter", "json", *names]
-        done = subprocess.run(command, cwd=folder, text=True, capture_output=True, timeout=120)
+        done = captured(command, cwd=folder, timeout=120)
         for report in json.loads(done.stdout):
             name = names[Path(report["filePath"]).name]
             faults += [

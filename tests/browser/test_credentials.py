@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from typing import Any
 
 import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import Owner, Visitor
+from tests.captured import captured
 
 pytestmark = pytest.mark.slow
 
@@ -18,12 +18,7 @@ def curl(visitor: Visitor, command: str, path: str = "") -> tuple[int, Any]:
     """Run the command of the page, or that of another path with the same key."""
     if path:
         command = command.rpartition("'http")[0] + f"'{visitor.instance.url}{path}'"
-    done = subprocess.run(
-        ["sh", "-c", f"{command} -sS -w '\\n%{{http_code}}'"],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    done = captured(["sh", "-c", f"{command} -sS -w '\\n%{{http_code}}'"], check=True)
     text, _, status = done.stdout.rpartition("\n")
     return int(status), json.loads(text)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +12,7 @@ import pytest
 
 from app.values.command_name import canopy_command
 from config import ROOT
+from tests.captured import captured
 
 # What pip makes of [project.scripts], and what the container has.
 INSTALLED = f"#!{sys.executable}\nfrom app.cli import main\nmain()\n"
@@ -51,9 +51,7 @@ def test_help_begins_as_the_command_did(
         (["canopy"], "canopy"),
     ):
         with subtests.test(named):
-            help_text = subprocess.run(
-                [*called, "--help"], cwd=folder, text=True, capture_output=True, check=True
-            ).stdout
+            help_text = captured([*called, "--help"], cwd=folder, check=True).stdout
             assert help_text.startswith(f"Usage: {named} ")
             assert f"\n    {named} key create --account " in help_text
 

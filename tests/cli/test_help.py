@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from collections.abc import Iterator
 
@@ -15,6 +14,7 @@ from app.cli import canopy
 from app.cli.group import Commands
 from app.values.version import VERSION, describe_version, read_commit
 from config import ROOT
+from tests.captured import captured
 
 # Libraries that the service uses and the help of bin/canopy does without.
 HEAVY = {
@@ -57,7 +57,7 @@ def help_of(words: list[str]) -> str:
 
 def test_the_first_help_loads_no_library_of_the_service() -> None:
     command = [sys.executable, "-c", _HELP]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    done = captured(command, cwd=ROOT, check=True)
     assert set(done.stdout.split()) & (HEAVY | WEB) == set()
 
 
@@ -68,13 +68,8 @@ def test_a_command_loads_neither_the_web_application_nor_geometry(tmp_path: obje
         "canopy.main(['migrate', '--json'], standalone_mode=False)\n"
         "print(*sys.modules, file=sys.stderr)"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", script],
-        cwd=ROOT,
-        env={"INSTANCE_PATH": str(tmp_path)},
-        capture_output=True,
-        text=True,
-        check=True,
+    done = captured(
+        [sys.executable, "-c", script], cwd=ROOT, env={"INSTANCE_PATH": str(tmp_path)}, check=True
     )
     assert json.loads(done.stdout)["previous"] is None
     assert set(done.stderr.split()) & (WEB | {"numpy", "pyproj", "shapely"}) == set()

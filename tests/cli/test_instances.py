@@ -19,6 +19,7 @@ import app.cli
 from app.cli import settings
 from config import ROOT
 from tests import templates
+from tests.captured import captured
 
 # Takes over the settings of a file, and says as whom it goes on.
 TAKE_OVER = """
@@ -124,12 +125,7 @@ def test_root_becomes_the_user_of_the_instance(tmp_path: Path) -> None:
     private.chmod(0o700)
     for path in (str(ROOT), f"{private}:{ROOT}"):
         used = Path(click.__file__) if path == str(ROOT) else private / "click" / "__init__.py"
-        done = subprocess.run(
-            [sys.executable, "-c", TAKE_OVER, str(file)],
-            env={"PYTHONPATH": path},
-            text=True,
-            capture_output=True,
-        )
+        done = captured([sys.executable, "-c", TAKE_OVER, str(file)], env={"PYTHONPATH": path})
         code = (Path(os.__file__), used, ROOT / "app" / "cli" / "settings.py")
         if unreadable := [each for each in code if not _can_read(nobody, each)]:
             assert done.stderr.splitlines()[-1] == (

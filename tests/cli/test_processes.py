@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from config import ROOT
+from tests.captured import captured
 from tests.make.features import DISTRICTS
 
 
@@ -79,7 +80,7 @@ def _read_all(descriptor: int, into: list[bytes]) -> None:
 @pytest.mark.trial
 def test_the_commands_of_flask_migrate_stay(environment: dict[str, str]) -> None:
     command = [sys.executable, "-m", "flask", "--app", "wsgi", "db", "upgrade"]
-    result = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True)
+    result = captured(command, env=environment, cwd=ROOT)
     assert result.returncode == 0, result.stderr
     assert "INFO    Running upgrade  -> " in result.stderr
     listed = canopy(environment, "account", "list", "--json")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +16,7 @@ from werkzeug.serving import make_server
 
 from app.db.extensions import db
 from tests.architecture.documents import documents
+from tests.captured import captured
 from tests.database_webhook.reports import SECRET, sql
 from tests.docs.pages import blocks
 from tests.make import Client, event_types, make_asset, make_project, square
@@ -44,12 +44,10 @@ def address(open_app: Flask) -> Iterator[str]:
 
 def run(client: Client, script: str, address: str, folder: Path, **environ: str) -> str:
     """What a script of the page prints, on a machine with psql."""
-    done = subprocess.run(
+    done = captured(
         ["bash", "-euc", script.replace("http://127.0.0.1:8000", address)],
         env={"PATH": f"{PSQL}:{os.environ['PATH']}", "DB_WEBHOOK_SECRET": SECRET, **environ},
         cwd=folder,
-        capture_output=True,
-        text=True,
         check=True,
         timeout=120,
     )

@@ -19,6 +19,7 @@ from sqlalchemy import text
 from app.db import migrations, revisions
 from app.db.extensions import db
 from config import ROOT
+from tests.captured import captured
 from tests.db.later_version import folder_with_revisions
 from tests.make import make_account
 
@@ -114,10 +115,7 @@ def test_the_version_before_this_one_works_on_our_tables(empty_app: Flask, tmp_p
         "SECRET_KEY": settings.secret_key,
         "LOG_LEVEL": "error",
     }
-    done = subprocess.run(
-        [sys.executable, "-c", CALLS], cwd=former, env=environ, capture_output=True, text=True,
-        timeout=120,
-    )  # fmt: skip
+    done = captured([sys.executable, "-c", CALLS], cwd=former, env=environ, timeout=120)
     assert done.returncode == 0, done.stderr
     statuses = json.loads(done.stdout)
     assert {call: status for call, status in statuses.items() if status >= 300} == {}
@@ -128,7 +126,7 @@ def extract_version_before(file: Path, folder: Path) -> Path:
     git = ["git", "-C", str(ROOT)]
     log = ["log", "--diff-filter=A", "--format=%H", "-1", "--", str(file.relative_to(ROOT))]
     try:
-        added = subprocess.run(git + log, capture_output=True, text=True, check=True).stdout.strip()
+        added = captured(git + log, check=True).stdout.strip()
         commit = f"{added}~1" if added else "HEAD"  # not committed yet
         archive = subprocess.run([*git, "archive", commit], capture_output=True, check=True).stdout
     except (OSError, subprocess.CalledProcessError) as error:

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from tests.captured import captured
 from tests.deploy.files import tool
 
 _SECONDS = 60  # for a download
@@ -66,7 +67,7 @@ def unpacked(name: str, folder: Path) -> Program | None:
 
 def _run(command: Sequence[str], folder: Path) -> None:
     try:
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=_SECONDS)
+        done = captured(command, cwd=folder, timeout=_SECONDS)
     except subprocess.TimeoutExpired:
         raise Missing(f"{command[0]} took more than {_SECONDS} s") from None
     if done.returncode:

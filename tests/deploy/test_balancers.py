@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from app.http.errors import BadRequest, ServiceUnavailable
+from tests.captured import captured
 from tests.deploy.files import text
 from tests.deploy.programs import find_installed, without_user
 from tests.deploy.test_proxies import NGINX, refusals
@@ -83,8 +83,6 @@ def test_the_balancer_takes_its_file(name: str, tmp_path: Path) -> None:
         whole = f"pid {tmp_path}/pid; events {{}} http {{ access_log off; include site.conf; }}"
         (tmp_path / "nginx.conf").write_text(whole)
         command = ["-t", "-p", str(tmp_path), "-c", str(tmp_path / "nginx.conf")]
-    done = subprocess.run(
-        [program.path, *command], env=program.environ, capture_output=True, text=True
-    )
+    done = captured([program.path, *command], env=program.environ)
     assert done.returncode == 0 or "syntax is ok" in done.stderr, done.stderr
     assert "[WARNING]" not in done.stderr

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from tests.architecture.sources import ROOT
+from tests.captured import captured
 from tests.deploy.files import text, tool
 from tests.deploy.test_proxies import LIMIT
 from tests.ports import free_port
@@ -103,7 +104,7 @@ def ask(port: int, headers: dict[str, str], body: bytes = b"") -> Response:
 def test_caddy_takes_its_file(caddy: str, tmp_path: Path) -> None:
     environ = {"XDG_DATA_HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path)}
     config = ["--adapter", "caddyfile", "--config", str(ROOT / "deploy/Caddyfile")]
-    done = subprocess.run([caddy, "validate", *config], env=environ, capture_output=True, text=True)
+    done = captured([caddy, "validate", *config], env=environ)
     assert done.returncode == 0, done.stderr
     assert "not formatted" not in done.stderr
 

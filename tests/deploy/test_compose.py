@@ -15,6 +15,7 @@ import yaml
 
 from config import load_settings
 from tests.architecture.sources import ROOT
+from tests.captured import captured
 from tests.deploy.files import (
     DEFAULTS,
     SETTINGS,
@@ -139,7 +140,7 @@ def test_valkey_takes_as_much_memory_as_the_settings_say(tmp_path: Path) -> None
         words = [word.replace("$$", "$") for word in valkey["command"]]
         environ = valkey["environment"] | {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
         environ = {name: str(value) for name, value in environ.items() if value is not None}
-        said = subprocess.run(words, env=environ, capture_output=True, text=True, check=True).stdout
+        said = captured(words, env=environ, check=True).stdout
         assert said == (
             f"--appendonly|yes|--save||--maxmemory|{memory}mb|--maxmemory-policy|noeviction|"
         )
@@ -168,7 +169,7 @@ def docker_compose() -> list[str]:
     for words in (["docker", "compose"], ["docker-compose"]):
         if program := tool(words[0]):
             found = [program, *words[1:]]
-            shown = subprocess.run([*found, "version"], capture_output=True, text=True)
+            shown = captured([*found, "version"])
             if shown.returncode == 0 and "version v2" in shown.stdout:
                 return found
     pytest.skip("Docker Compose is not installed")

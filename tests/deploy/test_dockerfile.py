@@ -15,6 +15,7 @@ import pytest
 
 from app.values.version import read_commit
 from tests.architecture.sources import ROOT
+from tests.captured import captured
 from tests.deploy.files import (
     PYTHONS,
     SETTINGS,
@@ -83,9 +84,7 @@ def run(image: Path, words: list[str], **settings: str) -> subprocess.CompletedP
     here = {"PATH": os.environ["PATH"], "PYTHONPATH": str(image.with_name("python"))}
     environ = environment(DOCKERFILE) | here | settings
     words = [sys.executable if word == "python" else word for word in words]
-    return subprocess.run(
-        words, cwd=image, env=environ, capture_output=True, text=True, timeout=120
-    )
+    return captured(words, cwd=image, env=environ, timeout=120)
 
 
 def test_what_is_copied_exists() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -12,6 +11,7 @@ import yaml
 
 from app.policy.metrics import METRICS
 from tests.architecture.sources import ROOT
+from tests.captured import captured
 from tests.deploy.files import text
 from tests.deploy.programs import find_installed
 
@@ -81,7 +81,5 @@ def test_promtool_accepts_the_files_and_their_cases(tmp_path: Path) -> None:
         ["check", "config", "scrape.yml"],
         ["test", "rules", "canopy.rules.test.yml"],
     ):
-        done = subprocess.run(
-            [promtool.path, *words], cwd=tmp_path, capture_output=True, text=True, timeout=120
-        )
+        done = captured([promtool.path, *words], cwd=tmp_path, timeout=120)
         assert done.returncode == 0, done.stdout + done.stderr

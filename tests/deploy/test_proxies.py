@@ -11,6 +11,7 @@ import pytest
 
 from app.http.errors import ApiError, PayloadTooLarge, RateLimited, ServiceUnavailable
 from app.policy.files import FORM_BYTES
+from tests.captured import captured
 from tests.deploy.files import DEFAULTS, assignments, text, tool
 
 NGINX, CADDY = text("deploy/nginx.conf"), text("deploy/Caddyfile")
@@ -112,5 +113,5 @@ def test_nginx_takes_its_file(tmp_path: Path) -> None:
     whole = f"pid {tmp_path}/pid; events {{}} http {{ access_log off; include site.conf; }}"
     (tmp_path / "nginx.conf").write_text(whole)
     words = [nginx, "-t", "-p", str(tmp_path), "-c", str(tmp_path / "nginx.conf")]
-    done = subprocess.run(words, capture_output=True, text=True)
+    done = captured(words)
     assert "syntax is ok" in done.stderr, done.stderr

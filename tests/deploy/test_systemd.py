@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import subprocess
 import sys
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from app import preload
 from app.processes.job_worker import GIVE_UP_WITHIN
 from app.settings.environment_file import DEFAULT_FILE
 from config import load_settings
+from tests.captured import captured
 from tests.deploy.files import (
     DEFAULTS,
     PYTHONS,
@@ -127,7 +127,7 @@ def checked(tmp_path: Path) -> list[str]:
 
 def test_systemd_takes_the_units(checked: list[str]) -> None:
     words = ["systemd-analyze", "verify", "--man=no", *checked]
-    done = subprocess.run(words, capture_output=True, text=True)
+    done = captured(words)
     complaints = [line for line in done.stderr.splitlines() if "canopy" in line]
     assert (done.returncode, complaints) == (0, [])
 
@@ -135,9 +135,7 @@ def test_systemd_takes_the_units(checked: list[str]) -> None:
 def test_the_units_are_little_exposed(checked: list[str]) -> None:
     words = ["systemd-analyze", "security", "--offline=yes", "--no-pager"]
     for path in checked:
-        done = subprocess.run(
-            [*words, f"--threshold={MOST_EXPOSED}", path], capture_output=True, text=True
-        )
+        done = captured([*words, f"--threshold={MOST_EXPOSED}", path])
         if "unrecognized option" in done.stderr:
             pytest.skip("this systemd-analyze judges no files")
         assert done.returncode == 0, done.stdout

@@ -15,6 +15,7 @@ from app.db.connections import close_all
 from app.factory import create_app
 from config import ROOT, load_settings
 from tests.api.server import Server, gunicorn
+from tests.captured import captured
 from tests.docs.pages import blocks
 from tests.make import Client, make_account
 
@@ -111,9 +112,7 @@ def test_a_client_of_the_page_sends_headers_of_its_caller(
 ) -> None:
     project = account.post("/v1/projects", json={"name": "Forest"}).json["data"]["id"]
     calls = UPDATES[language].format(port=server.port, key=account.token, project=project)
-    done = subprocess.run(
-        program(language, calls, tmp_path), capture_output=True, text=True, timeout=60
-    )
+    done = captured(program(language, calls, tmp_path), timeout=60)
     assert (done.stdout, done.stderr) == ("412\n", "")
 
 

@@ -6,11 +6,11 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from pathlib import Path
 from typing import Final
 
 from config import ROOT
+from tests.captured import captured
 from tests.node import NODE, modules, skip
 
 HERE: Final = Path(__file__).parent
@@ -34,7 +34,5 @@ def test_the_scripts_of_the_pages() -> None:
         "LC_ALL": "en_US.UTF-8",
     }
     files = sorted(str(path) for path in HERE.glob("*.test.mjs"))
-    done = subprocess.run(
-        [str(NODE), *OPTIONS, *files], env=environ, cwd=HERE, capture_output=True, text=True
-    )
+    done = captured([str(NODE), *OPTIONS, *files], env=environ, cwd=HERE)
     assert done.returncode == 0, f"\n{done.stdout}{done.stderr}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -20,6 +19,7 @@ from app.maintenance.copying import TableComparison, copy_database
 from app.maintenance.schema import is_half_copied, require_current
 from app.models import Event, Project
 from config import ROOT
+from tests.captured import captured
 from tests.maintenance.conftest import MakeInstance, close
 from tests.maintenance.contents import add_projects, checksums, count, fill, url_of
 from tests.maintenance.test_commands import address, run
@@ -84,9 +84,7 @@ def test_a_copy_that_was_killed_half_way_is_begun_anew(
     addresses = [
         url.render_as_string(hide_password=False) for url in (url_of(source), url_of(target))
     ]
-    process = subprocess.run(
-        [sys.executable, "-c", HALF_A_COPY, *addresses], cwd=ROOT, capture_output=True, text=True
-    )
+    process = captured([sys.executable, "-c", HALF_A_COPY, *addresses], cwd=ROOT)
     assert process.returncode == 9, process.stderr
     with open_snapshot(url_of(target)) as connection:
         assert is_half_copied(connection)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from pathlib import Path
 
@@ -11,6 +10,7 @@ from flask import Flask
 
 from app.maintenance.sealed_values import require_usable_key
 from config import ROOT, SettingsError
+from tests.captured import captured
 from tests.make import make_account, second_app
 from tests.make.apps import bare_app
 from tests.make.webhooks import make_webhook
@@ -43,7 +43,7 @@ def test_the_worker_says_so(tmp_path: Path) -> None:
         make_webhook(make_account(app), url="https://hooks.example.org/", events=EVENTS)
     environ = {"INSTANCE_PATH": str(tmp_path), "SECRET_KEY": OTHER[::-1]}
     command = [sys.executable, str(ROOT / "worker.py")]
-    done = subprocess.run(command, env=environ, capture_output=True, text=True, timeout=120)
+    done = captured(command, env=environ, timeout=120)
     assert done.returncode == 2
     assert done.stderr.splitlines()[-1].startswith("SECRET_KEY is not the key")
     assert "bin/canopy webhook rotate-secret" in done.stderr

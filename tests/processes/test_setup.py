@@ -12,6 +12,7 @@ import pytest
 from uv import find_uv_bin
 
 from tests.architecture.sources import ROOT
+from tests.captured import captured
 from tests.outbound.authority import make_authority
 from tests.processes.checkout import Checkout, finish
 from tests.processes.mirror import put_wheel, serving
@@ -319,5 +320,5 @@ def test_ci_runs_the_checks_then_the_tests(tmp_path: Path) -> None:
     for name, code in (("check", 0), ("test", 3)):
         (tmp_path / "bin" / name).write_text(f"#!/bin/sh\necho {name}\nexit {code}\n")
         (tmp_path / "bin" / name).chmod(0o755)
-    done = subprocess.run([tmp_path / ".ci" / "run"], capture_output=True, text=True, cwd="/")
+    done = captured([tmp_path / ".ci" / "run"], cwd="/")
     assert (done.returncode, done.stdout) == (3, "check\ntest\n")

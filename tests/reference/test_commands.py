@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import subprocess
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +14,7 @@ import pytest
 from app.imports.schemas import ImportCreateSchema
 from tests.api.operations import FILLERS, Ids, Operation, described, operations, prepare
 from tests.api.server import Server, gunicorn
+from tests.captured import captured
 from tests.make import Client, make_account
 from tests.make.features import collection, feature
 from tests.node import skip
@@ -65,7 +65,7 @@ def _run(command: Command, operation: Operation | None, client: Client, folder: 
     if operation is not None:
         prepare(client, operation, ids)
     variables = {name.upper(): value for name, value in ids.items()}
-    done = subprocess.run(
+    done = captured(
         ["sh", "-c", command.text],
         env={
             "PATH": os.environ["PATH"],
@@ -73,8 +73,6 @@ def _run(command: Command, operation: Operation | None, client: Client, folder: 
             "KEY": str(client.token),
             **variables,
         },
-        text=True,
-        capture_output=True,
         timeout=60,
         cwd=folder,
     )

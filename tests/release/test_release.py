@@ -13,6 +13,7 @@ import pytest
 
 from app.values.version import VERSION
 from tests.architecture.sources import ROOT
+from tests.captured import captured
 from tests.git import SETTINGS, commit_all, git, make_repository
 from tests.processes.instances import wait_for
 
@@ -41,9 +42,7 @@ def checkout(tmp_path: Path) -> Path:
 def release(checkout: Path, *words: str) -> subprocess.CompletedProcess[str]:
     """Run it from another folder."""
     command = [str(checkout / "bin/release"), *words]
-    return subprocess.run(
-        command, cwd=checkout.parent, env=SETTINGS, capture_output=True, text=True, timeout=60
-    )
+    return captured(command, cwd=checkout.parent, env=SETTINGS, timeout=60)
 
 
 def state(checkout: Path) -> tuple[str, ...]:

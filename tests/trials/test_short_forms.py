@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 import sys
 
 import pytest
 
 from config import ROOT
+from tests.captured import captured
 from tests.deploy.files import text
 from trials import guides
 
@@ -31,9 +31,7 @@ BENCHES = {
 def run(*words: str) -> str:
     """What a command prints. It has to succeed."""
     own = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
-    done = subprocess.run(
-        [sys.executable, "-m", *words], cwd=ROOT, env=own, capture_output=True, text=True
-    )
+    done = captured([sys.executable, "-m", *words], cwd=ROOT, env=own)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 

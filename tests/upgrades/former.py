@@ -19,6 +19,7 @@ import requests
 from werkzeug.wrappers import Response
 
 from tests.architecture.sources import ROOT
+from tests.captured import captured
 from tests.make.browser import Browser, Page
 from tests.make.mails import link_in
 from tests.ports import free_port
@@ -87,9 +88,7 @@ class Former:
     def command(self, *words: str) -> Any:
         """What a command prints with ``--json``."""
         command = [str(self._python), "-m", "app.cli", *words, "--json"]
-        done = subprocess.run(
-            command, cwd=self._tree, env=self._environ, capture_output=True, text=True
-        )
+        done = captured(command, cwd=self._tree, env=self._environ)
         assert done.returncode == 0, done.stderr + done.stdout
         return json.loads(done.stdout)
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from tests.captured import captured
 from tests.node import NODE, modules
 
 SECONDS: Final = 120
@@ -19,12 +20,10 @@ _QUIET: Final = {"REDOCLY_TELEMETRY": "off", "REDOCLY_SUPPRESS_UPDATE_NOTICE": "
 def run(folder: Path, *command: str | Path, **environ: str) -> subprocess.CompletedProcess[str]:
     """A command in a folder, with its output."""
     path = os.environ["PATH"]
-    return subprocess.run(
+    return captured(
         [str(part) for part in command],
         cwd=folder,
         env={"PATH": path, "HOME": str(folder), **_QUIET, **environ},
-        text=True,
-        capture_output=True,
         timeout=SECONDS,
     )
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from app.db.connections import close_all
 from app.policy.audit import INSTANCE
 from config import ROOT
 from tests.audit.log.logs import PATH, exported, prune, seal, sealed_log
+from tests.captured import captured
 from tests.cli.conftest import Run, runner
 from tests.make import Client
 
@@ -42,7 +42,7 @@ def test_a_file_is_verified_without_the_service(
     file.write_bytes(b"\n".join([*exported(client), b""]))
     environ = {"PATH": os.environ["PATH"], "DATABASE_URL": "nothing", "PORT": "none"}
     command = [sys.executable, "-m", "app.cli", "audit", "verify", str(file)]
-    found = subprocess.run(command, cwd=ROOT, env=environ, capture_output=True, text=True)
+    found = captured(command, cwd=ROOT, env=environ)
     assert (found.returncode, found.stderr) == (0, "")
     assert "Problems: none." in found.stdout
     changed = file.read_bytes().replace(made[3].encode(), made[4].encode())

@@ -17,6 +17,7 @@ from app.db.connections import close_all
 from app.db.migrations import upgrade
 from app.factory import create_app
 from config import ROOT, load_settings
+from tests.captured import captured
 from tests.db.postgresql.pgbouncer import ROLE, Pgbouncer, pgbouncer
 from tests.deploy.debian import Program
 from tests.postgres import PostgresServer
@@ -44,12 +45,10 @@ class Behind:
     def command(self, *words: str, **environ: str) -> subprocess.CompletedProcess[str]:
         """Run ``bin/canopy``."""
         bare = {"PATH": os.environ["PATH"], "HOME": os.environ.get("HOME", "/")}
-        return subprocess.run(
+        return captured(
             [sys.executable, "-m", "app.cli", *words],
             cwd=ROOT,
             env=bare | self.environ | environ,
-            capture_output=True,
-            text=True,
             timeout=2 * PATIENCE,
         )
 

@@ -15,6 +15,7 @@ from app.db.connections import close_all
 from app.db.snapshots import exclusive_file
 from app.factory import create_app
 from config import ROOT, load_settings
+from tests.captured import captured
 from tests.db.postgresql.behind import TIMEOUT_MS, Behind
 from tests.db.postgresql.pgbouncer import ROLE, pgbouncer
 from tests.deploy.debian import Program
@@ -138,12 +139,10 @@ def test_transaction_mode_that_was_not_set_is_refused(behind: Behind) -> None:
     migrate = behind.command("migrate", **wrong)
     assert migrate.returncode == 2
     assert migrate.stderr.startswith("PGBOUNCER_POOL_MODE must be transaction")
-    worker = subprocess.run(
+    worker = captured(
         [sys.executable, "worker.py"],
         cwd=ROOT,
         env={"PATH": os.environ["PATH"]} | behind.environ | wrong,
-        capture_output=True,
-        text=True,
         timeout=PATIENCE,
     )
     assert (worker.returncode, worker.stderr) == (2, migrate.stderr)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import closing
@@ -13,6 +12,7 @@ import pytest
 
 from app.formats.features import FileInvalid, FormatReader, SourceFeature
 from tests.architecture.sources import ROOT
+from tests.captured import captured
 
 Opener = Callable[[Path], FormatReader]
 
@@ -86,6 +86,6 @@ except FileInvalid as error:
     print(error)
 """
     arguments = [sys.executable, "-c", code, str(path), str(memory), str(seconds)]
-    done = subprocess.run(arguments, cwd=ROOT, capture_output=True, text=True, check=False)
+    done = captured(arguments, cwd=ROOT)
     assert done.returncode == 0, done.stderr[-2000:] or done.returncode
     return done.stdout.strip()

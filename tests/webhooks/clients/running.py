@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from config import ROOT
+from tests.captured import captured
 from tests.docs.pages import blocks
 from tests.node import NODE, modules
 from tests.ports import free_port
@@ -102,13 +103,11 @@ def running_receiver(
 def run_script(name: str, folder: Path, given: Any) -> Any:
     """What a script of this folder says of a JSON document."""
     code = (Path(__file__).parent / name).read_text()
-    done = subprocess.run(
+    done = captured(
         _command("javascript", code, folder),
         cwd=folder,
         env=_environment(),
         input=json.dumps(given),
-        text=True,
-        capture_output=True,
         timeout=SECONDS,
     )
     assert (done.returncode, done.stderr) == (0, "")

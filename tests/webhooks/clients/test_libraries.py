@@ -4,7 +4,6 @@ JavaScript, and ``@octokit/webhooks-methods`` for ``sha256=``."""
 from __future__ import annotations
 
 import base64
-import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Any
 from standardwebhooks import Webhook
 
 from tests.architecture.documents import documents
+from tests.captured import captured
 from tests.docs.pages import blocks
 from tests.make import Client, events, make_project
 from tests.make.webhooks import make_webhook
@@ -87,5 +87,5 @@ with Flask("x").test_request_context(method="POST", data={sent.body!r}, headers=
 {indent(lines, "    ")}
 print(event["id"])
 """
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    done = captured([sys.executable, "-c", program])
     assert done.stdout.strip() == sent.headers["webhook-id"], done.stderr
