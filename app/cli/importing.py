@@ -52,6 +52,7 @@ class NumberList(click.ParamType[list[int]]):
         return sorted(set(map(int, texts)))
 
 
+_COLUMNS: Final = {"name": "name_property", "external_id": "external_id", "geometry": "geometry"}
 _MATCHES: Final = ("external_id", "name", "none")
 _FORMATS: Final = ", ".join(FORMATS_IN.values())
 _HELP: Final = f"""\
@@ -79,7 +80,7 @@ Invalid features are rejected and listed, and the rest is imported; the exit cod
     type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path),
 )
 @account_option
-@click.option("--project", metavar="ID", help="Import assets, into this project.")
+@click.option("--project", "project_id", metavar="ID", help="Import assets, into this project.")
 @click.option(
     "--points-as-plots/--no-points-as-plots",
     default=None,
@@ -126,6 +127,7 @@ Invalid features are rejected and listed, and the rest is imported; the exit cod
 )
 @click.option(
     "--leave-out",
+    "left_out",
     type=NumberList(),
     default="",
     metavar="NUMBERS",
@@ -153,46 +155,23 @@ def import_file_command(
     ctx: click.Context,
     path: Path,
     account: str,
-    project: str | None,
-    points_as_plots: bool | None,
-    layer: str | None,
-    name_property: str | None,
-    external_id: str | None,
     attributes: Sequence[str],
-    crs: str | None,
-    swap: bool,
-    geometry: str | None,
-    close_lines: bool,
-    corners_by: str | None,
-    without_boundaries: bool,
-    leave_out: list[int],
     update: bool,
     match: str | None,
     dry_run: bool,
     as_json: bool,
+    **options: Any,
 ) -> None:
     row = find_account(account)
     owner = operator_of(row)
-    mapping: dict[str, Any] = {
-        "name": name_property,
-        "external_id": external_id,
-        "geometry": geometry,
-    }
-    mapping = {field: column for field, column in mapping.items() if column}
-    choices = {
-        "kind": "assets" if project and not points_as_plots else "projects",
-        "project_id": project,
-        "points_as_plots": points_as_plots,
+    columns = {field: options.pop(option) for field, option in _COLUMNS.items()}
+    mapping: dict[str, Any] = {field: column for field, column in columns.items() if column}
+    is_of_assets = options["project_id"] and not options["points_as_plots"]
+    choices = options | {
+        "kind": "assets" if is_of_assets else "projects",
         "filename": path.name[:FILENAME_LENGTH],
-        "layer": layer,
         "mapping": mapping | ({"metadata": list(attributes)} if attributes else {}),
         "match": _match_option(update, match),
-        "crs": crs,
-        "swap": swap,
-        "close_lines": close_lines,
-        "corners_by": corners_by,
-        "without_boundaries": without_boundaries,
-        "left_out": leave_out,
     }
     with _on_disk(path) as file:
         outcomes = _run_import(owner, file, choices, dry_run=dry_run, quiet=as_json)
