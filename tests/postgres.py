@@ -32,13 +32,7 @@ class PostgresServer:
     default the newest, which is copied from a template.
     """
 
-    def __init__(
-        self,
-        folder: Path,
-        *,
-        durable: bool = False,
-        version: int | None = None,
-    ) -> None:
+    def __init__(self, folder: Path, *, durable: bool = False, version: int | None = None) -> None:
         self._folder, self._durable = folder, durable
         self._is_copied = version is None
         self._version = version or TARGET_POSTGRES_VERSION

@@ -44,11 +44,7 @@ ENTRIES: Final = (
     Entry("migrate", "migrate", "Bring the tables of the database up to date."),
     Entry("mail", "mail", "Find out whether emails arrive."),
     Entry("outbound", "outbound", "Say or change whether webhooks and emails are sent."),
-    Entry(
-        "backup",
-        "maintenance",
-        "Write all accounts, with everything in them, to a zip file.",
-    ),
+    Entry("backup", "maintenance", "Write all accounts, with everything in them, to a zip file."),
     Entry("restore", "maintenance", "Replace everything in the database with a backup."),
     Entry(
         "copy-database",

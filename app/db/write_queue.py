@@ -84,9 +84,8 @@ class WriteQueue:
             try:
                 return self._lock(self._writer, deadline)
             finally:
-                unlock_file(
-                    following
-                )  # a process forked meanwhile may have a copy of the descriptor
+                # A process forked meanwhile may have a copy of the descriptor.
+                unlock_file(following)
                 os.close(following)
         except TimeoutError:
             raise

@@ -87,10 +87,7 @@ _NOT_COMPARED: Final = (
 )
 _LATEST_APPLIED: Final = CompiledQuery(
     columns_of(Import, Import.layers, Import.layer, Import.mapping)
-    .where(
-        Import.kind == bindparam("kind"),
-        Import.status == "applied",
-    )
+    .where(Import.kind == bindparam("kind"), Import.status == "applied")
     .order_by(Import.created_at.desc(), Import.id.desc())
     .limit(20)
 )

@@ -63,9 +63,8 @@ class DeliveryLog(Base):
     resolve_ms: Mapped[int | None] = mapped_column(Integer)
     connect_ms: Mapped[int | None] = mapped_column(Integer)
     tls_ms: Mapped[int | None] = mapped_column(Integer)
-    wait_ms: Mapped[int | None] = mapped_column(
-        Integer
-    )  # from the request to the response's status
+    # From the request to the response's status.
+    wait_ms: Mapped[int | None] = mapped_column(Integer)
 
 
 class AttemptCount(Base):

@@ -56,9 +56,8 @@ class Token(TokenMixin):  # type: ignore[misc]
 
     def is_revoked(self) -> bool:
         row = self.row
-        used_at = (
-            row.used_at if row.kind == "refresh" else None
-        )  # access tokens work until they end
+        # Access tokens work until they end.
+        used_at = row.used_at if row.kind == "refresh" else None
         return any(time is not None for time in (row.revoked_at, row.family_revoked_at, used_at))
 
 

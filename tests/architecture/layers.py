@@ -15,9 +15,8 @@ from tests.architecture.sources import ROOT, Sources, imported, imports, parse
 
 _CONTRACTS = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]
 (_LAYERS,) = (each["layers"] for each in _CONTRACTS["contracts"] if each["type"] == "layers")
-LAYERS: tuple[tuple[str, ...], ...] = tuple(
-    tuple(re.findall(r"\w+", line)) for line in _LAYERS
-)  # from top to bottom
+# From top to bottom.
+LAYERS: tuple[tuple[str, ...], ...] = tuple(tuple(re.findall(r"\w+", line)) for line in _LAYERS)
 
 # Below these, no package but ``http`` knows Flask's request.
 _OF_REQUESTS = next(place for place, names in enumerate(LAYERS) if "api" in names)

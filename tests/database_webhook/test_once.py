@@ -128,9 +128,7 @@ def test_what_the_service_deleted_is_ignored(client: Client) -> None:
     assert events(client) == known
 
 
-def test_changes_that_are_reported_in_another_order_are_published_together(
-    client: Client,
-) -> None:
+def test_changes_that_are_reported_in_another_order_are_published_together(client: Client) -> None:
     row_id = _project(client)
     bodies = [change(client, "projects", row_id, name=name) for name in ("One", "Two", "Three")]
     results = [result(report(client, body)) for body in reversed(bodies)]

@@ -123,9 +123,8 @@ def test_the_queue_and_sqlite_share_one_timeout(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The one ahead in the queue leaves it, but a program that is in no queue goes on writing."""
-    left: list[
-        tuple[float, int]
-    ] = []  # when the deadline is, and the milliseconds that SQLite gets
+    # When the deadline is, and the milliseconds that SQLite gets.
+    left: list[tuple[float, int]] = []
     name, real = "_milliseconds_left", write_queue._milliseconds_left
     monkeypatch.setattr(
         write_queue, name, lambda end: left.append((end.at, real(end))) or left[-1][1]

@@ -80,10 +80,7 @@ VALID: Final[dict[str, tuple[Json, list[tuple[str, str, float]]]]] = {
         [("Lira", "Polygon", 11.08), ("Lira", "Point", 4)],
     ),
     "9.2, an area of three numbers a position": (
-        feature(
-            of("Polygon", [[*each, 1080.5] for each in NEAR["coordinates"][0]]),
-            **MERU,
-        ),
+        feature(of("Polygon", [[*each, 1080.5] for each in NEAR["coordinates"][0]]), **MERU),
         [("Meru", "Polygon", 11.07)],
     ),
     "9.2, a point of three numbers": (

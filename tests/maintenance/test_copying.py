@@ -175,9 +175,7 @@ def test_a_difference_is_told_and_leaves_the_copy_unfinished(
     assert all(table.is_equal for table in copy(source, sqlite))
 
 
-def test_what_is_written_during_the_copy_is_not_in_it(
-    make_instance: MakeInstance,
-) -> None:
+def test_what_is_written_during_the_copy_is_not_in_it(make_instance: MakeInstance) -> None:
     source, target = make_instance("sqlite"), make_instance("postgresql")
     client = make_account(source)
     make_project(client)

@@ -188,9 +188,8 @@ def test_a_needle_that_no_index_has_is_looked_for_in_the_rows_of_the_account(pla
     asked = project_query(search="zx")
     (count,) = query_plans.of(lambda: list_projects(place.account_id, asked), "values")
     assert "projects_text" not in _used(count)
-    if place.database.startswith(
-        "sqlite"
-    ):  # the order in which the rows lie; PostgreSQL may read them all
+    # The order in which the rows lie; PostgreSQL may read them all.
+    if place.database.startswith("sqlite"):
         assert "INDEX ix_projects_account_id_created_at_id (account_id=?)" in count
 
 

@@ -21,9 +21,7 @@ def _current(client: Client) -> int:
 
 
 @pytest.mark.both
-def test_requests_counted_without_valkey_are_added_to_the_database(
-    client: Client,
-) -> None:
+def test_requests_counted_without_valkey_are_added_to_the_database(client: Client) -> None:
     client.get("/v1/account")
     with client.app.app_context():
         assert run_if_due(write_counts)

@@ -36,10 +36,7 @@ def check_overdue_deliveries(connection: Connection, settings: Settings) -> Iter
     late, oldest = connection.execute(
         select_of_all_accounts(func.count(), func.min(_DELIVERIES.c.due_at))
         .select_from(joined)
-        .where(
-            _DELIVERIES.c.due_at <= now - _LATE,
-            _WEBHOOKS.c.consecutive_failures == 0,
-        )
+        .where(_DELIVERIES.c.due_at <= now - _LATE, _WEBHOOKS.c.consecutive_failures == 0)
     ).one()
     if late and not is_off_for(settings, connection):
         yield problem(

@@ -59,9 +59,7 @@ def test_no_entry_hides_in_a_line_of_the_file_itself(lines: list[bytes]) -> None
         assert kinds(changed, pinned=[PUBLIC]) != []
 
 
-def test_an_entry_that_says_it_is_not_sealed_is_none_of_the_sealed_ones(
-    lines: list[bytes],
-) -> None:
+def test_an_entry_that_says_it_is_not_sealed_is_none_of_the_sealed_ones(lines: list[bytes]) -> None:
     lines.insert(3, line(not_sealed={}, **MADE_UP))
     (found, *_) = findings(lines)
     assert (found.kind, found.entry_id) == ("entry_inserted", MADE_UP["id"])

@@ -176,12 +176,7 @@ class SoftPasskey:
         self.key = ec.generate_private_key(ec.SECP256R1())
         self.count = 0
 
-    def registered(
-        self,
-        options: Any,
-        public: dict[int, Any] | None = None,
-        **changed: Any,
-    ) -> str:
+    def registered(self, options: Any, public: dict[int, Any] | None = None, **changed: Any) -> str:
         """The response to options for a new passkey.
 
         Args:
