@@ -14,7 +14,7 @@ import shapely
 from app.formats.positions import Json, unreadable_geometry
 from app.formats.readers.layer_limits import quoted
 from app.formats.readers.ordinates import too_many_positions
-from app.formats.readers.wkb import check_wkb, needs_own_reader
+from app.formats.readers.wkb import DAMAGED, check_wkb, needs_own_reader
 from app.formats.readers.wkb_curves import CurvesReader
 from app.geometry.problems import GeometryInvalid, Problem
 from app.policy.request_limits import GEOMETRY_POSITIONS
@@ -73,6 +73,8 @@ def read_geometry_text(text: str) -> ReadGeometry:
     if text.startswith("{"):
         return _from_geojson(text)
     if _HEX.fullmatch(text):
+        if len(text) % 2:  # spreadsheets cut off cells at 32,767 characters
+            raise GeometryInvalid([unreadable_geometry(DAMAGED)])
         return read_wkb(bytes.fromhex(text.removeprefix("\\x")))
     srid = None
     if found := _SRID.match(text):

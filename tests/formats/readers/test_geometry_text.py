@@ -122,6 +122,7 @@ def test_what_cannot_be_read() -> None:
         ("POLYGON ((0 0, 1 0, 1 1))", "not_closed", "Repeat its first position"),
         ("CIRCULARSTRING (0 0, 1 1)", "unreadable", "must contain 0 or >2 elements"),
         ("TIN (((0 0 1, 1 0 1, 1 1 1, 0 0 1)))", "wrong_type", "is a TIN, not made of points"),
+        (struct.pack("<BIdd", 1, 1, 10, 45).hex()[:-1], "unreadable", "incomplete or damaged"),
         (struct.pack("<BIIBI", 1, 4, 1, 1, 2).hex(), "wrong_type", "mixes geometry types"),
         (struct.pack("<BIIBI", 1, 9, 1, 1, 3).hex(), "wrong_type", "mixes geometry types"),
         (struct.pack("<BIIdd", 1, 8, 1, 0, float("nan")).hex(), "not_a_number", "not finite"),
