@@ -11,7 +11,7 @@ from app.account.lookup import find_account, list_accounts, read_account
 from app.account.service import create_account, rename_by_operator, set_plan
 from app.cli.context import database_command
 from app.cli.group import Commands, Entry
-from app.cli.output import print_text, read_password, show_json, show_record, show_records
+from app.cli.output import print_text, read_password, show_record, show_records
 from app.cli.plans import describe_plan, larger_plan
 from app.db.transactions import transaction
 from app.models import Account
@@ -145,11 +145,7 @@ def rename_account_command(account: str, name: str, as_json: bool) -> None:
     account_id = find_account(account).id
     with transaction():
         rename_by_operator(account_id, name.strip())
-    record = read_account(account_id)
-    if as_json:
-        show_json(record)
-    else:
-        show_record({name: record[name] for name in ("id", "slug", "name")}, as_json=False)
+    show_record(read_account(account_id), ("id", "slug", "name"), as_json=as_json)
 
 
 def _explain_plan(name: str, record: dict[str, Any]) -> None:

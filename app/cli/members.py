@@ -62,12 +62,8 @@ def add_member_command(email: str, account: str, role: str, as_json: bool) -> No
     principal = operator_of(find_account(account))
     with transaction():
         invitation = send_invitation(principal, email=email.strip(), role=role)
-        record = invitation.record
-    if as_json:
-        show_record(record | {"link": invitation.link}, as_json=True)
-    else:
-        summary = {name: record[name] for name in ("id", "email", "role")}
-        show_record(summary | {"link": invitation.link}, as_json=False)
+        record = invitation.record | {"link": invitation.link}
+    show_record(record, ("id", "email", "role", "link"), as_json=as_json)
 
 
 @member.command("set-role")
@@ -85,9 +81,7 @@ def set_role(member: str, account: str, role: str, as_json: bool) -> None:
     person = _find_member(row, member)
     with transaction():
         record = change_role(operator_of(row), person["id"], role)
-    if not as_json:
-        record = {name: record[name] for name in _SHOWN}
-    show_record(record, as_json=as_json)
+    show_record(record, _SHOWN, as_json=as_json)
 
 
 @member.command("remove")

@@ -67,14 +67,14 @@ def show_json(value: Any) -> None:
     click.echo(_RAW_CONTROL.sub(lambda match: f"\\u{ord(match[0]):04x}", text))
 
 
-def show_record(record: Record, *, as_json: bool) -> None:
-    """Print one record: a JSON object, or a line ``name  value`` for each field."""
+def show_record(record: Record, columns: Sequence[str] = (), *, as_json: bool) -> None:
+    """Print one record: a JSON object, or a line ``name  value`` for each field, or for these."""
     if as_json:
         show_json(record)
         return
-    width = max(map(len, record))
-    for name, value in record.items():
-        print_text(f"{name:<{width}}  {format_cell(value)}".rstrip())
+    width = max(map(len, columns or record))
+    for name in columns or record:
+        print_text(f"{name:<{width}}  {format_cell(record[name])}".rstrip())
 
 
 def show_records(
