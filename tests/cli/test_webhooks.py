@@ -7,7 +7,6 @@ import os
 import re
 import signal
 import socket
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -22,6 +21,7 @@ from app.db.extensions import db
 from app.models import Webhook
 from app.security.sealing import unseal
 from config import ROOT, Settings
+from tests.captured import piped
 from tests.cli.conftest import Run, runner
 from tests.make import Client, events, make_project, second_app
 from tests.make.webhooks import deliveries, make_webhook, make_webhook_at
@@ -44,13 +44,8 @@ class Listener:
             "REDIS_URL": settings.redis_url or "",
         }
         given = ("webhook", "listen", "--account", client.account_id, "--port", "0", *options)
-        self.process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "app.cli", *given],
-            env=environment,
-            cwd="/",
-            text=True,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+        self.process = piped(
+            [sys.executable, "-P", "-m", "app.cli", *given], env=environment, cwd="/"
         )
         assert self.process.stderr is not None
         self.greeting = self.process.stderr.readline()

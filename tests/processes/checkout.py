@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from tests.architecture.sources import ROOT
+from tests.captured import piped
 from tests.waiting import PATIENCE
 
 # Stands in for uv, and makes environments as Python does: writes down what it was asked to install,
@@ -87,13 +88,10 @@ class Checkout:
         shutil.copytree(ROOT / "app/site/third_party", self.root / "app/site/third_party")
 
     def start(self, *command: str, cwd: Path | None = None, **environment: str) -> subprocess.Popen:
-        return subprocess.Popen(
+        return piped(
             [str(self.root / "bin" / command[0]), *command[1:]],
             cwd=cwd,
             env={"PATH": str(self.tools), "ASKED": str(self.asked), **environment},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
             start_new_session=True,
         )
 

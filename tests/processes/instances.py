@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
-import subprocess
 import sys
 import time
 import uuid
@@ -14,6 +13,7 @@ from concurrent.futures import Executor, Future
 from pathlib import Path
 from urllib.request import Request, urlopen
 
+from tests.captured import piped
 from tests.waiting import PATIENCE, wait_for
 
 
@@ -81,13 +81,10 @@ class Instance:
         self.folder = folder
         self.port = int(environment["PORT"])
         self.began = time.monotonic()
-        self.process = subprocess.Popen(
+        self.process = piped(
             [sys.executable, "-m", "app.serve"],
             cwd=tree,
             env=dict(environment),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
             preexec_fn=_take_hangups,
         )
 

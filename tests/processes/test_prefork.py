@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from app.processes.parent_pipe import VARIABLE, ParentPipe
+from tests.captured import piped
 from tests.processes.conftest import ENDLESS, set_constants
 from tests.processes.instances import Marked
 from tests.waiting import PATIENCE, wait_for
@@ -67,13 +68,10 @@ def start(tree: Path, marked: Marked) -> Iterator[Start]:
     def run(*tasks: str, **variables: str) -> subprocess.Popen[str]:
         command = [sys.executable, "-c", _SCRIPT, *tasks]
         variables = {"END_WITHIN": str(ENDLESS)} | variables
-        process = subprocess.Popen(
+        process = piped(
             command,
             cwd=tree,
             env={**marked.environment, **variables},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
             pass_fds=[int(variables[VARIABLE])] if VARIABLE in variables else [],
         )
         started.append(process)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import queue
 import re
-import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Mapping
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
+from tests.captured import piped
 from tests.node import NODE, modules
 
 SECONDS = 60  # that anything here may take
@@ -82,14 +82,7 @@ class Program:
         self, command: list[str], folder: Path, environment: Mapping[str, str | None]
     ) -> None:
         settings = {name: value for name, value in environment.items() if value is not None}
-        self.process = subprocess.Popen(
-            command,
-            cwd=folder,
-            env=settings,
-            text=True,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
+        self.process = piped(command, cwd=folder, env=settings)
         self._watch = threading.Timer(SECONDS, self.process.kill)
         self._watch.daemon = True
         self._watch.start()
