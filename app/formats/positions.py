@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import chain, islice
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -33,13 +34,15 @@ def positions_of(geometry: Json) -> Points:
     """
     positions: list[list[float]] = []
 
-    def add(position: list[Any]) -> list[Any]:
-        if len(position) < 2 or not all(type(ordinate) in (int, float) for ordinate in position):
+    def add(line: list[Any]) -> list[Any]:
+        if set(map(type, line)) != {list} or min(map(len, line)) < 2:
             raise _not_a_position()
-        positions.append(position[:2])
-        return position
+        if not set(map(type, chain.from_iterable(line))) <= {int, float}:
+            raise _not_a_position()
+        positions.extend(position[:2] for position in line)
+        return line
 
-    _map_positions(geometry, add)
+    _map_lines(geometry, add)
     try:
         return np.array(positions, dtype=float).reshape(-1, 2)
     except OverflowError:  # an integer of hundreds of digits
@@ -81,16 +84,16 @@ def is_degrees(position: tuple[float, float]) -> bool:
 def replace_positions(geometry: Json, points: Points) -> Json:
     """Return the geometry with other positions, in the order of ``positions_of``."""
     rest: Iterator[list[float]] = iter(points.tolist())
-    return _map_positions(geometry, lambda _: next(rest))
+    return _map_lines(geometry, lambda line: list(islice(rest, len(line))))
 
 
-def _map_positions(geometry: Any, change: Callable[[list[Any]], list[Any]], depth: int = 0) -> Json:
-    """A geometry with only its type and its changed positions."""
+def _map_lines(geometry: Any, change: Callable[[list[Any]], list[Any]], depth: int = 0) -> Json:
+    """A geometry with only its type and its changed positions, those of a line at a time."""
     if not isinstance(geometry, dict) or depth > _DEEPEST:
         raise GeometryInvalid([unreadable_geometry("The geometry is not one of GeoJSON.")])
     kind = geometry.get("type")
     if kind == "GeometryCollection" and isinstance(geometry.get("geometries"), list):
-        members = [_map_positions(member, change, depth + 1) for member in geometry["geometries"]]
+        members = [_map_lines(member, change, depth + 1) for member in geometry["geometries"]]
         return {"type": kind, "geometries": members}
     return {"type": kind, "coordinates": _mapped_arrays(geometry.get("coordinates"), change)}
 
@@ -101,6 +104,8 @@ def _mapped_arrays(
     if not isinstance(value, list) or depth > _DEEPEST:
         raise _not_a_position()
     if value and not isinstance(value[0], list):
+        return change([value])[0]  # type: ignore[no-any-return]
+    if value and value[0] and not isinstance(value[0][0], list):
         return change(value)
     return [_mapped_arrays(item, change, depth + 1) for item in value]
 
