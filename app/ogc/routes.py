@@ -90,30 +90,29 @@ def queryables(collection: Collection) -> Response:
     return document_response(document, properties.SCHEMA)
 
 
-def _add_operation(
-    collection: Collection, path: str, methods: str, needs: str | None, view: View
-) -> None:
-    """Add an operation on a collection. ``needs`` is a permission; None: no credential."""
+def _add(collection: Collection, rule: str, needs: str | None, view: View) -> None:
+    """Add an operation on a collection.
+
+    Args:
+        rule: the methods, and the path below the collection.
+        needs: a permission; None: no credential.
+    """
+    methods, slash, path = rule.partition("/")
     bound = update_wrapper(partial(view, collection=collection), view)
     endpoint = bound if needs is None else needs_permission(needs)(bound)
-    rule, name = f"/collections/{collection.id}{path}", f"{collection.id}_{view.__name__}"
-    bp.add_url_rule(rule, name, endpoint, methods=methods.split())
+    name = f"{collection.id}_{view.__name__}"
+    address = f"/collections/{collection.id}{slash}{path}"
+    bp.add_url_rule(address, name, endpoint, methods=methods.split())
 
 
 for _collection in COLLECTIONS:
-    _add_operation(_collection, "", "GET", _collection.read, describe_collection)
-    _add_operation(_collection, "/schema", "GET", _collection.read, schema)
-    _add_operation(_collection, "/queryables", "GET", None, queryables)
-    _add_operation(_collection, "/items", "GET", _collection.read, views.read_features)
-    _add_operation(_collection, "/items", "POST", _collection.write, views.create_feature)
-    _add_operation(_collection, "/items", "OPTIONS", _collection.read, views.methods_of_collection)
-    _add_operation(_collection, "/items/<feature_id>", "GET", _collection.read, views.read_feature)
-    _add_operation(
-        _collection, "/items/<feature_id>", "PUT PATCH", _collection.write, views.change_feature
-    )
-    _add_operation(
-        _collection, "/items/<feature_id>", "DELETE", _collection.write, views.delete_feature
-    )
-    _add_operation(
-        _collection, "/items/<feature_id>", "OPTIONS", _collection.read, views.methods_of_feature
-    )
+    _add(_collection, "GET", _collection.read, describe_collection)
+    _add(_collection, "GET /schema", _collection.read, schema)
+    _add(_collection, "GET /queryables", None, queryables)
+    _add(_collection, "GET /items", _collection.read, views.read_features)
+    _add(_collection, "POST /items", _collection.write, views.create_feature)
+    _add(_collection, "OPTIONS /items", _collection.read, views.methods_of_collection)
+    _add(_collection, "GET /items/<feature_id>", _collection.read, views.read_feature)
+    _add(_collection, "PUT PATCH /items/<feature_id>", _collection.write, views.change_feature)
+    _add(_collection, "DELETE /items/<feature_id>", _collection.write, views.delete_feature)
+    _add(_collection, "OPTIONS /items/<feature_id>", _collection.read, views.methods_of_feature)
