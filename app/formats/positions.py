@@ -105,7 +105,7 @@ def _mapped_arrays(
         raise _not_a_position()
     if value and not isinstance(value[0], list):
         return change([value])[0]  # type: ignore[no-any-return]
-    if value and value[0] and not isinstance(value[0][0], list):
+    if depth < _DEEPEST and value and value[0] and not isinstance(value[0][0], list):
         return change(value)
     return [_mapped_arrays(item, change, depth + 1) for item in value]
 
