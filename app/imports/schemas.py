@@ -32,6 +32,7 @@ from app.policy.imports import (
     STATUSES,
     VERDICTS,
 )
+from app.projects.boundaries.schemas import PlacedProblemSchema
 from app.values.messages import NO_OBJECT, invalid
 from app.values.schemas import BoundedList, Choice, InputSchema, StrictBoolean, StrictInteger, Text
 from app.values.strict_json import JsonInvalid, loads
@@ -524,16 +525,10 @@ class ImportSchema(ImportSummarySchema):
     left_out = fields.List(fields.Integer(), metadata=_LEFT_OUT)
 
 
-class ImportProblemSchema(OutputSchema):
+class ImportProblemSchema(PlacedProblemSchema):
     """One problem of a feature. Indices count from 0, and are null where they do not apply."""
 
-    code = fields.String()
-    message = fields.String()
     field = fields.String()
-    part = fields.Integer(allow_none=True)
-    ring = fields.Integer(allow_none=True)
-    position = fields.Integer(allow_none=True)
-    coordinates = fields.List(fields.Float(), allow_none=True)
 
 
 class ImportOverlapSchema(OutputSchema):
