@@ -4,7 +4,7 @@ limit of time."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Final
+from typing import Final, TypeAlias
 
 from app.eudr.plots import EudrOptions, Finding, Plot, RecordPlots, finding_about, make_plots
 from app.formats.writers.features import Feature
@@ -16,6 +16,8 @@ from app.policy.eudr import BATCH_SECONDS, PLOT_SECONDS
 from app.values import processor_clock
 from app.values.batching import batched_by_bytes
 from app.values.strict_json import dumps
+
+_Record: TypeAlias = tuple[Feature, bytes]  # with the JSON of its geometry and properties
 
 BATCH_RECORDS: Final = 1_000
 _BATCH_POSITIONS: Final = 10 * SMALL  # as each may take long, if it is made for that
@@ -57,7 +59,8 @@ def read_plots(
     features: Iterable[Feature], options: EudrOptions, clock: PlotClock
 ) -> Iterator[RecordPlots]:
     """Yield the plots of each record. Raises BadRequest if checking all of them takes too long."""
-    batches = batched_by_bytes(features, _positions, _BATCH_POSITIONS, BATCH_RECORDS)
+    records = ((each, dumps([each.geometry, each.properties])) for each in features)
+    batches = batched_by_bytes(records, _positions, _BATCH_POSITIONS, BATCH_RECORDS)
     for number, batch in enumerate(batches):
         positions = sum(map(_positions, batch))
         clock.add(len(batch), positions)
@@ -67,16 +70,16 @@ def read_plots(
             clock.check()
 
 
-def _positions(feature: Feature) -> int:
+def _positions(record: _Record) -> int:
     """About how many positions a geometry has: it is not parsed here."""
-    return dumps(feature.geometry).count(b"[")
+    return record[1].count(b"[")
 
 
 def _checked(
-    batch: list[Feature], options: EudrOptions, *, is_quick: bool = False
+    batch: list[_Record], options: EudrOptions, *, is_quick: bool = False
 ) -> Iterator[RecordPlots]:
     """Yield the plots of records, checked in this process if that is quick."""
-    records = dumps([[feature.geometry, feature.properties] for feature in batch])
+    records = b"[" + b",".join(text for _, text in batch) + b"]"
     if is_quick:
         answers = make_plots(records, options)
     else:
@@ -84,12 +87,12 @@ def _checked(
             make_plots, [], records, tuple(options), seconds=BATCH_SECONDS, before=load_world
         )
         if answer is None and len(batch) > 1:
-            for feature in batch:
-                yield from _checked([feature], options)
+            for record in batch:
+                yield from _checked([record], options)
             return
-        problem = finding_about(batch[0], "too_complex", _TOO_LONG)
+        problem = finding_about(batch[0][0], "too_complex", _TOO_LONG)
         (answers,) = answer or [[([], [problem], [])]]
-    for feature, (plots, problems, warnings) in zip(batch, answers, strict=True):
+    for (feature, _), (plots, problems, warnings) in zip(batch, answers, strict=True):
         yield RecordPlots(
             feature,
             [Plot(*values) for values in plots],
