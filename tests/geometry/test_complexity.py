@@ -116,7 +116,7 @@ def test_the_search_for_faults_ends_in_time(
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("shape", "positions"), [(zigzag, 1_400), (holes_beside_comb, 20_000)], ids=["edges", "rings"]
+    ("shape", "positions"), [(zigzag, 1_000), (holes_beside_comb, 10_000)], ids=["edges", "rings"]
 )
 @pytest.mark.usefixtures("impatient")
 def test_a_fault_of_what_takes_long_is_looked_for_in_another_process(
