@@ -20,6 +20,7 @@ from typing import Final
 from flask import Response, request
 from sqlalchemy import bindparam, delete, text
 
+from app.api.expensive import reading_body
 from app.api.merge_patch import MERGE_PATCH
 from app.api.openapi.operations import REPEATABLE
 from app.api.parsing import whole_body
@@ -39,7 +40,7 @@ from app.policy.request_limits import (
 )
 from app.security.sealing import seal, unseal
 from app.values import clock
-from app.values.strict_json import dumps
+from app.values.strict_json import JsonInvalid, canonical_json, dumps, loads, with_whole_numbers
 
 HEADER: Final = "Idempotency-Key"
 _BLOCK: Final = 1024 * 1024
@@ -77,7 +78,8 @@ class IdempotentRequest:
 
     account_id: str
     key: str  # the stored form
-    fingerprint: str
+    fingerprint: str  # of the values of a JSON body
+    of_bytes: str  # of the bytes of the body, as releases before 1.1 stored it
 
     def stored_response(self) -> Response | None:
         """The response to the first request, or None.
@@ -89,7 +91,7 @@ class IdempotentRequest:
         row = _STORED.first(account_id=self.account_id, key=self.key, oldest=_oldest_kept())
         if row is None:
             return None
-        if row.fingerprint != self.fingerprint:
+        if row.fingerprint not in (self.fingerprint, self.of_bytes):
             message = (
                 "This key was used for a different request. Use a new key for each new request."
             )
@@ -159,6 +161,7 @@ def read_key(principal: Principal) -> IdempotentRequest | None:
 
     Raises:
         BadRequest: the header is not 1 to 255 printable ASCII characters, or the body is cut off.
+        ServiceUnavailable: the body is large, and too many others wait.
     """
     key = request.headers.get(HEADER)
     if key is None or request.method not in REPEATABLE:
@@ -170,9 +173,18 @@ def read_key(principal: Principal) -> IdempotentRequest | None:
     digest = hashlib.sha256(f"{request.method} {request.full_path}\n".encode())
     if request.mimetype == MERGE_PATCH:  # the same body as JSON is another change
         digest.update(MERGE_PATCH.encode())
+    of_bytes = digest.copy()
     for part in _request_content():
-        digest.update(part)
-    return IdempotentRequest(principal.account_id, _stored_key(key, principal), digest.hexdigest())
+        of_bytes.update(part)
+    if request.mimetype in _FORMS:
+        digest = of_bytes
+    else:
+        with reading_body():
+            digest.update(_body_values(whole_body(request)))
+    stored_key = _stored_key(key, principal)
+    return IdempotentRequest(
+        principal.account_id, stored_key, digest.hexdigest(), of_bytes.hexdigest()
+    )
 
 
 def _stored_key(key: str, principal: Principal) -> str:
@@ -194,6 +206,14 @@ def _request_content() -> Iterator[bytes]:
         yield dumps([name, file.filename])
         yield from iter(partial(file.stream.read, _BLOCK), b"")
         file.stream.seek(0)
+
+
+def _body_values(raw: bytes) -> bytes:
+    """The canonical text of a JSON body; the body itself if no operation accepts it."""
+    try:
+        return canonical_json(with_whole_numbers(loads(raw)))
+    except (JsonInvalid, TypeError):  # TypeError: deeper than what can be written
+        return raw
 
 
 def _holds_secret(headers: Mapping[str, str]) -> bool:

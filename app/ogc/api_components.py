@@ -43,8 +43,9 @@ _PARAMETERS: Final[dict[str, dict[str, Any]]] = {
     },
     "bbox-crs": {"description": "Coordinate system of bbox.", "schema": _SYSTEM},
     "datetime": {
-        "description": "Only features that changed last at this time (RFC 3339), or in an interval "
-        "such as 2026-01-01T00:00:00Z/..",
+        "description": "Only features that changed last at this time (RFC 3339), on this day in "
+        "UTC, or in an interval such as 2026-01-01T00:00:00Z/.. or 2026-01-01/2026-01-31, whose "
+        "last day counts as a whole.",
         "schema": STRING,
         **_FORM,
     },

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import cache
 from typing import Any, Final, NamedTuple
 
@@ -39,6 +39,7 @@ FORMATS: Final = ("json", "html")
 LANGUAGES: Final = {"cql2-text": parse_text, "cql2-json": parse_json}
 _SYSTEMS: Final = {crs.uri: crs for crs in SYSTEMS}
 _DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}T?", re.ASCII)
+_REST_OF_DAY: Final = timedelta(days=1, microseconds=-1)
 _MOMENT: Final = "updated_at"  # the property of `datetime`
 
 
@@ -175,23 +176,27 @@ def _box_shape(text: str, crs: Crs) -> QueryShape:
 
 
 def _interval_filter(text: str) -> Node | None:
-    """The filter of a moment, or of a closed or half-open interval (RFC 3339)."""
+    """The filter of a moment, a day in UTC, or a closed or half-open interval (RFC 3339)."""
     start, slash, end = text.partition("/")
-    if not slash:
-        return Comparison(_MOMENT, "=", _parse_moment(text))
-    sides: list[Node] = []
-    for word, operator in ((start, ">="), (end, "<=")):
-        if word not in ("", ".."):
-            sign: Operator = operator  # type: ignore[assignment]
-            sides.append(Comparison(_MOMENT, sign, _parse_moment(word)))
+    if not slash and not _DAY.fullmatch(text):
+        return Comparison(_MOMENT, "=", read_timestamp(text))
+    ends: tuple[tuple[str, Operator], ...] = ((start, ">="), (end if slash else text, "<="))
+    sides: list[Node] = [
+        Comparison(_MOMENT, sign, _parse_end(word, sign))
+        for word, sign in ends
+        if word not in ("", "..")
+    ]
     if not sides:
         raise TimestampInvalid("must have a start or an end, such as 2026-01-02T03:04:05Z/..")
     return conjunction(*sides)
 
 
-def _parse_moment(text: str) -> datetime:
-    """A time; a day is its start in UTC. GDAL writes a day with a T and no time."""
-    return read_timestamp(f"{text[:10]}T00:00:00Z" if _DAY.fullmatch(text) else text)
+def _parse_end(text: str, sign: Operator) -> datetime:
+    """A time; of a day in UTC its start, or after ``<=`` its end. GDAL writes a day with a T."""
+    if not _DAY.fullmatch(text):
+        return read_timestamp(text)
+    start = read_timestamp(f"{text[:10]}T00:00:00Z")
+    return start + _REST_OF_DAY if sign == "<=" else start
 
 
 def _equality_filter(name: str, kind: ValueKind, text: str) -> Node:

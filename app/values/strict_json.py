@@ -75,6 +75,20 @@ def canonical_json(value: Any) -> bytes:
     return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
 
 
+def with_whole_numbers(value: Any) -> Any:
+    """Return a parsed value, changed in place: 1.0 becomes 1, as both are one number."""
+    outer = [value]
+    level: list[Any] = [outer]
+    while level:
+        for items in level:
+            members = items.items() if type(items) is dict else enumerate(items)
+            for key, item in members:
+                if type(item) is float and item.is_integer() and abs(item) < _INT64.stop:
+                    items[key] = int(item)
+        level = _inner_values(level)
+    return outer[0]
+
+
 def is_within_levels(value: Any, most: int) -> bool:
     """Return whether objects and arrays are nested at most ``most`` levels deep."""
     level = [value] if type(value) in _CONTAINERS else []

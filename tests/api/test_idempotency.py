@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import pytest
@@ -16,6 +18,7 @@ from app.api import idempotency
 from app.db.extensions import db
 from app.models import IdempotentResponse
 from app.values import clock
+from app.values.strict_json import loads
 from tests.make import (
     Client,
     event_types,
@@ -25,6 +28,7 @@ from tests.make import (
     make_project,
     make_service_token,
 )
+from tests.processor_time import takes_at_most
 
 _numbers = itertools.count(1)
 
@@ -122,6 +126,51 @@ def test_a_key_of_another_request_is_refused(client: Client, key: Any) -> None:
         assert other.json["error"]["code"] == "VALIDATION_ERROR"
         assert [d["field"] for d in other.json["error"]["details"]] == ["Idempotency-Key"]
     assert _is_replay(first, _create(client, key))
+
+
+def test_bodies_of_the_same_values_are_one_request(
+    client: Client, subtests: pytest.Subtests
+) -> None:
+    deep = b'{"name": "A", "metadata": ' + b"[" * 300 + b"]" * 300 + b"}"
+    first = b'{"name": "A", "metadata": {"a": 1, "b": [2.5, 100, {"c": "d."}]}}'
+    for body, again, status in (
+        (first, b'{"metadata":{"b":[2.50,1e2,{"c":"\\u0064."}],"a":1.0},"name":"A"}\n', 201),
+        (first, first.replace(b"d.", b"d.0"), None),
+        (first, first.replace(b": 1,", b": true,"), None),
+        (first, first.replace(b": 1,", b': "1",'), None),
+        (first, first.replace(b"2.5, 100", b"100, 2.5"), None),
+        (b'{"name": 9223372036854775807}', b'{"name": 9223372036854775807.0}', None),
+        (b'{"name": -0.0}', b'{"name": 0}', 422),
+        (b'{"name": 1, "name": 2}', b'{"name": 2, "name": 2}', None),
+        (b'{"name": 1, "name": 2}', b'{"name": 1, "name": 2}', 400),
+        (deep, deep, 422),
+        (deep, deep.replace(b"[]", b"[ ]"), None),
+    ):
+        with subtests.test(again.decode()[:60]):
+            sender = make_account(client.app)
+            headers = {"Idempotency-Key": "one", "Content-Type": "application/json"}
+            made = sender.send("POST", "/v1/projects", data=body, headers=headers)
+            repeat = sender.send("POST", "/v1/projects", data=again, headers=headers)
+            assert (made.status_code if _is_replay(made, repeat) else None) == status
+            assert status or repeat.json["error"]["details"][0]["code"] == "not_unique"
+
+
+def test_what_a_former_release_stored_is_replayed(client: Client, key: Any) -> None:
+    body = b'{"name": "Wald"}'
+    headers = {"Content-Type": "application/json"} | key
+    first = client.send("POST", "/v1/projects", data=body, headers=headers)
+    with client.app.app_context():
+        row = db.session.scalars(
+            select(IdempotentResponse).where(IdempotentResponse.account_id == client.account_id)
+        ).one()
+        row.fingerprint = hashlib.sha256(b"POST /v1/projects?\n" + body).hexdigest()
+        db.session.commit()
+    assert _is_replay(first, client.send("POST", "/v1/projects", data=body, headers=headers))
+
+
+def test_comparing_the_values_of_a_large_body_takes_about_as_long_as_reading_it() -> None:
+    body = b"[" + b",".join(b"[%d.0,47.123456]" % (n % 180) for n in range(40_000)) + b"]"
+    assert takes_at_most(20, partial(idempotency._body_values, body), partial(loads, body))
 
 
 def test_a_refusal_is_kept(client: Client, subtests: pytest.Subtests) -> None:

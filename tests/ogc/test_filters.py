@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from app.geometry.shapes import query_shapes
 from app.lists import intersecting
+from app.values import clock
 from tests.geometry.expensive_shapes import tiny_squares
 from tests.make import Client, make_project, multi_square, square
 from tests.ogc.reading import CRS84, EPSG_3857, EPSG_4326, error, found, items, names
@@ -247,9 +249,15 @@ def test_a_property_of_the_wrong_kind_is_rejected(client: Client) -> None:
 
 
 @pytest.mark.both
-def test_datetime_is_about_the_last_change(client: Client) -> None:
-    made = [make_project(client, name=f"P{number}") for number in range(3)]
+def test_datetime_is_about_the_last_change(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    midnight = clock.now().replace(hour=0, minute=0, second=0, microsecond=0)
+    made = []
+    for number, hours in enumerate((0, 12, 24)):
+        time = midnight + timedelta(hours=hours, milliseconds=-(hours == 24))
+        monkeypatch.setattr(clock, "now", lambda time=time: time)
+        made.append(make_project(client, name=f"P{number}"))
     first, middle, last = (project["updated_at"] for project in made)
+    day, before, after = ((midnight + timedelta(days=n)).date().isoformat() for n in (0, -1, 1))
     expected = {
         middle: ["P1"],
         f"{middle}/{last}": ["P1", "P2"],
@@ -258,10 +266,21 @@ def test_datetime_is_about_the_last_change(client: Client) -> None:
         f"{middle}/..": ["P1", "P2"],
         f"{middle}/": ["P1", "P2"],
         "2000-01-01T00:00:00Z/2001-01-01T00:00:00Z": [],
+        day: ["P0", "P1", "P2"],
+        f"{day}T": ["P0", "P1", "P2"],
+        f"{day}/{day}": ["P0", "P1", "P2"],
+        f"../{day}": ["P0", "P1", "P2"],
+        f"{day}/..": ["P0", "P1", "P2"],
+        f"{middle}/{day}": ["P1", "P2"],
+        f"{day}/{first}": ["P0"],
+        before: [],
+        f"../{before}": [],
+        f"{after}/..": [],
+        f"{after}/9999-12-31": [],
     }
     for text, wanted in expected.items():
         assert names(client, datetime=text) == wanted
-    assert first < middle < last
+    assert names(client, filter=f"updated_at <= DATE('{day}')") == ["P0"]  # the start of the day
 
 
 def test_a_wrong_datetime_is_rejected(client: Client) -> None:

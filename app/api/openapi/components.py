@@ -116,8 +116,9 @@ PARAMETERS: Final[dict[str, dict[str, Any]]] = {
         "schema": _ENTITY_TAGS,
     },
     "Idempotency-Key": {
-        "description": "Makes it safe to repeat this request: a repeat with the same key gets the "
-        f"first response again, for {IDEMPOTENCY_HOURS} hours. 1 to {IDEMPOTENCY_KEY_LENGTH} "
+        "description": "Makes it safe to repeat this request: a repeat with the same key and the "
+        "same values, in any JSON spelling, gets the first response again, for "
+        f"{IDEMPOTENCY_HOURS} hours. 1 to {IDEMPOTENCY_KEY_LENGTH} "
         "printable ASCII characters.",
         "schema": {
             "type": "string",
