@@ -6,7 +6,7 @@ import struct
 from collections.abc import Sequence
 from typing import IO, Any, Final, NamedTuple
 
-from app.formats.writers.columns import Column
+from app.formats.writers.columns import Column, as_text
 from app.policy.files import SHAPEFILE_TEXT_BYTES
 from app.values import clock
 from app.values.strict_json import dumps
@@ -18,6 +18,7 @@ _VERSION: Final = 3
 _END: Final = b"\x1a"
 _NUMBER_BYTES: Final = 24  # the longest float with all its digits
 _DECIMALS: Final = 15  # as GDAL writes; each number has as many as it needs
+_INTEGER_DIGITS: Final = 18  # GDAL reads longer ones as floats, which changes them
 
 
 class DbfColumn(NamedTuple):
@@ -76,7 +77,7 @@ class DbfWriter:
         if value is None:
             return b" " * column.width
         if column.type == b"C":
-            whole = value.encode()
+            whole = as_text(value).encode()
             cell = _cut_text(whole, column.width)
         else:
             whole = dumps(value)
@@ -115,7 +116,7 @@ def _cut_text(text: bytes, most: int) -> bytes:
 def _dbf_column(name: str, column: Column) -> DbfColumn:
     if column.type == "boolean":
         return DbfColumn(name, b"L", 1)
-    if column.type == "integer":
+    if column.type == "integer" and column.longest <= _INTEGER_DIGITS:
         return DbfColumn(name, b"N", max(column.longest, 1))
     if column.type == "number":
         return DbfColumn(name, b"F", _NUMBER_BYTES, _DECIMALS)

@@ -16,7 +16,9 @@ from app.formats.writers.dbf import NAME_BYTES
 from app.formats.writers.features import FEATURE_TYPES
 from app.values.strict_json import dumps
 
+_INTEGER: Final = re.compile(r"-?[0-9]{1,19}", re.ASCII)
 _NUMBER: Final = re.compile(r"-?[0-9]{1,17}(\.[0-9]{0,17})?([eE][-+]?[0-9]{1,3})?", re.ASCII)
+_EXACT: Final = 2.0**63  # below which whole floats are compared with integers
 
 
 def changed_metadata(stored: str | None, imported: str) -> str | None:
@@ -64,10 +66,13 @@ def _comparable_text(value: Any) -> str:
     writes 15 digits of a number."""
     value = value.strip() if isinstance(value, str) else value
     if isinstance(value, bool) or value in ("true", "false"):
-        return "1.0" if value in (True, "true") else "0.0"
-    if isinstance(value, int | float) or (isinstance(value, str) and _NUMBER.fullmatch(value)):
+        return "1" if value in (True, "true") else "0"
+    if isinstance(value, int) or (isinstance(value, str) and _INTEGER.fullmatch(value)):
+        return str(int(value))
+    if isinstance(value, float) or (isinstance(value, str) and _NUMBER.fullmatch(value)):
         number = float(value)
-        return repr(number) if number.is_integer() else f"{number:.15g}"
+        is_whole = number.is_integer() and abs(number) < _EXACT
+        return str(int(number)) if is_whole else f"{number:.15g}"
     if isinstance(value, str):
         return value
     return "" if value is None else dumps(value).decode()

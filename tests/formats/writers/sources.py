@@ -146,7 +146,7 @@ def _read_kml(path: Path) -> Layer:
     columns |= {name: [None] * len(placemarks) for name in fields}
     for number, placemark in enumerate(placemarks):
         for each in placemark.extended_data.elements[0].data:
-            columns[each.name][number] = _KML_TYPES[fields[each.name]][1](each.value)
+            columns[each.name][number] = _KML_TYPES[fields[each.name]][1](each.value or "")
     shapes = [each.geometry and shapely.geometry.shape(each.geometry) for each in placemarks]
     types = {name: _KML_TYPES[type][0] for name, type in fields.items()}
     return Layer(shapes, columns, types, "EPSG:4326", None)

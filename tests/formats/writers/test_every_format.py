@@ -29,11 +29,22 @@ MULTI = {"type": "MultiPolygon", "coordinates": [[square_ring(20.0)], HOLED["coo
 WAVY = {"type": "Polygon", "coordinates": [wavy_ring(2_000, 30.0, 10.0)]}
 
 NAMES = ['<b>&"quoted"\'', "غابة الأرز", "Wald 🌲🌳, Höhe; 5", "=cmd|' /C calc'!A0"]
+# The values of each type of column in four records, None where a record lacks them.
+VALUES: dict[str, list[Any]] = {
+    "region": [6, -7, 2**40, None],
+    "parcel": [1234567890123456788, 1234567890123456789, -(10**17), 2**62],
+    "height": [12.5, 0.1, None, None],
+    "wet": [True, False, None, None],
+    "day": ["2026-01-02", "1899-12-31", None, None],
+    "seen": ["2026-01-02T03:04:05.678Z", "2026-06-02T23:04:05Z", None, None],
+    "note": ["oak, ash\nbeech", "0123", "", None],
+    "Überschwemmungsgebiet": ["Дуб 森 🌲 غابة", None, None, "x" * 300],
+    "species": [["oak"], None, None, None],
+    "owner": [None, None, {"name": "Jo", "since": 1999}, None],
+}
 METADATA: list[Any] = [
-    {"region": 6, "height": 12.5, "wet": True, "note": "oak, ash\nbeech", "species": ["oak"]},
-    {"region": -7, "height": 0.1, "wet": False, "note": "0123"},
-    {"region": 2**40, "owner": {"name": "Jo", "since": 1999}},
-    None,
+    {name: values[number] for name, values in VALUES.items() if values[number] is not None}
+    for number in range(4)
 ]
 
 PROJECT_FORMATS = ("geojson", "geojsonl", "csv", "kml", "gpkg", "shp")
@@ -51,8 +62,9 @@ def _projects() -> list[Record]:
 
 
 def _column(columns: dict[str, list[Any]], name: str) -> list[Any]:
-    """By its first ten letters in a shapefile, and whatever the case in KML."""
-    return next(values for each, values in columns.items() if each.lower() in (name, name[:10]))
+    """By its first ten bytes in a shapefile, and whatever the case in KML."""
+    names = (name, name[:10], name[:9])
+    return next(values for each, values in columns.items() if each.casefold() in names)
 
 
 @pytest.mark.parametrize("format_name", PROJECT_FORMATS)
@@ -64,12 +76,31 @@ def test_projects_come_back(format_name: str, tmp_path: Path) -> None:
     columns = layer.columns
     assert _column(columns, "name") == guarded
     assert _column(columns, "id") == [each["id"] for each in _projects()]
-    assert _column(columns, "note")[0] == "oak, ash\nbeech"
-    assert _column(columns, "region") == [6, -7, 2**40, None]
-    assert _column(columns, "height") == [12.5, 0.1, None, None]
-    assert _column(columns, "wet") == [True, False, None, None]
     assert _column(columns, "area_hectares") == [12.3456, 12.3456, 12.3456, None]
+    assert _times(_column(columns, "created_at")) == ["2026-01-02T03:04:05"] * 4
+    for name in ("region", "height", "wet", "parcel"):
+        found = _column(columns, name)
+        is_text = name == "parcel" and format_name in ("kml", "shp")  # exact, as an integer is not
+        assert (list(map(int, found)) if is_text else found) == VALUES[name], name
     assert layer.types["region"] in ("OFTInteger64", "OFTReal")
+    for name in ("day", "seen"):
+        assert _times(_column(columns, name)) == _times(VALUES[name])
+    _check_texts(columns, format_name)
+
+
+def _times(values: list[Any]) -> list[str | None]:
+    """Dates and times as ISO 8601 has them, to the second."""
+    return [value and str(value).replace(" ", "T")[:19] for value in values]
+
+
+def _check_texts(columns: dict[str, list[Any]], format_name: str) -> None:
+    *texts, third, fourth = _column(columns, "note")
+    assert texts == VALUES["note"][:2]
+    # A shapefile has no empty text; GDAL takes a missing value of CSV for one.
+    assert (third, fourth) == {"shp": (None, None), "csv": ("", "")}.get(format_name, ("", None))
+    long = _column(columns, "überschwemmungsgebiet")
+    assert long[0] == VALUES["Überschwemmungsgebiet"][0]
+    assert len(long[3]) == (254 if format_name == "shp" else 300)
     if not format_name.startswith("geojson"):
         assert _column(columns, "species")[0] == '["oak"]'
         assert _column(columns, "owner")[2] == '{"name":"Jo","since":1999}'

@@ -8,7 +8,7 @@ from app.imports.features.metadata import changed_metadata
 
 KNOWN = {
     "age": 80, "share": 0.5, "code": "007", "open": True, "tags": ["a", 1], "none": None,
-    "forest_administration": "North", "name": "Old oaks",
+    "forest_administration": "North", "name": "Old oaks", "parcel": 1234567890123456788,
 }  # fmt: skip
 
 
@@ -20,6 +20,7 @@ def test_the_same_in_other_types() -> None:
         {"metadata_n": "Old oaks"},
         {"missing": None, "blank": ""},
         {"code": " 007 "},
+        {"parcel": "1234567890123456788"},
     ):
         assert (
             changed_metadata(orjson.dumps(KNOWN).decode(), orjson.dumps(wanted).decode()) is None
@@ -34,6 +35,7 @@ def test_what_differs() -> None:
         ({"soil": "loam"}, {"soil": "loam"}),
         ({"forest_adm": "South"}, {"forest_administration": "South"}),
         ({"code": "7a"}, {"code": "7a"}),
+        ({"parcel": 1234567890123456789}, {"parcel": 1234567890123456789}),
     ):
         changed = changed_metadata(orjson.dumps(KNOWN).decode(), orjson.dumps(wanted).decode())
         assert changed is not None, wanted
