@@ -80,7 +80,7 @@ SHAPES: Final[dict[str, Callable[[], dict[str, Any]]]] = {
     "20,000 parts": lambda: placed(tiny_squares(99_900), *CONTINENT),
     "10,000 parts with a hole": lambda: placed(squares_with_holes(99_900), *CONTINENT),
     "300 needles near the pole": lambda: needles_near_the_pole(300),
-    "5,000 diagonals over a continent": lambda: placed(zigzag(5_000), *CONTINENT),
+    "4,000 diagonals over a continent": lambda: placed(zigzag(4_000), *CONTINENT),
 }
 
 

@@ -113,7 +113,7 @@ def _zip_format(path: Path) -> str:
 
 
 def _xml_format(path: Path, text: str) -> str:
-    if re.match(r"(<\?xml[^>]*>\s*)?(<!DOCTYPE\s+html|<html)\b", text, re.IGNORECASE):
+    if re.match(r"(<\?xml[^<>]*>\s*)?(<!DOCTYPE\s+html|<html)\b", text, re.IGNORECASE):
         _refuse_format(*ROOTS["html"])
     with path.open("rb") as file:
         root = root_name(file)
