@@ -19,7 +19,9 @@ from app.imports.features.mapping import (
     shorten_value,
 )
 from app.models import Import, Project
+from app.policy.countries import COUNTRY_CODES, MISTAKEN_CODES
 from app.policy.imports import MUST_BE_ANSWERED, OPTIONS, QUESTIONS, SAMPLED_COLUMNS
+from app.values.text import fold_text
 
 Json = dict[str, Any]
 
@@ -28,6 +30,8 @@ _NAMES_CRS: Final = ("shp", "gpkg")  # formats that name it; others are in degre
 _FAR: Final = 10.0  # degrees from all projects of the account
 _NEAR: Final = 2.0  # degrees from one of them
 _TURN: Final = 360.0  # degrees; larger numbers are lengths
+_RIGHT_ANGLE: Final = 90.0
+_NEARLY_MEET: Final = "whose ends nearly meet"
 _AREA_CORNERS: Final = 3  # at least
 _PLACES: Final = CompiledQuery(
     columns_of(Project, Project.west, Project.south, Project.east, Project.north)
@@ -164,13 +168,17 @@ def _ask_crs(
         return None
     if scan.in_swapped_degrees == scan.not_degrees > 0:
         return None  # ``_ask_if_swapped`` asks
-    if layer.crs and file_format not in _NAMES_CRS and max(map(abs, scan.box)) <= _TURN:
+    _, south, _, north = scan.box
+    is_turned = max(map(abs, scan.box)) <= _TURN
+    are_mistakes = scan.in_degrees or max(abs(south), abs(north)) <= _RIGHT_ANGLE
+    if layer.crs and file_format not in _NAMES_CRS and is_turned and are_mistakes:
         return None  # positions out of range are mistakes of single features
     if scan.not_degrees > scan.in_degrees and scan.far is not None:
         x, y = scan.far
         is_named = layer.crs is not None and file_format in _NAMES_CRS
         says = f", though the file says {layer.crs}" if is_named else ""
-        message = f"Positions such as ({x:.10g}, {y:.10g}) look like meters, not degrees{says}."
+        look = "cannot be degrees" if is_turned else "look like meters, not degrees"
+        message = f"Positions such as ({x:.10g}, {y:.10g}) {look}{says}."
         position = _middle_of(scan.box)
         return _question_record(
             "crs", f"{message} {_WHICH_CRS}", _system_options(scan, near), position=position
@@ -256,13 +264,13 @@ def _ask_geometry_type(scan: LayerScan, answers: Answers, name: str) -> Json | N
             "Plots kept as points, of a project", points, points_as_plots=True, project_id=None
         ),
     ]
-    if scan.areas + scan.lines:
+    without = _option_record("Nothing: reject the points", points, points_as_plots=False)
+    if scan.areas or (scan.lines and answers.close_lines):
         message = (
             "The file has areas, which become projects, and points in "
             f"{_count_of_features(points)}. What "
             "are the points?"
         )
-        without = _option_record("Nothing: reject the points", points, points_as_plots=False)
         return _question_record("geometry_type", message, [*plots, without], required=has_plots)
     to_assets = _option_record(
         "Import them as assets of a project", scan.points, kind="assets", project_id=None
@@ -280,10 +288,12 @@ def _ask_geometry_type(scan: LayerScan, answers: Answers, name: str) -> Json | N
     joined = []
     if scan.points >= _AREA_CORNERS:
         joined = [_option_record("All are the corners of one boundary", scan.points, corners_by="")]
-    message = "The file has points, and projects have areas as boundaries. What are the points?"
+    has = "lines and points" if scan.lines else "points"
+    message = f"The file has {has}, and projects have areas as boundaries. What are the points?"
     first = plots if has_plots or plot_ids(scan) else []
-    columns = columns[: OPTIONS - 2 - len(first)]
-    return _question_record("geometry_type", message, [*first, *columns, to_assets, *joined])
+    last = [to_assets, *joined, *([without] if scan.lines else [])]
+    columns = columns[: OPTIONS - len(first) - len(last)]
+    return _question_record("geometry_type", message, [*first, *columns, *last])
 
 
 def _ask_if_swapped(scan: LayerScan, answers: Answers, near: Sequence[Position]) -> Json | None:
@@ -301,20 +311,44 @@ def _ask_if_swapped(scan: LayerScan, answers: Answers, near: Sequence[Position])
             "swapped", message, [_swap_option(scan, scan.turned)], bbox=scan.upright
         )
     west, south, east, north = scan.box
-    x, y = (west + east) / 2, (south + north) / 2
-    if scan.not_degrees or not near or abs(x) > 90:
+    if scan.not_degrees or max(abs(west), abs(east)) > _RIGHT_ANGLE:
         return None
-    as_is, swapped = _Place.of(x, y, near), _Place.of(y, x, near)
-    is_far = as_is.degrees >= _FAR and swapped.degrees <= _NEAR
-    if not is_far and (as_is.is_at_home or not swapped.is_at_home):
+    if (words := _words_on_swap(scan, near)) is None:
         return None
-    where = "where" if swapped.is_at_home else "next to where"
-    message = (
-        f"Latitude and longitude seem to be swapped: the file is {as_is.words}, and the other way "
-        f"round {swapped.words}, {where} your projects are."
-    )
+    message = f"Latitude and longitude seem to be swapped: the file is {words}."
     option = _swap_option(scan, (south, west, north, east))
     return _question_record("swapped", message, [option], bbox=scan.box)
+
+
+def _words_on_swap(scan: LayerScan, near: Sequence[Position]) -> str | None:
+    """Where the file is, and where it is more likely the other way round; None if it is right."""
+    assert scan.box is not None
+    x, y = _middle_of(scan.box)
+    as_is, swapped = _Place.of(x, y, near), _Place.of(y, x, near)
+    words = f"{as_is.words}, and the other way round {swapped.words}"
+    named = [(code, x, y) for text, x, y in scan.places.values() if (code := _country_code(text))]
+    right = sum(country_at(x, y) == code for code, x, y in named)
+    if 2 * sum(country_at(y, x) == code for code, x, y in named) > len(named) + right:
+        return f"{words}, while it names {country_name(named[0][0])}"
+    if 2 * right > len(named):
+        return None
+    if near and as_is.degrees >= _FAR and swapped.degrees <= _NEAR:
+        return f"{words}, {'where' if swapped.is_at_home else 'next to where'} your projects are"
+    if swapped.is_at_home and not as_is.is_at_home:
+        return f"{words}, where your projects are"
+    places = [(x, y) for _, x, y in scan.places.values()]
+    is_lost = not any(country_at(x, y) for x, y in places)
+    is_found = 2 * sum(country_at(y, x) is not None for x, y in places) > len(places)
+    return words if is_lost and is_found and swapped.country else None
+
+
+def _country_code(text: str) -> str | None:
+    """The code of a country that a file names by it or in English, or None."""
+    code = MISTAKEN_CODES.get(text.strip().upper(), (text.strip().upper(),))[0]
+    if not text or code in COUNTRY_CODES:
+        return code or None
+    name = fold_text(text)
+    return next((code for code in COUNTRY_CODES if fold_text(country_name(code)) == name), None)
 
 
 class _Place(NamedTuple):
@@ -328,7 +362,8 @@ class _Place(NamedTuple):
     @classmethod
     def of(cls, longitude: float, latitude: float, near: Sequence[Position]) -> _Place:
         country = country_at(longitude, latitude)
-        degrees = min(max(abs(longitude - x), abs(latitude - y)) for x, y in near)
+        distances = (max(abs(longitude - x), abs(latitude - y)) for x, y in near)
+        degrees = min(distances, default=_TURN)
         home = {country_at(x, y) for x, y in near}
         return cls(country, degrees, country is not None and country in home)
 
@@ -343,15 +378,13 @@ def _swap_option(scan: LayerScan, bbox: Box | None) -> Json:
 
 
 def _ask_if_lines_are_open(scan: LayerScan, answers: Answers) -> Json | None:
-    if answers.kind != "projects" or answers.close_lines or not scan.nearly_closed:
+    if answers.kind != "projects" or answers.close_lines or not scan.closable:
         return None
-    verb = "is a line" if scan.nearly_closed == 1 else "are lines"
-    message = (
-        f"{_count_of_features(scan.nearly_closed)} {verb} whose ends nearly "
-        "meet, as of a walk around a forest."
-    )
+    verb = "is a line" if scan.closable == 1 else "are lines"
+    around = f"around {scan.closed_m2 / 10_000:,.4f} ha" if scan.closed_m2 else _NEARLY_MEET
+    message = f"{_count_of_features(scan.closable)} {verb} {around}, as of a walk around a forest."
     close = _option_record(
-        "Close lines, so that they become boundaries", scan.lines, close_lines=True
+        "Close lines, so that they become boundaries", scan.closable, close_lines=True
     )
     return _question_record("open_lines", message, [close])
 

@@ -348,7 +348,7 @@ def test_the_list_has_pages(browser: Browser, client: Client) -> None:
 def test_lines_can_be_closed(browser: Browser, client: Client) -> None:
     line = {"type": "LineString", "coordinates": square()["coordinates"][0]}
     page = ready(browser, feature(line, name="Walk"))
-    assert "1 feature is a line whose ends nearly meet, as of a walk around a forest." in page.text
+    assert "1 feature is a line around" in page.text
     act(browser, "change", answer='{"close_lines": true}')
     page = browser.get(page.path)
     assert "Apply: create 1 project" in page.text
@@ -357,7 +357,7 @@ def test_lines_can_be_closed(browser: Browser, client: Client) -> None:
 
 
 def test_another_layer_has_other_columns(browser: Browser) -> None:
-    track = "".join(f'<trkpt lat="{44 + y}" lon="{x}"/>' for x, y in ((0, 0), (1, 0), (1, 1)))
+    track = "".join(f'<trkpt lat="{44 + y}" lon="{x}"/>' for x, y in ((0, 0), (1, 0)))
     gpx = (
         '<gpx version="1.1" creator="x" xmlns="http://www.topografix.com/GPX/1/1">'
         '<wpt lat="44" lon="1"><name>Spring</name></wpt>'

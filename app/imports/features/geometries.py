@@ -90,6 +90,15 @@ def _is_closed_around(line: Any) -> bool:
     return len(positions) > 3 and dist(positions[0], positions[-1]) <= _NEARLY_CLOSED * length
 
 
+def closed_area_m2(geometry: Json) -> int:
+    """The area that lines surround once they are closed, in square meters; 0 if that is no valid
+    boundary."""
+    try:
+        return read_boundary(closed_lines(geometry), locate=False, max_faults=0).area_m2
+    except GeometryInvalid:
+        return 0
+
+
 def is_empty(geometry: Json) -> bool:
     """True if a geometry has no positions, which some programs write instead of null."""
     member = "geometries" if geometry.get("type") == _COLLECTION else "coordinates"

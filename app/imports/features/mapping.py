@@ -10,11 +10,18 @@ from functools import lru_cache
 from typing import Any, Final
 
 from app.formats.features import SourceFeature
-from app.formats.positions import first_position, is_degrees
+from app.formats.positions import Json, first_position, is_degrees, positions_of
 from app.formats.writers.dbf import NAME_BYTES
-from app.imports.features.geometries import geometry_kind, has_points, is_nearly_closed
+from app.geometry import GeometryInvalid
+from app.geometry.structure import ROUNDING
+from app.imports.features.geometries import (
+    closed_area_m2,
+    geometry_kind,
+    has_points,
+    is_nearly_closed,
+)
 from app.policy.fields import ASSET, PROJECT, Field
-from app.policy.imports import GEOMETRY_COLUMNS, SAMPLE_LENGTH, SAMPLES
+from app.policy.imports import GEOMETRY_COLUMNS, PLACES, SAMPLE_LENGTH, SAMPLES
 from app.policy.request_limits import METADATA_KEYS
 
 # Usual headings of the column of names, the likeliest first; in any case, also followed by "name"
@@ -62,6 +69,7 @@ _FROM_KML: Final = _ALWAYS_FROM_KML | {
     *("timestamp", "begin", "end", "altitudemode", "altitudemo", "draworder", "icon", "snippet"),
     "id2",
 }
+_COUNTRY_COLUMNS: Final = ("ProducerCountry", "country", "Country", "COUNTRY")
 _EXPORT_COLUMNS: Final = {"created_at", "updated_at"}  # in all files of an export
 
 
@@ -112,12 +120,15 @@ class LayerScan:
 
     ``unreadable`` counts features with problems; ``areas``, ``lines`` and ``points`` count
     geometries; ``collected_points`` counts collections with points, which are areas too;
-    ``nearly_closed`` counts lines whose ends nearly meet.
+    ``closable`` counts lines whose ends nearly meet, or that are valid boundaries, of ``closed_m2``
+    in all, once they are closed.
 
     Of each geometry, the first position is looked at: ``in_degrees`` and ``not_degrees`` count
-    those that can and cannot be degrees, ``in_swapped_degrees`` those that only can if x and y
-    change places. ``far`` is the first that cannot be degrees. ``box`` is around all positions,
-    ``upright`` around those in degrees, ``turned`` around those in swapped degrees, swapped.
+    those that can and cannot be degrees, ``in_swapped_degrees`` those that only can, with all
+    others of their geometry, if x and y change places. ``far`` is the first that cannot be degrees.
+    ``box`` is around all positions, ``upright`` around those in degrees, ``turned`` around those in
+    swapped degrees, swapped. ``places`` has some in degrees, far apart, each with the country that
+    a column names, or an empty text.
     """
 
     features: int = 0
@@ -126,7 +137,8 @@ class LayerScan:
     areas: int = 0
     lines: int = 0
     points: int = 0
-    nearly_closed: int = 0
+    closable: int = 0
+    closed_m2: int = 0
     collected_points: int = 0
     in_degrees: int = 0
     not_degrees: int = 0
@@ -135,6 +147,7 @@ class LayerScan:
     box: _Box | None = None
     upright: _Box | None = None
     turned: _Box | None = None
+    places: dict[str, tuple[str, float, float]] = field(default_factory=dict)
 
     def add(self, feature: SourceFeature) -> None:
         self.features += 1
@@ -152,20 +165,40 @@ class LayerScan:
         self.areas += kind == "areas"
         self.points += kind == "points"
         self.collected_points += has_points(feature.geometry or {})
-        if kind == "lines":
-            self.lines += 1
-            self.nearly_closed += is_nearly_closed(feature.geometry or {})
+        self.lines += kind == "lines"
         x, y = position
         self.box = _box_around(self.box, x, y)
         if is_degrees(position):
             self.in_degrees += 1
             self.upright = _box_around(self.upright, x, y)
+            if len(self.places) < PLACES:
+                country = _named_country(feature.properties)
+                self.places.setdefault(f"{country} {x:.0f} {y:.0f}", (country, x, y))
+            if kind == "lines":
+                m2 = closed_area_m2(feature.geometry or {})
+                self.closable += bool(m2) or is_nearly_closed(feature.geometry or {})
+                self.closed_m2 += m2
             return
         self.not_degrees += 1
         self.far = self.far or position
-        if is_degrees((y, x)):
+        if _is_swapped(feature.geometry or {}):
             self.in_swapped_degrees += 1
             self.turned = _box_around(self.turned, y, x)
+
+
+def _named_country(properties: Mapping[str, Any]) -> str:
+    """The country that a feature names, as it is written; empty without one."""
+    values = (properties.get(name) for name in _COUNTRY_COLUMNS)
+    return str(next(filter(None, values), ""))[:SAMPLE_LENGTH]
+
+
+def _is_swapped(geometry: Json) -> bool:
+    """True if all positions can be degrees, but for a rounding error, with x and y swapped."""
+    try:
+        points = abs(positions_of(geometry))
+    except GeometryInvalid:
+        return False
+    return bool((points <= (90 + ROUNDING, 180 + ROUNDING)).all())
 
 
 def _box_around(box: _Box | None, x: float, y: float) -> _Box:
