@@ -29,15 +29,16 @@ METADATA_DESCRIPTION: Final = (
 _METADATA: Final = "metadata"
 
 
-class ProjectId(Text):
-    """The id of a project in a query string."""
+class ResourceId(Text):
+    """The id of a resource of one kind in a query string."""
 
-    def __init__(self, **options: Any) -> None:
-        metadata = {"pattern": PATTERNS["project"]} | options.pop("metadata", {})
+    def __init__(self, kind: str, **options: Any) -> None:
+        metadata = {"pattern": PATTERNS[kind]} | options.pop("metadata", {})
         super().__init__(longest=request_limits.ID_LENGTH, metadata=metadata, **options)
-        message = f'Must be the id of a project, which begins with "{PREFIXES["project"]}".'
+        article = "an" if kind[0] in "aeiou" else "a"
+        message = f'Must be the id of {article} {kind}, which begins with "{PREFIXES[kind]}".'
         error = CodedMessage(message, "wrong_format")
-        self.validators = [validate.Regexp(PATTERNS["project"], error=error)]
+        self.validators = [validate.Regexp(PATTERNS[kind], error=error)]
 
 
 class BoundingBox(fields.Field[Any]):

@@ -9,6 +9,7 @@ import marshmallow as ma
 from marshmallow import fields
 
 from app.api.expensive import expensive_work
+from app.api.query_schemas import ResourceId
 from app.geometry import GeometryInvalid, Problem, read_boundary, read_point
 from app.policy import kinds
 from app.policy.countries import COUNTRY_CODES
@@ -144,6 +145,10 @@ def _query_integer(field: Field, **options: Any) -> QueryInteger:
     return QueryInteger(low=int(field.lowest), high=int(field.highest), **options)
 
 
+def _query_id(field: Field, **options: Any) -> ResourceId:
+    return ResourceId(field.name.removesuffix("_id"), **options)
+
+
 def _query_number(field: Field, **options: Any) -> QueryNumber:
     high = min(field.highest, 2**53 / field.kind.factor)  # stored as a whole number
     return QueryNumber(low=field.lowest, high=high, **options)
@@ -172,9 +177,11 @@ _FILTER_TEXTS: Final = {
     "=": "Only records with exactly this `{}`.",
     ">=": "Only records whose `{}` is at least this.",
     "<=": "Only records whose `{}` is at most this.",
+    "in": "Only records that this import has made or changed, also when the import is gone.",
     "has": "`true`: only records with a `{0}`; `false`: only those without.",
 }
 _IN_QUERY: Final[dict[Kind, MakeField]] = {
+    kinds.ID: _query_id,
     kinds.COUNTRY: maker_of(CountryCode),
     kinds.INTEGER: _query_integer,
     kinds.NUMBER: _query_number,

@@ -15,7 +15,7 @@ from app.api.query_schemas import (
     FieldNames,
     FilterQuerySchema,
     ListQuerySchema,
-    ProjectId,
+    ResourceId,
     SearchText,
 )
 from app.api.resource_schemas import create_fields, filter_fields, shown_fields, update_fields
@@ -78,4 +78,4 @@ class AssetQuerySchema(AssetFiltersSchema, ListQuerySchema):
 class AccountAssetQuerySchema(AssetQuerySchema):
     """The filters, order and page of a list of all assets."""
 
-    project_id = ProjectId(metadata={"description": "Only assets of this project."})
+    project_id = ResourceId("project", metadata={"description": "Only assets of this project."})

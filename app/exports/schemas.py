@@ -7,7 +7,7 @@ from typing import Any
 import marshmallow as ma
 from marshmallow import fields, validate
 
-from app.api.query_schemas import ProjectId
+from app.api.query_schemas import ResourceId
 from app.assets.schemas import AssetFiltersSchema
 from app.eudr.schemas import EudrProjectsQuerySchema, EudrQuerySchema
 from app.exports.service import FORMATS
@@ -60,4 +60,4 @@ class AssetExportQuerySchema(AssetFiltersSchema, _ExportQuerySchema, EudrQuerySc
     """Filters of assets, and the format."""
 
     format = _format_field("assets")
-    project_id = ProjectId(metadata={"description": "Only assets of this project."})
+    project_id = ResourceId("project", metadata={"description": "Only assets of this project."})

@@ -21,7 +21,7 @@ from app.db.transactions import Transaction
 from app.geometry.problems import whole_problem
 from app.http.errors import ApiError, Conflict
 from app.imports.delivery_backlog import wait_for_deliveries
-from app.imports.feature_rows import count_features, update_features
+from app.imports.feature_rows import count_features, note_imported, update_features
 from app.imports.features.candidates import Candidate, stored_candidate
 from app.imports.features.limited_matcher import LimitedMatcher
 from app.imports.features.mixed_targets import import_targets, project_name_of
@@ -130,6 +130,7 @@ def apply_features(
                     for decided in batch
                 ]
                 update_features(**ids, changes=changes)
+                note_imported(**ids, changes=changes)
                 taken_ids |= {row["target_id"] for _, row in changes if row["verdict"] == "new"}
                 import_.progress_done += len(batch)
                 import_.counts = import_.counts | {_SECONDS: matcher.seconds}

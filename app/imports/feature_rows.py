@@ -8,12 +8,14 @@ from dataclasses import asdict
 from functools import cache
 from typing import Any, Final, cast
 
-from sqlalchemy import Table, Text, bindparam, case, func, update
+from sqlalchemy import Table, Text, bindparam, case, delete, func, update
 from sqlalchemy import cast as as_type
 
 from app.auth.tenant import columns_of, rows_of
 from app.db.batched_deletion import delete_batches
 from app.db.column_types import byte_length
+from app.db.engines import insert_into
+from app.db.extensions import db
 from app.db.queries import CompiledQuery
 from app.db.transactions import CompiledChange, Transaction, insert_rows
 from app.geometry import Problem
@@ -25,7 +27,7 @@ from app.imports.features.candidates import (
 )
 from app.imports.features.mapping import shorten_value
 from app.imports.features.targets import Decision
-from app.models import ImportFeature
+from app.models import ImportedRecord, ImportFeature
 from app.policy.imports import PROBLEM_FIELD_LENGTH, PROBLEM_LENGTH, VERDICTS
 
 _TABLE: Final = cast("Table", ImportFeature.__table__)
@@ -137,6 +139,33 @@ def update_features(
         by_columns[tuple(values)].append({**key, **values})
     for columns, rows in by_columns.items():
         _row_update(columns).run_many(rows)
+
+
+def note_imported(
+    account_id: str, import_id: str, changes: Iterable[tuple[int, Mapping[str, Any]]]
+) -> None:
+    """Note down the targets that were made or changed, in the current transaction, for good.
+
+    Args:
+        changes: as those of ``update_features``.
+    """
+    key = {"account_id": account_id, "import_id": import_id}
+    written = (change for _, change in changes if change.get("state") == "applied")
+    if rows := [{**key, "record_id": change["target_id"]} for change in written]:
+        known = insert_into(ImportedRecord).on_conflict_do_nothing()  # by an earlier feature
+        db.session.execute(known, rows)
+
+
+def forget_imported(account_id: str, import_id: str, undone: Sequence[str]) -> None:
+    """Forget about targets that are as they were before the import, or gone."""
+    db.session.execute(
+        delete(ImportedRecord).where(
+            ImportedRecord.account_id == account_id,
+            ImportedRecord.import_id == import_id,
+            ImportedRecord.record_id.in_(undone),
+        ),
+        execution_options={"synchronize_session": False},
+    )
 
 
 def leave_out(

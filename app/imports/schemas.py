@@ -9,7 +9,7 @@ from marshmallow import fields
 from werkzeug.datastructures import FileStorage
 
 from app.api.openapi.schemas import OutputSchema
-from app.api.query_schemas import PageQuerySchema, ProjectId
+from app.api.query_schemas import PageQuerySchema, ResourceId
 from app.geometry.warnings import WARNING_CODES
 from app.imports.features.mapping import mapped_fields
 from app.policy.files import (
@@ -187,8 +187,8 @@ class ImportCreateSchema(InputSchema):
 
     file = UploadedFile(required=True)
     kind = Choice("ImportKind", KINDS, load_default="projects", metadata=_KIND)
-    project_id = ProjectId(
-        metadata={"description": "The project that assets, or plots, are imported into."}
+    project_id = ResourceId(
+        "project", metadata={"description": "The project that assets, or plots, are imported into."}
     )
     layer = Text(shortest=1, longest=COLUMN_NAME_LENGTH, metadata=_LAYER)
     mapping = ColumnMappingField()
@@ -208,7 +208,8 @@ class ImportUpdateSchema(InputSchema):
     example: ClassVar = {"mapping": _EXAMPLE_MAPPING, "match": "external_id"}
 
     kind = Choice("ImportKind", KINDS, metadata=_KIND)
-    project_id = ProjectId(
+    project_id = ResourceId(
+        "project",
         allow_none=True,
         metadata={
             "description": "The project that assets, or plots, are imported into; null for "

@@ -22,7 +22,7 @@ from app.db.transactions import Transaction
 from app.geometry.problems import whole_problem
 from app.http.errors import ApiError
 from app.imports.delivery_backlog import wait_for_deliveries
-from app.imports.feature_rows import count_states, update_features
+from app.imports.feature_rows import count_states, forget_imported, update_features
 from app.imports.features.project_targets import ProjectTargets
 from app.imports.features.targets import CannotUndo, Targets
 from app.imports.leases import LeasedImport, end_step, lock_leased, put_back
@@ -93,6 +93,10 @@ def undo_features(
                 for row, former in zip(rows, prepared, strict=True)
             ]
             update_features(**ids, changes=changes)
+            forget_imported(**ids, undone=[
+                row.target_id for row, (_, change) in zip(rows, changes, strict=True)
+                if change["state"] == "undone"
+            ])  # fmt: skip
             import_.progress_done += len(rows)
             import_.tries, import_.message = 1, None
         progress.advance(len(rows))

@@ -26,6 +26,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.types import NullType, TypeEngine
 
+from app.auth.tenant import columns_of
 from app.db.column_types import Timestamp
 from app.db.search_index import is_among_ids
 from app.geometry import Bounds
@@ -37,6 +38,7 @@ from app.lists.cql.nodes import (
     HasMetadata,
     In,
     Intersects,
+    IsImported,
     IsNull,
     Like,
     Node,
@@ -48,6 +50,7 @@ from app.lists.cql.nodes import (
 )
 from app.lists.metadata import metadata_test, metadata_values
 from app.lists.query import SearchedTable
+from app.models import ImportedRecord
 from app.policy.fields import Field
 from app.policy.kinds import ID
 
@@ -61,6 +64,13 @@ OPERATORS: Final[dict[str, Callable[[Any, Any], Any]]] = {
     "=": operator.eq, "<>": operator.ne, "<": operator.lt, ">": operator.gt, "<=": operator.le,
     ">=": operator.ge,
 }  # fmt: skip
+
+
+def is_imported(table: SearchedTable, parameter: Any) -> ColumnElement[bool]:
+    """True for rows that an import of the account has made or changed."""
+    ids = columns_of(ImportedRecord, ImportedRecord.record_id)
+    return table.table.c.id.in_(ids.where(ImportedRecord.import_id == parameter))
+
 
 Excluded = Mapping[QueryShape, Sequence[str]]
 
@@ -120,8 +130,12 @@ class Conditions:
             case _:
                 return self._test(node)
 
-    def _test(self, node: Like | In | IsNull | Intersects | HasMetadata) -> ColumnElement[bool]:
+    def _test(
+        self, node: Like | In | IsNull | Intersects | HasMetadata | IsImported
+    ) -> ColumnElement[bool]:
         match node:
+            case IsImported(import_id):
+                return is_imported(self.table, self.parameters.add(import_id, String()))
             case HasMetadata(key, value):
                 return self._has_metadata(key, value)
             case Intersects(_, shape):

@@ -9,7 +9,6 @@ a new one may be missing.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 from functools import cache
 from itertools import starmap
 from operator import itemgetter
@@ -161,7 +160,7 @@ def _sizes_query(statement: ListStatement, size: InstrumentedAttribute[Any] | No
     """
     table, columns = statement.table, statement.table.table.c
     bytes_of = literal_column("0") if size is None else size.expression
-    tests = replace(statement, ids=False, within=False).tests()
+    tests = statement.scanned()
     matches = and_(*tests) if tests else literal_column("1")
     sizes = columns_of(table.model).add_columns(matches.label("matches"), bytes_of.label("bytes"))
     return KeyedRows(statement.without_scanned().filtered(sizes), columns.created_at, columns.id)

@@ -34,11 +34,11 @@ from app.db.search_index import (
     page_of,
     text_values,
 )
-from app.lists.conditions import OPERATORS
+from app.lists.conditions import OPERATORS, is_imported
 from app.lists.metadata import numbered_tests, numbered_values
 from app.lists.query import ListQuery, SearchedTable
 from app.lists.totals import count_statement
-from app.policy.fields import filters_of
+from app.policy.fields import IMPORT, filters_of
 
 Columns = tuple[InstrumentedAttribute[Any], ...]
 
@@ -118,9 +118,18 @@ class ListStatement:
         return tests + [self._condition(name, table.c) for name in self._by_sign(is_equal=False)]
 
     def without_scanned(self) -> ListStatement:
-        """The statement without the filters of ``tests``, but for ids."""
-        equal = tuple(self._by_sign(is_equal=True))
-        return replace(self, filters=equal, metadata=0, search=False, bbox=False)
+        """The statement without the filters of ``tests``, but for ids and those of an import."""
+        kept = (*self._by_sign(is_equal=True), *self._imported)
+        return replace(self, filters=kept, metadata=0, search=False, bbox=False)
+
+    def scanned(self) -> list[ColumnElement[bool]]:
+        """The ``tests`` that ``without_scanned`` leaves out."""
+        others = tuple(name for name in self.filters if name not in self._imported)
+        return replace(self, filters=others, ids=False, within=False).tests()
+
+    @property
+    def _imported(self) -> tuple[str, ...]:
+        return (IMPORT.name,) if IMPORT.name in self.filters else ()
 
     def _by_sign(self, *, is_equal: bool) -> list[str]:
         filters = filters_of(self.table.fields)
@@ -128,6 +137,8 @@ class ListStatement:
 
     def _condition(self, name: str, columns: Any) -> ColumnElement[bool]:
         chosen = filters_of(self.table.fields)[name]
+        if chosen.sign == "in":
+            return is_imported(self.table, bindparam(name))
         column = self.table.column(chosen.field, columns)
         if chosen.sign == "has":
             return column.is_not(None) == bindparam(name, type_=Boolean())
@@ -139,7 +150,7 @@ def list_statement(table: SearchedTable, query: ListQuery) -> ListStatement:
     """The statement of a query, whatever its values and page."""
     unique = {field.name for field in table.fields if field.unique}
     index = driving_index(query.search, query.bbox)
-    if query.ids or query.within is not None:
+    if query.ids or query.within is not None or IMPORT.name in query.filters:
         index = "ids"
     elif unique & query.filters.keys():
         index = "key"

@@ -9,7 +9,7 @@ from app.models.credential import Credential
 from app.models.delivery import AttemptCount, Delivery, DeliveryLog
 from app.models.event import Event
 from app.models.idempotency import IdempotentResponse
-from app.models.imports import Import, ImportFeature, ImportFile
+from app.models.imports import Import, ImportedRecord, ImportFeature, ImportFile
 from app.models.instance import InstanceState
 from app.models.mail import Mail
 from app.models.oauth import OAuthApplication, OAuthAuthorization, OAuthConsent, OAuthToken
@@ -50,6 +50,7 @@ __all__ = [
     "Import",
     "ImportFeature",
     "ImportFile",
+    "ImportedRecord",
     "InstanceState",
     "Mail",
     "MailedLink",

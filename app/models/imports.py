@@ -91,6 +91,17 @@ class Import(Base):
     updated_at: Mapped[datetime] = mapped_column(Timestamp)
 
 
+class ImportedRecord(Base):
+    """A project or an asset that an import has made or changed. It outlives both: it is deleted
+    when the import is undone, or with the account."""
+
+    __tablename__ = "imported_records"
+
+    account_id: Mapped[str] = foreign_key("accounts.id", primary_key=True)
+    import_id: Mapped[str] = mapped_column(Key, primary_key=True)
+    record_id: Mapped[str] = mapped_column(Key, primary_key=True)
+
+
 class ImportFile(Base):
     """A piece of an uploaded file. An upload without an import is deleted after a while."""
 

@@ -13,7 +13,7 @@ from flask import request
 from marshmallow import fields, validate
 
 from app.api.parsing import INVALID_QUERY, PARSER
-from app.api.query_schemas import MetadataQuerySchema
+from app.api.query_schemas import MetadataQuerySchema, ResourceId
 from app.geometry.bounding_boxes import NUMBER
 from app.geometry.shapes import CRS84, SYSTEMS, Crs, QueryShape, ShapeInvalid, read_box
 from app.http.errors import BadRequest, Detail
@@ -22,6 +22,7 @@ from app.lists.cql.nodes import (
     Comparison,
     FilterInvalid,
     HasMetadata,
+    IsImported,
     Node,
     Operator,
     ValueKind,
@@ -85,6 +86,7 @@ class FeatureSchema(FormatSchema):
 class ItemsSchema(FeatureSchema, MetadataQuerySchema):
     """The parameters of the features of a collection, but for its properties."""
 
+    import_id = ResourceId("import")
     limit = _Limit(load_default=None)
     cursor = fields.String(load_default=None, validate=validate.Length(max=100))
     bbox = fields.String(load_default=None, validate=validate.Length(max=300))
@@ -139,7 +141,8 @@ def read_items_query(collection: Collection) -> Query:
             None if text is None else parse(text, collection.queryables, values["filter_crs"])
         )
     metadata = [HasMetadata(key, text) for key, text in values.get("metadata", {}).items()]
-    condition = conjunction(interval, *equal, *metadata, filtered)
+    imported = IsImported(values["import_id"]) if "import_id" in values else None
+    condition = conjunction(interval, imported, *equal, *metadata, filtered)
     return Query(condition, box, values["cursor"], values["limit"], values["crs"])
 
 

@@ -16,7 +16,7 @@ from app.policy.fields import Field, Filter, filters_of
 from app.policy.kinds import TIME
 from app.site.forms import errors_by_field
 
-_SIGNS: Final = {"=": "is", ">=": "at least", "<=": "at most"}
+_SIGNS: Final = {"=": "is", "in": "is", ">=": "at least", "<=": "at most"}
 
 
 @dataclass(frozen=True)

@@ -88,18 +88,21 @@ class Filter:
 
     Attributes:
         sign: how the field compares with the value of the parameter; ``has``: true if the field has
-            a value, false if not.
+            a value, false if not; ``in``: the import with this id has made or changed the record.
     """
 
     name: str
     field: Field
-    sign: Literal["=", ">=", "<=", "has"]
+    sign: Literal["=", ">=", "<=", "has", "in"]
+
+
+IMPORT: Final = Field("import_id", kinds.ID, "imp_01k9zq5n0c3f8v2gq7w6r4x1yt", label="Import")
 
 
 @cache
 def filters_of(table: tuple[Field, ...]) -> Mapping[str, Filter]:
     """The filters of a table of fields, by the names of their parameters."""
-    filters = []
+    filters = [Filter(IMPORT.name, IMPORT, "in")]
     for field in table:
         name = field.name
         if "equals" in field.filters:

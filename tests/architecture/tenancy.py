@@ -90,6 +90,7 @@ _REASONS = {
         Place("app.webhooks.deliveries.health", "_UPDATE", "Webhook"),
         Place("app.webhooks.deliveries.health", "_change_webhooks", "Webhook"),
         Place("app.imports.feature_rows", "_row_update", "ImportFeature"),
+        Place("app.imports.feature_rows", "forget_imported", "ImportedRecord"),
         Place("app.imports.uploads", "_delete_pieces", "ImportFile"),
         Place("app.account.billing.service", "_store_event", "BillingEvent"),
         Place("app.account.billing.service", "_store_customer", "BillingCustomer"),
@@ -127,6 +128,7 @@ _REASONS = {
     ),
     "joins two that begin with it": (Place("app.audit.log.listing", "_page_of_all", "AuditEntry"),),
     "a new row, of the account it is given": (
+        Place("app.imports.feature_rows", "note_imported", "ImportedRecord"),
         Place("app.oauth.consents", "save_consent", "OAuthConsent"),
     ),
     "the import that this worker has leased": (

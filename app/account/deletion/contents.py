@@ -34,6 +34,7 @@ from app.models import (
     DeliveryLog,
     Event,
     Import,
+    ImportedRecord,
     ImportFeature,
     ImportFile,
     Mail,
@@ -147,6 +148,7 @@ def _deletion_batches(account_id: str) -> Iterator[Iterator[None]]:
     for import_id in _lock_row_ids(account_id, Import):
         features = rows_of(account_id, ImportFeature).where(ImportFeature.import_id == import_id)
         yield delete_batches(ImportFeature, features, byte_length(ImportFeature.geometry))
+    yield delete_batches(ImportedRecord, rows_of(account_id, ImportedRecord))
     yield delete_batches(ImportFile, rows_of(account_id, ImportFile), func.length(ImportFile.data))
     yield delete_in_steps(account_id)
     yield delete_batches(

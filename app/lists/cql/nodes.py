@@ -76,12 +76,29 @@ class HasMetadata:
 
 
 @dataclass(frozen=True, slots=True)
+class IsImported:
+    """Made or changed by this import."""
+
+    import_id: str
+
+
+@dataclass(frozen=True, slots=True)
 class Constant:
     value: bool
 
 
 Node: TypeAlias = (
-    And | Or | Not | Comparison | Like | In | IsNull | Intersects | HasMetadata | Constant
+    And
+    | Or
+    | Not
+    | Comparison
+    | Like
+    | In
+    | IsNull
+    | Intersects
+    | HasMetadata
+    | IsImported
+    | Constant
 )
 
 

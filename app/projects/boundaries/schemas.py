@@ -8,7 +8,7 @@ from marshmallow import fields, post_load, pre_load
 
 from app.api.openapi.geojson import BARE_GEOMETRY
 from app.api.openapi.schemas import OutputSchema
-from app.api.query_schemas import ProjectId
+from app.api.query_schemas import ResourceId
 from app.api.resource_schemas import Geometry
 from app.api.schemas import MetaSchema, TotalMetaSchema
 from app.geometry import PROBLEM_CODES
@@ -109,7 +109,8 @@ class GeometryCheckSchema(InputSchema):
             "`GET /v1/projects/{project_id}/overlaps` does."
         },
     )
-    project_id = ProjectId(
+    project_id = ResourceId(
+        "project",
         allow_none=True,
         metadata={"description": "The project whose new boundary it is: left out of `overlaps`."},
     )

@@ -68,6 +68,7 @@ REASONS: Final = {
     "BoundaryShape": "simplified copies of boundaries, for maps",
     "Delivery": "the queue of webhook-attempts.ndjson",
     "IdempotentResponse": "copies of responses, for a day",
+    "ImportedRecord": "which projects and assets an import made or changed, by its id",
     "ImportFile": "the uploaded file, which is deleted when it was imported",
     "InstanceState": "of the instance",
     "Mail": "of the instance; the values of one may be secret",
