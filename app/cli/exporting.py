@@ -37,11 +37,9 @@ from app.projects.summaries import summarize_project
 _OPTIONS: Final = {"project_id": "project", "boundaries": "no-boundaries"}  # by field
 _SHOWN: Final = 10  # problems in a message
 _FORMATS: Final = {
-    f".{extension.rpartition('.')[2]}": name for name, (_, extension) in FORMATS_OUT.items()
-} | {
-    ".geojson": "geojson",  # and not eudr, which has the same
-    ".json": "geojson",
-}
+    f".{extension.rpartition('.')[2]}": name  # the first of several
+    for name, (_, extension) in reversed(FORMATS_OUT.items())
+} | {".json": "geojson"}
 
 
 def _filter_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -70,6 +68,7 @@ def _filter_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.option("--search", metavar="TEXT", help="Only records with this in their texts.")
 @click.option("--bbox", metavar="W,S,E,N", help="Only records in this bounding box.")
 @click.option("--producer-name", metavar="NAME", help="Of plots whose metadata has none (eudr).")
+@click.option("--producer-key", metavar="KEY", help="The key of the metadata with it (eudr).")
 @click.option("--producer-country", metavar="CC", help="Likewise, two letters (eudr).")
 @click.option("--holes", type=click.Choice(eudr.HOLES), help="What becomes of holes (eudr).")
 @click.option(
@@ -103,8 +102,9 @@ def export_records_command(
     """Export projects or assets to a file.
 
     The formats are those of GET /v1/exports: geojson, geojsonl, csv, kml, gpkg (GeoPackage), shp (a
-    zipped shapefile), gpx for assets, and eudr for the EU Deforestation Regulation. Only the owner
-    of FILE can read it. FILE is complete or not there.
+    zipped shapefile), gpx for assets, eudr for the EU Deforestation Regulation, and
+    eudr_simplified, a table for simplified declarations. Only the owner of FILE can read it. FILE
+    is complete or not there.
 
     For everything that an account has in one archive, use bin/canopy account export.
     """

@@ -6,7 +6,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final, TypeAlias
 
-from app.eudr.plots import EudrOptions, Finding, Plot, RecordPlots, finding_about, make_plots
+from app.eudr.plots import (
+    Changes,
+    EudrOptions,
+    Finding,
+    Plot,
+    RecordPlots,
+    finding_about,
+    make_plots,
+)
 from app.formats.writers.features import Feature
 from app.geometry import timed
 from app.geometry.complexity import SMALL
@@ -91,11 +99,12 @@ def _checked(
                 yield from _checked([record], options)
             return
         problem = finding_about(batch[0][0], "too_complex", _TOO_LONG)
-        (answers,) = answer or [[([], [problem], [])]]
-    for (feature, _), (plots, problems, warnings) in zip(batch, answers, strict=True):
+        (answers,) = answer or [[([], [problem], [], ())]]
+    for (feature, _), (plots, problems, warnings, changes) in zip(batch, answers, strict=True):
         yield RecordPlots(
             feature,
             [Plot(*values) for values in plots],
             [Finding(*values) for values in problems],
             [Finding(*values) for values in warnings],
+            Changes(*changes),
         )

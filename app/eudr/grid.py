@@ -29,6 +29,12 @@ def grid_of_points(positions: NDArray[np.float64]) -> Grid:
     return np.rint(positions * _UNITS).astype(np.int64)
 
 
+def has_more_decimals(positions: NDArray[np.float64]) -> bool:
+    """True if positions in degrees change when they are rounded."""
+    units = positions * _UNITS
+    return bool(np.any(np.abs(units - np.rint(units)) > 1e-3))
+
+
 def grid_degrees(grid: Any) -> Any:
     """Positions in degrees."""
     return grid / _UNITS

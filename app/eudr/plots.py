@@ -3,7 +3,9 @@ this in another process, as some boundaries take long."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import csv
+from collections.abc import Iterable, Iterator
+from io import StringIO
 from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
@@ -18,22 +20,27 @@ from app.eudr.grid import (
     grid_of_points,
     grid_text,
     has_area,
+    has_more_decimals,
     linear_rings,
     without_repeats,
 )
-from app.formats.writers.features import Feature
-from app.geometry.countries import country_at, country_name
+from app.formats.writers.features import ASSETS, PROJECTS, Feature
+from app.geometry.countries import country_at, country_phrase
 from app.geometry.holes import split_holes
 from app.geometry.rings import parsed_rings
-from app.policy.countries import COUNTRY_CODES, MISTAKEN_CODES
+from app.policy.countries import COUNTRY_CODES, MISTAKEN_CODES, PARTS_ELSEWHERE
 from app.policy.eudr import (
+    ADDRESS,
     AREA,
     AREA_TOLERANCE,
+    CADASTRAL,
+    CADASTRAL_LENGTH,
     COUNTRY,
     NAME,
     NAME_LENGTH,
     PLACE,
     POINT_HECTARES,
+    SIMPLIFIED,
     SMALLEST_HECTARES,
     SPLIT_HOLES,
 )
@@ -41,21 +48,26 @@ from app.values.ids import is_id
 from app.values.strict_json import Fragment, dumps
 from app.values.text import pluralize
 
+_OWN: Final = (NAME, COUNTRY, PLACE, AREA, CADASTRAL, *ADDRESS)
+
 
 class EudrOptions(NamedTuple):
     """The options of a file for the EUDR.
 
     Args:
         producer_name, producer_country: of plots whose metadata has none.
+        producer_key: the key of the metadata with the producer, where ProducerName is missing.
         holes: what becomes of holes: ``split``, ``ignore`` or ``refuse``.
         variant: 1: a file for one producer; 2: for several.
         divide: write several files, if one would be too large.
         cattle: points may have more than 4 hectares.
         boundaries, points: what it has of projects: their boundaries, and their plots kept as
             points.
+        simplified: write a table for simplified declarations, of places without geometries.
     """
 
     producer_name: str | None = None
+    producer_key: str | None = None
     producer_country: str | None = None
     holes: str = "split"
     variant: int = 1
@@ -63,6 +75,7 @@ class EudrOptions(NamedTuple):
     cattle: bool = False
     boundaries: bool = True
     points: bool = False
+    simplified: bool = False
 
 
 NO_OPTIONS: Final = EudrOptions()
@@ -76,13 +89,14 @@ def pop_options(values: dict[str, Any]) -> EudrOptions:
 
 class Finding(NamedTuple):
     """A problem or a warning, by a code of ``app.policy.eudr``. Those of a whole file have no ids
-    and no name."""
+    and no name. ``proposed``: the country that would be right."""
 
     code: str
     message: str
     project_id: str | None = None
     asset_id: str | None = None
     name: str | None = None
+    proposed: str | None = None
 
     @property
     def record_id(self) -> str | None:
@@ -108,6 +122,15 @@ class Plot(NamedTuple):
         return np.frombuffer(self.positions, np.int64).reshape(-1, 2)
 
 
+class Changes(NamedTuple):
+    """What a file has differently: the number of boundaries with several parts, of holes, and of
+    records whose positions have more decimals."""
+
+    parts: int = 0
+    holes: int = 0
+    rounded: int = 0
+
+
 class RecordPlots(NamedTuple):
     """The plots of a record, with their problems and warnings."""
 
@@ -115,11 +138,12 @@ class RecordPlots(NamedTuple):
     plots: list[Plot]
     problems: list[Finding]
     warnings: list[Finding]
+    changes: Changes = Changes()
 
 
 def make_plots(records: bytes, options: tuple[Any, ...]) -> list[Any]:
-    """The plots, problems and warnings of each record, as plain tuples. Plots with problems have
-    texts, too, for their sizes.
+    """The plots, problems, warnings and changes of each record, as plain tuples. Plots with
+    problems have texts, too, for their sizes.
 
     Args:
         records: the JSON of an array with the geometry and the properties of each.
@@ -142,6 +166,7 @@ class _Draft:
         self._is_asset = is_id("asset", feature.id)
         self.problems: list[Finding] = []
         self.warnings: list[Finding] = []
+        self._changes = Changes()
         self._check_texts()
         self._hectares: list[float] = []  # one for each outline
         self.outlines = self._read_outlines()
@@ -152,7 +177,7 @@ class _Draft:
         return [] if self._is_asset else self.outlines
 
     def checked(self, validity: list[bool]) -> list[Any]:
-        """The plots, problems and warnings.
+        """The plots, problems, warnings and changes.
 
         Args:
             validity: one for each of ``rings``: True if it is valid.
@@ -161,49 +186,80 @@ class _Draft:
             self._problem("breaks_at_six_decimals", self._broken(validity))
         self._check_area()
         plots = list(self._plots())
-        return [list(map(tuple, found)) for found in (plots, self.problems, self.warnings)]
+        found = [list(map(tuple, found)) for found in (plots, self.problems, self.warnings)]
+        return [*found, tuple(self._changes)]
 
-    def _problem(self, code: str, message: str) -> None:
-        self.problems.append(finding_about(self._feature, code, message))
+    def _problem(self, code: str, message: str, proposed: str | None = None) -> None:
+        self.problems.append(finding_about(self._feature, code, message, proposed))
 
-    def _warn(self, code: str, message: str) -> None:
-        self.warnings.append(finding_about(self._feature, code, message))
+    def _warn(self, code: str, message: str, proposed: str | None = None) -> None:
+        self.warnings.append(finding_about(self._feature, code, message, proposed))
 
     def _check_texts(self) -> None:
         options = self._options
-        self._name = self._own.get(NAME, options.producer_name)
+        self._name = self._own.get(NAME) or self._named_producer() or options.producer_name
         country = self._own.get(COUNTRY, options.producer_country)
         self._country = None if country is None else country.upper()
         self._place = self._own.get(PLACE) or str(self._feature.properties["name"])
         if self._name is None:
             self._warn("producer_missing", f"Set {NAME}, or add producer_name.")
-        if country is None:
-            message = f"Set {COUNTRY}, or add producer_country."
-            (self._problem if options.variant == 2 else self._warn)("country_missing", message)
-        elif self._country not in COUNTRY_CODES:
-            self._problem("country_invalid", country_error(country))
-        elif (location := country_of_plot(self._feature)) not in (None, self._country):
-            lies_in = f"the plot lies in {country_name(location)}"
-            message = f"{COUNTRY} is {self._country}, and {lies_in}."
-            self._warn("country_differs", message)
-        for name, text in ((NAME, self._name), (PLACE, self._place)):
-            if text and len(text) > NAME_LENGTH:
-                message = f"Shorten {name} to {NAME_LENGTH} characters; it has {len(text):,}."
+        self._check_country(country)
+        texts = {NAME: self._name, PLACE: self._place}
+        if options.simplified:
+            texts |= {name: self._own.get(name) for name in (CADASTRAL, *ADDRESS)}
+            self._check_address()
+        for name, text in texts.items():
+            most = CADASTRAL_LENGTH if name == CADASTRAL else NAME_LENGTH
+            if text and len(text) > most:
+                message = f"Shorten {name} to {most} characters; it has {len(text):,}."
                 self._problem("too_long", message)
         if PLACE not in self._own:
             self._warn("place_missing", f"The name stands for it. Set {PLACE} for another one.")
 
+    def _named_producer(self) -> str | None:
+        """The text at the key of the metadata that the options name."""
+        if (key := self._options.producer_key) is None:
+            return None
+        kind = ASSETS if self._is_asset else PROJECTS
+        return _cell_text(self._feature.properties.get(kind.property_name(key)))
+
+    def _check_country(self, country: str | None) -> None:
+        location = country_of_plot(self._feature)
+        if country is None:
+            self._problem("country_missing", f"Set {COUNTRY}, or add producer_country.", location)
+        elif self._country not in COUNTRY_CODES:
+            right = MISTAKEN_CODES.get(country.upper(), (location,))[0]
+            self._problem("country_invalid", country_error(country), right)
+        elif location is not None and location not in (
+            self._country,
+            PARTS_ELSEWHERE.get(self._country),
+        ):
+            lies_in = f"the plot lies in {country_phrase(location)}"
+            self._warn("country_differs", f"{COUNTRY} is {self._country}, and {lies_in}.", location)
+
+    def _check_address(self) -> None:
+        missing = [name for name in ADDRESS if name not in self._own]
+        if missing and CADASTRAL not in self._own:
+            message = f"Set {CADASTRAL}, or {' and '.join(missing)}."
+            self._problem("address_incomplete", message)
+
     def _read_outlines(self) -> list[Grid]:
         geometry = self._feature.geometry
+        if geometry is None and self._options.simplified:
+            return []
         if geometry is None:
             missing = "location of the plot" if self._is_asset else "boundary of the project"
             self._problem("no_place", f"Set the {missing}, or leave it out of the file.")
             return []
         if self._is_asset:
-            return [grid_of_points(np.array([_point_position(geometry)]))]
+            degrees = np.array([_point_position(geometry)])
+            self._changes = Changes(rounded=has_more_decimals(degrees))
+            return [grid_of_points(degrees)]
         rings = parsed_rings(geometry)
-        positions = grid_of_points(np.column_stack((rings.lon, rings.lat)))
-        grids = without_repeats(positions, rings.starts)
+        degrees = np.column_stack((rings.lon, rings.lat))
+        grids = without_repeats(grid_of_points(degrees), rings.starts)
+        parts = len(rings.part_starts) - 1
+        self._changes = Changes(parts > 1, len(grids) - parts, has_more_decimals(degrees))
         outlines: list[Grid] = []
         for first, last in pairwise(rings.part_starts):
             outlines += self._outlines_of_part(*grids[first:last])
@@ -294,6 +350,20 @@ class _Draft:
                 "boundary of the plot as a project.",
             )
 
+    def _table_row(self) -> bytes:
+        """The row of a table for simplified declarations."""
+        is_point = self._is_asset and self.outlines
+        measured = POINT_HECTARES if is_point else round(self._total(), 4) or ""
+        values = {
+            **self._own,
+            NAME: self._name,
+            COUNTRY: self._country,
+            PLACE: self._place,
+            AREA: self._own.get(AREA, measured),
+            "id": self._feature.id,
+        }
+        return table_row(values.get(name, "") for name in SIMPLIFIED)
+
     def _total(self) -> float:
         return sum(self._hectares)
 
@@ -302,6 +372,9 @@ class _Draft:
         properties = {NAME: self._name, COUNTRY: self._country, PLACE: self._place}
         texts = {name: text for name, text in properties.items() if text is not None}
         key = (self._name or "", self._country or "", self._place)
+        if self._options.simplified:
+            yield Plot(*key, self._is_asset, self._feature.id, 0, self._table_row(), b"")
+            return
         for part, outline in enumerate(self.outlines):
             if self._is_asset:
                 area = self._own.get(AREA, POINT_HECTARES)
@@ -319,7 +392,16 @@ class _Draft:
             yield Plot(*key, self._is_asset, self._feature.id, part, text, positions)
 
 
-def finding_about(feature: Feature, code: str, message: str) -> Finding:
+def table_row(values: Iterable[object]) -> bytes:
+    """A row of a CSV file."""
+    text = StringIO()
+    csv.writer(text).writerow(values)
+    return text.getvalue().encode()
+
+
+def finding_about(
+    feature: Feature, code: str, message: str, proposed: str | None = None
+) -> Finding:
     """A problem or a warning about a record."""
     properties = feature.properties
     is_asset = is_id("asset", feature.id)
@@ -329,6 +411,7 @@ def finding_about(feature: Feature, code: str, message: str) -> Finding:
         properties["project_id"] if is_asset else feature.id,
         feature.id if is_asset else None,
         properties["name"],
+        proposed,
     )
 
 
@@ -353,14 +436,22 @@ def _plot_properties(feature: Feature) -> dict[str, Any]:
     counts where there is none in the right one."""
     properties = feature.properties
     names = {name.lower(): name for name in properties}
-    names |= {name.lower(): name for name in (NAME, COUNTRY, PLACE, AREA) if name in properties}
+    names |= {name.lower(): name for name in _OWN if name in properties}
     own: dict[str, Any] = {}
-    for name in (NAME, COUNTRY, PLACE, AREA):
+    for name in _OWN:
         value = properties.get(names.get(name.lower(), name))
         value = value.strip() if isinstance(value, str) else value
+        value = _cell_text(value) if name in (CADASTRAL, *ADDRESS) else value
         if value not in (None, "") and (name == AREA or isinstance(value, str)):
             own[name] = value
     return own
+
+
+def _cell_text(value: object) -> str | None:
+    """A text or a number as text; None for what is neither, and for a blank text."""
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return None
+    return str(value).strip() or None
 
 
 def _point_position(point: Any) -> list[float]:

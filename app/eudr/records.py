@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cached_property
+from itertools import chain
 from typing import Any, Final
 
 from flask import Flask
@@ -18,6 +19,7 @@ from app.lists.scanning import OnBatch, in_short_queries
 from app.models import Asset
 from app.policy.eudr import PLOT_TYPE
 from app.projects.listing import project_query, scan_projects
+from app.values.ids import is_id
 
 _PROJECTS_WITH_PLOTS: Final = CompiledQuery(
     columns_of(Asset, Asset.project_id).where(Asset.type == bindparam("type")).distinct()
@@ -50,31 +52,61 @@ class PlotReader:
 
     def projects(self, filters: Mapping[str, Any], options: EudrOptions) -> Iterator[Feature]:
         """Yield the projects that filters leave, without those that have plots and no boundary,
-        and then their plots. With ``points``, ``country`` filters each project and each plot."""
+        and then their plots. With ``points``, ``country`` filters each project and each plot, so
+        does ``import_id``, and ``ids`` may have those of plots."""
         others = dict(filters)
         country = others.pop("country", None) if options.points else None
-        query = project_query(**others)
+        ids = others.pop("ids", ())
+        plot_ids = tuple(each for each in ids if is_id("asset", each))
+        own_ids = tuple(each for each in ids if each not in plot_ids)
         project_ids: list[str] = []
-        for record in in_short_queries(
-            self._app, lambda read: scan_projects(read, self._account_id, query), self._on_batch
-        ):
+        for record in self._records(others | {"ids": own_ids}) if own_ids or not plot_ids else ():
             project_ids.append(record["id"])
             is_in_country = country in (None, record["country"])
             is_plot = record["geometry"] or record["id"] not in self._with_plots
             if options.boundaries and is_in_country and is_plot:
                 yield PROJECTS.feature(record)
-        if options.points:
-            for plot in self._assets_of(project_ids, others):
-                if country in (None, country_of_plot(plot)):
-                    yield plot
+        if not options.points:
+            return
+        within, import_id = others.get("within"), others.pop("import_id", None)
+        plots = chain(
+            self._of_left({"import_id": import_id, "within": within}, others | {"ids": own_ids})
+            if import_id
+            else self._assets_of(project_ids, within),
+            self._of_left({"ids": plot_ids, "within": within}, others) if plot_ids else (),
+        )
+        known: set[str] = set()
+        for plot in plots:
+            if country in (None, country_of_plot(plot)) and plot.id not in known:
+                known.add(plot.id)
+                yield plot
 
-    def _assets_of(self, project_ids: list[str], filters: dict[str, Any]) -> Iterator[Feature]:
+    def _records(self, filters: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+        query = project_query(**filters)
+        return in_short_queries(
+            self._app, lambda read: scan_projects(read, self._account_id, query), self._on_batch
+        )
+
+    def _of_left(
+        self, filters: dict[str, Any], of_projects: Mapping[str, Any]
+    ) -> Iterator[Feature]:
+        """Yield the plots that filters leave of the projects that others leave."""
+        owners = {plot.properties["project_id"] for plot in self.assets(filters)}
+        if ids := of_projects.get("ids"):
+            owners &= set(ids)
+        if owners:
+            left = {each["id"] for each in self._records({**of_projects, "ids": tuple(owners)})}
+            yield from (p for p in self.assets(filters) if p.properties["project_id"] in left)
+
+    def _assets_of(
+        self, project_ids: list[str], within: tuple[str, ...] | None
+    ) -> Iterator[Feature]:
         if len(project_ids) <= _FEW:
             for project_id in project_ids:
                 yield from self.assets({"project_id": project_id})
             return
         among = frozenset(project_ids)
-        for plot in self.assets({"within": filters.get("within")}):
+        for plot in self.assets({"within": within}):
             if plot.properties["project_id"] in among:
                 yield plot
 

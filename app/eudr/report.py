@@ -15,8 +15,8 @@ import shapely
 from app.downloads.files import no_room_error
 from app.eudr.checking import PlotClock, read_plots
 from app.eudr.grid import SQUARE_METERS, Grid, grid_degrees, linear_rings
-from app.eudr.plots import EudrOptions, Finding, RecordPlots, finding_about
-from app.eudr.writer import PlotStore, file_problems, plot_store
+from app.eudr.plots import Changes, EudrOptions, Finding, RecordPlots, finding_about
+from app.eudr.writer import PlotStore, plot_store, whole_problems
 from app.formats.writers.features import Feature
 from app.geometry.polygons import polygon_rings
 from app.geometry.shapes import Shape, common_area, shape_of
@@ -40,6 +40,8 @@ class Report:
     """The files that would be written.
 
     Attributes:
+        records: the number of projects and points that the plots are of.
+        changes: what the files have differently.
         files: their number; more than one only with ``divide``.
         problem_counts, warning_counts: the number of each code.
         problems, warnings: at most LISTED of each code, in the order of creation.
@@ -47,6 +49,8 @@ class Report:
         is_complete: True if all plots were compared for overlaps.
     """
 
+    records: int = 0
+    changes: Changes = Changes()
     files: int = 0
     features: int = 0
     points: int = 0
@@ -108,7 +112,12 @@ def make_report(
                 report.add_problems(record.problems)
                 report.add_warnings(record.warnings)
                 store.add(record.plots)
-                comparison.add(record)
+                report.records += bool(record.plots)
+                report.changes = Changes(
+                    *map(sum, zip(report.changes, record.changes, strict=True))
+                )
+                if not options.simplified:
+                    comparison.add(record)
                 if store.features > REPORT_PLOTS:
                     message = (
                         f"There are more than {REPORT_PLOTS:,} plots. Filter them, and look at one "
@@ -131,6 +140,8 @@ def report_record(report: Report) -> dict[str, Any]:
     return {
         "ready": report.is_ready,
         "files": report.files,
+        "records": report.records,
+        "changes": report.changes._asdict(),
         "features": report.features,
         "plots": report.plots,
         "points": report.points,
@@ -146,14 +157,14 @@ def report_record(report: Report) -> dict[str, Any]:
 
 def _sum_up(report: Report, store: PlotStore, options: EudrOptions) -> None:
     """Add what concerns the files as a whole."""
-    files = store.files(divide=options.divide)
+    files = store.files(options)
     report.features, report.points, report.producers = (
         store.features, store.points, store.producers(),
     )  # fmt: skip
     report.files = len(files)
     report.bytes = sum(file.bytes for file in files)
-    report.add_problems(file_problems(files))
-    if options.variant == 1 and report.producers > 1:
+    report.add_problems(whole_problems(store, files, options))
+    if options.variant == 1 and report.producers > 1 and not options.simplified:
         message = (
             f"The file has {report.producers:,} producers by name and country, as the Information "
             "System counts them. Variant 1 is for one: choose variant 2, or filter the plots."

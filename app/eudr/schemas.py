@@ -39,6 +39,14 @@ class EudrQuerySchema(QuerySchema):
         longest=NAME_LENGTH,
         metadata={"description": f"{_ONLY}`ProducerName` of plots whose metadata has none."},
     )
+    producer_key = Text(
+        shortest=1,
+        longest=NAME_LENGTH,
+        metadata={
+            "description": f"{_ONLY}the key of the metadata with the producer, such as `farmer`, of"
+            " plots whose metadata has no `ProducerName`. It goes before `producer_name`."
+        },
+    )
     producer_country = ProducerCountry(
         metadata={
             "description": f"{_ONLY}`ProducerCountry` of plots whose metadata has none, as in ISO "
@@ -58,8 +66,8 @@ class EudrQuerySchema(QuerySchema):
         low=eudr.VARIANTS[0],
         high=eudr.VARIANTS[-1],
         metadata={
-            "description": f"{_ONLY}1, the default: a file for one producer. 2: for several, so "
-            "that each plot needs `ProducerCountry`."
+            "description": f"{_ONLY}1, the default: a file for one producer, which is uploaded "
+            "there. 2: for several, which is uploaded at a commodity."
         },
     )
     divide = QueryBoolean(
@@ -93,6 +101,10 @@ class EudrProjectsQuerySchema(EudrQuerySchema):
 class EudrReportQuerySchema(ProjectFiltersSchema, EudrProjectsQuerySchema):
     """Which projects, and the options of the file."""
 
+    simplified = QueryBoolean(
+        metadata={"description": f"{_ONLY}`true`: the file of `format=eudr_simplified`."},
+    )
+
 
 def _listed_codes(codes: dict[str, str]) -> str:
     return "\n".join(f"- `{code}`: {meaning}" for code, meaning in codes.items())
@@ -108,6 +120,25 @@ class EudrFindingSchema(OutputSchema):
     name = fields.String(allow_none=True)
     code = fields.String()
     message = fields.String()
+    proposed = fields.String(
+        allow_none=True,
+        metadata={"description": "The country that the plot lies in, where `ProducerCountry` is not"
+                  " it: a proposal from a coarse map."},
+    )  # fmt: skip
+
+
+class EudrChangesSchema(OutputSchema):
+    """What the file has differently."""
+
+    parts = fields.Integer(
+        metadata={"description": "Boundaries with several parts: each part becomes a plot."}
+    )
+    holes = fields.Integer(
+        metadata={"description": "Holes, which plots are cut in parts around, or which are filled."}
+    )
+    rounded = fields.Integer(
+        metadata={"description": "Projects and points whose positions have more than six decimals."}
+    )
 
 
 class EudrReportSchema(OutputSchema):
@@ -116,6 +147,8 @@ class EudrReportSchema(OutputSchema):
     example: ClassVar = {
         "ready": False,
         "files": 1,
+        "records": 40,
+        "changes": {"parts": 1, "holes": 0, "rounded": 37},
         "features": 41,
         "plots": 38,
         "points": 3,
@@ -129,6 +162,7 @@ class EudrReportSchema(OutputSchema):
                 "code": "point_over_4_ha",
                 "message": "Area is 5.2 hectares. A point has 4 at most, but for cattle. Draw the "
                 "boundary of the plot as a project.",
+                "proposed": None,
             }
         ],
         "warnings": [],
@@ -139,6 +173,8 @@ class EudrReportSchema(OutputSchema):
 
     ready = fields.Boolean(metadata={"description": "There are plots, and no problems."})
     files = fields.Integer(metadata={"description": "More than 1 only with `divide=true`."})
+    records = fields.Integer(metadata={"description": "Projects and points that the plots are of."})
+    changes = fields.Nested(EudrChangesSchema)
     features = fields.Integer()
     plots = fields.Integer(metadata={"description": "Polygons: parts of boundaries."})
     points = fields.Integer(metadata={"description": "Plots kept as points."})

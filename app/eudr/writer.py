@@ -1,6 +1,6 @@
-"""GeoJSON as the Information System of Regulation (EU) 2023/1115 (EUDR) reads it: a Feature for
-each plot, in the order of producers. ``app.policy.eudr`` has what the system takes, ``plots`` what
-is written of a record.
+"""Files for the EUDR: GeoJSON as the Information System of Regulation (EU) 2023/1115 reads it, a
+Feature for each plot, in the order of producers; or a table of plots for simplified declarations.
+``app.policy.eudr`` has what the system takes, ``plots`` what is written of a record.
 """
 
 from __future__ import annotations
@@ -14,15 +14,23 @@ from sqlite3 import Connection
 from typing import IO, Final
 
 from app.eudr.checking import PlotClock, read_plots
-from app.eudr.plots import NO_OPTIONS, EudrOptions, Finding, Plot
+from app.eudr.plots import NO_OPTIONS, EudrOptions, Finding, Plot, table_row
 from app.formats.writers.features import Feature
 from app.formats.writers.source import CannotWrite
 from app.formats.writers.temporary import new_database, new_file
-from app.policy.eudr import FILE_BYTES, FILE_PRODUCERS, FILE_SECONDS, IN_ERROR
+from app.policy.eudr import (
+    FILE_BYTES,
+    FILE_PRODUCERS,
+    FILE_SECONDS,
+    IN_ERROR,
+    PLACES,
+    SIMPLIFIED,
+)
 
 _BEGINNING: Final = b'{"type":"FeatureCollection","features":[\n'
 _BETWEEN: Final = b",\n"
 _END: Final = b"\n]}\n"
+_HEADINGS: Final = table_row(SIMPLIFIED)
 _IN_ORDER: Final = "SELECT {} FROM plots ORDER BY producer, country, place, is_point, id, part"
 _INVALID: Final = "The Information System would not take these plots as they are. See details."
 _NO_PLOTS: Final = "There are no plots to write. Draw a boundary, or choose other projects."
@@ -62,13 +70,15 @@ def write_eudr(
             if not problems:
                 store.add(record.plots)
         if not problems:
-            problems = file_problems(store.files(divide=options.divide))
+            problems = whole_problems(store, store.files(options), options)
         if problems:
             raise InvalidPlots(problems)
         if not store.features:
             raise CannotWrite(_NO_PLOTS)
         with new_file(folder) as file:
-            if options.divide:
+            if options.simplified:
+                file.writelines([_HEADINGS, *store.plots()])
+            elif options.divide:
                 _write_zip(file, store)
             else:
                 file.writelines(_file_pieces(store.plots()))
@@ -78,28 +88,33 @@ def write_eudr(
 class EudrFile:
     """The number of ``features``, ``producers`` and ``bytes`` of a file."""
 
-    def __init__(self) -> None:
+    def __init__(
+        self, around: int = len(_BEGINNING) + len(_END), between: int = len(_BETWEEN)
+    ) -> None:
         self.features = 0
         self.producers = 0
-        self.bytes = len(_BEGINNING) + len(_END)
+        self.bytes = around
+        self._between = between
         self._last: tuple[str, str] | None = None
 
     def takes(self, producer: tuple[str, str], size: int) -> bool:
         """True if it has room for a plot."""
-        is_large = self.bytes + len(_BETWEEN) + size > FILE_BYTES
+        is_large = self.bytes + self._between + size > FILE_BYTES
         is_new = producer != self._last
         return not self.features or not (is_large or (is_new and self.producers == FILE_PRODUCERS))
 
     def add(self, producer: tuple[str, str], size: int) -> None:
         """Count a plot, after those of the producers before it."""
-        self.bytes += size + (len(_BETWEEN) if self.features else 0)
+        self.bytes += size + (self._between if self.features else 0)
         self.features += 1
         self.producers += producer != self._last
         self._last = producer
 
 
-def file_problems(files: list[EudrFile]) -> list[Finding]:
+def whole_problems(store: PlotStore, files: list[EudrFile], options: EudrOptions) -> list[Finding]:
     """The problems of files as a whole."""
+    if options.simplified:
+        return store.crowded()
     problems = []
     advice = "Add divide=true for several files, or filter the plots."
     for file in files:
@@ -138,14 +153,31 @@ class PlotStore:
         for (text,) in self._connection.execute(_IN_ORDER.format("text")):
             yield text
 
-    def files(self, *, divide: bool) -> list[EudrFile]:
+    def crowded(self) -> list[Finding]:
+        """A problem for each producer with more places than a simplified declaration takes."""
+        rows = self._connection.execute(
+            "SELECT producer, country, count(*) FROM plots GROUP BY producer, country"
+            " HAVING count(*) > ? ORDER BY producer, country",
+            (PLACES,),
+        )
+        return [
+            Finding(
+                "too_many_places",
+                f"“{producer}” in {country} has {number:,} plots, and a simplified declaration "
+                f"takes {PLACES} of a producer. Filter the plots.",
+            )
+            for producer, country, number in rows
+        ]
+
+    def files(self, options: EudrOptions) -> list[EudrFile]:
         """The file with the plots, or the files that they are divided into, each within the
         limits."""
         rows = self._connection.execute(_IN_ORDER.format("producer, country, length(text)"))
         files: list[EudrFile] = []
         for producer, country, size in rows:
-            if not files or (divide and not files[-1].takes((producer, country), size)):
-                files.append(EudrFile())
+            is_full = options.divide and files and not files[-1].takes((producer, country), size)
+            if not files or is_full:
+                files.append(EudrFile(*((len(_HEADINGS), 0) if options.simplified else ())))
             files[-1].add((producer, country), size)
         return files
 
@@ -178,7 +210,7 @@ def _file_pieces(plots: Iterator[bytes]) -> Iterator[bytes]:
 def _write_zip(file: IO[bytes], store: PlotStore) -> None:
     plots = store.plots()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:  # quickly
-        for number, part in enumerate(store.files(divide=True), start=1):
+        for number, part in enumerate(store.files(EudrOptions(divide=True)), start=1):
             with archive.open(f"plots-{number}.geojson", "w") as entry:
                 for piece in _file_pieces(islice(plots, part.features)):
                     entry.write(piece)

@@ -12,7 +12,7 @@ from app.auth.principal import Principal
 from app.exports.responses import export_response
 from app.exports.schemas import AssetExportQuerySchema, ProjectExportQuerySchema
 from app.exports.service import FORMATS, export_of
-from app.policy.files import FORMATS_OUT
+from app.policy.files import EUDR_FORMATS, FORMATS_OUT
 
 bp = ApiBlueprint("exports", "/v1", "All projects or all assets as one file.")
 
@@ -29,7 +29,11 @@ _BEGINNINGS: Final[dict[str, str]] = {
 
 
 def _example_files(kind: str) -> dict[str, str]:
-    return {FORMATS_OUT[name][0]: _BEGINNINGS[name] for name in FORMATS[kind] if name != "eudr"}
+    return {
+        FORMATS_OUT[name][0]: _BEGINNINGS[name]
+        for name in FORMATS[kind]
+        if name not in EUDR_FORMATS
+    }
 
 
 @bp.operation(

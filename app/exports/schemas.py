@@ -12,6 +12,7 @@ from app.assets.schemas import AssetFiltersSchema
 from app.eudr.schemas import EudrProjectsQuerySchema, EudrQuerySchema
 from app.exports.service import FORMATS
 from app.policy import eudr
+from app.policy.files import EUDR_FORMATS
 from app.projects.schemas import ProjectFiltersSchema
 from app.values.messages import CodedMessage, invalid
 from app.values.schemas import QuerySchema
@@ -40,9 +41,11 @@ class _ExportQuerySchema(QuerySchema):
 
     @ma.validates_schema
     def _check_format(self, data: dict[str, Any], **_: Any) -> None:
-        is_eudr = data.get("format") == "eudr"
+        is_eudr = data.get("format") in EUDR_FORMATS
         others = [name for name in EudrProjectsQuerySchema().fields if name in data]
-        if others and not is_eudr:
+        if data.get("format") == "eudr_simplified":
+            others = [name for name in others if name in ("divide", "variant")]
+        if others and data.get("format") != "eudr":
             only = CodedMessage("Only for format=eudr.", "unknown")
             raise ma.ValidationError({name: [only] for name in others})
         if is_eudr and data.get("type", eudr.PLOT_TYPE) != eudr.PLOT_TYPE:

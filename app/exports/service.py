@@ -21,7 +21,7 @@ from app.formats.writers.formats import STREAMED, WHOLE
 from app.formats.writers.source import CannotWrite, FeatureSource, byte_blocks
 from app.http.errors import BadRequest, Detail
 from app.lists.scanning import OnBatch, Reader, in_short_queries
-from app.policy.files import FORMATS_OUT
+from app.policy.files import EUDR_FORMATS, FORMATS_OUT
 from app.projects.listing import project_query, scan_projects
 from app.values import clock
 from app.values.clock import format_value
@@ -29,7 +29,7 @@ from app.values.text import slugify
 
 FORMATS: Final[dict[str, tuple[str, ...]]] = {
     "projects": tuple(name for name in FORMATS_OUT if name != "gpx"),
-    "assets": tuple(FORMATS_OUT),
+    "assets": tuple(name for name in FORMATS_OUT if name != "eudr_simplified"),
 }
 
 
@@ -61,8 +61,9 @@ class Export(NamedTuple):
 def export_of(kind: str, account_id: str, values: dict[str, Any]) -> Export:
     """The export for a query, as its schema loads it."""
     filters = dict(values)
-    options = pop_options(filters)
-    return Export(kind, filters.pop("format"), account_id, filters, options)
+    format_name = filters.pop("format")
+    options = pop_options(filters)._replace(simplified=format_name == "eudr_simplified")
+    return Export(kind, format_name, account_id, filters, options)
 
 
 def write_export(
@@ -85,7 +86,7 @@ def write_export(
         BadRequest: the records cannot be written in this format.
         ServiceUnavailable: there is no room for the file.
     """
-    if export.format == "eudr":
+    if export.format in EUDR_FORMATS:
         features = features_for_eudr(export, app, on_batch)
         return exported_file(_whole_file(partial(write_eudr, features, options=export.eudr), app))
     source = _export_source(export, app, on_batch)
@@ -107,7 +108,9 @@ def features_for_eudr(
 
 def export_filename(slug: str, export: Export) -> str:
     """The name of a file, such as ``green-woods-projects-2026-11-22.geojson``."""
-    content = f"{export.kind}-eudr" if export.format == "eudr" else export.kind
+    content = export.kind
+    if export.format in EUDR_FORMATS:
+        content += f"-{export.format.replace('_', '-')}"
     if country := export.filters.get("country"):
         content += f"-{country.lower()}"
     return f"{slugify(slug)}-{content}-{clock.now().date()}.{export.extension}"

@@ -47,6 +47,7 @@ from app.imports.overlaps import PlacedFeature, find_overlaps
 from app.imports.progress import NO_PROGRESS, ImportProgress
 from app.imports.questions import Answers, project_places, questions_of, required_question
 from app.models import Import
+from app.policy.eudr import VERIFICATION
 from app.policy.files import (
     BRIEF_MEMORY_BYTES,
     BRIEF_SECONDS,
@@ -243,7 +244,7 @@ def _plan_layer(
         if "name" in partial_mapping and partial_mapping["name"] is None:
             import_.mapping = {"name": None, **import_.mapping}  # chosen: no column has names
         import_.questions, import_.progress_total = questions, scan.features
-        import_.notes = [*import_.notes, *_skipped_columns_note(skipped)]
+        import_.notes = [*import_.notes, *_skipped_columns_note(skipped), *_secret_note(scan)]
         if crs_is_open:
             import_.crs = None
         elif scan.box is None:  # no positions, so no question about their system
@@ -375,6 +376,15 @@ def _other_layers_note(layer: Layer, layers: Sequence[Layer]) -> list[str]:
     if not others or layer.name == ALL_FOLDERS:
         return []
     return [f"Only the layer {layer.name} was read. The file also has: {_listed_names(others)}."]
+
+
+def _secret_note(scan: LayerScan) -> list[str]:
+    if VERIFICATION.casefold() not in map(str.casefold, scan.columns):
+        return []
+    return [
+        f"The column {VERIFICATION} was left out: the number opens a statement to everybody who "
+        "reads it here."
+    ]
 
 
 def _skipped_columns_note(columns: Sequence[str]) -> list[str]:

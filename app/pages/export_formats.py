@@ -15,6 +15,7 @@ _NAMES: Final[dict[str, str]] = {
     "shp": "Shapefile, zipped",
     "gpx": "GPX (GPS devices)",
     "eudr": "EUDR (GeoJSON)",
+    "eudr_simplified": "EUDR simplified (CSV)",
 }
 
 

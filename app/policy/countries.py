@@ -52,16 +52,35 @@ MISTAKEN_CODES: Final = {"UK": ("GB", "the United Kingdom"), "EL": ("GR", "Greec
 """Common codes that are not in ISO 3166-1, each with the right code and the country."""
 
 NAMES: Final = {
-    "AG": "Antigua and Barbuda", "BA": "Bosnia and Herzegovina", "CD": "DR Congo",
-    "CF": "Central African Republic", "CK": "Cook Islands", "CY": "Cyprus",
+    "AG": "Antigua and Barbuda", "BA": "Bosnia and Herzegovina", "BL": "Saint Barthélemy",
+    "BQ": "Bonaire, Sint Eustatius and Saba", "BV": "Bouvet Island", "CC": "Cocos Islands",
+    "CD": "DR Congo", "CF": "Central African Republic", "CG": "Republic of the Congo",
+    "CK": "Cook Islands", "CX": "Christmas Island", "CY": "Cyprus",
     "DO": "Dominican Republic", "EH": "Western Sahara", "FK": "Falkland Islands",
-    "FO": "Faroe Islands", "GQ": "Equatorial Guinea", "GS": "South Georgia",
+    "FO": "Faroe Islands", "GF": "French Guiana", "GI": "Gibraltar", "GP": "Guadeloupe",
+    "GQ": "Equatorial Guinea", "GS": "South Georgia",
     "HM": "Heard and McDonald Islands", "IO": "British Indian Ocean Territory",
-    "KN": "Saint Kitts and Nevis", "KY": "Cayman Islands", "MH": "Marshall Islands",
+    "KN": "Saint Kitts and Nevis", "KY": "Cayman Islands", "MF": "Saint Martin",
+    "MH": "Marshall Islands", "MK": "North Macedonia", "MQ": "Martinique",
     "MP": "Northern Mariana Islands", "PF": "French Polynesia",
-    "PM": "Saint Pierre and Miquelon", "PN": "Pitcairn Islands", "SB": "Solomon Islands",
-    "SS": "South Sudan", "TC": "Turks and Caicos Islands", "TF": "French Southern Territories",
+    "PM": "Saint Pierre and Miquelon", "PN": "Pitcairn Islands", "RE": "Réunion",
+    "SB": "Solomon Islands", "SJ": "Svalbard and Jan Mayen", "SS": "South Sudan",
+    "ST": "São Tomé and Príncipe", "SZ": "Eswatini", "TK": "Tokelau", "TV": "Tuvalu",
+    "TC": "Turks and Caicos Islands", "TF": "French Southern Territories",
+    "UM": "US Minor Outlying Islands",
     "VC": "Saint Vincent and the Grenadines", "VG": "British Virgin Islands",
-    "VI": "US Virgin Islands", "WF": "Wallis and Futuna",
+    "VI": "US Virgin Islands", "WF": "Wallis and Futuna", "YT": "Mayotte",
 }  # fmt: skip
-"""Names of countries that Natural Earth has shortened, by code."""
+"""Names of countries that Natural Earth has shortened, or does not have, by code."""
+
+WITH_ARTICLE: Final = frozenset((
+    "AE", "BS", "CC", "CD", "CF", "CG", "CK", "DO", "FK", "FO", "GB", "GM", "HM", "IM", "IO", "KM",
+    "KY", "MH", "MP", "MV", "NL", "PH", "PN", "SB", "SC", "TC", "TF", "UM", "US", "VG", "VI",
+))  # fmt: skip
+"""Countries whose names have an article in a sentence: in the Netherlands."""
+
+PARTS_ELSEWHERE: Final = {
+    "BQ": "NL", "GF": "FR", "GP": "FR", "MQ": "FR", "RE": "FR", "SJ": "NO", "YT": "FR",
+    "BV": "NO", "CC": "AU", "CX": "AU", "TK": "NZ",
+}  # fmt: skip
+"""What has a code of its own, and is part of another country in Natural Earth."""

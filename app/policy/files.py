@@ -26,7 +26,9 @@ FORMATS_OUT: Final[dict[str, tuple[str, str]]] = {
     "shp": ("application/zip", "shp.zip"),  # GDAL opens it without /vsizip/
     "gpx": ("application/gpx+xml", "gpx"),
     "eudr": ("application/geo+json", "geojson"),
+    "eudr_simplified": ("text/csv; charset=utf-8", "csv"),
 }
+EUDR_FORMATS: Final = ("eudr", "eudr_simplified")
 
 # What generators of clients take for bytes, whatever is in the file.
 BINARY: Final = "application/octet-stream"

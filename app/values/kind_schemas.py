@@ -10,6 +10,7 @@ import marshmallow as ma
 from marshmallow import fields, validate
 
 from app.policy import kinds, request_limits
+from app.policy.eudr import VERIFICATION
 from app.policy.fields import Field
 from app.policy.kinds import Kind
 from app.values.messages import NO_OBJECT, CodedMessage, invalid
@@ -27,6 +28,11 @@ from app.values.text import has_control, may_have_control
 
 MakeField = Callable[..., fields.Field[Any]]  # called with a Field and options
 
+_VERIFICATION: Final = VERIFICATION.casefold()
+_OPENS: Final = (
+    f"Must not have the key {VERIFICATION}: the verification number opens a statement to everybody "
+    "who reads it here. Leave it out; the reference number can be kept."
+)
 _CONTROLS: Final = "Must not contain control characters other than tabs and line feeds."
 
 
@@ -65,6 +71,8 @@ class JsonObject(fields.Field[Any]):
             raise ma.ValidationError(NO_OBJECT)
         if len(value) > request_limits.METADATA_KEYS:
             raise invalid(f"Must have at most {request_limits.METADATA_KEYS} keys.", "too_many")
+        if any(key.casefold() == _VERIFICATION for key in value):
+            raise invalid(_OPENS, "invalid")
         if not is_within_levels(value, request_limits.METADATA_LEVELS):
             message = f"Must be nested at most {request_limits.METADATA_LEVELS} levels deep."
             raise invalid(message, "too_many")

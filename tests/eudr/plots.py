@@ -3,7 +3,7 @@
     made = make_plots(seed)                    # 10,000 plots, 400 producers, three countries
     ids = fill(client.app, client.account_id, made)
     found = [("problem", each["name"], each["code"]) for each in report["problems"]] + ...
-    assert differences(made, found, variant=1, holes="split", points=True) == []
+    assert differences(made, found, holes="split", points=True) == []
 
 Plots with an area are projects; those kept as points are assets of type ``plot``, each in the
 project of its producer that has no boundary, ``"<producer> (points)"``. The name of each project
@@ -99,10 +99,10 @@ class Planted(NamedTuple):
     holes: str | None = None
     points: bool = False
 
-    def severity(self, variant: int) -> str:
+    @property
+    def severity(self) -> str:
         """ "problem" or "warning"."""
-        is_problem = variant == 2 if self.code == "country_missing" else self.is_problem
-        return "problem" if is_problem else "warning"
+        return "problem" if self.is_problem else "warning"
 
 
 @dataclass
@@ -136,7 +136,6 @@ def differences(
     made: Plots,
     found: Iterable[tuple[str, str | None, str]],
     *,
-    variant: int = 1,
     holes: str = "split",
     points: bool = True,
 ) -> list[str]:
@@ -145,7 +144,7 @@ def differences(
     Args:
         found: ``("problem" or "warning", name, code)``; those without a name are left out, as they
             are about the file.
-        variant, holes, points: with which the report was asked for.
+        holes, points: with which the report was asked for.
     """
     due: dict[tuple[str, str, str], Planted] = {}
     missing = set()
@@ -153,7 +152,7 @@ def differences(
         if plant.code and plant.holes in (None, holes) and (points or not plant.points):
             missing.add(plant)
             for name in plant.names:
-                due[plant.severity(variant), name, plant.code] = plant
+                due[plant.severity, name, plant.code] = plant
     lines = []
     for severity, name, code in found:
         if name is None:
@@ -163,8 +162,7 @@ def differences(
             lines.append(f"too much: {severity} {code} of {name}")
         missing.discard(plant)  # type: ignore[arg-type]
     return lines + sorted(
-        f"missing: {plant.severity(variant)} {plant.code} ({plant.kind}) of "
-        f"{' and '.join(plant.names)}"
+        f"missing: {plant.severity} {plant.code} ({plant.kind}) of {' and '.join(plant.names)}"
         for plant in missing
     )
 

@@ -13,22 +13,21 @@ def made() -> Plots:
 
 
 def reported(
-    made: Plots, *, variant: int = 1, holes: str = "split", points: bool = True
+    made: Plots, *, holes: str = "split", points: bool = True
 ) -> list[tuple[str, str | None, str]]:
     """A report that is right; of each pair it names the first."""
     return [
-        (each.severity(variant), each.names[0], each.code)
+        (each.severity, each.names[0], each.code)
         for each in made.planted
         if each.code and each.holes in (None, holes) and (points or not each.points)
     ]
 
 
 def test_differences_of_a_right_report_are_none(made: Plots) -> None:
-    ways = ((1, "split", True), (2, "split", True), (1, "refuse", True), (1, "split", False))
-    for variant, holes, points in ways:
-        found = reported(made, variant=variant, holes=holes, points=points)
+    for holes, points in (("split", True), ("refuse", True), ("split", False)):
+        found = reported(made, holes=holes, points=points)
         found.append(("warning", None, "several_producers"))
-        assert differences(made, found, variant=variant, holes=holes, points=points) == []
+        assert differences(made, found, holes=holes, points=points) == []
 
 
 def test_differences_name_what_is_missing_and_what_is_too_much(made: Plots) -> None:

@@ -252,7 +252,7 @@ def test_what_is_missing(tmp_path: Path) -> None:
     for left_out, options, codes in (
         ("ProducerName", {"variant": 2}, []),
         ("ProducerCountry", {"variant": 2}, ["country_missing"]),
-        ("ProducerCountry", {}, []),
+        ("ProducerCountry", {}, ["country_missing"]),
         ("ProductionPlace", {"variant": 2}, []),
     ):
         metadata = {name: value for name, value in OWN.items() if name != left_out}

@@ -6,7 +6,21 @@
 * ``parts``: what of it lies in the sea or in another country.
 """
 
-from app.geometry.countries.location import country_at, country_name, country_of, country_of_box
+from app.geometry.countries.location import (
+    country_at,
+    country_name,
+    country_of,
+    country_of_box,
+    country_phrase,
+)
 from app.geometry.countries.natural_earth import has_world, load_world
 
-__all__ = ["country_at", "country_name", "country_of", "country_of_box", "has_world", "load_world"]
+__all__ = [
+    "country_at",
+    "country_name",
+    "country_of",
+    "country_of_box",
+    "country_phrase",
+    "has_world",
+    "load_world",
+]

@@ -32,7 +32,7 @@ from app.geometry.countries.samples import sample_points
 from app.geometry.polygons import build_polygons
 from app.geometry.rings import Floats, Integers, Rings
 from app.geometry.timed import Slot
-from app.policy.countries import NEAREST_KM
+from app.policy.countries import NAMES, NEAREST_KM, WITH_ARTICLE
 from app.policy.request_limits import COUNTRIES_LATEST, COUNTRIES_SECONDS
 from app.values import processor_clock
 
@@ -107,7 +107,12 @@ def country_at(longitude: float, latitude: float) -> str | None:
 def country_name(code: str) -> str:
     """The name of a country in English; its code where the countries are not installed."""
     world = load_world()
-    return world.names.get(code, code) if world else code
+    return NAMES.get(code) or (world.names.get(code, code) if world else code)
+
+
+def country_phrase(code: str) -> str:
+    """The name of a country within a sentence, some with an article."""
+    return f"the {country_name(code)}" if code in WITH_ARTICLE else country_name(code)
 
 
 def country_of_box(box: Bounds) -> Country:

@@ -83,10 +83,8 @@ class ProducerCounts:
             return
         yield (
             f"The file names {len(self._names):,} producers, and "
-            f"{_features_have(self._without_country)} no ProducerCountry. The EUDR Information "
-            "System takes a file for one producer (variant 1) without it; for several, each plot "
-            "needs "
-            "ProducerCountry."
+            f"{_features_have(self._without_country)} no ProducerCountry. Each plot needs it in a "
+            "file for the EUDR."
         )
 
 

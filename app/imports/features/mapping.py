@@ -20,6 +20,7 @@ from app.imports.features.geometries import (
     has_points,
     is_nearly_closed,
 )
+from app.policy.eudr import VERIFICATION
 from app.policy.fields import ASSET, PROJECT, Field
 from app.policy.imports import GEOMETRY_COLUMNS, PLACES, SAMPLE_LENGTH, SAMPLES
 from app.policy.request_limits import METADATA_KEYS
@@ -52,6 +53,7 @@ _Box = tuple[float, float, float, float]
 
 _FIELDS: Final = {"projects": PROJECT, "assets": ASSET}
 _WKT: Final = re.compile(r"(MULTI)?(POINT|POLYGON) ?Z? ?\(")
+_VERIFICATION: Final = VERIFICATION.casefold()
 _PLOT_COLUMN: Final = re.compile(  # in files for the EUDR and Whisp's results
     r"\A(?:producer|productionplace$|area$|country$|risk_|ind_|.*_(before|after)_2020$)",
     re.IGNORECASE,
@@ -346,11 +348,14 @@ def is_export(scan: LayerScan) -> bool:
 def ignored_columns(scan: LayerScan, kind: str) -> frozenset[str]:
     """The columns that become nothing.
 
-    GDAL adds some to what it reads from KML. In an export, they are the fields that cannot be set,
+    The verification number of a statement is never kept. GDAL adds some to what it reads from KML.
+    In an export, they are the fields that cannot be set,
     such as the area, and a second geometry, as GDAL writes it.
     """
     names = {column.casefold(): column for column in scan.columns}
-    ignored = _FROM_KML if names.keys() >= _ALWAYS_FROM_KML else frozenset()
+    ignored = frozenset({_VERIFICATION}) | (
+        _FROM_KML if names.keys() >= _ALWAYS_FROM_KML else frozenset()
+    )
     if is_export(scan):
         ignored |= _ignored_in_export(scan, kind)
     return frozenset(column for name, column in names.items() if name in ignored)
