@@ -55,6 +55,26 @@ def has_heights(geometry: Any) -> bool:
     return isinstance(value, list) and len(value) > 2
 
 
+def without_measures(geometry: Json) -> Json | None:
+    """The geometry with x and y alone, if a position has more than three numbers, or a height that
+    is none; None otherwise, also if it is malformed."""
+    if not has_heights(geometry):
+        return None
+    has_others = False
+
+    def flat(line: list[Any]) -> list[Any]:
+        nonlocal has_others
+        more = [position[2:] for position in line if isinstance(position, list)]
+        has_others = has_others or any(rest and (rest[1:] or rest == [None]) for rest in more)
+        return [position[:2] if isinstance(position, list) else position for position in line]
+
+    try:
+        changed = _map_lines(geometry, flat)
+    except GeometryInvalid:
+        return None
+    return changed if has_others else None
+
+
 def first_position(geometry: Json | None) -> tuple[float, float] | None:
     """The first x and y of a geometry, which need not be valid; None if it has none."""
     value = _first_array(geometry)

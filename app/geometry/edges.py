@@ -8,6 +8,8 @@ edge spans less than 180° of longitude:
 - Exactly 180°: the shortest line crosses a pole, and both directions have the same length. The
   error is ``ambiguous_edge``, unless one end of the edge is a pole: there every longitude is the
   same point, the line is the meridian of the other end, and its area is right.
+
+A side along a pole, such as that of Antarctica from 180 to -180, is a point and has no length.
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ def edge_problems(rings: Rings) -> Iterator[Problem]:
     spans = np.abs(np.diff(rings.lon))
     spans[np.array(rings.starts[1:-1], int) - 1] = 0  # from a ring's end to the next one's start
     at_pole = np.abs(rings.lat) == 90
+    spans[at_pole[1:] & (rings.lat[:-1] == rings.lat[1:])] = 0
     ambiguous = (spans == 180) & ~(at_pole[:-1] | at_pole[1:])
     for index in np.flatnonzero((spans > 180) | ambiguous).tolist():
         yield _edge_problem(rings, index, spans[index] == 180)

@@ -56,9 +56,9 @@ def structure_problems(kind: str, coordinates: object, max_positions: int) -> It
         message = f"has {count:,} positions; a boundary may have {max_positions:,}. Simplify it."
         yield top.problem("too_many_positions", message)
         return
-    depth = 1 + _array_depth(coordinates[0])
+    depth = 1 + array_depth(coordinates[0])
     if depth not in (0, _SHAPES[kind][0]) and all(
-        1 + _array_depth(member) == depth for member in coordinates
+        1 + array_depth(member) == depth for member in coordinates
     ):
         message = f"is nested {depth} deep. A {kind} is {_SHAPES[kind][0]} deep"
         yield top.problem("wrong_nesting", f"{message}: {_SHAPES[kind][1]}.")
@@ -103,7 +103,7 @@ def _count_positions(parts: list[object]) -> int:
     return sum(len(ring) for part in lists for ring in part if isinstance(ring, list))
 
 
-def _array_depth(value: object) -> int:
+def array_depth(value: object) -> int:
     """Count the arrays around the first number, or return -1 when there is none."""
     depth = 0
     while isinstance(value, list) and value:

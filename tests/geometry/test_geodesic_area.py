@@ -82,6 +82,22 @@ def test_area_is_whole_square_metres(height: float) -> None:
     assert boundary.area_m2 == round(geodesic_area([ring]))
 
 
+def test_a_side_along_a_pole_has_no_length() -> None:
+    """Such as that of Antarctica in maps of longitude and latitude."""
+    parallel = [[lon, -60] for lon in range(-180, 181, 10)]
+    around = read_boundary(
+        {
+            "type": "Polygon",
+            "coordinates": [[*parallel, [180, -90], [-180, -90], [-180, -60]]],
+        }
+    )
+    assert around.area_m2 == pytest.approx(geodesic_area([[*parallel[:-1], parallel[0]]]), abs=1)
+    assert around.bounds == (-180, -90, 180, -60)
+    wedge: Ring = [[-100, 0], [0, 0], [100, 0], [100, 90], [-100, 90], [-100, 0]]
+    made = read_boundary({"type": "Polygon", "coordinates": [wedge]})
+    assert made.area_m2 == pytest.approx(geodesic_area([lune(100, 100)]) * 2, abs=1)
+
+
 def test_edges_at_a_pole_may_span_half_the_circle() -> None:
     hemisphere = [[0, -90], [180, -90], [180, 90], [0, 90], [0, -90]]
     boundary = read_boundary({"type": "Polygon", "coordinates": [hemisphere]})

@@ -35,6 +35,7 @@ RING: Final = SQUARE["coordinates"][0]
 OTHER: Final = square(11, 47, 0.01)
 HECTARES: Final = 84.5443
 TEXT: Final = json.dumps(SQUARE).replace('"', '""')
+WKT: Final = "POLYGON ((10 47,10.01 47,10.01 47.01,10 47.01,10 47))"
 WGS_84: Final = CRS.from_epsg(4326).to_wkt("WKT1_ESRI").encode()
 UNKNOWN: Final = (
     b'PROJCS["RD 2008",GEOGCS["Amersfoort",DATUM["Amersfoort",SPHEROID["Bessel 1841",6377397.155,'
@@ -133,6 +134,7 @@ def features_of_geojson(*columns: dict[str, Any]) -> bytes:
 
 FILES: Final[dict[str, tuple[str | bytes | Made, dict[str, float]]]] = {
     "results of Earth Engine": (f'system:index,name,.geo\n0,A,"{TEXT}"\n', {"A": HECTARES}),
+    "geometries alone": (f'WKT,\n"{WKT}"\n', {"Feature 1": HECTARES}),
     "a walk of ODK": (
         'name,plot\nA,"47 10 0 4.5;47 10.01 0 4.5;47.01 10.01 0 4.5;47 10 0 4.5"\n',
         {"A": HECTARES / 2},

@@ -21,7 +21,7 @@ from app.formats.readers.csv_geometry import (
     find_geometry,
     looks_like_geometry,
 )
-from app.formats.readers.csv_rows import CsvRows, Row, are_cut_off
+from app.formats.readers.csv_rows import CsvRows, Row, are_cut_off, without_empty_end
 from app.formats.readers.geometry_text import ReadGeometry
 from app.formats.readers.layer_limits import PositionCount, quoted
 from app.geometry.problems import GeometryInvalid, Problem
@@ -218,9 +218,8 @@ def has_header(header: Row) -> bool:
 
 
 def _checked_header(header: Row) -> Row:
-    """The header without empty fields at its end."""
-    while header and not header[-1].strip():
-        header = header[:-1]
+    """The header without empty fields at its end. Raises FileInvalid if it is none."""
+    header = without_empty_end(header)
     if not has_header(header):
         raise FileInvalid(
             "The CSV file has a single column that is not named as geometries are. Separate its "

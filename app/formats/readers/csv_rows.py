@@ -73,7 +73,7 @@ class CsvRows:
         with suppress(FileInvalid):
             for _, row in islice(self._rows(delimiter, _SAMPLE_BYTES), 1 + _SAMPLE_ROWS):
                 if not width:
-                    width = len(row)
+                    width = len(without_empty_end(row))
                     continue
                 others += 1
                 widths.add(len(row))
@@ -103,6 +103,13 @@ class CsvRows:
     def _open(self) -> TextIO:
         errors = "replace" if self._encoding == _WESTERN else "strict"
         return self._path.open(encoding=self._encoding, errors=errors, newline="")
+
+
+def without_empty_end(header: Row) -> Row:
+    """The header without empty fields at its end."""
+    while header and not header[-1].strip():
+        header = header[:-1]
+    return header
 
 
 def are_cut_off(widths: set[int], header: int) -> bool:

@@ -10,15 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, BinaryIO, ClassVar, Final
+from typing import Any, ClassVar, Final
 
 import orjson
 
 from app.formats.crs import Projection, chosen_projection, read_crs
 from app.formats.features import FileInvalid, FormatReader, Layer, SourceFeature
-from app.formats.positions import has_heights, unreadable_geometry
-from app.formats.readers.geojson_scan import COLLECTION, ID, ITEMS, Contents, scan_geojson
-from app.formats.readers.json_stream import json_values
+from app.formats.positions import has_heights, unreadable_geometry, without_measures
+from app.formats.readers.geojson_scan import COLLECTION, ID, Contents, scan_geojson
+from app.formats.readers.json_stream import NullForNan, Readable, has_nan, json_values
 from app.formats.readers.layer_limits import quoted, value_too_long
 from app.geometry import GeometryInvalid
 from app.geometry.problems import whole_problem
@@ -30,6 +30,7 @@ _MEMBERS: Final = frozenset({
 })  # fmt: skip
 _NAMES_IN_NOTE: Final = 5
 _HEIGHTS: Final = "Heights were left out."
+_NAN: Final = "The file has numbers such as NaN, which were read as empty."
 
 
 class GeoJsonReader(FormatReader):
@@ -44,7 +45,11 @@ class GeoJsonReader(FormatReader):
         super().__init__()
         self._path = path
         with path.open("rb") as file:
-            self._contents = scan_geojson(file)
+            self._has_nan = has_nan(file)
+            file.seek(0)
+            source = NullForNan(file) if self._has_nan else file
+            self._contents = scan_geojson(source)
+        self.note(_NAN if isinstance(source, NullForNan) and source.has_any else None)
         self._projection: Projection | None = None
         self._has_others = False
         name, columns = self._contents.name or path.stem, self._contents.columns
@@ -64,20 +69,16 @@ class GeoJsonReader(FormatReader):
         chosen = chosen_projection(self, self._projection, crs)
         projection = None if chosen is None or chosen.is_wgs84 else chosen
         with self._path.open("rb") as file:
-            for number, value in enumerate(self._values(file), start=1):
+            source = NullForNan(file) if self._has_nan else file
+            for number, value in enumerate(self._values(source), start=1):
                 bare = self._contents.has_bare_geometries
                 feature = {"type": "Feature", "geometry": value} if bare else value
                 yield self._feature(number, feature, projection)
 
-    def _values(self, file: BinaryIO) -> Iterator[Any]:
-        """Yield the features, also from collections in the collection."""
+    def _values(self, file: Readable) -> Iterator[Any]:
+        """Yield the features, also from collections beside them."""
         for value in json_values(file, self._contents.path):
-            is_nested = self._contents.path == ITEMS and isinstance(value, dict)
-            if is_nested and value.get("type") == COLLECTION:
-                nested = value.get("features")
-                yield from nested if isinstance(nested, list) else ()
-            else:
-                yield value
+            yield from _features_in(value)
 
     def _feature(self, number: int, value: Any, projection: Projection | None) -> SourceFeature:
         if not isinstance(value, dict) or value.get("type") != "Feature":
@@ -114,8 +115,12 @@ class GeoJsonReader(FormatReader):
                 f"The geometry is a {geometry['type']}. Put what is in it beside this feature."
             )
             raise GeometryInvalid([unreadable_geometry(message, "wrong_type")])
-        if geometry is None or projection is None:
-            return geometry
+        if geometry is None:
+            return None
+        if projection is None:
+            flat = without_measures(geometry)
+            self.note(None if flat is None else _HEIGHTS)
+            return geometry if flat is None else flat
         if has_heights(geometry):
             self.note(_HEIGHTS)
         return projection.to_wgs84(geometry)
@@ -125,6 +130,16 @@ class GeoJsonSequenceReader(GeoJsonReader):
     """The reader for a file recognized as a sequence. Either class reads both formats."""
 
     format: ClassVar[str] = "geojsonl"
+
+
+def _features_in(value: Any) -> Iterator[Any]:
+    """Yield a value, or the features of a collection and of those in it."""
+    if not isinstance(value, dict) or value.get("type") != COLLECTION:
+        yield value
+        return
+    members = value.get("features")
+    for member in members if isinstance(members, list) else ():
+        yield from _features_in(member)
 
 
 def _feature_properties(number: int, feature: dict[str, Any]) -> dict[str, Any]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, BinaryIO, Final, TypeAlias
+from itertools import chain
+from typing import Any, Final, TypeAlias
 
 from app.formats.features import FileInvalid
-from app.formats.readers.json_stream import json_events
+from app.formats.readers.json_stream import Readable, json_events
 from app.formats.readers.layer_limits import Columns, PositionCount, quoted
 from app.policy.files import FEATURE_TOKENS, VALUE_BYTES
 
@@ -19,11 +20,15 @@ _GEOMETRIES: Final = frozenset({
     "Point", "MultiPoint", "LineString", "MultiLineString", "Polygon", "MultiPolygon",
     "GeometryCollection",
 })  # fmt: skip
-ITEMS: Final = "features.item"
-# Paths of values: in a FeatureCollection in another one, by themselves, and in an array.
-_NESTED: Final = f"{ITEMS}.{ITEMS}"
+_ITEMS: Final = "features.item"
 _ALONE: Final = ""
 _ARRAY: Final = "item"
+_DEEPEST: Final = 4  # FeatureCollections in one another
+# Paths of values, by themselves and in an array, and then in FeatureCollections.
+_PATHS: Final = {
+    root: [".".join([*filter(None, [root]), *[_ITEMS] * depth]) for depth in range(1 + _DEEPEST)]
+    for root in (_ALONE, _ARRAY)
+}
 _NAME_LENGTH: Final = 100
 _GEOJSON: Final = "a GeoJSON FeatureCollection, or Features one after the other"
 _MUST_BE_GEOJSON: Final = f"It must be {_GEOJSON}."
@@ -33,8 +38,9 @@ _Handler: TypeAlias = Callable[[str, Any], None]
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """The contents of a file. ``path`` is the JSON path of its features; ``crs`` is from its
-    ``crs``, and ``crs_fault`` says why that cannot be used."""
+    """The contents of a file. ``path`` is the JSON path of its features, or of some of them and of
+    collections with the others; ``crs`` is from its ``crs``, and ``crs_fault`` says why that cannot
+    be used."""
 
     path: str
     features: int
@@ -45,7 +51,7 @@ class Contents:
     has_bare_geometries: bool
 
 
-def scan_geojson(file: BinaryIO) -> Contents:
+def scan_geojson(file: Readable) -> Contents:
     """Read a whole file.
 
     Raises:
@@ -59,15 +65,19 @@ def scan_geojson(file: BinaryIO) -> Contents:
 
 
 class _Features:
-    """The features at a path."""
+    """The values at a path: features and ``collections``."""
 
     def __init__(self) -> None:
         self.count = 0
+        self.collections = 0
         self.columns = Columns()
 
     def start(self, event: str, _: Any) -> None:
         if event not in ("map_key", "end_map", "end_array"):
             self.count += 1
+
+    def add_type(self, event: str, value: Any) -> None:
+        self.collections += event == "string" and value == COLLECTION
 
     def add_property(self, event: str, value: Any) -> None:
         if event == "map_key":
@@ -80,30 +90,28 @@ class _Features:
 
 class _Scan:
     def __init__(self) -> None:
-        self._features = {path: _Features() for path in (ITEMS, _NESTED, _ARRAY, _ALONE)}
+        self._features = {path: _Features() for paths in _PATHS.values() for path in paths}
         self._types: set[str] = set()
         self._is_array = False
-        self._collections = 0  # in a collection
         self._name = ""
         self._crs = _Crs()
         self._positions = PositionCount()
         self._tokens = 0  # in the current feature
         self._last = ""  # event
         self._handlers: dict[str, _Handler] = {
-            "type": self._add_type,
-            f"{_ARRAY}.type": self._add_type,
-            f"{ITEMS}.type": self._add_type_of_item,
             "name": self._add_name,
             **self._crs.handlers,
+            **{f"{_ARRAY}.{path}": add for path, add in self._crs.handlers.items()},
         }
         for path, features in self._features.items():
             start = f"{path}." if path else ""
             self._handlers |= {
                 path: features.start,
+                f"{start}type": features.add_type,
                 f"{start}id": features.add_id,
                 f"{start}properties": features.add_property,
             }
-        self._handlers |= {_ALONE: self._start}
+        self._handlers |= {_ALONE: self._start, "type": self._add_type, "item.type": self._add_type}
 
     def add(self, path: str, event: str, value: Any) -> None:
         """Process the next token. Raises FileInvalid."""
@@ -128,25 +136,25 @@ class _Scan:
         if len(self._types) > 1:
             names = " and ".join(sorted(self._types))
             raise FileInvalid(f"The file mixes {names}. {_MUST_BE_GEOJSON}")
-        is_collection = COLLECTION in self._types
-        if self._is_array and (is_collection or self._features[_ALONE].count > 1):
+        if self._is_array and self._features[_ALONE].count > 1:
             raise FileInvalid(
                 f"The file has an array that is not one of features. {_MUST_BE_GEOJSON}"
             )
-        path = _ARRAY if self._is_array else ITEMS if is_collection else _ALONE
-        features = self._features[path]
-        count = features.count - self._collections + self._features[_NESTED].count
-        if not count:
+        root = _ARRAY if self._is_array else _ALONE
+        found = {path: self._features[path] for path in _PATHS[root]}
+        filled = [path for path, values in found.items() if values.count > values.collections]
+        if not filled:
             raise FileInvalid("The file has no features.")
-        for column in self._features[_NESTED].columns.names():
-            features.columns.add(column)
+        columns = Columns()
+        for column in chain.from_iterable(found[path].columns.names() for path in filled):
+            columns.add(column)
         return Contents(
-            path=path,
-            features=count,
-            columns=features.columns.names() if "geometry" not in self._types else (),
-            name=self._name if path == ITEMS else "",
+            path=filled[0],
+            features=sum(values.count - values.collections for values in found.values()),
+            columns=columns.names() if "geometry" not in self._types else (),
+            name=self._name if COLLECTION in self._types else "",
             crs=self._crs.text,
-            crs_fault=self._crs.fault(self._features[_ALONE].count),
+            crs_fault=self._crs.fault(found[root].count),
             has_bare_geometries="geometry" in self._types,
         )
 
@@ -154,10 +162,8 @@ class _Scan:
         self._is_array = self._is_array or event == "start_array"
         self._features[_ALONE].start(event, value)
 
-    def _add_type_of_item(self, event: str, value: Any) -> None:
-        self._collections += event == "string" and value == COLLECTION
-
     def _add_type(self, event: str, value: Any) -> None:
+        self._features[_ARRAY if self._is_array else _ALONE].add_type(event, value)
         if event == "map_key":
             return
         if value in _GEOMETRIES:

@@ -15,6 +15,7 @@ from app.formats.crs import chosen_projection, in_degrees, read_crs
 from app.formats.features import FileInvalid, FormatReader, Layer, SourceFeature
 from app.formats.readers.archive import Archive
 from app.formats.readers.kml_data import (
+    KNOWN,
     OVERLAYS,
     WITH_GEOMETRIES,
     WITHOUT_GEOMETRIES,
@@ -31,6 +32,8 @@ _UNNAMED: Final = "Placemarks"
 _NAME_LENGTH: Final = 100
 
 _HEIGHTS: Final = "Heights were left out."
+_MOST_NOTES: Final = 20
+_MODELS: Final = "Of a Model, a building or the like in space, only the location was read."
 _PICTURES: Final = "Pictures of descriptions were left out."
 _LINKS: Final = (
     "The file refers to another one (NetworkLink), which was not read. To import its contents, "
@@ -161,8 +164,11 @@ class KmlReader(FormatReader):
         shape = PlacemarkShape()
         shape.read(placemark)
         positions.add(shape.positions)
-        if shape.has_heights:
-            self.note(_HEIGHTS)
+        self.note(_HEIGHTS if shape.has_heights else None)
+        self.note(_MODELS if shape.has_models else None)
+        for child in placemark.children:
+            if child.name not in KNOWN and len(self.notes) < _MOST_NOTES:
+                self.note(f"Elements <{quoted(child.name)[1:-1]}> of placemarks were left out.")
         properties = data.properties(placemark)
         self.note(_PICTURES if data.pictures else None)
         return SourceFeature(number, shape.geometry, properties, tuple(shape.problems))

@@ -29,19 +29,36 @@ _DATA: Final = {
     "Data": frozenset({"value"}),
     "SchemaData": frozenset({"SimpleData"}),
 }
+
+
+class _AllBut(frozenset[str]):
+    """All names except these."""
+
+    def __contains__(self, name: object) -> bool:
+        return not super().__contains__(name)
+
+
+# What a placemark has besides its geometries and what is read, by KML 2.2 and Google's extensions.
+_UNREAD: Final = _AllBut({
+    *("Style", "StyleMap", "styleUrl", "LookAt", "Camera", "Region", "Snippet", "snippet", "open"),
+    *("visibility", "author", "link", "AddressDetails", "Metadata", "balloonVisibility"),
+})  # fmt: skip
 _GEOMETRIES: Final = {
-    "Placemark": _DATA["Placemark"] | SIMPLE | NESTED,
-    "MultiGeometry": SIMPLE | NESTED,
-    "MultiTrack": frozenset({"Track"}),
+    "Placemark": _UNREAD,
+    **dict.fromkeys(NESTED, SIMPLE | NESTED),
+    "Model": frozenset({"Location"}),
+    "Location": frozenset({"longitude", "latitude"}),
     "Polygon": frozenset({"outerBoundaryIs", "innerBoundaryIs"}),
     **dict.fromkeys(("outerBoundaryIs", "innerBoundaryIs"), frozenset({"LinearRing"})),
     **dict.fromkeys(("Point", "LineString", "LinearRing"), frozenset({"coordinates"})),
     "Track": frozenset({"coord"}),
 }
 _VALUES: Final = dict.fromkeys(
-    (*_TEXTS, "when", "begin", "end", "value", "SimpleData", "href"), VALUE_BYTES
+    (*_TEXTS, "longitude", "latitude", "when", "begin", "end", "value", "SimpleData", "href"),
+    VALUE_BYTES,
 )
 WITHOUT_GEOMETRIES: Final = ElementFilter(_DATA, _CONTAINERS, _RECORDS, _VALUES)
+KNOWN: Final = _DATA["Placemark"] | SIMPLE | NESTED
 WITH_GEOMETRIES: Final = ElementFilter(
     _DATA | _GEOMETRIES,
     _CONTAINERS,

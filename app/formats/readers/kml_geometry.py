@@ -12,8 +12,12 @@ from app.formats.readers.xml_elements import Element
 from app.geometry.problems import MAX_PROBLEMS, GeometryInvalid, Place, Problem
 from app.policy.request_limits import GEOMETRY_POSITIONS
 
-SIMPLE: Final = frozenset({"Point", "LineString", "LinearRing", "Polygon", "Track"})
-NESTED: Final = frozenset({"MultiGeometry", "MultiTrack"})
+SIMPLE: Final = frozenset({"Point", "LineString", "LinearRing", "Polygon", "Track", "Model"})
+# The last ones are not in KML, but some programs write them.
+NESTED: Final = frozenset({
+    "MultiGeometry", "MultiTrack", "MultiPolygon", "MultiLineString", "MultiPoint",
+    "GeometryCollection",
+})  # fmt: skip
 _MOST_COMMAS: Final = 3 * GEOMETRY_POSITIONS  # with heights, and commas between positions
 _MOST_WORDS: Final = 6 * GEOMETRY_POSITIONS  # each comma can be a word
 _ZERO: Final = frozenset("+-0.")
@@ -22,12 +26,14 @@ _ZERO: Final = frozenset("+-0.")
 @dataclass(slots=True)
 class PlacemarkShape:
     """The geometries of a placemark as one. ``geometry`` is None if there is none, or there are
-    problems. ``has_heights``: it has heights other than 0, which are left out."""
+    problems. ``has_heights``: it has heights other than 0, which are left out. ``has_models``: it
+    has a Model, of which only the location is read."""
 
     geometry: Json | None = None
     problems: list[Problem] = field(default_factory=list)
     positions: int = 0
     has_heights: bool = False
+    has_models: bool = False
 
     def read(self, placemark: Element) -> None:
         """Read the geometries of a placemark.
@@ -52,16 +58,21 @@ class PlacemarkShape:
         if element.name == "Polygon":
             rings = self._rings(element, place)
             return {"type": "Polygon", "coordinates": rings} if rings else None
-        if element.name == "Track":
+        if element.name == "Model":
+            self.has_models = True
+            locations = element.named("Location")
+            positions = [_location(location, place) for location in locations]
+            self._count(len(positions), has_heights=False)
+        elif element.name == "Track":
             positions = self._track(element, place)
         else:
             positions = self._positions(element, place)
         if not positions:
             return None
-        if element.name != "Point":
+        if element.name not in ("Point", "Model"):
             return {"type": "LineString", "coordinates": positions}
         if len(positions) > 1:
-            message = f"is a Point with {len(positions)} positions; it must have one."
+            message = f"is a {element.name} with {len(positions)} positions; it must have one."
             raise GeometryInvalid([place.problem("wrong_nesting", message)])
         return {"type": "Point", "coordinates": positions[0]}
 
@@ -107,6 +118,10 @@ class PlacemarkShape:
         self.has_heights = self.has_heights or has_heights
         if self.positions > GEOMETRY_POSITIONS:
             raise too_many_positions()
+
+
+def _location(location: Element, place: Place) -> Position:
+    return read_position(location.text_of("longitude"), location.text_of("latitude"), place)
 
 
 def _simple_geometries(element: Element) -> Iterator[Element]:

@@ -10,6 +10,7 @@ from typing import Any, Final, TypeGuard
 
 from app.geometry import Boundary, GeometryInvalid, Point, Problem, read_boundary, read_point
 from app.geometry.problems import whole_problem
+from app.geometry.structure import array_depth
 from app.policy.imports import OUTLINE_POSITIONS, PROBLEMS
 from app.values.strict_json import dumps
 
@@ -25,6 +26,7 @@ _NO_AREA: Final[Mapping[Any, str]] = {
 }
 NO_POINT: Final = "The feature is no point, and assets are. Areas can become projects."
 _AREAS: Final = ("Polygon", "MultiPolygon")
+_NESTING: Final = {2: "Polygon", 3: "Polygon", 4: "MultiPolygon"}  # by arrays around a number
 _LINES: Final = ("LineString", "MultiLineString")
 _COLLECTION: Final = "GeometryCollection"
 _OTHERS_LEFT_OUT: Final = "Points and lines beside the areas of a feature were left out."
@@ -121,7 +123,7 @@ def boundary_of(
         geometry = _areas_of(geometry, note)
     if geometry.get("type") in _LINES and not close_lines:
         raise GeometryInvalid([whole_problem("wrong_type", IS_LINE, "geometry.type")])
-    geometry = closed_lines(geometry)
+    geometry = _renested(closed_lines(geometry), note)
     if reason := _NO_AREA.get(geometry.get("type")):
         raise GeometryInvalid([whole_problem("wrong_type", reason, "geometry.type")])
     with _in_plain_words():
@@ -139,6 +141,19 @@ def closed_lines(geometry: Json) -> Json:
     if len(rings) == 1:
         return {"type": "Polygon", "coordinates": rings}
     return {"type": "MultiPolygon", "coordinates": [[ring] for ring in rings]}
+
+
+def _renested(geometry: Json, note: Note) -> Json:
+    """An area as the type that its coordinates are nested like, where that is plain."""
+    coordinates = geometry.get("coordinates")
+    if geometry.get("type") not in _AREAS or not isinstance(coordinates, list):
+        return geometry
+    depths = {1 + array_depth(member) for member in coordinates}
+    depth = depths.pop() if len(depths) == 1 else 0
+    if depth not in _NESTING or ((kind := _NESTING[depth]) == geometry["type"] and depth > 2):
+        return geometry
+    note(f"Coordinates that are nested like those of a {kind} were read as one.")
+    return {"type": kind, "coordinates": coordinates if depth > 2 else [coordinates]}
 
 
 def _are_lines(value: Any) -> TypeGuard[list[list[Any]]]:

@@ -18,6 +18,7 @@ from app.imports.features.geometries import (
     closed_area_m2,
     geometry_kind,
     has_points,
+    is_empty,
     is_nearly_closed,
 )
 from app.policy.eudr import VERIFICATION
@@ -162,6 +163,8 @@ class LayerScan:
                 use.add(value)
         position = first_position(feature.geometry)
         if position is None:
+            is_broken = bool(feature.geometry and not is_empty(feature.geometry))
+            self.unreadable += is_broken and not feature.problems
             return
         kind = geometry_kind(feature.geometry or {})
         self.areas += kind == "areas"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import random
 import struct
@@ -11,7 +12,9 @@ from typing import Any
 import pytest
 
 from app.formats.features import Layer
+from app.formats.readers import json_stream
 from app.formats.readers.geojson import GeoJsonReader
+from app.formats.readers.json_stream import NullForNan
 from app.geometry import read_boundary
 from app.policy.files import COLUMNS, VALUE_BYTES
 from tests.formats.readers.gdal import AREAS, NAMES, write
@@ -94,6 +97,68 @@ def test_collections_in_a_collection(tmp_path: Path) -> None:
     assert found == [(n, square(m), {f"c{m}": m}) for n, m in ((1, 1), (2, 3), (3, 2))]
 
 
+def test_collections_at_any_depth(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    def around(*members: Any) -> dict[str, Any]:
+        return {"type": "FeatureCollection", "features": [*members]}
+
+    one, two = feature(square(), name="a"), feature(square(1), kind="b")
+    for name, value, number in (
+        ("three deep", around(around(around(one))), 1),
+        ("four deep, beside others", around(one, around(around(around(two)), one)), 3),
+        ("an array of collections", [around(one), around(two, around(one))], 3),
+    ):
+        with subtests.test(name):
+            opened = reader(tmp_path, json.dumps(value).encode())
+            found = list(features(opened))
+            assert opened.layers[0].features == len(found) == number
+            assert {*opened.layers[0].columns} == {
+                column for each in found for column in each.properties
+            }
+            assert [each.number for each in found] == [*range(1, number + 1)]
+            assert not any(each.problems for each in found)
+
+
+def test_more_numbers_than_expected(tmp_path: Path, subtests: pytest.Subtests) -> None:
+    nan, heights = float("nan"), "Heights were left out."
+    empty = "The file has numbers such as NaN, which were read as empty."
+    (ring,) = square()["coordinates"]
+    for name, more, text, notes in (
+        ("height and measure", [100, 5], "a", [heights]),
+        ("height", [100], "a", []),
+        ("no height", [nan], "a", [empty, heights]),
+        ("texts stay", [-float("inf")], 'say "NaN", -Infinity\\', [empty, heights]),
+        ("only a text", [], "NaN", []),
+    ):
+        with subtests.test(name):
+            shape = {"type": "Polygon", "coordinates": [[[*position, *more] for position in ring]]}
+            opened = reader(
+                tmp_path, collection(feature(shape, name=text, h=nan if nan in more else 1))
+            )
+            (found,) = features(opened)
+            assert found.properties == {"name": text, "h": None if nan in more else 1}
+            assert opened.notes == notes
+            assert found.geometry == (shape if more == [100] else square())
+    opened = reader(tmp_path, collection(feature({"type": "Point", "coordinates": [nan, 47]})))
+    assert [each.geometry for each in features(opened)] == [
+        {"type": "Point", "coordinates": [None, 47]}
+    ]
+    assert opened.notes == [empty]
+
+
+def test_words_across_parts_of_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(json_stream, "_MIDDLE_CHUNK", 3)
+    for text, nulls in (
+        (b'["NaN\\"", NaN,-Infinity, "a\\\\", Infinity]', b'["NaN\\"", null,null, "a\\\\", null]'),
+        (b"[NaN]", b"[null]"),
+        (b'"NaN', b'"NaN'),
+    ):
+        source, parts = NullForNan(io.BytesIO(text)), list[bytes]()
+        assert source.read(0) == b""
+        while part := source.read(8):
+            parts.append(part)
+        assert b"".join(parts) == nulls
+
+
 def test_what_is_no_geometry_is_named(tmp_path: Path) -> None:
     for kind in ("FeatureCollection", "Feature"):
         (one,) = features(reader(tmp_path, collection(feature({"type": kind, "features": []}))))
@@ -106,7 +171,6 @@ def test_what_is_no_geometry_is_named(tmp_path: Path) -> None:
 def test_other_arrays_are_refused(tmp_path: Path) -> None:
     for value in (
         [[feature(None)]],
-        [json.loads(collection(feature(None)))],
         [1, 2],
         [],
         ["Feature"],
@@ -228,7 +292,7 @@ def test_a_file_that_cannot_be_used(tmp_path: Path) -> None:
         (collection() + b'{"type":"Feature"}', "mixes Feature and FeatureCollection"),
         (collection(), "has no features"),
         (collection(feature())[:-1], "incomplete"),
-        (b'{"type":"FeatureCollection","features":[Infinity]}', "near byte 50"),
+        (b'{"type":"FeatureCollection","features":[Infinite]}', "near byte 50"),
         (b'{"type":"FeatureCollection","features":["\xff"]}', "near byte"),
         (b'{"type":"FeatureCollection","features":[1e999]}', "A number near byte 47 is too large"),
         (b'{"type":"Feature","id":18446744073709551616}', "A number near byte 44 is too large"),

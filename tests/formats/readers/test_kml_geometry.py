@@ -82,6 +82,20 @@ def test_other_types(tmp_path: Path) -> None:
         assert geometry(tmp_path, written) == {"type": kind, "coordinates": coordinates}, written
 
 
+def test_elements_that_are_not_of_kml(tmp_path: Path) -> None:
+    location = "<Location><longitude>1</longitude><latitude>2</latitude></Location>"
+    model = "Of a Model, a building or the like in space, only the location was read."
+    area = geometry(tmp_path, multi(polygon(RING), polygon(RING)))
+    for written, found, notes in (
+        (multi(polygon(RING) * 2).replace("MultiGeometry", "MultiPolygon"), area, []),
+        (f"<Model>{location}<Link/></Model>", {"type": "Point", "coordinates": [1, 2]}, [model]),
+        (f"<Circle>{location}</Circle><Style/><open>1</open>", None,
+         ["Elements <Circle> of placemarks were left out."]),
+    ):  # fmt: skip
+        reader = KmlReader(kml(tmp_path, written))
+        assert (features(reader)[0].geometry, reader.notes) == (found, notes), written
+
+
 def test_different_types_are_a_collection(tmp_path: Path) -> None:
     found = geometry(tmp_path, multi(point(), polygon(RING)))
     assert found["type"] == "GeometryCollection"

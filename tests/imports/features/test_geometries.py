@@ -69,6 +69,34 @@ def test_collections_in_one_another_are_read_to_a_depth() -> None:
         boundary_of(nested, lambda _: None, close_lines=False)
 
 
+def test_what_is_nested_like_another_type_is_read(subtests: pytest.Subtests) -> None:
+    rings = square(10, 47, 0.01)["coordinates"]
+    inner = [[round(x / 2 + 5.0025, 7), y / 2 + 23.5025] for x, y in rings[0]]
+    for name, type_, coordinates, kind in (
+        ("a MultiPolygon like a Polygon", "MultiPolygon", rings, "Polygon"),
+        ("with a hole", "MultiPolygon", [*rings, inner], "Polygon"),
+        ("a Polygon like a MultiPolygon", "Polygon", [rings], "MultiPolygon"),
+        ("like a line", "Polygon", rings[0], "Polygon"),
+        ("a MultiPolygon like a line", "MultiPolygon", rings[0], "Polygon"),
+    ):
+        with subtests.test(name):
+            notes = list[str]()
+            geometry = {"type": type_, "coordinates": coordinates}
+            found = boundary_of(geometry, notes.append, close_lines=False)
+            assert found.type == kind
+            assert found.area_m2 == pytest.approx(
+                845443 * (0.75 if "hole" in name else 1), rel=1e-4
+            )
+            assert notes == [
+                f"Coordinates that are nested like those of a {kind} were read as one."
+            ]
+    for coordinates in ([rings, rings[0]], [[rings]], [[[]]], 7):
+        with pytest.raises(GeometryInvalid):
+            boundary_of(
+                {"type": "Polygon", "coordinates": coordinates}, notes.append, close_lines=False
+            )
+
+
 def test_a_multipoint_of_one_position_is_a_point() -> None:
     found = location_of({"type": "MultiPoint", "coordinates": [[8.5, 50.25]]})
     assert (found.longitude, found.latitude) == (8.5, 50.25)
@@ -91,13 +119,13 @@ def test_problems_are_told_without_the_words_of_json() -> None:
         """Take a note."""
 
     with pytest.raises(GeometryInvalid) as nested:
-        boundary_of({"type": "Polygon", "coordinates": [[[[0, 0]]]]}, note, close_lines=False)
+        boundary_of({"type": "Polygon", "coordinates": [[[[[0, 0]]]]]}, note, close_lines=False)
     with pytest.raises(GeometryInvalid) as swapped:
         location_of(point(47, 108))
     with pytest.raises(GeometryInvalid) as missing:
         boundary_of({"type": "Polygon"}, note, close_lines=False)
     (one,), (two,), (three,) = (each.value.problems for each in (nested, swapped, missing))
-    assert one.message.startswith("The geometry is nested 4 deep. A Polygon is 3 deep")
+    assert one.message.startswith("The geometry is nested 5 deep. A Polygon is 3 deep")
     assert two.message.startswith("The geometry is out of range: latitude 108")
     assert three.message == "geometry has no coordinates. Add them."
 
