@@ -7,16 +7,27 @@ from typing import Any, Final, NamedTuple
 
 from sqlalchemy import bindparam
 
-from app.api.expensive import expensive_work
+from app.api.expensive import answer_in_turn, expensive_work
 from app.auth.principal import Principal
 from app.auth.tenant import columns_of
 from app.db.queries import CompiledQuery
-from app.geometry.shapes import is_shown_whole, map_shapes
-from app.imports.listing import list_features, read_import
+from app.db.search_index import is_among_ids
+from app.geometry import Bounds
+from app.geometry.shapes import is_shown_whole, map_shapes, pixels
+from app.imports.features.mapping import shorten_value
+from app.imports.listing import list_features, read_import, shapes_after
 from app.imports.record import not_found
 from app.models import Asset, ImportFeature, Project
-from app.policy.imports import FEATURES_MAP_BYTES, FEATURES_MAP_READ_BYTES
+from app.policy.imports import (
+    FEATURES_MAP_BYTES,
+    FEATURES_MAP_READ_BYTES,
+    MAP_CLOSE_ROWS,
+    MAP_CLOSER,
+    MAP_OUTLINE_BYTES,
+    MAP_PIXELS,
+)
 from app.policy.request_limits import MAP_LEVELS
+from app.values.batching import batched_by_bytes
 from app.values.strict_json import Fragment, dumps
 
 _FEATURE: Final = CompiledQuery(
@@ -30,6 +41,15 @@ _BOUNDARY: Final = CompiledQuery(
 )
 _LOCATION: Final = CompiledQuery(
     columns_of(Asset, Asset.location).where(Asset.id == bindparam("target_id"))
+)
+_SIZES: Final = CompiledQuery(
+    columns_of(Project, Project.id, Project.stored_bytes).where(is_among_ids(Project.id.expression))
+)
+_BOUNDARIES: Final = CompiledQuery(
+    columns_of(Project, Project.id, Project.geometry).where(is_among_ids(Project.id.expression))
+)
+_LOCATIONS: Final = CompiledQuery(
+    columns_of(Asset, Asset.id, Asset.location).where(is_among_ids(Asset.id.expression))
 )
 _GEOMETRY_FIELDS: Final = frozenset({"geometry", "location"})
 _POINT: Final = '{{"type":"Point","coordinates":[{},{}]}}'
@@ -85,6 +105,78 @@ def features_on_map(
     ]
     left_out += texts.count(None)
     return dumps({"type": "FeatureCollection", "features": features, "left_out": left_out})
+
+
+def all_on_map(principal: Principal, import_id: str, number: int, **filters: Any) -> bytes:
+    """The next features after a number as a GeoJSON FeatureCollection, simplified for a map of all.
+
+    ``next`` is the number after which the next piece begins, or None. ``left_out`` is the number of
+    features that have a geometry that is too large.
+
+    Args:
+        filters: as in ``list_features``, without pages.
+
+    Raises:
+        NotFound: there is no such import.
+        ServiceUnavailable: too many other requests wait.
+    """
+    record = read_import(principal, import_id)
+    answer_in_turn()
+    rows = shapes_after(principal.account_id, import_id, number, **filters)
+    rows, texts = _with_targets(principal.account_id, rows)
+    level = _level_for(record["bbox"], record["progress"]["total"])
+    shapes = [shapes.get(level) for shapes in map_shapes(texts, level, least=0)]
+    shown = [
+        shape or (text if len(text) <= MAP_OUTLINE_BYTES else None)
+        for shape, text in zip(shapes, texts, strict=True)
+    ]
+    features = [
+        {
+            "type": "Feature",
+            "geometry": Fragment(text),
+            "properties": {
+                "number": row.number,
+                "name": shorten_value(row.name),
+                "part": row.verdict,
+                **({"is_left_out": True} if row.left_out else {}),
+            },
+        }
+        for row, text in zip(rows, shown, strict=True)
+        if text
+    ]
+    following = rows[-1].number if rows else None
+    left_out = shown.count(None)
+    collection = {"type": "FeatureCollection", "features": features}
+    return dumps({**collection, "next": following, "left_out": left_out})
+
+
+def _with_targets(account_id: str, rows: list[Any]) -> tuple[list[Any], list[str]]:
+    """Rows with their geometries, or those of their projects and assets; empty without one. The
+    last rows are missing if those are too large for one response."""
+    ids = {row.target_id for row in rows if row.geometry is None and row.target_id}
+    sizes = {row.id: row.stored_bytes for row in _SIZES.all(account_id=account_id, ids=list(ids))}
+    fitting = batched_by_bytes(
+        rows, lambda row: sizes.get(row.target_id, 0), FEATURES_MAP_READ_BYTES
+    )
+    rows = next(iter(fitting), [])
+    ids = {row.target_id for row in rows} & ids
+    found = {
+        row[0]: row[1]
+        for query in (_BOUNDARIES, _LOCATIONS)
+        for row in query.all(account_id=account_id, ids=list(ids))
+    }
+    return rows, [row.geometry or found.get(row.target_id) or "" for row in rows]
+
+
+def _level_for(bbox: Sequence[float] | None, features: int) -> int:
+    """The level of shapes for a map of all features, which lie in this box."""
+    if bbox is None:
+        return MAP_LEVELS[0]
+    west, south, east, north = bbox
+    box = Bounds(west, south, west + (east - west) % 360, north)
+    most = MAP_PIXELS * (MAP_CLOSER if features <= MAP_CLOSE_ROWS else 1)
+    fitting = (level for level in reversed(MAP_LEVELS) if pixels(box, level) >= most)
+    return next(fitting, MAP_LEVELS[0])
 
 
 def _read_geometries(

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
+from operator import call
 from typing import Any, Final
 
 from sqlalchemy import and_, bindparam, func, null, or_
 
 from app.auth.principal import Principal
 from app.auth.tenant import columns_of
+from app.db.column_types import byte_length
 from app.db.queries import CompiledQuery
 from app.db.search_index import is_among_ids, page_of
 from app.http.errors import Conflict
@@ -24,7 +26,7 @@ from app.imports.record import (
 )
 from app.lists.scanning import KeyedRows, Reader
 from app.models import Import, ImportFeature
-from app.policy.imports import KINDS, UNFINISHED_IMPORTS, WORKING
+from app.policy.imports import KINDS, MAP_ROWS, UNFINISHED_IMPORTS, WORKING
 from app.values.ids import is_id
 
 _SUMMARIES: Final = columns_of(Import, *(getattr(Import, name) for name in SUMMARY_COLUMNS))
@@ -34,11 +36,13 @@ _ONE: Final = CompiledQuery(
     )
 )
 _FEATURE_COLUMNS: Final = tuple(getattr(ImportFeature, name) for name in FEATURE_COLUMNS)
+_SHAPE_COLUMNS: Final = ("number", "name", "verdict", "left_out", "target_id", "geometry")
 _CONDITIONS: Final = {
     **{
         name: getattr(ImportFeature, name) == bindparam(name)
         for name in ("import_id", "verdict", "state", "left_out")
     },
+    "after": ImportFeature.number > bindparam("after"),
     "overlapping": ImportFeature.overlaps.is_not(null()),
     "not overlapping": ImportFeature.overlaps.is_(null()),
 }
@@ -161,6 +165,15 @@ def list_features(
     return [feature_record(kind, row) for row in rows], total
 
 
+def shapes_after(account_id: str, import_id: str, number: int, **filters: Any) -> list[Any]:
+    """The rows of the next features after a number, with their geometries, as many as one response
+    may read. ``filters`` are as in ``list_features``."""
+    names, values = _filter_conditions(filters)
+    values |= {"account_id": account_id, "import_id": import_id, "after": number}
+    read: Any = call
+    return next(_scan_shapes(*names).batches(read, MAP_ROWS, **values), [])
+
+
 def count_before(account_id: str, import_id: str, number: int) -> int:
     """The number of features of an import before a number."""
     return int(_COUNT_BEFORE.scalar(account_id=account_id, import_id=import_id, number=number))
@@ -248,6 +261,14 @@ def _count_features(*conditions: str) -> CompiledQuery:
 def _all_features(*conditions: str) -> CompiledQuery:
     rows = columns_of(ImportFeature, *_FEATURE_COLUMNS, ImportFeature.is_namesake)
     return CompiledQuery(_of_import(rows, conditions).order_by(ImportFeature.number))
+
+
+@cache
+def _scan_shapes(*conditions: str) -> KeyedRows:
+    columns = (getattr(ImportFeature, name) for name in _SHAPE_COLUMNS)
+    rows = columns_of(ImportFeature, *columns)
+    size: Any = func.coalesce(byte_length(ImportFeature.geometry), 0)
+    return KeyedRows(_of_import(rows, (*conditions, "after")), ImportFeature.number, size=size)
 
 
 @cache

@@ -52,6 +52,14 @@ TURN_SECONDS: Final = 2.0  # then an import of another account has its turn
 # Boundaries that are read for the map on a page of features, and their size when simplified.
 FEATURES_MAP_READ_BYTES: Final = 4 * 1024 * 1024
 FEATURES_MAP_BYTES: Final = 2 * 1024 * 1024
+# The map of all features comes in pieces of at most MAP_ROWS features, drawn for a map of
+# MAP_PIXELS around them or, if there are at most MAP_CLOSE_ROWS, MAP_CLOSER times as large. Of
+# rejected features, outlines of more than MAP_OUTLINE_BYTES that cannot be simplified are missing.
+MAP_ROWS: Final = 4_000
+MAP_PIXELS: Final = 600
+MAP_CLOSE_ROWS: Final = 5_000
+MAP_CLOSER: Final = 8
+MAP_OUTLINE_BYTES: Final = 4 * 1024
 OUTLINE_POSITIONS: Final = 5_000  # on a map, in the outline of a rejected feature
 PROBLEMS: Final = 20  # stored per feature
 LATER_PROBLEMS: Final = 2  # per feature after the first SHOWN_FEATURES

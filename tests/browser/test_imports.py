@@ -17,6 +17,17 @@ BOWTIE = {
 }
 HOSTILE = "<img src=x onerror=alert(1)>"
 SECONDS = 60_000  # milliseconds
+# The place in a canvas, in pixels of the page, of the opaque pixel that is furthest to the right.
+RIGHTMOST = """(canvas) => {
+  const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+  const scale = canvas.width / canvas.clientWidth;
+  let found = [-1, -1];
+  for (let at = 0; at < data.length / 4; at++) {
+    const [x, y] = [at % canvas.width, Math.floor(at / canvas.width)];
+    if (data[4 * at + 3] > 200 && x > found[0]) found = [x, y];
+  }
+  return found.map((side) => (side + 0.5) / scale);
+}"""
 
 
 def test_a_file_is_uploaded_looked_at_applied_and_undone(forester: Visitor, tmp_path: Path) -> None:
@@ -72,6 +83,14 @@ def test_features_are_left_out_and_faults_shown_where_they_are(
     expect(page.locator("#headline")).to_contain_text("128 new, 2 rejected, 2 left out")
     expect(page.locator("#map path.left-out")).to_have_count(2)
     assert box.evaluate("one => one.scrollTop") == scrolled
+    # The map also has the features of the other page of the list, and leads to them.
+    drawn = page.locator(".leaflet-all-pane canvas")
+    place = drawn.evaluate(RIGHTMOST)
+    box_of_canvas = drawn.bounding_box()
+    assert box_of_canvas is not None
+    page.mouse.click(box_of_canvas["x"] + place[0], box_of_canvas["y"] + place[1])
+    page.wait_for_url("**feature=131*")
+    expect(page.locator("li.chosen")).to_contain_text("131")
     page.get_by_role("link", name="Left out (2)").click()
     expect(page.locator("#features li[data-number]")).to_have_count(2)
     page.get_by_role("checkbox", name="Import feature 61,").click()

@@ -337,6 +337,52 @@ def test_large_boundaries_are_simplified_for_the_map(
     }  # fmt: skip
 
 
+def test_the_map_has_the_features_of_all_pages(
+    browser: Browser, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.pages.imports.rendering._FEATURES_PER_PAGE", 2)
+    monkeypatch.setattr("app.imports.listing.MAP_ROWS", 2)
+    monkeypatch.setattr("app.imports.feature_map.MAP_OUTLINE_BYTES", 100)
+    make_project(client, name="Same", geometry=square(5))
+    line = {"type": "LineString", "coordinates": [[n / 10, 50] for n in range(50)]}
+    page = ready(
+        browser,
+        feature(square(1, size=1), name="Wide"),
+        feature(square(3, size=1e-4), name="Tiny"),
+        feature(square(5), name="Same"),
+        feature(point(), name="Point"),
+        feature(line, name="Line"),
+        feature(None, name="Placeless"),
+    )
+    client.put(f"/v1/imports/{page.path.rpartition('/')[2]}", json={"left_out": [2]})
+
+    def drawn(show: str = "") -> tuple[list[Any], int]:
+        after, features, left_out = 0, [], 0
+        while after is not None:
+            path = f"{page.path}/shapes?{show}page=9&after={after}"
+            piece = json.loads(browser.client.get(path).data)
+            assert len(piece["features"]) <= 2
+            features += [
+                (each["properties"]["name"], each["properties"]["part"], each["geometry"]["type"])
+                + (("left out",) if "is_left_out" in each["properties"] else ())
+                for each in piece["features"]
+            ]
+            after, left_out = piece["next"], left_out + piece["left_out"]
+        return features, left_out
+
+    everything = [
+        ("Wide", "new", "Polygon"), ("Tiny", "new", "Point", "left out"),
+        ("Same", "same", "Polygon"), ("Point", "rejected", "Point"),
+    ]  # fmt: skip
+    assert drawn() == (everything, 1)
+    assert drawn("show=rejected&") == (everything[3:], 1)
+    monkeypatch.setattr("app.imports.feature_map.FEATURES_MAP_READ_BYTES", 1)
+    assert drawn() == (everything, 1)
+    assert f'data-all="{page.path}/shapes?after=0"' in browser.get(page.path).response.text
+    monkeypatch.setattr("app.pages.imports.rendering._FEATURES_PER_PAGE", 6)
+    assert "data-all" not in browser.get(page.path).response.text
+
+
 def test_the_list_has_pages(browser: Browser, client: Client) -> None:
     for _ in range(51):
         make_import(client, "canceled")

@@ -82,10 +82,12 @@ def map_shape(text: str, level: int) -> str | None:
     return map_shapes([text], level)[0].get(level)
 
 
-def map_shapes(texts: Sequence[str], level: int | None = None) -> list[dict[int, str]]:
+def map_shapes(
+    texts: Sequence[str], level: int | None = None, least: float = MAP_LEAST_PIXELS
+) -> list[dict[int, str]]:
     """The shapes of boundaries for the zooms of MAP_LEVELS, as the texts of GeoJSON geometries.
 
-    There are shapes where a boundary has MAP_LEAST_PIXELS or more, but none where it is shown whole
+    There are shapes where a boundary has ``least`` pixels or more, but none where it is shown whole
     (``is_shown_whole``). A shape is a Point if each part is smaller than a pixel. Many boundaries
     at once take a fifth of the time that they take one by one.
 
@@ -103,7 +105,7 @@ def map_shapes(texts: Sequence[str], level: int | None = None) -> list[dict[int,
             outline
             for outline in outlines
             if (level is not None or not is_shown_whole(len(texts[outline.number]), map_level))
-            and pixels(outline.bounds, map_level) >= MAP_LEAST_PIXELS
+            and pixels(outline.bounds, map_level) >= least
         ]
         for outline, shape in zip(large, _shapes_at(large, map_level), strict=True):
             if shape is not None:

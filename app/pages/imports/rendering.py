@@ -53,11 +53,14 @@ class FeaturePage(NamedTuple):
 
     @property
     def filters(self) -> dict[str, Any]:
+        """The filters of ``list_features``."""
+        verdict = {"verdict": self.show} if self.show else {}
+        return _FILTERS.get(self.show, verdict)
+
+    @property
+    def paged(self) -> dict[str, Any]:
         """The arguments of ``list_features``."""
-        filters: dict[str, Any] = {"verdict": self.show} if self.show else {}
-        if self.show in _FILTERS:
-            filters = _FILTERS[self.show]
-        return {**filters, "page": self.page, "per_page": _FEATURES_PER_PAGE}
+        return {**self.filters, "page": self.page, "per_page": _FEATURES_PER_PAGE}
 
     def query(self, **others: Any) -> str:
         """The query of an address that shows these features, with ``others`` replaced."""
@@ -162,7 +165,7 @@ def import_page(
     """
     record = listing.read_import(principal, import_id)
     selection = _page_with_feature(principal.account_id, import_id)
-    features, total = listing.list_features(principal, import_id, **selection.filters)
+    features, total = listing.list_features(principal, import_id, **selection.paged)
     projects = _project_names(principal.account_id, [record["project_id"]])
     asks_project = any(question["code"] == "geometry_type" for question in record["questions"])
     has_map = any(map(_has_places, record["questions"]))

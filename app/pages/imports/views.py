@@ -14,7 +14,7 @@ from app.http.errors import ApiError, PayloadTooLarge, PreconditionFailed
 from app.imports import checks, feature_map, listing, service, uploads
 from app.imports.schemas import ImportUpdateSchema
 from app.pages.imports import rendering, settings_form, words
-from app.policy.files import FORM_BYTES
+from app.policy.files import FEATURES, FORM_BYTES
 from app.settings.current import current_settings
 from app.site.pages import PageBlueprint, page, redirect_to
 from app.site.protection import FormLimits, own_site_only, with_form_limits
@@ -87,9 +87,15 @@ def one_import(principal: Principal, import_id: str) -> Response:
 @bp.get(f"{_ONE}/shapes", of_account(_NEEDS))
 @own_site_only
 def shapes(principal: Principal, import_id: str) -> Response:
-    """A page of features of an import, as GeoJSON for the map."""
-    drawn = feature_map.features_on_map(principal, import_id, **rendering.feature_page().filters)
-    return Response(drawn, content_type=GEOJSON, headers={"Cache-Control": "no-store"})
+    """A page of features of an import, or those of all pages after a number, as GeoJSON for the
+    map."""
+    selection, number = rendering.feature_page(), request.args.get("after", type=int)
+    if number is None:
+        drawn = feature_map.features_on_map(principal, import_id, **selection.paged)
+    else:
+        number = min(max(number, 0), FEATURES)
+        drawn = feature_map.all_on_map(principal, import_id, number, **selection.filters)
+    return Response(drawn, content_type=GEOJSON, headers={"Cache-Control": "private, no-cache"})
 
 
 @bp.post(f"{_ONE}/change", of_account(_NEEDS))

@@ -1,11 +1,13 @@
 // The page of an import: its features on a map, which follows the list, and the list the map.
 
+import { color, onThemeChange } from "./map/colors.js";
 import { createMap, mapButton } from "./map/map.js";
 import { showNeighbors } from "./map/neighbors.js";
 import { toast } from "./toasts.js";
 
 const { L } = window;
 const STYLE = { weight: 2, fillOpacity: 0.2 };
+const COLORS = { new: "added", changed: "draft", same: "muted", rejected: "removed" };
 let view = null; // of the map that the page has now
 
 /** The map of one comparison, with the features that its list shows. */
@@ -14,9 +16,17 @@ class View {
     this.element = element;
     this.map = createMap(element);
     this.shapes = L.featureGroup().addTo(this.map);
+    // Of all pages of the list, below those of its page; thousands are drawn on one canvas.
+    this.map.createPane("all").style.zIndex = 350;
+    this.all = L.featureGroup().addTo(this.map);
+    this.all.bindTooltip(({ feature }) => text(feature.properties.name), { sticky: true });
+    this.all.on("click", ({ propagatedFrom: { feature } }) => open(feature.properties.number));
+    this.layersOfAll = new Map(); // by the number of the feature
+    this.renderer = L.canvas({ pane: "all" });
+    this.map.on("unload", onThemeChange(() => this.all.eachLayer((layer) => layer.setStyle(this.styleOfAll(layer.feature.properties)))));
     this.layers = new Map(); // by the number of the feature
     this.address = "";
-    mapButton(this.map, { icon: "layers", label: "Show all features of this list", run: () => this.showAll() });
+    mapButton(this.map, { icon: "layers", label: "Show all features", run: () => this.showAll() });
   }
 
   async load() {
@@ -24,14 +34,44 @@ class View {
     if (!address || address === this.address) return;
     this.address = address;
     try {
-      const response = await fetch(address, { headers: { "X-Requested-With": "fetch" } });
-      if (!response.ok) throw new Error((await response.json()).error.message);
-      const collection = await response.json();
+      const collection = await read(address);
       if (address === this.address) this.draw(collection);
+      await this.loadAll(document.getElementById("features").dataset.all);
     } catch (error) {
-      this.address = "";
+      this.address = this.allAddress = "";
       this.say(`The map could not be loaded: ${error.message}`);
     }
+  }
+
+  /** Load what the list has on all of its pages, piece by piece; not again for another page. */
+  async loadAll(address) {
+    if (address === this.allAddress) return;
+    this.allAddress = address;
+    this.all.clearLayers();
+    this.layersOfAll.clear();
+    let [next, missing, isFirst] = [address ? 0 : null, 0, true];
+    while (next !== null) {
+      const piece = await read(address.replace(/after=0$/, `after=${next}`));
+      if (address !== this.allAddress) return;
+      this.drawAll(piece);
+      if (isFirst && !this.hasChosen) this.showAll();
+      [next, missing, isFirst] = [piece.next, missing + piece.left_out, false];
+    }
+    if (address && !this.hasChosen) this.showAll();
+    if (missing) this.say(`${missing} of all features are too large for the map.`);
+  }
+
+  drawAll(collection) {
+    const style = ({ properties }) => this.styleOfAll(properties);
+    const pointToLayer = (feature, place) => L.circleMarker(place, { ...style(feature), radius: 3 });
+    for (const layer of L.geoJSON(collection, { style, pointToLayer }).getLayers()) {
+      this.layersOfAll.set(layer.feature.properties.number, layer);
+      this.all.addLayer(layer);
+    }
+  }
+
+  styleOfAll({ part, is_left_out }) {
+    return { color: color(is_left_out ? "muted" : COLORS[part]), weight: 1, fill: !is_left_out, fillOpacity: 0.2, renderer: this.renderer };
   }
 
   draw(collection) {
@@ -65,7 +105,7 @@ class View {
   }
 
   showAll() {
-    const bounds = this.shapes.getBounds();
+    const bounds = this.shapes.getBounds().extend(this.all.getBounds());
     if (bounds.isValid()) this.map.fitBounds(bounds, { padding: [24, 24], maxZoom: 15, animate: false });
   }
 
@@ -79,6 +119,10 @@ class View {
 
   leaveOut(number, isLeftOut) {
     for (const layer of this.layers.get(number) ?? []) layer.getElement?.()?.classList.toggle("left-out", isLeftOut);
+    const layer = this.layersOfAll.get(number);
+    if (!layer) return;
+    layer.feature.properties.is_left_out = isLeftOut;
+    layer.setStyle(this.styleOfAll(layer.feature.properties));
   }
 
   mark(number) {
@@ -95,6 +139,18 @@ class View {
   }
 }
 
+async function read(address) {
+  const response = await fetch(address, { headers: { "X-Requested-With": "fetch" } });
+  if (!response.ok) throw new Error((await response.json()).error.message);
+  return response.json();
+}
+
+/** Show a feature in the list and on the map; if it is on another page of the list, on that. */
+function open(number) {
+  if (document.getElementById(`feature-${number}`)) choose(number, true);
+  else location.assign(`${location.pathname}?feature=${number}#map-place`);
+}
+
 /** Mark a feature in the list and on the map. */
 function choose(number, isFromMap = false) {
   for (const row of document.querySelectorAll("li[data-number]")) {
@@ -102,6 +158,7 @@ function choose(number, isFromMap = false) {
     row.classList.toggle("chosen", isChosen);
     if (isChosen && isFromMap) row.scrollIntoView({ block: "center", behavior: "smooth" });
   }
+  if (view) view.hasChosen = true;
   view?.mark(number);
 }
 
