@@ -77,12 +77,15 @@ def read_layer(path: Path | str, file_format: str | None, layer: str | None) -> 
 
 
 def _inside(path: Path | str, layer: str | None) -> Path | str:
-    """The shapefile of this name in a zip file, which may be in a folder there."""
+    """The shapefile of this name in a zip file, which may be in a folder there, or its KML."""
     if not zipfile.is_zipfile(path):
         return path
     with zipfile.ZipFile(path) as archive:
-        shapefiles = [name for name in archive.namelist() if name.lower().endswith(".shp")]
+        names = archive.namelist()
+    shapefiles = [name for name in names if name.lower().endswith(".shp")]
     wanted = [name for name in shapefiles if PurePosixPath(name).stem == layer]
+    if not shapefiles:
+        wanted = [name for name in names if name.lower().endswith(".kml")]
     return f"/vsizip/{path}/{wanted[0]}" if wanted else path
 
 
@@ -104,7 +107,14 @@ def _read(path: Path | str, layer: str, options: dict[str, str]) -> Read | None:
             shapes = _on_wgs84(shapes, crs)
         except ProjError:
             crs = None
-    columns = {str(name): list(column) for name, column in zip(meta["fields"], values, strict=True)}
+    rows: Any = range(number)
+    if options:  # in a CSV file, blank lines are no features
+        rows = [n for n in rows if shapes[n] is not None or any(column[n] for column in values)]
+        shapes = [shapes[n] for n in rows]
+    columns = {
+        str(name): [column[n] for n in rows]
+        for name, column in zip(meta["fields"], values, strict=True)
+    }
     return Read(shapes, columns, bool(crs))
 
 

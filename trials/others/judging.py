@@ -20,6 +20,7 @@ _SQUARE_METERS: Final = 1.0  # likewise, of a small one
 _DEGREES: Final = 1e-5
 _WALL: Final = 10  # faults that a person reads
 _SAYS: Final = 200  # characters
+_LONGEST_KEY: Final = 60  # likewise, of a text that is a name
 _BROKEN: Final = "error in the service"
 _OF_THE_API: Final = re.compile(r"`|\bnull\b|geometry\.type|\bmember\b|properties\.")
 _MULTIPOINT: Final = "MultiPoint"
@@ -27,9 +28,10 @@ _CONVERTED: Final = re.compile(
     r"cannot be imported(?: by itself)?\. (?:Convert|Save|Unpack|Send|Export)"
 )
 _OF_KINDS: Final = {"geometry_type", "open_lines"}  # questions
-_METERS: Final = "look like meters"
+_METERS: Final = ("look like meters", "cannot be degrees")
 _ASKS_CRS: Final = "which coordinate system"
 _OVERLAYS: Final = "overlays"  # which GDAL takes for features
+_CURVES: Final = "Curves were made of straight lines"  # of other ones than GDAL's
 _NAMELESS: Final = re.compile(r"field_\d+|name2")  # how GDAL calls some columns
 _WORLD: Final = (-180.0, 180.0)
 # What GDAL adds to the columns of some formats, or calls otherwise.
@@ -85,14 +87,18 @@ def _right(imported: Imported, read: Read | None, says: str) -> str:
 
 
 def _rejects_rightly(imported: Imported, read: Read | None) -> str:
-    faults = imported.record["faults"]
-    if all(fault["code"] == "wrong_type" for fault in faults):
+    record = imported.record
+    others = [fault for fault in record["faults"] if fault["code"] != "wrong_type"]
+    if not others:
         return "what was rejected is no area, or no point"
-    if all(fault["code"] in ("wrong_type", "antimeridian") for fault in faults):
+    if all(fault["code"] == "antimeridian" for fault in others):
         return "what was rejected crosses the antimeridian"
-    if read and not list(sound(imported, read)):
-        return "what was rejected is not valid"
-    return ""
+    if read and record["layer"] == ALL_FOLDERS:  # in another order
+        invalid = sum(shape is None or not shape.is_valid for shape in read.shapes)
+        is_right = sum(fault["features"] for fault in others) <= invalid
+    else:
+        is_right = read is not None and not list(sound(imported, read))
+    return "what was rejected is not valid" if is_right else ""
 
 
 def _asks_rightly(record: dict[str, Any], read: Read, says: str) -> str:
@@ -103,7 +109,7 @@ def _asks_rightly(record: dict[str, Any], read: Read, says: str) -> str:
         return "where its places are is asked"
     if _ASKS_CRS in says and not read.crs:
         return "the file does not say its coordinate system"
-    if _METERS in says and any(map(_is_far, read.shapes)):
+    if any(words in says for words in _METERS) and any(map(_is_far, read.shapes)):
         return "the positions are not degrees"
     return ""
 
@@ -204,6 +210,7 @@ def _box(record: dict[str, Any], read: Read, are_read: list[bool]) -> Iterator[s
     if (
         west <= east
         and (west, east) != _WORLD
+        and _CURVES not in " ".join(record["notes"])
         and any(abs(a - b) > _DEGREES for a, b in zip(record["bbox"], box, strict=True))
     ):
         yield f"lies at {record['bbox']}, with GDAL at {[round(float(each), 6) for each in box]}"
@@ -218,16 +225,29 @@ def _area_of(shape: Any) -> Any:
 
 
 def _names(record: dict[str, Any], features: list[dict[str, Any]], read: Read) -> Iterator[str]:
-    column = (record["mapping"] or {}).get("name")
-    values = next(
-        (each for name, each in read.columns.items() if column and _same(name, column)), []
-    )
+    column = (record["mapping"] or {}).get("name") or "name"
+    values = next((each for name, each in read.columns.items() if _same(name, column)), [])
+    if (
+        column.casefold() != "name"
+        and _is_coarse(values)
+        and any(map(_is_key, read.columns.values()))
+    ):
+        yield f"features are called by {column!r}, of which few values differ"
     for each, value in zip(features, values, strict=False):
         text = "" if _is_nothing(value) else str(value).strip()
         is_text = text and not isinstance(value, float | list | np.ndarray)
         if is_text and not _begins(each["name"], text):
             yield f"feature {each['number']} is called {each['name']!r}, with GDAL {text!r}"
             return
+
+
+def _is_coarse(values: list[Any]) -> bool:
+    return len(values) > 2 and 2 * len(set(map(str, values))) <= len(values)
+
+
+def _is_key(values: list[Any]) -> bool:
+    texts = {value for value in values if isinstance(value, str) and value}
+    return len(texts) == len(values) and max(map(len, texts), default=0) <= _LONGEST_KEY
 
 
 def _begins(name: str, text: str) -> bool:

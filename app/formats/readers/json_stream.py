@@ -11,6 +11,7 @@ from typing import Any, Final, Protocol
 import ijson
 
 from app.formats.features import FileInvalid
+from app.formats.readers.layer_limits import quoted
 from app.policy.files import VALUE_BYTES
 
 _CHUNK: Final = 8192
@@ -165,5 +166,7 @@ class _Source:
             return FileInvalid(
                 f"A number near byte {self._read:,} is too large. Write it as a text."
             )
-        reason = (text.splitlines() or ["it cannot be read"])[0].partition(": ")[2] or text
-        return FileInvalid(f"The file is not JSON near byte {self._read:,}: {reason.rstrip('.')}.")
+        first, *others = text.splitlines() or ["it cannot be read"]
+        reason = (first.partition(": ")[2] or text).rstrip(".")
+        place = f", at {quoted(others[0].strip())}" if others else ""
+        return FileInvalid(f"The file is not JSON near byte {self._read:,}{place}: {reason}.")

@@ -104,11 +104,13 @@ class ShapefileReader(FormatReader):
         return self._members.get((shapefile[: -len(_SHAPES)] + suffix).casefold())
 
     def _text(self, shapefile: str, suffix: str, length: int) -> str:
-        """The beginning of a small member, or an empty text if it is missing."""
+        """The beginning of a small member, to the NUL with which programs in C end it; an empty
+        text if it is missing."""
         if (member := self._beside(shapefile, suffix)) is None:
             return ""
         with self._archive.open(member) as file:
-            return file.read(_CHARACTER_BYTES * length).decode("utf-8-sig", "replace").strip()
+            text = file.read(_CHARACTER_BYTES * length).decode("utf-8-sig", "replace")
+        return text.partition("\0")[0].strip()
 
     def _copy(self, member: str, stack: ExitStack) -> BinaryIO:
         """A copy of a member with random access, which is deleted when it is closed."""

@@ -11,6 +11,7 @@ from typing import Any, Final
 from marshmallow import ValidationError
 
 from app.formats.features import SourceFeature
+from app.formats.readers.layer_limits import quoted
 from app.formats.writers.features import FEATURE_TYPES, FeatureType
 from app.geometry import Boundary, Bounds, GeometryInvalid, Point, Problem
 from app.geometry.countries import country_of
@@ -419,7 +420,11 @@ def _stored_metadata(field: Field, value: dict[str, Any], problems: list[Problem
     try:
         return value_field(field).deserialize(value)
     except ValidationError as error:
+        longest = max(value, key=lambda name: len(str(value[name])))
         for message in error.messages:
-            text = f"The other columns become metadata. {message} Choose fewer of them."
+            text = (
+                f"The other columns become metadata. {message} Choose fewer of them: the longest "
+                f"value is in {quoted(longest)}."
+            )
             problems.append(whole_problem("not_valid", text, "properties"))
         return None

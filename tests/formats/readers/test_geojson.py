@@ -294,6 +294,7 @@ def test_a_file_that_cannot_be_used(tmp_path: Path) -> None:
         (collection(feature())[:-1], "incomplete"),
         (b'{"type":"FeatureCollection","features":[Infinite]}', "near byte 50"),
         (b'{"type":"FeatureCollection","features":["\xff"]}', "near byte"),
+        (b'{"type":"FeatureCollection","features":[{},]}', """features":[{},]}": """),
         (b'{"type":"FeatureCollection","features":[1e999]}', "A number near byte 47 is too large"),
         (b'{"type":"Feature","id":18446744073709551616}', "A number near byte 44 is too large"),
         (b'{"type":"Feature","id":"\\udfff"}', "half a character"),

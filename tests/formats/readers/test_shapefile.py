@@ -108,7 +108,8 @@ def test_a_system_that_is_not_known_is_looked_up_once(
 
 
 def test_what_a_person_says_wins_over_the_file(tmp_path: Path) -> None:
-    path = packed(tmp_path, shp=shp(point(155000, 463000)), prj=b"EPSG:4326")
+    prj = b"EPSG:4326\0\xcd"  # as programs in C write texts
+    path = packed(tmp_path, shp=shp(point(155000, 463000)), prj=prj)
     layer, found, notes = read(path, crs="EPSG:28992")
     assert layer.crs == "EPSG:4326"
     assert notes[0] == "EPSG:28992 was used as you chose it, though the file says EPSG:4326."

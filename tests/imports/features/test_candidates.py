@@ -74,6 +74,12 @@ def test_so_many_places_of_a_fault_are_looked_for_as_are_stored() -> None:
         assert len(made.problems) == stored
 
 
+def test_the_longest_value_of_too_much_metadata_is_named() -> None:
+    made = prepared(1, feature(square(), name="A", note="x" * 16_384, species="Quercus robur"))
+    assert isinstance(made, RejectedFeature)
+    assert made.problems[0].message.endswith('the longest value is in "note".')
+
+
 def test_problems_of_the_reader_are_told_too() -> None:
     problem = whole_problem("wrong_position", "It has no coordinates.", "geometry")
     made = check_feature(SourceFeature(1, None, {"name": "A"}, (problem,)), BY_NAME, ignored)
