@@ -96,6 +96,8 @@ _REQUEST_LIMITS: Final = {
     "PER_PAGE_MAX": "largest `per_page`",
     "PAGE_MAX": "largest `page`",
     "LIST_IDS": "`ids` in one request for a list",
+    "SELECTED_IDS": "records that are ticked on a page and kept for a while",
+    "SELECTION_SECONDS": "for which they are kept, in seconds",
     "VOCABULARY_LENGTH": "characters of an asset's `type` and `status`",
     "VOCABULARY_PATTERN": "pattern of an asset's `type` and `status`",
     "RESERVED_SLUGS": "reserved slugs: whatever has such a name gets one that ends in `-2`",

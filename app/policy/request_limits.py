@@ -92,6 +92,8 @@ BOUNDARY_SOURCES: Final = ("api", "import", "dashboard", "cli", "database", "ogc
 PROJECT_SORTS: Final = ("name", "created_at", "updated_at", "area_hectares")
 ASSET_SORTS: Final = ("created_at", "updated_at")
 LIST_IDS: Final = 100  # named in one request for a list
+SELECTED_IDS: Final = 10_000  # ticked on a page, which keeps them for SELECTION_SECONDS
+SELECTION_SECONDS: Final = 3600
 LIST_BYTES: Final = 64 * 1024 * 1024  # one page
 
 # The cache of maps and pages of features in each web process: all of it, and one response.

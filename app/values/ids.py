@@ -25,6 +25,7 @@ PREFIXES: Final = {
     "replay": "rpl_",
     "import": "imp_",
     "upload": "upl_",
+    "selection": "sel_",
     "api_key": "key_",
     "service_token": "svc_",
     "application": "app_",

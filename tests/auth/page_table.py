@@ -100,6 +100,7 @@ TABLE: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
         GET /assets/map
         GET /assets/projects
         GET /eudr
+        POST /eudr: nothing
         GET /eudr/download
         GET /members
         GET /projects

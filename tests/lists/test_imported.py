@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from sqlalchemy import delete
 
+from app.db.extensions import db
+from app.db.transactions import transaction
+from app.models import Import
 from tests.imports.making import act, ready
 from tests.lists.doors import project_doors
 from tests.make import Client, make_asset, make_project, point, square
@@ -28,7 +32,10 @@ def test_every_door_finds_what_an_import_made_or_changed(client: Client) -> None
         assert sorted(each["properties"]["name"] for each in client.get(path).json["features"]) == (
             names
         )
-    client.delete(f"/v1/imports/{made['id']}")
+    with client.app.app_context(), transaction():
+        db.session.execute(
+            delete(Import).where(Import.account_id == client.account_id, Import.id == made["id"])
+        )
     assert client.get(f"/v1/projects?import_id={made['id']}").json["meta"]["total"] == 2
     act(client, changed, "undo")
     assert client.get(f"/v1/projects?import_id={changed['id']}").json["meta"]["total"] == 0

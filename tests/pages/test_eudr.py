@@ -272,20 +272,19 @@ def test_the_choices_are_in_the_address(client: Client, browser: Browser) -> Non
     archived = plot(client, 1)["id"]
     client.post(f"/v1/projects/{archived}/archive")
     assert "Ready: 2 plots" in browser.get("/eudr").text
-    page = browser.get("/eudr?form=true&holes=refuse&boundaries=true&status=any&variant=1")
-    assert "all projects, for one producer" in page.text
+    page = browser.get("/eudr?form=true&holes=refuse&boundaries=true&status=any&cattle=true")
+    assert "all projects" in page.text
     assert "Boundaries with holes" in page.text
     assert "Split around holes" in page.text
     assert "The producer is missing" in page.text
     links = [each for each in page.links if each.startswith("/eudr?")]
     assert any("holes=ignore" in each for each in links)
-    assert all("points=false" in each and "variant=1" in each for each in links)
+    assert all("points=false" in each and "cattle=true" in each for each in links)
     assert "Ready: 1 plot " in browser.get("/eudr?holes=ignore").text
     assert "No plots match" in browser.get("/eudr?form=true&points=true").text
-    page = browser.get("/eudr?holes=x&status=y&variant=7")
-    assert "variant:" in page.text
+    page = browser.get("/eudr?holes=x&status=y")
+    assert "holes:" in page.text
     assert "Ready: 2 plots" in page.text
-    assert "Make it a file" not in page.text
     assert "status=archived" in str(browser.get("/projects?status=archived").links)
 
 
@@ -328,12 +327,13 @@ def test_a_boundary_that_takes_too_long_has_its_holes_filled(
 
 def test_one_producer_and_several(client: Client, browser: Browser) -> None:
     plot(client, metadata={NAME: "Ama", COUNTRY: "GH"})
-    assert "Ready: 1 plot of 1 producer" in browser.get("/eudr?variant=1").text
+    page = browser.get("/eudr")
+    assert "Ready: 1 plot of 1 producer" in page.text
+    assert "It is for one producer: upload it at the producer." in page.text
     plot(client, 1, metadata={NAME: "Kofi", COUNTRY: "GH"})
-    page = browser.get("/eudr?variant=1")
+    page = browser.get("/eudr")
     assert "Ready: 2 plots of 2 producers" in page.text
-    assert "Make it a file for several producers" in page.text
-    assert "/eudr" in page.links
+    assert "It is for several producers: upload it at the commodity." in page.text
 
 
 def test_a_place_is_set_by_country(client: Client, browser: Browser) -> None:
@@ -363,7 +363,7 @@ def test_what_was_set_is_shown_and_changed(
     ids = [plot(client, n, metadata=OWN)["id"] for n in range(3)]
     page = browser.get("/eudr")
     assert "Ama Mensah · GH · Tepa" in page.text
-    assert [form.fields["code"] for form in page.forms if "fill" in form.action] == ["plots"]
+    assert {form.fields["code"] for form in page.forms if "fill" in form.action} == {"plots"}
     send(browser, "plots", field=NAME, which="selected", ids=ids[:2], value="Coop Aboisso")
     page = send(browser, "plots", field=PLACE, only=ids[0], value="Enchi")
     assert "ProductionPlace set for 1 plot." in page.text

@@ -76,6 +76,7 @@ FIELDS_OF: Final[Mapping[str, Mapping[str, str]]] = {
         "target_id": "proj_01arz3ndektsv4rrffq69g5fav",
         "until": "2027-01-31T02:15",
     },
+    "/eudr": {"ids": "proj_01arz3ndektsv4rrffq69g5fav"},
     "/eudr/fill": {
         "before": "0",
         "code": "producer_missing",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from flask import Response, request
+from flask import Response, current_app, request
 
 from app.api.openapi.geojson import GEOJSON
 from app.assets.listing import asset_query, list_assets
@@ -14,9 +14,10 @@ from app.assets.words import known_words
 from app.auth.principal import Principal
 from app.exports.responses import export_response
 from app.exports.schemas import AssetExportQuerySchema
-from app.exports.service import export_of
+from app.exports.service import export_of, features_for_eudr
 from app.http.errors import BadRequest
 from app.pages.assets.filters import CHANGED, PER_PAGE, SORTS, AssetFilters, read_filters
+from app.pages.eudr.choices import checked_download, choices_of
 from app.pages.export_formats import format_names
 from app.pages.filters import load_filters, refuse_problems
 from app.pages.project_choice import find_projects, projects_by_id
@@ -90,6 +91,11 @@ def export(principal: Principal) -> Response:
         refuse_problems(filters.problems)
         loaded = load_filters(AssetExportQuerySchema(), values | filters.narrowing)
     requested = export_of("assets", principal.account_id, loaded)
+    if requested.format == "eudr":
+        app = current_app._get_current_object()  # type: ignore[attr-defined]
+        plots = [plot.id for plot in features_for_eudr(requested, app)]
+        if plots:
+            return checked_download(principal, choices_of(principal, plots))
     return export_response(requested, principal.account_name)
 
 

@@ -2,33 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+from flask import Response
+
+from app.assets.listing import asset_query, list_assets
 from app.auth.principal import Principal
+from app.exports.responses import export_response
 from app.exports.schemas import ProjectExportQuerySchema
 from app.exports.service import Export, export_of
-from app.geometry.countries import country_name
+from app.geometry.countries import country_phrase
+from app.http.errors import BadRequest, NotFound, ServiceUnavailable
+from app.imports.listing import read_import
+from app.jobs.valkey import valkey
 from app.pages.filters import (
     chosen_filters,
     field_sentences,
     filter_words,
     list_address,
     load_valid_filters,
+    refuse_problems,
 )
-from app.policy.fields import PROJECT
-from app.policy.request_limits import PROJECT_STATUSES
+from app.policy.eudr import PLOT_TYPE
+from app.policy.fields import IMPORT, PROJECT
+from app.policy.request_limits import LIST_IDS, PROJECT_STATUSES, SELECTED_IDS, SELECTION_SECONDS
+from app.projects.listing import list_projects, project_query
+from app.site.pages import redirect_to
+from app.values.ids import is_id, new_id
+from app.values.text import pluralize
 
 ANY: Final = "any"  # in the address: projects of any status
 _DEFAULT: Final = {
     "status": "active",
-    "variant": "2",
+    "simplified": "false",
     "holes": "split",
     "boundaries": "true",
     "points": "true",
     "cattle": "false",
     "divide": "false",
 }
+_EXACT: Final = ("ids", "selection", IMPORT.name)  # plots that were chosen, of any status
 _ALWAYS_SHOWN: Final = ("boundaries", "points", "cattle")
 FORM: Final = "form"  # the form of the page was sent, which leaves out what is not ticked
 STATUSES: Final = {name: name.capitalize() for name in PROJECT_STATUSES} | {ANY: "Any status"}
@@ -41,15 +55,17 @@ class Choices(NamedTuple):
         chosen: as the address has them.
         values: as ``ProjectExportQuerySchema`` loads them.
         problems: what is wrong with them.
+        which: the plots that were chosen by ``_EXACT``, in words; empty: none were.
     """
 
     chosen: dict[str, str]
     values: dict[str, Any]
     problems: list[str]
+    which: str
 
     def address(self, path: str = "/eudr", **others: Any) -> str:
         """The address of a page with these choices, and ``others`` in place of some."""
-        return list_address(path, {**self.chosen, **others}, _DEFAULT)
+        return list_address(path, {**self.chosen, **others}, _default(self.chosen))
 
     @property
     def are_filters_default(self) -> bool:
@@ -61,8 +77,10 @@ class Choices(NamedTuple):
     @property
     def tags(self) -> dict[str, str]:
         """The words of the chosen filters that no control shows, by parameter."""
-        words = filter_words(PROJECT, self.chosen)
-        return {name: words[name] for name in words if name not in ("status", "country")}
+        words = filter_words(PROJECT, self.chosen) | {"bbox": "in this part of the map"}
+        words |= dict.fromkeys(_EXACT, "")
+        shown = ("status", "country")
+        return {name: words[name] for name in words if name in self.chosen and name not in shown}
 
     @property
     def are_default(self) -> bool:
@@ -72,12 +90,14 @@ class Choices(NamedTuple):
     def summary(self) -> str:
         """The most important choices, in a few words."""
         chosen = self.chosen
-        status = STATUSES[chosen["status"]].lower()
-        text = "all projects" if chosen["status"] == ANY else f"{status} projects"
+        status = "" if chosen["status"] == ANY else STATUSES[chosen["status"]].lower()
+        text = self.which or f"{status or 'all'} projects"
+        if self.which and status:
+            text += f", {status}"
         text += f" with “{chosen['search']}”" if "search" in chosen else ""
-        text += f", plots in {country_name(chosen['country'])}" if "country" in chosen else ""
-        text = ", ".join([text, *self.tags.values()])
-        return f"{text}, for one producer" if chosen["variant"] == "1" else text
+        text += f", plots in {country_phrase(chosen['country'])}" if "country" in chosen else ""
+        text = ", ".join([text, *filter(None, self.tags.values())])
+        return f"{text}, for a simplified declaration" if self.is_ticked("simplified") else text
 
     def is_ticked(self, name: str) -> bool:
         return self.chosen[name] == "true"
@@ -88,17 +108,116 @@ class Choices(NamedTuple):
         return export_of("projects", principal.account_id, values)
 
 
-def read_choices(arguments: Mapping[str, str]) -> Choices:
-    """The choices of an address. Invalid ones are left out and reported in ``problems``."""
-    chosen = chosen_filters(PROJECT, arguments, *_DEFAULT)
+def read_choices(principal: Principal, arguments: Mapping[str, str]) -> Choices:
+    """The choices of an address. Invalid ones are left out and reported in ``problems``.
+
+    Raises:
+        BadRequest: those that say which plots were chosen are invalid, or no longer kept: without
+            them there would be too many.
+    """
+    others = ("selection", "ids", "bbox", "producer_key", *_DEFAULT)
+    chosen = chosen_filters(PROJECT, arguments, *others)
     if FORM in arguments:
         chosen = dict.fromkeys(_ALWAYS_SHOWN, "false") | chosen
-    chosen = _DEFAULT | chosen
-    values = {"format": "eudr", **chosen}
+    default = _default(chosen)
+    chosen = default | chosen
+    loaded, errors = _load(chosen)
+    refuse_problems([f"{name}: {' '.join(errors[name])}" for name in _EXACT if name in errors])
+    defaults = {name: value for name, value in default.items() if name in errors}
+    chosen = defaults | {name: value for name, value in chosen.items() if name not in errors}
+    loaded = _load(chosen)[0]
+    if selection := chosen.get("selection"):
+        loaded["ids"] = _selected(principal, selection)
+    problems = field_sentences(PROJECT, errors)
+    return Choices(chosen, loaded, problems, _which(principal, loaded))
+
+
+def choices_of(principal: Principal, ids: Sequence[str], **others: str) -> Choices:
+    """The choice of these projects, with their plots, and of these plots kept as points. More than
+    an address has room for are kept for an hour.
+
+    Raises:
+        BadRequest: there are too many.
+        ServiceUnavailable: they cannot be kept now.
+    """
+    if len(ids) <= LIST_IDS:
+        return read_choices(principal, {**others, "ids": ",".join(ids)})
+    if len(ids) > SELECTED_IDS:
+        message = f"Choose at most {SELECTED_IDS:,} at a time, or all that a filter leaves."
+        raise BadRequest(message)
+    selection, text = new_id("selection"), ",".join(ids)
+    key = _selection_key(principal, selection)
+    if not valkey().attempt(lambda client: client.set(key, text, ex=SELECTION_SECONDS)):
+        raise ServiceUnavailable
+    return read_choices(principal, {**others, "selection": selection})
+
+
+def checked_download(principal: Principal, choices: Choices) -> Response:
+    """Download the file, or lead to what is to be completed before."""
+    refuse_problems(choices.problems)
+    try:
+        return export_response(choices.export(principal), principal.account_name)
+    except BadRequest as error:
+        return redirect_to(choices.address(), error.message.removesuffix(" See details."))
+
+
+def _default(chosen: Mapping[str, str]) -> dict[str, str]:
+    """The choices that the page proposes beside some."""
+    return _DEFAULT | ({"status": ANY} if any(name in chosen for name in _EXACT) else {})
+
+
+def _load(chosen: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, list[str]]]:
+    """(values of the valid choices, messages for the others). The file is for as many producers as
+    there are."""
+    is_simplified = chosen["simplified"] == "true"
+    values = {"format": "eudr_simplified" if is_simplified else "eudr", "variant": "2", **chosen}
+    for name in ("selection", "simplified", *(("divide", "variant") if is_simplified else ())):
+        values.pop(name, None)
     if values["status"] == ANY:
         del values["status"]
     loaded, errors = load_valid_filters(ProjectExportQuerySchema(), values)
-    defaults = {name: value for name, value in _DEFAULT.items() if name in errors}
-    chosen = defaults | {name: value for name, value in chosen.items() if name not in errors}
-    loaded = load_valid_filters(ProjectExportQuerySchema(), defaults)[0] | loaded
-    return Choices(chosen, loaded, field_sentences(PROJECT, errors))
+    if chosen["simplified"] not in ("true", "false"):
+        errors["simplified"] = ["Must be true or false."]
+    return loaded, errors
+
+
+def _selection_key(principal: Principal, selection: str) -> str:
+    return f"canopy:selection:{principal.account_id}:{principal.user_id}:{selection}"
+
+
+def _selected(principal: Principal, selection: str) -> tuple[str, ...]:
+    """The ids of a selection. Raises BadRequest if it is not kept."""
+    text = None
+    if is_id("selection", selection):
+        key = _selection_key(principal, selection)
+        text = valkey().attempt(lambda client: client.get(key))
+    if not text:
+        raise BadRequest("What was ticked is kept for an hour, and is gone. Tick it again.")
+    return tuple(text.decode().split(","))  # type: ignore[union-attr]
+
+
+def _which(principal: Principal, values: Mapping[str, Any]) -> str:
+    """The plots that were chosen, in words: ``the 8 projects of the import X``."""
+    words = []
+    if ids := values.get("ids"):
+        plots = sum(is_id("asset", each) for each in ids)
+        words = ["the", *_counted(len(ids) - plots, plots), "that you chose"]
+    if import_id := values.get(IMPORT.name):
+        query = {IMPORT.name: import_id, "within": principal.project_ids, "per_page": 1}
+        _, projects = list_projects(principal.account_id, project_query(**query), boundaries=False)
+        _, plots = list_assets(principal.account_id, None, asset_query(**query, type=PLOT_TYPE))
+        try:
+            name = f"the import “{read_import(principal, import_id)['filename']}”"
+        except NotFound:
+            name = "an import that is no longer listed"
+        words += ["of" if words else "the", *([] if words else _counted(projects, plots))]
+        words += [name] if ids else ["of", name]
+    return " ".join(words)
+
+
+def _counted(projects: int, plots: int) -> list[str]:
+    if (projects, plots) in ((1, 0), (0, 1)):
+        return ["project" if projects else "plot"]
+    counts = [pluralize(projects, "project")] if projects or not plots else []
+    counts += [pluralize(plots, "plot")] if plots else []
+    return [" and ".join(counts)]

@@ -23,7 +23,15 @@ from app.models import Asset, Project
 from app.pages.eudr.choices import Choices
 from app.pages.eudr.words import ALL_PLOTS, FIELD_OF, LABELS, country_choices
 from app.policy.countries import COUNTRY_CODES
-from app.policy.eudr import AREA, COUNTRY, NAME, NAME_LENGTH, REPORT_SECONDS
+from app.policy.eudr import (
+    AREA,
+    CADASTRAL,
+    CADASTRAL_LENGTH,
+    COUNTRY,
+    NAME,
+    NAME_LENGTH,
+    REPORT_SECONDS,
+)
 from app.projects.lookup import lock_project
 from app.projects.schemas import ProjectUpdateSchema
 from app.projects.service import update_project
@@ -106,8 +114,8 @@ def _typed_value(field: str, text: str) -> str | float:
         text = text if problem else code
     elif field == AREA:
         return _hectares_text(text)
-    elif len(text) > NAME_LENGTH:
-        problem = f"Shorten it to {NAME_LENGTH} characters; it has {len(text):,}."
+    elif len(text) > (most := CADASTRAL_LENGTH if field == CADASTRAL else NAME_LENGTH):
+        problem = f"Shorten it to {most} characters; it has {len(text):,}."
     problem = problem or line_problem(text)
     if problem:
         raise InvalidField("value", problem, "invalid")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -18,6 +19,7 @@ from app.eudr.grid import FEWEST_POSITIONS, Grid, cut_off, grid_degrees
 from app.eudr.plots import Finding, RecordPlots, country_of_plot, finding_about
 from app.eudr.report import Report, make_report
 from app.exports.service import features_for_eudr
+from app.formats.writers.features import ASSETS, PROJECTS, Feature
 from app.geometry import timed
 from app.geometry.complexity import SMALL
 from app.pages.eudr import words
@@ -25,11 +27,13 @@ from app.pages.eudr.choices import Choices
 from app.policy.countries import COUNTRY_CODES
 from app.policy.eudr import DECIMALS, PROBLEMS, WARNINGS
 from app.policy.request_limits import VALIDATION_SECONDS
+from app.values.ids import is_id
 from app.values.strict_json import dumps
 from app.values.text import pluralize
 
 GROUP_PLOTS: Final = 50  # plots of a group
 _CODES_WITH_MAP: Final = ("breaks_at_six_decimals", "hole")
+_COLUMNS: Final = 8
 _OUTLINE_POSITIONS: Final = 200  # on a map
 _POSITIONS_NEAR_FAULT: Final = 40  # are added to these
 _DRAWN_POSITIONS: Final = 20_000  # in a boundary whose holes are on it
@@ -82,6 +86,8 @@ class Overview(NamedTuple):
         countries: of production, the most frequent first.
         places: the number of plots that lie in each country.
         plots: all of them; None: there is none.
+        columns: keys of the metadata of plots without a producer, with the number of plots that
+            have a value there, the most first.
     """
 
     report: Report
@@ -91,6 +97,7 @@ class Overview(NamedTuple):
     problems: list[Group]
     warnings: list[Group]
     plots: Group | None
+    columns: list[tuple[str, int]]
 
     @property
     def headline(self) -> str:
@@ -134,6 +141,7 @@ def make_overview(principal: Principal, choices: Choices) -> Overview:
         _problem_groups(report, summary, is_problem=True),
         _problem_groups(report, summary, is_problem=False),
         summary.all_plots(),
+        summary.columns.most_common(_COLUMNS),
     )
 
 
@@ -146,6 +154,7 @@ class _Summary:
         self.places: Counter[str] = Counter()  # countries that plots lie in
         self.proposals: dict[str, Counter[str]] = defaultdict(Counter)  # by code
         self.shapes: dict[str, list[dict[str, Any]]] = defaultdict(list)  # by code
+        self.columns: Counter[str] = Counter()
         self.plots: list[Finding] = []  # the first, with what the file says of them
         self.number_of_plots = 0
 
@@ -167,10 +176,21 @@ class _Summary:
         if (place := country_of_plot(record.feature)) is not None:
             self.places[place] += 1
         for finding in (*record.problems, *record.warnings):
+            if finding.code == "producer_missing":
+                self.columns.update(_text_keys(record.feature))
             if finding.code in words.FIELD_OF and place is not None:
                 self.proposals[finding.code][place] += 1
             if finding.code in _CODES_WITH_MAP and len(self.shapes[finding.code]) < GROUP_PLOTS:
                 self.shapes[finding.code].append(_plot_shape(record, finding))
+
+
+def _text_keys(feature: Feature) -> Iterator[str]:
+    """Yield the keys of the metadata that may have the producer."""
+    kind = ASSETS if is_id("asset", feature.id) else PROJECTS
+    for name, value in feature.properties.items():
+        key = kind.metadata_key(name)
+        if key is not None and key not in words.LABELS and isinstance(value, str) and value.strip():
+            yield key
 
 
 def _problem_groups(report: Report, summary: _Summary, *, is_problem: bool) -> list[Group]:

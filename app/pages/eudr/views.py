@@ -12,11 +12,17 @@ from app.db.transactions import transaction
 from app.exports.responses import export_response
 from app.http.errors import ApiError, BadRequest, ValidationFailed
 from app.pages.eudr import words
-from app.pages.eudr.choices import FORM, STATUSES, Choices, read_choices
+from app.pages.eudr.choices import (
+    FORM,
+    STATUSES,
+    Choices,
+    choices_of,
+    read_choices,
+)
 from app.pages.eudr.filling import Failure, Filling, fill_plots, find_plots, read_filling
 from app.pages.eudr.overview import make_overview
 from app.pages.filters import refuse_problems
-from app.policy.eudr import AREA, COUNTRY, NAME, PLACE
+from app.policy.eudr import AREA, COUNTRY, NAME, PLACE, REFERENCE
 from app.site.pages import PageBlueprint, page, redirect_to
 from app.site.protection import own_site_only
 from app.site.signed_in import is_from_script, of_account
@@ -51,11 +57,20 @@ def eudr(principal: Principal) -> Response:
     return _overview_page(principal)
 
 
+@bp.post("/eudr", of_account("projects:read"))
+def choose(principal: Principal) -> Response:
+    """Lead to the page for the ticked projects."""
+    ids = request.form.getlist("ids")
+    if not ids:
+        raise BadRequest("Tick the projects first.")
+    return redirect_to(choices_of(principal, ids).address())
+
+
 @bp.get("/eudr/download", of_account("projects:read"))
 @own_site_only
 def download(principal: Principal) -> Response:
     """Download the file."""
-    choices = read_choices(request.args)
+    choices = read_choices(principal, request.args)
     refuse_problems(choices.problems)
     return export_response(choices.export(principal), principal.account_name)
 
@@ -63,7 +78,7 @@ def download(principal: Principal) -> Response:
 @bp.post("/eudr/fill", of_account("projects:write"))
 def fill_in(principal: Principal) -> Response:
     """Fill in a property of many plots. The page sends the form again until none is left."""
-    choices = read_choices(request.args)
+    choices = read_choices(principal, request.args)
     refuse_problems(choices.problems)
     try:
         filling = read_filling(request.form)
@@ -129,7 +144,7 @@ def _first_messages(messages: list[str]) -> list[str]:
 
 
 def _overview_page(principal: Principal, error: ValidationFailed | None = None) -> Response:
-    choices = read_choices(request.args)
+    choices = read_choices(principal, request.args)
     problem, overview = None, None
     try:
         overview = make_overview(principal, choices)
@@ -154,4 +169,5 @@ def _overview_page(principal: Principal, error: ValidationFailed | None = None) 
         COUNTRY=COUNTRY,
         NAME=NAME,
         PLACE=PLACE,
+        REFERENCE=REFERENCE,
     )

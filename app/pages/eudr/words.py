@@ -5,16 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-from app.geometry.countries import country_name
+from app.eudr.report import Report
+from app.geometry.countries import country_name, country_phrase
 from app.policy.countries import COUNTRY_CODES
 from app.policy.eudr import (
+    ADDRESS,
     AREA,
+    CADASTRAL,
     COUNTRY,
     FILE_BYTES,
     FILE_PRODUCERS,
     NAME,
     PLACE,
+    PLACES,
     POINT_HECTARES,
+    REFERENCE,
 )
 from app.values.text import pluralize
 
@@ -68,7 +73,16 @@ WORDS: Final[dict[str, Words]] = {
         "Boundaries that take too long to check",
         "Simplify them, or draw each as several plots. Fill the holes of those that have many.",
     ),
-    "too_long": Words("A name is too long", "Shorten it in the metadata."),
+    "too_long": Words("A text is too long", "Shorten it in the metadata."),
+    "address_incomplete": Words(
+        "The place is missing",
+        "A simplified declaration names each place by its number in the land register, or by street"
+        " and number, postal code and town.",
+    ),
+    "too_many_places": Words(
+        "A producer has too many plots",
+        f"A simplified declaration takes {PLACES} of each.",
+    ),
     "too_many_producers": Words(
         "There are too many producers for one file",
         f"The Information System takes {FILE_PRODUCERS:,} producers in a file.",
@@ -82,11 +96,6 @@ WORDS: Final[dict[str, Words]] = {
         "The file has the area as you wrote it. Measure it, or leave it.",
     ),
     "area_text": Words("The area is not a number", _CORRECT_AREA),
-    "several_producers": Words(
-        "The file is for one producer, and has several by name and country",
-        "The Information System counts a producer in two countries as two. Make it a file for "
-        "several, or choose the plots of one above.",
-    ),
     "overlap": Words(
         "Plots that overlap",
         "Check both boundaries. The Information System takes them as they are.",
@@ -114,18 +123,22 @@ FIELD_OF: Final[dict[str, str]] = {
     "area_text": AREA,
     "area_differs": AREA,
     "point_over_4_ha": AREA,
+    "address_incomplete": CADASTRAL,
 }
 LABELS: Final[dict[str, str]] = {
     NAME: "Name of the producer",
     COUNTRY: "Country of production",
     PLACE: "Place of production",
     AREA: "Hectares",
+    REFERENCE: "Reference number of the statement",
+    CADASTRAL: "Number in the land register",
+    **dict(zip(ADDRESS, ("Street and number", "Postal code", "Town"), strict=True)),
 }
 
 
 def countries(codes: Iterable[str]) -> str:
     """``Ghana and Côte d'Ivoire``: the first five countries, and the number of the rest."""
-    names = [country_name(code) for code in codes]
+    names = [country_phrase(code) for code in codes]
     listed, more = names[:5], len(names) - 5
     if more > 0:
         return f"{', '.join(listed)} and {pluralize(more, 'more country', 'more countries')}"
@@ -137,6 +150,31 @@ def country_choices() -> list[tuple[str, str]]:
     """The codes of all countries, each with its name, by name."""
     choices = [(code, country_name(code)) for code in COUNTRY_CODES]
     return sorted(choices, key=lambda choice: choice[1])
+
+
+def differences(report: Report, *, are_filled: bool) -> str:
+    """``2 projects become 3 plots: 1 hole splits …``: what a file has differently; empty: nothing.
+
+    Args:
+        are_filled: holes are.
+    """
+    parts, holes, rounded = report.changes
+    how = "are filled" if are_filled else "are left out, and split their plots"
+    if holes == 1:
+        how = "is filled" if are_filled else "is left out, and splits its plot"
+    said = [f"{pluralize(holes, 'hole')} {how}"] if holes else []
+    has = "boundary has" if parts == 1 else "boundaries have"
+    said += [f"{parts:,} {has} several parts, each a plot"] if parts else []
+    if rounded:
+        said.append(
+            f"positions of {rounded:,} are rounded to six decimals, by at most 8 centimeters"
+        )
+    become = "becomes" if report.records == 1 else "become"
+    kind = "project" if not report.points else "project or point"
+    kinds = "projects" if not report.points else "projects and points"
+    counts = f"{pluralize(report.records, kind, kinds)} {become}"
+    counts += f" {pluralize(report.features, 'plot')}"
+    return f"{counts}: {'; '.join(said)}." if said else ""
 
 
 def size_text(size: int) -> str:

@@ -17,9 +17,11 @@ from app.exports.schemas import ProjectExportQuerySchema
 from app.exports.service import export_of
 from app.http.errors import Conflict, NotFound
 from app.http.response_cache import cached_response
+from app.pages.eudr.choices import checked_download, choices_of, read_choices
 from app.pages.export_formats import format_names
 from app.pages.filters import load_filters, refuse_problems
 from app.pages.projects.filters import PER_PAGE, SORTS, read_filters, status_choices
+from app.policy.files import EUDR_FORMATS
 from app.policy.request_limits import MAP_ZOOM
 from app.projects.listing import list_projects, project_query
 from app.projects.map.service import draw_map, map_tag
@@ -75,9 +77,19 @@ def projects_map(principal: Principal) -> Response:
 @bp.route("/projects/export", of_account("projects:read"), methods=["GET", "POST"])
 @own_site_only
 def export(principal: Principal) -> Response:
-    """A file with the selected projects, or with all that the filters of the address leave."""
+    """A file with the selected projects, or with all that the filters of the address leave; for
+    the EUDR, what is to be completed before."""
     values = {"format": request.values.get("format", "geojson")}
-    if ids := request.values.getlist("ids"):
+    ids = request.values.getlist("ids")
+    if values["format"] in EUDR_FORMATS:
+        others = {"simplified": str(values["format"] == "eudr_simplified").lower()}
+        return checked_download(
+            principal,
+            choices_of(principal, ids, **others)
+            if ids
+            else read_choices(principal, {**request.args.to_dict(), **others}),
+        )
+    if ids:
         values["ids"] = ",".join(ids)
     else:
         filters = read_filters(request.args)
