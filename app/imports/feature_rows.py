@@ -8,7 +8,7 @@ from dataclasses import asdict
 from functools import cache
 from typing import Any, Final, cast
 
-from sqlalchemy import Table, Text, bindparam, case, delete, func, update
+from sqlalchemy import Table, Text, bindparam, case, delete, func, or_, update
 from sqlalchemy import cast as as_type
 
 from app.auth.tenant import columns_of, rows_of
@@ -58,6 +58,19 @@ _STATES: Final = CompiledQuery(
     .group_by(ImportFeature.state)
 )
 _WRITTEN: Final = ("new", "changed")
+_BYTES_TO_WRITE: Final = CompiledQuery(
+    columns_of(ImportFeature)
+    .add_columns(
+        func.coalesce(func.sum(byte_length(ImportFeature.geometry)), 0)
+        + func.coalesce(func.sum(byte_length(as_type(ImportFeature.values, Text))), 0)
+    )
+    .where(
+        ImportFeature.import_id == bindparam("import_id"),
+        or_(*(ImportFeature.verdict == verdict for verdict in _WRITTEN)),
+        ImportFeature.left_out.is_(False),
+        ImportFeature.state.is_(None),
+    )
+)
 DELETED_AT_ONCE: Final = 250  # some 20 µs each
 _BYTES: Final = func.coalesce(byte_length(ImportFeature.geometry), 0) + func.coalesce(
     byte_length(as_type(ImportFeature.before, Text)), 0
@@ -180,6 +193,11 @@ def leave_out(
     changes = [(number, {"left_out": True}) for number in sorted(new - former)]
     changes += [(number, {"left_out": False}) for number in sorted(former - new)]
     update_features(account_id, import_id, changes)
+
+
+def bytes_to_write(account_id: str, import_id: str) -> int:
+    """About how many bytes the features of an import will take in its account."""
+    return int(_BYTES_TO_WRITE.scalar(account_id=account_id, import_id=import_id))
 
 
 def feature_numbers(account_id: str, import_id: str) -> set[int]:

@@ -218,7 +218,8 @@ def _system_options(scan: LayerScan, near: Sequence[Position]) -> Iterator[Json]
     assert scan.box is not None
     features = scan.areas + scan.lines + scan.points
     for system in nearest_systems(_middle_of(scan.box), near, OPTIONS):
-        label = f"{system.name} ({shorten_value(system.area.rstrip('.'), 60)})"
+        area = shorten_value(system.area.rstrip("."), 60)
+        label = f"{system.code} · {system.name} ({area})"
         bbox = bounds_in_degrees(system.code, scan.box)
         yield _option_record(label, features, bbox=bbox, crs=system.code)
 

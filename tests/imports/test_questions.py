@@ -46,7 +46,9 @@ def test_systems_that_put_the_shapes_next_to_projects_are_offered(client: Client
     assert question["code"] == "crs"
     first = question["options"][0]
     assert first["put"] == {"crs": "EPSG:25832"}
-    assert first["label"].startswith("ETRS89 / UTM zone 32N (Europe between 6°E and 12°E")
+    assert first["label"].startswith(
+        "EPSG:25832 · ETRS89 / UTM zone 32N (Europe between 6°E and 12°E"
+    )
     assert first["features"] == 1
     assert first["bbox"] == pytest.approx([9.0, 46.95, 9.0, 46.95], abs=0.01)
     assert refused(client, record) == ("crs_unknown", "crs")

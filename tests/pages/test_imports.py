@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
 
-from tests.make import Browser, Client, make_import, make_project, point, square
+from tests.make import Browser, Client, make_account, make_import, make_project, point, square
 from tests.make.features import collection, feature
 from tests.pages.importing import CSV, act, ready, shapes, upload, work
 from tests.pages.support import browser_of
@@ -391,10 +392,37 @@ def test_the_list_has_pages(browser: Browser, client: Client) -> None:
     assert "There is no page 3" in browser.get("/imports?page=3").text
 
 
+def test_the_limits_of_the_account_are_told_before_and_after(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    browser = browser_of(make_account(client.app, plan="free"))
+    page = ready(browser, feature(square(size=0.01), name="A"), feature(square(11, size=0.02)))
+    limit = "of the 1,000 ha of its plan, free"
+    assert re.search(rf"With this import, the account uses 39\d\.\d\d ha {limit}\.", page.text)
+    assert "Nothing is refused for that" not in page.text
+    assert "of storage" not in page.text
+    monkeypatch.setattr("app.pages.imports.rendering.byte_limit", lambda: 200)
+    assert "of storage, and the account has room for 0.1953 KB" in browser.get(page.path).text
+    monkeypatch.undo()
+    made = ready(browser, feature(square(20, size=0.04), name="B"))
+    assert re.search(rf"With this import, the account uses 1,2\d\d\.\d\d ha {limit}\.", made.text)
+    assert "Nothing is refused for that; the page of your usage" in made.text
+    made = act(browser, "apply")
+    assert re.search(rf"The account uses 1,2\d\d\.\d\d ha {limit}\. Nothing is refused", made.text)
+    with_plan = browser.get(page.path)
+    assert re.search(
+        rf"With this import, the account uses 1,6\d\d\.\d\d ha {limit}", with_plan.text
+    )
+
+
 def test_lines_can_be_closed(browser: Browser, client: Client) -> None:
     line = {"type": "LineString", "coordinates": square()["coordinates"][0]}
     page = ready(browser, feature(line, name="Walk"))
     assert "1 feature is a line around" in page.text
+    assert "1 feature, not judged yet" in page.text
+    assert "Waits for an answer" in page.text
+    assert "QGIS" not in page.text
+    assert "Answer the question above first." in page.text
     act(browser, "change", answer='{"close_lines": true}')
     page = browser.get(page.path)
     assert "Apply: create 1 project" in page.text

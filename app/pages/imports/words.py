@@ -44,6 +44,7 @@ FIELDS: Final[dict[str, str]] = {
     "metadata": "metadata",
 }
 _LISTED_KEYS: Final = 10
+_NOT_ABOUT_SHAPES: Final = {"name", "encoding", "external_id"}  # codes of questions
 _WARNINGS: Final[dict[str, str]] = {
     "spike": "with spikes",
     "repeated_position": "with repeated corners",
@@ -109,15 +110,17 @@ def _placeless_phrases(record: Mapping[str, Any]) -> list[str]:
 
 
 def is_open(record: Mapping[str, Any]) -> bool:
-    """True if no feature can be judged before a question is answered."""
+    """True if no feature can be judged before a question is answered, or taken before one about
+    its shape is."""
     is_judged = any(record["counts"][verdict] for verdict in ("new", "changed", "same"))
-    is_asked = record["crs"] is None or record["message"] is not None
+    asked = {question["code"] for question in record.get("questions", ())}
+    is_asked = record["crs"] is None or bool(asked - _NOT_ABOUT_SHAPES)
     return record["status"] == "ready" and is_asked and not is_judged
 
 
 def status(record: Mapping[str, Any]) -> tuple[str, str]:
     """The text of an import's status, and the class of its tag."""
-    is_asked = record["status"] == "ready" and record["message"] is not None
+    is_asked = is_open(record) or (record["status"] == "ready" and record["message"] is not None)
     return ("Waits for an answer", "draft") if is_asked else STATUSES[record["status"]]
 
 
@@ -165,7 +168,7 @@ def undo_consequence(record: Mapping[str, Any], can: AvailableActions) -> str:
 
 def why_not(record: Mapping[str, Any]) -> str | None:
     """The reason why an import that is ready cannot be applied, or None."""
-    if required_question(record["questions"]):
+    if is_open(record) or required_question(record["questions"]):
         return "Answer the question above first."
     counts = record["counts"]
     if counts["new"] or counts["changed"]:
@@ -175,6 +178,27 @@ def why_not(record: Mapping[str, Any]) -> str | None:
     if counts["rejected"] and not counts["same"]:
         return "Nothing to apply: every feature was rejected."
     return "Nothing to apply: no feature is new or changed."
+
+
+def plan_use(
+    record: Mapping[str, Any], plan: str, used: float, limit: int | None
+) -> tuple[str, bool] | None:
+    """A sentence about the hectares of the account's plan, and True if they are exceeded; None if
+    the plan has no limit, or the import no hectares.
+
+    Args:
+        used: hectares of the account now.
+    """
+    change = record["hectares"]["after"] - record["hectares"]["before"]
+    if limit is None or not change or record["status"] not in ("ready", "applied"):
+        return None
+    is_applied = record["status"] == "applied"
+    total = used if is_applied else used + change
+    verb = "The account uses" if is_applied else "With this import, the account uses"
+    return (
+        f"{verb} {format_hectares(total)} of the {limit:,} ha of its plan, {plan}.",
+        total > limit,
+    )
 
 
 def percent(record: Mapping[str, Any]) -> int | None:

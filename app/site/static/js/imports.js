@@ -185,7 +185,7 @@ function showAddressed() {
 }
 
 // Ticks are sent one after the other, each with all that the list shows; what counts features changes.
-const COUNTING = ["headline", "feature-tabs", "decision"];
+const COUNTING = ["headline", "plan-use", "feature-tabs", "decision"];
 let sending = Promise.resolve();
 
 async function leaveOut(form) {
@@ -198,8 +198,10 @@ async function leaveOut(form) {
     if (!response.ok) throw new Error((await response.json()).error.message);
     const made = new DOMParser().parseFromString(await response.text(), "text/html");
     for (const id of COUNTING) {
-      const element = document.getElementById(id);
-      element.replaceChildren(...made.getElementById(id).childNodes);
+      const [element, replacement] = [document.getElementById(id), made.getElementById(id)];
+      if (!element || !replacement) continue;
+      element.className = replacement.className;
+      element.replaceChildren(...replacement.childNodes);
       window.htmx.process(element);
     }
   } catch (error) {
