@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
@@ -19,7 +20,7 @@ from pyproj.exceptions import ProjError
 from pyproj.network import set_network_enabled  # type: ignore[attr-defined]
 from pyproj.transformer import TransformerGroup
 
-from app.formats.crs_search import Box, find_systems
+from app.formats.crs_search import Box, find_systems, is_within
 from app.formats.features import FileInvalid, FormatReader, SourceFeature
 from app.formats.positions import Json, positions_of, replace_positions, unreadable_geometry
 from app.geometry import GeometryInvalid, Problem
@@ -358,6 +359,26 @@ def _datum_shifts(transformer: Transformer) -> list[str]:
     """The names of the steps that lead from one datum to another."""
     steps = transformer.operations or ()
     return [step.name for step in steps if step.type_name != "Conversion"]
+
+
+def note_on_area(name: str, places: Iterable[tuple[object, float, float]]) -> str | None:
+    """A sentence if no place lies where a system is used; None if one does, or it has no area.
+
+    Args:
+        name: that of a ``Projection``.
+        places: as in ``LayerScan``; the last two are longitude and latitude.
+    """
+    positions = [(longitude, latitude) for _, longitude, latitude in places]
+    try:
+        area = _parse_crs(name).area_of_use
+    except FileInvalid:
+        return None
+    if area is None or not positions or any(is_within(at, area.bounds) for at in positions):
+        return None
+    return (
+        f"All features lie outside the area of {name} ({_printable_beginning(area.name, 60)}), so "
+        "they may be far less accurate. Perhaps the file has another coordinate system."
+    )
 
 
 def _operation_note(name: str, group: TransformerGroup, accuracy: float | None) -> str:

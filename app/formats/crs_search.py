@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final, NamedTuple
 
-from pyproj import Proj
+from pyproj import CRS, Proj
 from pyproj.aoi import AreaOfInterest, AreaOfUse
 from pyproj.database import CRSInfo, query_crs_info
 from pyproj.enums import PJType
@@ -15,6 +15,9 @@ from pyproj.exceptions import ProjError
 
 Position = tuple[float, float]
 Box = tuple[float, float, float, float]
+
+CountryAt = Callable[[float, float], str | None]
+"""The code of the country at a longitude and latitude, or None."""
 
 _MARGIN: Final = 0.5  # degrees beyond its area in which a system is still used
 _NEAR: Final = 5.0  # degrees from known places
@@ -24,6 +27,22 @@ _CANDIDATES: Final = 200  # each takes some 0.15 ms
 _MAP_DECIMALS: Final = 5
 _LARGEST: Final = 60.0  # degrees; systems for half a continent or more are for maps, not surveys
 _CURRENT_DATUMS: Final = ("ETRS89", "WGS 84", "SIRGAS 2000", "GDA2020", "NAD83")
+_WEB_MERCATOR: Final = "EPSG:3857"
+_UTM: Final = {"N": (0.0, 84.0), "S": (-80.0, 0.0)}  # latitudes of its zones
+# The systems that are usual in a country, by their EPSG codes; zones of UTM are not listed.
+NATIONAL: Final[dict[str, tuple[int, ...]]] = {
+    "FR": (2154, 27572), "GB": (27700,), "IE": (2157, 29903), "NL": (28992,), "BE": (31370, 3812),
+    "LU": (2169,), "CH": (2056, 21781), "AT": (31287, 31254, 31255, 31256),
+    "DE": (31466, 31467, 31468, 31469), "SE": (3006, 3021), "FI": (3067, 2393), "EE": (3301,),
+    "LV": (3059,), "LT": (3346,), "PL": (2180, 2176, 2177, 2178, 2179), "CZ": (5514,),
+    "SK": (5514,), "HU": (23700,), "RO": (3844,), "BG": (7801,), "HR": (3765,), "SI": (3794, 3912),
+    "GR": (2100,), "PT": (3763, 20790), "IT": (3003, 3004), "IS": (3057,), "CY": (6312,),
+    "IL": (2039,), "MA": (26191, 26192), "NG": (26391, 26392, 26393), "GH": (25000,),
+    "MG": (29702,), "MY": (3375, 3376), "SG": (3414,), "LK": (5235,), "TW": (3826,),
+    "PH": (3121, 3122, 3123, 3124, 3125), "KR": (5186, 5179), "AU": (3577,),
+    "NZ": (2193, 27200), "BR": (5880,), "AR": (22181, 22182, 22183, 22184, 22185, 22186, 22187),
+    "CO": (9377, 3116), "CR": (5367,), "MX": (6372,), "US": (5070,), "CA": (3347, 3005, 3400),
+}  # fmt: skip
 _STROKES: Final = str.maketrans({"ł": "l", "đ": "d", "ø": "o", "ı": "i", "ß": "ss", "æ": "ae"})
 
 
@@ -64,11 +83,13 @@ def find_systems(
     if not words:
         return []
     matches = [
-        (not any(_is_within(place, use.bounds) for place in near), _sort_key(info), info, use)
+        (not any(is_within(place, use.bounds) for place in near), _sort_key(info), info, use)
         for info, use in _projected_systems(None)
         if _has_words(_folded_text(f"EPSG:{info.code} {info.name} {use.name}"), words)
     ]
-    likely = sorted(matches)[:_CANDIDATES]
+    # PROJ lists a system once for each of its areas.
+    by_code = {match[2].code: match for match in sorted(matches, reverse=True)}
+    likely = sorted(by_code.values())[:_CANDIDATES]
     if position is not None:
         likely.sort(key=lambda match: rank(match[2], match[3], position))
     return [_projected_system(info, use) for _, _, info, use in likely[:most]]
@@ -99,6 +120,36 @@ def nearest_systems(
         if all(_degrees_between(place, other) > _EQUIVALENT for other, _ in distinct):
             distinct.append((place, system))
     return [system for _, system in distinct[:most]]
+
+
+def national_systems(position: Position, country_at: CountryAt) -> Iterator[ProjectedSystem]:
+    """Yield the systems that are usual in a country and put a position there, and Web Mercator, if
+    that puts it on land."""
+    for country, numbers in NATIONAL.items():
+        for number in numbers:
+            place = _unprojected(f"EPSG:{number}", position)
+            if place is None or country_at(*place) != country:
+                continue
+            crs = CRS.from_epsg(number)
+            if crs.area_of_use and is_within(place, crs.area_of_use.bounds):
+                yield ProjectedSystem(f"EPSG:{number}", crs.name, crs.area_of_use.name)
+    place = _unprojected(_WEB_MERCATOR, position)
+    if place and country_at(*place):
+        yield ProjectedSystem(_WEB_MERCATOR, "WGS 84 / Pseudo-Mercator", "maps on the web")
+
+
+def utm_zones(position: Position, country_at: CountryAt) -> Iterator[ProjectedSystem]:
+    """Yield the zones of UTM that put a position on land, each with the code of the country as its
+    area."""
+    for half, first in (("N", 32600), ("S", 32700)):
+        place = _unprojected(f"EPSG:{first + 1}", position)
+        if place is None or not is_within(place, (-180, *_UTM[half][:1], -174, *_UTM[half][1:])):
+            continue
+        for zone in range(1, 61):
+            longitude = _within_180(place[0] + 6 * (zone - 1))
+            if country := country_at(longitude, place[1]):
+                name = f"WGS 84 / UTM zone {zone}{half}"
+                yield ProjectedSystem(f"EPSG:{first + zone}", name, country)
 
 
 def bounds_in_degrees(code: str, box: Box) -> Box | None:
@@ -140,18 +191,24 @@ def _projected_system(info: CRSInfo, use: AreaOfUse) -> ProjectedSystem:
 def _unprojected_place(info: CRSInfo, use: AreaOfUse, position: Position) -> Position | None:
     """The longitude and latitude of a position in a system, without a change of datum; None: it is
     outside the area of the system."""
+    place = _unprojected(f"EPSG:{info.code}", position)
+    return place if place and is_within(place, use.bounds) else None
+
+
+def _unprojected(code: str, position: Position) -> Position | None:
+    """The longitude and latitude of a position in a system, or None if it has none."""
     try:
-        longitude, latitude = Proj(f"EPSG:{info.code}")(*position, inverse=True, errcheck=True)
+        longitude, latitude = Proj(code)(*position, inverse=True, errcheck=True)
     except ProjError:
         return None
-    place = (longitude, latitude)
-    return place if _is_within(place, use.bounds) else None
+    return longitude, latitude
 
 
-def _is_within(place: Position, bounds: tuple[float, float, float, float]) -> bool:
+def is_within(place: Position, bounds: Box) -> bool:
+    """True if a longitude and latitude lie in the area of a system, or little beyond it."""
     longitude, latitude = place
     west, south, east, north = bounds
-    width = (east - west) % 360 + 2 * _MARGIN
+    width = ((east - west) % 360 or 360) + 2 * _MARGIN
     is_between = (longitude - west + _MARGIN) % 360 <= width
     return is_between and south - _MARGIN <= latitude <= north + _MARGIN
 

@@ -16,6 +16,7 @@ from sqlalchemy import bindparam
 from app.auth.tenant import columns_of
 from app.db.queries import CompiledQuery
 from app.db.transactions import Transaction
+from app.formats.crs import note_on_area
 from app.formats.features import FileInvalid, Layer
 from app.formats.readers.kml import ALL_FOLDERS
 from app.geometry.problems import whole_problem
@@ -232,6 +233,7 @@ def _plan_layer(
         asks_name="name" not in partial_mapping,
         new_project_name=new_project_name,
     )
+    area_note = note_on_area(crs or layer.crs or "", scan.places.values())
     crs_is_open = any(question["code"] == "crs" for question in questions)
     skipped: list[str] = []
     if not from_here:  # an export has what is beyond the limit in one column
@@ -245,6 +247,8 @@ def _plan_layer(
             import_.mapping = {"name": None, **import_.mapping}  # chosen: no column has names
         import_.questions, import_.progress_total = questions, scan.features
         import_.notes = [*import_.notes, *_skipped_columns_note(skipped), *_secret_note(scan)]
+        if area_note and not crs_is_open:
+            import_.notes = [*import_.notes, area_note]
         if crs_is_open:
             import_.crs = None
         elif scan.box is None:  # no positions, so no question about their system

@@ -8,7 +8,14 @@ from typing import Any, Final, NamedTuple
 from app.auth.tenant import columns_of
 from app.db.queries import CompiledQuery
 from app.formats.crs import read_crs
-from app.formats.crs_search import Box, Position, bounds_in_degrees, nearest_systems
+from app.formats.crs_search import (
+    Box,
+    Position,
+    bounds_in_degrees,
+    national_systems,
+    nearest_systems,
+    utm_zones,
+)
 from app.formats.features import FileInvalid, Layer
 from app.geometry.countries import country_at, country_name
 from app.imports.features.mapping import (
@@ -144,7 +151,7 @@ def _question_record(
         "bbox": bbox and list(bbox),
         "position": position and list(position),
         "required": code in MUST_BE_ANSWERED if required is None else required,
-        "options": list(options)[:OPTIONS],
+        "options": list(options),
     }
 
 
@@ -214,10 +221,19 @@ def _ask_crs_of_degrees(crs: str, scan: LayerScan) -> Json | None:
 
 
 def _system_options(scan: LayerScan, near: Sequence[Position]) -> Iterator[Json]:
-    """Yield options for the systems that put the file closest to the account's projects."""
+    """Yield options for the systems that put the file closest to the account's projects; without
+    any near them, those that put it on land, zones of UTM by the names of their countries."""
     assert scan.box is not None
-    features = scan.areas + scan.lines + scan.points
-    for system in nearest_systems(_middle_of(scan.box), near, OPTIONS):
+    features, middle = scan.areas + scan.lines + scan.points, _middle_of(scan.box)
+    systems = nearest_systems(middle, near, OPTIONS)
+    if not systems:
+        zones = utm_zones(middle, country_at)
+        named = (zone._replace(area=country_name(zone.area)) for zone in zones)
+        systems = [
+            *national_systems(middle, country_at),
+            *sorted(named, key=lambda zone: zone.area),
+        ]
+    for system in systems:
         area = shorten_value(system.area.rstrip("."), 60)
         label = f"{system.code} · {system.name} ({area})"
         bbox = bounds_in_degrees(system.code, scan.box)

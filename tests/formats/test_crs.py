@@ -15,7 +15,7 @@ import pytest
 import shapely
 from pyproj import CRS
 
-from app.formats.crs import read_crs
+from app.formats.crs import note_on_area, read_crs
 from app.formats.features import FileInvalid
 from app.geometry import GeometryInvalid
 
@@ -270,3 +270,18 @@ def test_a_name_is_told_by_its_codes() -> None:
         read_crs("Stereo 70")
     with pytest.raises(FileInvalid, match="Give its code, such as"):
         read_crs("no such system")
+
+
+def test_places_outside_the_area_of_a_system_are_noted() -> None:
+    """Its accuracy is only that of its area."""
+    for name, places, told in (
+        ("EPSG:27700", [("", -75.0, 87.0)], "outside the area of EPSG:27700 (United Kingdom (UK)"),
+        ("EPSG:27700", [("", -75.0, 87.0), ("", -2.0, 54.0)], None),
+        ("EPSG:2193", [("", 178.4, -38.0)], None),
+        ("EPSG:4326", [("", -75.0, 87.0)], None),
+        ("EPSG:27700", [], None),
+        ("a system without a code", [("", -75.0, 87.0)], None),
+    ):
+        note = note_on_area(name, places)
+        assert (note is None) == (told is None), name
+        assert note is None or (told in note and "far less accurate" in note)

@@ -3,8 +3,18 @@
 from __future__ import annotations
 
 import pytest
+from pyproj import CRS
 
-from app.formats.crs_search import Position, bounds_in_degrees, find_systems, nearest_systems
+from app.formats.crs_search import (
+    NATIONAL,
+    Position,
+    bounds_in_degrees,
+    find_systems,
+    national_systems,
+    nearest_systems,
+    utm_zones,
+)
+from app.geometry.countries import country_at, has_world
 
 TYROL = [(10.0, 47.0)]
 
@@ -71,3 +81,35 @@ def test_systems_that_put_a_position_into_the_country_are_the_first() -> None:
     found = find_systems("romania", (), 5, (516759.4, 450049.6), country_of)
     assert found[0].code == "EPSG:3844"
     assert find_systems("germany", (), 5, (500_000, 5_400_000), country_of)[0].code == "EPSG:25832"
+
+
+@pytest.mark.skipif(not has_world(), reason="the countries are not installed")
+def test_national_systems_put_a_position_on_land(subtests: pytest.Subtests) -> None:
+    for name, position, codes in (
+        ("Lambert-93", (405_000, 6_530_000), ["EPSG:2154", "EPSG:3006"]),
+        ("Switzerland", (2_600_000, 1_200_000), ["EPSG:2056"]),
+        ("the web", (-13_795_987, 5_787_846), ["EPSG:3857"]),
+        ("Great Britain", (530_000, 180_000), ["EPSG:27700"]),
+        ("no numbers of any", (5e8, 5e8), []),
+    ):
+        with subtests.test(name):
+            found = [system.code for system in national_systems(position, country_at)]
+            assert found[: len(codes)] == codes
+            assert bool(found) == bool(codes)
+    for numbers in NATIONAL.values():
+        for number in numbers:
+            assert CRS.from_epsg(number).area_of_use, number
+
+
+@pytest.mark.skipif(not has_world(), reason="the countries are not installed")
+def test_zones_of_utm_are_told_by_countries() -> None:
+    zones = {zone.code: zone.area for zone in utm_zones((500_000, 5_200_000), country_at)}
+    assert {"EPSG:32631": "FR", "EPSG:32632": "CH", "EPSG:32635": "RO"}.items() <= zones.items()
+    assert zones["EPSG:32759"] == "NZ"  # south of the equator
+    assert "EPSG:32625" not in zones  # in the Atlantic
+    assert [*utm_zones((500_000, 2e7), country_at)] == []
+
+
+def test_a_system_is_suggested_once() -> None:
+    codes = [system.code for system in find_systems("UTM 32N", (), 10)]
+    assert len(codes) == len({*codes}) == 10

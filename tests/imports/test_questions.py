@@ -259,6 +259,13 @@ def test_northing_first_is_swapped_before_it_is_transformed(client: Client) -> N
     assert record["bbox"][0] == pytest.approx(9.0, abs=0.01)
 
 
+def test_shapes_outside_the_area_of_their_system_are_noted(client: Client) -> None:
+    ring = [[4e5, 38e5], [401e3, 38e5], [401e3, 3801e3], [4e5, 38e5]]
+    content = collection(feature({"type": "Polygon", "coordinates": [ring]}, name="A"))
+    record = uploaded(client, content, crs="EPSG:27700")
+    assert record["notes"][0].startswith("All features lie outside the area of EPSG:27700")
+
+
 def test_a_column_for_the_names_is_offered(client: Client) -> None:
     shapes = [feature(square(n), kod=f"K-{n}", ha=n, same="x") for n in range(3)]
     record = ready(client, *shapes)

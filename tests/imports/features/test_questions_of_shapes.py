@@ -132,6 +132,22 @@ def test_what_is_swapped(subtests: pytest.Subtests) -> None:
                 assert puts(question) == [{"swap": True}]
 
 
+@pytest.mark.skipif(not has_world(), reason="the countries are not installed")
+def test_systems_are_offered_without_projects() -> None:
+    for x, y, first, number in (
+        (405_000, 6_530_000, "EPSG:2154 · RGF93 v1 / Lambert-93 (France", 20),
+        (2_600_000, 1_200_000, "EPSG:2056 · CH1903+ / LV95 (Liechtenstein; Switzerland)", 3),
+        (-13_795_987, 5_787_846, "EPSG:3857 · WGS 84 / Pseudo-Mercator (maps on the web)", 1),
+        (500_000, 5_200_000, "EPSG:32633 · WGS 84 / UTM zone 33N (Austria)", 20),
+    ):
+        for near in ((), [(-60.0, -10.0)]):
+            question = asked([point(x, y)], crs=None, near=near, file_format="shp")["crs"]
+            labels = [option["label"] for option in question["options"]]
+            assert first in labels[:7] or labels[0].startswith(first)
+            assert len(labels) >= number
+            assert all(option["bbox"] for option in question["options"])
+
+
 def test_a_swap_that_does_not_help_is_not_offered() -> None:
     ring = [[10, 100], [10, 200], [11, 200], [10, 100]]
     questions = asked([{"type": "Polygon", "coordinates": [ring]}])
