@@ -17,9 +17,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
+from sqlalchemy import bindparam
+
+from app.auth.tenant import columns_of
 from app.db.connections import close_all
 from app.db.migrations import upgrade
+from app.db.queries import CompiledQuery
 from app.factory import create_app
+from app.models import ImportFeature
 from app.processes import embedded_valkey
 from config import load_settings
 from tests.imports.making import features_of, read, upload, work
@@ -41,6 +46,11 @@ from trials.report import say
 _PAGE: Final = 100
 _MOST: Final = 1000  # features that are looked at one by one
 _ENDS: Final = ("ready", "failed")
+_GEOMETRIES: Final = CompiledQuery(
+    columns_of(ImportFeature, ImportFeature.number, ImportFeature.geometry).where(
+        ImportFeature.import_id == bindparam("import_id"), ImportFeature.number <= _MOST
+    )
+)
 
 
 def main() -> int:
@@ -114,8 +124,11 @@ class Importer:
         record = read(self._client, response.json["data"]["id"])
         assert record["status"] in _ENDS, record["status"]
         found = list(self._features(record)) if record["status"] == "ready" else []
+        with self._client.app.app_context():
+            ids = {"account_id": self._client.account_id, "import_id": record["id"]}
+            rows = _GEOMETRIES.all(**ids) if found else []
         self._client.post(f"/v1/imports/{record['id']}/cancel")
-        return Imported(record, found)
+        return Imported(record, found, {row.number: row.geometry for row in rows if row.geometry})
 
     def _features(self, record: dict[str, Any]) -> Iterator[dict[str, Any]]:
         for page in range(1, 1 + _MOST // _PAGE):

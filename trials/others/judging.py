@@ -169,6 +169,7 @@ def _of_features(imported: Imported, read: Read) -> Iterator[str]:
     if read.crs or record["format"] not in ("shp", "gpkg"):
         yield from _areas(record, features, read, are_read)
         yield from _box(record, read, are_read)
+        yield from _places(imported, read)
     yield from _names(record, features, read)
 
 
@@ -214,6 +215,20 @@ def _box(record: dict[str, Any], read: Read, are_read: list[bool]) -> Iterator[s
         and any(abs(a - b) > _DEGREES for a, b in zip(record["bbox"], box, strict=True))
     ):
         yield f"lies at {record['bbox']}, with GDAL at {[round(float(each), 6) for each in box]}"
+
+
+def _places(imported: Imported, read: Read) -> Iterator[str]:
+    record = imported.record
+    if record["layer"] == ALL_FOLDERS or _CURVES in " ".join(record["notes"]):
+        return
+    for each, shape in zip(imported.features, read.shapes, strict=True):
+        text = imported.geometries.get(each["number"])
+        if each["verdict"] == "rejected" or text is None or shape is None:
+            continue
+        ours, box = shapely.from_geojson(text).bounds, _area_of(shape).bounds
+        if (ours[0], ours[2]) != _WORLD and not np.allclose(ours, box, rtol=0, atol=_DEGREES):
+            yield f"feature {each['number']} lies at {ours}, with GDAL at {box}"
+            return
 
 
 def _area_of(shape: Any) -> Any:

@@ -61,10 +61,12 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """The record of an import and its first features; ``error`` instead if it was not accepted."""
+    """The record of an import and its first features, with the geometries of those that have one;
+    ``error`` instead if it was not accepted."""
 
     record: dict[str, Any] = field(default_factory=dict)
     features: list[dict[str, Any]] = field(default_factory=list)
+    geometries: dict[int, str] = field(default_factory=dict)
     error: str | None = None
 
 
