@@ -158,7 +158,8 @@ def checked_download(principal: Principal, choices: Choices) -> Response:
     try:
         return export_response(choices.export(principal), principal.account_name)
     except BadRequest as error:
-        return redirect_to(choices.address(), error.message.removesuffix(" See details."))
+        message = f"Not downloaded yet. {error.message.removesuffix(' See details.')}"
+        return redirect_to(choices.address(), message)
 
 
 def _default(chosen: Mapping[str, str]) -> dict[str, str]:
