@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import tempfile
 from collections.abc import Collection, Iterator, Sequence
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import click
+from marshmallow import ValidationError
 
 from app.account.lookup import find_account, read_account
 from app.auth.operator import operator_of
@@ -38,6 +40,7 @@ from app.imports.questions import required_question
 from app.policy.files import FORMATS_IN
 from app.policy.imports import FILENAME_LENGTH, WORKING
 from app.usage.statistics import usage_statistics
+from app.values.schemas import Name
 
 
 class NumberList(click.ParamType[list[int]]):
@@ -50,6 +53,21 @@ class NumberList(click.ParamType[list[int]]):
         if not all(text.isascii() and text.isdecimal() and len(text) < 10 for text in texts):
             self.fail(f"{value!r} is no list of numbers, such as 3,17.", param, ctx)
         return sorted(set(map(int, texts)))
+
+
+class FeatureName(click.ParamType[tuple[str, str]]):
+    """The number of a feature and its name."""
+
+    name = "name"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> tuple[str, str]:
+        number, sign, name = value.partition("=")
+        if not (sign and re.fullmatch("[1-9][0-9]{0,8}", number)):
+            self.fail(f"{value!r} is no number and name, such as 1=Brice.", param, ctx)
+        try:
+            return number, Name().deserialize(name)
+        except ValidationError as error:
+            self.fail(" ".join(map(str, error.messages)), param, ctx)
 
 
 _COLUMNS: Final = {"name": "name_property", "external_id": "external_id", "geometry": "geometry"}
@@ -133,6 +151,14 @@ Invalid features are rejected and listed, and the rest is imported; the exit cod
     metavar="NUMBERS",
     help="Features that are not imported, by their numbers, such as 3,17.",
 )
+@click.option(
+    "--name",
+    "names",
+    type=FeatureName(),
+    multiple=True,
+    metavar="NUMBER=NAME",
+    help="The name of a feature, by its number, such as 1=Brice; can be repeated.",
+)
 @click.option("--update", is_flag=True, help="Update the projects or assets that features match.")
 @click.option(
     "--match",
@@ -172,6 +198,7 @@ def import_file_command(
         "filename": path.name[:FILENAME_LENGTH],
         "mapping": mapping | ({"metadata": list(attributes)} if attributes else {}),
         "match": _match_option(update, match),
+        "names": dict(options["names"]),
     }
     with _on_disk(path) as file:
         outcomes = _run_import(owner, file, choices, dry_run=dry_run, quiet=as_json)
@@ -252,8 +279,10 @@ def _run_once(
                 return question
         elif question:
             raise open_question(question)
-        if unknown := set(choices["left_out"]) - feature_numbers(owner.account_id, import_id):
-            raise CommandError(f"--leave-out: the file has no feature {min(unknown)}.")
+        numbers = feature_numbers(owner.account_id, import_id)
+        for option, field in (("--leave-out", "left_out"), ("--name", "names")):
+            if unknown := set(map(int, choices[field])) - numbers:
+                raise CommandError(f"{option}: the file has no feature {min(unknown)}.")
         if not dry_run:
             _apply_import(owner, import_id, record, quiet=quiet)
         record = listing.read_import(owner, import_id)

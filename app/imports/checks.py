@@ -87,16 +87,20 @@ def check_choices(kind: str, choices: Mapping[str, Any]) -> None:
         raise InvalidField("corners_by", "Only boundaries of projects have corners.", "unknown")
 
 
-def check_left_out(import_: Import, choices: Mapping[str, Any]) -> None:
-    """Raise ValidationFailed if features to leave out are not in the import, or the other choices
-    give them other numbers."""
-    if not choices.get("left_out"):
-        return
-    if RENUMBERING_CHOICES & choices.keys():
-        message = "These choices change the features. Send left_out after the file is read again."
-        raise InvalidField("left_out", message, "invalid")
-    if unknown := set(choices["left_out"]) - feature_numbers(import_.account_id, import_.id):
-        raise InvalidField("left_out", f"The import has no feature {min(unknown)}.", "not_found")
+def check_features(import_: Import, choices: Mapping[str, Any]) -> None:
+    """Raise ValidationFailed if features to leave out, or to name, are not in the import, or the
+    other choices give them other numbers."""
+    for field in ("left_out", "names"):
+        if not choices.get(field):
+            continue
+        if RENUMBERING_CHOICES & choices.keys():
+            message = (
+                f"These choices change the features. Send {field} when the file is read again."
+            )
+            raise InvalidField(field, message, "invalid")
+        numbers = set(map(int, choices[field]))
+        if unknown := numbers - feature_numbers(import_.account_id, import_.id):
+            raise InvalidField(field, f"The import has no feature {min(unknown)}.", "not_found")
 
 
 def check_nothing_written(import_: Import) -> None:

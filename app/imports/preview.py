@@ -210,7 +210,7 @@ def _plan_layer(
         import_.notes = _other_layers_note(layer, file.layers)
         kind, crs, project_id = import_.kind, import_.given_crs, import_.project_id
         partial_mapping, match, answers = import_.mapping, import_.match, Answers.of(import_)
-        new_project_name = project_name_of(import_.filename)
+        new_project_name, names = project_name_of(import_.filename), import_.names or {}
     _check_layer(layer, corners_by, max_features)
     scan = process.scan(layer, crs, max_features)
     if partial_mapping is None:
@@ -262,6 +262,7 @@ def _plan_layer(
         answers.close_lines,
         project_id,
         points_as_plots=bool(answers.points_as_plots),
+        names=names,
     )
     return LayerPlan(layer, crs, options, matcher, scan.features, crs_is_open)
 

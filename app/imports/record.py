@@ -18,7 +18,7 @@ SUMMARY_COLUMNS: Final = (
     "progress_done", "progress_total", "message", "created_at", "updated_at",
     "user_id", "user_email",
 )  # fmt: skip
-COLUMNS: Final = (*SUMMARY_COLUMNS, "layers", "mapping", "questions", "left_out")
+COLUMNS: Final = (*SUMMARY_COLUMNS, "layers", "mapping", "questions", "left_out", "names")
 FEATURE_COLUMNS: Final = (
     "number", "name", "verdict", "target_id", "area_m2", "previous_area_m2", "changes",
     "metadata_changes", "problems", "outside", "overlaps", "state", "left_out", "is_plot",
@@ -38,6 +38,7 @@ def import_record(row: Import | Any) -> dict[str, Any]:
         "mapping": row.mapping,
         "questions": row.questions if row.status == "ready" else [],
         "left_out": row.left_out,
+        "names": row.names or {},
     }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar, Final
 
 import marshmallow as ma
-from marshmallow import fields
+from marshmallow import fields, validate
 from werkzeug.datastructures import FileStorage
 
 from app.api.openapi.schemas import OutputSchema
@@ -28,13 +28,22 @@ from app.policy.imports import (
     MATCHES,
     OVERLAPS,
     QUESTIONS,
+    RENAMED,
     STATES,
     STATUSES,
     VERDICTS,
 )
 from app.projects.boundaries.schemas import PlacedProblemSchema
-from app.values.messages import NO_OBJECT, invalid
-from app.values.schemas import BoundedList, Choice, InputSchema, StrictBoolean, StrictInteger, Text
+from app.values.messages import NO_OBJECT, CodedMessage, invalid
+from app.values.schemas import (
+    BoundedList,
+    Choice,
+    InputSchema,
+    Name,
+    StrictBoolean,
+    StrictInteger,
+    Text,
+)
 from app.values.strict_json import JsonInvalid, loads
 from app.values.text import storage_problem
 
@@ -88,6 +97,12 @@ _LEFT_OUT: Final = {
         "`kind`, `corners_by` or `points_as_plots` changes."
     )
 }
+_NAMES: Final = {
+    "description": (
+        "Names of features by their numbers, instead of those in the file; null or an empty "
+        "object: none. They last as long as `left_out`."
+    )
+}
 _EXAMPLE_MAPPING: Final[dict[str, Any]] = {
     "name": "DISTRICT",
     "external_id": "ID",
@@ -102,6 +117,9 @@ _MAPPING_SHAPE: Final[dict[str, Any]] = {
     ),
     "type": "object",
 }
+
+
+_NO_NUMBER: Final = "Must be the number of a feature."
 
 
 class ColumnMappingField(fields.Field[Any]):
@@ -227,6 +245,15 @@ class ImportUpdateSchema(InputSchema):
     points_as_plots = StrictBoolean(allow_none=True, metadata=_POINTS_AS_PLOTS)
     left_out = BoundedList(
         StrictInteger(low=1, high=FEATURES), longest=LEFT_OUT, allow_none=True, metadata=_LEFT_OUT
+    )
+    names = fields.Dict(
+        keys=fields.String(validate=validate.Regexp(r"[1-9][0-9]{0,8}\Z", error=_NO_NUMBER)),
+        values=Name(),
+        validate=validate.Length(
+            max=RENAMED, error=CodedMessage(f"Must have at most {RENAMED:,} names.", "too_many")
+        ),
+        allow_none=True,
+        metadata=_NAMES,
     )
 
 
@@ -510,6 +537,7 @@ class ImportSchema(ImportSummarySchema):
         "mapping": {**_EXAMPLE_MAPPING, "description": None},
         "questions": [],
         "left_out": [3],
+        "names": {"7": "Brice Creek"},
     }
 
     layers = fields.List(fields.Nested(ImportLayerSchema))
@@ -524,6 +552,7 @@ class ImportSchema(ImportSummarySchema):
         },
     )
     left_out = fields.List(fields.Integer(), metadata=_LEFT_OUT)
+    names = fields.Dict(keys=fields.String(), values=fields.String(), metadata=_NAMES)
 
 
 class ImportProblemSchema(PlacedProblemSchema):

@@ -15,8 +15,8 @@ from app.imports.attribution import acted_as
 from app.imports.checks import (
     RENUMBERING_CHOICES,
     check_choices,
+    check_features,
     check_kind,
-    check_left_out,
     check_new_import,
     check_nothing_written,
 )
@@ -64,7 +64,7 @@ def create_import(
     Args:
         upload_id: None: the caller reads the file itself.
         choices: any of ``layer``, ``mapping``, ``match``, ``crs``, ``close_lines``, ``swap``,
-            ``corners_by``, ``without_boundaries``, ``points_as_plots`` and ``left_out``.
+            ``corners_by``, ``without_boundaries``, ``points_as_plots``, ``left_out`` and ``names``.
 
     Raises:
         Forbidden: the credential may not write this kind.
@@ -119,7 +119,7 @@ def change_import(principal: Principal, import_id: str, choices: Mapping[str, An
         return _leave_out(principal, import_, choices)
     choices = _with_import_kind(principal, import_, choices)
     check_choices(choices.get("kind", import_.kind), choices)
-    check_left_out(import_, choices)
+    check_features(import_, choices)
     if import_.status not in ("ready", "failed"):
         raise _wrong_status(import_, "a ready or failed import can be changed")
     check_nothing_written(import_)
@@ -146,7 +146,7 @@ def _leave_out(principal: Principal, import_: Import, choices: Mapping[str, Any]
     """Leave out features of an import that is ready."""
     if import_.status != "ready":
         raise _wrong_status(import_, "features of a ready import can be left out")
-    check_left_out(import_, choices)
+    check_features(import_, choices)
     numbers = sorted(set(choices["left_out"] or ()))
     leave_out(import_.account_id, import_.id, numbers, before=import_.left_out)
     import_.left_out, import_.updated_at = numbers, clock.now()
@@ -286,10 +286,10 @@ def _with_dependent_choices(import_: Import, choices: Mapping[str, Any]) -> dict
         others = _mapping_for_layer(import_, choices["layer"])
     elif "corners_by" in choices:  # areas have fewer columns than their corners
         others = {"mapping": _geometry_columns(import_) or None, "match": None}
-    left_out = choices.get("left_out", import_.left_out) or []
+    left_out, names = choices.get("left_out", import_.left_out), choices.get("names", import_.names)
     if RENUMBERING_CHOICES & choices.keys():
-        left_out = []
-    return {**others, **choices, "left_out": left_out}
+        left_out = names = None
+    return {**others, **choices, "left_out": left_out or [], "names": names or None}
 
 
 def _mapping_for_layer(import_: Import, name: str) -> dict[str, Any]:

@@ -29,7 +29,8 @@ class Import(Base):
     ``swap``, ``corners_by``, ``close_lines`` and ``without_boundaries`` are answers to
     ``questions`` (``app.imports.questions``), and so is ``points_as_plots``, null until it is
     answered. ``project_made_at``: the import created the project of its plots, with this
-    ``updated_at``. ``left_out`` has the numbers of the features that are not written.
+    ``updated_at``. ``left_out`` has the numbers of the features that are not written, ``names``
+    those that a person has given to features, by number.
     ``acted_as`` is the credential of ``acted_by`` (``app.imports.attribution``). ``mapping`` is
     null until it is guessed. ``counts`` also has the hectares and the bbox of the read features,
     and the seconds of deciding about them while the import was applied. ``lease`` belongs to the
@@ -76,6 +77,7 @@ class Import(Base):
     project_made_at: Mapped[datetime | None] = mapped_column(Timestamp)
     questions: Mapped[list[Any]] = mapped_column(JSON, default=list)
     left_out: Mapped[list[int]] = mapped_column(JSON, default=list)
+    names: Mapped[dict[str, str] | None] = mapped_column(JSON(none_as_null=True))
     counts: Mapped[dict[str, Any]] = mapped_column(JSON, default=dict)
     notes: Mapped[list[str]] = mapped_column(JSON, default=list)
     progress_done: Mapped[int] = mapped_column(Integer, default=0)

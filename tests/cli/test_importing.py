@@ -213,15 +213,20 @@ def test_features_are_left_out_by_their_numbers(run: Run, client: Client) -> Non
     assert len(projects(client)) == 3
     result = run("import", str(DISTRICTS), "--account", client.account_id, "--leave-out", "3")
     assert "3 same, 1 rejected, 1 left out" in result.stdout
+    document = imported(run, client, DISTRICTS, "--dry-run", "--name", "2=Brice")
+    assert "Brice" in [one["name"] for one in document["new"]]
 
 
 def test_unknown_features_cannot_be_left_out(run: Run, client: Client) -> None:
-    words = ("import", str(DISTRICTS), "--account", client.account_id, "--leave-out")
-    for numbers, message in (
-        ("6", "--leave-out: the file has no feature 6."),
-        ("1,x", "'1,x' is no list of numbers"),
+    words = ("import", str(DISTRICTS), "--account", client.account_id)
+    for option, value, message in (
+        ("--leave-out", "6", "--leave-out: the file has no feature 6."),
+        ("--leave-out", "1,x", "'1,x' is no list of numbers"),
+        ("--name", "6=Brice", "--name: the file has no feature 6."),
+        ("--name", "Brice", "'Brice' is no number and name, such as 1=Brice."),
+        ("--name", "1= ", "Must have 1 to 200 characters."),
     ):
-        result = run(*words, numbers)
+        result = run(*words, option, value)
         assert result.exit_code != 0
         assert message in result.stderr
     assert projects(client) == {}

@@ -55,6 +55,42 @@ def test_features_are_left_out_at_once_and_not_written(client: Client) -> None:
     assert (record["counts"]["undone"], record["left_out"]) == (1, [1, 3])
 
 
+@pytest.mark.both
+def test_features_are_renamed(client: Client, subtests: pytest.Subtests) -> None:
+    record = ready(client, *(feature(square(10 + n), name=name) for n, name in enumerate("AB")))
+
+    def put(**body: Any) -> dict[str, Any]:
+        response = client.put(f"/v1/imports/{record['id']}", json=body)
+        work(client)
+        return {"status": response.status_code} | response.json
+
+    assert put(names={"2": " Brice "})["status"] == 200
+    assert put(match="none")["status"] == 200  # keeps the names
+    found = read(client, record["id"])
+    assert found["names"] == {"2": "Brice"}
+    assert [each["name"] for each in features_of(client, found)] == ["A", "Brice"]
+    for body, message in (
+        ({"names": {"3": "C"}}, "The import has no feature 3."),
+        ({"names": {"x": "C"}}, "Must be the number of a feature."),
+        ({"names": {"1": ""}}, "Must have 1 to 200 characters."),
+        ({"names": {"1": "x" * 201}}, "Must have 1 to 200 characters."),
+        ({"names": {str(n): "x" for n in range(1, 1_002)}}, "Must have at most 1,000 names."),
+        ({"names": {"1": "C"}, "kind": "projects"}, "These choices change the features."),
+    ):
+        with subtests.test(message):
+            refused = put(**body)
+            assert refused["status"] == 422
+            assert refused["error"]["details"][0]["field"].startswith("names")
+            assert message in refused["error"]["details"][0]["message"]
+    act(client, record, "apply")
+    assert set(projects(client)) == {"A", "Brice"}
+    again = ready(client, feature(square(20), name="D"))
+    for names, shown in (({"1": "E"}, "E"), (None, "D"), ({"1": "E"}, "E"), ({}, "D")):
+        client.put(f"/v1/imports/{again['id']}", json={"names": names})
+        work(client)
+        assert [each["name"] for each in features_of(client, again)] == [shown]
+
+
 def test_they_are_taken_back_in(client: Client) -> None:
     record = leave_out(client, three(client), [1, 2])
     record = leave_out(client, record, [2])

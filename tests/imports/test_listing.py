@@ -17,7 +17,7 @@ def test_a_list_leaves_out_the_names_of_layers_and_columns(client: Client) -> No
     assert listed == {
         name: value
         for name, value in record.items()
-        if name not in ("layers", "mapping", "questions", "left_out")
+        if name not in ("layers", "mapping", "questions", "left_out", "names")
     }
 
 

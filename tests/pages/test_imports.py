@@ -338,6 +338,23 @@ def test_large_boundaries_are_simplified_for_the_map(
     }  # fmt: skip
 
 
+def test_features_are_renamed(browser: Browser, client: Client) -> None:
+    page = ready(browser, *(feature(square(n), name=f"S{n}") for n in (1, 2)))
+    (link,) = [link for link in page.links if "rename=2" in link]
+    browser.get(link)
+    sent = browser.submit(f"{page.path}/change", rename="2", name="Brice")
+    assert sent.path == f"{page.path}?feature=2"
+    work(browser)
+    page = browser.get(f"{page.path}?feature=2&rename=2")
+    assert "2 Brice New" in page.text
+    path = page.path.partition("?")[0]
+    refused = browser.submit(f"{path}/change", rename="2", name="x" * 201)
+    assert "Must have 1 to 200 characters." in refused.text
+    browser.get(page.path)
+    act(browser, "change", rename="2", name="")
+    assert "2 S2 New" in browser.get(path).text
+
+
 def test_the_map_has_the_features_of_all_pages(
     browser: Browser, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:

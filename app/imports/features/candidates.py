@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from marshmallow import ValidationError
@@ -53,7 +53,7 @@ class ReadOptions:
     become nothing. ``is_export``: the file was exported from here. ``close_lines``: lines and
     tracks become boundaries. ``project_id``: the project that assets are imported into.
     ``points_as_plots``: points become assets, and all else projects; ``is_plot``: these options are
-    for such points.
+    for such points. ``names``: given to features by their numbers, instead of their own.
     """
 
     kind: str
@@ -65,6 +65,7 @@ class ReadOptions:
     project_id: str | None = None
     points_as_plots: bool = False
     is_plot: bool = False
+    names: Mapping[str, str] = field(default_factory=dict)
 
     def for_feature(self, feature: SourceFeature) -> ReadOptions:
         """Return the options for one feature, which may be a plot."""
@@ -151,7 +152,9 @@ def check_feature(
     properties = feature.properties | {
         column: without_controls(feature.properties[column]) for column in cleaned
     }
-    whole_name = feature_name(properties, options.mapping.name, feature.part)
+    whole_name = options.names.get(str(feature.number)) or feature_name(
+        properties, options.mapping.name, feature.part
+    )
     name = cut_name(whole_name) or f"{default_prefix(options)} {feature.number}"
     problems = [*feature.problems]
     values = _candidate_values(properties, options, problems)

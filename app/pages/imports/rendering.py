@@ -185,6 +185,7 @@ def import_page(
         "percent": words.percent(record),
         "why_not": words.why_not(record),
         "selection": selection,
+        "renamed": request.args.get("rename", type=int),
         "features": features,
         "total": total,
         "pages": math.ceil(total / _FEATURES_PER_PAGE),

@@ -74,6 +74,9 @@ def read_choices(form: MultiDict[str, str], record: Mapping[str, Any]) -> dict[s
     """
     if kind := form.get("kind"):
         return {"kind": kind, "project_id": None}
+    if number := form.get("rename"):
+        names = record["names"] | {number: form.get("name", "").strip()}
+        return {"names": {number: name for number, name in names.items() if name}}
     reading = file_reading(record)
     if "answer" in form:
         return _form_answer(form, reading)

@@ -110,7 +110,8 @@ def change(principal: Principal, import_id: str) -> Response:
             service.change_import(principal, import_id, values)
     except ApiError as error:
         return rendering.import_page(principal, import_id, error, request.form)
-    return redirect_to(f"/imports/{import_id}")
+    renamed = request.form.get("rename", type=int)
+    return redirect_to(f"/imports/{import_id}" + (f"?feature={renamed}" if renamed else ""))
 
 
 @bp.post(f"{_ONE}/leave-out", of_account(_NEEDS))
