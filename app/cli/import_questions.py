@@ -92,6 +92,8 @@ def _answer_flag(put: Json) -> str:
     match values:
         case {"crs": code}:
             return f"--crs {code}"
+        case {"encoding": name}:
+            return f"--encoding {name}"
         case {"corners_by": column}:
             return f"--corners-by {shlex.quote(column)}"
         case {"points_as_plots": True, "project_id": _}:

@@ -29,6 +29,7 @@ from app.cli.output import (
     show_json,
 )
 from app.db.transactions import transaction
+from app.formats.encodings import NAMES, encoding_name
 from app.imports import listing, service
 from app.imports.applying import apply_features
 from app.imports.feature_rows import count_states, delete_features, feature_numbers
@@ -68,6 +69,16 @@ class FeatureName(click.ParamType[tuple[str, str]]):
             return number, Name().deserialize(name)
         except ValidationError as error:
             self.fail(" ".join(map(str, error.messages)), param, ctx)
+
+
+class EncodingOption(click.ParamType[str]):
+    """The name of an encoding."""
+
+    name = "encoding"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> str:
+        name = encoding_name(value)
+        return name or self.fail(f"{value!r} is none of: {', '.join(NAMES)}.", param, ctx)
 
 
 _COLUMNS: Final = {"name": "name_property", "external_id": "external_id", "geometry": "geometry"}
@@ -127,6 +138,11 @@ Invalid features are rejected and listed, and the rest is imported; the exit cod
     "--crs",
     metavar="CODE",
     help="The coordinate system, such as EPSG:25832, whatever the file says.",
+)
+@click.option(
+    "--encoding",
+    type=EncodingOption(),
+    help="The encoding of texts of CSV and shapefiles, such as cp1250, whatever the file says.",
 )
 @click.option("--swap", is_flag=True, help="Swap latitude and longitude in the whole file.")
 @click.option(

@@ -5,11 +5,22 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, NamedTuple
 
 from app.geometry import Problem
 
 AS_IN_FILE: Final = ""  # in place of a coordinate reference system: positions stay as they are
+
+
+class AsRead(NamedTuple):
+    """The encoding of a file's texts, one of ``app.formats.encodings.NAMES``: ``encoding``, as a
+    person has said, whatever the file says; ``guess``, where it does not say."""
+
+    encoding: str | None = None
+    guess: str | None = None
+
+
+AS_IT_SAYS: Final = AsRead()
 
 
 class FileInvalid(ValueError):
@@ -63,6 +74,8 @@ class FormatReader(ABC):
     ``notes`` are sentences about what was left out on purpose, such as heights; those of a layer
     are complete when all its features were read. ``format`` is one of ``FORMATS_IN``.
     ``is_swapped`` is True if a person has said that x and y change places.
+    ``encodings`` has the encoding of the texts of layers by their names, and if it is guessed, in
+    formats without one of their own; ``unknown`` are words whose encoding the file does not say.
     """
 
     format: ClassVar[str]
@@ -71,6 +84,8 @@ class FormatReader(ABC):
     def __init__(self) -> None:
         self.layers: tuple[Layer, ...] = ()
         self.notes: list[str] = []
+        self.encodings: dict[str, tuple[str, bool]] = {}
+        self.unknown: list[bytes] = []
 
     def note(self, note: str | None) -> None:
         """Add a sentence to ``notes``, unless it is None or there already."""

@@ -17,8 +17,10 @@ from app.auth.tenant import columns_of
 from app.db.queries import CompiledQuery
 from app.db.transactions import Transaction
 from app.formats.crs import note_on_area
+from app.formats.encodings import decoder_of
 from app.formats.features import FileInvalid, Layer
 from app.formats.readers.kml import ALL_FOLDERS
+from app.geometry.countries import country_at
 from app.geometry.problems import whole_problem
 from app.imports.feature_rows import (
     count_features,
@@ -195,18 +197,25 @@ def _plan_layer(
     max_features: int | None,
 ) -> LayerPlan:
     """Open the file, choose its layer and mapping, and store them."""
+    near = project_places(leased.account_id)
+    home = sorted(filter(None, {country_at(*place) for place in near}))
     with in_transaction():
         import_ = lock_leased(leased)
+        _recode_columns(import_, import_.given_encoding)
         geometry = ColumnMapping.from_json(import_.mapping or {}).geometry
         corners_by = import_.corners_by
-        open_options = OpenOptions(import_.swap, corners_by, geometry)
+        given = import_.given_encoding, import_.given_crs
+        open_options = OpenOptions(import_.swap, corners_by, geometry, *given, home)
     file = process.open(open_options)
     with in_transaction():
         import_ = lock_leased(leased)
         layer = _choose_layer(import_, file)
         import_.format, import_.layer, import_.crs = file.format, layer.name, layer.crs
+        encoding, is_guessed = file.encodings.get(layer.name, (None, False))
+        _recode_columns(import_, encoding)
         import_.layers = [asdict(file_layer) for file_layer in file.layers]
         import_.progress_total = layer.features
+        import_.encoding = {"name": encoding, "guessed": is_guessed} if encoding else None
         import_.notes = _other_layers_note(layer, file.layers)
         kind, crs, project_id = import_.kind, import_.given_crs, import_.project_id
         partial_mapping, match, answers = import_.mapping, import_.match, Answers.of(import_)
@@ -229,7 +238,8 @@ def _plan_layer(
         file.format,
         mapping,
         answers,
-        project_places(leased.account_id),
+        near,
+        file.guesses if is_guessed else (),
         asks_name="name" not in partial_mapping,
         new_project_name=new_project_name,
     )
@@ -374,6 +384,27 @@ def affordable_layers(import_: Import) -> set[str]:
     # All folders together are as costly as the costliest of them.
     all_folders = [ALL_FOLDERS] if import_.costly_layers else []
     return names.difference(import_.costly_layers, all_folders)
+
+
+def _recode_columns(import_: Import, encoding: str | None) -> None:
+    """Give the columns of choices the names that they have in another encoding than before."""
+    before = import_.encoding and import_.encoding["name"]
+    if not encoding or not before or encoding == before:
+        return
+    layers = [layer for layer in import_.layers if layer["name"] == import_.layer]
+    known = {name for layer in layers for name in (*layer["columns"], *layer["geometry_columns"])}
+
+    def renamed(column: Any) -> Any:
+        if isinstance(column, list):
+            return list(map(renamed, column))
+        if column is None or column.isascii() or column not in known:
+            return column
+        return column.encode(decoder_of(before), "replace").decode(decoder_of(encoding), "replace")
+
+    mapping = import_.mapping or {}
+    import_.mapping = {name: renamed(column) for name, column in mapping.items()} or None
+    import_.corners_by = renamed(import_.corners_by)
+    import_.encoding = {"name": encoding, "guessed": False}
 
 
 def _other_layers_note(layer: Layer, layers: Sequence[Layer]) -> list[str]:

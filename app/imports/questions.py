@@ -16,6 +16,7 @@ from app.formats.crs_search import (
     nearest_systems,
     utm_zones,
 )
+from app.formats.encodings import Guess
 from app.formats.features import FileInvalid, Layer
 from app.geometry.countries import country_at, country_name
 from app.imports.features.mapping import (
@@ -82,6 +83,7 @@ def questions_of(
     mapping: ColumnMapping,
     answers: Answers,
     near: Sequence[Position],
+    guesses: Sequence[Guess] = (),
     *,
     asks_name: bool,
     new_project_name: str,
@@ -90,6 +92,7 @@ def questions_of(
 
     Args:
         near: positions of the account's projects.
+        guesses: what the encoding may be, if the file does not say it; the first was taken.
         asks_name: nobody has chosen the column of names.
         new_project_name: the name of a new project for the points of the file.
     """
@@ -99,6 +102,7 @@ def questions_of(
         _ask_geometry_type(scan, answers, new_project_name),
         _ask_if_swapped(scan, answers, near),
         _ask_if_lines_are_open(scan, answers),
+        _ask_encoding(scan, guesses),
     )
     ordered = sorted(filter(None, questions), key=_question_importance)
     # Answers to required questions may change the columns, so the name is asked after them.
@@ -404,6 +408,25 @@ def _ask_if_lines_are_open(scan: LayerScan, answers: Answers) -> Json | None:
         "Close lines, so that they become boundaries", scan.closable, close_lines=True
     )
     return _question_record("open_lines", message, [close])
+
+
+def _ask_encoding(scan: LayerScan, guesses: Sequence[Guess]) -> Json | None:
+    if len(guesses) < 2:
+        return None
+    options = [
+        _option_record(
+            f"Read as {guess.name}",
+            scan.features,
+            sample={"words": guess.samples},
+            encoding=guess.name,
+        )
+        for guess in guesses
+    ]
+    message = (
+        f"The file does not say the encoding of its texts, and was read as {guesses[0].name}. "
+        "In which one are its words right?"
+    )
+    return _question_record("encoding", message, options)
 
 
 def _ask_name_column(scan: LayerScan, mapping: ColumnMapping) -> Json | None:

@@ -12,10 +12,9 @@ from app.values.clock import format_value
 from app.values.records import hectares
 
 SUMMARY_COLUMNS: Final = (
-    "id", "kind", "project_id", "filename", "format", "crs", "given_crs", "status", "layer",
-    "match", "close_lines", "swap", "corners_by", "without_boundaries", "points_as_plots", "counts",
-    "notes",
-    "progress_done", "progress_total", "message", "created_at", "updated_at",
+    "id", "kind", "project_id", "filename", "format", "crs", "given_crs", "encoding", "status",
+    "layer", "match", "close_lines", "swap", "corners_by", "without_boundaries", "points_as_plots",
+    "counts", "notes", "progress_done", "progress_total", "message", "created_at", "updated_at",
     "user_id", "user_email",
 )  # fmt: skip
 COLUMNS: Final = (*SUMMARY_COLUMNS, "layers", "mapping", "questions", "left_out", "names")
@@ -56,6 +55,7 @@ def import_summary(row: Import | Any) -> dict[str, Any]:
         "filename": row.filename,
         "format": row.format,
         "crs": row.given_crs or row.crs,
+        "encoding": row.encoding,
         "status": row.status,
         "message": row.message,
         "layer": row.layer,

@@ -10,6 +10,7 @@ from werkzeug.datastructures import FileStorage
 
 from app.api.openapi.schemas import OutputSchema
 from app.api.query_schemas import PageQuerySchema, ResourceId
+from app.formats.encodings import NAMES, encoding_name
 from app.geometry.warnings import WARNING_CODES
 from app.imports.features.mapping import mapped_fields
 from app.policy.files import (
@@ -67,6 +68,13 @@ _CRS: Final = {
     "description": (
         "The coordinate system, such as `EPSG:25832`; `EPSG:4326` for longitude and latitude. It "
         "overrides the one that the file names. Null: the one of the file."
+    )
+}
+_ENCODING: Final = {
+    "description": (
+        "The encoding of the texts of a CSV file or shapefile, such as `cp1250`, whatever the file "
+        "says: a name that the WHATWG or Python knows. Null: what the file says, else a guess by "
+        "its letters and the country of its shapes."
     )
 }
 _CLOSE_LINES: Final = {"description": "Close lines and tracks, so that they become boundaries."}
@@ -172,6 +180,19 @@ def _is_column(value: Any) -> bool:
     )
 
 
+class EncodingName(Text):
+    """A name of an encoding, as ``app.formats.encodings.NAMES`` has it."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(shortest=1, longest=50, metadata=_ENCODING, **options)
+
+    def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> str:
+        label: str = super()._deserialize(value, attr, data, **options)
+        if (name := encoding_name(label)) is None:
+            raise invalid(f"Must be an encoding: {', '.join(NAMES)}.", "unknown")
+        return name
+
+
 class FormBoolean(StrictBoolean):
     """True or false, also as the text of a form."""
 
@@ -212,6 +233,7 @@ class ImportCreateSchema(InputSchema):
     mapping = ColumnMappingField()
     match = Choice("ImportMatch", MATCHES, metadata=_MATCH)
     crs = Text(shortest=1, longest=CRS_LENGTH, metadata=_CRS)
+    encoding = EncodingName()
     close_lines = FormBoolean(metadata=_CLOSE_LINES)
     swap = FormBoolean(metadata=_SWAP)
     corners_by = Text(longest=COLUMN_NAME_LENGTH, metadata=_CORNERS_BY)
@@ -238,6 +260,7 @@ class ImportUpdateSchema(InputSchema):
     mapping = ColumnMappingField()
     match = Choice("ImportMatch", MATCHES, metadata=_MATCH)
     crs = Text(shortest=1, longest=CRS_LENGTH, allow_none=True, metadata=_CRS)
+    encoding = EncodingName(allow_none=True)
     close_lines = StrictBoolean(metadata=_CLOSE_LINES)
     swap = StrictBoolean(metadata=_SWAP)
     corners_by = Text(longest=COLUMN_NAME_LENGTH, allow_none=True, metadata=_CORNERS_BY)
@@ -388,6 +411,13 @@ class ImportQuestionSchema(OutputSchema):
     options = fields.List(fields.Nested(ImportOptionSchema))
 
 
+class ImportEncodingSchema(OutputSchema):
+    """The encoding that texts were read in; ``guessed``: neither the file nor a person says it."""
+
+    name = fields.String()
+    guessed = fields.Boolean()
+
+
 class ImportProgressSchema(OutputSchema):
     """The number of features that the current step has done, and of all."""
 
@@ -412,6 +442,7 @@ class ImportSummarySchema(OutputSchema):
         "filename": "districts.zip",
         "format": "shp",
         "crs": "EPSG:32610",
+        "encoding": {"name": "utf-8", "guessed": False},
         "status": "ready",
         "message": None,
         "layer": "districts",
@@ -469,6 +500,11 @@ class ImportSummarySchema(OutputSchema):
         metadata={"description": f"One of {', '.join(FORMATS_IN)}; null until the file is read."},
     )
     crs = fields.String(allow_none=True)
+    encoding = fields.Nested(
+        ImportEncodingSchema,
+        allow_none=True,
+        metadata={"description": "Null until the file is read, and in formats with one encoding."},
+    )
     status = Choice("ImportStatus", STATUSES)
     message = fields.String(
         allow_none=True,

@@ -46,6 +46,7 @@ _DEFAULT_CHOICES: Final[dict[str, Any]] = {
     "without_boundaries": False,
     "left_out": [],
 }
+_GIVEN: Final = {"crs": "given_crs", "encoding": "given_encoding"}  # columns of choices
 _CHANGED: Final = "The import has changed since. Review the new preview."
 
 
@@ -63,8 +64,9 @@ def create_import(
 
     Args:
         upload_id: None: the caller reads the file itself.
-        choices: any of ``layer``, ``mapping``, ``match``, ``crs``, ``close_lines``, ``swap``,
-            ``corners_by``, ``without_boundaries``, ``points_as_plots``, ``left_out`` and ``names``.
+        choices: any of ``layer``, ``mapping``, ``match``, ``crs``, ``encoding``, ``close_lines``,
+            ``swap``, ``corners_by``, ``without_boundaries``, ``points_as_plots``, ``left_out`` and
+            ``names``.
 
     Raises:
         Forbidden: the credential may not write this kind.
@@ -333,4 +335,4 @@ def _wrong_status(import_: Import, rule: str) -> Conflict:
 
 
 def _choice_columns(choices: Mapping[str, Any]) -> dict[str, Any]:
-    return {"given_crs" if name == "crs" else name: value for name, value in choices.items()}
+    return {_GIVEN.get(name, name): value for name, value in choices.items()}

@@ -25,7 +25,9 @@ class Import(Base):
     """One file that is imported into an account.
 
     ``crs`` is the coordinate system that the file names, if its positions can be in it;
-    ``given_crs`` is the one that a person has named, and takes precedence.
+    ``given_crs`` is the one that a person has named, and takes precedence. ``encoding`` is that of
+    the texts as they were read, as in the API, null in formats with one of their own;
+    ``given_encoding`` is what a person has named.
     ``swap``, ``corners_by``, ``close_lines`` and ``without_boundaries`` are answers to
     ``questions`` (``app.imports.questions``), and so is ``points_as_plots``, null until it is
     answered. ``project_made_at``: the import created the project of its plots, with this
@@ -64,6 +66,8 @@ class Import(Base):
     format: Mapped[str | None] = mapped_column(String(10))
     crs: Mapped[str | None] = mapped_column(Text)
     given_crs: Mapped[str | None] = mapped_column(Text)
+    encoding: Mapped[dict[str, Any] | None] = mapped_column(JSON(none_as_null=True))
+    given_encoding: Mapped[str | None] = mapped_column(String(20))
     status: Mapped[str] = mapped_column(String(10))
     layers: Mapped[list[Any]] = mapped_column(JSON, default=list)
     layer: Mapped[str | None] = mapped_column(Text)

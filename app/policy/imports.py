@@ -24,7 +24,7 @@ MATCHES: Final = ("external_id", "name", "none")
 GEOMETRY_COLUMNS: Final = ("geometry", "latitude", "longitude", "easting", "northing", "zone")
 
 # The questions about a file, the most important first; the first three must be answered.
-QUESTIONS: Final = ("crs", "geometry", "geometry_type", "swapped", "open_lines", "name")
+QUESTIONS: Final = ("crs", "geometry", "geometry_type", "swapped", "open_lines", "encoding", "name")
 MUST_BE_ANSWERED: Final = QUESTIONS[:3]
 OPTIONS: Final = 5  # for a question, at most
 SAMPLES: Final = 3  # values of a column, beside an option

@@ -143,3 +143,15 @@ def test_a_number_answers_what_points_are(run: Run, client: Client, tmp_path: Pa
     import_id = client.get("/v1/imports").json["data"][0]["id"]
     assert run("undo-import", import_id, "--account", client.account_id).exit_code == 0
     assert client.get(f"/v1/projects/{project}/assets").json["data"] == []
+
+
+def test_the_encoding_is_offered_and_given(run: Run, client: Client, tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    rows = "Mărişel,46.6,23.1\nBran,46.6,23.2\nPădure,46.7,23.2\nFăget,46.7,23.1\n"
+    path.write_bytes(f"name,lat,lon\n{rows}".encode("cp1250"))
+    words = ("import", str(path), "--account", client.account_id, "--corners-by", "")
+    assert "  --encoding cp1252 " in run(*words, "--dry-run").stderr
+    given = run(*words, "--dry-run", "--encoding", "windows-1250").stderr
+    assert "encoding" not in given
+    refused = run(*words, "--encoding", "rot13")
+    assert (refused.exit_code, "cp1250" in refused.stderr) == (2, True)

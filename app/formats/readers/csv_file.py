@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import ClassVar, Final
 
 from app.formats.crs import Projection, chosen_projection, read_crs
-from app.formats.features import FileInvalid, FormatReader, Layer, SourceFeature
+from app.formats.features import AS_IT_SAYS, AsRead, FileInvalid, FormatReader, Layer, SourceFeature
 from app.formats.positions import Json, first_position, is_degrees, unreadable_geometry
 from app.formats.readers.arcs import ARCS_NOTE
 from app.formats.readers.csv_columns import ColumnType, column_names
@@ -39,11 +39,12 @@ class CsvReader(FormatReader):
 
     format: ClassVar[str] = "csv"
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, how: AsRead = AS_IT_SAYS) -> None:
         """Raise FileInvalid when the file cannot be read, or has no header or no rows."""
         super().__init__()
-        self._rows = CsvRows(path)
+        self._rows = CsvRows(path, how)
         self.notes.extend(self._rows.notes)
+        self.encodings, self.unknown = {path.stem: self._rows.encoding}, self._rows.unknown
         header = _checked_header(next((row for _, row in self._rows), []))
         self._names = column_names(header)
         has_comma = self._rows.delimiter == ";"

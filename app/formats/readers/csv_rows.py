@@ -11,7 +11,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Final, TextIO, TypeAlias
 
-from app.formats.features import FileInvalid
+from app.formats.encodings import TOKENS, WESTERN, decoder_of, tokens_of
+from app.formats.features import AS_IT_SAYS, AsRead, FileInvalid
 from app.formats.readers.layer_limits import memory_of
 from app.policy.files import GEOMETRY_BYTES
 
@@ -24,24 +25,27 @@ REGULAR: Final = 0.75  # the share of rows with as many fields as the header, fo
 _CHUNK: Final = 1024 * 1024  # bytes whose encoding is checked at a time
 _PIECE: Final = 1024 * 1024  # characters of a line that are read at a time
 _DELIMITERS_IN_ROW: Final = 1_000_000  # mostly of a geometry; each field takes memory
-_WESTERN: Final = "cp1252"  # most programs on Windows that do not write UTF-8 write this
 _SEPARATOR: Final = re.compile(r'"?sep=([,;\t|])"?\s*', re.IGNORECASE)  # a first line for Excel
-_WESTERN_NOTE: Final = (
-    "The file is not UTF-8 and was read as Windows-1252 (Western European). If letters such as ö "
-    "or é are wrong, save it as UTF-8."
+_GUESSED: Final = (
+    "The file is not UTF-8 and was read as {name}. If letters such as ö or é are wrong, choose "
+    "another encoding, or save it as UTF-8."
 )
 
 
 class CsvRows:
     """A CSV file. ``notes`` are about its encoding; ``regularity`` is the share of its first rows
-    that have as many fields as the header."""
+    that have as many fields as the header. ``encoding``: its name, and if it is guessed;
+    ``unknown`` are words whose encoding the file does not say."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, how: AsRead = AS_IT_SAYS) -> None:
         """Raise FileInvalid when the file is not text."""
         csv.field_size_limit(GEOMETRY_BYTES)  # for the whole process; 128 KiB by default
         self._path = path
-        self._encoding = _detect_encoding(path)
-        self.notes = [_WESTERN_NOTE] if self._encoding == _WESTERN else []
+        detected = how.encoding or _detect_encoding(path)
+        self.unknown = [] if detected else _unknown_words(path)
+        self.encoding = detected or how.guess or WESTERN, detected is None
+        self._is_strict = detected is not None and how.encoding is None
+        self.notes = [] if detected else [_GUESSED.format(name=self.encoding[0])]
         named = self._named_delimiter()
         self._first_line = 1 if named else 0
         delimiters = [named] if named else _DELIMITERS
@@ -101,8 +105,9 @@ class CsvRows:
                     yield number, row
 
     def _open(self) -> TextIO:
-        errors = "replace" if self._encoding == _WESTERN else "strict"
-        return self._path.open(encoding=self._encoding, errors=errors, newline="")
+        errors = "strict" if self._is_strict else "replace"
+        encoding = decoder_of(self.encoding[0])
+        return self._path.open(encoding=encoding, errors=errors, newline="")
 
 
 def without_empty_end(header: Row) -> Row:
@@ -182,9 +187,8 @@ def _csv_error_text(error: csv.Error) -> str:
     return f"cannot be read: {error}."
 
 
-def _detect_encoding(path: Path) -> str:
-    """The encoding: UTF-16 with a byte order mark, UTF-8 if all of it is valid, else
-    Windows-1252."""
+def _detect_encoding(path: Path) -> str | None:
+    """UTF-16 with a byte order mark, or UTF-8 if all of the file is; else None."""
     with path.open("rb") as file:
         if file.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
             return "utf-16"
@@ -195,5 +199,14 @@ def _detect_encoding(path: Path) -> str:
                 decoder.decode(chunk)
             decoder.decode(b"", final=True)
         except UnicodeDecodeError:
-            return _WESTERN
-    return "utf-8-sig"
+            return None
+    return "utf-8"
+
+
+def _unknown_words(path: Path) -> list[bytes]:
+    """Words of a file with other letters than those of ASCII."""
+    words: dict[bytes, None] = {}
+    with path.open("rb") as file:
+        while len(words) < TOKENS and (chunk := file.read(_CHUNK)):
+            words |= dict.fromkeys(tokens_of(chunk + file.readline(_CHUNK)))
+    return list(words)[:TOKENS]

@@ -17,7 +17,14 @@ from itertools import islice
 from math import isfinite
 from typing import Any, BinaryIO, Final, NamedTuple
 
-from app.formats.features import FileInvalid
+from app.formats.encodings import (
+    TOKENS,
+    WESTERN,
+    decoder_of,
+    encoding_name,
+    tokens_of,
+)
+from app.formats.features import AS_IT_SAYS, AsRead, FileInvalid
 from app.formats.readers.layer_limits import quoted, too_many_columns, unique_name
 from app.policy.files import COLUMNS
 
@@ -40,11 +47,7 @@ _CODE_PAGES: Final = {
     0x7C: "cp874", 0x7D: "cp1255", 0x7E: "cp1256", 0xC8: "cp1250", 0xC9: "cp1251", 0xCA: "cp1254",
     0xCB: "cp1253", 0xCC: "cp1257",
 }  # fmt: skip
-_ENCODINGS: Final = frozenset({
-    "gbk", "gb2312", "gb18030", "big5", "shift_jis", "shift-jis", "sjis", "euc-jp", "euc-kr",
-    "koi8-r", "koi8-u", "tis-620",
-})  # fmt: skip
-_GUESSES: Final = ("utf-8", "cp1252")  # every text can be read as the last one
+_UNICODE: Final = "utf-8"
 
 
 class _Column(NamedTuple):
@@ -57,9 +60,10 @@ class _Column(NamedTuple):
 
 class DbfTable:
     """A table. ``columns`` are the names of the columns that are read, ``left_out`` of the others.
-    ``is_guessed``: the encoding of its texts is declared nowhere, or wrongly."""
+    ``is_guessed``: the encoding of its texts is declared nowhere, or wrongly. ``unknown`` are words
+    that are neither in the declared one nor in UTF-8."""
 
-    def __init__(self, file: BinaryIO, name: str, code_page: str) -> None:
+    def __init__(self, file: BinaryIO, name: str, code_page: str, how: AsRead = AS_IT_SAYS) -> None:
         """Read the header.
 
         Args:
@@ -81,10 +85,14 @@ class DbfTable:
         length = file.seek(0, io.SEEK_END) - self._start
         if not self._size or self.records > length // self._size:
             raise self._damaged("is incomplete")
-        self._declared = _code_page_encoding(code_page) or _CODE_PAGES.get(language)
+        self._declared = _code_page_encoding(code_page) or encoding_name(
+            _CODE_PAGES.get(language, "")
+        )
+        self._how = how
+        self.unknown: list[bytes] = []
         self._flags = bytearray()
         self._read: list[tuple[str, _Column]] = []
-        self.encoding = self._declared or _GUESSES[-1]
+        self.encoding = self._declared or WESTERN
         self.is_guessed = False
         self.columns: tuple[str, ...] = ()
         self.left_out: tuple[str, ...] = ()
@@ -95,15 +103,26 @@ class DbfTable:
         Args:
             known: ``encoding`` and ``is_guessed`` as an earlier scan has found them.
         """
-        declared = [self._declared] if self._declared else []
-        candidates = [*declared, *(guess for guess in _GUESSES if guess != self._declared)]
+        guess = self._how.guess or WESTERN
+        # What is valid UTF-8 is in it, unless several bytes make a character in the declared one.
+        first = (
+            [self._declared, _UNICODE] if _is_wide(self._declared) else [_UNICODE, self._declared]
+        )
+        candidates = [*filter(None, first), guess]
         has_letters = False
+        words: dict[bytes, None] = {}
         for block in self._blocks(min(records, self.records)):
             self._flags += block[:: self._size]
-            if not known and not block.isascii():
-                has_letters |= self._drop_wrong(candidates, block)
-        guessed = candidates[0], has_letters and candidates[0] != self._declared
-        self.encoding, self.is_guessed = known or guessed
+            if not known and not self._how.encoding and not block.isascii():
+                has_letters |= self._drop_wrong(candidates, block, words)
+        self.encoding, self.is_guessed = known or (
+            (candidates[0], candidates[0] != self._declared)
+            if has_letters
+            else (self._declared or guess, False)
+        )
+        if self._how.encoding:
+            self.encoding, self.is_guessed = self._how.encoding, False
+        self.unknown = list(words) if len(candidates) == 1 else []
         names = list(zip(_unique_names(self._fields, self.encoding), self._fields, strict=True))
         self._read = [(name, field) for name, field in names if field.kind in _TYPES]
         self.columns = tuple(name for name, _ in self._read)
@@ -152,9 +171,9 @@ class DbfTable:
         for first in range(0, records, at_once):
             yield self._file.read(self._size * min(at_once, records - first))
 
-    def _drop_wrong(self, candidates: list[str], block: bytes) -> bool:
-        """Drop encodings in which a text is not valid, except the last. Returns True if the texts
-        have letters that depend on the encoding."""
+    def _drop_wrong(self, candidates: list[str], block: bytes, words: dict[bytes, None]) -> bool:
+        """Drop encodings in which a text is not valid, except the last, and add its words. Returns
+        True if the texts have letters that depend on the encoding."""
         texts = [field for field in self._fields if field.kind == "C" and field.end > field.start]
         has_letters = False
         for start in range(0, len(block), self._size):
@@ -163,11 +182,13 @@ class DbfTable:
                 raw = record[field.start : field.end]
                 if raw.isascii():
                     continue
+                has_letters = True
                 while len(candidates) > 1 and not _is_in(raw, candidates[0]):
                     del candidates[0]
-                if len(candidates) == 1:
+                if len(words) < TOKENS:
+                    words |= dict.fromkeys(tokens_of(raw))
+                elif len(candidates) == 1:
                     return True
-                has_letters = True
         return has_letters
 
     def _damaged(self, fault: str) -> FileInvalid:
@@ -187,19 +208,16 @@ def _code_page_encoding(code_page: str) -> str | None:
     """The encoding that a ``.cpg`` file names, or None if it is unknown."""
     text = code_page.strip().lower()
     if match := re.fullmatch(r"ldid/(\d{1,3})", text):
-        return _CODE_PAGES.get(int(match[1]))
-    if re.fullmatch("utf-?8|65001", text):
-        return "utf-8"
+        return encoding_name(_CODE_PAGES.get(int(match[1]), ""))
     if match := re.fullmatch(r"(?:iso[-_ ]?)?8859[-_ ]?(\d{1,2})", text):
-        text = "cp1252" if match[1] == "1" else f"iso8859-{match[1]}"  # as in browsers
-    elif match := re.fullmatch(r"(?:cp|ibm|(?:windows|ansi|oem)[-_ ]?)?(\d{3,4})", text):
-        text = f"cp{match[1]}"
-    elif text not in _ENCODINGS:
-        return None
-    try:
-        return codecs.lookup(text).name
-    except LookupError:
-        return None
+        return encoding_name(f"iso8859-{match[1]}")
+    number = re.fullmatch(r"\d{3,5}", text)
+    return encoding_name({"65001": _UNICODE}.get(text, f"cp{text}") if number else text)
+
+
+def _is_wide(encoding: str | None) -> bool:
+    """True if several bytes can make a character."""
+    return encoding is not None and not re.match("cp|iso|mac|koi", encoding)
 
 
 @lru_cache(maxsize=2**14)  # many of the cells of a small file are alike
@@ -214,7 +232,7 @@ def _cell_value(raw: bytes, kind: str, decimals: int, encoding: str) -> Any:
 
 def _decode_text(raw: bytes, encoding: str, errors: str) -> str:
     """A text, without a partial character at its end."""
-    decoder = codecs.getincrementaldecoder(encoding)(errors)
+    decoder = codecs.getincrementaldecoder(decoder_of(encoding))(errors)
     return decoder.decode(raw.rstrip(b" \0"), final=False)
 
 

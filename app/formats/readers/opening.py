@@ -12,7 +12,7 @@ from typing import Final, NoReturn
 
 import orjson
 
-from app.formats.features import FileInvalid, FormatReader
+from app.formats.features import AS_IT_SAYS, AsRead, FileInvalid, FormatReader
 from app.formats.readers.archive import Archive
 from app.formats.readers.csv_file import CsvReader, has_header
 from app.formats.readers.csv_rows import REGULAR, CsvRows
@@ -31,11 +31,11 @@ _READERS: Final[dict[str, Callable[[Path], FormatReader]]] = {
     "geojsonl": GeoJsonSequenceReader,
     "kml": KmlReader,
     "kmz": KmzReader,
-    "shp": ShapefileReader,
     "gpkg": GeoPackageReader,
     "gpx": GpxReader,
-    "csv": CsvReader,
 }
+# Formats whose texts can be in any encoding.
+_ENCODED: Final = {"shp": ShapefileReader, "csv": CsvReader}
 
 _START: Final = 64 * 1024
 _NAMES: Final = ", ".join(dict.fromkeys(FORMATS_IN.values()))
@@ -43,16 +43,19 @@ _JSON: Final = re.compile(r"[\x1e{]|\[\s*[{\[\]]")
 _TOPOLOGY: Final = re.compile(r'"type"\s*:\s*"Topology"')
 
 
-def open_file(path: Path) -> FormatReader:
+def open_file(path: Path, how: AsRead = AS_IT_SAYS) -> FormatReader:
     """Open a file of any supported format.
 
     Raises:
         FileInvalid: it is of another format, broken, or has no features.
     """
-    return _READERS[recognize_format(path)](path)
+    format_name = recognize_format(path, how)
+    if format_name in _ENCODED:
+        return _ENCODED[format_name](path, how)
+    return _READERS[format_name](path)
 
 
-def recognize_format(path: Path) -> str:
+def recognize_format(path: Path, how: AsRead = AS_IT_SAYS) -> str:
     """The format of a file, one of FORMATS_IN.
 
     Raises:
@@ -74,7 +77,7 @@ def recognize_format(path: Path) -> str:
         return _xml_format(path, text)
     if _JSON.match(text):
         return _json_format(text)
-    return _text_format(path, text)
+    return _text_format(path, text, how)
 
 
 def _refuse_format(kind: str, advice: str) -> NoReturn:
@@ -146,13 +149,13 @@ def _is_feature_line(text: str) -> bool:
     return isinstance(value, dict) and value.get("type") == "Feature"
 
 
-def _text_format(path: Path, text: str) -> str:
+def _text_format(path: Path, text: str, how: AsRead) -> str:
     if is_geometry(text):
         raise FileInvalid(
             "The file has a geometry as text and no header. Write “geometry” in a line above it, "
             "so that it becomes a CSV file."
         )
-    rows = CsvRows(path)
+    rows = CsvRows(path, how)
     _, header = next(iter(rows), (0, []))
     if not has_header(header):
         raise _unknown_format()

@@ -16,7 +16,7 @@ from tempfile import TemporaryFile
 from typing import BinaryIO, ClassVar, Final
 
 from app.formats.crs import Projection
-from app.formats.features import FileInvalid, FormatReader, Layer, SourceFeature
+from app.formats.features import AS_IT_SAYS, AsRead, FileInvalid, FormatReader, Layer, SourceFeature
 from app.formats.positions import unreadable_geometry
 from app.formats.readers.archive import Archive
 from app.formats.readers.dbf import DbfTable
@@ -38,10 +38,11 @@ class ShapefileReader(FormatReader):
 
     format: ClassVar[str] = "shp"
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, how: AsRead = AS_IT_SAYS) -> None:
         """Raise FileInvalid when the zip file or a shapefile in it is broken, or it has none."""
         super().__init__()
         self._archive = Archive(path)
+        self._how = how
         self._encodings: dict[str, tuple[str, bool]] = {}  # of tables
         self._members = {member.casefold(): member for member in reversed(self._archive.members)}
         try:
@@ -77,6 +78,9 @@ class ShapefileReader(FormatReader):
         with self._opened(shapefile) as (shapes, table):
             deleted = table.deleted if table else 0
             columns = table.columns if table else ()
+            if table:
+                self.encodings[name] = table.encoding, table.is_guessed
+                self.unknown += table.unknown
             return Layer(name, len(shapes) - deleted, columns, *self._systems.label(shapefile))
 
     @contextmanager
@@ -94,7 +98,7 @@ class ShapefileReader(FormatReader):
                 yield shapes, None
                 return
             encoding = self._text(shapefile, ".cpg", _CODE_PAGE_LENGTH)
-            attributes = DbfTable(self._copy(table, stack), table, encoding)
+            attributes = DbfTable(self._copy(table, stack), table, encoding, self._how)
             attributes.scan(len(shapes), self._encodings.get(table))
             self._encodings[table] = attributes.encoding, attributes.is_guessed
             yield shapes, attributes
@@ -173,7 +177,7 @@ def _shapefile_notes(
     if table.is_guessed:
         yield (
             f"Texts were read as {table.encoding}, as no file .cpg says their encoding, or a wrong "
-            "one. Check letters with accents."
+            "one. If letters with accents are wrong, choose another encoding."
         )
     if table.left_out:
         columns = ", ".join(map(quoted, table.left_out[:_COLUMNS_IN_NOTE]))

@@ -25,6 +25,7 @@ class JoinedCorners(FormatReader):
         super().__init__()
         self.format = reader.format  # type: ignore[misc]
         self.layers, self.notes = reader.layers, reader.notes
+        self.encodings = reader.encodings
         self._reader, self._column = reader, column
 
     def read_features(self, layer: Layer, crs: str | None = None) -> Iterator[SourceFeature]:

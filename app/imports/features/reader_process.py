@@ -19,7 +19,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import asdict, dataclass, is_dataclass
+from dataclasses import asdict, dataclass, field, is_dataclass
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -28,6 +28,7 @@ from typing import Any, Final, TypeVar, get_args, get_origin, get_type_hints
 
 import orjson
 
+from app.formats.encodings import NAMES, Guess
 from app.formats.features import FileInvalid, Layer
 from app.geometry import read_point
 from app.geometry.timed_program import write_message
@@ -92,10 +93,13 @@ class TooCostly(FileInvalid):
 
 @dataclass(frozen=True, slots=True)
 class OpenedFile:
-    """The format and the layers of a file."""
+    """The format and the layers of a file. ``encodings``: as ``FormatReader`` has them, by names of
+    layers; ``guesses``: what a guessed one may be, the likeliest first."""
 
     format: str
     layers: tuple[Layer, ...]
+    encodings: dict[str, tuple[str, bool]] = field(default_factory=dict)
+    guesses: tuple[Guess, ...] = ()
 
 
 class _Parent:
@@ -352,6 +356,14 @@ def _decode_opened_file(value: Any) -> OpenedFile:
         raise ValueError
     for layer in file.layers:
         _check_length(layer.crs or "", CRS_LENGTH)
+    for name in [
+        *(guess.name for guess in file.guesses),
+        *(one for one, _ in file.encodings.values()),
+    ]:
+        if name not in NAMES:
+            raise ValueError
+    for sample in (sample for guess in file.guesses for sample in guess.samples):
+        _check_length(sample, SAMPLE_LENGTH)
     return file
 
 

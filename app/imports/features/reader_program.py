@@ -20,7 +20,7 @@ import socket
 import sys
 import traceback
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace
 from functools import partial
@@ -29,8 +29,18 @@ from pathlib import Path
 from struct import Struct
 from typing import Any, Final, NamedTuple, NoReturn
 
-from app.formats.features import AS_IN_FILE, FileInvalid, FormatReader, Layer, SourceFeature
+from app.formats.encodings import WESTERN, Guess, likely_encodings
+from app.formats.features import (
+    AS_IN_FILE,
+    AsRead,
+    FileInvalid,
+    FormatReader,
+    Layer,
+    SourceFeature,
+)
+from app.formats.positions import first_position, is_degrees
 from app.formats.readers.opening import open_file
+from app.geometry.countries import country_at
 from app.geometry.timed import processor_seconds
 from app.geometry.timed_program import read_message, write_message
 from app.imports.features.candidates import (
@@ -46,9 +56,9 @@ from app.imports.features.candidates import (
 from app.imports.features.corners import JoinedCorners
 from app.imports.features.geometries import Note, geometry_kind, points_of, split_points
 from app.imports.features.layer_notes import ProducerCounts, TextChanges
-from app.imports.features.mapping import ColumnMapping, LayerScan
+from app.imports.features.mapping import ColumnMapping, LayerScan, shorten_value
 from app.policy.files import COPIED_BYTES, NAMES_LENGTH
-from app.policy.imports import BATCH_BYTES, BATCH_FEATURES
+from app.policy.imports import BATCH_BYTES, BATCH_FEATURES, OPTIONS, SAMPLES
 from app.values.batching import batched_by_bytes
 from app.values.text import fold_text
 
@@ -68,11 +78,15 @@ _NO_NEW_PRIVILEGES: Final = 38  # PR_SET_NO_NEW_PRIVS of prctl, on Linux
 class OpenOptions(NamedTuple):
     """How to open a file. ``swap``: x and y change places. ``corners_by``: points are corners of
     areas (``JoinedCorners``); None: they are points. ``geometry``: the columns with the geometries
-    (``FormatReader.choose_geometry``)."""
+    (``FormatReader.choose_geometry``). ``encoding``: of the texts; None: the file's, or the usual
+    one where the shapes are by the system ``crs``, else in ``countries``."""
 
     swap: bool = False
     corners_by: str | None = None
     geometry: Mapping[str, str] = {}
+    encoding: str | None = None
+    crs: str | None = None
+    countries: Sequence[str] = ()
 
 
 NO_OPTIONS: Final = OpenOptions()
@@ -166,15 +180,51 @@ class _QuestionLoop:
     def _answers(self, name: str, arguments: list[Any]) -> Iterator[Any]:
         if name == "open":
             path, options = arguments
-            self._reader = reader = _with_options(open_file(Path(path)), OpenOptions(**options))
+            reader, guesses = _opened(Path(path), OpenOptions(**options))
+            self._reader = reader
             layers = list(reader.layers)
             if sum(len(name) for layer in layers for name in layer.columns) <= NAMES_LENGTH:
                 layers = [
                     replace(layer, geometry=_first_geometry_kind(reader, layer)) for layer in layers
                 ]
-            yield {"format": reader.format, "layers": list(map(asdict, layers))}
+            yield {
+                "format": reader.format,
+                "layers": list(map(asdict, layers)),
+                "encodings": reader.encodings,
+                "guesses": list(map(asdict, guesses)),
+            }
         elif self._reader is not None:
             yield from _ANSWERS[name](self._reader, *arguments)
+
+
+def _opened(path: Path, options: OpenOptions) -> tuple[FormatReader, list[Guess]]:
+    """Open a file, and guess its encoding if it does not say it and nobody has."""
+    reader = open_file(path, AsRead(options.encoding))
+    if not reader.unknown or options.encoding:
+        return _with_options(reader, options), []
+    reader.is_swapped = options.swap
+    countries = _countries(reader, options.crs) or options.countries
+    guesses = likely_encodings(reader.unknown, countries)[:OPTIONS]
+    if guesses[0].name != WESTERN:
+        reader.close()
+        reader = open_file(path, AsRead(guess=guesses[0].name))
+    return _with_options(reader, options), [
+        Guess(each.name, [shorten_value(text) for text in dict.fromkeys(each.samples)][:SAMPLES])
+        for each in guesses
+    ]
+
+
+def _countries(reader: FormatReader, crs: str | None) -> set[str]:
+    """The countries of the first shapes of a file, as far as they are known."""
+    notes, countries = list(reader.notes), set[str | None]()
+    with suppress(FileInvalid):
+        for layer in reader.layers:
+            for feature in islice(reader.read_features(layer, crs), _SAMPLED_FEATURES):
+                position = first_position(feature.geometry)
+                if position is not None and is_degrees(position):
+                    countries.add(country_at(*position))
+    reader.notes[:] = notes
+    return {country for country in countries if country}
 
 
 def _with_options(reader: FormatReader, options: OpenOptions) -> FormatReader:

@@ -91,6 +91,8 @@ def read_choices(form: MultiDict[str, str], record: Mapping[str, Any]) -> dict[s
         values["match"] = match
     if form.get("crs"):
         values["crs"] = _form_crs(form)
+    if form.get("encoding", before := (record["encoding"] or {}).get("name")) != before:
+        values["encoding"] = form["encoding"] or None
     layer = form.get("layer", form.get("read_layer", ""))
     if layer != form.get("read_layer", ""):
         values["layer"] = _picked_field(reading.layers, layer, "layer")["name"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+from app.formats.encodings import NAMES
 from app.geometry.plain_words import MENDABLE, plain_message
 from app.imports.available_actions import AvailableActions
 from app.imports.features.mapping import ColumnMapping, ignored_among
@@ -33,6 +34,7 @@ VERDICTS: Final[dict[str, str]] = {
     "same": "The same",
     "rejected": "Rejected",
 }
+ENCODINGS: Final = NAMES
 FIELDS: Final[dict[str, str]] = {
     "name": "Name",
     "external_id": "External id",

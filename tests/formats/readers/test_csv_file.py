@@ -48,7 +48,7 @@ def test_excel_in_german(tmp_path: Path) -> None:
     assert first.properties == {"Nr": "007", "Name": "Müller", "Fläche": 43.5}
     assert second.properties["Name"] == 'Wald; "alt" –\r\nhinten'
     (note,) = reader.notes
-    assert "Windows-1252" in note
+    assert "read as cp1252" in note
 
 
 def test_delimiters_and_encodings(tmp_path: Path) -> None:

@@ -1,0 +1,103 @@
+"""Files that do not say the encoding of their texts, or a wrong one."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+import shapely
+
+from tests.formats.readers.gdal import write, zipped
+from tests.imports.making import act, answered, codes, features_of, projects, upload, uploaded
+from tests.make import Client
+
+WKT = '"POLYGON((23.1 46.6,23.11 46.6,23.11 46.61,23.1 46.6))"'
+ROWS = f"name,Pădure,wkt\nMărişel,Făget,{WKT}\n"
+
+
+def names(client: Client, record: dict[str, Any]) -> list[str]:
+    return [each["name"] for each in features_of(client, record)]
+
+
+def test_the_country_says_which_encoding_comes_first(client: Client) -> None:
+    record = uploaded(client, ROWS.encode("cp1250"), "a.csv")
+    assert record["encoding"] == {"name": "cp1250", "guessed": True}
+    (question,) = [each for each in record["questions"] if each["code"] == "encoding"]
+    assert not question["required"]
+    first, *others = question["options"]
+    assert first["put"] == {"encoding": "cp1250"}
+    assert first["sample"] == {"words": ["Pădure", "Mărişel", "Făget"]}
+    assert others
+    assert names(client, record) == ["Mărişel"]
+    assert "Windows-1252" not in " ".join(record["notes"])
+    record = answered(client, record, **first["put"])
+    assert (record["encoding"], codes(record)) == ({"name": "cp1250", "guessed": False}, [])
+    act(client, record, "apply")
+    assert projects(client)["Mărişel"]["metadata"] == {"Pădure": "Făget"}
+
+
+def test_another_encoding_keeps_the_columns_that_were_chosen(client: Client) -> None:
+    mapping = {"name": "Pădure", "metadata": ["name"]}
+    record = uploaded(client, ROWS.encode("cp1250"), "a.csv", mapping=mapping)
+    record = answered(client, record, encoding="windows-1252")
+    assert record["encoding"] == {"name": "cp1252", "guessed": False}
+    assert (record["mapping"]["name"], names(client, record)) == ("Pãdure", ["Fãget"])
+    record = answered(client, record, encoding=None)
+    assert (record["mapping"]["name"], names(client, record)) == ("Pădure", ["Făget"])
+
+
+def test_an_unknown_encoding_is_refused(client: Client) -> None:
+    response = upload(client, ROWS.encode(), "a.csv", encoding="rot13")
+    assert response.status_code == 422
+    (detail,) = response.json["error"]["details"]
+    assert detail["field"] == "encoding"
+    assert "cp1250" in detail["message"]
+
+
+def test_encodings_that_the_file_says_are_no_question(client: Client) -> None:
+    for encoding, name in (("utf-8", "utf-8"), ("utf-8-sig", "utf-8"), ("utf-16", "utf-16")):
+        record = uploaded(client, ROWS.encode(encoding), "a.csv")
+        assert (record["encoding"], codes(record)) == ({"name": name, "guessed": False}, [])
+        assert names(client, record) == ["Mărişel"]
+    record = uploaded(client, b'{"type": "Point", "coordinates": [1, 2]}', "a.geojson")
+    assert record["encoding"] is None
+
+
+@pytest.mark.parametrize(
+    ("written", "code_page", "read"),
+    [
+        ("CP1250", None, ("cp1250", True)),
+        ("CP1250", b"UTF-8", ("cp1250", True)),  # a wrong one
+        ("UTF-8", b"1252", ("utf-8", True)),
+        ("CP1250", b"ANSI 1250", ("cp1250", False)),
+        ("CP1250", b"windows-1250", ("cp1250", False)),
+    ],
+)
+def test_a_shapefile_without_its_code_page(
+    client: Client, tmp_path: Path, written: str, code_page: bytes | None, read: tuple[str, bool]
+) -> None:
+    folder = tmp_path / "a"
+    folder.mkdir()
+    write(
+        folder / "a.shp",
+        "ESRI Shapefile",
+        [shapely.box(23.1, 46.6, 23.11, 46.61)],
+        columns={"name": ["Mărişel"]},
+        geometry_type="Polygon",
+        encoding=written,
+    )
+    dbf = folder / "a.dbf"
+    content = bytearray(dbf.read_bytes())
+    content[29] = 0  # the byte that names a code page
+    dbf.write_bytes(content)
+    path = zipped(folder, ".cpg")
+    if code_page:
+        with zipfile.ZipFile(path, "a") as archive:
+            archive.writestr("a.cpg", code_page)
+    record = uploaded(client, path.read_bytes(), "a.zip")
+    assert tuple(record["encoding"].values()) == read
+    assert names(client, record) == ["Mărişel"]
+    if read[1] and written != "UTF-8":
+        assert codes(record) == ["encoding"]
