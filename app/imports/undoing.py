@@ -33,9 +33,11 @@ from app.policy.imports import BATCH_BYTES, BATCH_FEATURES
 from app.values.batching import batched_by_bytes
 from app.values.clock import format_time
 
+_AFTER_ALL: Final = 2**31 - 1
 _TO_UNDO: Final = (
     ImportFeature.import_id == bindparam("import_id"),
     ImportFeature.state == "applied",
+    ImportFeature.number < bindparam("before"),  # else all that are undone are looked at each time
 )
 _PRESENT_BYTES: Final = (
     columns_of(Project, Project.stored_bytes)
@@ -82,7 +84,8 @@ def undo_features(
     Raises LeaseLost.
     """
     ids = {"account_id": leased.account_id, "import_id": leased.import_id}
-    while rows := _next_rows(ids):
+    before = _AFTER_ALL
+    while rows := _next_rows(ids, before):
         if not wait_for_deliveries(leased, in_transaction, progress):
             return
         prepared = [targets.prepare_undo(leased.account_id, row) for row in rows]
@@ -99,6 +102,7 @@ def undo_features(
             ])  # fmt: skip
             import_.progress_done += len(rows)
             import_.tries, import_.message = 1, None
+        before = rows[-1].number
         progress.advance(len(rows))
         if is_over():
             with in_transaction():
@@ -134,10 +138,11 @@ def _undo_plots_project(principal: Principal, import_: Import) -> None:
         import_.notes = [*import_.notes, note]
 
 
-def _next_rows(ids: dict[str, str]) -> list[Any]:
-    """The last features that fit into one transaction."""
-    batch = next(batched_by_bytes(_SIZES.tuples(**ids), itemgetter(1), BATCH_BYTES), None)
-    return _ROWS.all(**ids, first=batch[-1][0]) if batch else []
+def _next_rows(ids: dict[str, str], before: int) -> list[Any]:
+    """The last features before a number that fit into one transaction."""
+    sizes = _SIZES.tuples(**ids, before=before)
+    batch = next(batched_by_bytes(sizes, itemgetter(1), BATCH_BYTES), None)
+    return _ROWS.all(**ids, first=batch[-1][0], before=before) if batch else []
 
 
 def _undo_feature(

@@ -33,7 +33,7 @@ EUDR_FORMATS: Final = ("eudr", "eudr_simplified")
 # What generators of clients take for bytes, whatever is in the file.
 BINARY: Final = "application/octet-stream"
 
-FEATURES: Final = 10_000  # in an imported layer
+FEATURES: Final = 50_000  # in an imported layer
 POSITIONS: Final = 5_000_000  # in all features of a layer
 LAYERS: Final = 100
 LAYER_SYSTEMS: Final = 10  # different ones that are looked up when a file is opened

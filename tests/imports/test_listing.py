@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.imports.making import act, features_of, projects, read, ready
+from tests.imports.making import act, features_of, projects, read, ready, uploaded
 from tests.make import Client, make_project, multi_square, point, square
 from tests.make.features import feature
 
@@ -71,3 +71,15 @@ def test_rejected_features_lie_nowhere(client: Client) -> None:
     record = ready(client, *twice)
     assert record["counts"]["rejected"] == 1
     assert record["bbox"] == [10.0, 50.0, 10.1, 50.1]
+
+
+@pytest.mark.slow
+def test_a_layer_of_more_than_10_000_features(client: Client) -> None:
+    """Tables of inventories have some more."""
+    rows = "".join(f"P{n},{47 + n % 100 / 1000},{10 + n // 100 / 1000}\n" for n in range(10_413))
+    project = make_project(client)["id"]
+    content = f"name,lat,lon\n{rows}".encode()
+    record = uploaded(client, content, "trees.csv", kind="assets", project_id=project)
+    assert record["counts"]["new"] == record["progress"]["total"] == 10_413
+    last = features_of(client, record, page="105", per_page="100")
+    assert [one["number"] for one in last] == [*range(10_401, 10_414)]

@@ -40,6 +40,8 @@ _ENCODED: Final = {"shp": ShapefileReader, "csv": CsvReader}
 _START: Final = 64 * 1024
 _NAMES: Final = ", ".join(dict.fromkeys(FORMATS_IN.values()))
 _JSON: Final = re.compile(r"[\x1e{]|\[\s*[{\[\]]")
+_ESRI: Final = re.compile(r'"(?:wkid|rings|paths)"\s*:')
+_GEOJSON: Final = re.compile(r'"type"\s*:\s*"(?:Feature|(?:Multi)?(?:Point|LineString|Polygon))')
 _TOPOLOGY: Final = re.compile(r'"type"\s*:\s*"Topology"')
 
 
@@ -132,7 +134,7 @@ def _xml_format(path: Path, text: str) -> str:
 def _json_format(text: str) -> str:
     if _TOPOLOGY.search(text):
         _refuse_format("a TopoJSON file", CONVERT)
-    if "esriGeometry" in text:
+    if "esriGeometry" in text or (_ESRI.search(text) and not _GEOJSON.search(text)):
         _refuse_format("an Esri JSON file", CONVERT)
     first, _, rest = text.partition("\n")
     return (

@@ -164,6 +164,8 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
         ("<TrainingCenterDatabase/>", "TCX"),
         ('{"type":"Topology","objects":{}}', "TopoJSON"),
         ('{"displayFieldName":"","geometryType":"esriGeometryPolygon"}', "Esri JSON"),
+        ('{"features":[{"attributes":{},"geometry":{"rings":[[[10,47]]]}}]}', "Esri JSON"),
+        ('{"spatialReference":{"wkid":4326},"features":[{"geometry":{"x":1,"y":2}}]}', "Esri JSON"),
         ("POLYGON ((0 0, 1 0, 1 1, 0 0))\n", "a geometry as text and no header"),
         ("SRID=4326;POINT (1 2)", "a geometry as text and no header"),
         (f"{b'0101000000'.decode()}{'00' * 16}", "a geometry as text and no header"),

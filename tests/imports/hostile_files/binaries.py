@@ -148,7 +148,7 @@ BINARIES: Final = tuple(
             "upload",
             True,
         ),
-        ("GeoPackage, 1,000,000 rows", _geopackage(_POINTS), "10,000", "upload", True),
+        ("GeoPackage, 1,000,000 rows", _geopackage(_POINTS), "50,000", "upload", True),
         ("GeoPackage, layers of long columns", _wide, "Split it into several", "upload", True),
     )
 )

@@ -126,8 +126,8 @@ _SMALL: Final = (
     ("more bytes than an upload may have", lambda made: bytes(made.most + 100_000), None),
 )
 _LARGE: Final = (
-    ("10,000,000 points in CSV", _filled(b"x;y\n", b"1;2\n"), "10,000"),
-    ("1,000,000 features in lines", _filled(b"", _NULL), "10,000"),
+    ("10,000,000 points in CSV", _filled(b"x;y\n", b"1;2\n"), "50,000"),
+    ("1,000,000 features in lines", _filled(b"", _NULL), "50,000"),
     ("CSV, a value of 50 MB", _filled(b'name,wkt\na,"', b"x"), "longer"),
     ("CSV, a row of 25,000,000 fields", _filled(b"a;b\n1", b";"), ""),
     ("GeoJSON, a text of 50 MB", _filled(_HEAD[:-1], b"x", b'"}}'), "A text near byte"),
