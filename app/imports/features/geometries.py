@@ -8,6 +8,8 @@ from dataclasses import replace
 from math import dist
 from typing import Any, Final, TypeGuard
 
+import shapely
+
 from app.geometry import Boundary, GeometryInvalid, Point, Problem, read_boundary, read_point
 from app.geometry.problems import whole_problem
 from app.geometry.structure import array_depth
@@ -32,6 +34,8 @@ _COLLECTION: Final = "GeometryCollection"
 _OTHERS_LEFT_OUT: Final = "Points and lines beside the areas of a feature were left out."
 _DEEPEST: Final = 4  # collections in one another
 _NEARLY_CLOSED: Final = 0.1  # distance of the ends, as a share of the length
+_ROUNDED: Final = 1e-6  # degrees by which the ends of a ring differ by rounding alone
+_CLOSED: Final = "Outlines whose ends differ in the seventh decimal or later were closed."
 # How deep the positions are nested in the coordinates of each type that has an outline.
 _DEPTHS: Final = {
     "Point": 0,
@@ -123,7 +127,7 @@ def boundary_of(
         geometry = _areas_of(geometry, note)
     if geometry.get("type") in _LINES and not close_lines:
         raise GeometryInvalid([whole_problem("wrong_type", IS_LINE, "geometry.type")])
-    geometry = _renested(closed_lines(geometry), note)
+    geometry = _closed_rings(_renested(closed_lines(geometry), note), note)
     if reason := _NO_AREA.get(geometry.get("type")):
         raise GeometryInvalid([whole_problem("wrong_type", reason, "geometry.type")])
     with _in_plain_words():
@@ -132,15 +136,48 @@ def boundary_of(
 
 
 def closed_lines(geometry: Json) -> Json:
-    """Turn lines into areas, each line into a ring. Other and malformed geometries stay."""
+    """Turn lines into areas, each line into a ring, after joining those of which two have an end in
+    common. Other and malformed geometries stay."""
     is_multi = geometry.get("type") == "MultiLineString"
     lines = geometry.get("coordinates") if is_multi else [geometry.get("coordinates")]
     if geometry.get("type") not in _LINES or not _are_lines(lines):
         return geometry
-    rings = [line if line[:1] == line[-1:] else [*line, line[0]] for line in lines]
+    rings = [line if line[:1] == line[-1:] else [*line, line[0]] for line in _joined(lines)]
     if len(rings) == 1:
         return {"type": "Polygon", "coordinates": rings}
     return {"type": "MultiPolygon", "coordinates": [[ring] for ring in rings]}
+
+
+def _joined(lines: list[list[Any]]) -> list[list[Any]]:
+    try:
+        merged = shapely.line_merge(
+            shapely.MultiLineString([[at[:2] for at in one] for one in lines])
+        )
+    except (TypeError, ValueError, shapely.errors.ShapelyError):
+        return lines
+    parts = shapely.get_parts(merged)
+    if len(parts) == len(lines):
+        return lines
+    return [shapely.get_coordinates(part).tolist() for part in parts]
+
+
+def _closed_rings(geometry: Json, note: Note) -> Json:
+    """An area whose rings end where they begin, also those that are closed but for rounding."""
+
+    def closed(value: Any) -> Any:
+        if array_depth(value) > 2:
+            return [closed(member) for member in value]
+        try:
+            is_near = value[0] != value[-1] and dist(value[0][:2], value[-1][:2]) < _ROUNDED
+        except (TypeError, ValueError, LookupError):
+            return value
+        if is_near:
+            note(_CLOSED)
+        return [*value[:-1], value[0]] if is_near else value
+
+    if geometry.get("type") not in _AREAS or "coordinates" not in geometry:
+        return geometry
+    return {**geometry, "coordinates": closed(geometry["coordinates"])}
 
 
 def _renested(geometry: Json, note: Note) -> Json:

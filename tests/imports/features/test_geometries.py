@@ -97,6 +97,25 @@ def test_what_is_nested_like_another_type_is_read(subtests: pytest.Subtests) -> 
             )
 
 
+def test_rings_close_at_ends_that_are_the_same_but_for_rounding(subtests: pytest.Subtests) -> None:
+    corners = square(10, 47, 0.01)["coordinates"][0][:-1]
+    first, second = [*corners[:3]], [corners[0], corners[3], corners[2]]
+    for name, type_, coordinates, notes in (
+        ("rounded", "Polygon", [[*corners, [10 + 4e-7, 47]]], 1),
+        ("of a part", "MultiPolygon", [[[*corners, [10, 47 - 1e-14]]]], 1),
+        ("a border in pieces", "MultiLineString", [first, second], 0),
+    ):
+        with subtests.test(name):
+            told = list[str]()
+            geometry = {"type": type_, "coordinates": coordinates}
+            found = boundary_of(geometry, told.append, close_lines=True)
+            assert found.area_m2 == pytest.approx(845443, rel=1e-4)
+            assert (len(found.rings.exteriors), len(told)) == (1, notes)
+    wide = {"type": "Polygon", "coordinates": [[*corners, [10 + 2e-6, 47]]]}
+    with pytest.raises(GeometryInvalid, match="Close the ring"):
+        boundary_of(wide, told.append, close_lines=True)
+
+
 def test_a_multipoint_of_one_position_is_a_point() -> None:
     found = location_of({"type": "MultiPoint", "coordinates": [[8.5, 50.25]]})
     assert (found.longitude, found.latitude) == (8.5, 50.25)
