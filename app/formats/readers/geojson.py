@@ -29,6 +29,9 @@ _MEMBERS: Final = frozenset({
     "type", "geometry", "properties", ID, "bbox", "crs", "geometry_name",
 })  # fmt: skip
 _NAMES_IN_NOTE: Final = 5
+# What togeojson makes of a track, with a value for each of its positions.
+_OF_POSITIONS: Final = frozenset({"coordTimes", "coordinateProperties"})
+_OF_POSITIONS_NOTE: Final = "Times and other values of track points were left out."
 _HEIGHTS: Final = "Heights were left out."
 _NAN: Final = "The file has numbers such as NaN, which were read as empty."
 
@@ -85,13 +88,15 @@ class GeoJsonReader(FormatReader):
             problem = whole_problem("not_a_feature", "This is not a GeoJSON Feature.", "type")
             return SourceFeature(number, None, {}, (problem,))
         self._note_members(value)
+        properties = _feature_properties(number, value)
+        if properties.keys() & _OF_POSITIONS:
+            self.note(_OF_POSITIONS_NOTE)
+            properties = {k: v for k, v in properties.items() if k not in _OF_POSITIONS}
         try:
             geometry = self._geometry(value, projection)
         except GeometryInvalid as error:
-            return SourceFeature(
-                number, None, _feature_properties(number, value), tuple(error.problems)
-            )
-        return SourceFeature(number, geometry, _feature_properties(number, value))
+            return SourceFeature(number, None, properties, tuple(error.problems))
+        return SourceFeature(number, geometry, properties)
 
     def _note_members(self, feature: dict[str, Any]) -> None:
         """Note the unknown members of a Feature, once for a file."""

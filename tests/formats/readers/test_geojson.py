@@ -346,6 +346,10 @@ def test_what_features_have_beside_their_properties_is_noted(tmp_path: Path) -> 
         "What features have beside their properties was left out: "
         '"m0", "m1", "m2", "m3", "m4" and more.'
     ]
+    walk = feature(name="Walk", coordTimes=["2026-05-12"] * 9, coordinateProperties={"times": []})
+    opened = reader(tmp_path, collection(walk))
+    assert features(opened)[0].properties == {"name": "Walk"}
+    assert opened.notes == ["Times and other values of track points were left out."]
 
 
 def test_a_value_that_is_too_large(tmp_path: Path) -> None:
