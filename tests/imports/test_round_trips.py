@@ -152,12 +152,12 @@ def test_an_export_of_assets_changes_nothing(client: Client) -> None:
             project_id,
             name="Trap",
             type="trap",
-            location=point(number / 8),
+            location={"type": "Point", "coordinates": [number / 8, 1.5, *[612.5] * (number == 1)]},
             external_id=f"T {number}/ä",
-            metadata={"code": "007", "baited": number % 2 == 0},
+            metadata={"code": "007", "baited": number % 2 == 0, "desc": "A trap", "hdop": 1.5},
         )
     make_asset(client, project_id, name="Without one", location=point(2.5))
-    for name in EXPORTED:
+    for name in (*EXPORTED, "gpx"):
         content = client.get(f"/v1/exports/assets?format={name}").get_data()
         form = {"kind": "assets", "project_id": project_id}
         record = uploaded(client, content, f"traps.{FORMATS_OUT[name][1]}", **form)
@@ -165,6 +165,21 @@ def test_an_export_of_assets_changes_nothing(client: Client) -> None:
         assert {word: record["counts"][word] for word in VERDICTS} == {
             "new": 0, "changed": 0, "same": 4, "rejected": 0,
         }  # fmt: skip
+
+
+def test_what_was_edited_in_a_gpx_file_changes(client: Client) -> None:
+    project_id = make_project(client)["id"]
+    metadata = {"description": "A trap", "time": "2026-01-02T03:04:05Z", "tags": [1]}
+    make_asset(
+        client, project_id, name="Trap", location=point(), external_id="T1", metadata=metadata
+    )
+    content = client.get("/v1/exports/assets?format=gpx").get_data(as_text=True)
+    edited = content.replace("<desc>A trap", "<desc>Gone").replace("<name>Trap", "<name>Snare")
+    form = {"kind": "assets", "project_id": project_id}
+    act(client, uploaded(client, edited.encode(), "t.gpx", **form), "apply")
+    (asset,) = client.get(f"/v1/projects/{project_id}/assets").json["data"]
+    assert (asset["name"], asset["external_id"]) == ("Snare", "T1")
+    assert asset["metadata"] == metadata | {"description": "Gone"}
 
 
 def test_exported_assets_are_the_same_in_another_project(client: Client) -> None:

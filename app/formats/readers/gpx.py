@@ -1,16 +1,20 @@
-"""GPX 1.0 and 1.1 (https://www.topografix.com/GPX/1/1/). Extensions are not read."""
+"""GPX 1.0 and 1.1 (https://www.topografix.com/GPX/1/1/), with the names of columns of GDAL."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
-from typing import ClassVar, Final
+from typing import Any, ClassVar, Final
+
+import orjson
 
 from app.formats.crs import chosen_projection, in_degrees, read_crs
 from app.formats.features import FileInvalid, FormatReader, Layer, SourceFeature
+from app.formats.gpx_elements import ELEMENTS, LINK, NUMBERS, element_text
 from app.formats.positions import Json
-from app.formats.readers.layer_limits import Columns, PositionCount
+from app.formats.readers.layer_limits import Columns, PositionCount, unique_name
 from app.formats.readers.ordinates import Position, read_number, read_position, too_many_positions
 from app.formats.readers.xml_elements import Element, ElementFilter, read_elements
 from app.geometry.problems import GeometryInvalid, Place
@@ -18,11 +22,17 @@ from app.policy.files import VALUE_BYTES
 from app.policy.request_limits import GEOMETRY_POSITIONS
 
 _LAYERS: Final = {"wpt": "waypoints", "rte": "routes", "trk": "tracks"}
-_COLUMNS: Final = ("name", "desc", "cmt", "sym", "type", "number", "ele", "time")
+_COLUMNS: Final = (*(name for name in ELEMENTS if name != "link"), "number")
+_LINK: Final = frozenset({"text", "type"})
+_OLD_LINK: Final = {"url": "link1_href", "urlname": "link1_text"}  # of GPX 1.0
+_CHILDREN: Final = frozenset({*_COLUMNS, "link", *_OLD_LINK, "extensions"})
+_ABOUT: Final = frozenset({"desc", "author", "email", "copyright", "link", "url", "keywords"})
 _DATA: Final = {
     "": frozenset({"gpx"}),
-    "gpx": frozenset(_LAYERS),
-    **dict.fromkeys(_LAYERS, frozenset(_COLUMNS)),
+    "gpx": frozenset({*_LAYERS, "metadata", *_ABOUT}),
+    "metadata": _ABOUT,
+    "link": _LINK,
+    **dict.fromkeys(_LAYERS, _CHILDREN),
 }
 _POINTS: Final = {
     "rte": _DATA["rte"] | {"rtept"},
@@ -30,11 +40,16 @@ _POINTS: Final = {
     "trkseg": frozenset({"trkpt"}),
 }
 _ROOT: Final = frozenset({"gpx"})
-_TEXTS: Final = dict.fromkeys(_COLUMNS, VALUE_BYTES)
-_WITHOUT_POINTS: Final = ElementFilter(_DATA, _ROOT, frozenset(_LAYERS), _TEXTS)
-_WITH_POINTS: Final = ElementFilter(_DATA | _POINTS, _ROOT, frozenset(_LAYERS), _TEXTS)
+_DIGITS: Final = 16  # of whole numbers, at most
+_TEXTS: Final = dict.fromkeys((*_COLUMNS, *_LINK, *_OLD_LINK), VALUE_BYTES)
+_FREE: Final = frozenset({"extensions"})
+_RECORDS: Final = frozenset(_LAYERS)
+_WITHOUT_POINTS: Final = ElementFilter(_DATA, _ROOT, _RECORDS | {"metadata"}, _TEXTS, _FREE)
+_WITH_POINTS: Final = ElementFilter(_DATA | _POINTS, _ROOT, _RECORDS, _TEXTS, _FREE)
+_OWN: Final = re.compile(r"(?:ogr_)?canopy_(.+)")  # what Canopy has exported, perhaps through GDAL
 
-_POINTS_NOTE: Final = "Heights and times of track points were ignored."
+_POINTS_NOTE: Final = "Heights, times and other values of the points of tracks were left out."
+_ABOUT_NOTE: Final = "What the GPX file says about itself as a whole was left out."
 _SHORT_NOTE: Final = "Segments of tracks with a single point were left out."
 
 
@@ -51,6 +66,9 @@ class GpxReader(FormatReader):
         columns = {kind: Columns() for kind in _LAYERS}
         features = dict.fromkeys(_LAYERS, 0)
         for element in self._elements(_WITHOUT_POINTS):
+            if element.name not in _LAYERS:
+                self.note(_ABOUT_NOTE if element.children else None)
+                continue
             features[element.name] += 1
             for column in _element_values(element):
                 columns[element.name].add(column)
@@ -80,7 +98,16 @@ class GpxReader(FormatReader):
                 yield SourceFeature(number, None, properties, tuple(invalid.problems))
                 continue
             positions.add(sum(map(len, lines)))
-            feature = SourceFeature(number, self._geometry(element, lines), properties)
+            geometry = self._geometry(element, lines)
+            height = read_number(element.text_of("ele") or "")
+            if (
+                element.name == "wpt"
+                and geometry
+                and height is not None
+                and "ele" not in properties
+            ):
+                geometry["coordinates"] = [*geometry["coordinates"], height]
+            feature = SourceFeature(number, geometry, properties)
             yield in_degrees(feature, projection)
 
     def _geometry(self, element: Element, lines: list[list[Position]]) -> Json | None:
@@ -99,11 +126,67 @@ class GpxReader(FormatReader):
 def _element_values(element: Element) -> Json:
     """The values of a waypoint, a route or a track, by column name."""
     properties: Json = {name: text for name in _COLUMNS if (text := element.text_of(name))}
-    if (height := read_number(properties.get("ele", ""))) is not None:
-        properties["ele"] = height
+    for name in NUMBERS & properties.keys():
+        if (number := read_number(properties[name])) is not None:
+            is_whole = properties[name].isdecimal() and len(properties[name]) < _DIGITS
+            properties[name] = int(number) if is_whole and name != "ele" else number
     if re.fullmatch("[0-9]{1,15}", properties.get("number", "")):
         properties["number"] = int(properties["number"])
-    return properties
+    properties |= {
+        column: text for name, column in _OLD_LINK.items() if (text := element.text_of(name))
+    }
+    for number, link in enumerate(element.named("link"), start=1):
+        href, *texts = (name.format(number) for name in LINK)
+        values = link.get("href"), link.text_of("text"), link.text_of("type")
+        properties |= {
+            name: value for name, value in zip((href, *texts), values, strict=True) if value
+        }
+    own: Json = {}
+    for extensions in element.named("extensions"):
+        for name, text in _extension_values(extensions):
+            if match := _OWN.fullmatch(name):
+                own[match[1]] = text
+            else:
+                properties[unique_name(name, properties)] = text
+    return _merged(own, properties) if own else properties
+
+
+def _extension_values(element: Element) -> Iterator[tuple[str, str]]:
+    """Yield the names and texts within extensions, also of attributes."""
+    for child in element.children:
+        name = child.name.replace(":", "_").strip("_")
+        pairs = zip(child.attributes[::2], child.attributes[1::2], strict=True)
+        for attribute, value in pairs:
+            if value and not attribute.startswith("xmlns"):
+                yield f"{name}_{attribute.rpartition(':')[2]}", value
+        if child.text:
+            yield name, child.text
+        yield from _extension_values(child)
+
+
+def _merged(own: Json, properties: Json) -> Json:
+    """The values of an exported asset. Elements that were edited since win over the metadata, and
+    a height that is not in it is that of the location."""
+    metadata: Any = None
+    with suppress(orjson.JSONDecodeError):
+        metadata = orjson.loads(own.pop("metadata", "{}"))
+    if not isinstance(metadata, dict):
+        return own | properties
+    for name, value in list(properties.items()):
+        if name in ("name", "type"):
+            continue
+        text, key = element_text(name, metadata)
+        if name == "ele" and key is None:  # of the location
+            del properties[name]
+        elif key is not None:
+            del properties[name]
+            metadata[key] = metadata[key] if _same(text, value) else value
+    others = {"metadata": orjson.dumps(metadata).decode()} if metadata else {}
+    return own | properties | others
+
+
+def _same(text: str | None, value: Any) -> bool:
+    return text == value or (isinstance(value, int | float) and read_number(text or "") == value)
 
 
 def _element_lines(element: Element) -> list[list[Position]]:

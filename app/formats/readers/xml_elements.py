@@ -78,14 +78,16 @@ class ElementFilter:
     ``children`` has the names of the children to read, by the name of their parent; the others are
     skipped with everything in them. "" is the parent of the root. ``records`` are the result; they
     and ``containers`` are not among the children of an element. ``texts`` has the most characters
-    that the text of an element may have; other elements get no text. A record with everything in it
-    takes at most GEOMETRY_BYTES.
+    that the text of an element may have; other elements get no text. Everything in a ``free``
+    element is read, with text where nothing is within; the names have their prefixes, or begin with
+    a colon. A record with everything in it takes at most GEOMETRY_BYTES.
     """
 
     children: Mapping[str, frozenset[str]]
     containers: frozenset[str]
     records: frozenset[str]
     texts: Mapping[str, int]
+    free: frozenset[str] = frozenset()
 
 
 def read_elements(stream: BinaryIO, element_filter: ElementFilter) -> Iterator[Element]:
@@ -134,6 +136,7 @@ class _Document:
         self._sizes_before: list[int] = []  # one for each open container or record
         self._text_pieces: list[str] = []  # for the innermost open element
         self._has_text = False  # True if that element has a text
+        self._free = 0  # open elements from a free one on
         self._room = 0  # characters that the text may still have
         self._bytes = 0
         self._names: dict[str, str] = {}  # interned names of elements and attributes
@@ -199,14 +202,22 @@ class _Document:
         if self._depth > XML_DEPTH:
             raise _Refused(f"elements are nested more than {XML_DEPTH} deep.")
         parent = self._open[-1]
-        if ":" in name:
+        if self._free:
+            name = name if ":" in name else f":{name}"
+        elif ":" in name:
             name = name.rpartition(":")[2]
         self.root = self.root or name
         is_skipped = self._skipped_depth or self._has_text
-        if is_skipped or name not in self._filter.children.get(parent.name, ()):
+        is_read = self._free or name in self._filter.children.get(parent.name, ())
+        if is_skipped or not is_read:
             self._skipped_depth += 1
             return
         self._open.append(self._element(name, attributes, parent))
+        if self._free or name in self._filter.free:
+            self._free += 1
+            self._text_pieces.clear()
+            self._room, self._parser.CharacterDataHandler = VALUE_BYTES, self._add_text
+            return
         if (length := self._filter.texts.get(name)) is not None:
             self._has_text, self._room = True, length
             self._parser.CharacterDataHandler = self._add_text
@@ -239,7 +250,13 @@ class _Document:
             self._skipped_depth -= 1
             return
         element = self._open.pop()
-        if self._has_text:
+        if self._free:
+            self._free -= 1
+            element.text = "" if element.children else "".join(self._text_pieces).strip()
+            self._text_pieces.clear()
+            if not self._free:
+                self._parser.CharacterDataHandler = None
+        elif self._has_text:
             element.text = "".join(self._text_pieces)
             self._text_pieces.clear()
             self._has_text, self._parser.CharacterDataHandler = False, None

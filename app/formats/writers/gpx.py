@@ -1,7 +1,7 @@
 """GPX 1.1 (https://www.topografix.com/GPX/1/1/): a waypoint for each asset that has a location.
 
-A waypoint has a name, a type, a description and a symbol; the last two come from the metadata,
-``desc`` or ``description`` and ``sym`` or ``symbol``. All fields of an asset are also in
+A waypoint has the name and the type of the asset, and of its metadata what GPX has an element for,
+such as ``ele``, ``desc`` or ``description``, and ``link1_href``. All fields of an asset are also in
 ``extensions``.
 """
 
@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from decimal import Decimal
-from typing import Final
+from typing import Any, Final
 
+from app.formats.gpx_elements import ELEMENTS, LINK, element_text
 from app.formats.writers.columns import as_text
 from app.formats.writers.features import METADATA, Feature
 from app.formats.writers.shapes import read_shape
 from app.formats.writers.source import FeatureSource
-from app.formats.writers.xml import xml_element
+from app.formats.writers.xml import escaped_xml, xml_element
 from app.values.strict_json import Fragment
 
 _NAMESPACE: Final = "urn:canopy:gpx"
@@ -24,9 +25,6 @@ _HEAD: Final = (
     '<gpx version="1.1" creator="Canopy" xmlns="http://www.topografix.com/GPX/1/1"'
     f' xmlns:canopy="{_NAMESPACE}">\n'
 )
-# The names that the description and the symbol of a waypoint can have in the metadata.
-_DESCRIPTIONS: Final = ("desc", "description")
-_SYMBOLS: Final = ("sym", "symbol")
 
 
 def write_gpx(source: FeatureSource) -> Iterator[bytes]:
@@ -42,26 +40,32 @@ def write_gpx(source: FeatureSource) -> Iterator[bytes]:
 def _waypoint_element(feature: Feature, geometry: Fragment, fields: list[str]) -> str:
     """A waypoint, with its elements in the order of the schema of GPX."""
     longitude, latitude, *height = read_shape(geometry).position
-    properties = feature.properties
-    elevation = xml_element("ele", _decimal_text(height[0])) if height else ""
+    values = feature.properties | ({"ele": height[0]} if height else {})
+    elements = "".join(
+        _link_elements(values)
+        if name == "link"
+        else xml_element(name, element_text(name, values)[0])
+        for name in ELEMENTS
+    )
     return (
-        f'<wpt lat="{_decimal_text(latitude)}" lon="{_decimal_text(longitude)}">{elevation}'
-        f"{xml_element('name', properties.get('name'))}"
-        f"{xml_element('desc', _first_text(feature, _DESCRIPTIONS))}"
-        f"{xml_element('sym', _first_text(feature, _SYMBOLS))}"
-        f"{xml_element('type', properties.get('type'))}"
+        f'<wpt lat="{_decimal_text(latitude)}" lon="{_decimal_text(longitude)}">{elements}'
         f"<extensions>{_extensions_element(feature, fields)}</extensions></wpt>\n"
     )
+
+
+def _link_elements(values: dict[str, Any]) -> str:
+    """The links of a waypoint; GDAL reads two."""
+    links = ""
+    for number in (1, 2):
+        href, text, kind = (element_text(name.format(number), values)[0] for name in LINK)
+        inner = f"{xml_element('text', text)}{xml_element('type', kind)}"
+        links += f'<link href="{escaped_xml(href)}">{inner}</link>' if href else ""
+    return links
 
 
 def _decimal_text(number: float) -> str:
     """A number with all digits and no exponent, which the schema does not allow."""
     return format(Decimal(repr(number)), "f")
-
-
-def _first_text(feature: Feature, names: tuple[str, ...]) -> str | None:
-    values = (feature.properties.get(name) for name in names)
-    return next((value for value in values if isinstance(value, str)), None)
 
 
 def _extensions_element(feature: Feature, fields: list[str]) -> str:

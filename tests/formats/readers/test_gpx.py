@@ -44,26 +44,43 @@ def test_layers_are_what_there_is(tmp_path: Path) -> None:
 
 
 def test_a_waypoint_of_garmin(tmp_path: Path) -> None:
+    """Everything that a waypoint can have, by the names of GDAL."""
+    texts = {
+        "ele": 312.4, "time": "2024-05-01T08:00:00Z", "magvar": 3.5, "geoidheight": 47.1,
+        "name": "007", "cmt": "c", "desc": "d", "src": "GPSMAP", "sym": "Flag, Blue",
+        "type": "user", "fix": "3d", "sat": 9, "hdop": 1.2, "vdop": 2.0, "pdop": 2.3,
+        "ageofdgpsdata": 5.0, "dgpsid": 12,
+    }  # fmt: skip
     content = (
-        '<wpt lat="43.512345678" lon="10.5"><ele>312.4</ele><time>2024-05-01T08:00:00Z</time>'
-        "<name>007</name><cmt>c</cmt><desc>d</desc><link href='x'><text>l</text></link>"
-        "<sym>Flag, Blue</sym><type>user</type><extensions><gpxx:WaypointExtension><gpxx:name>no"
-        "</gpxx:name></gpxx:WaypointExtension></extensions></wpt>"
+        '<wpt lat="43.512345678" lon="10.5">'
+        + "".join(f"<{name}>{text}</{name}>" for name, text in texts.items())
+        + "<link href='oak.jpg'><text>l</text><type>image/jpeg</type></link><link href='y'/>"
+        '<extensions><gpxx:WaypointExtension x:version="2"><gpxx:Proximity>25</gpxx:Proximity>'
+        "<gpxx:Categories><gpxx:Category>A</gpxx:Category><gpxx:Category>B</gpxx:Category>"
+        "</gpxx:Categories></gpxx:WaypointExtension><o:color>red</o:color><wpt>7</wpt></extensions>"
+        "</wpt>"
     )
     reader = GpxReader(gpx(tmp_path, content))
     (feature,) = features(reader)
     assert feature.geometry == {"type": "Point", "coordinates": [10.5, 43.512345678]}
-    assert feature.properties == {
-        "name": "007",
-        "desc": "d",
-        "cmt": "c",
-        "sym": "Flag, Blue",
-        "type": "user",
-        "ele": 312.4,
-        "time": "2024-05-01T08:00:00Z",
-    }
-    assert reader.layers[0].columns == tuple(feature.properties)
+    assert feature.properties == texts | {
+        "link1_href": "oak.jpg", "link1_text": "l", "link1_type": "image/jpeg", "link2_href": "y",
+        "gpxx_WaypointExtension_version": "2", "gpxx_Proximity": "25", "gpxx_Category": "A",
+        "gpxx_Category (2)": "B", "o_color": "red", "wpt": "7",
+    }  # fmt: skip
+    assert set(reader.layers[0].columns) == set(feature.properties)
     assert reader.notes == []
+
+
+def test_the_link_of_gpx_1_0_and_what_the_file_says_of_itself(tmp_path: Path) -> None:
+    content = (
+        "<metadata><desc>d</desc></metadata><author>Ada</author>"
+        "<wpt lat='1' lon='2'><url>x</url><urlname>y</urlname></wpt>"
+    )
+    reader = GpxReader(gpx(tmp_path, content))
+    (feature,) = features(reader)
+    assert feature.properties == {"link1_href": "x", "link1_text": "y"}
+    assert reader.notes == ["What the GPX file says about itself as a whole was left out."]
 
 
 def test_a_track_of_osmand(tmp_path: Path) -> None:
@@ -73,15 +90,15 @@ def test_a_track_of_osmand(tmp_path: Path) -> None:
         for n in range(3)
     )
     content = (
-        f"<trk><name>2024-05-01</name><number>3</number><trkseg>{points}</trkseg></trk>"
-        "<extensions><osmand:width>3</osmand:width></extensions>"
+        "<trk><name>2024-05-01</name><number>3</number>"
+        f"<extensions><osmand:width>3</osmand:width></extensions><trkseg>{points}</trkseg></trk>"
     )
     reader = GpxReader(gpx(tmp_path, content))
     (feature,) = features(reader)
     assert feature.geometry == {"type": "LineString", "coordinates": [[0, 0], [-1, 1], [-2, 2]]}
-    assert feature.properties == {"name": "2024-05-01", "number": 3}
+    assert feature.properties == {"name": "2024-05-01", "number": 3, "osmand_width": "3"}
     (note,) = reader.notes
-    assert note == "Heights and times of track points were ignored."
+    assert note == "Heights, times and other values of the points of tracks were left out."
 
 
 def test_a_track_of_several_segments(tmp_path: Path) -> None:

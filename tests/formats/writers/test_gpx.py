@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -48,9 +49,25 @@ def test_everything_is_in_the_extensions() -> None:
     assert metadata == {"serial": 7, "species": ["oak"]}
 
 
-def test_gdal_reads_it(tmp_path: Path) -> None:
-    record = asset(location=point(), name="<\x01>", metadata={"symbol": "Tree"})
-    layer = read_layer(write(source(record), "gpx", tmp_path), "waypoints")
-    assert layer.columns["name"] == ["<\ufffd>"]
-    assert layer.columns["sym"] == ["Tree"]
-    assert layer.columns["type"] == ["equipment"]
+def test_gdal_reads_what_has_an_element(tmp_path: Path) -> None:
+    metadata = {
+        "symbol": "Tree", "desc": 7, "cmt": "c", "src": "GPSMAP", "ele": 400.5, "fix": "3d",
+        "time": "2026-01-02T03:04:05Z", "sat": 9, "hdop": 1.5, "vdop": "2.5", "pdop": 3,
+        "ageofdgpsdata": 4.5, "dgpsid": 12, "magvar": 0.5, "geoidheight": 47.25,
+        "link1_href": "oak.jpg", "link1_text": "Oak & ash", "link1_type": "image/jpeg",
+        "link2_href": "https://example.org",
+    }  # fmt: skip
+    record = asset(location=point(), name="<\x01>", metadata=metadata)
+    columns = read_layer(write(source(record), "gpx", tmp_path), "waypoints").columns
+    expected = metadata | {"name": "<\ufffd>", "sym": "Tree", "desc": "7", "vdop": 2.5}
+    expected |= {"type": "equipment", "time": datetime(2026, 1, 2, 3, 4, 5)}
+    del expected["symbol"]
+    assert {name: columns[name][0] for name in expected} == expected
+
+
+def test_what_an_element_cannot_hold_is_in_the_extensions_alone() -> None:
+    metadata = {"ele": "high", "time": "yesterday", "fix": "good", "sat": -1, "link1_text": "x"}
+    waypoint = _waypoint(asset(location=point(), metadata=metadata))
+    shown = [each.tag.rpartition("}")[2] for each in waypoint]
+    assert shown == ["name", "type", "extensions"]
+    assert json.loads(waypoint.findtext("g:extensions/c:metadata", None, _GPX)) == metadata
