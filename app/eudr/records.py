@@ -58,7 +58,7 @@ class PlotReader:
         country = others.pop("country", None) if options.points else None
         ids = others.pop("ids", ())
         plot_ids = tuple(each for each in ids if is_id("asset", each))
-        own_ids = tuple(each for each in ids if each not in plot_ids)
+        own_ids = tuple(each for each in ids if not is_id("asset", each))
         project_ids: list[str] = []
         for record in self._records(others | {"ids": own_ids}) if own_ids or not plot_ids else ():
             project_ids.append(record["id"])

@@ -32,6 +32,10 @@ from app.policy.request_limits import OVERLAP_M2
 from app.values.batching import batched_by_bytes
 
 CACHED_POSITIONS: Final = 100_000  # in shapes that are kept while plots are compared
+_NUMBERS: Final = (
+    *("files", "records", "features", "plots", "points", "producers", "bytes"),
+    *("problem_counts", "warning_counts"),
+)
 _PAIRS: Final = 500_000  # in memory at a time: all plots may be in the same place
 
 
@@ -139,18 +143,10 @@ def report_record(report: Report) -> dict[str, Any]:
     """A report as the API gives it."""
     return {
         "ready": report.is_ready,
-        "files": report.files,
-        "records": report.records,
+        **{name: getattr(report, name) for name in _NUMBERS},
         "changes": report.changes._asdict(),
-        "features": report.features,
-        "plots": report.plots,
-        "points": report.points,
-        "producers": report.producers,
-        "bytes": report.bytes,
         "problems": [problem._asdict() for problem in report.problems],
         "warnings": [warning._asdict() for warning in report.warnings],
-        "problem_counts": report.problem_counts,
-        "warning_counts": report.warning_counts,
         "overlaps_complete": report.is_complete,
     }
 

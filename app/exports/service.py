@@ -22,6 +22,7 @@ from app.formats.writers.source import CannotWrite, FeatureSource, byte_blocks
 from app.http.errors import BadRequest, Detail
 from app.lists.scanning import OnBatch, Reader, in_short_queries
 from app.policy.files import EUDR_FORMATS, FORMATS_OUT
+from app.policy.request_limits import LIST_IDS
 from app.projects.listing import project_query, scan_projects
 from app.values import clock
 from app.values.clock import format_value
@@ -159,6 +160,8 @@ def _scan_records(export: Export, read: Reader, *, metadata_only: bool) -> Itera
 def log_export(export: Export, account_name: str) -> None:
     """Log an export in the audit log, before the file is sent."""
     values = {name: _as_json(value) for name, value in export.filters.items() if value is not None}
+    if len(values.get("ids", ())) > LIST_IDS:
+        values["ids"] = f"{len(values['ids']):,} of {export.kind} and plots"
     write_read_entry(
         f"{export.kind.removesuffix('s')}.exported",
         Target("account", export.account_id, account_name),

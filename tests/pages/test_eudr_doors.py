@@ -39,6 +39,8 @@ def test_an_import_is_completed_alone(client: Client, browser: Browser) -> None:
     fields = (feature(square(-2 + n / 50, 6.7, size=0.002), name=f"Field {n}") for n in range(2))
     record = ready(client, *fields)
     act(client, record, "apply")
+    (first, _) = client.get(f"/v1/projects?import_id={record['id']}").json["data"]
+    make_asset(client, first["id"], type="plot", location=point(-2, 6.7))  # later, and by hand
     (link,) = [
         each for each in browser.get(f"/imports/{record['id']}").links if "import_id" in each
     ]

@@ -56,7 +56,8 @@ _FIELDS: Final = {"projects": PROJECT, "assets": ASSET}
 _WKT: Final = re.compile(r"(MULTI)?(POINT|POLYGON) ?Z? ?\(")
 _VERIFICATION: Final = VERIFICATION.casefold()
 _PLOT_COLUMN: Final = re.compile(  # in files for the EUDR and Whisp's results
-    r"\A(?:producer|productionplace$|area$|country$|risk_|ind_|.*_(before|after)_2020$)",
+    r"\A(?:producer|productionplace$|area$|country$|cadastralidentifier$|postal|city$"
+    r"|statementreference$|risk_|ind_|.*_(before|after)_2020$)",
     re.IGNORECASE,
 )
 _ONLY_PLOT_COLUMNS: Final = frozenset({
