@@ -111,6 +111,10 @@ def _read(path: Path | str, layer: str, options: dict[str, str]) -> Read | None:
     if options:  # in a CSV file, blank lines are no features
         rows = [n for n in rows if shapes[n] is not None or any(column[n] for column in values)]
         shapes = [shapes[n] for n in rows]
+    if layer == "tracks":  # GDAL reads one twice that is in the metadata of a GPX file
+        known = {shapes[n].wkb: n for n in reversed(rows) if shapes[n] is not None}
+        rows = [n for n in rows if shapes[n] is None or known[shapes[n].wkb] == n]
+        shapes = [shapes[n] for n in rows]
     columns = {
         str(name): [column[n] for n in rows]
         for name, column in zip(meta["fields"], values, strict=True)
