@@ -1,4 +1,4 @@
-"""Compare what Canopy reads of some 590 files of public repositories with what GDAL reads.
+"""Compare what Canopy reads of some 620 files of public repositories with what GDAL reads.
 
 The table beside this trial (files.jsonl) has each file with its repository, commit, path, sum, and
 the verdict on it: fine, refused rightly, refused badly, or loses. The files belong to their owners
