@@ -37,9 +37,10 @@ def positions_of(geometry: Json) -> Points:
     def add(line: list[Any]) -> list[Any]:
         if set(map(type, line)) != {list} or min(map(len, line)) < 2:
             raise _not_a_position()
-        if not set(map(type, chain.from_iterable(line))) <= {int, float}:
+        flat = [position[:2] for position in line]
+        if not set(map(type, chain.from_iterable(flat))) <= {int, float}:
             raise _not_a_position()
-        positions.extend(position[:2] for position in line)
+        positions.extend(flat)
         return line
 
     _map_lines(geometry, add)
@@ -49,30 +50,10 @@ def positions_of(geometry: Json) -> Points:
         raise _not_a_position() from None
 
 
-def has_heights(geometry: Any) -> bool:
-    """True if the first position of a geometry has more than two ordinates."""
+def ordinates(geometry: Any) -> int:
+    """The number of ordinates of the first position of a geometry."""
     value = _first_array(geometry)
-    return isinstance(value, list) and len(value) > 2
-
-
-def without_measures(geometry: Json) -> Json | None:
-    """The geometry with x and y alone, if a position has more than three numbers, or a height that
-    is none; None otherwise, also if it is malformed."""
-    if not has_heights(geometry):
-        return None
-    has_others = False
-
-    def flat(line: list[Any]) -> list[Any]:
-        nonlocal has_others
-        more = [position[2:] for position in line if isinstance(position, list)]
-        has_others = has_others or any(rest and (rest[1:] or rest == [None]) for rest in more)
-        return [position[:2] if isinstance(position, list) else position for position in line]
-
-    try:
-        changed = _map_lines(geometry, flat)
-    except GeometryInvalid:
-        return None
-    return changed if has_others else None
+    return len(value) if isinstance(value, list) else 0
 
 
 def first_position(geometry: Json | None) -> tuple[float, float] | None:

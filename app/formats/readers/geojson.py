@@ -10,15 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar, Final
+from typing import Any, BinaryIO, ClassVar, Final
 
 import orjson
 
 from app.formats.crs import Projection, chosen_projection, read_crs
 from app.formats.features import FileInvalid, FormatReader, Layer, SourceFeature
-from app.formats.positions import has_heights, unreadable_geometry, without_measures
+from app.formats.positions import ordinates, unreadable_geometry
 from app.formats.readers.geojson_scan import COLLECTION, ID, Contents, scan_geojson
-from app.formats.readers.json_stream import NullForNan, Readable, has_nan, json_values
+from app.formats.readers.json_stream import json_values, null_for_nan
 from app.formats.readers.layer_limits import quoted, value_too_long
 from app.geometry import GeometryInvalid
 from app.geometry.problems import whole_problem
@@ -48,11 +48,10 @@ class GeoJsonReader(FormatReader):
         super().__init__()
         self._path = path
         with path.open("rb") as file:
-            self._has_nan = has_nan(file)
-            file.seek(0)
-            source = NullForNan(file) if self._has_nan else file
-            self._contents = scan_geojson(source)
-        self.note(_NAN if isinstance(source, NullForNan) and source.has_any else None)
+            finite = null_for_nan(file)
+            self._contents = scan_geojson(finite or file)
+        self._has_nan = finite is not None
+        self.note(_NAN if self._has_nan else None)
         self._projection: Projection | None = None
         self._has_others = False
         name, columns = self._contents.name or path.stem, self._contents.columns
@@ -72,13 +71,13 @@ class GeoJsonReader(FormatReader):
         chosen = chosen_projection(self, self._projection, crs)
         projection = None if chosen is None or chosen.is_wgs84 else chosen
         with self._path.open("rb") as file:
-            source = NullForNan(file) if self._has_nan else file
-            for number, value in enumerate(self._values(source), start=1):
+            source = null_for_nan(file) if self._has_nan else file
+            for number, value in enumerate(self._values(source or file), start=1):
                 bare = self._contents.has_bare_geometries
                 feature = {"type": "Feature", "geometry": value} if bare else value
                 yield self._feature(number, feature, projection)
 
-    def _values(self, file: Readable) -> Iterator[Any]:
+    def _values(self, file: BinaryIO) -> Iterator[Any]:
         """Yield the features, also from collections beside them."""
         for value in json_values(file, self._contents.path):
             yield from _features_in(value)
@@ -120,15 +119,14 @@ class GeoJsonReader(FormatReader):
                 f"The geometry is a {geometry['type']}. Put what is in it beside this feature."
             )
             raise GeometryInvalid([unreadable_geometry(message, "wrong_type")])
+        heights = ordinates(geometry) - 2
+        # Heights are kept where positions stay as they are, unless one may be missing.
+        if projection is None and (heights < 1 or (heights == 1 and not self._has_nan)):
+            return geometry
         if geometry is None:
             return None
-        if projection is None:
-            flat = without_measures(geometry)
-            self.note(None if flat is None else _HEIGHTS)
-            return geometry if flat is None else flat
-        if has_heights(geometry):
-            self.note(_HEIGHTS)
-        return projection.to_wgs84(geometry)
+        self.note(_HEIGHTS if heights > 0 else None)
+        return (projection or read_crs("EPSG:4326")).to_wgs84(geometry)
 
 
 class GeoJsonSequenceReader(GeoJsonReader):

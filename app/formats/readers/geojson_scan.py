@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any, Final, TypeAlias
+from typing import Any, BinaryIO, Final, TypeAlias
 
 from app.formats.features import FileInvalid
-from app.formats.readers.json_stream import Readable, json_events
+from app.formats.readers.json_stream import json_events
 from app.formats.readers.layer_limits import Columns, PositionCount, quoted
 from app.policy.files import FEATURE_TOKENS, VALUE_BYTES
 
@@ -51,7 +51,7 @@ class Contents:
     has_bare_geometries: bool
 
 
-def scan_geojson(file: Readable) -> Contents:
+def scan_geojson(file: BinaryIO) -> Contents:
     """Read a whole file.
 
     Raises:

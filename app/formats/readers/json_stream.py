@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import codecs
+import io
 import re
-from collections import deque
 from collections.abc import Iterator
-from typing import Any, Final, Protocol
+from functools import partial
+from typing import Any, BinaryIO, Final
 
 import ijson
 
@@ -23,59 +24,24 @@ _DEEPER_IN_CHUNK: Final = 500  # more than _DEEPEST, as brackets in texts are co
 _UTF_16: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, b"{\0", b"\0{")
 _RECORD_SEPARATOR: Final = b"\x1e"
 _OPTIONS: Final[dict[str, Any]] = {"use_float": True, "multiple_values": True}
-_LONGEST_WORD: Final = len(b"-Infinity")
-_TEXT_OR_NAN: Final = re.compile(rb'"(?:[^"\\]|\\.)*+("?)|-?(?:NaN|Infinity)', re.DOTALL)
+_NAN: Final = (b"NaN", b"Infinity")
+_TEXT_OR_NAN: Final = re.compile(rb'("(?:[^"\\]|\\.)*+"?)|-?(?:NaN|Infinity)', re.DOTALL)
 _DEEPER: Final = {"start_map": 1, "start_array": 1, "end_map": -1, "end_array": -1}
 
 
-class Readable(Protocol):
-    """A file that is read once, from its beginning."""
-
-    def read(self, size: int, /) -> bytes: ...
-
-
-class NullForNan:
-    """A file of JSON in which NaN and Infinity, as Python writes them, are null. ``has_any``: what
-    was read had one of them."""
-
-    def __init__(self, file: Readable) -> None:
-        self._file = file
-        self._rest = b""  # an incomplete text or word
-        self.has_any = False
-
-    def read(self, size: int, /) -> bytes:
-        """Read some bytes, whatever their number; none at the end, or of none."""
-        while size and (chunk := self._file.read(_MIDDLE_CHUNK)):
-            text = self._rest + chunk
-            end = len(text) - _LONGEST_WORD
-            for last in deque(_TEXT_OR_NAN.finditer(text), maxlen=1):
-                is_open = last[0].startswith(b'"') and not last[1]
-                end = last.start() if is_open else max(end, last.end())
-            self._rest = text[max(end, 0) :]
-            if end > 0:
-                return _TEXT_OR_NAN.sub(self._finite, text[:end])
-        text, self._rest = (self._rest, b"") if size else (b"", self._rest)
-        return _TEXT_OR_NAN.sub(self._finite, text)
-
-    def _finite(self, match: re.Match[bytes]) -> bytes:
-        if match[0].startswith(b'"'):
-            return match[0]
-        self.has_any = True
-        return b"null"
+def null_for_nan(file: BinaryIO) -> BinaryIO | None:
+    """A file in memory, with null for each NaN and Infinity, as Python writes them; None if it has
+    none outside of texts."""
+    content = b""
+    if any(word in chunk for chunk in iter(partial(file.read, _LARGE_CHUNK), b"") for word in _NAN):
+        file.seek(0)
+        content = file.read()
+    file.seek(0)
+    finite = _TEXT_OR_NAN.sub(lambda match: match[1] or b"null", content)
+    return None if finite == content else io.BytesIO(finite)
 
 
-def has_nan(file: Readable) -> bool:
-    """True if a file has the word NaN or Infinity somewhere, perhaps in a text."""
-    before = b""
-    while chunk := file.read(_LARGE_CHUNK):
-        text = before + chunk
-        if b"NaN" in text or b"Infinity" in text:
-            return True
-        before = chunk[-_LONGEST_WORD:]
-    return False
-
-
-def json_events(file: Readable) -> Iterator[tuple[str, str, Any]]:
+def json_events(file: BinaryIO) -> Iterator[tuple[str, str, Any]]:
     """Yield the path, event and value of each token, as ``ijson.parse`` does.
 
     The file may have several values one after the other, or be a sequence (RFC 8142).
@@ -106,7 +72,7 @@ def json_events(file: Readable) -> Iterator[tuple[str, str, Any]]:
         raise source.fault(error) from None
 
 
-def json_values(file: Readable, path: str) -> Iterator[Any]:
+def json_values(file: BinaryIO, path: str) -> Iterator[Any]:
     """Yield each value at a path, such as "features.item"; one is in memory at a time.
 
     For a file that ``json_events`` has read. Raises as ``json_events``.
@@ -121,7 +87,7 @@ def json_values(file: Readable, path: str) -> Iterator[Any]:
 class _Source:
     """The bytes of a file, counted, without those that a JSON parser does not expect."""
 
-    def __init__(self, file: Readable) -> None:
+    def __init__(self, file: BinaryIO) -> None:
         self._file = file
         self._read = 0
 

@@ -27,10 +27,12 @@ from app.imports.features.targets import (
     CannotImport,
     CannotUndo,
     Decision,
+    Identity,
     Match,
     Matching,
     WrittenTarget,
     changed_columns,
+    feature_identity,
     field_names,
     metadata_keys,
 )
@@ -78,7 +80,7 @@ class AssetMatcher:
     _by_name: dict[str, list[Any]] = field(default_factory=dict)
     _by_id: dict[str, Any] = field(default_factory=dict)
     _by_cell: dict[_Cell, list[Any]] = field(default_factory=dict)
-    _seen: set[tuple[str, str, str]] = field(default_factory=set)
+    _seen: set[Identity] = field(default_factory=set)
     _matched: set[str] = field(default_factory=set)  # ids of assets
     _project_boundary: Rings | None = None
     _by_external_id: dict[str, str] = field(default_factory=dict)
@@ -109,9 +111,7 @@ class AssetMatcher:
         return not contains_point(self._project_boundary, location.longitude, location.latitude)
 
     def _decide(self, candidate: Candidate) -> Decision:
-        name = "" if candidate.is_numbered else fold_text(candidate.name)
-        location = candidate.location.text if candidate.location else ""
-        identity = name, location, repr(sorted(candidate.values.items()))
+        identity = feature_identity(candidate)
         if identity in self._seen:
             return Decision("same", candidate.name)
         target = self._external_ids.target(candidate, self._find_target)

@@ -6,7 +6,6 @@ features of the same file.
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Collection, Container, Iterator
 from dataclasses import dataclass, field
@@ -20,15 +19,16 @@ from app.imports.features.external_ids import ExternalIds, has_another
 from app.imports.features.targets import (
     CannotImport,
     Decision,
+    Identity,
     Match,
     changed_columns,
+    feature_identity,
     field_names,
     metadata_keys,
 )
 from app.policy.request_limits import NAME_LENGTH
 from app.values.text import fold_text, slugify, unreserved_slug
 
-_Identity = tuple[str, bytes]  # the name of a feature, and a digest of its values
 _NAMESAKES: Final = 20  # projects of a name that are compared with a feature
 
 
@@ -48,7 +48,7 @@ class ProjectMatcher:
     # After a number and its slug: the next number that may be free.
     _next_numbers: dict[tuple[int, str], int] = field(default_factory=dict)
     _new_slugs: set[str] = field(default_factory=set)
-    _seen: set[_Identity] = field(default_factory=set)
+    _seen: set[Identity] = field(default_factory=set)
     _matched: set[str] = field(default_factory=set)  # ids of projects
     _first_free: dict[str, int] = field(default_factory=dict)  # by folded name: a project's number
     _external_ids: ExternalIds = field(init=False)
@@ -60,7 +60,7 @@ class ProjectMatcher:
 
     def decide(self, candidate: Candidate) -> Decision:
         """Decide about a feature. Raises CannotImport."""
-        identity = _candidate_identity(candidate)
+        identity = feature_identity(candidate)
         if identity in self._seen:
             return Decision("same", candidate.name)
         target = self._external_ids.target(candidate, self._find_target)
@@ -242,10 +242,3 @@ def _has_name(target: Any, candidate: Candidate) -> bool:
 
 def _has_boundary(target: Any, boundary: Boundary) -> bool:
     return target.geometry is not None and is_same_boundary(target.geometry, boundary.text)
-
-
-def _candidate_identity(candidate: Candidate) -> _Identity:
-    boundary = candidate.boundary.text if candidate.boundary else ""
-    content = repr((boundary, sorted(candidate.values.items())))
-    name = "" if candidate.is_numbered else fold_text(candidate.name)
-    return name, hashlib.sha256(content.encode()).digest()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Collection, Container
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,10 +11,12 @@ from typing import Any, Final, Literal, NamedTuple, Protocol
 from app.auth.principal import Principal
 from app.imports.features.candidates import Candidate
 from app.imports.features.metadata import changed_keys, changed_metadata
+from app.values.text import fold_text
 
 Verdict = Literal["new", "changed", "same"]
 Match = Literal["external_id", "name", "none"]
 
+Identity = tuple[str, bytes]  # the name of a feature, and a digest of its values
 METADATA: Final = "metadata_json"
 
 
@@ -62,6 +65,14 @@ def changed_columns(target: Any, candidate: Candidate) -> dict[str, Any]:
         elif value != getattr(target, column):
             changes[column] = value
     return changes
+
+
+def feature_identity(candidate: Candidate) -> Identity:
+    """What features that are the same have in common."""
+    geometry = candidate.boundary or candidate.location
+    content = repr((geometry and geometry.text, sorted(candidate.values.items())))
+    name = "" if candidate.is_numbered else fold_text(candidate.name)
+    return name, hashlib.sha256(content.encode()).digest()
 
 
 def metadata_keys(target: Any, columns: dict[str, Any]) -> tuple[str, ...]:

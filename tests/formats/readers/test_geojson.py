@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import random
 import struct
@@ -12,9 +11,7 @@ from typing import Any
 import pytest
 
 from app.formats.features import Layer
-from app.formats.readers import json_stream
 from app.formats.readers.geojson import GeoJsonReader
-from app.formats.readers.json_stream import NullForNan
 from app.geometry import read_boundary
 from app.policy.files import COLUMNS, VALUE_BYTES
 from tests.formats.readers.gdal import AREAS, NAMES, write
@@ -143,20 +140,6 @@ def test_more_numbers_than_expected(tmp_path: Path, subtests: pytest.Subtests) -
         {"type": "Point", "coordinates": [None, 47]}
     ]
     assert opened.notes == [empty]
-
-
-def test_words_across_parts_of_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(json_stream, "_MIDDLE_CHUNK", 3)
-    for text, nulls in (
-        (b'["NaN\\"", NaN,-Infinity, "a\\\\", Infinity]', b'["NaN\\"", null,null, "a\\\\", null]'),
-        (b"[NaN]", b"[null]"),
-        (b'"NaN', b'"NaN'),
-    ):
-        source, parts = NullForNan(io.BytesIO(text)), list[bytes]()
-        assert source.read(0) == b""
-        while part := source.read(8):
-            parts.append(part)
-        assert b"".join(parts) == nulls
 
 
 def test_what_is_no_geometry_is_named(tmp_path: Path) -> None:
