@@ -96,6 +96,9 @@ def _answer_flag(put: Json) -> str:
             return f"--encoding {name}"
         case {"corners_by": column}:
             return f"--corners-by {shlex.quote(column)}"
+        case {"points": points}:
+            layer = f"--layer {shlex.quote(put['layer'])} " if "layer" in put else ""
+            return f"{layer}--points {points}{' --project ID' if 'project_id' in put else ''}"
         case {"points_as_plots": True, "project_id": _}:
             return "--points-as-plots --project ID"
         case {"points_as_plots": False}:

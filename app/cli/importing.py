@@ -39,7 +39,7 @@ from app.imports.listing import all_features
 from app.imports.preview import prepare_preview
 from app.imports.questions import required_question
 from app.policy.files import FORMATS_IN
-from app.policy.imports import FILENAME_LENGTH, WORKING
+from app.policy.imports import FILENAME_LENGTH, POINTS, WORKING
 from app.usage.statistics import usage_statistics
 from app.values.schemas import Name
 
@@ -115,6 +115,12 @@ Invalid features are rejected and listed, and the rest is imported; the exit cod
     default=None,
     help="Make points plots, of the project that --project names or of a new one, and areas "
     "projects; or reject the points.",
+)
+@click.option(
+    "--points",
+    type=click.Choice(POINTS),
+    help="Make points assets of the project that --project names, of the only track of a GPX file, "
+    "or of a new one, and areas projects.",
 )
 @click.option("--layer", help="The layer to import; by default, the first.")
 @click.option(
@@ -208,7 +214,7 @@ def import_file_command(
     owner = operator_of(row)
     columns = {field: options.pop(option) for field, option in _COLUMNS.items()}
     mapping: dict[str, Any] = {field: column for field, column in columns.items() if column}
-    is_of_assets = options["project_id"] and not options["points_as_plots"]
+    is_of_assets = options["project_id"] and not (options["points_as_plots"] or options["points"])
     choices = options | {
         "kind": "assets" if is_of_assets else "projects",
         "filename": path.name[:FILENAME_LENGTH],

@@ -72,6 +72,16 @@ _TAKEN: Final = CompiledQuery(
         ),
     )
 )
+_AREAS: Final = CompiledQuery(
+    columns_of(ImportFeature, ImportFeature.number, ImportFeature.target_id)
+    .where(
+        ImportFeature.import_id == bindparam("import_id"),
+        ImportFeature.is_plot.is_(False),
+        ImportFeature.left_out.is_(False),
+        ImportFeature.verdict != "rejected",
+    )
+    .limit(2)
+)
 _COUNTS: Final = CompiledQuery(
     columns_of(Import, Import.counts).where(Import.id == bindparam("import_id"))
 )
@@ -119,16 +129,15 @@ def apply_features(
         for batch in batched_by_time(decisions, BATCH_SECONDS):
             with in_transaction():
                 import_ = lock_leased(leased)
-                if import_.points_as_plots and not import_.project_id and any(map(_is_plot, batch)):
-                    _create_plots_project(principal, matcher, import_)
-                    targets = import_targets(import_)
-                changes = [
-                    (
-                        decided[0].number,
-                        _write_feature(principal, targets, matcher, match, *decided),
-                    )
-                    for decided in batch
-                ]
+                changes: list[tuple[int, dict[str, Any]]] = []
+                for decided in batch:
+                    if import_.points_as_plots and not import_.project_id and _is_plot(decided):
+                        import_.project_id = _project_of_track(import_, changes)
+                        if import_.project_id is None:
+                            _create_plots_project(principal, matcher, import_)
+                        targets = import_targets(import_)
+                    change = _write_feature(principal, targets, matcher, match, *decided)
+                    changes.append((decided[0].number, change))
                 update_features(**ids, changes=changes)
                 note_imported(**ids, changes=changes)
                 taken_ids |= {row["target_id"] for _, row in changes if row["verdict"] == "new"}
@@ -147,6 +156,23 @@ def apply_features(
 
 def _is_plot(decided: _Decided) -> bool:
     return decided[0].is_plot and isinstance(decided[1], Decision)
+
+
+def _project_of_track(import_: Import, changes: list[tuple[int, dict[str, Any]]]) -> str | None:
+    """The project of the only track or route of a GPX file, for waypoints that become assets.
+
+    Args:
+        changes: those of features of the open transaction.
+    """
+    if import_.points is None or import_.format != "gpx":
+        return None
+    rows = _AREAS.all(account_id=import_.account_id, import_id=import_.id)
+    targets = {row.number: row.target_id for row in rows}
+    if len(targets) != 1:
+        return None
+    ((number, target_id),) = targets.items()
+    found: str | None = dict(changes).get(number, {}).get("target_id", target_id)
+    return found
 
 
 def _create_plots_project(principal: Principal, matcher: Matcher, import_: Import) -> None:

@@ -23,7 +23,7 @@ _GEOMETRY_COMBINATIONS: Final[tuple[set[str], ...]] = (
     {"easting", "northing", "zone"},
 )
 # Choices that give the features other numbers.
-RENUMBERING_CHOICES: Final = frozenset({"layer", "kind", "corners_by", "points_as_plots"})
+RENUMBERING_CHOICES: Final = frozenset({"layer", "kind", "corners_by", "points_as_plots", "points"})
 _WRONG_COLUMNS: Final = (
     "Geometries are read from geometry alone, from latitude and longitude, or from easting and "
     "northing, perhaps with zone."
@@ -34,9 +34,17 @@ def check_new_import(
     principal: Principal, *, kind: str, project_id: str | None = None, **choices: Any
 ) -> None:
     """Raise the errors of ``create_import``."""
-    check_kind(principal, kind, project_id, points_as_plots=choices.get("points_as_plots"))
+    check_kind(principal, kind, project_id, points_as_plots=points_become_assets(choices))
     check_choices(kind, choices)
     replaceable_import(principal)
+
+
+def points_become_assets(choices: Mapping[str, Any], former: bool | None = None) -> bool | None:
+    """``points_as_plots`` as the choices have it, or as ``points`` = "assets" implies it."""
+    if "points" in choices and "points_as_plots" not in choices:
+        return True if choices["points"] else None
+    as_plots: bool | None = choices.get("points_as_plots", former)
+    return as_plots
 
 
 def check_kind(

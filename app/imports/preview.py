@@ -19,6 +19,7 @@ from app.db.transactions import Transaction
 from app.formats.crs import note_on_area
 from app.formats.encodings import decoder_of
 from app.formats.features import FileInvalid, Layer
+from app.formats.readers.gpx import ALL_LAYERS
 from app.formats.readers.kml import ALL_FOLDERS
 from app.geometry.countries import country_at
 from app.geometry.problems import whole_problem
@@ -242,6 +243,7 @@ def _plan_layer(
         file.guesses if is_guessed else (),
         asks_name="name" not in partial_mapping,
         new_project_name=new_project_name,
+        others=file.layers,
     )
     area_note = note_on_area(crs or layer.crs or "", scan.places.values())
     crs_is_open = any(question["code"] == "crs" for question in questions)
@@ -408,8 +410,13 @@ def _recode_columns(import_: Import, encoding: str | None) -> None:
 
 
 def _other_layers_note(layer: Layer, layers: Sequence[Layer]) -> list[str]:
-    others = [f"{other.name} ({other.features:,})" for other in layers if other != layer]
-    if not others or layer.name == ALL_FOLDERS:
+    all_layers = ALL_FOLDERS, ALL_LAYERS
+    others = [
+        f"{other.name} ({other.features:,})"
+        for other in layers
+        if other != layer and other.name != ALL_LAYERS
+    ]
+    if not others or layer.name in all_layers:
         return []
     return [f"Only the layer {layer.name} was read. The file also has: {_listed_names(others)}."]
 

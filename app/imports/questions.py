@@ -18,6 +18,7 @@ from app.formats.crs_search import (
 )
 from app.formats.encodings import Guess
 from app.formats.features import FileInvalid, Layer
+from app.formats.readers.gpx import ALL_LAYERS, WAYPOINTS
 from app.geometry.countries import country_at, country_name
 from app.imports.features.mapping import (
     ColumnMapping,
@@ -87,6 +88,7 @@ def questions_of(
     *,
     asks_name: bool,
     new_project_name: str,
+    others: Sequence[Layer] = (),
 ) -> list[Json]:
     """The questions about a layer, the most important first.
 
@@ -95,11 +97,13 @@ def questions_of(
         guesses: what the encoding may be, if the file does not say it; the first was taken.
         asks_name: nobody has chosen the column of names.
         new_project_name: the name of a new project for the points of the file.
+        others: all layers of the file.
     """
     questions: Iterable[Json | None] = (
         _ask_crs(layer, scan, file_format, answers, near),
         _ask_geometry_columns(scan, file_format, answers),
-        _ask_geometry_type(scan, answers, new_project_name),
+        _ask_geometry_type(scan, answers, new_project_name, file_format)
+        or _ask_other_layer(layer, answers, others),
         _ask_if_swapped(scan, answers, near),
         _ask_if_lines_are_open(scan, answers),
         _ask_encoding(scan, guesses),
@@ -270,7 +274,33 @@ def _ask_geometry_columns(scan: LayerScan, file_format: str, answers: Answers) -
     )
 
 
-def _ask_geometry_type(scan: LayerScan, answers: Answers, name: str) -> Json | None:
+def _ask_other_layer(layer: Layer, answers: Answers, others: Sequence[Layer]) -> Json | None:
+    """Ask whether the waypoints of a GPX file are wanted with its tracks."""
+    waypoints = {other.name: other.features for other in others}.get(WAYPOINTS)
+    if ALL_LAYERS not in {other.name for other in others} or layer.name in (ALL_LAYERS, WAYPOINTS):
+        return None
+    if answers.kind != "projects" or not waypoints:
+        return None
+    message = f"The file also has waypoints, in {_count_of_features(waypoints)}."
+    label = "Import them too, as assets of the project of the track"
+    if layer.features > 1:
+        label = "Import them too, as assets of a new project"
+    options = [
+        _option_record(label, waypoints, layer=ALL_LAYERS, points="assets"),
+        _option_record(
+            "Import them too, as assets of a project",
+            waypoints,
+            layer=ALL_LAYERS,
+            points="assets",
+            project_id=None,
+        ),
+    ]
+    return _question_record("geometry_type", message, options, required=False)
+
+
+def _ask_geometry_type(
+    scan: LayerScan, answers: Answers, name: str, file_format: str
+) -> Json | None:
     has_plots = are_plots(scan.columns)
     points = scan.points + (scan.collected_points if has_plots else 0)
     if answers.kind != "projects" or answers.points_as_plots is not None or not points:
@@ -285,6 +315,12 @@ def _ask_geometry_type(scan: LayerScan, answers: Answers, name: str) -> Json | N
             "Plots kept as points, of a project", points, points_as_plots=True, project_id=None
         ),
     ]
+    of_track = file_format == "gpx" and scan.areas + scan.lines == 1
+    owner = "the project of the track" if of_track else f"a new project “{shorten_value(name)}”"
+    assets = [
+        _option_record("Assets of a project", points, points="assets", project_id=None),
+        _option_record(f"Assets of {owner}", points, points="assets"),
+    ]
     without = _option_record("Nothing: reject the points", points, points_as_plots=False)
     if scan.areas or (scan.lines and answers.close_lines):
         message = (
@@ -292,7 +328,8 @@ def _ask_geometry_type(scan: LayerScan, answers: Answers, name: str) -> Json | N
             f"{_count_of_features(points)}. What "
             "are the points?"
         )
-        return _question_record("geometry_type", message, [*plots, without], required=has_plots)
+        options = [*([] if has_plots else assets), *plots, without]
+        return _question_record("geometry_type", message, options, required=has_plots)
     to_assets = _option_record(
         "Import them as assets of a project", scan.points, kind="assets", project_id=None
     )

@@ -14,7 +14,8 @@ from app.values.records import hectares
 SUMMARY_COLUMNS: Final = (
     "id", "kind", "project_id", "filename", "format", "crs", "given_crs", "encoding", "status",
     "layer", "match", "close_lines", "swap", "corners_by", "without_boundaries", "points_as_plots",
-    "counts", "notes", "progress_done", "progress_total", "message", "created_at", "updated_at",
+    "points", "counts", "notes", "progress_done", "progress_total", "message",
+    "created_at", "updated_at",
     "user_id", "user_email",
 )  # fmt: skip
 COLUMNS: Final = (*SUMMARY_COLUMNS, "layers", "mapping", "questions", "left_out", "names")
@@ -65,6 +66,7 @@ def import_summary(row: Import | Any) -> dict[str, Any]:
         "corners_by": row.corners_by,
         "without_boundaries": row.without_boundaries,
         "points_as_plots": row.points_as_plots,
+        "points": row.points,
         "counts": {name: counts.get(name, 0) for name in _COUNTS},
         "hectares": hectares,
         "bbox": counts.get("bbox"),

@@ -28,6 +28,7 @@ from app.policy.imports import (
     LEFT_OUT,
     MATCHES,
     OVERLAPS,
+    POINTS,
     QUESTIONS,
     RENAMED,
     STATES,
@@ -96,6 +97,14 @@ _POINTS_AS_PLOTS: Final = {
         "`project_id` or, if that is null, in a new project without a boundary, named after the "
         "file. False: points are rejected. Null: not chosen yet; a file for the EUDR with points "
         "asks for it."
+    )
+}
+_POINTS: Final = {
+    "description": (
+        "For `kind=projects`. `assets`: points become assets of `project_id`, like plots, but of "
+        "any type, by default `point_of_interest`; `points_as_plots` is true then. Without "
+        "`project_id`, of GPX they are of the project of its only track or route, and else of a "
+        "new one."
     )
 }
 _LEFT_OUT: Final = {
@@ -239,6 +248,7 @@ class ImportCreateSchema(InputSchema):
     corners_by = Text(longest=COLUMN_NAME_LENGTH, metadata=_CORNERS_BY)
     without_boundaries = FormBoolean(metadata=_WITHOUT_BOUNDARIES)
     points_as_plots = FormBoolean(metadata=_POINTS_AS_PLOTS)
+    points = Choice("ImportPoints", POINTS, metadata=_POINTS)
 
 
 class ImportUpdateSchema(InputSchema):
@@ -266,6 +276,7 @@ class ImportUpdateSchema(InputSchema):
     corners_by = Text(longest=COLUMN_NAME_LENGTH, allow_none=True, metadata=_CORNERS_BY)
     without_boundaries = StrictBoolean(metadata=_WITHOUT_BOUNDARIES)
     points_as_plots = StrictBoolean(allow_none=True, metadata=_POINTS_AS_PLOTS)
+    points = Choice("ImportPoints", POINTS, allow_none=True, metadata=_POINTS)
     left_out = BoundedList(
         StrictInteger(low=1, high=FEATURES), longest=LEFT_OUT, allow_none=True, metadata=_LEFT_OUT
     )
@@ -452,6 +463,7 @@ class ImportSummarySchema(OutputSchema):
         "corners_by": None,
         "without_boundaries": False,
         "points_as_plots": None,
+        "points": None,
         "counts": {
             "new": 1,
             "changed": 1,
@@ -520,6 +532,7 @@ class ImportSummarySchema(OutputSchema):
     corners_by = fields.String(allow_none=True)
     without_boundaries = fields.Boolean()
     points_as_plots = fields.Boolean(allow_none=True, metadata=_POINTS_AS_PLOTS)
+    points = Choice("ImportPoints", POINTS, allow_none=True, metadata=_POINTS)
     counts = fields.Nested(ImportCountsSchema)
     hectares = fields.Nested(ImportHectaresSchema)
     bbox = fields.List(

@@ -19,6 +19,7 @@ from app.imports.checks import (
     check_kind,
     check_new_import,
     check_nothing_written,
+    points_become_assets,
 )
 from app.imports.feature_rows import count_features, count_states, leave_out
 from app.imports.features.mapping import mapped_fields
@@ -65,8 +66,8 @@ def create_import(
     Args:
         upload_id: None: the caller reads the file itself.
         choices: any of ``layer``, ``mapping``, ``match``, ``crs``, ``encoding``, ``close_lines``,
-            ``swap``, ``corners_by``, ``without_boundaries``, ``points_as_plots``, ``left_out`` and
-            ``names``.
+            ``swap``, ``corners_by``, ``without_boundaries``, ``points_as_plots``, ``points``,
+            ``left_out`` and ``names``.
 
     Raises:
         Forbidden: the credential may not write this kind.
@@ -74,6 +75,8 @@ def create_import(
         Conflict: too many unfinished imports, and none gives way.
     """
     check_new_import(principal, kind=kind, project_id=project_id, **choices)
+    if choices.get("points"):
+        choices["points_as_plots"] = True
     # Others that create one wait; changes of other tables' rows do not.
     db.session.get_one(Account, principal.account_id, with_for_update={"key_share": True})
     if oldest := replaceable_import(principal):
@@ -169,11 +172,12 @@ def _with_import_kind(
         Forbidden: the credential may not write this kind.
         ValidationFailed: assets need a project, and projects have none.
     """
-    if not choices.keys() & {"kind", "project_id", "points_as_plots"}:
+    if not choices.keys() & {"kind", "project_id", "points_as_plots", "points"}:
         return choices
     kind = choices.get("kind", import_.kind)
     former_as_plots = import_.points_as_plots if kind == import_.kind else None
-    as_plots = choices.get("points_as_plots", former_as_plots)
+    as_plots = points_become_assets(choices, former_as_plots)
+    points = choices.get("points", import_.points if as_plots == former_as_plots else None)
     has_project = kind == "assets" or as_plots
     project_id = choices.get("project_id", import_.project_id if has_project else None)
     check_kind(principal, kind, project_id, points_as_plots=as_plots)
@@ -182,6 +186,7 @@ def _with_import_kind(
         "kind": kind,
         "project_id": project_id,
         "points_as_plots": as_plots,
+        "points": points if as_plots else None,
     }
     if kind == import_.kind:
         return changed

@@ -34,6 +34,7 @@ _IMPORT: Final = CompiledQuery(
         Import.kind,
         Import.project_id,
         Import.points_as_plots,
+        Import.points,
         Import.layers,
         Import.layer,
         Import.upload_id,

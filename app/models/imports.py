@@ -30,9 +30,10 @@ class Import(Base):
     ``given_encoding`` is what a person has named.
     ``swap``, ``corners_by``, ``close_lines`` and ``without_boundaries`` are answers to
     ``questions`` (``app.imports.questions``), and so is ``points_as_plots``, null until it is
-    answered. ``project_made_at``: the import created the project of its plots, with this
-    ``updated_at``. ``left_out`` has the numbers of the features that are not written, ``names``
-    those that a person has given to features, by number.
+    answered; with ``points`` = "assets", they become assets of any type. ``project_made_at``: the
+    import created the project of its plots, with this ``updated_at``. ``left_out`` has the numbers
+    of the features that are not written, ``names`` those that a person has given to features, by
+    number.
     ``acted_as`` is the credential of ``acted_by`` (``app.imports.attribution``). ``mapping`` is
     null until it is guessed. ``counts`` also has the hectares and the bbox of the read features,
     and the seconds of deciding about them while the import was applied. ``lease`` belongs to the
@@ -78,6 +79,7 @@ class Import(Base):
     corners_by: Mapped[str | None] = mapped_column(Text)
     without_boundaries: Mapped[bool] = mapped_column(Boolean, default=False)
     points_as_plots: Mapped[bool | None] = mapped_column(Boolean)
+    points: Mapped[str | None] = mapped_column(String(10))
     project_made_at: Mapped[datetime | None] = mapped_column(Timestamp)
     questions: Mapped[list[Any]] = mapped_column(JSON, default=list)
     left_out: Mapped[list[int]] = mapped_column(JSON, default=list)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 KINDS: Final = ("projects", "assets")
+POINTS: Final = ("assets",)  # what they become in an import of projects, if not plots
 
 # The statuses in which a worker reads the file, writes its features, or takes them back.
 WORKING: Final = ("reading", "applying", "undoing")

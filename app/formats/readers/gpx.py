@@ -21,7 +21,10 @@ from app.geometry.problems import GeometryInvalid, Place
 from app.policy.files import VALUE_BYTES
 from app.policy.request_limits import GEOMETRY_POSITIONS
 
-_LAYERS: Final = {"wpt": "waypoints", "rte": "routes", "trk": "tracks"}
+WAYPOINTS: Final = "waypoints"
+_LAYERS: Final = {"wpt": WAYPOINTS, "rte": "routes", "trk": "tracks"}
+ALL_LAYERS: Final = "tracks, routes and waypoints"
+_ALL: Final = ("trk", "rte", "wpt")
 _COLUMNS: Final = (*(name for name in ELEMENTS if name != "link"), "number")
 _LINK: Final = frozenset({"text", "type"})
 _OLD_LINK: Final = {"url": "link1_href", "urlname": "link1_text"}  # of GPX 1.0
@@ -55,7 +58,7 @@ _SHORT_NOTE: Final = "Segments of tracks with a single point were left out."
 
 class GpxReader(FormatReader):
     """Waypoints as Points, routes and tracks as LineStrings, tracks of several segments as
-    MultiLineStrings."""
+    MultiLineStrings. If there are waypoints and others, the last layer has all, tracks first."""
 
     format: ClassVar[str] = "gpx"
 
@@ -77,6 +80,9 @@ class GpxReader(FormatReader):
             for kind, name in _LAYERS.items()
             if features[kind]
         )
+        if features["wpt"] and len(self.layers) > 1:
+            names = dict.fromkeys(name for kind in _ALL for name in columns[kind].names())
+            self.layers += (Layer(ALL_LAYERS, sum(features.values()), tuple(names)),)
         if not self.layers:
             raise FileInvalid("The GPX file has no waypoints, routes or tracks.")
 
@@ -88,8 +94,13 @@ class GpxReader(FormatReader):
         """As ``FormatReader.read_features``. GPX is in degrees on WGS 84."""
         projection = chosen_projection(self, read_crs("EPSG:4326"), crs)
         positions = PositionCount()
-        elements = self._elements(_WITH_POINTS)
-        of_layer = (element for element in elements if _LAYERS[element.name] == layer.name)
+        of_layer = (
+            element
+            for kind in _ALL
+            if layer.name in (_LAYERS[kind], ALL_LAYERS)
+            for element in self._elements(_WITH_POINTS)
+            if element.name == kind
+        )
         for number, element in enumerate(of_layer, start=1):
             properties = _element_values(element)
             try:

@@ -80,8 +80,8 @@ def import_targets(row: Any) -> Targets:
     """The targets of an import's features.
 
     Args:
-        row: an import, or a row with its ``kind``, ``project_id``, ``points_as_plots``, ``layers``
-            and ``layer``.
+        row: an import, or a row with its ``kind``, ``project_id``, ``points_as_plots``,
+            ``points``, ``layers`` and ``layer``.
     """
     project_id = row.project_id or ""
     if row.kind == "assets":
@@ -89,7 +89,8 @@ def import_targets(row: Any) -> Targets:
         has_plots = bool(columns) and are_plots(columns[0])
         return AssetTargets(project_id, PLOT_TYPE if has_plots else DEFAULT_TYPE)
     if row.points_as_plots:
-        return MixedTargets(AssetTargets(project_id, PLOT_TYPE))
+        plot_type = PLOT_TYPE if row.points is None else DEFAULT_TYPE
+        return MixedTargets(AssetTargets(project_id, plot_type))
     return _PROJECTS
 
 

@@ -9,7 +9,7 @@ from sqlalchemy import bindparam
 
 from app.auth.principal import Principal
 from app.auth.tenant import columns_of
-from app.db.queries import CompiledQuery
+from app.db.transactions import CompiledChange
 from app.geometry import Boundary, measured_boundary
 from app.http.errors import Conflict, NotFound
 from app.imports.features import project_lookup
@@ -22,7 +22,7 @@ from app.projects.lookup import lock_project
 from app.projects.service import create_project, remove_project, update_project
 from app.values.clock import format_time, parse_time
 
-_HAS_ASSETS: Final = CompiledQuery(
+_HAS_ASSETS: Final = CompiledChange(  # after those that the transaction has deleted
     columns_of(Asset, Asset.id).where(Asset.project_id == bindparam("project_id")).limit(1)
 )
 _SOURCE: Final = "import"
@@ -88,7 +88,8 @@ class ProjectTargets:
         if format_time(project.updated_at) != row.written_at:
             raise CannotUndo(_CHANGED_SINCE)
         if row.before is None:
-            if _HAS_ASSETS.first(account_id=principal.account_id, project_id=project.id):
+            own = {"account_id": principal.account_id, "project_id": project.id}
+            if _HAS_ASSETS.first(own):
                 raise CannotUndo("Assets were added since; the project was kept.")
             remove_project(principal, project)
             return

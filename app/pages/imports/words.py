@@ -129,18 +129,19 @@ def status(record: Mapping[str, Any]) -> tuple[str, str]:
 def intent(record: Mapping[str, Any]) -> str:
     """The effect of applying: ``create 12 projects and change 3``."""
     new, changed, kind = record["counts"]["new"], record["counts"]["changed"], record["kind"]
-    words = _created_text(new, record["counts"]["new_plots"], kind)
+    words = _created_text(new, record["counts"]["new_plots"], record)
     if new and changed:
         return f"create {words} and change {changed:,}"
     return f"change {counted(changed, kind)}" if changed else f"create {words}"
 
 
-def _created_text(number: int, plots: int, kind: str) -> str:
+def _created_text(number: int, plots: int, record: Mapping[str, Any]) -> str:
     """``12 projects``, or ``12 projects and 3 plots``; ``number`` counts both."""
+    kind = record["kind"]
     if not plots:
         return counted(number, kind)
     others = f"{counted(number - plots, kind)} and " if number > plots else ""
-    return f"{others}{counted(plots, 'plots')}"
+    return f"{others}{counted(plots, record['points'] or 'plots')}"
 
 
 def namesakes(record: Mapping[str, Any], number: int) -> str:
@@ -161,7 +162,7 @@ def undo_consequence(record: Mapping[str, Any], can: AvailableActions) -> str:
     """A sentence about what an undo does."""
     kind, parts = record["kind"], []
     if can.created:
-        words = _created_text(can.created, can.created_plots, kind)
+        words = _created_text(can.created, can.created_plots, record)
         parts.append(f"deletes the {words} that it created")
     if can.changed:
         parts.append(f"restores the {counted(can.changed, kind)} that it changed")

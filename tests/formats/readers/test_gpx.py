@@ -40,6 +40,7 @@ def test_layers_are_what_there_is(tmp_path: Path) -> None:
         ("waypoints", 1, ("name",)),
         ("routes", 1, ()),
         ("tracks", 1, ("name",)),
+        ("tracks, routes and waypoints", 3, ("name",)),
     ]
 
 

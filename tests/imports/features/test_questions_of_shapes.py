@@ -80,6 +80,7 @@ def test_points_beside_lines(subtests: pytest.Subtests) -> None:
     closed = asked([WALK, *two], close_lines=True)["geometry_type"]
     assert "has areas, which become projects, and points in 2 features" in closed["message"]
     assert not closed["required"]
+    assert puts(closed)[:2] == [{"points": "assets", "project_id": None}, {"points": "assets"}]
 
 
 def test_lines_that_are_boundaries_once_they_are_closed(subtests: pytest.Subtests) -> None:
