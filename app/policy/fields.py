@@ -6,7 +6,7 @@ All of the following is derived from these entries:
 - the schemas of /v1, the description of the API, the chat's arguments: ``app.api.resource_schemas``
 - the filters of lists, maps, exports, reports, pages, commands and the chat: ``filters_of``
 - the data of events and its JSON Schema: ``app.policy.events``, ``app.events.records``
-- what an import reads from the properties of a feature: ``app.imports.features.mapping``
+- what an import reads from columns, by ``app.policy.headings``: ``app.imports.features.mapping``
 - which rows written with SQL are valid: ``app.database_webhook``
 - the forms and the pages, and what they show of a conflict: ``app.pages.editable_fields``
 - the changes that need an entry of the audit log: ``app.policy.audit``
@@ -43,7 +43,6 @@ class Field:
             ``max_NAME``, inclusive; ``present``: ``has_NAME``, true or false; ``since``:
             ``updated_since`` for ``updated_at``, inclusive.
         unique: no two projects of an account, or assets of a project, have the same value.
-        properties: names of GeoJSON properties, in lower case, that an import reads it from.
     """
 
     name: str
@@ -64,7 +63,6 @@ class Field:
     filters: tuple[Literal["equals", "range", "present", "since"], ...] = ()
     unique: bool = False
     in_events: bool = True
-    properties: tuple[str, ...] = ()
 
     @property
     def stored_as(self) -> str:
@@ -124,7 +122,7 @@ def _external_id(example: str, description: str) -> Field:
     return Field(
         "external_id", kinds.TEXT, example, label="External ID", description=description,
         nullable=True, writable="always", shortest=1, longest=request_limits.EXTERNAL_ID_LENGTH,
-        filters=("equals", "present"), unique=True, properties=("external_id", "externalid"),
+        filters=("equals", "present"), unique=True,
     )  # fmt: skip
 
 
@@ -148,7 +146,6 @@ PROJECT: Final = (
     Field(
         "description", kinds.TEXT, "Umpqua National Forest",
         nullable=True, writable="always", longest=request_limits.DESCRIPTION_LENGTH,
-        properties=("description",),
     ),
     Field("geometry", kinds.BOUNDARY, label="Boundary", nullable=True, writable="always",
           in_events=False, filters=("present",)),

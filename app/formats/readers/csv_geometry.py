@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
@@ -22,33 +21,24 @@ from app.formats.readers.geometry_text import ReadGeometry, is_geometry, read_ge
 from app.formats.readers.layer_limits import quoted
 from app.formats.readers.ordinates import read_number
 from app.geometry.problems import GeometryInvalid
+from app.policy.headings import HEADINGS, heading_words, plain_heading, usual_headings
 
-_GEOMETRIES: Final = (
-    *("geometry", "geom", "the_geom", "wkt", "wkb", "geojson", "shape"),
-    *("wkt_geom", "wkb_geometry", "geometry_wkt", "geom_wkt", "st_astext", "st_asewkt"),
-    *("st_asgeojson", "geometrie", "geometria", "geo"),
-)
-# Words at the end of a column's name; what is before them is the same in both columns.
-_LATITUDES: Final = frozenset(
-    {"latitude", "lat", "decimallatitude", "latitud", "latitudine", "breite", "breitengrad"}
-)
-_LONGITUDES: Final = frozenset(
-    {"longitude", "lon", "lng", "long", "decimallongitude", "longitud", "longitudine"}
-    | {"laenge", "länge", "laengengrad", "längengrad"}
-)
+_KINDS: Final = {
+    **dict.fromkeys(usual_headings("longitude"), "x"),
+    **dict.fromkeys(usual_headings("latitude"), "y"),
+}
+_ZONES: Final = usual_headings("zone")
 # Names that stand for a position in any system, so that they have to be the whole name.
-_X_AND_Y: Final = (
-    *(("x", "y"), ("point_x", "point_y"), ("x_coord", "y_coord"), ("coord_x", "coord_y")),
-    *(("xcoord", "ycoord"), ("easting", "northing"), ("rechtswert", "hochwert")),
-    *(("ostwert", "nordwert"), ("utm_e", "utm_n"), ("utm_x", "utm_y")),
+_X_AND_Y: Final = tuple(
+    pair
+    for language, words in HEADINGS["easting"].items()
+    for pair in zip(words.split(), HEADINGS["northing"][language].split(), strict=True)
 )
-_ZONES: Final = ("zone", "utm_zone", "utmzone", "zona", "zona_utm", "fuso")
 _ZONE: Final = re.compile(
     r"\A(?:UTM)?\s*+(?:zone\s*+)?([1-9]|[1-5][0-9]|60)\s*+([C-HJ-NP-X])", re.IGNORECASE
 )
 _NAME_OF_ZONE: Final = 30  # characters at most
 _NORTH_OF: Final = "N"  # the bands from this letter on; but S is the south, and no band
-_IN_ONE: Final = re.compile("coord|locat|posit|gps|geo|lat|punto|punkt|point|standort|ubicaci")
 _GEOJSON: Final = re.compile(
     r'"type"\s*:\s*"((Multi)?(Point|LineString|Polygon)|GeometryCollection)"'
 )
@@ -196,11 +186,11 @@ def find_geometry(names: Sequence[str], sample: Sequence[Row]) -> GeometryColumn
         names: of all columns.
         sample: its first rows.
     """
-    keys = [_words(name) for name in names]
-    joined = {"_".join(words): column for column, words in reversed([*enumerate(keys)])}
+    keys = [heading_words(name) for name in names]
+    joined = {"".join(words): column for column, words in reversed([*enumerate(keys)])}
     texts = [_texts(sample, column) for column in range(len(names))]
     points = _points(names, keys, joined, texts)
-    for usual in (joined[name] for name in _GEOMETRIES if name in joined):
+    for usual in (joined[name] for name in usual_headings("geometry") if name in joined):
         if any(map(looks_like_geometry, texts[usual])):
             return _with_points(TextColumn(usual), points, names, sample)
     if (column := _first(texts, _is_surely_geometry)) is not None:
@@ -209,7 +199,7 @@ def find_geometry(names: Sequence[str], sample: Sequence[Row]) -> GeometryColumn
         return SurveyColumn(column, names[column])
     if points:
         return points
-    named = [each if _IN_ONE.search(names[n].casefold()) else [] for n, each in enumerate(texts)]
+    named = [each if _can_be_position(names[n]) else [] for n, each in enumerate(texts)]
     column = _first(named, lambda text: read_pair(text) is not None)
     if column is None:
         column = _first(texts, is_precise_pair)
@@ -226,7 +216,7 @@ def _points(
     if found := _longitude_and_latitude(keys):
         return PointColumns(*found, names, are_degrees=True)
     for x, y in _X_AND_Y:
-        if x in joined and y in joined:
+        if x in joined and y in joined and "west" not in joined:  # and no box
             zone = next((joined[name] for name in _ZONES if name in joined), None)
             if zone is not None and not all(map(_zone, texts[zone])):
                 zone = None
@@ -316,27 +306,27 @@ def _utm(zone: str) -> int:
 
 def can_be_geometry(name: str) -> bool:
     """True if a column of this name can have geometries as text."""
-    return "_".join(_words(name)) in _GEOMETRIES
+    return plain_heading(name) in usual_headings("geometry")
+
+
+def _can_be_position(name: str) -> bool:
+    return any(word in plain_heading(name) for word in usual_headings("position"))
 
 
 def looks_like_geometry(text: str) -> bool:
     return is_geometry(text[:LOOKED_AT])
 
 
-def _words(name: str) -> tuple[str, ...]:
-    """The words of a name, except those that only mean degrees."""
-    words = re.findall(r"[^\W_]+", unicodedata.normalize("NFC", name).casefold())
-    return tuple(word for word in words if word not in ("wgs84", "dd", "deg")) or (name,)
-
-
 def _longitude_and_latitude(keys: Sequence[tuple[str, ...]]) -> tuple[int, int] | None:
-    """The two columns whose names are the same but for the last word; of several, the shortest
+    """The two columns whose names are the same but for the last words; of several, the shortest
     names. Else the only column with such a word of each kind."""
     found: dict[tuple[str, ...], dict[str, int]] = {}
-    for column, (*before, last) in enumerate(keys):
-        kind = "x" if last in _LONGITUDES else "y" if last in _LATITUDES else None
-        if kind:
-            found.setdefault(tuple(before), {}).setdefault(kind, column)
+    for column, words in enumerate(keys):
+        for start in range(len(words)):
+            kind = _KINDS.get("".join(words[start:]))
+            if kind:
+                found.setdefault(words[:start], {}).setdefault(kind, column)
+                break
     pairs = [before for before, both in found.items() if len(both) == 2]
     if not pairs:
         columns = {kind: column for both in found.values() for kind, column in both.items()}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -23,23 +22,14 @@ from app.imports.features.geometries import (
 )
 from app.policy.eudr import VERIFICATION
 from app.policy.fields import ASSET, PROJECT, Field
+from app.policy.headings import plain_heading, usual_headings
 from app.policy.imports import GEOMETRY_COLUMNS, PLACES, SAMPLE_LENGTH, SAMPLES
 from app.policy.request_limits import METADATA_KEYS
 
-# Usual headings of the column of names, the likeliest first; in any case, also followed by "name"
-# or a number ("DISTRICTNAME", "Name_1").
-NAME_WORDS: Final = (
-    "name", "title", "label",
-    "nombre", "nom", "nome", "naam", "navn", "namn", "nimi", "nazwa", "nazev", "nazov", "naziv",
-    "denumire", "nume", "ime", "jmeno", "meno", "nev", "nimetus", "pavadinimas", "nosaukums",
-    "isim", "nama", "denominazione", "denominacion", "denominacao", "bezeichnung",
-    "titel", "titre", "titulo", "имя", "название", "назва", "ονομα", "名称", "名前",
-    "productionplace",
-    "project", "district", "unit", "site", "stand", "compartment", "reserve", "park", "area",
-    "forest", "wood", "region",
-)  # fmt: skip
-
-_ONLY_NAMES: Final = NAME_WORDS.index("project")  # words before it mean nothing but names
+# Usual headings of the column of names, the likeliest first; also followed by "name" or a number
+# ("DISTRICTNAME", "Name_1"). The first mean nothing but names.
+_ONLY_NAMES: Final = (*usual_headings("name"), *usual_headings("title"))
+_NAME_WORDS: Final = (*_ONLY_NAMES, *usual_headings("unit"))
 _UNITS: Final = (
     r"(?:sq\.? ?)?(?:km|m|mi|ft|cm|mm)(?:2|3|²|³)?|sqm|sqkm|ha|hectares?|hectareas?|hektar|acres?"
     r"|ac|%|°|t|kg"
@@ -378,9 +368,13 @@ def _ignored_in_export(scan: LayerScan, kind: str) -> frozenset[str]:
 
 
 def _usual_column(field: Field, columns: Sequence[str]) -> str | None:
-    """The first column that is called like a field; a shapefile cuts names off."""
-    usual = {*field.properties, field.name, field.name[:NAME_BYTES]}
-    return next((name for name in columns if name.casefold() in usual), None)
+    """The first column that is called like a field, its own name before others; a shapefile cuts
+    names off."""
+    own = {plain_heading(field.name), plain_heading(field.name[:NAME_BYTES])}
+    usual = {short for word in usual_headings(field.name) for short in (word, word[:NAME_BYTES])}
+    named = ((name, plain_heading(name)) for name in columns)
+    found = [name for name, heading in named if heading in own | usual]
+    return min(found, key=lambda name: plain_heading(name) not in own, default=None)
 
 
 def _has_names(name: str, use: ColumnUse) -> bool:
@@ -390,7 +384,7 @@ def _has_names(name: str, use: ColumnUse) -> bool:
     if not use.varies and _UNIT.fullmatch(str(use.first)):
         return False
     if use.whole + use.measured == use.filled:
-        return 0 <= rank < _ONLY_NAMES and not use.measured
+        return 0 <= rank < len(_ONLY_NAMES) and not use.measured
     return rank >= 0
 
 
@@ -413,11 +407,10 @@ def _kinds_of_text(text: str) -> tuple[bool, bool]:
 
 def _name_rank(name: str) -> int:
     """The index of a column's name in the list of usual words, or -1."""
-    letters = unicodedata.normalize("NFKD", name).casefold()
-    word = "".join(letter for letter in letters if letter.isalnum()).rstrip("0123456789")
-    if word in NAME_WORDS:
-        return NAME_WORDS.index(word)
+    word = plain_heading(name).rstrip("0123456789")
+    if word in _NAME_WORDS:
+        return _NAME_WORDS.index(word)
     if not word.endswith("name"):
         return -1
     stem = word.removesuffix("name")
-    return NAME_WORDS.index(stem) if stem in NAME_WORDS else len(NAME_WORDS)
+    return _NAME_WORDS.index(stem) if stem in _NAME_WORDS else len(_NAME_WORDS)

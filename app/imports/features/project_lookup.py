@@ -14,6 +14,7 @@ from app.auth.tenant import columns_among, columns_of
 from app.db.queries import CompiledQuery, reading_engine
 from app.db.search_index import box_values, fenced_rows, indexed_candidates, overlaps_box
 from app.geometry import SAME_WITHIN, Bounds
+from app.imports.features.mapping import mapped_fields
 from app.models import Project
 from app.policy.fields import PROJECT
 from app.policy.imports import SAME_BOX
@@ -25,7 +26,9 @@ from app.values.text import fold_text
 _query: Final = partial(CompiledQuery, is_planned_anew=True)
 _SIDES: Final = ("west", "south", "east", "north")
 _TABLE: Final = cast("Table", Project.__table__)
-_IMPORTED: Final = tuple(field for field in PROJECT if field.properties)
+_IMPORTED: Final = [
+    each for each in PROJECT if each.name in {*mapped_fields("projects")} - {"name"}
+]
 # The columns that an import reads, geometry and metadata as JSON.
 _PROJECT: Final = columns_of(
     Project,

@@ -88,14 +88,17 @@ def test_names_of_latitude_and_longitude(tmp_path: Path) -> None:
         *("latitud;longitud", "_Location_latitude;_Location_longitude", "gps-Lat;gps-Long"),
         *("decimalLatitude;decimalLongitude", "POINT_Y;POINT_X", "lat_wgs84;lng wgs84"),
         *("northing;easting", "Hochwert;Rechtswert", "Breite;La\u0308nge", "lat;Long"),
-        "Latitude;geo_Longitude",
+        *("Latitude;geo_Longitude", "north;east", "Szerokość geograficzna;Długość geograficzna"),
+        *("широта;долгота", "gps_latStdDecimalDegrees;gps_longStdDecimalDegrees", "纬度;经度"),
     ):
         reader = CsvReader(csv(tmp_path, f"name;{header}\nA;43.5;10,5\n"))
         (feature,) = features(reader)
         assert feature.geometry == POINT, header
         assert feature.properties == {"name": "A"}, header
-        is_guess = header.split(";")[0].lower() in ("y", "point_y", "northing", "hochwert")
+        is_guess = header.split(";")[0].lower() in ("y", "point_y", "northing", "hochwert", "north")
         assert ["taken for longitude" in note for note in reader.notes] == [True] * is_guess, header
+    box = CsvReader(csv(tmp_path, "name;west;south;east;north\nA;10;47;10.5;47.5\n"))
+    assert [feature.geometry for feature in features(box)] == [None]
 
 
 SQUARE = [[10.0, 47.0], [10.01, 47.0], [10.01, 47.01], [10.0, 47.01], [10.0, 47.0]]

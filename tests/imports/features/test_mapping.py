@@ -37,6 +37,8 @@ def test_the_column_with_the_names_is_guessed() -> None:
         ([{"Title": "A", "name": "B"}], "name"),
         ([{"forest": "F", "DISTRICTNAME": "A"}], "DISTRICTNAME"),
         ([{"Nombre": "A"}], "Nombre"),
+        ([{"INSEE_COM": "1", "STATUS": "C", "LIBGEO": "A"}], "LIBGEO"),
+        ([{"Parcela": "A", "dueño": "B"}], "Parcela"),
         ([{"Name_1": "A"}], "Name_1"),
         ([{"wdpa_name": "A", "area": 3}], "wdpa_name"),
         ([{"AREA": 215229.266, "PERIMETER": 1.5, "STAND": 7}], None),
@@ -79,6 +81,9 @@ def test_usual_columns_are_guessed() -> None:
         "name": "NAME", "external_id": "External_ID", "description": "Description",
     }  # fmt: skip
     assert mapping.metadata is None
+    for heading in ("Beschreibung", "описание", "DESCRIPCIÓN", "description"):
+        fields = guess_mapping(scanned({"Опис": "a", heading: "b"}), "projects", {}).fields
+        assert fields["description"] == ("description" if heading == "description" else "Опис")
 
 
 def test_what_is_given_is_not_guessed() -> None:
