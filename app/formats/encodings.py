@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Final, NamedTuple
 
 WESTERN: Final = "cp1252"
@@ -40,7 +41,22 @@ _DECODERS: Final = {
     "utf-8": "utf-8-sig", "gbk": "gb18030", "shift_jis": "cp932", "euc-kr": "cp949",
     "big5": "cp950",
 }  # fmt: skip
-NAMES: Final = tuple(_NAMES.values())
+TWICE: Final = "utf-8-twice"  # UTF-8 that was read as another encoding, and saved as UTF-8
+NAMES: Final = (*_NAMES.values(), TWICE)
+# The characters for bytes in the encodings as which programs read UTF-8.
+_MISTAKEN: Final = tuple(
+    {
+        bytes([byte]).decode(name, "replace").replace("\ufffd", chr(byte)): byte
+        for byte in range(0x80, 0x100)
+    }
+    for name in (WESTERN, "cp1250", "cp1251", "cp1254")
+)
+_TWICE: Final = re.compile("|".join(
+    f"[{''.join(c for c, b in table.items() if 0xC2 <= b <= 0xF4)}]"
+    f"[{''.join(re.escape(c) for c, b in table.items() if b < 0xC0)}]"
+    for table in _MISTAKEN
+))  # fmt: skip
+_BEYOND_ASCII: Final = re.compile(r"[^\x00-\x7f]+")
 
 _CENTRAL: Final = "cp1250 iso-8859-2 cp852 mac-latin2"
 _WEST: Final = "cp1252 cp850 mac-roman iso-8859-15 cp437"
@@ -114,6 +130,8 @@ def encoding_name(label: str) -> str | None:
     As in browsers, Latin 1 is cp1252, and so are others read as the larger ones that are meant.
     """
     text = label.strip().lower().replace("_", "-")
+    if text == TWICE:
+        return TWICE
     text = re.sub(r"^(?:x-)+", "", text)
     text = {"macintosh": "mac-roman", "mac-ukrainian": "mac-cyrillic", "mac-ce": "mac-latin2",
             "iso-8859-8-i": "iso-8859-8", "unicode": "utf-16",
@@ -135,6 +153,21 @@ def encoding_name(label: str) -> str | None:
 def decoder_of(name: str) -> str:
     """The name of Python's codec for one of ``NAMES``."""
     return _DECODERS.get(name, name)
+
+
+def read_once(text: str) -> str:
+    """Return a text as it was before a program read it, in UTF-8, as another encoding; others are
+    unchanged."""
+    if text.isascii() or not _TWICE.search(text):
+        return text
+    for table in _MISTAKEN:
+        with suppress(KeyError, UnicodeDecodeError):
+            return _BEYOND_ASCII.sub(partial(_decoded_once, table), text)
+    return text
+
+
+def _decoded_once(table: Mapping[str, int], run: re.Match[str]) -> str:
+    return bytes(table[character] for character in run[0]).decode()
 
 
 def tokens_of(data: bytes) -> Iterable[bytes]:

@@ -17,7 +17,7 @@ from app.auth.tenant import columns_of
 from app.db.queries import CompiledQuery
 from app.db.transactions import Transaction
 from app.formats.crs import note_on_area
-from app.formats.encodings import decoder_of
+from app.formats.encodings import TWICE, decoder_of, read_once
 from app.formats.features import FileInvalid, Layer
 from app.formats.readers.gpx import ALL_LAYERS
 from app.formats.readers.kml import ALL_FOLDERS
@@ -390,8 +390,10 @@ def affordable_layers(import_: Import) -> set[str]:
 
 def _recode_columns(import_: Import, encoding: str | None) -> None:
     """Give the columns of choices the names that they have in another encoding than before."""
-    before = import_.encoding and import_.encoding["name"]
-    if not encoding or not before or encoding == before:
+    before: str = (import_.encoding or {}).get("name", "")
+    if before == TWICE != encoding:  # which cannot be taken back
+        import_.mapping = import_.encoding = None
+    if not encoding or encoding == before or not (before or encoding == TWICE):
         return
     layers = [layer for layer in import_.layers if layer["name"] == import_.layer]
     known = {name for layer in layers for name in (*layer["columns"], *layer["geometry_columns"])}
@@ -401,6 +403,8 @@ def _recode_columns(import_: Import, encoding: str | None) -> None:
             return list(map(renamed, column))
         if column is None or column.isascii() or column not in known:
             return column
+        if encoding == TWICE:
+            return read_once(column)
         return column.encode(decoder_of(before), "replace").decode(decoder_of(encoding), "replace")
 
     mapping = import_.mapping or {}

@@ -16,7 +16,7 @@ from app.formats.crs_search import (
     nearest_systems,
     utm_zones,
 )
-from app.formats.encodings import Guess
+from app.formats.encodings import TWICE, Guess, read_once
 from app.formats.features import FileInvalid, Layer
 from app.formats.readers.gpx import ALL_LAYERS, WAYPOINTS
 from app.geometry.countries import country_at, country_name
@@ -448,6 +448,18 @@ def _ask_if_lines_are_open(scan: LayerScan, answers: Answers) -> Json | None:
 
 
 def _ask_encoding(scan: LayerScan, guesses: Sequence[Guess]) -> Json | None:
+    if scan.twice and not guesses:
+        option = _option_record(
+            "Read the texts as they were before",
+            scan.features,
+            sample={"words": list(map(read_once, scan.twice))},
+            encoding=TWICE,
+        )
+        message = (
+            f"Texts such as “{scan.twice[0]}” look like UTF-8 that a program has read in another "
+            "encoding and saved again."
+        )
+        return _question_record("encoding", message, [option])
     if len(guesses) < 2:
         return None
     options = [

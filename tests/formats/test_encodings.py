@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from app.formats.encodings import NAMES, decoder_of, encoding_name, likely_encodings, tokens_of
+from app.formats.encodings import (
+    NAMES,
+    decoder_of,
+    encoding_name,
+    likely_encodings,
+    read_once,
+    tokens_of,
+)
 
 # Names of the country, and the encodings that programs there write.
 NAMES_OF_PLACES = (
@@ -86,3 +93,17 @@ def test_names_are_those_of_the_whatwg_and_of_python(subtests: pytest.Subtests) 
     ):
         assert encoding_name(label) is None, label
     assert [encoding_name(name) for name in NAMES] == list(NAMES)
+
+
+def test_a_text_that_was_read_twice(subtests: pytest.Subtests) -> None:
+    for text in ("Wäldchen moji – Süd", "Mărişel", "Дуб", "森林", "É", "à la carte"):
+        for encoding in ("cp1252", "cp1250", "cp1251"):
+            spoiled = "".join(
+                bytes([byte]).decode(encoding, "replace").replace("\ufffd", chr(byte))
+                for byte in text.encode()
+            )
+            with subtests.test(text=text, encoding=encoding):
+                assert read_once(spoiled) == text
+        assert read_once(text) == text
+    for text in ("São Tomé", "Râul Doamnei", "Ђурђевац", "ÇİĞ", "Ã", "Â·Â", "20 °C ±5"):
+        assert read_once(text) == text

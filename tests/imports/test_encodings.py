@@ -11,7 +11,7 @@ import shapely
 
 from tests.formats.readers.gdal import write, zipped
 from tests.imports.making import act, answered, codes, features_of, projects, upload, uploaded
-from tests.make import Client
+from tests.make import Client, make_project
 
 WKT = '"POLYGON((23.1 46.6,23.11 46.6,23.11 46.61,23.1 46.6))"'
 ROWS = f"name,Pădure,wkt\nMărişel,Făget,{WKT}\n"
@@ -101,3 +101,22 @@ def test_a_shapefile_without_its_code_page(
     assert names(client, record) == ["Mărişel"]
     if read[1] and written != "UTF-8":
         assert codes(record) == ["encoding"]
+
+
+def test_texts_that_were_read_twice_are_noticed(client: Client) -> None:
+    name = "Wäldchen moji – Süd"
+    made = make_project(client, name=name, metadata={"Größe": "Über 5"})
+    for encoding in ("cp1252", "cp1250", "cp1251"):
+        exported = client.get("/v1/exports/projects?format=csv").get_data().decode()
+        spoiled = exported.encode().decode(encoding, "replace")
+        assert name not in spoiled
+        record = uploaded(client, spoiled.encode(), "a.csv")
+        (question,) = record["questions"]
+        (option,) = question["options"]
+        assert name in option["sample"]["words"]
+        assert any("would replace texts" in note for note in record["notes"])
+        record = answered(client, record, **option["put"])
+        assert (record["encoding"]["name"], codes(record)) == ("utf-8-twice", [])
+        (row,) = features_of(client, record)
+        assert (row["verdict"], row["project_id"]) == ("same", made["id"])
+    assert codes(answered(client, record, encoding=None)) == ["encoding"]

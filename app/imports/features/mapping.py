@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, Final
 
+from app.formats.encodings import read_once
 from app.formats.features import SourceFeature
 from app.formats.positions import Json, first_position, is_degrees, positions_of
 from app.formats.writers.dbf import NAME_BYTES
@@ -141,6 +142,7 @@ class LayerScan:
     box: _Box | None = None
     upright: _Box | None = None
     turned: _Box | None = None
+    twice: list[str] = field(default_factory=list)
     places: dict[str, tuple[str, float, float]] = field(default_factory=dict)
 
     def add(self, feature: SourceFeature) -> None:
@@ -152,6 +154,9 @@ class LayerScan:
                 use = columns[name] = ColumnUse()
             if value is not None and value != "":
                 use.add(value)
+            if isinstance(value, str) and not value.isascii() and read_once(value) != value:
+                self.twice.append(shorten_value(value))
+                del self.twice[SAMPLES:]
         position = first_position(feature.geometry)
         if position is None:
             is_broken = bool(feature.geometry and not is_empty(feature.geometry))

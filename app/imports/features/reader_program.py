@@ -29,7 +29,7 @@ from pathlib import Path
 from struct import Struct
 from typing import Any, Final, NamedTuple, NoReturn
 
-from app.formats.encodings import WESTERN, Guess, likely_encodings
+from app.formats.encodings import TWICE, WESTERN, Guess, likely_encodings
 from app.formats.features import (
     AS_IN_FILE,
     AsRead,
@@ -57,6 +57,7 @@ from app.imports.features.corners import JoinedCorners
 from app.imports.features.geometries import Note, geometry_kind, points_of, split_points
 from app.imports.features.layer_notes import ProducerCounts, TextChanges
 from app.imports.features.mapping import ColumnMapping, LayerScan, shorten_value
+from app.imports.features.reading_once import ReadOnce
 from app.policy.files import COPIED_BYTES, NAMES_LENGTH
 from app.policy.imports import BATCH_BYTES, BATCH_FEATURES, OPTIONS, SAMPLES
 from app.values.batching import batched_by_bytes
@@ -199,7 +200,8 @@ class _QuestionLoop:
 
 def _opened(path: Path, options: OpenOptions) -> tuple[FormatReader, list[Guess]]:
     """Open a file, and guess its encoding if it does not say it and nobody has."""
-    reader = open_file(path, AsRead(options.encoding))
+    given = None if options.encoding == TWICE else options.encoding
+    reader = open_file(path, AsRead(given))
     if not reader.unknown or options.encoding:
         return _with_options(reader, options), []
     reader.is_swapped = options.swap
@@ -231,6 +233,8 @@ def _with_options(reader: FormatReader, options: OpenOptions) -> FormatReader:
     reader.is_swapped = options.swap
     if options.geometry:
         reader.choose_geometry(options.geometry)
+    if options.encoding == TWICE:
+        reader = ReadOnce(reader)
     return reader if options.corners_by is None else JoinedCorners(reader, options.corners_by)
 
 

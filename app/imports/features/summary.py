@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
+from app.formats.encodings import read_once
 from app.geometry import Boundary, Bounds, box_around, wrapped_box
 from app.geometry.countries import country_at, country_name
 from app.geometry.plain_words import plain_message
@@ -62,6 +63,7 @@ class FeatureSummary:
     _warnings: dict[str, list[int]] = field(default_factory=dict)  # code: [features, first]
     _repeated: int = 0
     _outside: int = 0
+    _twice: int = 0
     _without_place: int = 0
 
     def add(
@@ -75,6 +77,9 @@ class FeatureSummary:
                 continue
             self._repeated += row["verdict"] == "same" and row["target_id"] is None
             self._outside += bool(row["outside"])
+            if row["verdict"] == "changed":
+                texts = (feature.name, *map(str, feature.values.values()))
+                self._twice += any(read_once(text) != text for text in texts)
             self._add_place(feature)
             if feature.boundary is not None and _writes_boundary(row):
                 self.placed.append(_placed_feature(row, feature.boundary))
@@ -117,6 +122,11 @@ class FeatureSummary:
         if self._repeated:
             which = "1 feature is" if self._repeated == 1 else f"{self._repeated:,} features are"
             notes.append(f"{which} repeated, with all the values of another one, and left out.")
+        if self._twice:
+            which = "1 feature" if self._twice == 1 else f"{self._twice:,} features"
+            notes.append(
+                f"{which} would replace texts by ones that look like UTF-8 read otherwise."
+            )
         if self._outside:
             which = "1 feature lies" if self._outside == 1 else f"{self._outside:,} features lie"
             notes.append(f"{which} outside the boundary of the project.")

@@ -1,0 +1,40 @@
+"""Files whose texts some program has read in another encoding than UTF-8, and saved again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from app.formats.encodings import TWICE, read_once
+from app.formats.features import FormatReader, Layer, SourceFeature
+
+
+class ReadOnce(FormatReader):
+    """Another reader, with its names of columns and its texts as they were before."""
+
+    def __init__(self, reader: FormatReader) -> None:
+        super().__init__()
+        self.format = reader.format  # type: ignore[misc]
+        self.notes, self._reader = reader.notes, reader
+        self.encodings = {layer.name: (TWICE, False) for layer in reader.layers}
+        self.layers = tuple(
+            replace(layer, columns=tuple(map(read_once, layer.columns))) for layer in reader.layers
+        )
+
+    def read_features(self, layer: Layer, crs: str | None = None) -> Iterator[SourceFeature]:
+        """As ``FormatReader.read_features``."""
+        (own,) = (each for each in self._reader.layers if each.name == layer.name)
+        columns = tuple(name for name in own.columns if read_once(name) in layer.columns)
+        for feature in self._reader.read_features(replace(own, columns=columns), crs):
+            properties = {
+                read_once(name): _read_once(value) for name, value in feature.properties.items()
+            }
+            yield replace(feature, properties=properties)
+
+    def close(self) -> None:
+        self._reader.close()
+
+
+def _read_once(value: Any) -> Any:
+    return read_once(value) if isinstance(value, str) else value
