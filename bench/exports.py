@@ -22,6 +22,7 @@ from app.db.extensions import db
 from app.db.snapshots import database_url, open_transaction
 from app.exports.service import FORMATS
 from app.models import Asset, Project
+from app.policy.files import EUDR_FORMATS
 from bench import report
 from bench.report import Effort, judged
 from bench.servers import Server, serve, use_last_core
@@ -128,7 +129,7 @@ def run(folder: Path, new_database: Callable[[], str], effort: Effort) -> str:
     plots_key, plots = prepare_plots(filled.app, effort)
     lines = [_HEAD]
     with serve("wsgi:app", filled.environ) as server:
-        others = [name for name in FORMATS["projects"] if name != "eudr"]
+        others = [name for name in FORMATS["projects"] if name not in EUDR_FORMATS]
         for name in others:  # each loads what it needs
             measure(server, key, f"exports/projects?format={name}&search=nothing-has-this")
         measure(server, plots_key, _EUDR["eudr"])

@@ -33,6 +33,7 @@ from app.imports.feature_rows import (
 from app.imports.features.candidates import Candidate, ReadOptions, RejectedFeature
 from app.imports.features.limited_matcher import LimitedMatcher
 from app.imports.features.mapping import (
+    SECRET_COLUMNS,
     ColumnMapping,
     LayerScan,
     guess_mapping,
@@ -426,7 +427,7 @@ def _other_layers_note(layer: Layer, layers: Sequence[Layer]) -> list[str]:
 
 
 def _secret_note(scan: LayerScan) -> list[str]:
-    if VERIFICATION.casefold() not in map(str.casefold, scan.columns):
+    if SECRET_COLUMNS.isdisjoint(map(str.casefold, scan.columns)):
         return []
     return [
         f"The column {VERIFICATION} was left out: the number opens a statement to everybody who "

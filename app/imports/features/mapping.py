@@ -45,7 +45,9 @@ _Box = tuple[float, float, float, float]
 
 _FIELDS: Final = {"projects": PROJECT, "assets": ASSET}
 _WKT: Final = re.compile(r"(MULTI)?(POINT|POLYGON) ?Z? ?\(")
-_VERIFICATION: Final = VERIFICATION.casefold()
+SECRET_COLUMNS: Final = frozenset({  # also as a shapefile cuts it off
+    VERIFICATION.casefold(), VERIFICATION.casefold()[:NAME_BYTES],
+})  # fmt: skip
 _PLOT_COLUMN: Final = re.compile(  # in files for the EUDR and Whisp's results
     r"\A(?:producer|productionplace$|area$|country$|cadastralidentifier$|postal|city$"
     r"|statementreference$|risk_|ind_|.*_(before|after)_2020$)",
@@ -352,9 +354,7 @@ def ignored_columns(scan: LayerScan, kind: str) -> frozenset[str]:
     such as the area, and a second geometry, as GDAL writes it.
     """
     names = {column.casefold(): column for column in scan.columns}
-    ignored = frozenset({_VERIFICATION}) | (
-        _FROM_KML if names.keys() >= _ALWAYS_FROM_KML else frozenset()
-    )
+    ignored = SECRET_COLUMNS | (_FROM_KML if names.keys() >= _ALWAYS_FROM_KML else frozenset())
     if is_export(scan):
         ignored |= _ignored_in_export(scan, kind)
     return frozenset(column for name, column in names.items() if name in ignored)
