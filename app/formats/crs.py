@@ -110,6 +110,12 @@ class Projection:
             raise GeometryInvalid([self._out_of_reach(*points[finite.argmin()].tolist())])
         return replace_positions(geometry, degrees)
 
+    @property
+    def is_projected(self) -> bool:
+        """True if positions are in meters, or another length, of a plane."""
+        source = self._transformer.source_crs
+        return source is not None and source.is_projected
+
     def as_degrees(self, box: Box) -> Box | None:
         """A box with the numbers of the file, if they can only be degrees, although this system has
         meters and so is the wrong one. None: they can be meters.
@@ -117,8 +123,7 @@ class Projection:
         Args:
             box: west, south, east and north in degrees on WGS 84, transformed from the numbers.
         """
-        source = self._transformer.source_crs
-        if source is None or not source.is_projected:
+        if not self.is_projected:
             return None
         (west, east), (south, north) = self._transformer.transform(
             box[::2], box[1::2], direction="INVERSE"
@@ -206,7 +211,7 @@ def _parse_crs(text: str) -> CRS:
             f"characters. {_CONVERT}"
         )
     try:
-        if code := _authority_and_code(text):
+        if code := authority_and_code(text):
             return CRS.from_authority(*code)
         if re.match(r"\A\w++\s*+[\[(]", text):
             return CRS.from_wkt(_without_files(text))
@@ -224,7 +229,7 @@ def _unknown_crs(text: str) -> FileInvalid:
     )
 
 
-def _authority_and_code(text: str) -> tuple[str, str] | None:
+def authority_and_code(text: str) -> tuple[str, str] | None:
     """The authority and code in a code, an OGC URN or an OGC URL; None for other texts."""
     text = _ALIASES.get(text.lower(), text)
     if re.fullmatch("[0-9]{4,6}", text):

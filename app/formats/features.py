@@ -59,6 +59,8 @@ class SourceFeature:
     any type, with longitude and latitude in degrees, not validated; None: there is none.
     ``properties`` are JSON values by column name. ``problems`` say what could not be read; a
     feature with a problem cannot be imported. ``part`` is the number of a point of several, from 1.
+    ``letter``: one in its place that can mean two things (``app.formats.readers.places``), of which
+    nobody has chosen one.
     """
 
     number: int
@@ -66,6 +68,7 @@ class SourceFeature:
     properties: dict[str, Any]
     problems: tuple[Problem, ...] = ()
     part: int | None = None
+    letter: str = ""
 
 
 class FormatReader(ABC):

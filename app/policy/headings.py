@@ -217,7 +217,7 @@ HEADINGS: Final[Mapping[str, Mapping[str, str]]] = {
         "pt": "norte",
     },
     "zone": {
-        "": "zone utmzone",
+        "": "zone utmzone epsg crs srid",
         "es": "zona zonautm huso",
         "it": "zona zonautm fuso",
         "pt": "zona zonautm fuso",
@@ -232,7 +232,7 @@ HEADINGS: Final[Mapping[str, Mapping[str, str]]] = {
         "pt": "geometria",
     },
     "position": {  # of latitude and longitude in one column; a part of a heading
-        "": "gps geo lat coord posit",
+        "": "gps geo lat coord posit mgrs utm grid",
         "cs": "souřadn",
         "de": "koordinat punkt standort",
         "en": "locat point",

@@ -312,3 +312,23 @@ def test_a_form_that_a_script_sends_again_is_carried_out_once(
     kinds = "multipart/form-data", "application/x-www-form-urlencoded"
     assert [send(edit, "three", kind, **changed).status for kind in kinds] == [200, 200]
     assert send(edit, "four", **changed | {"name": "Gate 3"}).status == 412
+
+
+def test_a_place_in_one_text_is_read_as_tables_read_it(
+    browser: Browser, project: dict[str, Any]
+) -> None:
+    path = f"/assets/new?project={project['id']}"
+
+    def sent(text: str) -> Page:
+        return browser.send(
+            path, **browser.get(path).form("/assets/new").fields | {"latitude": text}
+        )
+
+    for text, place in (
+        ("33°27'15.48\"S 70°39'0.36\"W", (-33.4543, -70.6501)),
+        ("32TMT4349361137", (47.50121449, 8.24969634)),
+    ):
+        fields = sent(text).form("/assets/new").fields
+        read = (float(fields["latitude"]), float(fields["longitude"]))
+        assert read == pytest.approx(place, abs=1e-7)
+    assert "Write E or W." in sent("47.01 N, 10.01 O").text

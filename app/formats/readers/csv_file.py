@@ -20,10 +20,12 @@ from app.formats.readers.csv_geometry import (
     chosen_geometry,
     find_geometry,
     looks_like_geometry,
+    usual_letters,
 )
 from app.formats.readers.csv_rows import CsvRows, Row, are_cut_off, without_empty_end
 from app.formats.readers.geometry_text import ReadGeometry
 from app.formats.readers.layer_limits import PositionCount, quoted
+from app.formats.readers.places import NO_LETTERS, Letters
 from app.geometry.problems import GeometryInvalid, Problem
 from app.policy.files import FEATURES, SYSTEMS, VALUE_BYTES
 
@@ -55,6 +57,7 @@ class CsvReader(FormatReader):
         self._own: Projection | None = None  # named in the file
         self._systems: dict[int, Projection | Problem] = {}  # by their EPSG codes
         self._is_chosen = False  # True if a person has named another one
+        self._letters = self._chosen_letters = NO_LETTERS
         self._use(find_geometry(self._names, self._sample))
 
     def choose_geometry(self, columns: Mapping[str, str]) -> None:
@@ -66,6 +69,11 @@ class CsvReader(FormatReader):
         """Read the geometries of these columns."""
         self._geometry = geometry
         self.note(geometry.note)
+        usual, notes = usual_letters(geometry, self._names, self._sample)
+        chosen = self._chosen_letters
+        self._letters = Letters(chosen.o or usual.o, chosen.zone or usual.zone)
+        for note in notes if chosen.o is None else ():
+            self.note(note)
         self._own = None
         self._columns = [
             (column, name)
@@ -149,15 +157,15 @@ class CsvReader(FormatReader):
         if projection is None:
             self.note(self._geometry.assumption)
         for number, (row_number, row) in enumerate(self._features(), start=1):
-            geometry, problems = None, []
+            geometry, problems, letter = None, [], ""
             try:
                 if read := self._read_geometry(row):
                     positions.add(read.positions)
-                    geometry = self._in_degrees(read, projection)
+                    geometry, letter = self._in_degrees(read, projection), read.letter
             except GeometryInvalid as invalid:
                 problems = [_in_row(row_number, problem) for problem in invalid.problems]
             properties = self._properties(row_number, row)
-            yield SourceFeature(number, geometry, properties, tuple(problems))
+            yield SourceFeature(number, geometry, properties, tuple(problems), letter=letter)
 
     def _read_geometry(self, row: Row) -> ReadGeometry | None:
         """The geometry of a row. Raises GeometryInvalid, also if the row has fewer or more fields
@@ -169,7 +177,7 @@ class CsvReader(FormatReader):
                 f"{quoted(self._rows.delimiter)} or a line break in it lacks its quotes."
             )
             raise GeometryInvalid([unreadable_geometry(message)])
-        return self._geometry.read([*row, *[""] * (width - len(row))])
+        return self._geometry.read([*row, *[""] * (width - len(row))], self._letters)
 
     def _in_degrees(self, read: ReadGeometry, projection: Projection | None) -> Json | None:
         if not read.is_flat:

@@ -9,19 +9,31 @@ from typing import Final
 
 from app.formats.features import FileInvalid
 from app.formats.positions import unreadable_geometry
-from app.formats.readers.coordinate_text import (
-    is_precise_pair,
-    is_survey,
-    read_degrees,
-    read_pair,
-    read_survey,
-)
 from app.formats.readers.csv_rows import Row
 from app.formats.readers.geometry_text import ReadGeometry, is_geometry, read_geometry_text
 from app.formats.readers.layer_limits import quoted
 from app.formats.readers.ordinates import read_number
+from app.formats.readers.places import (
+    Axis,
+    Letters,
+    Place,
+    PlaceInvalid,
+    is_survey,
+    names_bands,
+    read_degrees,
+    read_place,
+    read_survey,
+    read_system,
+    written_letters,
+)
 from app.geometry.problems import GeometryInvalid
-from app.policy.headings import HEADINGS, heading_words, plain_heading, usual_headings
+from app.policy.headings import (
+    HEADINGS,
+    heading_words,
+    languages_of,
+    plain_heading,
+    usual_headings,
+)
 
 _KINDS: Final = {
     **dict.fromkeys(usual_headings("longitude"), "x"),
@@ -34,11 +46,10 @@ _X_AND_Y: Final = tuple(
     for language, words in HEADINGS["easting"].items()
     for pair in zip(words.split(), HEADINGS["northing"][language].split(), strict=True)
 )
-_ZONE: Final = re.compile(
-    r"\A(?:UTM)?\s*+(?:zone\s*+)?([1-9]|[1-5][0-9]|60)\s*+([C-HJ-NP-X])", re.IGNORECASE
-)
-_NAME_OF_ZONE: Final = 30  # characters at most
-_NORTH_OF: Final = "N"  # the bands from this letter on; but S is the south, and no band
+# Languages in which O is east (Ost, oost), and in which it is west (oeste, ouest, ovest).
+_O_IS_EAST: Final = frozenset({"de", "nl"})
+_O_IS_WEST: Final = frozenset({"ca", "es", "fr", "it", "pt"})
+_TELLS_NOTHING: Final = frozenset({"ro", "sv"})  # share their headings with these, and have no O
 _GEOJSON: Final = re.compile(
     r'"type"\s*:\s*"((Multi)?(Point|LineString|Polygon)|GeometryCollection)"'
 )
@@ -51,11 +62,12 @@ class GeometryColumns(ABC):
     names the coordinate reference system."""
 
     columns: tuple[int, ...] = ()
+    zone: int | None = None  # the column of UTM zones
     note: str | None = None
     assumption: str | None = None
 
     @abstractmethod
-    def read(self, row: Row) -> ReadGeometry | None:
+    def read(self, row: Row, letters: Letters) -> ReadGeometry | None:
         """The geometry of a row, or None.
 
         Raises:
@@ -69,7 +81,7 @@ class NoGeometry(GeometryColumns):
         "latitude and longitude, in one column or two, named “latitude” and “longitude”."
     )
 
-    def read(self, row: Row) -> ReadGeometry | None:
+    def read(self, row: Row, letters: Letters) -> ReadGeometry | None:
         return None
 
 
@@ -79,7 +91,7 @@ class TextColumn(GeometryColumns):
     def __init__(self, column: int) -> None:
         self.columns = (column,)
 
-    def read(self, row: Row) -> ReadGeometry | None:
+    def read(self, row: Row, letters: Letters) -> ReadGeometry | None:
         text = row[self.columns[0]]
         return read_geometry_text(text) if text.strip() else None
 
@@ -94,8 +106,8 @@ class EitherColumns(GeometryColumns):
         self.note = f"Where {column} is empty, the place is from {x} and {y}."
         self.assumption = points.assumption
 
-    def read(self, row: Row) -> ReadGeometry | None:
-        return self._text.read(row) or self._points.read(row)
+    def read(self, row: Row, letters: Letters) -> ReadGeometry | None:
+        return self._text.read(row, letters) or self._points.read(row, letters)
 
 
 class SurveyColumn(GeometryColumns):
@@ -107,7 +119,7 @@ class SurveyColumn(GeometryColumns):
             f"{quoted(name)} was read as ODK and Kobo write places, with the latitude first."
         )
 
-    def read(self, row: Row) -> ReadGeometry | None:
+    def read(self, row: Row, letters: Letters) -> ReadGeometry | None:
         text = row[self.columns[0]]
         if not text.strip():
             return None
@@ -125,15 +137,16 @@ class PairColumn(GeometryColumns):
             "say another one."
         )
 
-    def read(self, row: Row) -> ReadGeometry | None:
+    def read(self, row: Row, letters: Letters) -> ReadGeometry | None:
         text = row[self.columns[0]]
         if not text.strip():
             return None
-        position = read_pair(text)
-        if position is None:
-            message = f"{quoted(text)} is not a latitude and a longitude."
-            raise GeometryInvalid([unreadable_geometry(message, "wrong_position")])
-        return ReadGeometry({"type": "Point", "coordinates": position}, 4326, 1, is_flat=True)
+        try:
+            place = read_place(text, letters)
+        except PlaceInvalid as error:
+            message = f"{quoted(text)} is not a latitude and a longitude. {error}"
+            raise GeometryInvalid([unreadable_geometry(message, "wrong_position")]) from None
+        return _point([place.x, place.y], place.srid, place.letter)
 
 
 class PointColumns(GeometryColumns):
@@ -146,7 +159,7 @@ class PointColumns(GeometryColumns):
         self.columns = (x, y)
         self._names = (names[x], names[y])
         self._are_degrees = are_degrees
-        self._zone = zone
+        self.zone = zone
         if zone is not None:
             self.note = f"The UTM zones are from {quoted(names[zone])}."
         elif not are_degrees:
@@ -155,28 +168,41 @@ class PointColumns(GeometryColumns):
                 "in degrees. If they are meters, say in which coordinate system."
             )
 
-    def read(self, row: Row) -> ReadGeometry | None:
+    def read(self, row: Row, letters: Letters) -> ReadGeometry | None:
         texts = [row[column].strip() for column in self.columns]
         if not any(texts):
             return None
-        position = []
-        for name, text in zip(self._names, texts, strict=True):
+        position, letter = [], ""
+        for name, text, axis in zip(self._names, texts, _AXES, strict=True):
             if not text:
                 message = f"{quoted(name)} is empty, and the other number of the position is not."
                 raise GeometryInvalid([unreadable_geometry(message, "wrong_position")])
-            number = self._number(text.replace(",", ".") if text.count(",") == 1 else text)
+            number = read_number(text)
+            if number is None and text.count(",") == 1:
+                number = read_number(text.replace(",", "."))
             if number is None:
-                message = f"{quoted(name)} is not a number: {quoted(text)}."
-                raise GeometryInvalid([unreadable_geometry(message, "not_a_number")])
+                try:
+                    degrees = read_degrees(text, axis, letters)
+                except PlaceInvalid as error:
+                    message = f"{quoted(name)} is not a number: {quoted(text)}. {error}"
+                    problem = unreadable_geometry(message, "not_a_number")
+                    raise GeometryInvalid([problem]) from None
+                number, letter = degrees.value, letter or degrees.letter
             position.append(number)
-        srid = _utm(row[self._zone]) if self._zone is not None else None
-        return ReadGeometry({"type": "Point", "coordinates": position}, srid, 1, is_flat=True)
+        if self.zone is None:
+            return _point(position, None, letter)
+        try:
+            return _point(position, *read_system(row[self.zone], position[1], letters))
+        except PlaceInvalid as error:
+            raise GeometryInvalid([unreadable_geometry(str(error), "wrong_crs")]) from None
 
-    def _number(self, text: str) -> float | None:
-        number = read_number(text)
-        if number is None and self._are_degrees and (degrees := read_degrees(text)) is not None:
-            return degrees.value
-        return number
+
+_AXES: Final[tuple[Axis, Axis]] = ("longitude", "latitude")
+
+
+def _point(position: list[float], srid: int | None, letter: str) -> ReadGeometry:
+    geometry = {"type": "Point", "coordinates": position}
+    return ReadGeometry(geometry, srid, 1, is_flat=True, letter=letter)
 
 
 def find_geometry(names: Sequence[str], sample: Sequence[Row]) -> GeometryColumns:
@@ -200,9 +226,9 @@ def find_geometry(names: Sequence[str], sample: Sequence[Row]) -> GeometryColumn
     if points:
         return points
     named = [each if _can_be_position(names[n]) else [] for n, each in enumerate(texts)]
-    column = _first(named, lambda text: read_pair(text) is not None)
+    column = _first(named, lambda text: _place(text) is not None)
     if column is None:
-        column = _first(texts, is_precise_pair)
+        column = _first(texts, _is_certain_place)
     return NoGeometry() if column is None else PairColumn(column, names[column])
 
 
@@ -218,7 +244,7 @@ def _points(
     for x, y in _X_AND_Y:
         if x in joined and y in joined and "west" not in joined:  # and no box
             zone = next((joined[name] for name in _ZONES if name in joined), None)
-            if zone is not None and not all(map(_zone, texts[zone])):
+            if zone is not None and not all(map(_is_system, texts[zone])):
                 zone = None
             return PointColumns(joined[x], joined[y], names, are_degrees=False, zone=zone)
     return None
@@ -264,7 +290,7 @@ def chosen_geometry(
         return TextColumn(column)
     if any(map(is_survey, texts)):
         return SurveyColumn(column, names[column])
-    if any(read_pair(text) for text in texts):
+    if any(map(_place, texts)):
         return PairColumn(column, names[column])
     raise FileInvalid(
         f"{quoted(names[column])} has no geometries. They can be WKT, GeoJSON, places of ODK or "
@@ -289,19 +315,50 @@ def _is_surely_geometry(text: str) -> bool:
     return looks_like_geometry(text) and not is_other_object
 
 
-def _zone(text: str) -> re.Match[str] | None:
-    return _ZONE.fullmatch(text.strip()) if len(text) < _NAME_OF_ZONE else None
+def usual_letters(
+    geometry: GeometryColumns, names: Sequence[str], sample: Sequence[Row]
+) -> tuple[Letters, list[str]]:
+    """What letters with two meanings mean in a file, and a note about each: by the other letters
+    beside them, else by the language of the headings."""
+    texts = [row[column] for row in sample for column in geometry.columns if column < len(row)]
+    used = {letter for text in texts for letter in written_letters(text)}
+    notes, east = [], None
+    if "O" in used:
+        languages = languages_of(names) - _TELLS_NOTHING
+        if ("E" in used) != ("W" in used):
+            east = "W" in used
+            notes.append(_note_on_o(east, f"as the file has {'W' if east else 'E'} as well"))
+        elif languages and (languages <= _O_IS_EAST or languages <= _O_IS_WEST):
+            east = languages <= _O_IS_EAST
+            notes.append(_note_on_o(east, "by the language of the headings"))
+    if geometry.zone is not None:
+        texts = [row[geometry.zone] for row in sample if geometry.zone < len(row)]
+    bands = set(map(names_bands, texts)) - {None}
+    zone = ("band" if True in bands else "hemisphere") if len(bands) == 1 else None
+    return Letters(None if east is None else "east" if east else "west", zone), notes
 
 
-def _utm(zone: str) -> int:
-    """The EPSG code of a UTM zone on WGS 84, such as "32N" or "32T". Raises GeometryInvalid."""
-    found = _zone(zone)
-    if found is None:
-        message = f"{quoted(zone)} is not a UTM zone, such as 32N."
-        raise GeometryInvalid([unreadable_geometry(message, "wrong_crs")])
-    letter = found[2].upper()
-    is_north = letter >= _NORTH_OF and letter != "S"
-    return (32600 if is_north else 32700) + int(found[1])
+def _note_on_o(is_east: bool, reason: str) -> str:
+    return f"“O” was read as {'east' if is_east else 'west'}, {reason}."
+
+
+def _place(text: str) -> Place | None:
+    try:
+        return read_place(text)
+    except PlaceInvalid:
+        return None
+
+
+def _is_certain_place(text: str) -> bool:
+    place = _place(text)
+    return place is not None and place.is_certain
+
+
+def _is_system(text: str) -> bool:
+    try:
+        return bool(read_system(text, 0))
+    except PlaceInvalid:
+        return False
 
 
 def can_be_geometry(name: str) -> bool:

@@ -52,6 +52,7 @@ class ReadGeometry:
     positions: int
     is_flat: bool  # otherwise heights or measures were left out
     has_arcs: bool = False  # which were made of straight lines
+    letter: str = ""
 
 
 def is_geometry(text: str) -> bool:

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any, Final, Self
 
 from werkzeug.datastructures import MultiDict
 
 from app.assets.schemas import AssetCreateSchema, AssetUpdateSchema
-from app.pages.assets.asset.coordinates import Axis, read_degrees, split_both
+from app.formats.readers.places import (
+    NO_PLACE,
+    OPEN_LETTERS,
+    Axis,
+    PlaceInvalid,
+    read_degrees,
+    read_place,
+)
 from app.pages.editable_fields import ASSET_FIELDS
 from app.pages.project_choice import ProjectChoice
 from app.pages.projects.project.details import asset_place
@@ -36,10 +44,27 @@ class AssetDraft(RecordDraft):
     @classmethod
     def sent(cls, form: MultiDict[str, str]) -> Self:
         draft = super().sent(form)
-        both = split_both(draft.texts["latitude"]) if not draft.texts["longitude"] else None
-        if both is not None:
-            draft.texts["latitude"], draft.texts["longitude"] = both
+        with suppress(PlaceInvalid):
+            if (both := draft.both()) is not None:
+                draft.texts["longitude"], draft.texts["latitude"] = (
+                    f"{round(n, 8):.11g}" for n in both
+                )
         return draft
+
+    def both(self) -> list[float] | None:
+        """Longitude and latitude, if the field of the latitude has both in one text. Raises
+        PlaceInvalid: the text is neither a place nor degrees."""
+        text = self.texts["latitude"]
+        if self.texts["longitude"] or not text:
+            return None
+        try:
+            read_degrees(text, "latitude")
+        except PlaceInvalid as reason:
+            try:
+                return read_place(text).in_degrees()
+            except PlaceInvalid as error:
+                raise (reason if str(error) == NO_PLACE else error) from None
+        return None
 
     def labelled(self) -> dict[str, str]:
         return {
@@ -76,9 +101,14 @@ class AssetDraft(RecordDraft):
         for axis in _AXES:
             try:
                 if not self.texts[axis]:
-                    raise ValueError("Write both latitude and longitude, or neither.")
-                degrees.append(read_degrees(self.texts[axis], axis))
-            except ValueError as error:
+                    raise PlaceInvalid("Write both latitude and longitude, or neither.")
+                if axis == "latitude":
+                    self.both()
+                read = read_degrees(self.texts[axis], axis)
+                if read.letter:
+                    raise PlaceInvalid(OPEN_LETTERS[read.letter])
+                degrees.append(read.value)
+            except PlaceInvalid as error:
                 self.errors[axis] = [str(error)]
         return {"type": "Point", "coordinates": degrees} if len(degrees) == 2 else None
 

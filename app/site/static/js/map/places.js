@@ -1,6 +1,6 @@
 // Going to a country or to coordinates.
 
-import { readDegrees, splitBoth } from "../coordinates.js";
+import { readPlace } from "../coordinates.js";
 import { toast } from "../toasts.js";
 import { mapButton } from "./map.js";
 
@@ -45,11 +45,9 @@ export function placeButton(map) {
 }
 
 function goToCoordinates(map, text) {
-  const halves = splitBoth(text) ?? text.split(","); // 48.5,8.2
-  if (halves.length !== 2) return false;
-  const [latitude, longitude] = [readDegrees(halves[0], "latitude"), readDegrees(halves[1], "longitude")];
-  if (latitude === null || longitude === null) return false;
-  map.setView([latitude, longitude], 13, { animate: false });
+  const place = readPlace(text);
+  if (!place) return false;
+  map.setView(place, 13, { animate: false });
   return true;
 }
 
