@@ -102,13 +102,13 @@ def questions_of(
     questions: Iterable[Json | None] = (
         _ask_crs(layer, scan, file_format, answers, near),
         _ask_geometry_columns(scan, file_format, answers),
-        _ask_geometry_type(scan, answers, new_project_name, file_format)
-        or _ask_other_layer(layer, answers, others),
+        _ask_geometry_type(scan, answers, new_project_name, file_format),
         _ask_if_swapped(scan, answers, near),
         _ask_if_lines_are_open(scan, answers),
         _ask_encoding(scan, guesses),
     )
     ordered = sorted(filter(None, questions), key=_question_importance)
+    ordered += filter(None, [_ask_other_layer(layer, answers, others)])
     # Answers to required questions may change the columns, so the name is asked after them.
     asks_name = asks_name and not required_question(ordered)
     name_question = _ask_name_column(scan, mapping) if asks_name else None
@@ -281,7 +281,8 @@ def _ask_other_layer(layer: Layer, answers: Answers, others: Sequence[Layer]) ->
         return None
     if answers.kind != "projects" or not waypoints:
         return None
-    message = f"The file also has waypoints, in {_count_of_features(waypoints)}."
+    count = "1 waypoint" if waypoints == 1 else f"{waypoints:,} waypoints"
+    message = f"The file also has {count}."
     label = "Import them too, as assets of the project of the track"
     if layer.features > 1:
         label = "Import them too, as assets of a new project"

@@ -32,7 +32,8 @@ def _assets(client: Client, project_id: str) -> dict[str, str]:
 def test_waypoints_become_assets_of_the_project_of_the_track(client: Client) -> None:
     record = uploaded(client, _gpx("Walk"), "walk.gpx")
     asked = {question["code"]: question for question in record["questions"]}
-    assert set(asked) == {"geometry_type", "open_lines"}
+    assert list(asked) == ["open_lines", "geometry_type"]
+    assert asked["geometry_type"]["message"] == "The file also has 2 waypoints."
     assert not asked["geometry_type"]["required"]
     option, of_another = asked["geometry_type"]["options"]
     assert option["label"] == "Import them too, as assets of the project of the track"

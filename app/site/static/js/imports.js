@@ -257,7 +257,7 @@ document.addEventListener("click", (event) => {
     view.say("");
     showFault(Number(fault.dataset.number), fault.dataset.code);
   }
-  if (event.target.closest("input")) return;
+  if (event.target.closest("input, button")) return;
   const link = event.target.closest("a.show-place");
   const row = event.target.closest("li[data-number]");
   if (!view || !row || (event.target.closest("a") && !event.target.closest(".show-feature, .show-place"))) return;
