@@ -388,7 +388,7 @@ def _words_on_swap(scan: LayerScan, near: Sequence[Position]) -> str | None:
     named = [(code, x, y) for text, x, y in scan.places.values() if (code := _country_code(text))]
     right = sum(country_at(x, y) == code for code, x, y in named)
     if 2 * sum(country_at(y, x) == code for code, x, y in named) > len(named) + right:
-        return f"{words}, while it names {country_name(named[0][0])}"
+        return f"{words}; it names {country_name(named[0][0])}"
     if 2 * right > len(named):
         return None
     if near and as_is.degrees >= _FAR and swapped.degrees <= _NEAR:

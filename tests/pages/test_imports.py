@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from app.geometry.countries import has_world
 from tests.make import Browser, Client, make_account, make_import, make_project, point, square
 from tests.make.features import collection, feature
 from tests.pages.importing import CSV, act, ready, shapes, upload, work
@@ -430,6 +431,15 @@ def test_the_limits_of_the_account_are_told_before_and_after(
     assert re.search(
         rf"With this import, the account uses 1,6\d\d\.\d\d ha {limit}", with_plan.text
     )
+
+
+@pytest.mark.skipif(not has_world(), reason="the countries are not installed")
+def test_many_coordinate_systems_are_offered(browser: Browser) -> None:
+    shape = {"type": "Point", "coordinates": [405_000, 6_530_000]}
+    page = ready(browser, feature(shape, name="A"))
+    assert "EPSG:2154 · RGF93 v1 / Lambert-93 (France" in page.text
+    assert "more, by country" in page.text
+    assert "EPSG:32633 · WGS 84 / UTM zone 33N (Sweden)" in page.text
 
 
 def test_lines_can_be_closed(browser: Browser, client: Client) -> None:
