@@ -7,7 +7,7 @@ then the features are read one by one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO, ClassVar, Final
@@ -54,6 +54,8 @@ class GeoJsonReader(FormatReader):
         self.note(_NAN if self._has_nan else None)
         self._projection: Projection | None = None
         self._has_others = False
+        if others := self._contents.others:
+            self.note(f"What the file has beside its features was left out: {_listed(others)}.")
         name, columns = self._contents.name or path.stem, self._contents.columns
         layer = Layer(name, self._contents.features, columns)
         try:
@@ -102,9 +104,7 @@ class GeoJsonReader(FormatReader):
         names = [name for name in feature if name not in _MEMBERS]
         if names and not self._has_others:
             self._has_others = True
-            text = ", ".join(map(quoted, names[:_NAMES_IN_NOTE]))
-            text += " and more" if len(names) > _NAMES_IN_NOTE else ""
-            self.note(f"What features have beside their properties was left out: {text}.")
+            self.note(f"What features have beside their properties was left out: {_listed(names)}.")
 
     def _geometry(
         self, feature: dict[str, Any], projection: Projection | None
@@ -127,6 +127,11 @@ class GeoJsonReader(FormatReader):
             return None
         self.note(_HEIGHTS if heights > 0 else None)
         return (projection or read_crs("EPSG:4326")).to_wgs84(geometry)
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = " and more" if len(names) > _NAMES_IN_NOTE else ""
+    return ", ".join(map(quoted, names[:_NAMES_IN_NOTE])) + more
 
 
 class GeoJsonSequenceReader(GeoJsonReader):

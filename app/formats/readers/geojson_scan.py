@@ -30,6 +30,13 @@ _PATHS: Final = {
     for root in (_ALONE, _ARRAY)
 }
 _NAME_LENGTH: Final = 100
+# Members of a FeatureCollection that are read, or say nothing of the features: of OGC API Features,
+# and of GDAL.
+_MEMBERS: Final = frozenset({
+    "type", "features", "bbox", "crs", "name", "links", "timeStamp", "numberMatched",
+    "numberReturned", "xy_coordinate_resolution", "z_coordinate_resolution",
+})  # fmt: skip
+_MOST_OTHERS: Final = 10
 _GEOJSON: Final = "a GeoJSON FeatureCollection, or Features one after the other"
 _MUST_BE_GEOJSON: Final = f"It must be {_GEOJSON}."
 
@@ -40,7 +47,7 @@ _Handler: TypeAlias = Callable[[str, Any], None]
 class Contents:
     """The contents of a file. ``path`` is the JSON path of its features, or of some of them and of
     collections with the others; ``crs`` is from its ``crs``, and ``crs_fault`` says why that cannot
-    be used."""
+    be used. ``others`` are unknown members of a FeatureCollection."""
 
     path: str
     features: int
@@ -49,6 +56,7 @@ class Contents:
     crs: str | None
     crs_fault: str | None
     has_bare_geometries: bool
+    others: tuple[str, ...]
 
 
 def scan_geojson(file: BinaryIO) -> Contents:
@@ -93,6 +101,7 @@ class _Scan:
         self._features = {path: _Features() for paths in _PATHS.values() for path in paths}
         self._types: set[str] = set()
         self._is_array = False
+        self._others: dict[str, None] = {}  # members of the outermost object
         self._name = ""
         self._crs = _Crs()
         self._positions = PositionCount()
@@ -156,10 +165,13 @@ class _Scan:
             crs=self._crs.text,
             crs_fault=self._crs.fault(found[root].count),
             has_bare_geometries="geometry" in self._types,
+            others=tuple(self._others) if COLLECTION in self._types else (),
         )
 
     def _start(self, event: str, value: Any) -> None:
         self._is_array = self._is_array or event == "start_array"
+        if event == "map_key" and value not in _MEMBERS and len(self._others) < _MOST_OTHERS:
+            self._others[value] = None
         self._features[_ALONE].start(event, value)
 
     def _add_type(self, event: str, value: Any) -> None:

@@ -39,6 +39,8 @@ _ENVELOPES: Final = {0: 0, 1: 32, 2: 48, 3: 48, 4: 64}  # bytes
 
 _FLAT_NOTE: Final = "Heights and measures were left out."
 _NO_TABLE: Final = "The layer {name} is not a table with geometries, and was not read."
+_STYLES: Final = ("layer_styles", "qgis_projects")
+_OTHER_TABLE: Final = "The table {name} holds {kind}, not features, and was not read."
 _VIEW: Final = (
     "The layer {name} is a view, and was not read. Make it a layer of its own: in QGIS, with "
     "Export, Save Features As."
@@ -147,6 +149,8 @@ class GeoPackageReader(FormatReader):
                 if len(names) == LAYERS:
                     raise FileInvalid(f"The GeoPackage has more than {LAYERS} layers. Split it.")
                 names.append(name)
+            elif name not in _STYLES:
+                self.note(_OTHER_TABLE.format(name=quoted(str(name)), kind=quoted(str(kind))))
         return names
 
     def _table(self, name: str, geometry: str, system: Any) -> _Table | None:

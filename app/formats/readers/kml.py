@@ -39,6 +39,8 @@ _LINKS: Final = (
     "The file refers to another one (NetworkLink), which was not read. To import its contents, "
     "save it as a separate file."
 )
+_FOLDERS: Final = "Descriptions and data of folders were left out."
+_TRACKS: Final = "Times and other values of the points of tracks were left out."
 _OVERLAYS: Final = "Images on the map (overlays) were left out."
 _FolderKey: TypeAlias = tuple[str, int]  # the file that a folder is in, and its number there
 
@@ -98,6 +100,8 @@ class KmlReader(FormatReader):
                 elif element.name == "Schema":
                     self._data[file].add_schema(element)
                 elif parent := element.parent:
+                    if any(parent.named("description", "ExtendedData")):
+                        self.note(_FOLDERS)
                     columns = self._data[file].properties(element)
                     everything.add(columns)
                     key = file, parent.number
@@ -169,6 +173,7 @@ class KmlReader(FormatReader):
         for child in placemark.children:
             if child.name not in KNOWN and len(self.notes) < _MOST_NOTES:
                 self.note(f"Elements <{quoted(child.name)[1:-1]}> of placemarks were left out.")
+        self.note(_TRACKS if any(placemark.named("Track", "MultiTrack")) else None)
         properties = data.properties(placemark)
         self.note(_PICTURES if data.pictures else None)
         return SourceFeature(number, shape.geometry, properties, tuple(shape.problems))

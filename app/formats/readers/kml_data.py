@@ -12,14 +12,16 @@ from app.formats.readers.ordinates import read_number
 from app.formats.readers.xml_elements import Element, ElementFilter
 from app.policy.files import COLUMN_NAME_LENGTH, COLUMNS, GEOMETRY_BYTES, LAYERS, VALUE_BYTES
 
-_TEXTS: Final = ("name", "description", "address", "phoneNumber")
+_TEXTS: Final = ("name", "description", "address", "phoneNumber", "Snippet", "snippet")
 _TIMES: Final = {"TimeStamp": {"when": "timestamp"}, "TimeSpan": {"begin": "begin", "end": "end"}}
 _CONTAINERS: Final = frozenset({"kml", "Document", "Folder"})
 OVERLAYS: Final = frozenset({"GroundOverlay", "PhotoOverlay"})
 _RECORDS: Final = frozenset({"Placemark", "NetworkLink", "Schema"}) | OVERLAYS
 _DATA: Final = {
     "": frozenset({"kml"}),
-    **dict.fromkeys(_CONTAINERS, _CONTAINERS - {"kml"} | _RECORDS | {"name"}),
+    **dict.fromkeys(
+        _CONTAINERS, _CONTAINERS - {"kml"} | _RECORDS | {"name", "description", "ExtendedData"}
+    ),
     "NetworkLink": frozenset({"Link", "Url"}),
     **dict.fromkeys(("Link", "Url"), frozenset({"href"})),
     "Schema": frozenset({"SimpleField"}),
@@ -38,10 +40,10 @@ class _AllBut(frozenset[str]):
         return not super().__contains__(name)
 
 
-# What a placemark has besides its geometries and what is read, by KML 2.2 and Google's extensions.
+# What says how a placemark is shown, by KML 2.2 and Google's extensions.
 _UNREAD: Final = _AllBut({
-    *("Style", "StyleMap", "styleUrl", "LookAt", "Camera", "Region", "Snippet", "snippet", "open"),
-    *("visibility", "author", "link", "AddressDetails", "Metadata", "balloonVisibility"),
+    *("Style", "StyleMap", "styleUrl", "LookAt", "Camera", "Region", "open", "visibility"),
+    "balloonVisibility",
 })  # fmt: skip
 _GEOMETRIES: Final = {
     "Placemark": _UNREAD,
@@ -95,6 +97,7 @@ class PlacemarkData:
         if not placemark.children:  # of hundreds of thousands, perhaps
             return {}
         values: dict[str, Any] = {name: placemark.text_of(name) for name in _TEXTS}
+        values["snippet"] = values.pop("Snippet") or values["snippet"]
         if description := values["description"]:
             if _is_from_canopy(placemark):
                 values["description"] = from_html(description)

@@ -30,6 +30,12 @@ _SHAPES: Final = ".shp"
 _CODE_PAGE_LENGTH: Final = 100
 _UNKNOWN_SYSTEM: Final = "The .prj of {name} cannot be used: {error}"
 _COLUMNS_IN_NOTE: Final = 10
+_FILES_IN_NOTE: Final = 5
+# The files of a shapefile that are read, are indexes, or say the same again; and of an export.
+_KNOWN: Final = (
+    *(".shp", ".shx", ".dbf", ".prj", ".cpg", ".sbn", ".sbx", ".qix", ".fix", ".fbn", ".fbx"),
+    *(".ain", ".aih", ".ixs", ".mxs", ".atx", ".qpj", ".cst", "columns.txt"),
+)
 _CHARACTER_BYTES: Final = 4
 
 
@@ -52,6 +58,11 @@ class ShapefileReader(FormatReader):
             self._shapefiles = dict(zip(_layer_names(shapefiles), shapefiles, strict=True))
             definitions = {name: self._definitions(name) for name in shapefiles}
             self._systems = LayerSystems(self, definitions, _UNKNOWN_SYSTEM)
+            others = [name for name in self._archive.members if not name.lower().endswith(_KNOWN)]
+            if others:
+                more = " and more" if len(others) > _FILES_IN_NOTE else ""
+                names = ", ".join(map(quoted, others[:_FILES_IN_NOTE]))
+                self.note(f"Other files in the zip file were not read: {names}{more}.")
             self.layers = tuple(self._layer(*item) for item in self._shapefiles.items())
         except FileInvalid:
             self.close()

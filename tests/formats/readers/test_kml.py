@@ -118,12 +118,13 @@ def test_texts_and_times_are_columns(tmp_path: Path) -> None:
         "<name> Oak \n</name><description><![CDATA[<table><tr><td>7</td></tr></table>]]>"
         "</description><address>Main Street</address><phoneNumber/><styleUrl>#a</styleUrl>"
         "<TimeStamp><when>2024-05-01</when></TimeStamp>"
-        "<TimeSpan><begin>2024</begin><end>2025</end></TimeSpan><Snippet>no</Snippet>"
+        "<TimeSpan><begin>2024</begin><end>2025</end></TimeSpan><Snippet>short</Snippet>"
     )
     assert properties(tmp_path, f"<Placemark>{content}</Placemark>") == {
         "name": "Oak",
         "description": "7",
         "address": "Main Street",
+        "snippet": "short",
         "timestamp": "2024-05-01",
         "begin": "2024",
         "end": "2025",

@@ -128,7 +128,8 @@ def test_a_track(tmp_path: Path) -> None:
     reader = KmlReader(kml(tmp_path, track))
     (feature,) = features(reader)
     assert feature.geometry == {"type": "LineString", "coordinates": [[1, 2], [3, 4]]}
-    assert reader.notes == ["Heights were left out."]
+    times = "Times and other values of the points of tracks were left out."
+    assert reader.notes == ["Heights were left out.", times]
     several = f"<gx:MultiTrack><gx:interpolate>0</gx:interpolate>{track}{track}</gx:MultiTrack>"
     assert geometry(tmp_path, several)["type"] == "MultiLineString"
     assert problem(tmp_path, "<Track><coord>1 2</coord><coord>3</coord></Track>") == (
