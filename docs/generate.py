@@ -99,7 +99,6 @@ _REQUEST_LIMITS: Final = {
     "SELECTED_IDS": "records that are ticked on a page and kept for a while",
     "SELECTION_SECONDS": "for which they are kept, in seconds",
     "VOCABULARY_LENGTH": "characters of an asset's `type` and `status`",
-    "VOCABULARY_PATTERN": "pattern of an asset's `type` and `status`",
     "RESERVED_SLUGS": "reserved slugs: whatever has such a name gets one that ends in `-2`",
     "IDEMPOTENCY_KEY_LENGTH": "characters of an `Idempotency-Key`",
     "IDEMPOTENCY_HOURS": "hours that the response to an `Idempotency-Key` is stored",

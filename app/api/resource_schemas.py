@@ -15,7 +15,14 @@ from app.policy import kinds
 from app.policy.countries import COUNTRY_CODES
 from app.policy.fields import Field, Filter, filters_of
 from app.policy.kinds import Kind
-from app.values.kind_schemas import VALUES, MakeField, description_option, make_field, maker_of
+from app.values.kind_schemas import (
+    VALUES,
+    LowerCaseKeyword,
+    MakeField,
+    description_option,
+    make_field,
+    maker_of,
+)
 from app.values.messages import CodedMessage, invalid
 from app.values.schemas import (
     Choice,
@@ -183,6 +190,7 @@ _FILTER_TEXTS: Final = {
 _IN_QUERY: Final[dict[Kind, MakeField]] = {
     kinds.ID: _query_id,
     kinds.COUNTRY: maker_of(CountryCode),
+    kinds.KEYWORD: maker_of(LowerCaseKeyword),
     kinds.INTEGER: _query_integer,
     kinds.NUMBER: _query_number,
     kinds.HECTARES: _query_number,

@@ -52,7 +52,7 @@ from app.lists.metadata import metadata_test, metadata_values
 from app.lists.query import SearchedTable
 from app.models import ImportedRecord
 from app.policy.fields import Field
-from app.policy.kinds import ID
+from app.policy.kinds import ID, KEYWORD, lower_case
 
 GEOMETRY: Final = "geometry"  # the name of a project's boundary and of an asset's location
 
@@ -171,6 +171,8 @@ class Conditions:
         assert kind.compared_as is not None, name
         if kind.factor != 1 and isinstance(value, float):
             value = float(Decimal(repr(value)) * kind.factor)
+        if kind is KEYWORD and isinstance(value, str):
+            value = lower_case(value)
         return self.parameters.add(value, _TYPES[kind.compared_as]())
 
     def _field(self, name: str) -> Field:

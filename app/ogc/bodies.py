@@ -25,6 +25,7 @@ from app.ogc.collections import Collection
 from app.ogc.features import as_stored
 from app.ogc.parameters import system_of_uri
 from app.policy.fields import Field
+from app.policy.kinds import KEYWORD, lower_case
 from app.values.messages import NO_OBJECT, CodedMessage
 from app.values.schemas import InputSchema, ReadOnlyHere
 
@@ -59,13 +60,14 @@ class FeatureBody(InputSchema):
         return values
 
     def _fields(self, properties: Mapping[str, Any]) -> dict[str, Any]:
-        own = {field.name for field in self.collection.type.property_fields}
+        own = {field.name: field.kind for field in self.collection.type.property_fields}
         keys, values, unknown = dict[str, Any](), dict[str, Any](), list[str]()
         for name, value in properties.items():
             if value is None and not self.is_patch:
                 continue
             if name in own:
-                values[name] = value
+                is_word = own[name] is KEYWORD and isinstance(value, str)
+                values[name] = lower_case(value) if is_word else value
             elif (key := self.collection.type.metadata_key(name)) is not None:
                 keys[key] = value
             else:

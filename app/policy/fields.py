@@ -115,7 +115,10 @@ def filters_of(table: tuple[Field, ...]) -> Mapping[str, Filter]:
 
 
 def _any_of(words: tuple[str, ...]) -> str:
-    return f"Any word of lower-case letters, digits, `_` and `-`, such as {', '.join(words)}."
+    return (
+        "Any word in lower case: letters and digits of any script, single spaces, `_`, `-`, `.` "
+        f"and apostrophes, such as {', '.join(words)}."
+    )
 
 
 def _external_id(example: str, description: str) -> Field:

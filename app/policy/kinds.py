@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+import unicodedata
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -52,6 +53,17 @@ def _read_text(cell: Any) -> Any:
         return cell.replace("\r\n", "\n").replace("\r", "\n")
     is_number = isinstance(cell, int | float) and not isinstance(cell, bool)
     return str(cell) if is_number else cell
+
+
+def _read_word(cell: Any) -> Any:
+    """A text in lower case."""
+    text = _read_text(cell)
+    return lower_case(text) if isinstance(text, str) else text
+
+
+def lower_case(text: str) -> str:
+    """Return a text in lower case, composed (NFC)."""
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).lower())
 
 
 def _read_integer(cell: Any) -> Any:
@@ -101,7 +113,7 @@ _STRING: Final = {"type": "string"}
 ID: Final = Kind("id", _STRING, "text")  # this or another resource
 TEXT: Final = Kind("text", _STRING, "text", read=_read_text)
 CHOICE: Final = Kind("choice", _STRING, "text")  # one of a few words
-KEYWORD: Final = Kind("keyword", _STRING, "text", read=_read_text)  # a word of an open vocabulary
+KEYWORD: Final = Kind("keyword", _STRING, "text", read=_read_word)  # a word of an open vocabulary
 COUNTRY: Final = Kind("country", {**_STRING, "pattern": "^[A-Z]{2}$"}, "text", column_bytes=2)
 INTEGER: Final = Kind("integer", {"type": "integer"}, "number", "integer", 19, _read_integer)
 NUMBER: Final = Kind("number", {"type": "number"}, "number", "number", read=_read_number)

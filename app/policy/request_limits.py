@@ -102,9 +102,9 @@ CACHED_RESPONSE_BYTES: Final = 8 * 1024 * 1024
 
 ACCOUNT_TYPES: Final = ("individual", "organization")
 
-# Open vocabularies of assets: any word of this form. The listed ones are documented.
+# Open vocabularies of assets: any word in lower case (``word_problem``). The listed ones are
+# documented.
 VOCABULARY_LENGTH: Final = 50
-VOCABULARY_PATTERN: Final = f"[a-z][a-z0-9_-]{{0,{VOCABULARY_LENGTH - 1}}}"
 ASSET_TYPES: Final = ("equipment", "monitoring_station", "point_of_interest")
 ASSET_STATUSES: Final = ("active", "inactive", "maintenance", "retired")
 ASSET_WORDS: Final = 50  # other words of the account's assets that pages offer

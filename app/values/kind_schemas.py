@@ -3,17 +3,17 @@ in bodies of /v1 and in cells of files."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 import marshmallow as ma
-from marshmallow import fields, validate
+from marshmallow import fields
 
 from app.policy import kinds, request_limits
 from app.policy.eudr import VERIFICATION
 from app.policy.fields import Field
-from app.policy.kinds import Kind
-from app.values.messages import NO_OBJECT, CodedMessage, invalid
+from app.policy.kinds import Kind, lower_case
+from app.values.messages import NO_OBJECT, invalid
 from app.values.schemas import (
     Choice,
     DateText,
@@ -24,7 +24,7 @@ from app.values.schemas import (
     Text,
 )
 from app.values.strict_json import dumps, is_within_levels
-from app.values.text import has_control, may_have_control
+from app.values.text import has_control, json_with_line_feeds, may_have_control, word_problem
 
 MakeField = Callable[..., fields.Field[Any]]  # called with a Field and options
 
@@ -36,25 +36,25 @@ _OPENS: Final = (
 _CONTROLS: Final = "Must not contain control characters other than tabs and line feeds."
 
 
-class Keyword(Text):
-    """A word of an open vocabulary, such as the type of an asset.
+class Keyword(Line):
+    """A word of an open vocabulary, such as the type of an asset."""
 
-    Args:
-        words: examples for the message.
-    """
+    def __init__(self, **options: Any) -> None:
+        super().__init__(shortest=1, longest=request_limits.VOCABULARY_LENGTH, **options)
 
-    def __init__(self, words: Sequence[str] = (), **options: Any) -> None:
-        pattern = {"pattern": f"^{request_limits.VOCABULARY_PATTERN}$"}
-        metadata = pattern | options.pop("metadata", {})
-        super().__init__(longest=request_limits.VOCABULARY_LENGTH, metadata=metadata, **options)
-        message = "Must begin with a letter and contain only lower-case letters, digits, _ and -"
-        message += f", such as {', '.join(words)}." if words else "."
-        self.validators = [
-            validate.Regexp(
-                f"^{request_limits.VOCABULARY_PATTERN}\\Z",
-                error=CodedMessage(message, "wrong_format"),
-            )
-        ]
+    def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> str:
+        word = super()._deserialize(value, attr, data, **options)
+        if problem := word_problem(word):
+            raise invalid(problem, "wrong_format")
+        return word
+
+
+class LowerCaseKeyword(Keyword):
+    """A word that may have capitals."""
+
+    def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> str:
+        word = lower_case(value) if isinstance(value, str) else value
+        return super()._deserialize(word, attr, data, **options)
 
 
 class JsonObject(fields.Field[Any]):
@@ -77,6 +77,9 @@ class JsonObject(fields.Field[Any]):
             message = f"Must be nested at most {request_limits.METADATA_LEVELS} levels deep."
             raise invalid(message, "too_many")
         raw = dumps(value)
+        if rb"\r" in raw:
+            value = json_with_line_feeds(value)
+            raw = dumps(value)
         if len(raw) > request_limits.METADATA_BYTES:
             message = f"Must be at most {request_limits.METADATA_BYTES:,} bytes as JSON."
             raise invalid(message, "too_large")
@@ -133,10 +136,6 @@ def _choice_field(field: Field, **options: Any) -> Choice:
     return Choice(field.title, field.choices, **options)
 
 
-def _keyword_field(field: Field, **options: Any) -> Keyword:
-    return Keyword(field.choices, **options)
-
-
 def _json_object(field: Field, **options: Any) -> JsonObject:
     return JsonObject(data_key=field.name, attribute=field.stored_as, **options)
 
@@ -152,7 +151,7 @@ def _number_field(field: Field, **options: Any) -> StrictNumber:
 VALUES: Final[dict[Kind, MakeField]] = {
     kinds.TEXT: _text_field,
     kinds.CHOICE: _choice_field,
-    kinds.KEYWORD: _keyword_field,
+    kinds.KEYWORD: maker_of(Keyword),
     kinds.INTEGER: _integer_field,
     kinds.NUMBER: _number_field,
     kinds.BOOLEAN: maker_of(StrictBoolean),

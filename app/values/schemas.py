@@ -15,7 +15,7 @@ from app.policy.kinds import read_date
 from app.policy.request_limits import NAME_LENGTH
 from app.values.email import EMAIL_LENGTH, email_problem
 from app.values.messages import CodedMessage, invalid, set_messages
-from app.values.text import line_problem, normalization_problem, text_problem
+from app.values.text import line_problem, normalization_problem, text_problem, with_line_feeds
 from app.values.timestamps import TimestampInvalid, read_timestamp
 
 set_messages()
@@ -24,7 +24,8 @@ T = TypeVar("T")
 
 
 class Text(fields.String):
-    """A trimmed string; text that cannot be stored or shown is invalid.
+    """A trimmed string whose lines end in line feeds; text that cannot be stored or shown is
+    invalid.
 
     Attributes:
         problem: returns the reason why a text is invalid, or None.
@@ -39,7 +40,7 @@ class Text(fields.String):
         super().__init__(validate=self._limits, metadata=metadata, **options)
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> str:
-        text: str = super()._deserialize(value, attr, data, **options).strip()
+        text = with_line_feeds(super()._deserialize(value, attr, data, **options)).strip()
         self._limits(text)  # first: other checks of a long text take long
         if problem := self.problem(text) or normalization_problem(text):
             raise ma.ValidationError(problem)

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from anyascii import anyascii
 
+from app.policy.kinds import lower_case
 from app.policy.request_limits import NAME_LENGTH, RESERVED_SLUGS, SLUG_LENGTH
 from app.values import processor_clock
 
@@ -40,6 +41,11 @@ _BLANK: Final = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
 )
 _INVISIBLE: Final = ("Cc", "Cf", "Zl", "Zp", "Zs")
+_WORD_SIGNS: Final = " _-.'’"  # in words, besides letters, marks and digits
+_WORD: Final = (
+    "Must begin with a letter or digit, and have only letters, digits, single spaces, _, -, . and "
+    "apostrophes inside."
+)
 _SEPARATOR = "\uffff"  # a noncharacter (Unicode, chapter 23.7), which no text should contain
 _ACCENTS: Final = re.compile("[\u0300-\u036f]+")  # combining marks of Latin, Greek and Cyrillic
 _PLAIN: Final = dict(  # small letters that Unicode does not decompose
@@ -83,6 +89,21 @@ def line_problem(text: str) -> str | None:
     if text and not has_visible(text):
         return "Must contain a character that can be seen."
     return None
+
+
+def word_problem(word: str) -> str | None:
+    """The reason why nothing can have this word as its type or status, or None."""
+    if word != (lower := lower_case(word)):
+        return f"Must be in lower case: {lower}."
+    if not word[:1].isalnum() or word.endswith(".") or "  " in word:
+        return _WORD
+    is_word = all(
+        character.isalnum()
+        or character in _WORD_SIGNS
+        or unicodedata.category(character).startswith("M")
+        for character in word
+    )
+    return None if is_word else _WORD
 
 
 def name_problem(name: str) -> str | None:
@@ -140,6 +161,11 @@ def searchable_text(*texts: str | None) -> str:
 def with_line_feeds(text: str) -> str:
     """A text whose lines end in line feeds: a browser sends two characters, a file has either."""
     return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def json_with_line_feeds(value: Any) -> Any:
+    """Return a JSON value with all of its texts as ``with_line_feeds`` returns them."""
+    return _with_texts(value, with_line_feeds)
 
 
 def printable_text(text: str) -> str:

@@ -14,7 +14,7 @@ from tests.make import Client, make_project
 from tests.names import CONTROL, NOT_NAMES, SHOWN, make_stored
 from tests.pages.support import browser_of, post
 
-NOT_TEXTS: Final = ("\x1b[2J", "a\x00b", "a\rb", "a\x7fb", "a\x9bb", "\ufdd0", "\U0010ffff")
+NOT_TEXTS: Final = ("\x1b[2J", "a\x00b", "a\x7fb", "a\x9bb", "\ufdd0", "\U0010ffff")
 NAMES: Final = ("Wald", "شجرة", "می\u200cخواهم", "👩\u200d🌾", "क्\u200dष", "a\u00a0b", "\u0301")
 
 
@@ -56,6 +56,23 @@ def test_texts_have_tabs_and_lines(client: Client) -> None:
     text = "one\ttwo\nthree \\u001b \\b"
     made = make_project(client, description=text, metadata={text: [text]})
     assert (made["description"], made["metadata"]) == (text, {text: [text]})
+
+
+def test_lines_may_end_as_on_windows(client: Client) -> None:
+    sent, stored = "one\r\ntwo\rthree", "one\ntwo\nthree"
+    values = {"description": sent, "metadata": {"note": [sent]}}
+    made = make_project(client, **values)
+    assert (made["description"], made["metadata"]) == (stored, {"note": [stored]})
+    feature = {"type": "Feature", "geometry": None, "properties": {"name": "B", "note": sent,
+               "description": sent}}  # fmt: skip
+    response = client.post("/ogc/collections/projects/items", json=feature)
+    assert response.status_code == 201, response.json
+    item = client.get(response.headers["Location"]).json["properties"]
+    assert (item["description"], item["note"]) == (stored, stored)
+    browser = browser_of(client)
+    browser.get("/projects/new")
+    browser.submit("/projects/new", name="C", description=sent)
+    assert {each["description"] for each in client.get("/v1/projects").json["data"]} == {stored}
 
 
 def test_forms_take_no_such_names(client: Client) -> None:

@@ -112,18 +112,6 @@ def test_metadata_may_have_many_levels(client: Client, project_id: str) -> None:
     assert make_asset(client, project_id, metadata=metadata)["metadata"] == metadata
 
 
-def test_a_type_that_is_no_word_is_told_some(client: Client, project_id: str) -> None:
-    for word in ["Equipment", "weather station", "1st", ""]:
-        body = {"name": "Tower", "type": word}
-        response = client.post(f"/v1/projects/{project_id}/assets", json=body)
-        assert response.status_code == 422
-        (detail,) = response.json["error"]["details"]
-        assert detail["field"] == "type"
-        assert detail["message"].endswith(
-            "such as equipment, monitoring_station, point_of_interest."
-        )
-
-
 def test_read_only_fields_are_ignored(client: Client, project_id: str) -> None:
     other = make_project(client)["id"]
     sent = {"id": "x", "project_id": other, "created_at": 1, "updated_at": None}

@@ -29,8 +29,7 @@ from app.imports.features.geometries import (
 from app.imports.features.mapping import ColumnMapping, mapped_fields
 from app.policy.fields import ASSET, PROJECT, Field
 from app.policy.imports import LATER_PROBLEMS, PROBLEMS, SHOWN_FEATURES
-from app.policy.kinds import KEYWORD
-from app.policy.request_limits import NAME_LENGTH, VOCABULARY_PATTERN
+from app.policy.request_limits import NAME_LENGTH
 from app.values.ids import is_id
 from app.values.kind_schemas import value_field
 from app.values.strict_json import JsonInvalid, loads
@@ -361,7 +360,6 @@ def _candidate_values(
         value = properties.get(column)
         if name != "name" and value not in (None, ""):
             field = fields[name]
-            value = _to_keyword(value) if field.kind is KEYWORD else value
             values[field.stored_as] = _field_value(field, column, value, problems)
     if metadata := _candidate_metadata(properties, options):
         values["metadata_json"] = _stored_metadata(fields["metadata"], metadata, problems)
@@ -410,12 +408,6 @@ def _field_value(field: Field, column: str, value: Any, problems: list[Problem])
         whole_problem("not_valid", message, f"properties.{column}") for message in messages
     ]
     return None
-
-
-def _to_keyword(value: object) -> object:
-    """Turn a text such as "Weather Station" into a keyword, weather_station, if it can be one."""
-    word = re.sub(r"[^a-z0-9-]+", "_", str(value).casefold()).strip("_")
-    return word if re.fullmatch(VOCABULARY_PATTERN, word) else value
 
 
 def _stored_metadata(field: Field, value: dict[str, Any], problems: list[Problem]) -> Any:

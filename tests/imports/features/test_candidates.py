@@ -201,11 +201,16 @@ def test_metadata_are_as_before_the_export() -> None:
         assert json.loads(made.values["metadata_json"]) == metadata, columns
 
 
-def test_a_type_in_words_becomes_a_keyword() -> None:
+def test_a_type_is_any_word_in_lower_case() -> None:
     choices = ReadOptions("assets", ColumnMapping({"name": "name", "type": "kind"}))
-    made = prepared(1, feature(point(), name="A", kind="Weather Station"), choices)
-    assert isinstance(made, Candidate)
-    assert (made.values["type"], made.location is not None) == ("weather_station", True)
+    for kind, stored in (
+        ("Fire Tower", "fire tower"),
+        ("bornă", "bornă"),
+        ("Дуб", "дуб"),
+    ):
+        made = prepared(1, feature(point(), name="A", kind=kind), choices)
+        assert isinstance(made, Candidate)
+        assert (made.values["type"], made.location is not None) == (stored, True)
 
 
 def test_areas_of_districts_are_those_of_another_method() -> None:

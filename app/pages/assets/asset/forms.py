@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, Final, Self
@@ -22,6 +21,8 @@ from app.pages.editable_fields import ASSET_FIELDS
 from app.pages.project_choice import ProjectChoice
 from app.pages.projects.project.details import asset_place
 from app.pages.record_draft import RecordDraft
+from app.policy.kinds import lower_case
+from app.policy.request_limits import ASSET_STATUSES, ASSET_TYPES
 
 _AXES: Final[tuple[Axis, Axis]] = ("longitude", "latitude")  # as GeoJSON has them
 
@@ -38,8 +39,8 @@ class AssetDraft(RecordDraft):
         place = asset_place(record)
         numbers = place["place"] if place else ()
         longitude, latitude = [str(number).removesuffix(".0") for number in numbers] or ("", "")
-        words = {name: record[name] for name in ("name", "type", "status")}
-        return words | {"latitude": latitude, "longitude": longitude}
+        words = {name: shown_keyword(record[name]) for name in ("type", "status")}
+        return words | {"name": record["name"], "latitude": latitude, "longitude": longitude}
 
     @classmethod
     def sent(cls, form: MultiDict[str, str]) -> Self:
@@ -69,8 +70,8 @@ class AssetDraft(RecordDraft):
     def labelled(self) -> dict[str, str]:
         return {
             "Name": self.texts["name"],
-            "Type": _spaced_keyword(self.texts["type"]).lower(),
-            "Status": _spaced_keyword(self.texts["status"]).lower(),
+            "Type": self.texts["type"].lower(),
+            "Status": self.texts["status"].lower(),
             "Location": ", ".join(filter(None, (self.texts["latitude"], self.texts["longitude"]))),
         }
 
@@ -83,8 +84,8 @@ class AssetDraft(RecordDraft):
         former = self.other_texts(before) if before else dict.fromkeys(self.others, "")
         values = {
             "name": self.texts["name"],
-            "type": _keyword_of_text(self.texts["type"], former["type"]),
-            "status": _keyword_of_text(self.texts["status"], former["status"]) or "active",
+            "type": _keyword_of_text(self.texts["type"]),
+            "status": _keyword_of_text(self.texts["status"]) or "active",
             **self.read_fields(),
         }
         if any(self.texts[axis] != former[axis] for axis in _AXES):
@@ -113,19 +114,14 @@ class AssetDraft(RecordDraft):
         return {"type": "Point", "coordinates": degrees} if len(degrees) == 2 else None
 
 
-def _spaced_keyword(keyword: str) -> str:
-    """Return a keyword as the field shows it."""
-    return keyword.replace("_", " ").strip()
+def shown_keyword(keyword: str) -> str:
+    """Return a keyword as fields show it: a documented one with spaces."""
+    return keyword.replace("_", " ") if keyword in _DOCUMENTED.values() else keyword
 
 
-def _keyword_of_text(text: str, former: str) -> str:
-    """Return the keyword for a text: ``fire_tower`` for "Fire tower".
+def _keyword_of_text(text: str) -> str:
+    word = lower_case(text)
+    return _DOCUMENTED.get(word, word)
 
-    Args:
-        former: the saved keyword, which stays if the field still shows it.
-    """
-    return (
-        former
-        if _spaced_keyword(text) == _spaced_keyword(former)
-        else re.sub(r"\s+", "_", text.strip().lower())
-    )
+
+_DOCUMENTED: Final = {word.replace("_", " "): word for word in (*ASSET_TYPES, *ASSET_STATUSES)}

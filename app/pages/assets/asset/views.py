@@ -15,7 +15,7 @@ from app.db.transactions import transaction
 from app.geometry import contains_point, stored_rings
 from app.http.errors import BadRequest, PreconditionFailed
 from app.http.etags import IfMatch
-from app.pages.assets.asset.forms import AssetDraft
+from app.pages.assets.asset.forms import AssetDraft, shown_keyword
 from app.pages.editable_fields import ASSET_FIELDS, field_facts
 from app.pages.metadata import linked_metadata
 from app.pages.project_choice import ProjectChoice, choose_project
@@ -166,6 +166,6 @@ def _asset_form_page(
         asset=record,
         project_name=project_name(account_id, record["project_id"]) if record else None,
         has_projects=bool(record) or project_total(read_counters(account_id)) > 0,
-        types=known_words(account_id, "type"),
-        statuses=known_words(account_id, "status"),
+        types=list(map(shown_keyword, known_words(account_id, "type"))),
+        statuses=list(map(shown_keyword, known_words(account_id, "status"))),
     )
