@@ -115,6 +115,17 @@ def test_collections_at_any_depth(tmp_path: Path, subtests: pytest.Subtests) -> 
             assert not any(each.problems for each in found)
 
 
+def test_an_array_of_collections_with_a_crs(tmp_path: Path) -> None:
+    meters = feature({"type": "Point", "coordinates": [500_000, 5_200_000]})
+    one, other = (json.loads(collection(meters, crs=named(f"EPSG:{n}"))) for n in (25832, 25833))
+    (layer,) = (opened := reader(tmp_path, json.dumps([one, one]).encode())).layers
+    assert layer.crs == "EPSG:25832"
+    assert [each.geometry["coordinates"][0] for each in features(opened) if each.geometry] == [9, 9]
+    assert (
+        "several coordinate systems" in reader(tmp_path, json.dumps([one, other]).encode()).notes[0]
+    )
+
+
 def test_more_numbers_than_expected(tmp_path: Path, subtests: pytest.Subtests) -> None:
     nan, heights = float("nan"), "Heights were left out."
     empty = "The file has numbers such as NaN, which were read as empty."

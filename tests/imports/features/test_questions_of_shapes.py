@@ -83,6 +83,12 @@ def test_points_beside_lines(subtests: pytest.Subtests) -> None:
     assert puts(closed)[:2] == [{"points": "assets", "project_id": None}, {"points": "assets"}]
 
 
+def test_geometries_without_numbers_are_faults_and_no_question() -> None:
+    for coordinates in ([[[None, 47], [10, 47]]], [["10", "47"]], 7):
+        assert asked([{"type": "Polygon", "coordinates": coordinates}]) == {}, coordinates
+    assert [*asked([{"type": "Polygon", "coordinates": []}])] == ["geometry"]
+
+
 def test_lines_that_are_boundaries_once_they_are_closed(subtests: pytest.Subtests) -> None:
     part = {"type": "MultiLineString", "coordinates": [WALK["coordinates"]]}
     for name, shapes, says in (
