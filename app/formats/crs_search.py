@@ -28,7 +28,6 @@ _MAP_DECIMALS: Final = 5
 _LARGEST: Final = 60.0  # degrees; systems for half a continent or more are for maps, not surveys
 _CURRENT_DATUMS: Final = ("ETRS89", "WGS 84", "SIRGAS 2000", "GDA2020", "NAD83")
 _WEB_MERCATOR: Final = "EPSG:3857"
-_UTM: Final = {"N": (0.0, 84.0), "S": (-80.0, 0.0)}  # latitudes of its zones
 # The systems that are usual in a country, by their EPSG codes; zones of UTM are not listed.
 NATIONAL: Final[dict[str, tuple[int, ...]]] = {
     "FR": (2154, 27572), "GB": (27700,), "IE": (2157, 29903), "NL": (28992,), "BE": (31370, 3812),
@@ -143,11 +142,10 @@ def utm_zones(position: Position, country_at: CountryAt) -> Iterator[ProjectedSy
     area."""
     for half, first in (("N", 32600), ("S", 32700)):
         place = _unprojected(f"EPSG:{first + 1}", position)
-        if place is None or not is_within(place, (-180, *_UTM[half][:1], -174, *_UTM[half][1:])):
+        if place is None or not is_within(place, (-180, -80, -174, 84)):
             continue
         for zone in range(1, 61):
-            longitude = _within_180(place[0] + 6 * (zone - 1))
-            if country := country_at(longitude, place[1]):
+            if country := country_at(_within_180(place[0] + 6 * (zone - 1)), place[1]):
                 name = f"WGS 84 / UTM zone {zone}{half}"
                 yield ProjectedSystem(f"EPSG:{first + zone}", name, country)
 

@@ -383,22 +383,31 @@ def _words_on_swap(scan: LayerScan, near: Sequence[Position]) -> str | None:
     """Where the file is, and where it is more likely the other way round; None if it is right."""
     assert scan.box is not None
     x, y = _middle_of(scan.box)
-    as_is, swapped = _Place.of(x, y, near), _Place.of(y, x, near)
-    words = f"{as_is.words}, and the other way round {swapped.words}"
+    here, there = country_at(x, y), country_at(y, x)
+    words = f"{_in_country(here)}, and the other way round {_in_country(there)}"
     named = [(code, x, y) for text, x, y in scan.places.values() if (code := _country_code(text))]
     right = sum(country_at(x, y) == code for code, x, y in named)
     if 2 * sum(country_at(y, x) == code for code, x, y in named) > len(named) + right:
         return f"{words}; it names {country_name(named[0][0])}"
     if 2 * right > len(named):
         return None
-    if near and as_is.degrees >= _FAR and swapped.degrees <= _NEAR:
-        return f"{words}, {'where' if swapped.is_at_home else 'next to where'} your projects are"
-    if swapped.is_at_home and not as_is.is_at_home:
-        return f"{words}, where your projects are"
+    home = {country_at(*place) for place in near} - {None}
+    is_far = _degrees_from(near, x, y) >= _FAR and _degrees_from(near, y, x) <= _NEAR
+    if is_far or (there in home and here not in home):
+        return f"{words}, {'where' if there in home else 'next to where'} your projects are"
     places = [(x, y) for _, x, y in scan.places.values()]
     is_lost = not any(country_at(x, y) for x, y in places)
     is_found = 2 * sum(country_at(y, x) is not None for x, y in places) > len(places)
-    return words if is_lost and is_found and swapped.country else None
+    return words if is_lost and is_found and there else None
+
+
+def _in_country(code: str | None) -> str:
+    return f"in {country_name(code)}" if code else "in no country"
+
+
+def _degrees_from(near: Sequence[Position], x: float, y: float) -> float:
+    """The degrees from a place to the nearest of others."""
+    return min((max(abs(x - east), abs(y - north)) for east, north in near), default=_TURN)
 
 
 def _country_code(text: str) -> str | None:
@@ -408,27 +417,6 @@ def _country_code(text: str) -> str | None:
         return code or None
     name = fold_text(text)
     return next((code for code in COUNTRY_CODES if fold_text(country_name(code)) == name), None)
-
-
-class _Place(NamedTuple):
-    """A place where a file may lie. ``degrees``: its distance from the nearest project of the
-    account. ``is_at_home``: projects are in the same country."""
-
-    country: str | None
-    degrees: float
-    is_at_home: bool
-
-    @classmethod
-    def of(cls, longitude: float, latitude: float, near: Sequence[Position]) -> _Place:
-        country = country_at(longitude, latitude)
-        distances = (max(abs(longitude - x), abs(latitude - y)) for x, y in near)
-        degrees = min(distances, default=_TURN)
-        home = {country_at(x, y) for x, y in near}
-        return cls(country, degrees, country is not None and country in home)
-
-    @property
-    def words(self) -> str:
-        return f"in {country_name(self.country)}" if self.country else "in no country"
 
 
 def _swap_option(scan: LayerScan, bbox: Box | None) -> Json:
