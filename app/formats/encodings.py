@@ -107,7 +107,7 @@ _LARGE: Final = (
 )
 _MARKS: Final = frozenset("–—‘’‚“”„«»…°²³½§€№·•¡¿\xa0\u200e\u200f")
 _TOKENS: Final = re.compile(rb"[\x40-\xff]*[\x80-\xff][\x40-\xff]*")  # no later byte is below
-_WORD: Final = re.compile(r"[^\W\d_]+")
+_WORD: Final = re.compile(r"[^\W\d_²³¹]+")
 _WITHIN: Final = re.compile(r"[^\W\d_A-Z][–—…°²³§€№·•„“”«»][^\W\d_A-Z]")  # in no word
 TOKENS: Final = 2000  # that are looked at
 _TOKEN_BYTES: Final = 60

@@ -442,8 +442,13 @@ def _placed(first: Degrees, second: Degrees) -> Place:
 
 
 def is_survey(text: str) -> bool:
-    """True if the beginning of a text looks like a line, an area or a point of ODK or Kobo."""
-    return bool(_WALK.match(text) or _SURVEYED_POINT.fullmatch(text))
+    """True if the beginning of a text looks like a line, an area or a point of ODK or Kobo. A point
+    of whole numbers is rather a number of a telephone."""
+    if not (_WALK.match(text) or _SURVEYED_POINT.fullmatch(text)):
+        return False
+    latitude, longitude = text.replace(";", " ").split()[:2]
+    is_measured = ";" in text or "." in latitude + longitude
+    return is_measured and abs(float(latitude)) <= 90 and abs(float(longitude)) <= 180
 
 
 def read_survey(text: str) -> tuple[Json | None, int, bool]:

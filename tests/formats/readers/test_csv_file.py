@@ -139,6 +139,9 @@ def test_areas_and_lines_of_odk_and_kobo(tmp_path: Path) -> None:
         assert none is None, name
         assert reader.layers[0].crs == "EPSG:4326", name
         assert [note.split()[0] for note in reader.notes] == [f'"{name}"', "Heights"], name
+    text = "name,phone,lat,lon\nA,099 999 54 54,47,10\nB,71 123 45 67,47,10\n"
+    for one in features(CsvReader(csv(tmp_path, text))):
+        assert one.geometry == {"type": "Point", "coordinates": [10, 47]}
 
 
 def test_latitude_and_longitude_in_one_cell(tmp_path: Path) -> None:
