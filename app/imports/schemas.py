@@ -73,9 +73,9 @@ _CRS: Final = {
 }
 _ENCODING: Final = {
     "description": (
-        "The encoding of the texts of a CSV file or shapefile, such as `cp1250`, whatever the file "
-        "says: a name that the WHATWG or Python knows. Null: what the file says, else a guess by "
-        "its letters and the country of its shapes."
+        "The encoding of the texts, such as `cp1250`, whatever the file says; of all formats but "
+        "KMZ and GeoPackage. Any name that the WHATWG or Python knows. Null: what the file says, "
+        "else a guess by its letters and the country of its shapes."
     )
 }
 _CLOSE_LINES: Final = {"description": "Close lines and tracks, so that they become boundaries."}

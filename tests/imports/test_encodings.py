@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import shapely
 from tests.formats.readers.gdal import write, zipped
 from tests.imports.making import act, answered, codes, features_of, projects, upload, uploaded
 from tests.make import Client, make_project
+from tests.make.features import feature
 
 WKT = '"POLYGON((23.1 46.6,23.11 46.6,23.11 46.61,23.1 46.6))"'
 ROWS = f"name,Pădure,wkt\nMărişel,Făget,{WKT}\n"
@@ -120,3 +122,26 @@ def test_texts_that_were_read_twice_are_noticed(client: Client) -> None:
         (row,) = features_of(client, record)
         assert (row["verdict"], row["project_id"]) == ("same", made["id"])
     assert codes(answered(client, record, encoding=None)) == ["encoding"]
+
+
+@pytest.mark.parametrize("declared", ["", '<?xml version="1.0" encoding="gbk"?>'])
+def test_xml_and_json_that_are_not_unicode(client: Client, declared: str) -> None:
+    encoding = "gbk" if declared else "cp1250"
+    name = "森林" if declared else "Mărişel"
+    ring = [[23.1, 46.6], [23.11, 46.6], [23.11, 46.61], [23.1, 46.6]]
+    corners = " ".join(f"{x},{y}" for x, y in ring)
+    kml = (
+        f"{declared}<kml><Placemark><name>{name}</name><Polygon><outerBoundaryIs><LinearRing>"
+        f"<coordinates>{corners}</coordinates></LinearRing></outerBoundaryIs></Polygon>"
+        "</Placemark></kml>"
+    )
+    record = uploaded(client, kml.encode(encoding), "a.kml")
+    assert record["encoding"] == {"name": encoding, "guessed": not declared}
+    assert names(client, record) == [name]
+    geojson = json.dumps(
+        feature({"type": "Polygon", "coordinates": [ring]}, name="Mărişel"), ensure_ascii=False
+    )
+    for written, given in (("cp1250", {}), ("utf-16", {}), ("cp852", {"encoding": "cp852"})):
+        record = uploaded(client, geojson.encode(written), "a.geojson", **given)
+        assert record["encoding"]["name"] == written
+        assert names(client, record) == ["Mărişel"]

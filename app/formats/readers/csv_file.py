@@ -46,7 +46,8 @@ class CsvReader(FormatReader):
         super().__init__()
         self._rows = CsvRows(path, how)
         self.notes.extend(self._rows.notes)
-        self.encodings, self.unknown = {path.stem: self._rows.encoding}, self._rows.unknown
+        name, is_guessed, unknown = self._rows.encoding
+        self.encodings, self.unknown = {path.stem: (name, is_guessed)}, list(unknown)
         header = _checked_header(next((row for _, row in self._rows), []))
         self._names = column_names(header)
         has_comma = self._rows.delimiter == ";"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import csv
 import re
 from collections.abc import Iterator
@@ -11,9 +10,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Final, TextIO, TypeAlias
 
-from app.formats.encodings import TOKENS, WESTERN, decoder_of, tokens_of
+from app.formats.encodings import decoder_of
 from app.formats.features import AS_IT_SAYS, AsRead, FileInvalid
 from app.formats.readers.layer_limits import memory_of
+from app.formats.readers.text_files import find_encoding
 from app.policy.files import GEOMETRY_BYTES
 
 Row: TypeAlias = list[str]
@@ -22,11 +22,10 @@ _DELIMITERS: Final = (",", ";", "\t", "|")
 _SAMPLE_ROWS: Final = 50  # to choose the delimiter
 _SAMPLE_BYTES: Final = 1024 * 1024
 REGULAR: Final = 0.75  # the share of rows with as many fields as the header, for text to be CSV
-_CHUNK: Final = 1024 * 1024  # bytes whose encoding is checked at a time
 _PIECE: Final = 1024 * 1024  # characters of a line that are read at a time
 _DELIMITERS_IN_ROW: Final = 1_000_000  # mostly of a geometry; each field takes memory
 _SEPARATOR: Final = re.compile(r'"?sep=([,;\t|])"?\s*', re.IGNORECASE)  # a first line for Excel
-_GUESSED: Final = (
+GUESSED: Final = (
     "The file is not UTF-8 and was read as {name}. If letters such as ö or é are wrong, choose "
     "another encoding, or save it as UTF-8."
 )
@@ -34,18 +33,15 @@ _GUESSED: Final = (
 
 class CsvRows:
     """A CSV file. ``notes`` are about its encoding; ``regularity`` is the share of its first rows
-    that have as many fields as the header. ``encoding``: its name, and if it is guessed;
-    ``unknown`` are words whose encoding the file does not say."""
+    that have as many fields as the header."""
 
     def __init__(self, path: Path, how: AsRead = AS_IT_SAYS) -> None:
         """Raise FileInvalid when the file is not text."""
         csv.field_size_limit(GEOMETRY_BYTES)  # for the whole process; 128 KiB by default
         self._path = path
-        detected = how.encoding or _detect_encoding(path)
-        self.unknown = [] if detected else _unknown_words(path)
-        self.encoding = detected or how.guess or WESTERN, detected is None
-        self._is_strict = detected is not None and how.encoding is None
-        self.notes = [] if detected else [_GUESSED.format(name=self.encoding[0])]
+        self.encoding = find_encoding(path, how)
+        self._is_strict = not self.encoding.is_guessed and how.encoding is None
+        self.notes = [GUESSED.format(name=self.encoding.name)] if self.encoding.is_guessed else []
         named = self._named_delimiter()
         self._first_line = 1 if named else 0
         delimiters = [named] if named else _DELIMITERS
@@ -106,7 +102,7 @@ class CsvRows:
 
     def _open(self) -> TextIO:
         errors = "strict" if self._is_strict else "replace"
-        encoding = decoder_of(self.encoding[0])
+        encoding = decoder_of(self.encoding.name)
         return self._path.open(encoding=encoding, errors=errors, newline="")
 
 
@@ -185,28 +181,3 @@ def _csv_error_text(error: csv.Error) -> str:
     if "expected after" in str(error):
         return 'has text after a closing quote. Write a quote inside a value twice: "".'
     return f"cannot be read: {error}."
-
-
-def _detect_encoding(path: Path) -> str | None:
-    """UTF-16 with a byte order mark, or UTF-8 if all of the file is; else None."""
-    with path.open("rb") as file:
-        if file.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
-            return "utf-16"
-        file.seek(0)
-        decoder = codecs.getincrementaldecoder("utf-8")()
-        try:
-            while chunk := file.read(_CHUNK):
-                decoder.decode(chunk)
-            decoder.decode(b"", final=True)
-        except UnicodeDecodeError:
-            return None
-    return "utf-8"
-
-
-def _unknown_words(path: Path) -> list[bytes]:
-    """Words of a file with other letters than those of ASCII."""
-    words: dict[bytes, None] = {}
-    with path.open("rb") as file:
-        while len(words) < TOKENS and (chunk := file.read(_CHUNK)):
-            words |= dict.fromkeys(tokens_of(chunk + file.readline(_CHUNK)))
-    return list(words)[:TOKENS]

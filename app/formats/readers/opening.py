@@ -8,14 +8,14 @@ import re
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
-from typing import Final, NoReturn
+from typing import Final, NoReturn, cast
 
 import orjson
 
 from app.formats.features import AS_IT_SAYS, AsRead, FileInvalid, FormatReader
 from app.formats.readers.archive import Archive
 from app.formats.readers.csv_file import CsvReader, has_header
-from app.formats.readers.csv_rows import REGULAR, CsvRows
+from app.formats.readers.csv_rows import GUESSED, REGULAR, CsvRows
 from app.formats.readers.geojson import GeoJsonReader, GeoJsonSequenceReader
 from app.formats.readers.geometry_text import is_geometry
 from app.formats.readers.geopackage import GeoPackageReader
@@ -23,6 +23,7 @@ from app.formats.readers.gpx import GpxReader
 from app.formats.readers.kml import KmlReader, KmzReader
 from app.formats.readers.shapefile import ShapefileReader
 from app.formats.readers.signatures import CONVERT, MEMBERS, PART, ROOTS, SIGNATURES
+from app.formats.readers.text_files import FoundEncoding, RecodedFile, find_encoding
 from app.formats.readers.xml_elements import root_name
 from app.policy.files import FORMATS_IN
 
@@ -34,6 +35,7 @@ _READERS: Final[dict[str, Callable[[Path], FormatReader]]] = {
     "gpkg": GeoPackageReader,
     "gpx": GpxReader,
 }
+_TEXTS: Final = frozenset({"geojson", "geojsonl", "kml", "gpx"})
 # Formats whose texts can be in any encoding.
 _ENCODED: Final = {"shp": ShapefileReader, "csv": CsvReader}
 
@@ -54,7 +56,22 @@ def open_file(path: Path, how: AsRead = AS_IT_SAYS) -> FormatReader:
     format_name = recognize_format(path, how)
     if format_name in _ENCODED:
         return _ENCODED[format_name](path, how)
-    return _READERS[format_name](path)
+    if format_name not in _TEXTS:
+        return _READERS[format_name](path)
+    found = find_encoding(path, how)
+    reader = _READERS[format_name](_in_unicode(path, found, is_xml=format_name in ("kml", "gpx")))
+    if found.name != "utf-8":
+        reader.encodings = {layer.name: found[:2] for layer in reader.layers}
+        reader.unknown = list(found.unknown)
+        reader.note(GUESSED.format(name=found.name) if found.is_guessed else None)
+    return reader
+
+
+def _in_unicode(path: Path, found: FoundEncoding, *, is_xml: bool) -> Path:
+    """The path, or a file in its place that expat, or the reader of JSON, can read."""
+    if found.name == "utf-8" or (is_xml and found.name == "utf-16"):
+        return path
+    return cast("Path", RecodedFile(path, found.name))
 
 
 def recognize_format(path: Path, how: AsRead = AS_IT_SAYS) -> str:
@@ -76,7 +93,7 @@ def recognize_format(path: Path, how: AsRead = AS_IT_SAYS) -> str:
             _refuse_format(signature.kind, signature.advice)
     text = _beginning_text(start).lstrip("\ufeff \t\r\n")
     if text.startswith("<"):
-        return _xml_format(path, text)
+        return _xml_format(path, text, how)
     if _JSON.match(text):
         return _json_format(text)
     return _text_format(path, text, how)
@@ -117,10 +134,10 @@ def _zip_format(path: Path) -> str:
     raise FileInvalid("The zip file has neither a shapefile (.shp) nor a KML file in it.")
 
 
-def _xml_format(path: Path, text: str) -> str:
+def _xml_format(path: Path, text: str, how: AsRead) -> str:
     if re.match(r"(<\?xml[^<>]*>\s*)?(<!DOCTYPE\s+html|<html)\b", text, re.IGNORECASE):
         _refuse_format(*ROOTS["html"])
-    with path.open("rb") as file:
+    with _in_unicode(path, find_encoding(path, how), is_xml=True).open("rb") as file:
         root = root_name(file)
     if root in ("kml", "gpx"):
         return root
