@@ -237,10 +237,11 @@ def test_an_unknown_coordinate_system_is_asked_for(browser: Browser, client: Cli
     assert "1 feature, not judged yet" in page.text
     assert b"<button disabled" in page.response.data
     path = page.path
-    page = act(browser, "change", crs="other", epsg="", column_name="0")
+    form = next(form.fields for form in page.forms if "read_layer" in form.fields)
+    page = browser.send(f"{path}/change", **form | {"crs": "other", "epsg": ""})
     assert page.status == 422
     assert "Type the code of the coordinate system" in page.text
-    form = page.form().fields | {"crs": "other", "epsg": "32632", "column_name": "0"}
+    form |= {"crs": "other", "epsg": "32632", "column_name": "0"}
     browser.send(f"{path}/change", **form)
     work(browser)
     page = browser.get(path)
