@@ -106,7 +106,7 @@ _LARGE: Final = (
     ("CN SG", "gbk", "gb2312", (range(0xB0, 0xD8),)),
 )
 _MARKS: Final = frozenset("–—‘’‚“”„«»…°²³½§€№·•¡¿\xa0\u200e\u200f")
-_TOKENS: Final = re.compile(rb"[\x40-\xff]*[\x80-\xff][\x40-\xff]*")  # no later byte is below
+_TOKENS: Final = re.compile(rb"[\x40-\xff]+")  # no later byte is below
 _WORD: Final = re.compile(r"[^\W\d_²³¹]+")
 _WITHIN: Final = re.compile(r"[^\W\d_A-Z][–—…°²³§€№·•„“”«»][^\W\d_A-Z]")  # in no word
 TOKENS: Final = 2000  # that are looked at
@@ -172,7 +172,7 @@ def _decoded_once(table: Mapping[str, int], run: re.Match[str]) -> str:
 
 def tokens_of(data: bytes) -> Iterable[bytes]:
     """The words in a text with other letters than those of ASCII."""
-    return (token[:_TOKEN_BYTES] for token in _TOKENS.findall(data))
+    return (token[:_TOKEN_BYTES] for token in _TOKENS.findall(data) if not token.isascii())
 
 
 def likely_encodings(tokens: Collection[bytes], countries: Collection[str] = ()) -> list[Guess]:
