@@ -50,8 +50,10 @@ _GEOMETRIES: Final = {
     **dict.fromkeys(NESTED, SIMPLE | NESTED),
     "Model": frozenset({"Location"}),
     "Location": frozenset({"longitude", "latitude"}),
-    "Polygon": frozenset({"outerBoundaryIs", "innerBoundaryIs"}),
-    **dict.fromkeys(("outerBoundaryIs", "innerBoundaryIs"), frozenset({"LinearRing"})),
+    "Polygon": frozenset({"outerBoundaryIs", "innerBoundaryIs", "LinearRing", "coordinates"}),
+    **dict.fromkeys(
+        ("outerBoundaryIs", "innerBoundaryIs"), frozenset({"LinearRing", "coordinates"})
+    ),
     **dict.fromkeys(("Point", "LineString", "LinearRing"), frozenset({"coordinates"})),
     "Track": frozenset({"coord"}),
 }

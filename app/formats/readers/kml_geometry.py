@@ -78,12 +78,9 @@ class PlacemarkShape:
 
     def _rings(self, polygon: Element, place: Place) -> list[list[Position]]:
         """The exterior ring and the holes. Some programs put all holes into one element."""
-        exteriors = [
-            ring for boundary in polygon.named("outerBoundaryIs") for ring in boundary.children
-        ]
-        holes = [
-            ring for boundary in polygon.named("innerBoundaryIs") for ring in boundary.children
-        ]
+        outer, inner = polygon.named("outerBoundaryIs"), polygon.named("innerBoundaryIs")
+        exteriors = [ring for boundary in (polygon, *outer) for ring in _linear_rings(boundary)]
+        holes = [ring for boundary in inner for ring in _linear_rings(boundary)]
         if len(exteriors) > 1:
             message = f"has {len(exteriors)} exterior rings. Make each a Polygon of its own."
             raise GeometryInvalid([place.problem("wrong_nesting", message)])
@@ -118,6 +115,12 @@ class PlacemarkShape:
         self.has_heights = self.has_heights or has_heights
         if self.positions > GEOMETRY_POSITIONS:
             raise too_many_positions()
+
+
+def _linear_rings(boundary: Element) -> list[Element]:
+    """The rings in a boundary. Some programs leave out one of the elements around coordinates."""
+    rings = [*boundary.named("LinearRing")]
+    return rings or [boundary] * any(boundary.named("coordinates"))
 
 
 def _location(location: Element, place: Place) -> Position:

@@ -96,6 +96,17 @@ def test_elements_that_are_not_of_kml(tmp_path: Path) -> None:
         assert (features(reader)[0].geometry, reader.notes) == (found, notes), written
 
 
+def test_rings_without_an_element_around_them(tmp_path: Path) -> None:
+    whole, inner = polygon(RING, HOLE), f"<innerBoundaryIs>{ring(HOLE)}</innerBoundaryIs>"
+    bare = f"<coordinates>{RING}</coordinates>"
+    for written in (
+        f"<Polygon><outerBoundaryIs>{bare}</outerBoundaryIs>{inner}</Polygon>",
+        f"<Polygon>{ring(RING)}{inner}</Polygon>",
+        f"<Polygon>{bare}{inner}</Polygon>",
+    ):
+        assert geometry(tmp_path, written) == geometry(tmp_path, whole), written
+
+
 def test_different_types_are_a_collection(tmp_path: Path) -> None:
     found = geometry(tmp_path, multi(point(), polygon(RING)))
     assert found["type"] == "GeometryCollection"
