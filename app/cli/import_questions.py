@@ -89,13 +89,8 @@ def _question_flags(question: Mapping[str, Any]) -> str:
 def _answer_flag(put: Json) -> str:
     """Return the options of the command for an answer."""
     values: Json = {**put, **put.get("mapping", {})}
+    values.pop("mapping", None)
     match values:
-        case {"crs": code}:
-            return f"--crs {code}"
-        case {"encoding": name}:
-            return f"--encoding {name}"
-        case {"corners_by": column}:
-            return f"--corners-by {shlex.quote(column)}"
         case {"points": points}:
             layer = f"--layer {shlex.quote(put['layer'])} " if "layer" in put else ""
             return f"{layer}--points {points}{' --project ID' if 'project_id' in put else ''}"
@@ -105,8 +100,17 @@ def _answer_flag(put: Json) -> str:
             return "--no-points-as-plots"
         case {"project_id": _}:
             return "--project ID"
-        case {"geometry": _}:
-            return "--geometry COLUMN"
+        case {"corners_by": column}:
+            return f"--corners-by {shlex.quote(column)}"
         case {"name": column}:
             return f"--name-property {shlex.quote(column)}"
-    return " ".join(f"--{name.replace('_', '-')}" for name in values)
+    return " ".join(_value_flag(name, value) for name, value in values.items())
+
+
+def _value_flag(name: str, value: Any) -> str:
+    option = f"--{name.replace('_', '-')}"
+    if value is True:
+        return option
+    if isinstance(value, dict):
+        value = "=".join(*value.items())
+    return f"{option} {'COLUMN' if value is None else shlex.quote(value)}"

@@ -39,7 +39,7 @@ from app.imports.listing import all_features
 from app.imports.preview import prepare_preview
 from app.imports.questions import required_question
 from app.policy.files import FORMATS_IN
-from app.policy.imports import FILENAME_LENGTH, POINTS, WORKING
+from app.policy.imports import FILENAME_LENGTH, POINTS, WORKING, ZONE_LETTERS
 from app.usage.statistics import usage_statistics
 from app.values.schemas import Name
 
@@ -81,7 +81,10 @@ class EncodingOption(click.ParamType[str]):
         return name or self.fail(f"{value!r} is none of: {', '.join(NAMES)}.", param, ctx)
 
 
-_COLUMNS: Final = {"name": "name_property", "external_id": "external_id", "geometry": "geometry"}
+_COLUMNS: Final = {
+    **{name: name for name in ("external_id", "geometry", "latitude", "longitude")},
+    "name": "name_property",
+}
 _MATCHES: Final = ("external_id", "name", "none")
 _FORMATS: Final = ", ".join(FORMATS_IN.values())
 _HELP: Final = f"""\
@@ -155,6 +158,19 @@ Invalid features are rejected and listed, and the rest is imported; the exit cod
     "--geometry",
     metavar="COLUMN",
     help="The column of a CSV file with the geometries; by default, one that looks like it.",
+)
+@click.option("--latitude", metavar="COLUMN", help="The column with the latitudes.")
+@click.option("--longitude", metavar="COLUMN", help="The column with the longitudes.")
+@click.option(
+    "--letters",
+    type=click.Choice(["O=east", "O=west"]),
+    callback=lambda _ctx, _param, value: value and {"O": value.removeprefix("O=")},
+    help="What the letter O means in written coordinates.",
+)
+@click.option(
+    "--zone-letter",
+    type=click.Choice(ZONE_LETTERS),
+    help="What S behind a UTM zone means: the band from 32° to 40° north, or the south.",
 )
 @click.option("--close-lines", is_flag=True, help="Close lines and tracks, to get boundaries.")
 @click.option(

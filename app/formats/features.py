@@ -31,6 +31,14 @@ class FileInvalid(ValueError):
     """
 
 
+class Letters(NamedTuple):
+    """What letters mean that can mean two things: ``o`` is "east" or "west", ``zone`` says whether
+    S behind a UTM zone is the "band" from 32 to 40 degrees north, or the "hemisphere"."""
+
+    o: str | None = None
+    zone: str | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Layer:
     """A table of features in a file.
@@ -76,13 +84,16 @@ class FormatReader(ABC):
 
     ``notes`` are sentences about what was left out on purpose, such as heights; those of a layer
     are complete when all its features were read. ``format`` is one of ``FORMATS_IN``.
-    ``is_swapped`` is True if a person has said that x and y change places.
+    ``is_swapped`` is True if a person has said that x and y change places. ``geometry_choices``:
+    the columns of a table with the geometries, as ``choose_geometry`` takes them, and others that
+    can be meant.
     ``encodings`` has the encoding of the texts of layers by their names, and if it is guessed, in
     formats without one of their own; ``unknown`` are words whose encoding the file does not say.
     """
 
     format: ClassVar[str]
     is_swapped = False
+    geometry_choices: tuple[dict[str, str], ...] = ()
 
     def __init__(self) -> None:
         self.layers: tuple[Layer, ...] = ()
@@ -104,6 +115,9 @@ class FormatReader(ABC):
             FileInvalid: the file has no such column, or its geometries are in none.
         """
         raise FileInvalid("Only the geometries of a CSV file are in columns that can be chosen.")
+
+    def choose_letters(self, letters: Letters) -> None:  # noqa: B027 - few have such letters
+        """Read letters with two meanings as a person has said."""
 
     @abstractmethod
     def read_features(self, layer: Layer, crs: str | None = None) -> Iterator[SourceFeature]:

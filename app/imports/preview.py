@@ -51,6 +51,7 @@ from app.imports.leases import LeasedImport, end_costly, end_step, lock_leased, 
 from app.imports.overlaps import PlacedFeature, find_overlaps
 from app.imports.progress import NO_PROGRESS, ImportProgress
 from app.imports.questions import Answers, project_places, questions_of, required_question
+from app.imports.readings import Reading, settle_reading
 from app.models import Import
 from app.policy.eudr import VERIFICATION
 from app.policy.files import (
@@ -207,7 +208,8 @@ def _plan_layer(
         geometry = ColumnMapping.from_json(import_.mapping or {}).geometry
         corners_by = import_.corners_by
         given = import_.given_encoding, import_.given_crs
-        open_options = OpenOptions(import_.swap, corners_by, geometry, *given, home)
+        letters = import_.letters, import_.zone_letter
+        open_options = OpenOptions(import_.swap, corners_by, geometry, *given, home, *letters)
     file = process.open(open_options)
     with in_transaction():
         import_ = lock_leased(leased)
@@ -224,6 +226,11 @@ def _plan_layer(
         new_project_name, names = project_name_of(import_.filename), import_.names or {}
     _check_layer(layer, corners_by, max_features)
     scan = process.scan(layer, crs, max_features)
+    reading = Reading(open_options, layer, scan, next(iter(file.choices), {}))
+    reading, of_reading, reading_notes = settle_reading(
+        process, file, reading, lambda layer: process.scan(layer, crs, max_features), near
+    )
+    layer, scan = reading.layer, reading.scan
     if partial_mapping is None:
         partial_mapping = _last_mapping(leased.account_id, kind, layer.columns) or {}
     if not scan.features:
@@ -245,6 +252,7 @@ def _plan_layer(
         asks_name="name" not in partial_mapping,
         new_project_name=new_project_name,
         others=file.layers,
+        of_reading=of_reading,
     )
     area_note = note_on_area(crs or layer.crs or "", scan.places.values())
     crs_is_open = any(question["code"] == "crs" for question in questions)
@@ -256,10 +264,16 @@ def _plan_layer(
     with in_transaction():
         import_ = lock_leased(leased)
         import_.mapping, import_.match = mapping.as_json(), match
+        import_.crs = layer.crs
+        import_.layers = [
+            asdict(layer) | {"found": dict(reading.columns)} if each["name"] == layer.name else each
+            for each in import_.layers
+        ]
         if "name" in partial_mapping and partial_mapping["name"] is None:
             import_.mapping = {"name": None, **import_.mapping}  # chosen: no column has names
         import_.questions, import_.progress_total = questions, scan.features
         import_.notes = [*import_.notes, *_skipped_columns_note(skipped), *_secret_note(scan)]
+        import_.notes = [*import_.notes, *reading_notes, *_zero_note(scan)]
         if area_note and not crs_is_open:
             import_.notes = [*import_.notes, area_note]
         if crs_is_open:
@@ -442,6 +456,13 @@ def _skipped_columns_note(columns: Sequence[str]) -> list[str]:
         f"Only {METADATA_KEYS} columns can become metadata. Left out: {_listed_names(columns)}. "
         "You can choose others."
     ]
+
+
+def _zero_note(scan: LayerScan) -> list[str]:
+    if not scan.at_zero:
+        return []
+    features = "1 feature is" if scan.at_zero == 1 else f"{scan.at_zero:,} features are"
+    return [f"{features} at 0, 0, which devices write that do not know their place."]
 
 
 def _choose_match(chosen: str | None, mapping: ColumnMapping, from_here: bool) -> Match:

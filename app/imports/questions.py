@@ -89,6 +89,7 @@ def questions_of(
     asks_name: bool,
     new_project_name: str,
     others: Sequence[Layer] = (),
+    of_reading: Sequence[Json] = (),
 ) -> list[Json]:
     """The questions about a layer, the most important first.
 
@@ -98,8 +99,10 @@ def questions_of(
         asks_name: nobody has chosen the column of names.
         new_project_name: the name of a new project for the points of the file.
         others: all layers of the file.
+        of_reading: questions about other ways to read it (``settle_reading``).
     """
     questions: Iterable[Json | None] = (
+        *of_reading,
         _ask_crs(layer, scan, file_format, answers, near),
         _ask_geometry_columns(scan, file_format, answers),
         _ask_geometry_type(scan, answers, new_project_name, file_format),
@@ -137,7 +140,7 @@ def _middle_longitude(west: float, east: float) -> float:
     return (west + width / 2 + 180) % 360 - 180
 
 
-def _question_record(
+def question_record(
     code: str,
     message: str,
     options: Iterable[Json],
@@ -163,7 +166,7 @@ def _question_record(
     }
 
 
-def _option_record(
+def option_record(
     label: str,
     features: int,
     *,
@@ -195,13 +198,13 @@ def _ask_crs(
         look = "cannot be degrees" if is_turned else "look like meters, not degrees"
         message = f"Positions such as ({x:.10g}, {y:.10g}) {look}{says}."
         position = _middle_of(scan.box)
-        return _question_record(
+        return question_record(
             "crs", f"{message} {_WHICH_CRS}", _system_options(scan, near), position=position
         )
     if layer.crs is not None:
         return _ask_crs_of_degrees(layer.crs, scan)
-    degrees = _option_record(_LONGITUDE_FIRST, scan.in_degrees, bbox=scan.upright, crs=_DEGREES)
-    return _question_record(
+    degrees = option_record(_LONGITUDE_FIRST, scan.in_degrees, bbox=scan.upright, crs=_DEGREES)
+    return question_record(
         "crs",
         f"The file does not say which coordinate system it uses. {_WHICH_CRS}",
         [degrees, *_system_options(scan, near)] if scan.in_degrees else _system_options(scan, near),
@@ -222,10 +225,10 @@ def _ask_crs_of_degrees(crs: str, scan: LayerScan) -> Json | None:
     message = f"Positions such as ({x:.8g}, {y:.8g}) look like degrees, though the file says {crs}."
     features = scan.areas + scan.lines + scan.points
     options = [
-        _option_record(_LONGITUDE_FIRST, features, bbox=box, crs=_DEGREES),
-        _option_record(f"{crs}, as the file says", features, bbox=scan.box, crs=crs),
+        option_record(_LONGITUDE_FIRST, features, bbox=box, crs=_DEGREES),
+        option_record(f"{crs}, as the file says", features, bbox=scan.box, crs=crs),
     ]
-    return _question_record("crs", f"{message} {_WHICH_CRS}", options)
+    return question_record("crs", f"{message} {_WHICH_CRS}", options)
 
 
 def _system_options(scan: LayerScan, near: Sequence[Position]) -> Iterator[Json]:
@@ -245,7 +248,7 @@ def _system_options(scan: LayerScan, near: Sequence[Position]) -> Iterator[Json]
         area = shorten_value(system.area.rstrip("."), 60)
         label = f"{system.code} · {system.name} ({area})"
         bbox = bounds_in_degrees(system.code, scan.box)
-        yield _option_record(label, features, bbox=bbox, crs=system.code)
+        yield option_record(label, features, bbox=bbox, crs=system.code)
 
 
 def _middle_of(box: Box) -> Position:
@@ -267,9 +270,9 @@ def _ask_geometry_columns(scan: LayerScan, file_format: str, answers: Answers) -
     if file_format == "csv":
         sample = _column_samples(scan, *list(scan.columns)[:SAMPLED_COLUMNS])
         label = "Choose the column with the geometries"
-        options = [_option_record(label, 0, sample=sample, mapping={"geometry": None})]
-    without = _option_record(f"Import without {plural}", scan.features, without_boundaries=True)
-    return _question_record(
+        options = [option_record(label, 0, sample=sample, mapping={"geometry": None})]
+    without = option_record(f"Import without {plural}", scan.features, without_boundaries=True)
+    return question_record(
         "geometry", f"No feature of the file has a {singular}.", [*options, without]
     )
 
@@ -287,8 +290,8 @@ def _ask_other_layer(layer: Layer, answers: Answers, others: Sequence[Layer]) ->
     if layer.features > 1:
         label = "Import them too, as assets of a new project"
     options = [
-        _option_record(label, waypoints, layer=ALL_LAYERS, points="assets"),
-        _option_record(
+        option_record(label, waypoints, layer=ALL_LAYERS, points="assets"),
+        option_record(
             "Import them too, as assets of a project",
             waypoints,
             layer=ALL_LAYERS,
@@ -296,7 +299,7 @@ def _ask_other_layer(layer: Layer, answers: Answers, others: Sequence[Layer]) ->
             project_id=None,
         ),
     ]
-    return _question_record("geometry_type", message, options, required=False)
+    return question_record("geometry_type", message, options, required=False)
 
 
 def _ask_geometry_type(
@@ -307,22 +310,22 @@ def _ask_geometry_type(
     if answers.kind != "projects" or answers.points_as_plots is not None or not points:
         return None
     plots = [
-        _option_record(
+        option_record(
             f"Plots kept as points, of a new project “{shorten_value(name)}”",
             points,
             points_as_plots=True,
         ),
-        _option_record(
+        option_record(
             "Plots kept as points, of a project", points, points_as_plots=True, project_id=None
         ),
     ]
     of_track = file_format == "gpx" and scan.areas + scan.lines == 1
     owner = "the project of the track" if of_track else f"a new project “{shorten_value(name)}”"
     assets = [
-        _option_record("Assets of a project", points, points="assets", project_id=None),
-        _option_record(f"Assets of {owner}", points, points="assets"),
+        option_record("Assets of a project", points, points="assets", project_id=None),
+        option_record(f"Assets of {owner}", points, points="assets"),
     ]
-    without = _option_record("Nothing: reject the points", points, points_as_plots=False)
+    without = option_record("Nothing: reject the points", points, points_as_plots=False)
     if scan.areas or (scan.lines and answers.close_lines):
         message = (
             "The file has areas, which become projects, and points in "
@@ -330,12 +333,12 @@ def _ask_geometry_type(
             "are the points?"
         )
         options = [*([] if has_plots else assets), *plots, without]
-        return _question_record("geometry_type", message, options, required=has_plots)
-    to_assets = _option_record(
+        return question_record("geometry_type", message, options, required=has_plots)
+    to_assets = option_record(
         "Import them as assets of a project", scan.points, kind="assets", project_id=None
     )
     columns = [
-        _option_record(
+        option_record(
             f"Each value of “{name}” is a boundary with these corners",
             scan.points,
             sample=_column_samples(scan, name),
@@ -346,13 +349,13 @@ def _ask_geometry_type(
     ]
     joined = []
     if scan.points >= _AREA_CORNERS:
-        joined = [_option_record("All are the corners of one boundary", scan.points, corners_by="")]
+        joined = [option_record("All are the corners of one boundary", scan.points, corners_by="")]
     has = "lines and points" if scan.lines else "points"
     message = f"The file has {has}, and projects have areas as boundaries. What are the points?"
     first = plots if has_plots or plot_ids(scan) else []
     last = [to_assets, *joined, *([without] if scan.lines else [])]
     columns = columns[: OPTIONS - len(first) - len(last)]
-    return _question_record("geometry_type", message, [*first, *columns, *last])
+    return question_record("geometry_type", message, [*first, *columns, *last])
 
 
 def _ask_if_swapped(scan: LayerScan, answers: Answers, near: Sequence[Position]) -> Json | None:
@@ -366,7 +369,7 @@ def _ask_if_swapped(scan: LayerScan, answers: Answers, near: Sequence[Position])
             f"{_count_of_features(scan.in_swapped_degrees)}: they are coordinates only the "
             "other way round."
         )
-        return _question_record(
+        return question_record(
             "swapped", message, [_swap_option(scan, scan.turned)], bbox=scan.upright
         )
     west, south, east, north = scan.box
@@ -376,7 +379,7 @@ def _ask_if_swapped(scan: LayerScan, answers: Answers, near: Sequence[Position])
         return None
     message = f"Latitude and longitude seem to be swapped: the file is {words}."
     option = _swap_option(scan, (south, west, north, east))
-    return _question_record("swapped", message, [option], bbox=scan.box)
+    return question_record("swapped", message, [option], bbox=scan.box)
 
 
 def _words_on_swap(scan: LayerScan, near: Sequence[Position]) -> str | None:
@@ -419,9 +422,21 @@ def _country_code(text: str) -> str | None:
     return next((code for code in COUNTRY_CODES if fold_text(country_name(code)) == name), None)
 
 
+def distance_rank(box: Box | None, near: Sequence[Position]) -> int:
+    """0 for a file next to a project, 1 for one in the country of a project, else 2."""
+    if box is None:
+        return 2
+    x, y = _middle_of(box)
+    if _degrees_from(near, x, y) <= _NEAR:
+        return 0
+    country = country_at(x, y)
+    is_at_home = country is not None and country in (country_at(*place) for place in near)
+    return 1 if is_at_home else 2
+
+
 def _swap_option(scan: LayerScan, bbox: Box | None) -> Json:
     features = scan.in_degrees + scan.in_swapped_degrees
-    return _option_record("Swap them in the whole file", features, bbox=bbox, swap=True)
+    return option_record("Swap them in the whole file", features, bbox=bbox, swap=True)
 
 
 def _ask_if_lines_are_open(scan: LayerScan, answers: Answers) -> Json | None:
@@ -430,15 +445,15 @@ def _ask_if_lines_are_open(scan: LayerScan, answers: Answers) -> Json | None:
     verb = "is a line" if scan.closable == 1 else "are lines"
     around = f"around {scan.closed_m2 / 10_000:,.4f} ha" if scan.closed_m2 else _NEARLY_MEET
     message = f"{_count_of_features(scan.closable)} {verb} {around}, as of a walk around a forest."
-    close = _option_record(
+    close = option_record(
         "Close lines, so that they become boundaries", scan.closable, close_lines=True
     )
-    return _question_record("open_lines", message, [close])
+    return question_record("open_lines", message, [close])
 
 
 def _ask_encoding(scan: LayerScan, guesses: Sequence[Guess]) -> Json | None:
     if scan.twice and not guesses:
-        option = _option_record(
+        option = option_record(
             "Read the texts as they were before",
             scan.features,
             sample={"words": list(map(read_once, scan.twice))},
@@ -448,11 +463,11 @@ def _ask_encoding(scan: LayerScan, guesses: Sequence[Guess]) -> Json | None:
             f"Texts such as “{scan.twice[0]}” look like UTF-8 that a program has read in another "
             "encoding and saved again."
         )
-        return _question_record("encoding", message, [option])
+        return question_record("encoding", message, [option])
     if len(guesses) < 2:
         return None
     options = [
-        _option_record(
+        option_record(
             f"Read as {guess.name}",
             scan.features,
             sample={"words": guess.samples},
@@ -464,7 +479,7 @@ def _ask_encoding(scan: LayerScan, guesses: Sequence[Guess]) -> Json | None:
         f"The file does not say the encoding of its texts, and was read as {guesses[0].name}. "
         "In which one are its words right?"
     )
-    return _question_record("encoding", message, options)
+    return question_record("encoding", message, options)
 
 
 def _ask_name_column(scan: LayerScan, mapping: ColumnMapping) -> Json | None:
@@ -479,7 +494,7 @@ def _ask_name_column(scan: LayerScan, mapping: ColumnMapping) -> Json | None:
         and name not in mapping.fields.values()
     ]
     options = [
-        _option_record(
+        option_record(
             f"The column “{name}”",
             scan.features,
             sample=_column_samples(scan, name),
@@ -489,7 +504,7 @@ def _ask_name_column(scan: LayerScan, mapping: ColumnMapping) -> Json | None:
     ]
     if not options:
         return None
-    return _question_record("name", "No column was taken as the name. Is it one of these?", options)
+    return question_record("name", "No column was taken as the name. Is it one of these?", options)
 
 
 def _count_of_features(number: int) -> str:

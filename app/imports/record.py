@@ -14,8 +14,8 @@ from app.values.records import hectares
 SUMMARY_COLUMNS: Final = (
     "id", "kind", "project_id", "filename", "format", "crs", "given_crs", "encoding", "status",
     "layer", "match", "close_lines", "swap", "corners_by", "without_boundaries", "points_as_plots",
-    "points", "counts", "notes", "progress_done", "progress_total", "message",
-    "created_at", "updated_at",
+    "letters", "zone_letter", "points", "counts", "notes", "progress_done", "progress_total",
+    "message", "created_at", "updated_at",
     "user_id", "user_email",
 )  # fmt: skip
 COLUMNS: Final = (*SUMMARY_COLUMNS, "layers", "mapping", "questions", "left_out", "names")
@@ -33,9 +33,11 @@ _NO_HECTARES: Final = {"before": 0.0, "after": 0.0, "overlapping": 0.0}
 
 def import_record(row: Import | Any) -> dict[str, Any]:
     """The record of an import, from the model or from a row of ``COLUMNS``."""
+    found = next((each.get("found") for each in row.layers if each["name"] == row.layer), None)
+    layers = [{name: each[name] for name in each if name != "found"} for each in row.layers]
     return import_summary(row) | {
-        "layers": row.layers,
-        "mapping": row.mapping,
+        "layers": layers,
+        "mapping": row.mapping and {**(found or {}), **row.mapping},
         "questions": row.questions if row.status == "ready" else [],
         "left_out": row.left_out,
         "names": row.names or {},
@@ -66,6 +68,8 @@ def import_summary(row: Import | Any) -> dict[str, Any]:
         "corners_by": row.corners_by,
         "without_boundaries": row.without_boundaries,
         "points_as_plots": row.points_as_plots,
+        "letters": row.letters,
+        "zone_letter": row.zone_letter,
         "points": row.points,
         "counts": {name: counts.get(name, 0) for name in _COUNTS},
         "hectares": hectares,

@@ -27,6 +27,7 @@ from app.policy.imports import (
     KINDS,
     LEFT_OUT,
     MATCHES,
+    O_MEANS,
     OVERLAPS,
     POINTS,
     QUESTIONS,
@@ -34,6 +35,7 @@ from app.policy.imports import (
     STATES,
     STATUSES,
     VERDICTS,
+    ZONE_LETTERS,
 )
 from app.projects.boundaries.schemas import PlacedProblemSchema
 from app.values.messages import NO_OBJECT, CodedMessage, invalid
@@ -91,6 +93,22 @@ _CORNERS_BY: Final = {
 _WITHOUT_BOUNDARIES: Final = {
     "description": "Apply the import although no feature has a boundary (for assets: a location)."
 }
+_LETTERS: Final[dict[str, Any]] = {
+    "description": (
+        "What the letter `O` means in the places of a CSV file: `east` (*Ost*) or `west` "
+        "(*oeste*, *ouest*). Null: what the other letters, the headings or your projects say."
+    ),
+    "type": "object",
+    "properties": {"O": {"type": "string", "enum": list(O_MEANS)}},
+    "additionalProperties": False,
+}
+_ZONE_LETTER: Final = {
+    "description": (
+        "What `S` behind a UTM zone means in a CSV file: the `band` from 32 to 40 degrees north, "
+        "or the southern `hemisphere`. Null: what the northing, the other zones or your projects "
+        "say."
+    )
+}
 _POINTS_AS_PLOTS: Final = {
     "description": (
         "For `kind=projects`. True: points become plots, assets of the type `plot` in the project "
@@ -146,17 +164,35 @@ class ColumnMappingField(fields.Field[Any]):
         super().__init__(metadata=_MAPPING_SHAPE | {"examples": [_EXAMPLE_MAPPING]}, **options)
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> dict[str, Any]:
-        if isinstance(value, str):
-            try:
-                value = loads(value.encode())
-            except JsonInvalid as error:
-                raise invalid(str(error), "wrong_format") from None
-        if not isinstance(value, dict):
-            raise ma.ValidationError(NO_OBJECT)
-        for name, column in value.items():
+        mapping = _json_object(value)
+        for name, column in mapping.items():
             _check_columns(name, column)
-        _check_size(value)
-        return value
+        _check_size(mapping)
+        return mapping
+
+
+class LettersField(fields.Field[Any]):
+    """What letters mean: JSON; in a form, JSON text."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(metadata=_LETTERS, **options)
+
+    def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> dict[str, Any]:
+        letters = _json_object(value)
+        if any(name != "O" or meaning not in O_MEANS for name, meaning in letters.items()):
+            raise invalid("Must say of O that it is east or west.", "unknown")
+        return letters
+
+
+def _json_object(value: Any) -> dict[str, Any]:
+    if isinstance(value, str):
+        try:
+            value = loads(value.encode())
+        except JsonInvalid as error:
+            raise invalid(str(error), "wrong_format") from None
+    if not isinstance(value, dict):
+        raise ma.ValidationError(NO_OBJECT)
+    return dict(value)
 
 
 def _check_columns(name: str, column: Any) -> None:
@@ -247,6 +283,8 @@ class ImportCreateSchema(InputSchema):
     swap = FormBoolean(metadata=_SWAP)
     corners_by = Text(longest=COLUMN_NAME_LENGTH, metadata=_CORNERS_BY)
     without_boundaries = FormBoolean(metadata=_WITHOUT_BOUNDARIES)
+    letters = LettersField()
+    zone_letter = Choice("ZoneLetter", ZONE_LETTERS, metadata=_ZONE_LETTER)
     points_as_plots = FormBoolean(metadata=_POINTS_AS_PLOTS)
     points = Choice("ImportPoints", POINTS, metadata=_POINTS)
 
@@ -275,6 +313,8 @@ class ImportUpdateSchema(InputSchema):
     swap = StrictBoolean(metadata=_SWAP)
     corners_by = Text(longest=COLUMN_NAME_LENGTH, allow_none=True, metadata=_CORNERS_BY)
     without_boundaries = StrictBoolean(metadata=_WITHOUT_BOUNDARIES)
+    letters = LettersField(allow_none=True)
+    zone_letter = Choice("ZoneLetter", ZONE_LETTERS, allow_none=True, metadata=_ZONE_LETTER)
     points_as_plots = StrictBoolean(allow_none=True, metadata=_POINTS_AS_PLOTS)
     points = Choice("ImportPoints", POINTS, allow_none=True, metadata=_POINTS)
     left_out = BoundedList(
@@ -462,6 +502,8 @@ class ImportSummarySchema(OutputSchema):
         "swap": False,
         "corners_by": None,
         "without_boundaries": False,
+        "letters": None,
+        "zone_letter": None,
         "points_as_plots": None,
         "points": None,
         "counts": {
@@ -531,6 +573,8 @@ class ImportSummarySchema(OutputSchema):
     swap = fields.Boolean()
     corners_by = fields.String(allow_none=True)
     without_boundaries = fields.Boolean()
+    letters = LettersField(allow_none=True)
+    zone_letter = Choice("ZoneLetter", ZONE_LETTERS, allow_none=True, metadata=_ZONE_LETTER)
     points_as_plots = fields.Boolean(allow_none=True, metadata=_POINTS_AS_PLOTS)
     points = Choice("ImportPoints", POINTS, allow_none=True, metadata=_POINTS)
     counts = fields.Nested(ImportCountsSchema)

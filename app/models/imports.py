@@ -30,7 +30,9 @@ class Import(Base):
     ``given_encoding`` is what a person has named.
     ``swap``, ``corners_by``, ``close_lines`` and ``without_boundaries`` are answers to
     ``questions`` (``app.imports.questions``), and so is ``points_as_plots``, null until it is
-    answered; with ``points`` = "assets", they become assets of any type. ``project_made_at``: the
+    answered; with ``points`` = "assets", they become assets of any type. ``letters`` and
+    ``zone_letter`` say what letters with two meanings mean, if a person has said it.
+    ``project_made_at``: the
     import created the project of its plots, with this ``updated_at``. ``left_out`` has the numbers
     of the features that are not written, ``names`` those that a person has given to features, by
     number.
@@ -79,6 +81,8 @@ class Import(Base):
     corners_by: Mapped[str | None] = mapped_column(Text)
     without_boundaries: Mapped[bool] = mapped_column(Boolean, default=False)
     points_as_plots: Mapped[bool | None] = mapped_column(Boolean)
+    letters: Mapped[dict[str, str] | None] = mapped_column(JSON(none_as_null=True))
+    zone_letter: Mapped[str | None] = mapped_column(String(10))
     points: Mapped[str | None] = mapped_column(String(10))
     project_made_at: Mapped[datetime | None] = mapped_column(Timestamp)
     questions: Mapped[list[Any]] = mapped_column(JSON, default=list)

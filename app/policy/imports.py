@@ -24,9 +24,14 @@ MATCHES: Final = ("external_id", "name", "none")
 # The other members of a mapping, besides fields: the columns of a CSV file with its geometries.
 GEOMETRY_COLUMNS: Final = ("geometry", "latitude", "longitude", "easting", "northing", "zone")
 
-# The questions about a file, the most important first; the first three must be answered.
-QUESTIONS: Final = ("crs", "geometry", "geometry_type", "swapped", "open_lines", "encoding", "name")
-MUST_BE_ANSWERED: Final = QUESTIONS[:3]
+# The questions about a file, the most important first; the first five must be answered.
+QUESTIONS: Final = (
+    *("crs", "letters", "zone", "geometry", "geometry_type"),
+    *("swapped", "open_lines", "encoding", "name"),
+)
+MUST_BE_ANSWERED: Final = QUESTIONS[:5]
+O_MEANS: Final = ("east", "west")
+ZONE_LETTERS: Final = ("band", "hemisphere")  # what S behind a UTM zone is
 OPTIONS: Final = 5  # for a question, at most
 SAMPLES: Final = 3  # values of a column, beside an option
 SAMPLE_LENGTH: Final = 40  # characters of each

@@ -290,3 +290,101 @@ def test_an_open_question_ends_with_the_next_reading(client: Client) -> None:
     record = table(client, "name\nA\n")
     client.put(f"/v1/imports/{record['id']}", json={"without_boundaries": True})
     assert read(client, record["id"])["questions"] == []
+
+
+def test_letters_with_two_meanings_are_asked_unless_something_tells(
+    client: Client, subtests: pytest.Subtests
+) -> None:
+    make_project(client, geometry=square(10.0, 47.0, 0.1))
+    project = make_project(client, geometry=square(-3.7, 38.8, 0.1))["id"]
+    east, west = {"letters": {"O": "east"}}, {"letters": {"O": "west"}}
+    band, south = {"zone_letter": "band"}, {"zone_letter": "hemisphere"}
+    for text, position, note in (
+        ("name;Breitengrad;Längengrad\nA;47,01° N;10,01° O", (10.01, 47.01), "headings"),
+        ("nombre;lat;lon\nA;47,01 N;10,01 O", (-10.01, 47.01), "headings"),
+        ("name;Koordinaten\nA;47.01 N, 10.01 O", (10.01, 47.01), "headings"),
+        ("name;lat;lon\nA;47 N;10 O\nB;47 N;9 W", (-9, 47), "W as well"),
+        ("name;lat;lon\nA;47,01 N;10,01 O", (10.01, 47.01), "your projects"),
+        ("name,easting,northing,zone\nA,450000,4300000,30S", (-3.576, 38.847), "your projects"),
+        ("name,easting,northing,zone\nA,450000,4300000,30S\nB,450000,4500000,30T",
+         (-3.591, 38.847), "zones"),
+        ("name,easting,northing,zone\nA,345000,6300000,19S", (-70.667, -33.428), "zones"),
+    ):  # fmt: skip
+        with subtests.test(text):
+            record = table(client, f"{text}\n", kind="assets", project_id=project)
+            assert codes(record) == []
+            assert any(note in each for each in record["notes"])
+            assert record["bbox"][:2] == pytest.approx(position, abs=0.001)
+    for text, code, answers, positions in (
+        ("name,lat,lon\nA,52.5 N,6.5 O", "letters", (east, west), ((6.5, 52.5), (-6.5, 52.5))),
+        ("name,gps\nA,52.5 N 6.5 O", "letters", (east, west), ((6.5, 52.5), (-6.5, 52.5))),
+        ("name,easting,northing,zone\nA,450000,4300000,11S", "zone", (band, south),
+         ((-117.576, 38.847), (-117.7195, -51.449))),
+        ("name,utm\nA,11S 450000 4300000", "zone", (band, south),
+         ((-117.576, 38.847), (-117.7195, -51.449))),
+    ):  # fmt: skip
+        with subtests.test(text):
+            record = table(client, f"{text}\n", kind="assets", project_id=project)
+            (question,) = record["questions"]
+            assert (question["code"], question["required"]) == (code, True)
+            options = question["options"]
+            assert [option["put"] for option in options] == list(answers)
+            for option, position in zip(options, positions, strict=True):
+                assert option["bbox"][:2] == pytest.approx(position, abs=0.001)
+            assert refused(client, record) == ("unanswered", code)
+            for answer, position in zip(answers, positions, strict=True):
+                record = answered(client, record, **answer)
+                assert (codes(record), record["bbox"][:2]) == (
+                    [], pytest.approx(position, abs=0.001),
+                )  # fmt: skip
+                assert {name: record[name] for name in answer} == answer
+            assert codes(answered(client, record, **dict.fromkeys(answer))) == [code]
+            assert codes(table(client, text, kind="assets", project_id=project, **answer)) == []
+    for wrong in ({"letters": {"S": "east"}}, {"letters": {"O": "up"}}, {"zone_letter": "N"}):
+        assert client.put(f"/v1/imports/{record['id']}", json=wrong).status_code == 422
+
+
+def test_one_of_two_places_is_taken_and_told(client: Client, subtests: pytest.Subtests) -> None:
+    project = make_project(client, geometry=square(10.0, 47.0, 0.1))["id"]
+    wkt = "POINT (10.5 47.5)", "POINT (30 20)"
+    lat_lon = {"latitude": "lat", "longitude": "lon"}
+    for text, taken, others, position in (
+        ("name,_home_latitude,_home_longitude,_plot_latitude,_plot_longitude\nA,7.5,8.5,47.0,10.0",
+         {"latitude": "_plot_latitude", "longitude": "_plot_longitude"},
+         [{"latitude": "_home_latitude", "longitude": "_home_longitude"}], (10, 47)),
+        ("name,lat,lon,latitude,longitude\nA,47.0,10.0,7.5,8.5", lat_lon,
+         [{"latitude": "latitude", "longitude": "longitude"}], (10, 47)),
+        (f"name,a,b\nA,{wkt[1]},{wkt[0]}", {"geometry": "b"}, [{"geometry": "a"}], (10.5, 47.5)),
+        ('name,home,plot\nA,"7.5 8.5 0 5","47.0 10.0 0 5"', {"geometry": "plot"},
+         [{"geometry": "home"}], (10, 47)),
+        # The same place twice is no question.
+        ("name,lat,lon,latitude,longitude\nA,47.0,10.0,47.0,10.0", lat_lon, [], (10, 47)),
+    ):  # fmt: skip
+        with subtests.test(text):
+            record = table(client, f"{text}\n", kind="assets", project_id=project)
+            assert {name: record["mapping"].get(name) for name in taken} == taken
+            assert record["bbox"][:2] == pytest.approx(position)
+            assert ["The places are those of" in each for each in record["notes"]].count(
+                True
+            ) == bool(others)
+            assert codes(record) == ["geometry"] * bool(others)
+            if others:
+                (question,) = record["questions"]
+                puts = [option["put"]["mapping"] for option in question["options"]]
+                assert sorted(puts, key=str) == sorted([taken, *others], key=str)
+                assert question["required"] is False
+                record = answered(client, record, mapping=others[0])
+                assert codes(record) == []
+                assert record["bbox"][:2] != pytest.approx(position)
+                assert {name: record["mapping"][name] for name in others[0]} == others[0]
+
+
+def test_columns_that_were_found_are_named_and_zero_is_noted(client: Client) -> None:
+    record = table(client, 'name,umriss\nA,"POLYGON((10 47,10.01 47,10.01 47.01,10 47))"\n')
+    assert record["mapping"]["geometry"] == "umriss"
+    assert "found" not in record["layers"][0]
+    project = make_project(client)["id"]
+    text = "name,lat,lon\nNoFix,0,0\nFix,47.01,10.01\n"
+    record = table(client, text, kind="assets", project_id=project)
+    assert "1 feature is at 0, 0" in "".join(record["notes"])
+    assert counts(record) == (2, 0, 0, 0)

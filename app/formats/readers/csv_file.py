@@ -9,7 +9,15 @@ from pathlib import Path
 from typing import ClassVar, Final
 
 from app.formats.crs import Projection, chosen_projection, read_crs
-from app.formats.features import AS_IT_SAYS, AsRead, FileInvalid, FormatReader, Layer, SourceFeature
+from app.formats.features import (
+    AS_IT_SAYS,
+    AsRead,
+    FileInvalid,
+    FormatReader,
+    Layer,
+    Letters,
+    SourceFeature,
+)
 from app.formats.positions import Json, first_position, is_degrees, unreadable_geometry
 from app.formats.readers.arcs import ARCS_NOTE
 from app.formats.readers.csv_columns import ColumnType, column_names
@@ -25,7 +33,7 @@ from app.formats.readers.csv_geometry import (
 from app.formats.readers.csv_rows import CsvRows, Row, are_cut_off, without_empty_end
 from app.formats.readers.geometry_text import ReadGeometry
 from app.formats.readers.layer_limits import PositionCount, quoted
-from app.formats.readers.places import NO_LETTERS, Letters
+from app.formats.readers.places import NO_LETTERS
 from app.geometry.problems import GeometryInvalid, Problem
 from app.policy.files import FEATURES, SYSTEMS, VALUE_BYTES
 
@@ -59,12 +67,22 @@ class CsvReader(FormatReader):
         self._systems: dict[int, Projection | Problem] = {}  # by their EPSG codes
         self._is_chosen = False  # True if a person has named another one
         self._letters = self._chosen_letters = NO_LETTERS
-        self._use(find_geometry(self._names, self._sample))
+        found = find_geometry(self._names, self._sample)
+        self.geometry_choices = tuple(dict(columns.mapping) for columns in found)
+        self._use(found[0])
 
     def choose_geometry(self, columns: Mapping[str, str]) -> None:
         """As ``FormatReader.choose_geometry``."""
         self.notes = [note for note in self.notes if note != self._geometry.note]
-        self._use(chosen_geometry(self._names, self._sample, columns))
+        geometry = chosen_geometry(self._names, self._sample, columns)
+        self.geometry_choices = (dict(geometry.mapping),)
+        self._use(geometry)
+
+    def choose_letters(self, letters: Letters) -> None:
+        """As ``FormatReader.choose_letters``."""
+        self.notes = [note for note in self.notes if not note.startswith("“O”")]
+        self._chosen_letters = letters
+        self._use(self._geometry)
 
     def _use(self, geometry: GeometryColumns) -> None:
         """Read the geometries of these columns."""

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from app.formats.features import FileInvalid
+from app.formats.features import FileInvalid, Letters
 from app.formats.positions import unreadable_geometry
 from app.formats.readers.csv_rows import Row
 from app.formats.readers.geometry_text import ReadGeometry, is_geometry, read_geometry_text
@@ -15,7 +15,6 @@ from app.formats.readers.layer_limits import quoted
 from app.formats.readers.ordinates import read_number
 from app.formats.readers.places import (
     Axis,
-    Letters,
     Place,
     PlaceInvalid,
     is_survey,
@@ -62,6 +61,7 @@ class GeometryColumns(ABC):
     names the coordinate reference system."""
 
     columns: tuple[int, ...] = ()
+    mapping: Mapping[str, str] = {}  # as for ``FormatReader.choose_geometry``
     zone: int | None = None  # the column of UTM zones
     note: str | None = None
     assumption: str | None = None
@@ -88,8 +88,8 @@ class NoGeometry(GeometryColumns):
 class TextColumn(GeometryColumns):
     """A column with geometries as text."""
 
-    def __init__(self, column: int) -> None:
-        self.columns = (column,)
+    def __init__(self, column: int, name: str) -> None:
+        self.columns, self.mapping = (column,), {"geometry": name}
 
     def read(self, row: Row, letters: Letters) -> ReadGeometry | None:
         text = row[self.columns[0]]
@@ -101,7 +101,7 @@ class EitherColumns(GeometryColumns):
 
     def __init__(self, text: TextColumn, points: PointColumns, names: Sequence[str]) -> None:
         self._text, self._points = text, points
-        self.columns = (*text.columns, *points.columns)
+        self.columns, self.mapping = (*text.columns, *points.columns), text.mapping
         column, x, y = (quoted(names[each]) for each in self.columns)
         self.note = f"Where {column} is empty, the place is from {x} and {y}."
         self.assumption = points.assumption
@@ -114,7 +114,7 @@ class SurveyColumn(GeometryColumns):
     """A column with points, lines and areas of ODK or Kobo."""
 
     def __init__(self, column: int, name: str) -> None:
-        self.columns = (column,)
+        self.columns, self.mapping = (column,), {"geometry": name}
         self.note = (
             f"{quoted(name)} was read as ODK and Kobo write places, with the latitude first."
         )
@@ -131,7 +131,7 @@ class PairColumn(GeometryColumns):
     """A column with latitude and longitude together."""
 
     def __init__(self, column: int, name: str) -> None:
-        self.columns = (column,)
+        self.columns, self.mapping = (column,), {"geometry": name}
         self.note = (
             f"{quoted(name)} was read as latitude and longitude, in this order where no letters "
             "say another one."
@@ -158,9 +158,12 @@ class PointColumns(GeometryColumns):
     ) -> None:
         self.columns = (x, y)
         self._names = (names[x], names[y])
+        roles = ("longitude", "latitude") if are_degrees else ("easting", "northing")
+        self.mapping = dict(zip(roles, self._names, strict=True))
         self._are_degrees = are_degrees
         self.zone = zone
         if zone is not None:
+            self.mapping["zone"] = names[zone]
             self.note = f"The UTM zones are from {quoted(names[zone])}."
         elif not are_degrees:
             self.assumption = (
@@ -205,8 +208,9 @@ def _point(position: list[float], srid: int | None, letter: str) -> ReadGeometry
     return ReadGeometry(geometry, srid, 1, is_flat=True, letter=letter)
 
 
-def find_geometry(names: Sequence[str], sample: Sequence[Row]) -> GeometryColumns:
-    """The columns with the geometries of a file, by their names and by what is in them.
+def find_geometry(names: Sequence[str], sample: Sequence[Row]) -> list[GeometryColumns]:
+    """The columns with the geometries of a file, by their names and by what is in them: the
+    likeliest first, then others of the same kind.
 
     Args:
         names: of all columns.
@@ -216,20 +220,21 @@ def find_geometry(names: Sequence[str], sample: Sequence[Row]) -> GeometryColumn
     joined = {"".join(words): column for column, words in reversed([*enumerate(keys)])}
     texts = [_texts(sample, column) for column in range(len(names))]
     points = _points(names, keys, joined, texts)
-    for usual in (joined[name] for name in usual_headings("geometry") if name in joined):
-        if any(map(looks_like_geometry, texts[usual])):
-            return _with_points(TextColumn(usual), points, names, sample)
-    if (column := _first(texts, _is_surely_geometry)) is not None:
-        return _with_points(TextColumn(column), points, names, sample)
-    if (column := _first(texts, is_survey)) is not None:
-        return SurveyColumn(column, names[column])
+    usual = [joined[name] for name in usual_headings("geometry") if name in joined]
+    named = [column for column in usual if any(map(looks_like_geometry, texts[column]))]
+    if columns := [*dict.fromkeys([*named, *_all(texts, _is_surely_geometry)])]:
+        column_points = points[0] if points else None
+        return [
+            _with_points(TextColumn(column, names[column]), column_points, names, sample)
+            for column in columns
+        ]
+    if columns := _all(texts, is_survey):
+        return [SurveyColumn(column, names[column]) for column in columns]
     if points:
-        return points
-    named = [each if _can_be_position(names[n]) else [] for n, each in enumerate(texts)]
-    column = _first(named, lambda text: _place(text) is not None)
-    if column is None:
-        column = _first(texts, _is_certain_place)
-    return NoGeometry() if column is None else PairColumn(column, names[column])
+        return list(points)
+    likely = [each if _can_be_position(names[n]) else [] for n, each in enumerate(texts)]
+    columns = _all(likely, lambda text: _place(text) is not None) or _all(texts, _is_certain_place)
+    return [PairColumn(column, names[column]) for column in columns] or [NoGeometry()]
 
 
 def _points(
@@ -237,17 +242,17 @@ def _points(
     keys: Sequence[tuple[str, ...]],
     joined: Mapping[str, int],
     texts: Sequence[list[str]],
-) -> PointColumns | None:
-    """The columns that have points by their names, or None."""
-    if found := _longitude_and_latitude(keys):
-        return PointColumns(*found, names, are_degrees=True)
+) -> list[PointColumns]:
+    """The columns that have points by their names."""
+    if pairs := _longitudes_and_latitudes(keys):
+        return [PointColumns(*pair, names, are_degrees=True) for pair in pairs]
     for x, y in _X_AND_Y:
         if x in joined and y in joined and "west" not in joined:  # and no box
             zone = next((joined[name] for name in _ZONES if name in joined), None)
             if zone is not None and not all(map(_is_system, texts[zone])):
                 zone = None
-            return PointColumns(joined[x], joined[y], names, are_degrees=False, zone=zone)
-    return None
+            return [PointColumns(joined[x], joined[y], names, are_degrees=False, zone=zone)]
+    return []
 
 
 def _with_points(
@@ -287,7 +292,10 @@ def chosen_geometry(
     column = places["geometry"]
     texts = _texts(sample, column)
     if any(map(looks_like_geometry, texts)):
-        return TextColumn(column)
+        keys = [heading_words(name) for name in names]
+        points = _longitudes_and_latitudes(keys)
+        pair = PointColumns(*points[0], names, are_degrees=True) if points else None
+        return _with_points(TextColumn(column, names[column]), pair, names, sample)
     if any(map(is_survey, texts)):
         return SurveyColumn(column, names[column])
     if any(map(_place, texts)):
@@ -304,9 +312,9 @@ def _texts(sample: Sequence[Row], column: int) -> list[str]:
     return list(filter(None, texts))
 
 
-def _first(texts: Sequence[list[str]], is_kind: Callable[[str], bool]) -> int | None:
-    """The first column that has texts, all of a kind."""
-    return next((n for n, each in enumerate(texts) if each and all(map(is_kind, each))), None)
+def _all(texts: Sequence[list[str]], is_kind: Callable[[str], bool]) -> list[int]:
+    """The columns that have texts, all of a kind."""
+    return [n for n, each in enumerate(texts) if each and all(map(is_kind, each))]
 
 
 def _is_surely_geometry(text: str) -> bool:
@@ -374,19 +382,20 @@ def looks_like_geometry(text: str) -> bool:
     return is_geometry(text[:LOOKED_AT])
 
 
-def _longitude_and_latitude(keys: Sequence[tuple[str, ...]]) -> tuple[int, int] | None:
-    """The two columns whose names are the same but for the last words; of several, the shortest
-    names. Else the only column with such a word of each kind."""
-    found: dict[tuple[str, ...], dict[str, int]] = {}
+def _longitudes_and_latitudes(keys: Sequence[tuple[str, ...]]) -> list[tuple[int, int]]:
+    """The pairs of columns whose names are the same but for the last words, the shortest names
+    first. Else the only column with such a word of each kind."""
+    found: dict[tuple[str, ...], dict[str, list[int]]] = {}
     for column, words in enumerate(keys):
         for start in range(len(words)):
             kind = _KINDS.get("".join(words[start:]))
             if kind:
-                found.setdefault(words[:start], {}).setdefault(kind, column)
+                found.setdefault(words[:start], {"x": [], "y": []})[kind].append(column)
                 break
-    pairs = [before for before, both in found.items() if len(both) == 2]
-    if not pairs:
-        columns = {kind: column for both in found.values() for kind, column in both.items()}
-        return (columns["x"], columns["y"]) if len(columns) == len(found) == 2 else None
-    both = found[min(pairs, key=len)]
-    return both["x"], both["y"]
+    pairs = [
+        pair
+        for before in sorted(found, key=len)
+        for pair in zip(found[before]["x"], found[before]["y"], strict=False)
+    ]
+    columns = [[n for both in found.values() for n in both[kind]] for kind in "xy"]
+    return pairs or ([(columns[0][0], columns[1][0])] if [*map(len, columns)] == [1, 1] else [])

@@ -22,7 +22,7 @@ import unicodedata
 from typing import Final, Literal, NamedTuple
 
 from app.formats.crs import authority_and_code, read_crs
-from app.formats.features import FileInvalid
+from app.formats.features import FileInvalid, Letters
 from app.formats.positions import Json, first_position, is_degrees, unreadable_geometry
 from app.formats.readers.geometry_text import is_geometry, read_geometry_text
 from app.formats.readers.layer_limits import quoted
@@ -123,14 +123,6 @@ _SURVEYED_POINT: Final = re.compile(rf"{_PLACE} ++[0-9.+-]++ ++[0-9.+-]++\s*+")
 
 class PlaceInvalid(ValueError):
     """A text is no place, or can be two. The message is a sentence for the person who wrote it."""
-
-
-class Letters(NamedTuple):
-    """What letters mean that can mean two things: ``o`` is "east" or "west", ``zone`` says whether
-    S behind a UTM zone is the "band" from 32 to 40 degrees north, or the "hemisphere"."""
-
-    o: str | None = None
-    zone: str | None = None
 
 
 class Degrees(NamedTuple):

@@ -27,6 +27,7 @@ class JoinedCorners(FormatReader):
         self.layers, self.notes = reader.layers, reader.notes
         self.encodings = reader.encodings
         self._reader, self._column = reader, column
+        self.geometry_choices = reader.geometry_choices
 
     def read_features(self, layer: Layer, crs: str | None = None) -> Iterator[SourceFeature]:
         """As ``FormatReader.read_features``."""
@@ -53,10 +54,12 @@ class _Area:
         self._properties = dict(first.properties)
         self._problems = list(first.problems)
         self._ring: list[Any] = []
+        self._letter = ""
 
     def add(self, feature: SourceFeature, points: list[dict[str, Any]]) -> None:
         self._ring += [point.get("coordinates") for point in points]
         self._problems = self._problems or list(feature.problems)
+        self._letter = self._letter or feature.letter
         for name in [*self._properties]:
             if feature.properties.get(name) != self._properties[name]:
                 del self._properties[name]
@@ -65,4 +68,5 @@ class _Area:
         is_closed = len(self._ring) > 1 and self._ring[0] == self._ring[-1]
         ring = self._ring if is_closed else [*self._ring, *self._ring[:1]]
         geometry = {"type": "Polygon", "coordinates": [ring]}
-        return SourceFeature(number, geometry, self._properties, tuple(self._problems))
+        problems = tuple(self._problems)
+        return SourceFeature(number, geometry, self._properties, problems, letter=self._letter)

@@ -125,7 +125,8 @@ class LayerScan:
     others of their geometry, if x and y change places. ``far`` is the first that cannot be degrees.
     ``box`` is around all positions, ``upright`` around those in degrees, ``turned`` around those in
     swapped degrees, swapped. ``places`` has some in degrees, far apart, each with the country that
-    a column names, or an empty text.
+    a column names, or an empty text. ``letters`` counts features by
+    ``SourceFeature.letter``; ``at_zero`` those at 0, 0.
     """
 
     features: int = 0
@@ -145,11 +146,14 @@ class LayerScan:
     upright: _Box | None = None
     turned: _Box | None = None
     twice: list[str] = field(default_factory=list)
+    letters: dict[str, int] = field(default_factory=dict)
+    at_zero: int = 0
     places: dict[str, tuple[str, float, float]] = field(default_factory=dict)
 
     def add(self, feature: SourceFeature) -> None:
         self.features += 1
         self.unreadable += bool(feature.problems)
+        self.letters[feature.letter] = self.letters.get(feature.letter, 0) + 1
         columns = self.columns
         for name, value in feature.properties.items():
             if (use := columns.get(name)) is None:
@@ -170,6 +174,7 @@ class LayerScan:
         self.collected_points += has_points(feature.geometry or {})
         self.lines += kind == "lines"
         x, y = position
+        self.at_zero += x == y == 0 and kind == "points"
         self.box = _box_around(self.box, x, y)
         if is_degrees(position):
             self.in_degrees += 1

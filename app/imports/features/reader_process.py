@@ -94,12 +94,14 @@ class TooCostly(FileInvalid):
 @dataclass(frozen=True, slots=True)
 class OpenedFile:
     """The format and the layers of a file. ``encodings``: as ``FormatReader`` has them, by names of
-    layers; ``guesses``: what a guessed one may be, the likeliest first."""
+    layers; ``guesses``: what a guessed one may be, the likeliest first. ``choices``: the columns
+    with the geometries, and others that can be meant."""
 
     format: str
     layers: tuple[Layer, ...]
     encodings: dict[str, tuple[str, bool]] = field(default_factory=dict)
     guesses: tuple[Guess, ...] = ()
+    choices: tuple[dict[str, str], ...] = ()
 
 
 class _Parent:
@@ -362,6 +364,7 @@ def _decode_opened_file(value: Any) -> OpenedFile:
     ]:
         if name not in NAMES:
             raise ValueError
+    _check_length("".join(name for each in file.choices for name in each.values()), NAMES_LENGTH)
     for sample in (sample for guess in file.guesses for sample in guess.samples):
         _check_length(sample, SAMPLE_LENGTH)
     return file

@@ -36,6 +36,7 @@ from app.formats.features import (
     FileInvalid,
     FormatReader,
     Layer,
+    Letters,
     SourceFeature,
 )
 from app.formats.positions import first_position, is_degrees
@@ -80,7 +81,8 @@ class OpenOptions(NamedTuple):
     """How to open a file. ``swap``: x and y change places. ``corners_by``: points are corners of
     areas (``JoinedCorners``); None: they are points. ``geometry``: the columns with the geometries
     (``FormatReader.choose_geometry``). ``encoding``: of the texts; None: the file's, or the usual
-    one where the shapes are by the system ``crs``, else in ``countries``."""
+    one where the shapes are by the system ``crs``, else in ``countries``. ``letters`` and
+    ``zone_letter``: what letters with two meanings mean."""
 
     swap: bool = False
     corners_by: str | None = None
@@ -88,6 +90,8 @@ class OpenOptions(NamedTuple):
     encoding: str | None = None
     crs: str | None = None
     countries: Sequence[str] = ()
+    letters: Mapping[str, str] | None = None
+    zone_letter: str | None = None
 
 
 NO_OPTIONS: Final = OpenOptions()
@@ -193,6 +197,7 @@ class _QuestionLoop:
                 "layers": list(map(asdict, layers)),
                 "encodings": reader.encodings,
                 "guesses": list(map(asdict, guesses)),
+                "choices": list(reader.geometry_choices),
             }
         elif self._reader is not None:
             yield from _ANSWERS[name](self._reader, *arguments)
@@ -233,6 +238,8 @@ def _with_options(reader: FormatReader, options: OpenOptions) -> FormatReader:
     reader.is_swapped = options.swap
     if options.geometry:
         reader.choose_geometry(options.geometry)
+    if options.letters or options.zone_letter:
+        reader.choose_letters(Letters((options.letters or {}).get("O"), options.zone_letter))
     if options.encoding == TWICE:
         reader = ReadOnce(reader)
     return reader if options.corners_by is None else JoinedCorners(reader, options.corners_by)

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyproj import Transformer
 
+from app.formats.features import Letters
 from app.formats.readers.places import (
     OPEN_LETTERS,
-    Letters,
     Place,
     PlaceInvalid,
     read_degrees,
