@@ -3,9 +3,7 @@ this in another process, as some boundaries take long."""
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Iterable, Iterator
-from io import StringIO
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
@@ -24,6 +22,7 @@ from app.eudr.grid import (
     linear_rings,
     without_repeats,
 )
+from app.formats.writers.delimited import csv_line
 from app.formats.writers.features import ASSETS, PROJECTS, Feature
 from app.geometry.countries import country_at, country_phrase
 from app.geometry.holes import split_holes
@@ -353,7 +352,7 @@ class _Draft:
     def _table_row(self) -> bytes:
         """The row of a table for simplified declarations."""
         is_point = self._is_asset and self.outlines
-        measured = POINT_HECTARES if is_point else round(self._total(), 4) or ""
+        measured = POINT_HECTARES if is_point else round(self._total(), 4) or None
         values = {
             **self._own,
             NAME: self._name,
@@ -362,7 +361,7 @@ class _Draft:
             AREA: self._own.get(AREA, measured),
             "id": self._feature.id,
         }
-        return table_row(values.get(name, "") for name in SIMPLIFIED)
+        return csv_line(values.get(name) for name in SIMPLIFIED)
 
     def _total(self) -> float:
         return sum(self._hectares)
@@ -390,13 +389,6 @@ class _Draft:
             }
             text, positions = dumps(feature), outline.tobytes()
             yield Plot(*key, self._is_asset, self._feature.id, part, text, positions)
-
-
-def table_row(values: Iterable[object]) -> bytes:
-    """A row of a CSV file."""
-    text = StringIO()
-    csv.writer(text).writerow(values)
-    return text.getvalue().encode()
 
 
 def finding_about(

@@ -14,7 +14,8 @@ from sqlite3 import Connection
 from typing import IO, Final
 
 from app.eudr.checking import PlotClock, read_plots
-from app.eudr.plots import NO_OPTIONS, EudrOptions, Finding, Plot, table_row
+from app.eudr.plots import NO_OPTIONS, EudrOptions, Finding, Plot
+from app.formats.writers.delimited import csv_line
 from app.formats.writers.features import Feature
 from app.formats.writers.source import CannotWrite
 from app.formats.writers.temporary import new_database, new_file
@@ -30,7 +31,7 @@ from app.policy.eudr import (
 _BEGINNING: Final = b'{"type":"FeatureCollection","features":[\n'
 _BETWEEN: Final = b",\n"
 _END: Final = b"\n]}\n"
-_HEADINGS: Final = table_row(SIMPLIFIED)
+_HEADINGS: Final = csv_line(SIMPLIFIED)
 _IN_ORDER: Final = "SELECT {} FROM plots ORDER BY producer, country, place, is_point, id, part"
 _INVALID: Final = "The Information System would not take these plots as they are. See details."
 _NO_PLOTS: Final = "There are no plots to write. Draw a boundary, or choose other projects."

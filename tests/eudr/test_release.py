@@ -114,6 +114,12 @@ def test_a_simplified_declaration_has_a_row_for_each_plot(client: Client) -> Non
     assert "-projects-eudr-simplified-" in answer.headers["Content-Disposition"]
 
 
+def test_no_text_of_a_simplified_declaration_is_a_formula(client: Client) -> None:
+    make_project(client, metadata=OWN | {"CadastralIdentifier": "=1+1", PLACE: 'a;"=2'})
+    (row,) = rows(client)
+    assert (row["CadastralIdentifier"], row[PLACE]) == ("'=1+1", "a;\"'=2")
+
+
 def test_what_a_simplified_declaration_lacks(client: Client) -> None:
     make_project(client, metadata=OWN | ADDRESS | {"City": ""})
     make_project(client, metadata=OWN | {"CadastralIdentifier": "x" * 81})

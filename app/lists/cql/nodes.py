@@ -88,18 +88,9 @@ class Constant:
 
 
 Node: TypeAlias = (
-    And
-    | Or
-    | Not
-    | Comparison
-    | Like
-    | In
-    | IsNull
-    | Intersects
-    | HasMetadata
-    | IsImported
-    | Constant
-)
+    And | Or | Not | Comparison | Like | In | IsNull | Intersects
+    | HasMetadata | IsImported | Constant
+)  # fmt: skip
 
 
 def conjunction(*parts: Node | None) -> Node | None:

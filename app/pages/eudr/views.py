@@ -22,7 +22,6 @@ from app.pages.eudr.choices import (
 from app.pages.eudr.filling import Failure, Filling, fill_plots, find_plots, read_filling
 from app.pages.eudr.overview import make_overview
 from app.pages.filters import refuse_problems
-from app.policy.eudr import AREA, COUNTRY, NAME, PLACE, REFERENCE
 from app.site.pages import PageBlueprint, page, redirect_to
 from app.site.protection import own_site_only
 from app.site.signed_in import is_from_script, of_account
@@ -165,9 +164,4 @@ def _overview_page(principal: Principal, error: ValidationFailed | None = None) 
         statuses=STATUSES,
         form=FORM,
         words=words,
-        AREA=AREA,
-        COUNTRY=COUNTRY,
-        NAME=NAME,
-        PLACE=PLACE,
-        REFERENCE=REFERENCE,
     )
