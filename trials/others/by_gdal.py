@@ -23,8 +23,8 @@ _GEOD: Final = Geod(ellps="WGS84")
 _AREAS: Final = ("Polygon", "MultiPolygon")
 _CSV: Final = {
     "GEOM_POSSIBLE_NAMES": "*geom*,*wkt*,*shape*,geo,geojson,.geo",
-    "X_POSSIBLE_NAMES": "lon*,lng,x,*longitud*,easting,point_x",
-    "Y_POSSIBLE_NAMES": "lat*,y,*latitud*,northing,point_y",
+    "X_POSSIBLE_NAMES": "lon*,lng,x,*longitud*,east*,point_x",
+    "Y_POSSIBLE_NAMES": "lat*,y,*latitud*,north*,point_y",
     "KEEP_GEOM_COLUMNS": "NO",
 }
 

@@ -29,6 +29,7 @@ _CONVERTED: Final = re.compile(
 )
 _OF_KINDS: Final = {"geometry_type", "open_lines"}  # questions
 _METERS: Final = ("look like meters", "cannot be degrees")
+_ASKS_POINTS: Final = "What are the points?"
 _ASKS_CRS: Final = "which coordinate system"
 _OVERLAYS: Final = "overlays"  # which GDAL takes for features
 _CURVES: Final = "Curves were made of straight lines"  # of other ones than GDAL's
@@ -105,6 +106,8 @@ def _asks_rightly(record: dict[str, Any], read: Read, says: str) -> str:
     questions = {each["code"] for each in record.get("questions", ())}
     if questions & _OF_KINDS and not any("Polygon" in kind for kind in read.kinds()):
         return "what its points or lines are is asked"
+    if _ASKS_POINTS in says and "Point" in read.kinds():
+        return "what its points are is asked"
     if "geometry" in questions and not any(read.shapes):
         return "where its places are is asked"
     if _ASKS_CRS in says and not read.crs:
@@ -166,7 +169,8 @@ def differences(imported: Imported, read: Read) -> Iterator[str]:
 def _of_features(imported: Imported, read: Read) -> Iterator[str]:
     record, features = imported.record, imported.features
     are_read = [each["verdict"] != "rejected" for each in features]
-    if read.crs or record["format"] not in ("shp", "gpkg"):
+    are_far = not read.crs and any(map(_is_far, read.shapes))  # their system is in a column
+    if not are_far and (read.crs or record["format"] not in ("shp", "gpkg")):
         yield from _areas(record, features, read, are_read)
         yield from _box(record, read, are_read)
         yield from _places(imported, read)
