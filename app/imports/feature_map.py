@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import accumulate, chain
 from typing import Any, Final, NamedTuple
 
 from sqlalchemy import bindparam
@@ -13,7 +14,7 @@ from app.auth.tenant import columns_of
 from app.db.queries import CompiledQuery
 from app.db.search_index import is_among_ids
 from app.geometry import Bounds
-from app.geometry.shapes import is_shown_whole, map_shapes, pixels
+from app.geometry.shapes import map_shapes, pixels
 from app.imports.features.mapping import shorten_value
 from app.imports.listing import list_features, read_import, shapes_after
 from app.imports.record import not_found
@@ -35,12 +36,6 @@ _FEATURE: Final = CompiledQuery(
         ImportFeature.import_id == bindparam("import_id"),
         ImportFeature.number == bindparam("number"),
     )
-)
-_BOUNDARY: Final = CompiledQuery(
-    columns_of(Project, Project.geometry).where(Project.id == bindparam("target_id"))
-)
-_LOCATION: Final = CompiledQuery(
-    columns_of(Asset, Asset.location).where(Asset.id == bindparam("target_id"))
 )
 _SIZES: Final = CompiledQuery(
     columns_of(Project, Project.id, Project.stored_bytes).where(is_among_ids(Project.id.expression))
@@ -159,13 +154,15 @@ def _with_targets(account_id: str, rows: list[Any]) -> tuple[list[Any], list[str
         rows, lambda row: sizes.get(row.target_id, 0), FEATURES_MAP_READ_BYTES
     )
     rows = next(iter(fitting), [])
-    ids = {row.target_id for row in rows} & ids
-    found = {
-        row[0]: row[1]
-        for query in (_BOUNDARIES, _LOCATIONS)
-        for row in query.all(account_id=account_id, ids=list(ids))
-    }
+    found = _target_geometries(account_id, {row.target_id for row in rows} & ids)
     return rows, [row.geometry or found.get(row.target_id) or "" for row in rows]
+
+
+def _target_geometries(account_id: str, ids: Collection[str]) -> dict[str, str | None]:
+    """The geometries of projects and assets by their ids."""
+    queries = (_BOUNDARIES, _LOCATIONS)
+    rows = (query.tuples(account_id=account_id, ids=list(ids)) for query in queries)
+    return dict(chain.from_iterable(rows))
 
 
 def _level_for(bbox: Sequence[float] | None, features: int) -> int:
@@ -202,24 +199,14 @@ def _geometry_texts(
     ids = {"account_id": account_id, "import_id": import_id, "number": record["number"]}
     row = _FEATURE.first(**ids)
     new = None if row is None else row.geometry  # no row: the file is being read again
-    present = _target_geometry(account_id, record)
+    target_id = record.get("project_id") or record.get("asset_id")
+    present = _target_geometries(account_id, [target_id]).get(target_id) if target_id else None
     if new is not None and present is not None and _GEOMETRY_FIELDS.isdisjoint(record["changes"]):
         new = None
     if present is not None:
         yield record["verdict"] if new is None else "former", present
     if new is not None:
         yield record["verdict"], new
-
-
-def _target_geometry(account_id: str, record: Mapping[str, Any]) -> str | None:
-    """The geometry of a feature's project or asset, or None."""
-    kind = record["kind"]
-    target_id = record["project_id" if kind == "projects" else "asset_id"]
-    if target_id is None:
-        return None
-    query = _BOUNDARY if kind == "projects" else _LOCATION
-    row = query.first(account_id=account_id, target_id=target_id)
-    return None if row is None else row[0]
 
 
 def _fault_points(record: Mapping[str, Any]) -> Iterator[_DrawnGeometry]:
@@ -236,30 +223,16 @@ def _fit_geometries(texts: Sequence[str]) -> list[str | None]:
     if sum(map(len, texts)) <= FEATURES_MAP_BYTES:
         return list(texts)
     with expensive_work():
-        return _simplify_texts(texts)
-
-
-def _simplify_texts(texts: Sequence[str]) -> list[str | None]:
-    shapes = map_shapes(texts)
-    for level in MAP_LEVELS:
-        simplified = [
-            _at_level(text, levels, level) for text, levels in zip(texts, shapes, strict=True)
-        ]
-        if sum(map(len, simplified)) <= FEATURES_MAP_BYTES:
-            return list(simplified)
-    left, fitting = FEATURES_MAP_BYTES, list[str | None]()
-    for text in simplified:
-        left -= len(text)
-        fitting.append(text if left >= 0 else None)
-    return fitting
-
-
-def _at_level(text: str, shapes: Mapping[int, str], level: int) -> str:
-    """A geometry at a level; if it is too small for that, at the next finer one, or whole."""
-    if is_shown_whole(len(text), level):
-        return text
-    finer = [map_level for map_level in MAP_LEVELS if map_level >= level and map_level in shapes]
-    return shapes[min(finer)] if finer else text
+        for level in MAP_LEVELS:
+            shapes = map_shapes(texts, level, least=0)
+            simplified = [shape.get(level, text) for shape, text in zip(shapes, texts, strict=True)]
+            sizes = list(accumulate(map(len, simplified)))
+            if sizes[-1] <= FEATURES_MAP_BYTES:
+                break
+    return [
+        text if size <= FEATURES_MAP_BYTES else None
+        for text, size in zip(simplified, sizes, strict=True)
+    ]
 
 
 def _drawn_feature(drawn: _DrawnGeometry, text: str) -> dict[str, Any]:
