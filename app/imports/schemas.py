@@ -38,7 +38,7 @@ from app.policy.imports import (
     ZONE_LETTERS,
 )
 from app.projects.boundaries.schemas import PlacedProblemSchema
-from app.values.messages import NO_OBJECT, CodedMessage, invalid
+from app.values.messages import NO_OBJECT, invalid
 from app.values.schemas import (
     BoundedList,
     Choice,
@@ -136,7 +136,8 @@ _NAMES: Final = {
     "description": (
         "Names of features by their numbers, instead of those in the file; null or an empty "
         "object: none. They last as long as `left_out`."
-    )
+    ),
+    "maxProperties": RENAMED,
 }
 _EXAMPLE_MAPPING: Final[dict[str, Any]] = {
     "name": "DISTRICT",
@@ -238,6 +239,11 @@ class EncodingName(Text):
         return name
 
 
+def _check_number_of_names(names: dict[str, str]) -> None:
+    if len(names) > RENAMED:
+        raise invalid(f"Must have at most {RENAMED:,} names.", "too_many")
+
+
 class FormBoolean(StrictBoolean):
     """True or false, also as the text of a form."""
 
@@ -323,9 +329,7 @@ class ImportUpdateSchema(InputSchema):
     names = fields.Dict(
         keys=fields.String(validate=validate.Regexp(r"[1-9][0-9]{0,8}\Z", error=_NO_NUMBER)),
         values=Name(),
-        validate=validate.Length(
-            max=RENAMED, error=CodedMessage(f"Must have at most {RENAMED:,} names.", "too_many")
-        ),
+        validate=_check_number_of_names,
         allow_none=True,
         metadata=_NAMES,
     )

@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any, Final, Literal
 
+from app.policy.request_limits import ASSET_STATUSES, ASSET_TYPES
+
 ColumnType = Literal["text", "integer", "number", "boolean", "time", "json"]
 Compared = Literal["text", "number", "boolean", "time"]
 
@@ -47,6 +49,11 @@ class Kind:
     is_json: bool = False
 
 
+DOCUMENTED_WORDS: Final = frozenset(
+    word.replace("_", " ") for word in (*ASSET_TYPES, *ASSET_STATUSES)
+)
+
+
 def _read_text(cell: Any) -> Any:
     """The text of a cell, with the ends of its lines as line feeds."""
     if isinstance(cell, str):
@@ -56,9 +63,12 @@ def _read_text(cell: Any) -> Any:
 
 
 def _read_word(cell: Any) -> Any:
-    """A text in lower case."""
+    """A text in lower case; a documented word may have spaces."""
     text = _read_text(cell)
-    return lower_case(text) if isinstance(text, str) else text
+    if not isinstance(text, str):
+        return text
+    word = lower_case(text.strip())
+    return word.replace(" ", "_") if word in DOCUMENTED_WORDS else word
 
 
 def lower_case(text: str) -> str:

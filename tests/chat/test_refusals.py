@@ -102,7 +102,7 @@ WRONG = [
     ("read_project", {}),
     *[("read_project", {"project_id": value}) for value in ("", "x" * 41, 5, None, ["a"], "\x00")],
     ("list_assets", {}),
-    ("list_assets", {"project_id": "proj_1", "type": "No Word"}),
+    ("list_assets", {"project_id": "proj_1", "type": "No/Word"}),
     ("read_asset", {"asset_id": "a"}),
     ("usage", {"account_id": "acct_1"}),
     ("summarize_projects", {"status": "active"}),

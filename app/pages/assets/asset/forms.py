@@ -17,13 +17,14 @@ from app.formats.readers.places import (
     read_degrees,
     read_place,
 )
-from app.pages.editable_fields import ASSET_FIELDS
+from app.pages.editable_fields import ASSET_FIELDS, form_value
 from app.pages.project_choice import ProjectChoice
 from app.pages.projects.project.details import asset_place
 from app.pages.record_draft import RecordDraft
-from app.policy.kinds import lower_case
-from app.policy.request_limits import ASSET_STATUSES, ASSET_TYPES
+from app.policy.fields import ASSET
+from app.policy.kinds import DOCUMENTED_WORDS
 
+_TYPE, _STATUS = (field for field in ASSET if field.name in ("type", "status"))
 _AXES: Final[tuple[Axis, Axis]] = ("longitude", "latitude")  # as GeoJSON has them
 
 
@@ -84,8 +85,8 @@ class AssetDraft(RecordDraft):
         former = self.other_texts(before) if before else dict.fromkeys(self.others, "")
         values = {
             "name": self.texts["name"],
-            "type": _keyword_of_text(self.texts["type"]),
-            "status": _keyword_of_text(self.texts["status"]) or "active",
+            "type": form_value(_TYPE, self.texts["type"]) or "",
+            "status": form_value(_STATUS, self.texts["status"]) or "active",
             **self.read_fields(),
         }
         if any(self.texts[axis] != former[axis] for axis in _AXES):
@@ -116,12 +117,5 @@ class AssetDraft(RecordDraft):
 
 def shown_keyword(keyword: str) -> str:
     """Return a keyword as fields show it: a documented one with spaces."""
-    return keyword.replace("_", " ") if keyword in _DOCUMENTED.values() else keyword
-
-
-def _keyword_of_text(text: str) -> str:
-    word = lower_case(text)
-    return _DOCUMENTED.get(word, word)
-
-
-_DOCUMENTED: Final = {word.replace("_", " "): word for word in (*ASSET_TYPES, *ASSET_STATUSES)}
+    words = keyword.replace("_", " ")
+    return words if words in DOCUMENTED_WORDS else keyword
