@@ -239,9 +239,17 @@ class EncodingName(Text):
         return name
 
 
-def _check_number_of_names(names: dict[str, str]) -> None:
-    if len(names) > RENAMED:
-        raise invalid(f"Must have at most {RENAMED:,} names.", "too_many")
+class FeatureNames(fields.Dict):
+    """Names by the numbers of features."""
+
+    def __init__(self, **options: Any) -> None:
+        number = fields.String(validate=validate.Regexp(r"[1-9][0-9]{0,8}\Z", error=_NO_NUMBER))
+        super().__init__(keys=number, values=Name(), **options)
+
+    def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> Any:
+        if isinstance(value, dict) and len(value) > RENAMED:
+            raise invalid(f"Must have at most {RENAMED:,} names.", "too_many")
+        return super()._deserialize(value, attr, data, **options)  # type: ignore[no-untyped-call]
 
 
 class FormBoolean(StrictBoolean):
@@ -326,13 +334,7 @@ class ImportUpdateSchema(InputSchema):
     left_out = BoundedList(
         StrictInteger(low=1, high=FEATURES), longest=LEFT_OUT, allow_none=True, metadata=_LEFT_OUT
     )
-    names = fields.Dict(
-        keys=fields.String(validate=validate.Regexp(r"[1-9][0-9]{0,8}\Z", error=_NO_NUMBER)),
-        values=Name(),
-        validate=_check_number_of_names,
-        allow_none=True,
-        metadata=_NAMES,
-    )
+    names = FeatureNames(allow_none=True, metadata=_NAMES)
 
 
 class ImportQuerySchema(PageQuerySchema):
