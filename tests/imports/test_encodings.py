@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 import shapely
 
+from app.geometry.countries import has_world
 from tests.formats.readers.gdal import write, zipped
 from tests.imports.making import act, answered, codes, features_of, projects, upload, uploaded
-from tests.make import Client, make_project
+from tests.make import Client, make_project, square
 from tests.make.features import feature
 
 WKT = '"POLYGON((23.1 46.6,23.11 46.6,23.11 46.61,23.1 46.6))"'
@@ -38,6 +39,21 @@ def test_the_country_says_which_encoding_comes_first(client: Client) -> None:
     assert (record["encoding"], codes(record)) == ({"name": "cp1250", "guessed": False}, [])
     act(client, record, "apply")
     assert projects(client)["Mărişel"]["metadata"] == {"Pădure": "Făget"}
+
+
+@pytest.mark.skipif(not has_world(), reason="The countries are not installed.")
+def test_the_same_bytes_are_read_by_where_they_are(client: Client) -> None:
+    """Hungarian and Portuguese letters are the same bytes."""
+    make_project(client, geometry=square(19.0, 47.0, 0.01))
+    for place, encoding in (
+        ("18.0,47.5", "cp1250"),  # Erdő
+        ("-8.0,39.5", "cp1252"),  # Erdõ
+        (",", "cp1250"),  # as the account's projects
+    ):
+        x, _, y = place.partition(",")
+        content = b"name,lon,lat\nErd\xf5,%s,%s\n" % (x.encode(), y.encode())
+        record = uploaded(client, content, "a.csv")
+        assert record["encoding"] == {"name": encoding, "guessed": True}, place
 
 
 def test_another_encoding_keeps_the_columns_that_were_chosen(client: Client) -> None:

@@ -209,6 +209,19 @@ def test_questions_have_places_and_samples(browser: Browser, client: Client) -> 
 
 
 @pytest.mark.slow
+def test_an_encoding_is_chosen_by_its_words(browser: Browser, client: Client) -> None:
+    rows = "name,lat,lon\nMărişel,46.6,23.1\nPădure,46.6,23.2\n".encode("cp1250")
+    page = upload(browser, rows, "a.csv")
+    work(browser)
+    page = browser.get(page.path)
+    assert "Read as cp1252" in page.text
+    assert "Pãdure" in page.text
+    page = act(browser, "change", answer='{"encoding": "cp1252"}')
+    assert "Read as" not in page.text
+    page = act(browser, "change", encoding="")
+    assert "or the likeliest: cp1250" in page.text
+
+
 def test_points_are_read_again_as_assets_of_a_project(browser: Browser, client: Client) -> None:
     project, other = make_project(client, name="Alpine"), make_project(client, name="Riverside")
     page = ready(browser, feature(point(), name="P"))
