@@ -24,6 +24,7 @@ from app.imports.features.mapping import (
     ColumnMapping,
     LayerScan,
     are_plots,
+    name_options,
     plot_ids,
     shorten_value,
 )
@@ -485,14 +486,6 @@ def _ask_encoding(scan: LayerScan, guesses: Sequence[Guess]) -> Json | None:
 def _ask_name_column(scan: LayerScan, mapping: ColumnMapping) -> Json | None:
     if mapping.name:
         return None
-    likely = [
-        name
-        for name, use in scan.columns.items()
-        if use.filled == scan.features
-        and (use.varies or scan.features == 1)
-        and use.whole + use.measured < use.filled
-        and name not in mapping.fields.values()
-    ]
     options = [
         option_record(
             f"The column “{name}”",
@@ -500,7 +493,7 @@ def _ask_name_column(scan: LayerScan, mapping: ColumnMapping) -> Json | None:
             sample=_column_samples(scan, name),
             mapping={"name": name},
         )
-        for name in likely[:OPTIONS]
+        for name in name_options(scan, mapping.fields.values())[:OPTIONS]
     ]
     if not options:
         return None

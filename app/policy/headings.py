@@ -63,7 +63,7 @@ HEADINGS: Final[Mapping[str, Mapping[str, str]]] = {
     },
     "unit": {  # what is in the file, or what it lies in
         "de": "flurstück abteilung bestand schlag revier",
-        "en": "parcel plot field stand compartment lot unit site district project reserve park area"
+        "en": "parcel plot field stand compartment lot apn site district project reserve park area"
         " forest wood region",
         "es": "parcela predio rodal finca",
         "fr": "parcelle",
@@ -85,9 +85,11 @@ HEADINGS: Final[Mapping[str, Mapping[str, str]]] = {
         "pl": "numer",
         "pt": "numero",
     },
-    "person": {  # whose name is not the name of a place
+    "other": {  # whose name is not the name of a place
+        "": "user file layer folder species scientific common",
         "de": "besitzer eigentümer bewirtschafter erzeuger kunde betrieb",
-        "en": "producer owner client customer farmer farm grower operator contact user surveyor",
+        "en": "producer owner client customer farmer farm grower operator contact surveyor"
+        " street road",
         "es": "propietario productor cliente dueño agricultor",
         "fr": "propriétaire producteur exploitant client",
         "it": "proprietario produttore cliente",

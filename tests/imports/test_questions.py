@@ -267,11 +267,15 @@ def test_shapes_outside_the_area_of_their_system_are_noted(client: Client) -> No
 
 
 def test_a_column_for_the_names_is_offered(client: Client) -> None:
-    shapes = [feature(square(n), kod=f"K-{n}", ha=n, same="x") for n in range(3)]
+    shapes = [
+        feature(square(n), objectid=n, m=n / 2, pin=70 + n, kod=f"K-{n}", ha=n, k=n > 1, same="x")
+        for n in range(3)
+    ]
     record = ready(client, *shapes)
     (question,) = record["questions"]
     assert question["code"] == "name"
-    (option,) = question["options"]
+    option, *others = question["options"]
+    assert [each["put"]["mapping"]["name"] for each in others] == ["pin", "k", "objectid"]
     assert option["put"] == {"mapping": {"name": "kod"}}
     assert option["label"] == "The column “kod”"
     assert (option["sample"], option["bbox"]) == ({"kod": ["K-0", "K-1", "K-2"]}, None)

@@ -23,14 +23,16 @@ from app.imports.features.geometries import (
 )
 from app.policy.eudr import VERIFICATION
 from app.policy.fields import ASSET, PROJECT, Field
-from app.policy.headings import plain_heading, usual_headings
+from app.policy.headings import heading_words, plain_heading, usual_headings
 from app.policy.imports import GEOMETRY_COLUMNS, PLACES, SAMPLE_LENGTH, SAMPLES
 from app.policy.request_limits import METADATA_KEYS
 
-# Usual headings of the column of names, the likeliest first; also followed by "name" or a number
-# ("DISTRICTNAME", "Name_1"). The first mean nothing but names.
-_ONLY_NAMES: Final = (*usual_headings("name"), *usual_headings("title"))
-_NAME_WORDS: Final = (*_ONLY_NAMES, *usual_headings("unit"))
+# Usual headings of the column of names, the likeliest first; also followed by "name", a word for a
+# number or digits ("DISTRICTNAME", "parcel_no", "Name_1").
+_NAME_WORDS: Final = tuple(
+    word for meaning in ("name", "title", "unit") for word in usual_headings(meaning)
+)
+_ADMINISTRATIVE: Final = re.compile(r"adm[0-5][a-z]{2}")  # of the United Nations: "ADM3_EN"
 _UNITS: Final = (
     r"(?:sq\.? ?)?(?:km|m|mi|ft|cm|mm)(?:2|3|²|³)?|sqm|sqkm|ha|hectares?|hectareas?|hektar|acres?"
     r"|ac|%|°|t|kg"
@@ -58,7 +60,9 @@ _ONLY_PLOT_COLUMNS: Final = frozenset({
     "risk_pcrop", "risk_acrop", "risk_livestock", "risk_timber",
 })  # fmt: skip
 _PLACE: Final = "productionplace"
-_NEVER_NAMES: Final = frozenset({"producername"})  # names of people, not of plots
+_MOST_DISTINCT: Final = 1000  # values of a column that are counted
+_YES: Final = frozenset({"yes", "no", "true", "false", "y", "n"})
+_COUNTERS: Final = frozenset({"fid", "gid", "id", "objectid", "ogcfid"})  # which tell nothing
 _PLOT_IDS: Final = ("external_id", "plotid", "plot_id")
 # Columns that GDAL's driver LIBKML adds to any KML file; ``id2`` is a second ``id``.
 _ALWAYS_FROM_KML: Final = frozenset({"tessellate", "extrude", "visibility"})
@@ -76,7 +80,8 @@ class ColumnUse:
 
     ``filled`` counts values, ``whole`` the whole numbers among them, ``measured`` other numbers and
     those with a unit, ``runs`` how often a value differs from the one before. ``varies``: not all
-    values are the same. ``samples`` are the first different values, as texts.
+    values are the same. ``samples`` are the first different values, as texts. ``distinct`` counts
+    different values up to 1,000, by their hashes in ``seen``.
     """
 
     filled: int = 0
@@ -87,6 +92,17 @@ class ColumnUse:
     runs: int = 0
     last: object = None
     samples: list[str] = field(default_factory=list)
+    distinct: int = 0
+    seen: dict[int, None] = field(default_factory=dict)
+
+    @property
+    def numbers(self) -> int:
+        return self.whole + self.measured
+
+    @property
+    def tells_apart(self) -> bool:
+        """True if most features with a value have one of their own."""
+        return 2 * self.distinct > min(self.filled, _MOST_DISTINCT)
 
     def add(self, value: object) -> None:
         """Count a value that is not empty."""
@@ -99,6 +115,9 @@ class ColumnUse:
             self.varies = self.varies or value != self.first
             if len(self.samples) < SAMPLES and (text := shorten_value(value)) not in self.samples:
                 self.samples.append(text)
+            if self.distinct < _MOST_DISTINCT:
+                self.seen[hash(str(value) if isinstance(value, dict | list) else value)] = None
+                self.distinct = len(self.seen)
         is_text = type(value) is str and len(value) <= _LONGEST_NUMBER
         is_whole, is_measured = _kinds_of_text(value) if is_text else _number_kinds(value)
         self.whole += is_whole
@@ -290,20 +309,42 @@ def guess_mapping(scan: LayerScan, kind: str, partial_mapping: Mapping[str, Any]
 def guess_name_column(scan: LayerScan) -> str | None:
     """The column that most likely holds the names, or None.
 
-    Its heading is a usual word, and its values are not numbers; whole numbers are names if the word
-    means nothing else. The likeliest word wins; columns that are mostly empty, or have one value,
-    come last. Without such a column, the ids of plots are their names.
+    A column called "name" comes first, in any language; its values may be numbers, but not with a
+    unit. Of others with a usual heading, whose values are not all numbers, it is the one that tells
+    most features apart. Columns that are mostly empty, or have one value, come last. Without such a
+    column, the ids of plots are their names.
     """
     likely = [name for name, use in scan.columns.items() if use.filled and _has_names(name, use)]
 
-    def unlikeliness(name: str) -> tuple[bool, bool, int, int]:
-        use = scan.columns[name]
+    def unlikeliness(name: str) -> tuple[bool, bool, bool, int, int, int]:
+        use, rank = scan.columns[name], name_rank(name)
         rare = 2 * use.filled < scan.features
         constant = use.filled > 1 and not use.varies
-        return rare, constant, _name_rank(name), -use.filled
+        return rare, constant, not _is_called_name(rank), -use.distinct, rank, -use.filled
 
     likeliest = min(likely, key=unlikeliness, default=None)
     return plot_ids(scan) if likeliest is None else likeliest
+
+
+def name_options(scan: LayerScan, used: Collection[str]) -> list[str]:
+    """The columns that a person may choose as the name, but those ``used``: the one that tells most
+    features apart first, texts before numbers, and measures only under a usual heading."""
+
+    def unlikeliness(name: str) -> tuple[bool, int, bool, bool]:
+        use, rank = scan.columns[name], name_rank(name)
+        is_counter = plain_heading(name) in _COUNTERS
+        return is_counter, -use.distinct, rank < 0, use.numbers == use.filled
+
+    likely = [
+        name
+        for name, use in scan.columns.items()
+        if 2 * use.filled >= scan.features > 0
+        and (use.varies or scan.features == 1)
+        and (not use.measured or use.numbers < use.filled or _is_usual(name))
+        and not _UNIT.fullmatch(name)
+        and name not in used
+    ]
+    return sorted(likely, key=unlikeliness)
 
 
 def are_plots(columns: Iterable[str]) -> bool:
@@ -388,14 +429,20 @@ def _usual_column(field: Field, columns: Sequence[str]) -> str | None:
 
 
 def _has_names(name: str, use: ColumnUse) -> bool:
-    rank, numbers = _name_rank(name), use.whole + use.measured
-    if name.casefold() in _NEVER_NAMES or (name.casefold() == "area" and 2 * numbers > use.filled):
+    rank, are_numbers = name_rank(name), use.numbers == use.filled
+    if rank < 0 or (not use.varies and _UNIT.fullmatch(str(use.first))):
         return False
-    if not use.varies and _UNIT.fullmatch(str(use.first)):
-        return False
-    if use.whole + use.measured == use.filled:
-        return 0 <= rank < len(_ONLY_NAMES) and not use.measured
-    return rank >= 0
+    if _is_called_name(rank) or name.casefold() == _PLACE:
+        return not (are_numbers and all(map(_QUANTITY.fullmatch, use.samples)))
+    are_answers = {sample.casefold() for sample in use.samples} <= _YES
+    is_title = rank < len(_NAME_WORDS) - len(usual_headings("unit"))
+    is_area = not _is_usual(name) and 2 * use.numbers > use.filled
+    return use.tells_apart and not (are_answers or is_area or (are_numbers and not is_title))
+
+
+def _is_usual(name: str) -> bool:
+    """True if numbers under this heading can be names."""
+    return name_rank(name) >= 0 and plain_heading(name) != "area"
 
 
 def _number_kinds(value: object) -> tuple[bool, bool]:
@@ -415,12 +462,23 @@ def _kinds_of_text(text: str) -> tuple[bool, bool]:
     return False, _QUANTITY.fullmatch(text) is not None
 
 
-def _name_rank(name: str) -> int:
+def name_rank(name: str) -> int:
     """The index of a column's name in the list of usual words, or -1."""
-    word = plain_heading(name).rstrip("0123456789")
-    if word in _NAME_WORDS:
-        return _NAME_WORDS.index(word)
-    if not word.endswith("name"):
-        return -1
+    heading = plain_heading(name)
+    if _ADMINISTRATIVE.fullmatch(heading):
+        return len(_NAME_WORDS) + 5 - int(heading[3])  # the most detailed level first
+    word = heading.rstrip("0123456789")
     stem = word.removesuffix("name")
-    return _NAME_WORDS.index(stem) if stem in _NAME_WORDS else len(_NAME_WORDS)
+    for known in (word, stem):
+        if known in _NAME_WORDS:
+            return _NAME_WORDS.index(known)
+    for tail in usual_headings("number"):
+        if word.endswith(tail) and word.removesuffix(tail) in usual_headings("unit"):
+            return _NAME_WORDS.index(word.removesuffix(tail))
+    words = {stem, *heading_words(name)}
+    is_other = words & {*usual_headings("other")} and not words & {*usual_headings("unit")}
+    return len(_NAME_WORDS) if stem != word and not is_other else -1
+
+
+def _is_called_name(rank: int) -> bool:
+    return 0 <= rank < len(usual_headings("name"))

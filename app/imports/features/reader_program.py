@@ -281,7 +281,7 @@ def _scan_import_layer(
                 "file into several."
             )
     for use in scan.columns.values():
-        use.last = None  # it may be long
+        use.last, use.seen = None, {}  # they may be long
     yield asdict(scan)
 
 
