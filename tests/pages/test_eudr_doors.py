@@ -57,6 +57,22 @@ def test_an_import_is_completed_alone(client: Client, browser: Browser) -> None:
     assert "the 2 projects of an import that is no longer listed" in browser.get(link).text
 
 
+def test_an_import_of_points_is_completed_alone(client: Client, browser: Browser) -> None:
+    project = plot(client, metadata=OWN)["id"]
+    make_asset(client, project, type="plot", location=point(-2.5, 6.5))
+    fields = (feature(point(-2 - n / 50, 6.7), ProductionPlace=f"Field {n}") for n in range(2))
+    record = ready(client, *fields, kind="assets", project_id=project)
+    act(client, record, "apply")
+    links = browser.get(f"/imports/{record['id']}").links
+    (link,) = [each for each in links if "import_id" in each]
+    page = browser.get(link)
+    assert "Only the 2 plots of the import" in page.text
+    assert "It would hold 2 plots" in page.text
+    record = ready(client, feature(point(), name="Mast"), kind="assets", project_id=project)
+    act(client, record, "apply")
+    assert "Complete the plots" not in browser.get(f"/imports/{record['id']}").text
+
+
 def test_what_is_ticked_is_checked_and_nothing_else(client: Client, browser: Browser) -> None:
     bad, other = plot(client, 0, metadata={NAME: "Ama"})["id"], plot(client, 1)["id"]
     good = plot(client, 2, metadata=OWN)["id"]

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 from app.formats.encodings import NAMES
 from app.geometry.plain_words import MENDABLE, plain_message
 from app.imports.available_actions import AvailableActions
-from app.imports.features.mapping import ColumnMapping, ignored_among
+from app.imports.features.mapping import ColumnMapping, are_plots, ignored_among
 from app.imports.features.summary import without_numbers
 from app.imports.questions import required_question
 from app.imports.record import country_words, overlap_words
@@ -56,6 +56,12 @@ _WARNINGS: Final[dict[str, str]] = {
     "countries_not_checked": "too complex to be compared with countries",
 }
 _MEGABYTE: Final = 1024 * 1024
+
+
+def may_be_plots(record: Mapping[str, Any]) -> bool:
+    """True for projects, and for assets from a file for the EUDR."""
+    columns = [each["columns"] for each in record["layers"] if each["name"] == record["layer"]]
+    return record["kind"] == "projects" or any(map(are_plots, columns))
 
 
 def counted(number: int, noun: str) -> str:
