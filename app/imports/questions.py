@@ -107,7 +107,7 @@ def questions_of(
         _ask_crs(layer, scan, file_format, answers, near),
         _ask_geometry_columns(scan, file_format, answers),
         _ask_geometry_type(scan, answers, new_project_name, file_format),
-        _ask_if_swapped(scan, answers, near),
+        None if required_question(of_reading) else _ask_if_swapped(scan, answers, near),
         _ask_if_lines_are_open(scan, answers),
         _ask_encoding(scan, guesses),
     )

@@ -185,6 +185,18 @@ def test_the_column_of_the_boundaries_is_chosen(browser: Browser) -> None:
     assert '"note" has no geometries' in browser.get(page.path).text
 
 
+def test_a_letter_is_chosen_and_chosen_again(browser: Browser) -> None:
+    page = upload(browser, b"name,lat,lon\nA,47.01 N,10.01 O\n", "rows.csv")
+    work(browser)
+    page = browser.get(page.path)
+    assert "“O” is east in German, and west in French" in page.text
+    act(browser, "change", answer='{"letters": {"O": "east"}}')
+    page = browser.get(page.path)
+    assert "“O” is east. Choose again what it is" in page.text
+    act(browser, "change", answer='{"letters": null, "zone_letter": null}')
+    assert "Which is it?" in browser.get(page.path).text
+
+
 @pytest.mark.slow
 def test_areas_are_read_again_as_projects(browser: Browser, client: Client) -> None:
     project = make_project(client)

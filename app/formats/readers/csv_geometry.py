@@ -128,13 +128,16 @@ class SurveyColumn(GeometryColumns):
 
 
 class PairColumn(GeometryColumns):
-    """A column with latitude and longitude together."""
+    """A column with places in one text each, of which ``texts`` are some."""
 
-    def __init__(self, column: int, name: str) -> None:
+    def __init__(self, column: int, name: str, texts: Sequence[str]) -> None:
         self.columns, self.mapping = (column,), {"geometry": name}
+        places = filter(None, map(_place, texts))
         self.note = (
-            f"{quoted(name)} was read as latitude and longitude, in this order where no letters "
-            "say another one."
+            f"{quoted(name)} was read as places in the zones, squares or systems that it names."
+            if next((place.srid for place in places), 4326) != 4326
+            else f"{quoted(name)} was read as latitude and longitude, in this order where no "
+            "letters say another one."
         )
 
     def read(self, row: Row, letters: Letters) -> ReadGeometry | None:
@@ -158,8 +161,11 @@ class PointColumns(GeometryColumns):
     ) -> None:
         self.columns = (x, y)
         self._names = (names[x], names[y])
-        roles = ("longitude", "latitude") if are_degrees else ("easting", "northing")
-        self.mapping = dict(zip(roles, self._names, strict=True))
+        self.mapping = (
+            {"latitude": names[y], "longitude": names[x]}
+            if are_degrees
+            else {"easting": names[x], "northing": names[y]}
+        )
         self._are_degrees = are_degrees
         self.zone = zone
         if zone is not None:
@@ -172,9 +178,22 @@ class PointColumns(GeometryColumns):
             )
 
     def read(self, row: Row, letters: Letters) -> ReadGeometry | None:
-        texts = [row[column].strip() for column in self.columns]
-        if not any(texts):
-            return None
+        first, second = self.columns
+        x, y, letter = read_number(row[first]), read_number(row[second]), ""
+        if x is None or y is None:  # seldom
+            texts = [row[first].strip(), row[second].strip()]
+            if not any(texts):
+                return None
+            (x, y), letter = self._written(texts, letters)
+        if self.zone is None:
+            return _point([x, y], None, letter)
+        try:
+            return _point([x, y], *read_system(row[self.zone], y, letters))
+        except PlaceInvalid as error:
+            raise GeometryInvalid([unreadable_geometry(str(error), "wrong_crs")]) from None
+
+    def _written(self, texts: Sequence[str], letters: Letters) -> tuple[list[float], str]:
+        """The numbers of two texts, and a letter with two meanings."""
         position, letter = [], ""
         for name, text, axis in zip(self._names, texts, _AXES, strict=True):
             if not text:
@@ -192,12 +211,7 @@ class PointColumns(GeometryColumns):
                     raise GeometryInvalid([problem]) from None
                 number, letter = degrees.value, letter or degrees.letter
             position.append(number)
-        if self.zone is None:
-            return _point(position, None, letter)
-        try:
-            return _point(position, *read_system(row[self.zone], position[1], letters))
-        except PlaceInvalid as error:
-            raise GeometryInvalid([unreadable_geometry(str(error), "wrong_crs")]) from None
+        return position, letter
 
 
 _AXES: Final[tuple[Axis, Axis]] = ("longitude", "latitude")
@@ -234,7 +248,9 @@ def find_geometry(names: Sequence[str], sample: Sequence[Row]) -> list[GeometryC
         return list(points)
     likely = [each if _can_be_position(names[n]) else [] for n, each in enumerate(texts)]
     columns = _all(likely, lambda text: _place(text) is not None) or _all(texts, _is_certain_place)
-    return [PairColumn(column, names[column]) for column in columns] or [NoGeometry()]
+    return [PairColumn(column, names[column], texts[column]) for column in columns] or [
+        NoGeometry()
+    ]
 
 
 def _points(
@@ -299,7 +315,7 @@ def chosen_geometry(
     if any(map(is_survey, texts)):
         return SurveyColumn(column, names[column])
     if any(map(_place, texts)):
-        return PairColumn(column, names[column])
+        return PairColumn(column, names[column], texts)
     raise FileInvalid(
         f"{quoted(names[column])} has no geometries. They can be WKT, GeoJSON, places of ODK or "
         "Kobo, or latitude and longitude together."
