@@ -27,7 +27,13 @@ from tests.make import Client
 
 PAGES = (
     *("README.md", "docs/api-conventions.md", "docs/boundaries.md", "docs/tour.md"),
-    *("docs/imports.md", "docs/exports.md", "docs/ogc-api-features.md", "docs/gis-programs.md"),
+    *(
+        "docs/imports.md",
+        "docs/import-formats.md",
+        "docs/exports.md",
+        "docs/ogc-api-features.md",
+        "docs/gis-programs.md",
+    ),
 )
 REFUSED = {"color=green": 400}  # part of an address, and the status that its page tells of
 ADDRESS = "http://127.0.0.1:8000"

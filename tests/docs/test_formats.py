@@ -18,7 +18,7 @@ def column(page: str, heading: str) -> list[str]:
 
 
 def test_the_page_on_imports_has_a_row_for_each() -> None:
-    named = [name for cell in column("imports.md", "Format") for name in cell.split(", ")]
+    named = [name for cell in column("import-formats.md", "Format") for name in cell.split(", ")]
     besides = {"newline-delimited geojson"}  # another name of a text sequence
     assert {name.lower() for name in named} - besides == {
         name.lower() for name in FORMATS_IN.values()
