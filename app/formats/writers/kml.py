@@ -5,6 +5,7 @@ Viewers show the description and data as HTML, the name as text.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
@@ -20,7 +21,12 @@ _DOUBLE_DIGITS: Final = 15  # and of this length into a double
 _HEAD: Final = (
     '<?xml version="1.0" encoding="UTF-8"?>\n<kml xmlns="http://www.opengis.net/kml/2.2">'
 )
+_TIME: Final = re.compile(
+    r"[0-9]{4}(?:-[0-9]{2}(?:-[0-9]{2}(?:T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,9})?"
+    r"(?:Z|[+-][0-9]{2}:[0-9]{2})?)?)?)?"
+)
 # Fields that are elements of a Placemark instead of data, and how each is written.
+_METADATA: Final = ("address", "phoneNumber", "snippet", "timestamp", "begin", "end")
 _ELEMENTS: Final[dict[str, Callable[[str], str]]] = {"name": str, "description": as_html}
 
 
@@ -34,17 +40,43 @@ def write_kml(source: FeatureSource) -> Iterator[bytes]:
     head = f'{_HEAD}<Document id="{name}">{xml_element("name", name)}'
     yield f'{head}<Schema name="{name}" id="{SCHEMA}{name}">{schema}</Schema>\n'.encode()
     for feature in source.features():
-        elements = "".join(
-            xml_element(field, _ELEMENTS[field](text))
+        texts = {
+            field: _ELEMENTS[field](text)
             for field in fields
             if (text := feature.properties.get(field)) is not None
-        )
+        }
+        elements = _element_texts(texts, feature.properties)
         yield (
             f'<Placemark id="{escaped_xml(feature.id)}">{elements}<ExtendedData>'
             f'<SchemaData schemaUrl="#{SCHEMA}{name}">{_data_element(table.row(feature), data)}'
             f"</SchemaData></ExtendedData>{_geometry_element(feature.geometry)}</Placemark>\n"
         ).encode()
     yield b"</Document></kml>\n"
+
+
+def _element_texts(fields: dict[str, str], values: dict[str, Any]) -> str:
+    """The elements of a Placemark, in the order of the schema: fields, and what the metadata has
+    for the others."""
+    texts = {
+        name: text
+        for name in _METADATA
+        if isinstance(text := values.get(name), str) and text == as_html(text.strip())
+    }
+    times = {name: text for name, text in texts.items() if _TIME.fullmatch(text)}
+    span = "".join(xml_element(name, times.get(name)) for name in ("begin", "end"))
+    stamp = xml_element("when", times.get("timestamp"))
+    return (
+        f"{xml_element('name', fields.get('name'))}"
+        f"{xml_element('address', texts.get('address'))}"
+        f"{xml_element('phoneNumber', texts.get('phoneNumber'))}"
+        f"{xml_element('Snippet', texts.get('snippet'))}"
+        f"{xml_element('description', fields.get('description'))}"
+        + (
+            f"<TimeSpan>{span}</TimeSpan>"
+            if span
+            else f"<TimeStamp>{stamp}</TimeStamp>" * bool(stamp)
+        )
+    )
 
 
 def _simple_field(name: str, column: Column) -> str:

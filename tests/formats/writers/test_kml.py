@@ -13,6 +13,7 @@ from fastkml import validator
 
 from app.formats.readers.kml import KmlReader
 from app.formats.writers.kml import write_kml
+from app.values.strict_json import dumps
 from tests.formats.readers.reading import features
 from tests.formats.writers.sources import Record, asset, project, read_layer, source, write
 from tests.make.geometry import multi_square, square
@@ -45,6 +46,34 @@ def test_a_file_fits_the_schema_of_kml(tmp_path: Path) -> None:
     )
     with pytest.raises(AssertionError):
         validator.validate(file_to_validate=path)
+
+
+def test_what_kml_has_an_element_for_is_there(tmp_path: Path) -> None:
+    metadata = {
+        "address": "1 Main Street", "phoneNumber": "0123", "snippet": "Old oaks",
+        "begin": "2024-01", "end": "2025-01-02T03:04:05Z", "timestamp": "2024",
+    }  # fmt: skip
+    records = [
+        project(description="words", geometry=square(), metadata=metadata),
+        project(2, geometry=square(), metadata={"timestamp": "2024-05-01", "address": "<b>"}),
+        project(3, geometry=square(), metadata={"timestamp": "yesterday", "snippet": "<i>"}),
+    ]
+    path = tmp_path / "export.kml"
+    path.write_bytes(b"".join(write_kml(source(*records))))
+    assert validator.validate(file_to_validate=path)
+    shown = [
+        [each.tag.rpartition("}")[2] for each in placemark][:-2]
+        for placemark in ElementTree.parse(path).iterfind(".//k:Placemark", _KML)
+    ]
+    assert shown == [
+        ["name", "address", "phoneNumber", "Snippet", "description", "TimeSpan"],
+        ["name", "TimeStamp"],
+        ["name"],
+    ]
+    found = [each.properties for each in features(KmlReader(path))]
+    for record, properties in zip(records, found, strict=True):
+        kept = json.loads(dumps(record["metadata"]))
+        assert {name: properties[name] for name in kept} == kept
 
 
 def test_data_is_typed_by_a_schema() -> None:
