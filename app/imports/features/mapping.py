@@ -312,8 +312,10 @@ def guess_name_column(scan: LayerScan) -> str | None:
     A column called "name" comes first, in any language; its values may be numbers, but not with a
     unit. Of others with a usual heading, whose values are not all numbers, it is the one that tells
     most features apart. Columns that are mostly empty, or have one value, come last. Without such a
-    column, the ids of plots are their names.
+    column, the ids of plots are their names. In an export from here, it is ``name``.
     """
+    if is_export(scan) and "name" in scan.columns:
+        return "name"
     likely = [name for name, use in scan.columns.items() if use.filled and _has_names(name, use)]
 
     def unlikeliness(name: str) -> tuple[bool, bool, bool, int, int, int]:
