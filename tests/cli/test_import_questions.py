@@ -155,3 +155,25 @@ def test_the_encoding_is_offered_and_given(run: Run, client: Client, tmp_path: P
     assert "encoding" not in given
     refused = run(*words, "--encoding", "rot13")
     assert (refused.exit_code, "cp1250" in refused.stderr) == (2, True)
+
+
+def test_what_places_mean_is_offered_and_given(run: Run, client: Client, tmp_path: Path) -> None:
+    project, path = make_project(client)["id"], tmp_path / "places.csv"
+    words = ("import", str(path), "--account", client.account_id, "--project", project, "--dry-run")
+    for text, options in (
+        ("name,lat,lon\nA,52.5 N,6.5 O\n", ("--letters O=east", "--letters O=west")),
+        (
+            "name,easting,northing,zone\nA,450000,4300000,11S\n",
+            ("--zone-letter band", "--zone-letter hemisphere"),
+        ),
+        (
+            "name,lat,lon,latitude,longitude\nA,52,6,53,7\n",
+            ("--latitude lat --longitude lon", "--latitude latitude --longitude longitude"),
+        ),
+    ):
+        path.write_text(text)
+        told = run(*words).stderr
+        for option in options:
+            assert f"  {option} " in told
+            given = run(*words, *option.split())
+            assert (given.exit_code, option in given.stderr) == (0, False), given.stderr
