@@ -361,7 +361,11 @@ def test_one_of_two_places_is_taken_and_told(client: Client, subtests: pytest.Su
         (f"name,a,b\nA,{wkt[1]},{wkt[0]}", {"geometry": "b"}, [{"geometry": "a"}], (10.5, 47.5)),
         ('name,home,plot\nA,"7.5 8.5 0 5","47.0 10.0 0 5"', {"geometry": "plot"},
          [{"geometry": "home"}], (10, 47)),
+        ('name,at,_at_latitude,_at_longitude\nA,"47.0 10.0 0 5",7.5,8.5', {"geometry": "at"},
+         [{"latitude": "_at_latitude", "longitude": "_at_longitude"}], (10, 47)),
         # The same place twice is no question.
+        ('name,at,_at_latitude,_at_longitude\nA,"47.0 10.0 0 5",47.0,10.0', {"geometry": "at"}, [],
+         (10, 47)),
         ("name,lat,lon,latitude,longitude\nA,47.0,10.0,47.0,10.0", lat_lon, [], (10, 47)),
     ):  # fmt: skip
         with subtests.test(text):

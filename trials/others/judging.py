@@ -32,6 +32,7 @@ _METERS: Final = ("look like meters", "cannot be degrees")
 _ASKS_POINTS: Final = "What are the points?"
 _ASKS_CRS: Final = "which coordinate system"
 _OVERLAYS: Final = "overlays"  # which GDAL takes for features
+_OF_COLUMNS: Final = "The places are those of"
 _CURVES: Final = "Curves were made of straight lines"  # of other ones than GDAL's
 _NAMELESS: Final = re.compile(r"field_\d+|name2")  # how GDAL calls some columns
 _WORLD: Final = (-180.0, 180.0)
@@ -169,8 +170,10 @@ def differences(imported: Imported, read: Read) -> Iterator[str]:
 def _of_features(imported: Imported, read: Read) -> Iterator[str]:
     record, features = imported.record, imported.features
     are_read = [each["verdict"] != "rejected" for each in features]
-    are_far = not read.crs and any(map(_is_far, read.shapes))  # their system is in a column
-    if not are_far and (read.crs or record["format"] not in ("shp", "gpkg")):
+    # Their system is in a column, or they are those of other columns, which a note says.
+    are_others = not read.crs and any(map(_is_far, read.shapes))
+    are_others = are_others or _OF_COLUMNS in " ".join(record["notes"])
+    if not are_others and (read.crs or record["format"] not in ("shp", "gpkg")):
         yield from _areas(record, features, read, are_read)
         yield from _box(record, read, are_read)
         yield from _places(imported, read)

@@ -243,7 +243,8 @@ def find_geometry(names: Sequence[str], sample: Sequence[Row]) -> list[GeometryC
             for column in columns
         ]
     if columns := _all(texts, is_survey):
-        return [SurveyColumn(column, names[column]) for column in columns]
+        surveyed = [SurveyColumn(column, names[column]) for column in columns]
+        return [*surveyed, *points]
     if points:
         return list(points)
     likely = [each if _can_be_position(names[n]) else [] for n, each in enumerate(texts)]
