@@ -63,6 +63,7 @@ class GeometryColumns(ABC):
     columns: tuple[int, ...] = ()
     mapping: Mapping[str, str] = {}  # as for ``FormatReader.choose_geometry``
     zone: int | None = None  # the column of UTM zones
+    sides: tuple[int, ...] = ()  # those with E or W, and N or S, of the numbers before them
     note: str | None = None
     assumption: str | None = None
 
@@ -166,7 +167,6 @@ class PointColumns(GeometryColumns):
             if are_degrees
             else {"easting": names[x], "northing": names[y]}
         )
-        self._are_degrees = are_degrees
         self.zone = zone
         if zone is not None:
             self.mapping["zone"] = names[zone]
@@ -180,10 +180,14 @@ class PointColumns(GeometryColumns):
     def read(self, row: Row, letters: Letters) -> ReadGeometry | None:
         first, second = self.columns
         x, y, letter = read_number(row[first]), read_number(row[second]), ""
-        if x is None or y is None:  # seldom
+        if x is None or y is None or self.sides:  # seldom
             texts = [row[first].strip(), row[second].strip()]
             if not any(texts):
                 return None
+            if self.sides and all(texts):
+                texts = [
+                    f"{text} {row[side]}" for text, side in zip(texts, self.sides, strict=True)
+                ]
             (x, y), letter = self._written(texts, letters)
         if self.zone is None:
             return _point([x, y], None, letter)
@@ -262,7 +266,7 @@ def _points(
 ) -> list[PointColumns]:
     """The columns that have points by their names."""
     if pairs := _longitudes_and_latitudes(keys):
-        return [PointColumns(*pair, names, are_degrees=True) for pair in pairs]
+        return [_degree_columns(*pair, names, texts) for pair in pairs]
     for x, y in _X_AND_Y:
         if x in joined and y in joined and "west" not in joined:  # and no box
             zone = next((joined[name] for name in _ZONES if name in joined), None)
@@ -270,6 +274,19 @@ def _points(
                 zone = None
             return [PointColumns(joined[x], joined[y], names, are_degrees=False, zone=zone)]
     return []
+
+
+def _degree_columns(
+    x: int, y: int, names: Sequence[str], texts: Sequence[list[str]]
+) -> PointColumns:
+    """Longitude and latitude, perhaps each with a letter in the next column."""
+    columns, sides = PointColumns(x, y, names, are_degrees=True), (x + 1, y + 1)
+    if max(sides) < len(names) and all(
+        texts[side] and {*map(str.upper, texts[side])} <= {*letters}
+        for side, letters in zip(sides, ("EWO", "NS"), strict=True)
+    ):
+        columns.sides = sides
+    return columns
 
 
 def _with_points(
@@ -302,7 +319,8 @@ def chosen_geometry(
             raise FileInvalid(f"The file has no column {name!r}. It has: {', '.join(names)}.")
     places = {field: names.index(name) for field, name in chosen.items()}
     if "latitude" in places:
-        return PointColumns(places["longitude"], places["latitude"], names, are_degrees=True)
+        all_texts = [_texts(sample, column) for column in range(len(names))]
+        return _degree_columns(places["longitude"], places["latitude"], names, all_texts)
     if "easting" in places:
         x, y, zone = places["easting"], places["northing"], places.get("zone")
         return PointColumns(x, y, names, are_degrees=False, zone=zone)
@@ -345,7 +363,8 @@ def usual_letters(
 ) -> tuple[Letters, list[str]]:
     """What letters with two meanings mean in a file, and a note about each: by the other letters
     beside them, else by the language of the headings."""
-    texts = [row[column] for row in sample for column in geometry.columns if column < len(row)]
+    columns = (*geometry.columns, *geometry.sides)
+    texts = [row[column] for row in sample for column in columns if column < len(row)]
     used = {letter for text in texts for letter in written_letters(text)}
     notes, east = [], None
     if "O" in used:

@@ -188,6 +188,17 @@ def test_degrees_with_minutes_and_seconds(tmp_path: Path) -> None:
         assert found["coordinates"] == pytest.approx(expected), lat
 
 
+def test_letters_in_the_next_columns_count(tmp_path: Path) -> None:
+    text = "name,lat,NS,lon,EW\nA,33.45,S,70.65,W\nB,33 27 15.48,s,70 39 0.36,w\nC,,,,\n"
+    one, other, none = features(CsvReader(csv(tmp_path, text)))
+    assert one.geometry == {"type": "Point", "coordinates": [-70.65, -33.45]}
+    assert other.geometry
+    assert other.geometry["coordinates"] == pytest.approx([-70.6501, -33.4543])
+    assert none.geometry is None
+    text = "name,lat,aspect,lon,aspect 2\nA,43.5,S,10.5,NE\n"
+    assert geometry_of(CsvReader, csv(tmp_path, text)) == POINT
+
+
 def test_the_zone_of_utm_is_read_from_its_column(tmp_path: Path) -> None:
     for zone, longitude, latitude in (
         *(("32N", 9, 46.96), ("32T", 9, 46.96), ("UTM 33 N", 15, 46.96)),
