@@ -18,7 +18,7 @@ from app.formats.readers.layer_limits import Columns, PositionCount, unique_name
 from app.formats.readers.ordinates import Position, read_number, read_position, too_many_positions
 from app.formats.readers.xml_elements import Element, ElementFilter, read_elements
 from app.geometry.problems import GeometryInvalid, Place
-from app.policy.files import VALUE_BYTES
+from app.policy.files import COLUMNS, VALUE_BYTES
 from app.policy.request_limits import GEOMETRY_POSITIONS
 
 WAYPOINTS: Final = "waypoints"
@@ -157,7 +157,7 @@ def _element_values(element: Element) -> Json:
         for name, text in _extension_values(extensions):
             if match := _OWN.fullmatch(name):
                 own[match[1]] = text
-            else:
+            elif len(properties) <= COLUMNS:  # more are refused
                 properties[unique_name(name, properties)] = text
     return _merged(own, properties) if own else properties
 

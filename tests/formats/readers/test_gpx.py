@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from app.formats.features import Layer
 from app.formats.readers.gpx import GpxReader
 from tests.formats.readers.reading import features, geometry_of, problem_of, refusal
+from tests.processor_time import is_within
 
 
 def gpx(folder: Path, content: str, attributes: str = 'version="1.1" creator="x"') -> Path:
@@ -155,3 +157,12 @@ def test_a_file_without_features_is_refused(tmp_path: Path) -> None:
 
 def test_a_broken_file_is_refused_with_its_line(tmp_path: Path) -> None:
     assert "Line 2 of the XML" in refusal(GpxReader, gpx(tmp_path, "<wpt lat='1' lon='2'/>\n</x>"))
+
+
+def test_many_extensions_of_one_name_are_refused_soon(tmp_path: Path) -> None:
+    """Numbering all of them would take the square of their number."""
+    many = "<o:a>1</o:a>" * 50_000
+    path = gpx(tmp_path, f"<wpt lat='1' lon='2'><extensions>{many}</extensions></wpt>")
+    began = time.thread_time()
+    assert "columns" in refusal(GpxReader, path)
+    assert is_within(time.thread_time() - began, 1)
