@@ -59,7 +59,13 @@ def _read_text(cell: Any) -> Any:
     if isinstance(cell, str):
         return cell.replace("\r\n", "\n").replace("\r", "\n")
     is_number = isinstance(cell, int | float) and not isinstance(cell, bool)
-    return str(cell) if is_number else cell
+    return number_text(cell) if is_number else cell
+
+
+def number_text(value: object) -> str:
+    """The text of a value; of a whole number, without a fraction: 1001.0 is 1001."""
+    is_whole = isinstance(value, float) and value.is_integer() and abs(value) < 2**53
+    return str(int(value)) if is_whole else str(value)  # type: ignore[call-overload]
 
 
 def _read_word(cell: Any) -> Any:

@@ -297,3 +297,20 @@ def test_plane_coordinates_and_names_of_japan(client: Client) -> None:
     made = projects(client)["北の森"]
     assert made["metadata"] == {"樹種": "杉"}
     assert made["geometry"]["coordinates"][0][0][0] == pytest.approx(place, abs=1e-6)
+
+
+def test_whole_numbers_have_one_spelling_as_ids_and_names(client: Client, tmp_path: Path) -> None:
+    fields = [(b"externalid", "N", 24, 15), (b"name", "N", 8, 1)]
+    record = b" " + b"1001.000000000000000".ljust(24) + b"191.0".ljust(8)
+    members = {"a.shp": shp(parts(RING[::-1])), "a.dbf": dbf(fields, record), "a.prj": WGS_84}
+    for content, name in (
+        (collection(feature(SQUARE, externalid=1001, name=191)), "a.geojson"),
+        (collection(feature(SQUARE, externalid=1001.0, name=191.0)), "b.geojson"),
+        (f'externalid,name,wkt\n1001.000000000000000,191.0,"{WKT}"\n'.encode(), "c.csv"),
+        (packed_as(tmp_path, members).read_bytes(), "d.zip"),
+    ):
+        read = sent(client, content, name)
+        assert counts(read) == ((1, 0, 0, 0) if name[0] == "a" else (0, 0, 1, 0)), name
+        act(client, read, "apply" if name[0] == "a" else "cancel")
+    (project,) = projects(client).values()
+    assert (project["name"], project["external_id"]) == ("191", "1001")

@@ -56,6 +56,7 @@ class ColumnType:
 
     def _is_distinct(self, number: re.Match[str]) -> bool:
         decimals = number["decimals"] or ""
+        written = number[0].rstrip("0") if decimals else number[0]
         self._used_points.add(number["point"])
         if not number["exponent"]:
             self._decimal_counts.add(len(decimals))
@@ -64,7 +65,7 @@ class ColumnType:
         return (
             self._used_points <= self._points
             and len(self._used_points - {None}) < 2
-            and sum(map(str.isdigit, number[0])) <= _FLOAT_DIGITS
+            and sum(map(str.isdigit, written)) <= _FLOAT_DIGITS
             and number[0] != "-0"
             and not (self._has_whole and 0 in self._decimal_counts)
             and not (self._has_padding and len(self._decimal_counts) > 1)

@@ -37,6 +37,8 @@ _BLOCK_BYTES: Final = 1024 * 1024  # scanned at a time
 _BIGGEST: Final = 2**63  # larger integers are kept as text
 
 _INTEGER: Final = re.compile(r"[+-]?\d+", re.ASCII)
+_WHOLE: Final = re.compile(r"([+-]?\d+)\.0+", re.ASCII)
+_FLOAT_DIGITS: Final = 15
 _NUMBER: Final = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?", re.ASCII)
 
 # Code pages by the byte of the header that names them (the LDID), if it is unambiguous.
@@ -247,9 +249,10 @@ def _is_in(raw: bytes, encoding: str) -> bool:
 
 def _parse_number(text: str, decimals: int) -> int | float | str | None:
     """A number; an integer that is too large for JSON readers stays a text."""
-    if not decimals and _INTEGER.fullmatch(text):
-        number = int(text)
-        return number if -_BIGGEST <= number < _BIGGEST else text
+    whole = _WHOLE.fullmatch(text)  # longer than a float is exact
+    if (not decimals and _INTEGER.fullmatch(text)) or (whole and len(whole[1]) > _FLOAT_DIGITS):
+        number = int(whole[1] if whole else text)
+        return number if -_BIGGEST <= number < _BIGGEST else str(number)
     if not _NUMBER.fullmatch(text):
         return None
     value = float(text.replace(",", "."))

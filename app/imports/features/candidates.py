@@ -29,6 +29,7 @@ from app.imports.features.geometries import (
 from app.imports.features.mapping import ColumnMapping, mapped_fields
 from app.policy.fields import ASSET, PROJECT, Field
 from app.policy.imports import LATER_PROBLEMS, PROBLEMS, SHOWN_FEATURES
+from app.policy.kinds import number_text
 from app.policy.request_limits import NAME_LENGTH
 from app.values.ids import is_id
 from app.values.kind_schemas import value_field
@@ -271,7 +272,7 @@ def feature_name(properties: Mapping[str, Any], column: str | None, part: int | 
     value = properties.get(column) if column else None
     if value is None or isinstance(value, bool | dict | list):
         return ""
-    name = one_line(str(value))
+    name = one_line(number_text(value))
     return f"{name} {part}" if name and part else name
 
 

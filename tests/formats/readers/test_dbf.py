@@ -29,6 +29,8 @@ def value(field: Field, text: bytes) -> Any:
 def test_values() -> None:
     for kind, decimals, text, expected in (
         ("C", 0, b"Oak  ", "Oak"),
+        ("N", 15, b"1001.000000000000000", 1001.0),
+        ("N", 1, b"123456789012345678.0", 123456789012345678),
         ("C", 0, b"  Oak", "  Oak"),
         ("C", 0, b"Oak\0x", "Oak"),
         ("C", 0, b"", None),
