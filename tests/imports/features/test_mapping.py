@@ -53,6 +53,8 @@ def test_the_column_with_the_names_is_guessed() -> None:
         ([{"district": "M", "plot": n} for n in range(3)], None),
         ([{"site": site, "plot_name": n} for site, n in ("bP", "bQ", "oR")], "plot_name"),
         ([{"site": site} for site in "bbo"], "site"),
+        ([{"plot": plot, "site": n} for plot, n in ("bP", "bQ", "oR")], "site"),
+        ([{"name": name, "label": n} for name, n in ("bP", "bQ", "oR")], "name"),
         ([{"ClientName": n, "FieldName": n} for n in "AB"], "FieldName"),
         ([{"CLIENTNAME": n, "STREETNAME": n, "hue": n} for n in "AB"], None),
         ([{"owner_plot_name": n} for n in "AB"], "owner_plot_name"),
