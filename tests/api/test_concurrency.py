@@ -58,7 +58,7 @@ def test_on_postgresql_a_key_whose_first_request_runs_is_a_conflict(client: Clie
         pytest.skip("a repeat waits for the first")
     key = f"running {next(_numbers)}"
     with second_app(client.app) as other, other.app_context():  # with a connection of its own
-        assert IdempotentRequest(client.account_id, key, "x" * 64).claim()
+        assert IdempotentRequest(client.account_id, key, "x" * 64, "y" * 64).claim()
         answer = client.post("/v1/projects", json={"name": "A"}, headers={"Idempotency-Key": key})
         db.session.rollback()
     assert answer.status_code == 409

@@ -223,13 +223,15 @@ def test_questions_have_places_and_samples(browser: Browser, client: Client) -> 
 @pytest.mark.slow
 def test_an_encoding_is_chosen_by_its_words(browser: Browser, client: Client) -> None:
     rows = "name,lat,lon\nMărişel,46.6,23.1\nPădure,46.6,23.2\n".encode("cp1250")
-    page = upload(browser, rows, "a.csv")
+    project = make_project(client, geometry=None)["id"]
+    page = upload(browser, rows, "a.csv", kind="assets", project_id=project)
     work(browser)
     page = browser.get(page.path)
-    assert "Read as cp1252" in page.text
-    assert "Pãdure" in page.text
+    assert "Read as iso-8859-16 Mărișel" in page.text
+    assert "Mărişel New" in page.text
     page = act(browser, "change", answer='{"encoding": "cp1252"}')
     assert "Read as" not in page.text
+    assert "Pãdure" in page.text
     page = act(browser, "change", encoding="")
     assert "or the likeliest: cp1250" in page.text
 

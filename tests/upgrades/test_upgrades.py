@@ -98,9 +98,9 @@ MEANT: Final[dict[str, tuple[Meant, ...]]] = {
         ),
         Meant(
             r"/v1/imports([/?].*)?",
-            r"(\[\]\.)?(encoding|points|names)",
+            r"(\[\]\.)?(encoding|points|names|letters|zone_letter)",
             came_later,
-            "encodings, points beside areas, and names are choices",
+            "encodings, points beside areas, names and letters are choices",
         ),
     ),
 }

@@ -25,7 +25,7 @@ MORE = (
         """    Field(
         "planting_year", kinds.INTEGER, 1998, description="When it was planted.", nullable=True,
         writable="always", lowest=1800, highest=2100,
-        filters=("equals", "range", "present"), properties=("planted",),
+        filters=("equals", "range", "present"),
     ),
 """,
         "before",

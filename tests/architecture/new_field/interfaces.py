@@ -260,7 +260,7 @@ def imported(folder: Path, environ: dict[str, str], filled: Filled) -> Any:
             "properties": {
                 "name": f"Wood {number}",
                 "Ecoregion": ecoregion,
-                "planted": f"{1950 + number}",
+                "Planting Year": f"{1950 + number}",
                 "age": 90,
             },
             "geometry": {"type": "Polygon", "coordinates": SQUARE},
