@@ -37,7 +37,6 @@ _BLOCK_BYTES: Final = 1024 * 1024  # scanned at a time
 _BIGGEST: Final = 2**63  # larger integers are kept as text
 
 _INTEGER: Final = re.compile(r"[+-]?\d+", re.ASCII)
-_WHOLE: Final = re.compile(r"([+-]?\d+)\.0+", re.ASCII)
 _FLOAT_DIGITS: Final = 15
 _NUMBER: Final = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?", re.ASCII)
 
@@ -249,9 +248,11 @@ def _is_in(raw: bytes, encoding: str) -> bool:
 
 def _parse_number(text: str, decimals: int) -> int | float | str | None:
     """A number; an integer that is too large for JSON readers stays a text."""
-    whole = _WHOLE.fullmatch(text)  # longer than a float is exact
-    if (not decimals and _INTEGER.fullmatch(text)) or (whole and len(whole[1]) > _FLOAT_DIGITS):
-        number = int(whole[1] if whole else text)
+    whole, point, rest = text.partition(".")
+    is_integer = not (decimals or point)
+    is_long = len(whole) > _FLOAT_DIGITS and not rest.strip("0")  # a float would be rounded
+    if (is_integer or is_long) and _INTEGER.fullmatch(whole):
+        number = int(whole)
         return number if -_BIGGEST <= number < _BIGGEST else str(number)
     if not _NUMBER.fullmatch(text):
         return None
