@@ -18,9 +18,8 @@ class IdempotentResponse(Base):
 
     account_id: Mapped[str] = foreign_key("accounts.id", primary_key=True)
     key: Mapped[str] = mapped_column(String(255), primary_key=True)
-    fingerprint: Mapped[str] = mapped_column(
-        String(64)
-    )  # SHA-256 of method, path and values of the body
+    # SHA-256 of the method, the path and the values of the body.
+    fingerprint: Mapped[str] = mapped_column(String(64))
     status: Mapped[int] = mapped_column(SmallInteger)
     headers: Mapped[dict[str, str]] = mapped_column(JSON)
     body: Mapped[bytes] = mapped_column(Compressed)
