@@ -1,1 +1,1 @@
-"""Programs that draw maps, against a running service."""
+"""Programs that draw maps or tables, against a running service."""

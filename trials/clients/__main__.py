@@ -1,6 +1,6 @@
-"""Read and edit a layer with programs that draw maps: all that are installed.
+"""Read and edit a layer with programs that draw maps, and tables with LibreOffice.
 
-Debian has QGIS: apt-get install python3-qgis qgis-providers
+Debian has them: apt-get install python3-qgis qgis-providers libreoffice-calc-nogui
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ CHECKS: Final[dict[str, tuple[Callable[[], bool], Callable[[Layer], str]]]] = {
     "credentials": (lambda: True, libraries.check_gdal_credentials),
     "owslib": (lambda: True, libraries.check_owslib),
     "qgis": (installed.has_qgis, installed.check_qgis),
+    "calc": (installed.has_calc, installed.check_calc),
 }
 
 

@@ -1,18 +1,22 @@
-"""The QGIS of the machine, such as Debian's (python3-qgis, qgis-providers).
+"""Programs of the machine: QGIS and LibreOffice Calc, such as Debian's.
 
 ``QGIS_PYTHON`` names another Python that has QGIS, such as a script that runs it in a chroot.
 """
 
 from __future__ import annotations
 
+import csv
 import json
 import os
+import shutil
 import subprocess
 from pathlib import Path
 from typing import Any, Final
 
 import requests
 
+from tests.imports.making import counts, uploaded
+from tests.make import make_account, make_asset, make_project, point, square
 from trials.clients.service import BOX, Layer
 
 SECONDS: Final = 300
@@ -25,6 +29,15 @@ _FIELDS: Final = {
     "created_at": "DateTime", "updated_at": "DateTime", "forest": "String", "stand": "Integer",
     "height": "Real", "mixed": "String", "species": "String",
 }  # fmt: skip
+
+_TEXTS: Final = (
+    "Der “Süd”-Wald; \"Ост\", 森林", "two\nlines", "שורה\r\nשנייה", "=1+1", "x;=1+1", "-5", "'007",
+    "007", "1.10", "1e5", "1234567890123456789", "2026-01-02", "1/2", "12:30", "true", "", None,
+)  # fmt: skip
+# Options of Calc's text filter: comma, quote, UTF-8, first row, columns by their content, language,
+# "Format quoted field as text" and not "Detect special numbers". Then what to save.
+_OPENED: Final = "CSV:44,34,76,1,,0,true,false"
+_SAVED: Final = {"csv": "csv:Text - txt - csv (StarCalc):44,34,76,1", "xlsx": "xlsx"}
 
 
 def has_qgis() -> bool:
@@ -63,6 +76,50 @@ def check_qgis(layer: Layer) -> str:
     assert edited == [True] * 4, edited
     assert _newest_events(layer, 4) == EDITED
     return f"{said}; a project created, its boundary changed, archived and deleted, with 4 events"
+
+
+def has_calc() -> bool:
+    return shutil.which("soffice") is not None
+
+
+def check_calc(layer: Layer) -> str:
+    """Calc opens exports as CSV and saves them as CSV, also by way of a workbook: the cells are the
+    same, and an import of them changes nothing."""
+    client = make_account(layer.server.client.app)
+    posts = make_project(client, name="Posts")
+    for number, text in enumerate(_TEXTS):
+        fields: dict[str, Any] = {"external_id": f"12345678901234567{number:02}"}
+        fields["metadata"] = {"text": text, "share": number + 0.5, "large": 10**14 + number}
+        make_project(client, geometry=square(number / 2), **fields)
+        make_asset(client, posts["id"], location=point(number / 2), **fields)
+    cells = 0
+    for kind, form in {"projects": {}, "assets": {"project_id": posts["id"]}}.items():
+        exported = layer.folder / f"{kind}.csv"
+        exported.write_bytes(client.get(f"/v1/exports/{kind}?format=csv").get_data())
+        rows = _rows(exported)
+        for through in (["csv"], ["xlsx", "csv"]):
+            saved = exported
+            for ending in through:
+                saved = _saved_by_calc(saved, ending, layer.folder / f"by-calc-{through[0]}")
+            assert _rows(saved) == rows, saved.read_text()
+            record = uploaded(client, saved.read_bytes(), saved.name, kind=kind, **form)
+            assert counts(record) == (0, 0, len(rows) - 1, 0), record
+            cells += sum(map(len, rows))
+    return f"Calc: {cells:,} cells opened and saved as CSV and XLSX, and imported without a change"
+
+
+def _rows(path: Path) -> list[list[str]]:
+    with path.open(newline="") as file:
+        return [[cell.replace("\r\n", "\n") for cell in row] for row in csv.reader(file)]
+
+
+def _saved_by_calc(source: Path, ending: str, folder: Path) -> Path:
+    """A copy of a file in another format, in a folder."""
+    command = ["soffice", f"-env:UserInstallation={folder.as_uri()}/profile", "--headless"]
+    command += [f"--infilter={_OPENED}"] if source.suffix == ".csv" else []
+    command += ["--convert-to", _SAVED[ending], "--outdir", str(folder), str(source)]
+    _run(command, {})
+    return folder / f"{source.stem}.{ending}"
 
 
 def _newest_events(layer: Layer, count: int) -> list[str]:

@@ -15,9 +15,9 @@ from app.formats.writers.source import FeatureSource
 from app.values.strict_json import Fragment, dumps
 
 _WKT_NAMES: Final = {"Point": "POINT", "Polygon": "POLYGON", "MultiPolygon": "MULTIPOLYGON"}
-# Texts without need of a guard or quotes, as most are.
-_PLAIN: Final = re.compile(r"\w(?:[\w:. -]*\w)?")
-_QUOTED: Final = re.compile(r'[",\r\n]|^\s|\s$|^$')
+# Most texts need no guard, nor the quotes that keep 007 and long ids from being read as numbers.
+_PLAIN: Final = re.compile(r"(?![\d.: ]+(?:[eE][\d-]+)?\Z)\w(?:[\w:. -]*\w)?")
+_QUOTED: Final = re.compile(r'[",\r\n]|^\s|\s$|^$|^[\d.]')
 
 
 def write_csv(source: FeatureSource) -> Iterator[bytes]:

@@ -111,6 +111,13 @@ def test_a_negative_number_is_no_formula() -> None:
         assert not written.startswith("'"), value
 
 
+def test_texts_that_look_like_numbers_are_quoted() -> None:
+    for text in ("007", "1.10", "1e-5", "1 000", "12:30", "1/2", "1234567890123456789", "٧"):
+        assert f',"{text}",' in _text(project(metadata={"x": text})), text
+    for value in ("2026-01-02", "7b", "e", 1234567890123456789):
+        assert f",{value}," in _text(project(metadata={"x": value})), value
+
+
 def test_an_empty_text_differs_from_none() -> None:
     _, line, _ = _text(project(external_id=None, description="")).split("\r\n")
     assert line.split(",")[3:5] == ["", '""']
