@@ -53,6 +53,7 @@ class Outcomes:
                 "overlapping": counts["overlapping"],
                 "overlapping_hectares": self.record["hectares"]["overlapping"],
             },
+            "hectares": self.record["hectares"],
             "countries": self.record["countries"],
             "warnings": list(warnings),
             "new": [
@@ -97,6 +98,24 @@ class Outcomes:
                 f"{_features_have(number)} the name and boundary of an existing project, but other "
                 f"attributes. The project is left unchanged. To update it, import with {options}."
             )
+
+    def plan_warnings(self, account: str, plan: str) -> Iterator[str]:
+        """Yield a sentence if the account, by its slug, has more hectares than its plan is meant
+        for."""
+        areas = self.record["hectares"]
+        limit = areas.get("limit")
+        if limit is None or areas["account"] <= limit or areas["after"] == areas["before"]:
+            return
+        change = ""
+        if larger := larger_plan(plan):
+            update = canopy_command(f"account update {account} --plan {larger}")
+            change = f" Change it with: {update}"
+        number = f"{format_cell(areas['account'])} ha"
+        has = f"would have {number}" if self.dry_run else f"has {number} now"
+        yield (
+            f"{account} {has}, more than the {limit:,} ha of its plan, {plan}. Nothing is blocked."
+            f"{change}"
+        )
 
     def show(self, account_name: str, account_slug: str) -> None:
         """Print tables of new, changed and rejected features, and a summary."""
@@ -171,25 +190,6 @@ class Outcomes:
             if len(rows) > ROWS_SHOWN:
                 print_text(f"… and {len(rows) - ROWS_SHOWN:,} more; --json lists all.")
             print_text()
-
-
-def plan_warning(account: str, plan: str, hectares: dict[str, Any]) -> str | None:
-    """Return a sentence if an account has more hectares than its plan is meant for, or None.
-
-    Args:
-        account: slug of the account.
-        hectares: ``current`` and ``limit``, as in its usage.
-    """
-    if hectares["limit"] is None or hectares["current"] <= hectares["limit"]:
-        return None
-    change = ""
-    if larger := larger_plan(plan):
-        update = canopy_command(f"account update {account} --plan {larger}")
-        change = f" Change it with: {update}"
-    return (
-        f"{account} has {format_cell(hectares['current'])} ha now, more than the "
-        f"{hectares['limit']:,} ha of its plan, {plan}. Nothing is blocked.{change}"
-    )
 
 
 def _features_have(number: int) -> str:

@@ -13,11 +13,11 @@ from typing import Any, Final
 import click
 from marshmallow import ValidationError
 
-from app.account.lookup import find_account, read_account
+from app.account.lookup import find_account
 from app.auth.operator import operator_of
 from app.auth.principal import Principal
 from app.cli.context import in_database
-from app.cli.import_output import Outcomes, plan_warning
+from app.cli.import_output import Outcomes
 from app.cli.import_questions import ask_question, is_terminal, open_question, with_answer
 from app.cli.import_steps import ProgressBar, own_step
 from app.cli.output import (
@@ -40,7 +40,6 @@ from app.imports.preview import prepare_preview
 from app.imports.questions import required_question
 from app.policy.files import FORMATS_IN
 from app.policy.imports import FILENAME_LENGTH, POINTS, WORKING, ZONE_LETTERS
-from app.usage.statistics import usage_statistics
 from app.values.schemas import Name
 
 
@@ -240,7 +239,7 @@ def import_file_command(
     }
     with _on_disk(path) as file:
         outcomes = _run_import(owner, file, choices, dry_run=dry_run, quiet=as_json)
-    warnings = [*outcomes.warnings(), *_plan_warning(row.id, outcomes)]
+    warnings = [*outcomes.warnings(), *outcomes.plan_warnings(row.slug, row.plan)]
     if as_json:
         show_json(outcomes.document(row.id, warnings))
     else:
@@ -357,16 +356,6 @@ def _delete_unwritten(owner: Principal, import_id: str) -> None:
     delete_features(owner.account_id, import_id, transaction)
     with transaction():
         service.delete_import(service.lock_import(owner, import_id))
-
-
-def _plan_warning(account_id: str, outcomes: Outcomes) -> Iterator[str]:
-    """Yield a warning if the account now has more than its plan is meant for."""
-    if outcomes.dry_run or not (outcomes.of("new") or outcomes.of("changed")):
-        return
-    account = read_account(account_id)
-    hectares = usage_statistics(account_id, account["plan"])["hectares"]
-    if warning := plan_warning(account["slug"], account["plan"], hectares):
-        yield warning
 
 
 commands = [import_file_command]

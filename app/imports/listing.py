@@ -96,7 +96,7 @@ def read_import(principal: Principal, import_id: str) -> dict[str, Any]:
     row = _find_import(principal, import_id)
     if not principal.may(f"{row.kind}:write"):
         raise not_found()
-    return import_record(row)
+    return import_record(row, principal)
 
 
 def check_import(principal: Principal, import_id: str) -> None:

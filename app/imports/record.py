@@ -5,19 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from app.auth.principal import Principal
 from app.http.errors import NotFound
+from app.limits.plan_file import plan_of
 from app.models import Import
 from app.policy.imports import VERDICTS
+from app.usage.counters import read_counters
 from app.values.clock import format_value
 from app.values.records import hectares
 
-SUMMARY_COLUMNS: Final = (
-    "id", "kind", "project_id", "filename", "format", "crs", "given_crs", "encoding", "status",
-    "layer", "match", "close_lines", "swap", "corners_by", "without_boundaries", "points_as_plots",
-    "letters", "zone_letter", "points", "counts", "notes", "progress_done", "progress_total",
-    "message", "created_at", "updated_at",
-    "user_id", "user_email",
+_AS_STORED: Final = (
+    "id", "kind", "project_id", "filename", "format", "encoding", "status", "message", "layer",
+    "match", "close_lines", "swap", "corners_by", "without_boundaries", "points_as_plots",
+    "letters", "zone_letter", "points", "notes",
 )  # fmt: skip
+SUMMARY_COLUMNS: Final = (
+    *(*_AS_STORED, "crs", "given_crs", "counts", "progress_done", "progress_total"),
+    *("created_at", "updated_at", "user_id", "user_email"),
+)
 COLUMNS: Final = (*SUMMARY_COLUMNS, "layers", "mapping", "questions", "left_out", "names")
 FEATURE_COLUMNS: Final = (
     "number", "name", "verdict", "target_id", "area_m2", "previous_area_m2", "changes",
@@ -31,11 +36,18 @@ _NAMED_COUNTRIES: Final = 5
 _NO_HECTARES: Final = {"before": 0.0, "after": 0.0, "overlapping": 0.0}
 
 
-def import_record(row: Import | Any) -> dict[str, Any]:
-    """The record of an import, from the model or from a row of ``COLUMNS``."""
+def import_record(row: Import | Any, principal: Principal | None = None) -> dict[str, Any]:
+    """The record of an import, from the model or from a row of ``COLUMNS``; for a principal, with
+    the hectares of the account and the limit of its plan."""
     found = next((each.get("found") for each in row.layers if each["name"] == row.layer), None)
     layers = [{name: each[name] for name in each if name != "found"} for each in row.layers]
-    return import_summary(row) | {
+    record = import_summary(row)
+    if principal is not None and row.kind == "projects":
+        areas, used = record["hectares"], read_counters(principal.account_id).area_m2
+        change = areas["after"] - areas["before"] if row.status == "ready" else 0
+        account = {"account": used / 10_000 + change, "limit": plan_of(principal.plan).hectares}
+        record["hectares"] = areas | account
+    return record | {
         "layers": layers,
         "mapping": row.mapping and {**(found or {}), **row.mapping},
         "questions": row.questions if row.status == "ready" else [],
@@ -52,32 +64,14 @@ def import_summary(row: Import | Any) -> dict[str, Any]:
     if "without_boundary" in counts:
         counts["without_boundary"] -= counts["left_out_without_place"]
     return {
-        "id": row.id,
-        "kind": row.kind,
-        "project_id": row.project_id,
-        "filename": row.filename,
-        "format": row.format,
+        **{name: getattr(row, name) for name in _AS_STORED},
         "crs": row.given_crs or row.crs,
-        "encoding": row.encoding,
-        "status": row.status,
-        "message": row.message,
-        "layer": row.layer,
-        "match": row.match,
-        "close_lines": row.close_lines,
-        "swap": row.swap,
-        "corners_by": row.corners_by,
-        "without_boundaries": row.without_boundaries,
-        "points_as_plots": row.points_as_plots,
-        "letters": row.letters,
-        "zone_letter": row.zone_letter,
-        "points": row.points,
         "counts": {name: counts.get(name, 0) for name in _COUNTS},
         "hectares": hectares,
         "bbox": counts.get("bbox"),
         "countries": counts.get("countries", []),
         "faults": counts.get("faults", []),
         "warnings": counts.get("warnings", []),
-        "notes": row.notes,
         "progress": {"done": row.progress_done, "total": row.progress_total},
         "created_at": format_value(row.created_at),
         "updated_at": format_value(row.updated_at),

@@ -60,10 +60,10 @@ def _import_response(record: Record, **options: Any) -> Response:
     return response
 
 
-def _accepted_response(import_: Import) -> Response:
+def _accepted_response(principal: Principal, import_: Import) -> Response:
     """The response for an import that a worker continues."""
     location = f"/v1/imports/{import_.id}"
-    return _import_response(import_record(import_), status=202, location=location)
+    return _import_response(import_record(import_, principal), status=202, location=location)
 
 
 @_operation("GET", query=ImportQuerySchema, gives=(200, _PAGE))
@@ -88,7 +88,7 @@ def create_import(
     feature, and nothing is written yet.
     `kind=assets` needs only `assets:write`; `kind=projects` needs `projects:write`.
     """
-    return _accepted_response(service.create_import(principal, **values, **prepared))
+    return _accepted_response(principal, service.create_import(principal, **values, **prepared))
 
 
 @_operation(f"GET {_ONE}", gives=(200, _IMPORT))
@@ -106,7 +106,9 @@ def update_import(principal: Principal, values: dict[str, Any], import_id: str) 
     time or memory is not read again: choose another layer, or import a simpler file. With
     `left_out` alone, the file is not read again, and the counts change at once.
     """
-    return _import_response(import_record(service.change_import(principal, import_id, values)))
+    return _import_response(
+        import_record(service.change_import(principal, import_id, values), principal)
+    )
 
 
 @_operation(
@@ -129,13 +131,13 @@ def apply_import(principal: Principal, import_id: str) -> Response:
 
     Only for an import that is `ready`. It is written in the background, some features at a time.
     """
-    return _accepted_response(service.apply_import(principal, import_id))
+    return _accepted_response(principal, service.apply_import(principal, import_id))
 
 
 @_import_operation("POST", "/cancel", gives=(200, _IMPORT))
 def cancel_import(principal: Principal, import_id: str) -> Response:
     """Cancel an import that is not applied, and delete its file."""
-    return _import_response(import_record(service.cancel_import(principal, import_id)))
+    return _import_response(import_record(service.cancel_import(principal, import_id), principal))
 
 
 @_import_operation("POST", "/undo", gives=(202, _IMPORT))
@@ -145,4 +147,4 @@ def undo_import(principal: Principal, import_id: str) -> Response:
     Projects and assets that it created are deleted, those that it changed are restored. What was
     changed since is kept: such features have the state `kept` and the reason.
     """
-    return _accepted_response(service.undo_import(principal, import_id))
+    return _accepted_response(principal, service.undo_import(principal, import_id))

@@ -25,7 +25,6 @@ from app.policy.imports import (
     FILENAME_LENGTH,
     GEOMETRY_COLUMNS,
     KINDS,
-    LEFT_OUT,
     MATCHES,
     O_MEANS,
     OVERLAPS,
@@ -332,7 +331,7 @@ class ImportUpdateSchema(InputSchema):
     points_as_plots = StrictBoolean(allow_none=True, metadata=_POINTS_AS_PLOTS)
     points = Choice("ImportPoints", POINTS, allow_none=True, metadata=_POINTS)
     left_out = BoundedList(
-        StrictInteger(low=1, high=FEATURES), longest=LEFT_OUT, allow_none=True, metadata=_LEFT_OUT
+        StrictInteger(low=1, high=FEATURES), longest=FEATURES, allow_none=True, metadata=_LEFT_OUT
     )
     names = FeatureNames(allow_none=True, metadata=_NAMES)
 
@@ -410,11 +409,16 @@ class ImportCountsSchema(OutputSchema):
 
 class ImportHectaresSchema(OutputSchema):
     """The area of the projects that the import creates and changes, before and after, and the area
-    that overlaps with other projects."""
+    that overlaps with other projects. In one import of projects: what the account has with it or,
+    unless it is ``ready``, now, and what its plan is meant for."""
+
+    optional: ClassVar = ("account", "limit")
 
     before = fields.Float()
     after = fields.Float()
     overlapping = fields.Float()
+    account = fields.Float()
+    limit = fields.Integer(allow_none=True)
 
 
 class ImportCountrySchema(OutputSchema):

@@ -37,7 +37,6 @@ SAMPLES: Final = 3  # values of a column, beside an option
 SAMPLE_LENGTH: Final = 40  # characters of each
 PLACES: Final = 50  # of a file, at least half a degree apart, that are looked up
 SAMPLED_COLUMNS: Final = 20  # for an option that lets the person choose the column
-LEFT_OUT: Final = 10_000  # features of an import, by their numbers
 RENAMED: Final = 1_000  # features of an import
 
 UNFINISHED_IMPORTS: Final = 10  # per account: at work, ready, or failed with a file

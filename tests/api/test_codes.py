@@ -23,7 +23,7 @@ BREACHES: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "pattern": ("wrong_format", lambda _: "é! " * 8),  # of words and ids
     "format": ("wrong_format", lambda _: "bees"),
     "minItems": ("too_short", lambda _: []),
-    "maxItems": ("too_many", lambda most: ["x"] * (most + 1)),
+    "maxItems": ("too_many", lambda most: [0] * (most + 1)),
     "maxProperties": ("too_many", lambda most: dict.fromkeys(map(str, range(most + 1)), 1)),
 }
 # Spaces alone are too short, and codes of countries are words.

@@ -87,11 +87,14 @@ def test_other_attributes_of_a_known_feature_are_warned_of(
 def test_an_import_beyond_the_plan_is_warned_of(run: Run, client: Client, tmp_path: Path) -> None:
     run("account", "update", client.account_id, "--plan", "free")
     path = features_file(tmp_path, ({"name": "Alpine"}, square(1, 1, 1)))
-    assert imported(run, client, path, "--dry-run")["warnings"] == []
+    planned = imported(run, client, path, "--dry-run")
     (warning,) = imported(run, client, path)["warnings"]
     hectares = client.get("/v1/account").json["data"]["usage"]["hectares"]
-    assert f"has {hectares:,.4f} ha now, more than the 1,000 ha of its plan, free." in warning
+    more = "more than the 1,000 ha of its plan, free."
+    assert f"has {hectares:,.4f} ha now, {more}" in warning
     assert "--plan pro" in warning
+    assert f"would have {hectares:,.4f} ha, {more}" in planned["warnings"][0]
+    assert (planned["hectares"]["account"], planned["hectares"]["limit"]) == (hectares, 1000)
     assert imported(run, client, path)["warnings"] == []  # it wrote nothing
 
 

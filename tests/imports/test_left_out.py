@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from app.policy.files import FEATURES
 from tests.imports.making import act, counts, features_of, projects, read, ready, upload, work
 from tests.make import Client, make_project, point, square
 from tests.make.features import collection, feature
@@ -127,7 +128,8 @@ def test_wrong_numbers_are_refused(client: Client) -> None:
         ({"left_out": [0]}, "Must be from 1 to 50,000."),
         ({"left_out": [1.5]}, "integer"),
         ({"left_out": ["1"]}, "integer"),
-        ({"left_out": list(range(1, 10_002))}, "Must have at most 10,000 elements."),
+        ({"left_out": [*range(1, FEATURES + 1)]}, "The import has no feature 4."),
+        ({"left_out": [1] * (FEATURES + 1)}, "Must have at most 50,000 elements."),
     ):
         response = client.put(f"/v1/imports/{record['id']}", json=body)
         assert response.status_code == 422

@@ -79,13 +79,16 @@ def test_a_file_that_was_read_says_what_would_become_of_it(client: Client) -> No
     known, new, bow = features_of(client, record)
     assert (known["verdict"], known["project_id"]) == ("same", before["Known"]["id"])
     assert (new["verdict"], new["name"], new["project_id"]) == ("new", "New", None)
-    assert record["hectares"] == {"before": 0, "after": new["area_hectares"], "overlapping": 0}
+    account, area = before["Known"]["area_hectares"] + new["area_hectares"], new["area_hectares"]
+    hectares = {"before": 0, "after": area, "overlapping": 0}
+    assert record["hectares"] == hectares | {"account": account, "limit": None}
     (problem,) = bow["problems"]
     assert (problem["code"], problem["ring"], problem["position"]) == ("self_intersection", 0, 0)
     assert features_of(client, record, verdict="rejected") == [bow]
     assert projects(client) == before
     done = act(client, record, "apply")
     assert (done["status"], done["progress"]) == ("applied", {"done": 1, "total": 1})
+    assert done["hectares"]["account"] == account
     made = projects(client)["New"]
     assert made["metadata"] == {"soil": "loam"}
     (shown,) = features_of(client, done, state="applied")

@@ -20,7 +20,6 @@ from app.imports.feature_rows import bytes_to_write
 from app.imports.features.geometries import NO_POINT
 from app.imports.questions import project_places
 from app.imports.schemas import ImportCreateSchema
-from app.limits.plan_file import plan_of
 from app.pages.filters import list_address
 from app.pages.imports import settings_form, words
 from app.pages.project_choice import find_projects, projects_by_id
@@ -32,7 +31,6 @@ from app.site.forms import Draft, errors_by_field, form_page, form_texts
 from app.site.pages import live_part, page
 from app.site.signed_in import is_from_script
 from app.usage.counters import byte_limit, read_counters
-from app.usage.thresholds import SQUARE_METERS
 
 _PER_PAGE: Final = 50
 _PROJECT_CHOICES: Final = 100
@@ -212,15 +210,12 @@ def import_page(
 def _limit_words(principal: Principal, record: Mapping[str, Any]) -> dict[str, Any]:
     """What the import means for the limits of the account, for the template."""
     counters, limit = read_counters(principal.account_id), byte_limit()
-    hectares = counters.area_m2 / SQUARE_METERS
     room = None if limit is None else max(0, limit - counters.stored_bytes)
     needed = 0
     if record["status"] == "ready" and room is not None:
         needed = bytes_to_write(principal.account_id, record["id"])
     return {
-        "plan_use": words.plan_use(
-            record, principal.plan, hectares, plan_of(principal.plan).hectares
-        ),
+        "plan_use": words.plan_use(record, principal.plan),
         "no_room": None
         if room is None or needed <= room
         else f"It needs about {words.size(needed)} of storage, and the account has room for "

@@ -189,20 +189,16 @@ def why_not(record: Mapping[str, Any]) -> str | None:
     return "Nothing to apply: no feature is new or changed."
 
 
-def plan_use(
-    record: Mapping[str, Any], plan: str, used: float, limit: int | None
-) -> tuple[str, bool] | None:
+def plan_use(record: Mapping[str, Any], plan: str) -> tuple[str, bool] | None:
     """A sentence about the hectares of the account's plan, and True if they are exceeded; None if
-    the plan has no limit, or the import no hectares.
-
-    Args:
-        used: hectares of the account now.
-    """
-    change = record["hectares"]["after"] - record["hectares"]["before"]
-    if limit is None or not change or record["status"] not in ("ready", "applied"):
+    the plan has no limit, or the import no hectares."""
+    areas = record["hectares"]
+    limit, is_applied = areas.get("limit"), record["status"] == "applied"
+    if limit is None or areas["after"] == areas["before"]:
         return None
-    is_applied = record["status"] == "applied"
-    total = used if is_applied else used + change
+    if not is_applied and record["status"] != "ready":
+        return None
+    total = areas["account"]
     verb = "The account uses" if is_applied else "With this import, the account uses"
     return (
         f"{verb} {format_hectares(total)} of the {limit:,} ha of its plan, {plan}.",
