@@ -16,8 +16,8 @@ from app.values.strict_json import Fragment, dumps
 
 _WKT_NAMES: Final = {"Point": "POINT", "Polygon": "POLYGON", "MultiPolygon": "MULTIPOLYGON"}
 # Most texts need no guard, nor the quotes that keep 007 and long ids from being read as numbers.
-_PLAIN: Final = re.compile(r"(?![\d.: ]+(?:[eE][\d-]+)?\Z)\w(?:[\w:. -]*\w)?")
-_QUOTED: Final = re.compile(r'[",\r\n]|^\s|\s$|^$|^[\d.]')
+_PLAIN: Final = re.compile(r"[^\W\d](?:[\w:. -]*\w)?")
+_QUOTED: Final = re.compile(r'[",\r\n]|^\s|\s$|^$|^[\d.:/ ]+(?:[eE][\d-]+)?$')
 
 
 def write_csv(source: FeatureSource) -> Iterator[bytes]:
