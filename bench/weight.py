@@ -85,12 +85,12 @@ class _Instance:
 
     def processor_seconds(self) -> float:
         """The processor time of its processes, and of those that these have waited for."""
-        return sum(map(_processor_seconds, self._pids()))
+        return sum(map(processor_seconds, self._pids()))
 
     def memory(self) -> tuple[int, int]:
         """The number of its processes, and the bytes that they have, those shared counted once."""
         pids = self._pids()
-        return len(pids), sum(map(_proportional_bytes, pids))
+        return len(pids), sum(map(proportional_bytes, pids))
 
     def _pids(self) -> list[int]:
         """Those that last: a job has a process for a moment only, and its parent adds its time."""
@@ -106,13 +106,13 @@ class _Instance:
         wait_for(lambda: not self._marked.pids())
 
 
-def _processor_seconds(pid: int) -> float:
+def processor_seconds(pid: int) -> float:
     """Source: proc(5), fields 14 to 17 of ``stat``."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return sum(map(int, fields[11:15])) / _TICKS
 
 
-def _proportional_bytes(pid: int) -> int:
+def proportional_bytes(pid: int) -> int:
     """Its proportional set size. Source: proc(5), ``smaps_rollup``."""
     lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
     (size,) = (line.split()[1] for line in lines if line.startswith("Pss:"))

@@ -68,6 +68,7 @@ TRIALS: Final = (
     _bench("growth", "lists of up to a million projects", 18),
     _bench("deliveries", "what delivering costs, and how soon events arrive", 7),
     _bench("exports", "memory and time of exports", 2),
+    _bench("imports", "reading, applying and undoing 50,000 features", 15),
     _bench("pages", "the page of projects and its map in a browser", 8),
     Trial("bench.weight", "memory, processor time and start of bin/serve", 10, ("bench.weight",)),
 )  # fmt: skip

@@ -24,6 +24,7 @@ BENCHES = {
     "growth": "| create |",
     "deliveries": "| event to receipt at 200 events/s, p50 |",
     "exports": "| report for the EUDR, 200 |",
+    "imports": "| 1,000 squares.geojson, 0.2 MB |",
     "pages": "| desktop |",
 }
 
