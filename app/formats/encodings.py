@@ -10,53 +10,46 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache, partial
-from typing import Final, NamedTuple
+from functools import cache
+from itertools import product
+from typing import Final
 
 WESTERN: Final = "cp1252"
-# By the names of Python: the names here, if they differ, and what decodes more texts.
-_NAMES: Final = {
-    "utf-8": "utf-8", "utf-16": "utf-16", "utf-16-le": "utf-16-le", "utf-16-be": "utf-16-be",
-    **{f"cp{number}": f"cp{number}" for number in (
+TWICE: Final = "utf-8-twice"  # UTF-8 that was read as another encoding, and saved as UTF-8
+NAMES: Final = (
+    "utf-8", "utf-16", "utf-16-le", "utf-16-be",
+    *(f"cp{number}" for number in (
         *range(1250, 1259), 437, 720, 737, 775, 850, 852, 855, 857, 858, *range(860, 867), 869, 874,
-    )},
-    **{f"iso8859-{part}": f"iso-8859-{part}" for part in (*range(2, 9), 10, 13, 14, 15, 16)},
-    "koi8-r": "koi8-r", "koi8-u": "koi8-u",
-    **{f"mac-{name}": f"mac-{name}" for name in (
-        "roman", "latin2", "cyrillic", "greek", "turkish", "iceland",
-    )},
-    "gbk": "gbk", "gb18030": "gb18030", "big5": "big5", "big5hkscs": "big5-hkscs",
-    "shift_jis": "shift_jis", "euc_jp": "euc-jp", "euc_kr": "euc-kr",
-}  # fmt: skip
-# As browsers do: an encoding is read as the larger one that programs write under its name.
-_LARGER: Final = {
-    "ascii": "cp1252", "iso8859-1": "cp1252", "iso8859-9": "cp1254", "iso8859-11": "cp874",
-    "tis-620": "cp874", "gb2312": "gbk", "cp932": "shift_jis", "cp949": "euc_kr",
-    "cp950": "big5", "utf-8-sig": "utf-8",
-}  # fmt: skip
+    )),
+    *(f"iso-8859-{part}" for part in (*range(2, 9), 10, 13, 14, 15, 16)),
+    "koi8-r", "koi8-u", "mac-roman", "mac-latin2", "mac-cyrillic", "mac-greek", "mac-turkish",
+    "mac-iceland", "gbk", "gb18030", "big5", "big5-hkscs", "shift_jis", "euc-jp", "euc-kr", TWICE,
+)  # fmt: skip
+# Codecs that decode what programs write under a name.
 _DECODERS: Final = {
     "utf-8": "utf-8-sig", "gbk": "gb18030", "shift_jis": "cp932", "euc-kr": "cp949",
     "big5": "cp950",
 }  # fmt: skip
-TWICE: Final = "utf-8-twice"  # UTF-8 that was read as another encoding, and saved as UTF-8
-NAMES: Final = (*_NAMES.values(), TWICE)
-# The characters for bytes in the encodings as which programs read UTF-8.
+_SEPARATOR: Final = re.compile("[-_]")
+# The names of Python's codecs, without separators. As browsers do, an encoding is read as the
+# larger one that programs write under its name.
+_CODECS: Final = {
+    "ascii": "cp1252", "iso88591": "cp1252", "iso88599": "cp1254", "iso885911": "cp874",
+    "tis620": "cp874", "gb2312": "gbk",
+    **{_SEPARATOR.sub("", codec): name for name, codec in _DECODERS.items()},
+    **{_SEPARATOR.sub("", name): name for name in NAMES},
+}  # fmt: skip
+# The bytes of characters in the encodings as which programs read UTF-8.
 _MISTAKEN: Final = tuple(
     {
         bytes([byte]).decode(name, "replace").replace("\ufffd", chr(byte)): byte
-        for byte in range(0x80, 0x100)
+        for byte in range(0x100)
     }
     for name in (WESTERN, "cp1250", "cp1251", "cp1254")
 )
-_TWICE: Final = re.compile("|".join(
-    f"[{''.join(c for c, b in table.items() if 0xC2 <= b <= 0xF4)}]"
-    f"[{''.join(re.escape(c) for c, b in table.items() if b < 0xC0)}]"
-    for table in _MISTAKEN
-))  # fmt: skip
-_BEYOND_ASCII: Final = re.compile(r"[^\x00-\x7f]+")
 
 _CENTRAL: Final = "cp1250 iso-8859-2 cp852 mac-latin2"
 _WEST: Final = "cp1252 cp850 mac-roman iso-8859-15 cp437"
@@ -96,15 +89,16 @@ _LANGUAGES: Final = (
     ("IR AF PK", "ءآأؤئابپتثجچحخدذرزژسشصضطظعغفقکكگلمنوهىیي", "cp1256"),
     ("TH", "".join(map(chr, (*range(0xE01, 0xE3B), *range(0xE40, 0xE4F)))), "cp874"),
 )  # fmt: skip
-# The same of languages with thousands of characters: the encoding, and the first bytes of those
-# that are common, in the encoding of the third column.
+# The same of languages with thousands of characters: of those that are common, a codec and their
+# first bytes in it.
 _LARGE: Final = (
-    ("KR", "euc-kr", "euc_kr", (range(0xB0, 0xC9),)),
-    ("JP", "shift_jis", "shift_jis", (range(0x82, 0x84), range(0x88, 0x98))),
-    ("JP", "euc-jp", "shift_jis", (range(0x82, 0x84), range(0x88, 0x98))),
-    ("TW HK MO", "big5", "big5", (range(0xA4, 0xC7),)),
-    ("CN SG", "gbk", "gb2312", (range(0xB0, 0xD8),)),
+    ("KR", "euc_kr", (*range(0xB0, 0xC9),), "euc-kr"),
+    ("JP", "shift_jis", (0x82, 0x83, *range(0x88, 0x98)), "shift_jis euc-jp"),
+    ("TW HK MO", "big5", (*range(0xA4, 0xC7),), "big5"),
+    ("CN SG", "gb2312", (*range(0xB0, 0xD8),), "gbk"),
 )
+_LATIN: Final = "\u0250"  # the letters before
+_CHINESE: Final = "\u2fff"  # the characters of large languages come after
 _MARKS: Final = frozenset("–—‘’‚“”„«»…°²³½§€№·•¡¿\xa0\u200e\u200f")
 _TOKENS: Final = re.compile(rb"[\x40-\xff]+")  # no later byte is below
 _WORD: Final = re.compile(r"[^\W\d_²³¹]+")
@@ -129,25 +123,19 @@ def encoding_name(label: str) -> str | None:
 
     As in browsers, Latin 1 is cp1252, and so are others read as the larger ones that are meant.
     """
-    text = label.strip().lower().replace("_", "-")
+    text = re.sub(r"^(?:x-)+", "", label.strip().lower().replace("_", "-"))
+    text = {"macintosh": "mac-roman", "mac-ukrainian": "mac-cyrillic", "mac-ce": "mac-latin2",
+            "iso-8859-8-i": "iso-8859-8", "unicode": "utf-16", "unicode-1-1-utf-8": "utf-8",
+            "koi8-ru": "koi8-u", "koi": "koi8-r", "koi8": "koi8-r", "ansi": "cp1252",
+            "windows-31j": "cp932"}.get(text, text)  # fmt: skip
+    text = re.sub(r"^(?:iso[- ]?)?8859[- ]?(?=\d{1,2}$)", "iso8859-", text)
+    text = re.sub(r"^(?:windows|ansi|oem|ibm|dos)?[- ]?(?=\d{3,5}$)", "cp", text)
     if text == TWICE:
         return TWICE
-    text = re.sub(r"^(?:x-)+", "", text)
-    text = {"macintosh": "mac-roman", "mac-ukrainian": "mac-cyrillic", "mac-ce": "mac-latin2",
-            "iso-8859-8-i": "iso-8859-8", "unicode": "utf-16",
-            "koi8-ru": "koi8-u", "koi": "koi8-r", "koi8": "koi8-r", "sjis": "shift_jis",
-            "latin1": "cp1252", "ansi": "cp1252",
-            "unicode-1-1-utf-8": "utf-8", "windows-31j": "cp932"}.get(text, text)  # fmt: skip
-    text = re.sub(r"^(?:windows|ansi|oem|ibm|dos)[- ]?(?=\d{3,4}$)", "cp", text)
     try:
-        name = codecs.lookup(text).name.replace("_", "-")
+        return _CODECS.get(_SEPARATOR.sub("", codecs.lookup(text).name))
     except (LookupError, ValueError):
         return None
-    for known in (name, name.replace("-", "_")):
-        known = _LARGER.get(known, known)
-        if known in _NAMES:
-            return _NAMES[known]
-    return None
 
 
 def decoder_of(name: str) -> str:
@@ -158,16 +146,11 @@ def decoder_of(name: str) -> str:
 def read_once(text: str) -> str:
     """Return a text as it was before a program read it, in UTF-8, as another encoding; others are
     unchanged."""
-    if text.isascii() or not _TWICE.search(text):
-        return text
-    for table in _MISTAKEN:
-        with suppress(KeyError, UnicodeDecodeError):
-            return _BEYOND_ASCII.sub(partial(_decoded_once, table), text)
+    if not text.isascii():
+        for table in _MISTAKEN:
+            with suppress(KeyError, UnicodeDecodeError):
+                return bytes(map(table.__getitem__, text)).decode()
     return text
-
-
-def _decoded_once(table: Mapping[str, int], run: re.Match[str]) -> str:
-    return bytes(table[character] for character in run[0]).decode()
 
 
 def tokens_of(data: bytes) -> Iterable[bytes]:
@@ -181,52 +164,49 @@ def likely_encodings(tokens: Collection[bytes], countries: Collection[str] = ())
     Args:
         countries: where the shapes lie.
     """
-    scores: dict[str, float] = {}
-    texts: dict[str, list[str | None]] = {}
-    shares: dict[tuple[str, str], float] = {}
-    for homes, name, language in _candidates():
-        if name not in texts:
-            texts[name] = [_decoded(token, name) for token in tokens]
-        read = texts[name]
-        key = name, language if isinstance(language, str) else name
-        if key not in shares:
-            fitting = sum(text is not None and _fits(text, language) for text in read)
-            shares[key] = fitting / max(1, len(read))
-        is_home = not homes.isdisjoint(countries) and shares[key] >= _WORDS
-        score = shares[key] + (_AT_HOME if is_home else 0)
-        scores[name] = max(scores.get(name, 0), score)
-    unicode = sum(_decoded(token, "utf-8") is not None for token in tokens)
-    texts["utf-8"] = [_decoded(token, "utf-8") for token in tokens]
-    scores["utf-8"] = 2.0 if unicode >= _MOST * len(tokens) else 0.0
-    ranked = sorted(scores, key=lambda name: -scores[name])  # the first of equals stays first
-    best = [name for name in ranked if scores[name] >= _WORDS] or [WESTERN]
-    different = {tuple(texts[name]): name for name in reversed(best)}
-    names = [name for name in best[1:] if None not in texts[name]]
-    names = [name for name in names if different[tuple(texts[name])] == name]
-    return [Guess(name, [text or "\ufffd" for text in texts[name]]) for name in (best[0], *names)]
-
-
-class _Large(NamedTuple):
-    """The common characters of a language: their first bytes in an encoding."""
-
-    encoding: str
-    first: tuple[range, ...]
+    read: list[tuple[float, str, list[str | None]]] = []
+    for name, languages in _encodings().items():
+        texts = [_decoded(token, name) for token in tokens]
+        score = 0.0
+        for homes, letters in languages:
+            fitting = sum(text is not None and _fits(text, letters) for text in texts)
+            share = fitting / max(1, len(texts))
+            is_home = share >= _WORDS and not homes.isdisjoint(countries)
+            score = max(score, share + _AT_HOME * is_home)
+        read.append((score, name, texts))
+    texts = [_decoded(token, "utf-8") for token in tokens]
+    is_unicode = len(texts) - texts.count(None) >= _MOST * len(texts)
+    read.append((2.0 * is_unicode, "utf-8", texts))
+    read.sort(key=lambda one: -one[0])  # the first of equals stays first
+    best = [one for one in read if one[0] >= _WORDS] or [one for one in read if one[1] == WESTERN]
+    guesses: dict[tuple[str | None, ...], Guess] = {}
+    for _, name, texts in best:
+        if not guesses or None not in texts:
+            guesses.setdefault(tuple(texts), Guess(name, [text or "\ufffd" for text in texts]))
+    return list(guesses.values())
 
 
 @cache
-def _candidates() -> tuple[tuple[frozenset[str], str, str | _Large], ...]:
-    """The countries, the encoding, and the letters of each language and encoding."""
-    small = [
-        (frozenset(homes.split()), name, letters + letters.upper())
-        for homes, letters, names in _LANGUAGES
-        for name in names.split()
-    ]
+def _encodings() -> dict[str, list[tuple[frozenset[str], str]]]:
+    """The countries and the letters of the languages of each encoding. Those of Windows come
+    first."""
     large = [
-        (frozenset(homes.split()), name, _Large(encoding, first))
-        for homes, name, encoding, first in _LARGE
+        (homes, "".join(_characters(codec, first)), names) for homes, codec, first, names in _LARGE
     ]
-    # Among equals, the encodings of Windows come first.
-    return (*sorted(small, key=lambda one: not one[1].startswith("cp125")), *large)
+    encodings: dict[str, list[tuple[frozenset[str], str]]] = {}
+    for homes, letters, names in (*_LANGUAGES, *large):
+        for name in names.split():
+            language = frozenset(homes.split()), letters + letters.upper()
+            encodings.setdefault(name, []).append(language)
+    return dict(sorted(encodings.items(), key=lambda one: not one[0].startswith("cp125")))
+
+
+def _characters(codec: str, first: Iterable[int]) -> Iterator[str]:
+    """Yield the characters of two bytes, of which the first is given."""
+    for pair in product(first, range(0x40, 0xFF)):
+        text = bytes(pair).decode(codec, "replace")
+        if len(text) == 1:
+            yield text
 
 
 def _decoded(token: bytes, name: str) -> str | None:
@@ -237,29 +217,22 @@ def _decoded(token: bytes, name: str) -> str | None:
         return None
 
 
-def _fits(text: str, language: str | _Large) -> bool:
+def _fits(text: str, letters: str) -> bool:
     """True if a text has words of a language, and nothing that is in no word."""
     words = (word.rstrip("ºª") for word in _WORD.findall(text))
-    if _WITHIN.search(text) or not all(
-        word.isascii() or _is_word(word, language) for word in words
-    ):
-        return False
-    others = [c for c in _WORD.sub("", text) if not c.isascii() and c not in _MARKS]
-    return all(c > "\u2fff" if isinstance(language, _Large) else c in language for c in others)
+    others = (c for c in _WORD.sub("", text) if not c.isascii() and c not in _MARKS)
+    return (
+        not _WITHIN.search(text)
+        and all(word.isascii() or _is_word(word, letters) for word in words)
+        and all(c in letters or min(c, letters[0]) > _CHINESE for c in others)
+    )
 
 
-def _is_word(word: str, language: str | _Large) -> bool:
-    """True for a word in one script, and not with capitals behind small letters."""
-    if isinstance(language, _Large):
-        return 2 * sum(_is_common(character, language) for character in word) >= len(word)
-    is_latin = language[0] < "\u0250"
+def _is_word(word: str, letters: str) -> bool:
+    """True for a word in one script, and not with capitals behind small letters; in a large
+    language, for one of which half the characters are common."""
+    if letters[0] > _CHINESE:
+        return 2 * sum(c in letters for c in word) >= len(word)
+    is_latin = letters[0] < _LATIN
     has_case = word == word.upper() or word[1:] == word[1:].lower()
-    return has_case and all(is_latin if c.isascii() else c in language for c in word)
-
-
-def _is_common(character: str, language: _Large) -> bool:
-    try:
-        first = character.encode(language.encoding)[0]
-    except UnicodeEncodeError:
-        return False
-    return any(first in bytes_ for bytes_ in language.first)
+    return has_case and all(is_latin if c.isascii() else c in letters for c in word)

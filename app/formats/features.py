@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, NamedTuple
 
+from app.formats.encodings import WESTERN
 from app.geometry import Problem
 
 AS_IN_FILE: Final = ""  # in place of a coordinate reference system: positions stay as they are
@@ -17,7 +18,7 @@ class AsRead(NamedTuple):
     person has said, whatever the file says; ``guess``, where it does not say."""
 
     encoding: str | None = None
-    guess: str | None = None
+    guess: str = WESTERN
 
 
 AS_IT_SAYS: Final = AsRead()
@@ -48,6 +49,8 @@ class Layer:
     WGS 84, in meters, if known; 0 if nothing is transformed. ``geometry`` is the kind of its first
     features: "areas", "lines" or "points"; None: unknown, or they have no geometries.
     ``geometry_columns`` are the columns of a table with the geometries; ``columns`` are the others.
+    ``encoding`` is that of its texts, and ``is_guessed`` if it is, in formats without one of their
+    own.
     """
 
     name: str
@@ -57,6 +60,8 @@ class Layer:
     accuracy: float | None = 0
     geometry: str | None = None
     geometry_columns: tuple[str, ...] = ()
+    encoding: str | None = None
+    is_guessed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,9 +91,7 @@ class FormatReader(ABC):
     are complete when all its features were read. ``format`` is one of ``FORMATS_IN``.
     ``is_swapped`` is True if a person has said that x and y change places. ``geometry_choices``:
     the columns of a table with the geometries, as ``choose_geometry`` takes them, and others that
-    can be meant.
-    ``encodings`` has the encoding of the texts of layers by their names, and if it is guessed, in
-    formats without one of their own; ``unknown`` are words whose encoding the file does not say.
+    can be meant. ``unknown`` are words whose encoding the file does not say.
     """
 
     format: ClassVar[str]
@@ -98,7 +101,6 @@ class FormatReader(ABC):
     def __init__(self) -> None:
         self.layers: tuple[Layer, ...] = ()
         self.notes: list[str] = []
-        self.encodings: dict[str, tuple[str, bool]] = {}
         self.unknown: list[bytes] = []
 
     def note(self, note: str | None) -> None:

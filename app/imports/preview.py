@@ -215,7 +215,7 @@ def _plan_layer(
         import_ = lock_leased(leased)
         layer = _choose_layer(import_, file)
         import_.format, import_.layer, import_.crs = file.format, layer.name, layer.crs
-        encoding, is_guessed = file.encodings.get(layer.name, (None, False))
+        encoding, is_guessed = layer.encoding, layer.is_guessed
         _recode_columns(import_, encoding)
         import_.layers = [asdict(file_layer) for file_layer in file.layers]
         import_.progress_total = layer.features

@@ -33,6 +33,7 @@ _COUNTS: Final = (
     "undone", "kept",
 )  # fmt: skip
 _NAMED_COUNTRIES: Final = 5
+_HIDDEN: Final = frozenset({"found", "encoding", "is_guessed"})  # of layers: others say the same
 _NO_HECTARES: Final = {"before": 0.0, "after": 0.0, "overlapping": 0.0}
 
 
@@ -40,7 +41,9 @@ def import_record(row: Import | Any, principal: Principal | None = None) -> dict
     """The record of an import, from the model or from a row of ``COLUMNS``; for a principal, with
     the hectares of the account and the limit of its plan."""
     found = next((each.get("found") for each in row.layers if each["name"] == row.layer), None)
-    layers = [{name: each[name] for name in each if name != "found"} for each in row.layers]
+    layers = [
+        {name: value for name, value in each.items() if name not in _HIDDEN} for each in row.layers
+    ]
     record = import_summary(row)
     if principal is not None and row.kind == "projects":
         areas, used = record["hectares"], read_counters(principal.account_id).area_m2

@@ -54,8 +54,7 @@ class CsvReader(FormatReader):
         super().__init__()
         self._rows = CsvRows(path, how)
         self.notes.extend(self._rows.notes)
-        name, is_guessed, unknown = self._rows.encoding
-        self.encodings, self.unknown = {path.stem: (name, is_guessed)}, list(unknown)
+        self.unknown = list(self._rows.encoding.unknown)
         header = _checked_header(next((row for _, row in self._rows), []))
         self._names = column_names(header)
         has_comma = self._rows.delimiter == ";"
@@ -102,8 +101,9 @@ class CsvReader(FormatReader):
         crs, accuracy = self._find_crs()
         columns = tuple(name for _, name in self._columns)
         used = tuple(self._names[column] for column in geometry.columns)
+        encoding = self._rows.encoding[:2]
         self.layers = (
-            Layer(self._name, self._number, columns, crs, accuracy, geometry_columns=used),
+            Layer(self._name, self._number, columns, crs, accuracy, None, used, *encoding),
         )
 
     def _scan(self) -> tuple[int, list[Row]]:

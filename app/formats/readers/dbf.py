@@ -104,7 +104,7 @@ class DbfTable:
         Args:
             known: ``encoding`` and ``is_guessed`` as an earlier scan has found them.
         """
-        guess = self._how.guess or WESTERN
+        guess = self._how.guess
         # What is valid UTF-8 is in it, unless several bytes make a character in the declared one.
         first = (
             [self._declared, _UNICODE] if _is_wide(self._declared) else [_UNICODE, self._declared]
@@ -207,13 +207,9 @@ def _unique_names(fields: list[_Column], encoding: str) -> tuple[str, ...]:
 
 def _code_page_encoding(code_page: str) -> str | None:
     """The encoding that a ``.cpg`` file names, or None if it is unknown."""
-    text = code_page.strip().lower()
-    if match := re.fullmatch(r"ldid/(\d{1,3})", text):
+    if match := re.fullmatch(r"ldid/(\d{1,3})", code_page.strip().lower()):
         return encoding_name(_CODE_PAGES.get(int(match[1]), ""))
-    if match := re.fullmatch(r"(?:iso[-_ ]?)?8859[-_ ]?(\d{1,2})", text):
-        return encoding_name(f"iso8859-{match[1]}")
-    number = re.fullmatch(r"\d{3,5}", text)
-    return encoding_name({"65001": _UNICODE}.get(text, f"cp{text}") if number else text)
+    return encoding_name(code_page)
 
 
 def _is_wide(encoding: str | None) -> bool:

@@ -7,6 +7,7 @@ import codecs
 import re
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Final, NoReturn, cast
 
@@ -61,7 +62,10 @@ def open_file(path: Path, how: AsRead = AS_IT_SAYS) -> FormatReader:
     found = find_encoding(path, how)
     reader = _READERS[format_name](_in_unicode(path, found, is_xml=format_name in ("kml", "gpx")))
     if found.name != "utf-8":
-        reader.encodings = {layer.name: found[:2] for layer in reader.layers}
+        reader.layers = tuple(
+            replace(layer, encoding=found.name, is_guessed=found.is_guessed)
+            for layer in reader.layers
+        )
         reader.unknown = list(found.unknown)
         reader.note(GUESSED.format(name=found.name) if found.is_guessed else None)
     return reader

@@ -11,6 +11,7 @@ import shutil
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryFile
 from typing import BinaryIO, ClassVar, Final
@@ -87,12 +88,17 @@ class ShapefileReader(FormatReader):
 
     def _layer(self, name: str, shapefile: str) -> Layer:
         with self._opened(shapefile) as (shapes, table):
-            deleted = table.deleted if table else 0
-            columns = table.columns if table else ()
-            if table:
-                self.encodings[name] = table.encoding, table.is_guessed
-                self.unknown += table.unknown
-            return Layer(name, len(shapes) - deleted, columns, *self._systems.label(shapefile))
+            layer = Layer(name, len(shapes), (), *self._systems.label(shapefile))
+            if table is None:
+                return layer
+            self.unknown += table.unknown
+            return replace(
+                layer,
+                features=len(shapes) - table.deleted,
+                columns=table.columns,
+                encoding=table.encoding,
+                is_guessed=table.is_guessed,
+            )
 
     @contextmanager
     def _opened(self, shapefile: str) -> Iterator[tuple[Shapes, DbfTable | None]]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import BinaryIO, Final, NamedTuple, cast
 
-from app.formats.encodings import TOKENS, WESTERN, decoder_of, encoding_name, tokens_of
+from app.formats.encodings import TOKENS, decoder_of, encoding_name, tokens_of
 from app.formats.features import AS_IT_SAYS, AsRead
 
 _CHUNK: Final = 1024 * 1024  # bytes or characters at a time
@@ -34,7 +34,7 @@ def find_encoding(path: Path, how: AsRead = AS_IT_SAYS) -> FoundEncoding:
     name = encoding_name(declared[1].decode()) if declared else None
     if name and not name.startswith("utf"):
         return FoundEncoding(name)
-    return FoundEncoding(how.guess or WESTERN, True, tuple(_unknown_words(path)))
+    return FoundEncoding(how.guess, True, tuple(_unknown_words(path)))
 
 
 class RecodedFile:

@@ -25,7 +25,6 @@ class JoinedCorners(FormatReader):
         super().__init__()
         self.format = reader.format  # type: ignore[misc]
         self.layers, self.notes = reader.layers, reader.notes
-        self.encodings = reader.encodings
         self._reader, self._column = reader, column
         self.geometry_choices = reader.geometry_choices
 

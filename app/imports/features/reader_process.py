@@ -19,7 +19,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field, is_dataclass
+from dataclasses import asdict, dataclass, is_dataclass
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -93,13 +93,11 @@ class TooCostly(FileInvalid):
 
 @dataclass(frozen=True, slots=True)
 class OpenedFile:
-    """The format and the layers of a file. ``encodings``: as ``FormatReader`` has them, by names of
-    layers; ``guesses``: what a guessed one may be, the likeliest first. ``choices``: the columns
-    with the geometries, and others that can be meant."""
+    """The format and the layers of a file. ``guesses``: what a guessed encoding may be, the
+    likeliest first. ``choices``: the columns with the geometries, and others that can be meant."""
 
     format: str
     layers: tuple[Layer, ...]
-    encodings: dict[str, tuple[str, bool]] = field(default_factory=dict)
     guesses: tuple[Guess, ...] = ()
     choices: tuple[dict[str, str], ...] = ()
 
@@ -358,12 +356,9 @@ def _decode_opened_file(value: Any) -> OpenedFile:
         raise ValueError
     for layer in file.layers:
         _check_length(layer.crs or "", CRS_LENGTH)
-    for name in [
-        *(guess.name for guess in file.guesses),
-        *(one for one, _ in file.encodings.values()),
-    ]:
-        if name not in NAMES:
-            raise ValueError
+    encodings = {guess.name for guess in file.guesses} | {each.encoding for each in file.layers}
+    if not encodings <= {None, *NAMES}:
+        raise ValueError
     _check_length("".join(name for each in file.choices for name in each.values()), NAMES_LENGTH)
     for sample in (sample for guess in file.guesses for sample in guess.samples):
         _check_length(sample, SAMPLE_LENGTH)

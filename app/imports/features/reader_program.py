@@ -195,7 +195,6 @@ class _QuestionLoop:
             yield {
                 "format": reader.format,
                 "layers": list(map(asdict, layers)),
-                "encodings": reader.encodings,
                 "guesses": list(map(asdict, guesses)),
                 "choices": list(reader.geometry_choices),
             }

@@ -17,10 +17,10 @@ class ReadOnce(FormatReader):
         super().__init__()
         self.format = reader.format  # type: ignore[misc]
         self.notes, self._reader = reader.notes, reader
-        self.encodings = {layer.name: (TWICE, False) for layer in reader.layers}
-        self.layers = tuple(
-            replace(layer, columns=tuple(map(read_once, layer.columns))) for layer in reader.layers
-        )
+        for layer in reader.layers:
+            columns = tuple(map(read_once, layer.columns))
+            read = replace(layer, columns=columns, encoding=TWICE, is_guessed=False)
+            self.layers += (read,)
 
     def read_features(self, layer: Layer, crs: str | None = None) -> Iterator[SourceFeature]:
         """As ``FormatReader.read_features``."""

@@ -26,7 +26,10 @@ def csv(folder: Path, text: str, encoding: str = "utf-8") -> Path:
 
 def test_a_row_is_a_feature(tmp_path: Path) -> None:
     reader = CsvReader(csv(tmp_path, "name,wkt,trees\nA,POINT (10.5 43.5),7\nB,,\n"))
-    assert reader.layers == (Layer("upload", 2, ("name", "trees"), geometry_columns=("wkt",)),)
+    (layer,) = reader.layers
+    assert layer == Layer(
+        "upload", 2, ("name", "trees"), geometry_columns=("wkt",), encoding="utf-8"
+    )
     first, second = features(reader)
     assert (first.number, first.geometry) == (1, POINT)
     assert first.properties == {"name": "A", "trees": 7}

@@ -66,7 +66,7 @@ def assert_same_areas(found: list[Any]) -> None:
 )
 def test_districts_of_gdal(tmp_path: Path, crs: str, accuracy: float) -> None:
     layer, found, notes = read(zipped(saved(tmp_path, crs=crs)))
-    assert layer == Layer("districts", len(NAMES), ("name",), crs, accuracy)
+    assert layer == Layer("districts", len(NAMES), ("name",), crs, accuracy, encoding="utf-8")
     assert [one.properties for one in found] == [{"name": name} for name in NAMES]
     assert_same_areas(found)
     assert len(notes) == (accuracy > 1)
@@ -171,7 +171,7 @@ def test_a_layer_for_each_shapefile(tmp_path: Path) -> None:
     }
     with closing(ShapefileReader(packed_as(tmp_path, members))) as reader:
         assert reader.layers == (
-            Layer("north/Oak", 1, ("name",), "EPSG:4326", 0),
+            Layer("north/Oak", 1, ("name",), "EPSG:4326", 0, encoding="cp1252"),
             Layer("south/Oak", 2, (), None, None),
             Layer("Pine", 1, (), None, None),
         )
