@@ -45,6 +45,7 @@ _X_AND_Y: Final = tuple(
     for language, words in HEADINGS["easting"].items()
     for pair in zip(words.split(), HEADINGS["northing"][language].split(), strict=True)
 )
+_EPSG_CODE: Final = re.compile(r"(?<![0-9])(?!19|20[0-3])[0-9]{4,5}\Z")  # and no year
 # Languages in which O is east (Ost, oost), and in which it is west (oeste, ouest, ovest).
 _O_IS_EAST: Final = frozenset({"de", "nl"})
 _O_IS_WEST: Final = frozenset({"ca", "es", "fr", "it", "pt"})
@@ -168,10 +169,12 @@ class PointColumns(GeometryColumns):
             else {"easting": names[x], "northing": names[y]}
         )
         self.zone = zone
+        codes = {code and int(code[0]) for code in map(_EPSG_CODE.search, self._names)}
+        self._srid = codes.pop() if len(codes) == 1 else None
         if zone is not None:
             self.mapping["zone"] = names[zone]
             self.note = f"The UTM zones are from {quoted(names[zone])}."
-        elif not are_degrees:
+        elif not are_degrees and self._srid is None:
             self.assumption = (
                 f"{quoted(names[x])} and {quoted(names[y])} were taken for longitude and latitude "
                 "in degrees. If they are meters, say in which coordinate system."
@@ -190,7 +193,7 @@ class PointColumns(GeometryColumns):
                 ]
             (x, y), letter = self._written(texts, letters)
         if self.zone is None:
-            return _point([x, y], None, letter)
+            return _point([x, y], self._srid, letter)
         try:
             return _point([x, y], *read_system(row[self.zone], y, letters))
         except PlaceInvalid as error:
@@ -234,7 +237,7 @@ def find_geometry(names: Sequence[str], sample: Sequence[Row]) -> list[GeometryC
         names: of all columns.
         sample: its first rows.
     """
-    keys = [heading_words(name) for name in names]
+    keys = [heading_words(_EPSG_CODE.sub("", name)) for name in names]
     joined = {"".join(words): column for column, words in reversed([*enumerate(keys)])}
     texts = [_texts(sample, column) for column in range(len(names))]
     points = _points(names, keys, joined, texts)
@@ -251,8 +254,12 @@ def find_geometry(names: Sequence[str], sample: Sequence[Row]) -> list[GeometryC
         return [*surveyed, *points]
     if points:
         return list(points)
-    likely = [each if _can_be_position(names[n]) else [] for n, each in enumerate(texts)]
-    columns = _all(likely, lambda text: _place(text) is not None) or _all(texts, _is_certain_place)
+    of_positions = usual_headings("position")
+    can_be = [any(word in plain_heading(name) for word in of_positions) for name in names]
+    likely = [each if can_be[n] else [] for n, each in enumerate(texts)]
+    columns = _all(likely, lambda text: _place(text) is not None) or _all(
+        texts, lambda text: (place := _place(text)) is not None and place.is_certain
+    )
     return [PairColumn(column, names[column], texts[column]) for column in columns] or [
         NoGeometry()
     ]
@@ -267,9 +274,11 @@ def _points(
     """The columns that have points by their names."""
     if pairs := _longitudes_and_latitudes(keys):
         return [_degree_columns(*pair, names, texts) for pair in pairs]
-    for x, y in _X_AND_Y:
+    coded = [("e", "n")] if any(map(_EPSG_CODE.search, names)) else []
+    for x, y in (*_X_AND_Y, *coded):
         if x in joined and y in joined and "west" not in joined:  # and no box
-            zone = next((joined[name] for name in _ZONES if name in joined), None)
+            codes = (n for n, words in enumerate(keys) if "epsg" in words)
+            zone = next((joined[name] for name in _ZONES if name in joined), next(codes, None))
             if zone is not None and not all(map(_is_system, texts[zone])):
                 zone = None
             return [PointColumns(joined[x], joined[y], names, are_degrees=False, zone=zone)]
@@ -393,11 +402,6 @@ def _place(text: str) -> Place | None:
         return None
 
 
-def _is_certain_place(text: str) -> bool:
-    place = _place(text)
-    return place is not None and place.is_certain
-
-
 def _is_system(text: str) -> bool:
     try:
         return bool(read_system(text, 0))
@@ -408,10 +412,6 @@ def _is_system(text: str) -> bool:
 def can_be_geometry(name: str) -> bool:
     """True if a column of this name can have geometries as text."""
     return plain_heading(name) in usual_headings("geometry")
-
-
-def _can_be_position(name: str) -> bool:
-    return any(word in plain_heading(name) for word in usual_headings("position"))
 
 
 def looks_like_geometry(text: str) -> bool:

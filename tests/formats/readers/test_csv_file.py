@@ -390,6 +390,25 @@ def test_coordinates_that_cannot_be_degrees_need_a_system(tmp_path: Path) -> Non
             features(reader, crs="EPSG:999999")
 
 
+def test_headings_name_the_system_by_its_code(tmp_path: Path) -> None:
+    for header, end in (
+        *(
+            ("x_25832,y_25832", ""),
+            ("Rechtswert 25832,Hochwert 25832", ""),
+            ("E_25832,N_25832", ""),
+        ),
+        ("easting,northing,EN_EPSG", ",25832"),
+    ):
+        reader = CsvReader(csv(tmp_path, f"name,{header}\nA,{','.join(UTM)}{end}\n"))
+        assert reader.layers[0].crs == "EPSG:25832", header
+        assert in_florence(features(reader)[0].geometry), header
+        assert not any("taken for" in note for note in reader.notes), header
+    reader = CsvReader(csv(tmp_path, f"name,x_25832,y_25833\nA,{','.join(UTM)}\n"))
+    assert reader.layers[0].crs is None
+    reader = CsvReader(csv(tmp_path, f"name,x_2021,y_2021\nA,{','.join(UTM)}\n"))
+    assert reader.geometry_choices == ({},)  # years
+
+
 def test_a_few_rows_out_of_range_are_still_in_degrees(tmp_path: Path) -> None:
     reader = CsvReader(csv(tmp_path, "lat,lon\n43.5,10.5\n435,105\n43.5,10.5\n"))
     assert reader.layers[0].crs == "EPSG:4326"
