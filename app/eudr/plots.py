@@ -43,6 +43,7 @@ from app.policy.eudr import (
     SMALLEST_HECTARES,
     SPLIT_HOLES,
 )
+from app.policy.kinds import number_text
 from app.values.ids import is_id
 from app.values.strict_json import Fragment, dumps
 from app.values.text import pluralize
@@ -198,7 +199,7 @@ class _Draft:
         options = self._options
         self._name = self._own.get(NAME) or self._named_producer() or options.producer_name
         country = self._own.get(COUNTRY, options.producer_country)
-        self._country = None if country is None else country.upper()
+        self._country = None if country is None else country_code(country)
         self._place = self._own.get(PLACE) or str(self._feature.properties["name"])
         if self._name is None:
             self._warn("producer_missing", f"Set {NAME}, or add producer_name.")
@@ -227,7 +228,7 @@ class _Draft:
         if country is None:
             self._problem("country_missing", f"Set {COUNTRY}, or add producer_country.", location)
         elif self._country not in COUNTRY_CODES:
-            right = MISTAKEN_CODES.get(country.upper(), (location,))[0]
+            right = MISTAKEN_CODES.get(country_code(country), (location,))[0]
             self._problem("country_invalid", country_error(country), right)
         elif location is not None and location not in (
             self._country,
@@ -415,9 +416,14 @@ def country_of_plot(feature: Feature) -> str | None:
     return None if feature.geometry is None else country_at(*_point_position(feature.geometry))
 
 
+def country_code(text: str) -> str:
+    """The code that a text in any case is; ``ß`` is not SS."""
+    return text.upper() if text.isascii() else text
+
+
 def country_error(text: str) -> str:
     """The reason why the system takes a text for no country."""
-    if (right := MISTAKEN_CODES.get(text.upper())) is not None:
+    if (right := MISTAKEN_CODES.get(country_code(text))) is not None:
         return f"{text} is no code of ISO 3166-1. The code of {right[1]} is {right[0]}."
     wrong = _shortened_text(text)
     return f"{wrong} is no country. Set {COUNTRY} to two letters of ISO 3166-1, such as GH."
@@ -432,9 +438,11 @@ def _plot_properties(feature: Feature) -> dict[str, Any]:
     own: dict[str, Any] = {}
     for name in _OWN:
         value = properties.get(names.get(name.lower(), name))
-        value = value.strip() if isinstance(value, str) else value
-        value = _cell_text(value) if name in (CADASTRAL, *ADDRESS) else value
-        if value not in (None, "") and (name == AREA or isinstance(value, str)):
+        if name != AREA:
+            value = _cell_text(value)
+        elif isinstance(value, str):
+            value = value.strip()
+        if value not in (None, ""):
             own[name] = value
     return own
 
@@ -443,7 +451,7 @@ def _cell_text(value: object) -> str | None:
     """A text or a number as text; None for what is neither, and for a blank text."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return None
-    return str(value).strip() or None
+    return number_text(value).strip() or None
 
 
 def _point_position(point: Any) -> list[float]:

@@ -11,10 +11,13 @@ from flask import Flask
 from sqlalchemy import bindparam
 
 from app.assets.listing import asset_query, scan_assets
+from app.auth.guard import require_permission
+from app.auth.principal import Principal
 from app.auth.tenant import columns_of
 from app.db.queries import CompiledQuery
 from app.eudr.plots import EudrOptions, country_of_plot
 from app.formats.writers.features import ASSETS, PROJECTS, Feature
+from app.http.errors import BadRequest, Detail
 from app.lists.scanning import OnBatch, in_short_queries
 from app.models import Asset
 from app.policy.eudr import PLOT_TYPE
@@ -25,6 +28,20 @@ _PROJECTS_WITH_PLOTS: Final = CompiledQuery(
     columns_of(Asset, Asset.project_id).where(Asset.type == bindparam("type")).distinct()
 )
 _FEW: Final = 50  # projects whose plots are read one project after the other
+
+
+def check_points(principal: Principal, values: Mapping[str, Any]) -> None:
+    """Check that a query may have the plots that it names or asks for.
+
+    Raises:
+        Forbidden: the credential may not read assets.
+        BadRequest: ``ids`` has plots that the file would not have.
+    """
+    if values.get("points"):
+        require_permission(principal, "assets:read")
+    elif any(is_id("asset", each) for each in values.get("ids", ())):
+        message = "Some of these are plots kept as points: add points=true."
+        raise BadRequest(message, details=[Detail("ids", message, "invalid")])
 
 
 class PlotReader:

@@ -11,10 +11,9 @@ from app.api import envelope
 from app.api.blueprint import ApiBlueprint
 from app.api.expensive import client_check, expensive_work
 from app.api.schemas import single_of
-from app.auth.guard import require_permission
 from app.auth.principal import Principal
 from app.eudr.plots import pop_options
-from app.eudr.records import PlotReader
+from app.eudr.records import PlotReader, check_points
 from app.eudr.report import make_report, report_record
 from app.eudr.schemas import EudrReportQuerySchema, EudrReportSchema
 
@@ -34,8 +33,7 @@ def report_eudr(principal: Principal, values: dict[str, Any]) -> Response:
     The response says how many plots `GET /v1/exports/projects?format=eudr` would write with the
     same parameters, and lists their problems and warnings. `points` also needs `assets:read`.
     """
-    if values.get("points"):
-        require_permission(principal, "assets:read")
+    check_points(principal, values)
     options = pop_options(values)
     values["within"] = principal.project_ids
     check = client_check()

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from marshmallow import fields, validate
 
 from app.api.openapi.schemas import OutputSchema
-from app.eudr.plots import country_error
+from app.eudr.plots import country_code, country_error
 from app.policy import eudr
 from app.policy.countries import COUNTRY_CODES
 from app.policy.request_limits import NAME_LENGTH
@@ -25,7 +25,7 @@ class ProducerCountry(Text):
         super().__init__(shortest=2, longest=2, **options)
 
     def _deserialize(self, *args: Any, **values: Any) -> str:
-        code = str(super()._deserialize(*args, **values)).upper()
+        code = country_code(super()._deserialize(*args, **values))
         if code not in COUNTRY_CODES:
             raise invalid(country_error(code), "not_one_of")
         return code

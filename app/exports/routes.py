@@ -7,8 +7,8 @@ from typing import Any, Final
 from flask import Response
 
 from app.api.blueprint import ApiBlueprint
-from app.auth.guard import require_permission
 from app.auth.principal import Principal
+from app.eudr.records import check_points
 from app.exports.responses import export_response
 from app.exports.schemas import AssetExportQuerySchema, ProjectExportQuerySchema
 from app.exports.service import FORMATS, export_of
@@ -50,6 +50,8 @@ def export_projects(principal: Principal, values: dict[str, Any]) -> Response:
     The oldest comes first. A response that ends early has failed, and its file is incomplete. While
     another export runs, the response is 503.
     """
+    if values["format"] in EUDR_FORMATS:
+        check_points(principal, values)
     return _export_response("projects", principal, values)
 
 
@@ -71,8 +73,6 @@ def export_assets(principal: Principal, values: dict[str, Any]) -> Response:
 
 
 def _export_response(kind: str, principal: Principal, values: dict[str, Any]) -> Response:
-    if values.get("points"):
-        require_permission(principal, "assets:read")
     values["within"] = principal.project_ids
     export = export_of(kind, principal.account_id, values)
     return export_response(export, principal.account_name)

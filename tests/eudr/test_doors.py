@@ -36,6 +36,7 @@ UNFIT: dict[str, tuple[str, Any, dict[str, Any], str]] = {
     "no country": ("country_missing", FIELD, {COUNTRY: ""}, ""),
     "a wrong country": ("country_invalid", FIELD, {COUNTRY: "UK"}, ""),
     "no code": ("country_invalid", FIELD, {COUNTRY: "Ghana"}, ""),
+    "a letter that is two in capitals": ("country_invalid", FIELD, {COUNTRY: "ß"}, ""),
     "a hole": ("hole", polygon(FIELD["coordinates"][0], HOLE), {}, "&holes=refuse"),
     "a straight line": ("breaks_at_six_decimals", polygon(THIN), {}, ""),
     "duplicates": ("breaks_at_six_decimals", polygon(NEAR), {}, ""),
@@ -87,6 +88,10 @@ def test_what_is_no_plot_leaves_by_no_door(client: Client, subtests: pytest.Subt
             if is_point:
                 doors.append(f"/v1/exports/assets?format=eudr&import_id={record['id']}")
                 doors.append(f"{export}&search=For {name}&{query}")
+                for path in ("/v1/eudr?", f"{export}&"):  # which would leave it out
+                    refused = client.get(f"{path}ids={made['id']}")
+                    assert refused.status_code == 400
+                    assert refused.json["error"]["details"][0]["field"] == "ids"
             else:
                 doors.append(f"{export}&search={name}&{query}")
             for path in doors:
@@ -129,14 +134,20 @@ def test_what_leaves_is_taken_by_each(client: Client) -> None:
     """By the system, and by Whisp, whose schema asks for a Feature with an object of properties
     and a geometry with a list of coordinates."""
     browser = browser_of(client)
+    make_project(client, name="Other")
     made = make_project(client, geometry=polygon(FIELD["coordinates"][0], HOLE), metadata=OWN)["id"]
     make_asset(client, made, type="plot", location=point(-2.5, 6.5), metadata=OWN | {AREA: 2})
-    files = [
-        client.get("/v1/exports/projects?format=eudr&points=true").data,
-        browser.get("/eudr/download").response.data,
-        browser.get(f"/projects/export?ids={made}&format=eudr").response.data,
-        post(browser, "/projects/export", format="eudr", ids=[made]).response.data,
-    ]
+    files = [client.get(f"/v1/exports/projects?format=eudr&points=true&ids={made}").data]
+    for page in (
+        browser.get(f"/projects/export?ids={made}&format=eudr"),
+        browser.get("/projects/export?has_geometry=true&status=any&format=eudr"),
+        browser.get(
+            post(browser, "/projects/export", format="eudr", ids=[made]).response.location or ""
+        ),
+    ):
+        assert "1 hole is left out, and splits its plot" in page.text  # before the download
+        (link,) = [each for each in page.links if "download" in each]
+        files.append(browser.get(link).response.data)
     assert len(set(files)) == 1
     assert faults_of(files[0], variant=1) == []
     document = json.loads(files[0])

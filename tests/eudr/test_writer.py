@@ -120,6 +120,12 @@ def test_properties_come_from_the_metadata_in_any_case(
     assert second["properties"]["ProducerCountry"] == "DE"
 
 
+def test_a_number_is_a_name(tmp_path: Path) -> None:
+    (plot,) = _plots(tmp_path, _plot(ProducerName=4711.0, ProductionPlace=12))
+    properties = plot["properties"]
+    assert (properties["ProducerName"], properties["ProductionPlace"]) == ("4711", "12")
+
+
 def test_a_name_in_the_right_case_wins(tmp_path: Path) -> None:
     for metadata in ({"ProducerName": "A", "producername": "B"}, {"x": 1, "producername": "B"}):
         (plot,) = _plots(

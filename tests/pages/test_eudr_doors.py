@@ -29,9 +29,15 @@ def followed(browser: Browser, page: Page) -> tuple[str, Page]:
     return address, browser.get(address)
 
 
-def plots_of(page: Page) -> list[Any]:
-    """The features of a file."""
-    return list(json.loads(page.response.data)["features"])
+def file_of(browser: Browser, page: Page) -> bytes:
+    """The file that a page of plots offers."""
+    (link,) = [each for each in page.links if each.startswith("/eudr/download")]
+    return browser.get(link).response.data
+
+
+def plots_of(browser: Browser, page: Page) -> list[Any]:
+    """The features of the file that a page of plots offers."""
+    return list(json.loads(file_of(browser, page))["features"])
 
 
 def test_an_import_is_completed_alone(client: Client, browser: Browser) -> None:
@@ -46,12 +52,14 @@ def test_an_import_is_completed_alone(client: Client, browser: Browser) -> None:
     ]
     page = browser.get(link)
     assert "Only the 2 projects of the import “forests.geojson”" in page.text
+    some = browser.get(f"{link}&ids={first['id']},{others[0]}").text
+    assert "Only the project that you chose of the import “forests.geojson”" in some
     assert "Set GH for the 2 that lie in Ghana" in page.text
     send(browser, "country_missing", link.removeprefix("/eudr"), set="GH")
     assert [metadata(client, each) for each in others] == [{}] * 3
     found: Any = client.get(f"/v1/projects?import_id={record['id']}").json
     assert [each["metadata"] for each in found["data"]] == [{COUNTRY: "GH"}] * 2
-    assert len(plots_of(browser.get(link.replace("?", "/download?")))) == 2
+    assert len(plots_of(browser, browser.get(link))) == 2
     with client.app.app_context(), transaction():
         db.session.execute(delete(Import).where(Import.account_id == client.account_id))
     assert "the 2 projects of an import that is no longer listed" in browser.get(link).text
@@ -80,16 +88,15 @@ def test_what_is_ticked_is_checked_and_nothing_else(client: Client, browser: Bro
     for ids in ([bad], [bad, good]):
         page = post(browser, "/projects/export", format="eudr", ids=ids)
         address, page = followed(browser, page)
-        assert "would not take these plots as they are" in page.text
         assert ("the project that" if len(ids) == 1 else "the 2 projects that") in page.text
         assert "1 thing to complete" in page.text
         assert followed(browser, post(browser, "/eudr", ids=ids))[0] == address
         assert browser.get(address.replace("?", "/download?")).status == 400
     send(browser, "country_missing", address.removeprefix("/eudr"), which="all", value="GH")
     assert COUNTRY not in metadata(client, other)
-    page = post(browser, "/projects/export", format="eudr", ids=[bad, good])
-    assert faults_of(page.response.data, variant=2) == []
-    assert len(plots_of(page)) == 2
+    _, page = followed(browser, post(browser, "/projects/export", format="eudr", ids=[bad, good]))
+    assert faults_of(file_of(browser, page), variant=2) == []
+    assert len(plots_of(browser, page)) == 2
 
 
 def test_every_door_of_the_pages_leads_to_the_same_list(client: Client, browser: Browser) -> None:
@@ -111,10 +118,11 @@ def test_every_door_of_the_pages_leads_to_the_same_list(client: Client, browser:
         for title in titles:
             assert title in page.text, path
     page = browser.get("/assets/export?search=other&format=eudr")
-    assert [each["properties"][NAME] for each in plots_of(page)] == [OWN[NAME]]
-    other = plot(client, 2, metadata=OWN | {"CadastralIdentifier": "7"})["id"]
-    answer = browser.get(f"/projects/export?ids={other}&format=eudr_simplified").response
-    assert answer.data.decode().splitlines()[1].startswith("Ama Mensah,GH,7,,,,Tepa,")
+    assert [each["properties"][NAME] for each in plots_of(browser, page)] == [OWN[NAME]]
+    other = make_project(client, metadata=OWN | {"CadastralIdentifier": "7"})["id"]
+    page = browser.get(f"/projects/export?ids={other}&format=eudr_simplified")
+    assert "Ready: 1 plot of 1 producer in Ghana, 1 kB." in page.text  # without a boundary
+    assert file_of(browser, page).decode().splitlines()[1].startswith('Ama Mensah,GH,"7",,,,Tepa,')
     page = browser.get(f"/projects/export?ids={made}&format=eudr_simplified")
     assert "The place is missing" in page.text
     assert "micro and small primary operators" in page.text
@@ -130,7 +138,7 @@ def test_many_that_are_ticked_are_kept_for_an_hour(
     assert address.startswith("/eudr?selection=sel_")
     assert "Only the 3 projects that you chose" in page.text
     assert "Ready: 3 plots" in page.text
-    assert len(plots_of(browser.get(address.replace("?", "/download?")))) == 3
+    assert len(plots_of(browser, page)) == 3
     assert viewer.get(address).status == 400  # it is another person's
     with client.app.app_context():
         (key,) = valkey().client.keys(f"canopy:selection:{client.account_id}:*")
@@ -165,7 +173,7 @@ def test_the_producers_are_in_a_column(client: Client, browser: Browser) -> None
     page = browser.get("/eudr?producer_key=farmer")
     assert "Ready: 2 plots of 2 producers" in page.text
     assert "The producer is missing" not in page.text
-    plots = plots_of(browser.get("/eudr/download?producer_key=farmer"))
+    plots = plots_of(browser, page)
     assert {each["properties"][NAME] for each in plots} == {"Farmer 0", "Farmer 1"}
 
 

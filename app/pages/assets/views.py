@@ -17,12 +17,12 @@ from app.exports.schemas import AssetExportQuerySchema
 from app.exports.service import export_of, features_for_eudr
 from app.http.errors import BadRequest
 from app.pages.assets.filters import CHANGED, PER_PAGE, SORTS, AssetFilters, read_filters
-from app.pages.eudr.choices import checked_download, choices_of
+from app.pages.eudr.choices import address_of
 from app.pages.export_formats import format_names
 from app.pages.filters import load_filters, refuse_problems
 from app.pages.project_choice import find_projects, projects_by_id
 from app.pages.projects.project.details import asset_place
-from app.site.pages import PageBlueprint, page, revalidated
+from app.site.pages import PageBlueprint, page, redirect_to, revalidated
 from app.site.protection import own_site_only
 from app.site.signed_in import is_from_script, of_account
 from app.values.strict_json import dumps
@@ -80,7 +80,8 @@ def project_options(principal: Principal) -> Response:
 @bp.route("/assets/export", of_account("assets:read"), methods=["GET", "POST"])
 @own_site_only
 def export(principal: Principal) -> Response:
-    """A file with the selected assets, or with all that the filters of the address leave."""
+    """A file with the selected assets, or with all that the filters of the address leave; for the
+    EUDR, the page that says what would be in it."""
     values: dict[str, Any] = {"format": request.values.get("format", "geojson")}
     if ids := request.values.getlist("ids"):
         loaded = load_filters(AssetExportQuerySchema(), values | {"ids": ",".join(ids)})
@@ -95,7 +96,7 @@ def export(principal: Principal) -> Response:
         app = current_app._get_current_object()  # type: ignore[attr-defined]
         plots = [plot.id for plot in features_for_eudr(requested, app)]
         if plots:
-            return checked_download(principal, choices_of(principal, plots))
+            return redirect_to(address_of(principal, plots))
     return export_response(requested, principal.account_name)
 
 

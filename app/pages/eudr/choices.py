@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from flask import Response
-
 from app.assets.listing import asset_query, list_assets
 from app.auth.principal import Principal
-from app.exports.responses import export_response
 from app.exports.schemas import ProjectExportQuerySchema
 from app.exports.service import Export, export_of
 from app.geometry.countries import country_phrase
@@ -28,7 +25,6 @@ from app.policy.eudr import PLOT_TYPE
 from app.policy.fields import IMPORT, PROJECT
 from app.policy.request_limits import LIST_IDS, PROJECT_STATUSES, SELECTED_IDS, SELECTION_SECONDS
 from app.projects.listing import list_projects, project_query
-from app.site.pages import redirect_to
 from app.values.ids import is_id, new_id
 from app.values.text import pluralize
 
@@ -132,34 +128,23 @@ def read_choices(principal: Principal, arguments: Mapping[str, str]) -> Choices:
     return Choices(chosen, loaded, problems, _which(principal, loaded))
 
 
-def choices_of(principal: Principal, ids: Sequence[str], **others: str) -> Choices:
-    """The choice of these projects, with their plots, and of these plots kept as points. More than
-    an address has room for are kept for an hour.
+def address_of(principal: Principal, ids: Sequence[str], simplified: str = "false") -> str:
+    """The address of the page for these projects, with their plots, and these plots kept as points.
+    More than an address has room for are kept for an hour.
 
     Raises:
         BadRequest: there are too many.
         ServiceUnavailable: they cannot be kept now.
     """
-    if len(ids) <= LIST_IDS:
-        return read_choices(principal, {**others, "ids": ",".join(ids)})
+    chosen = {"simplified": simplified, "ids": ",".join(ids)}
     if len(ids) > SELECTED_IDS:
-        message = f"Choose at most {SELECTED_IDS:,} at a time, or all that a filter leaves."
-        raise BadRequest(message)
-    selection, text = new_id("selection"), ",".join(ids)
-    key = _selection_key(principal, selection)
-    if not valkey().attempt(lambda client: client.set(key, text, ex=SELECTION_SECONDS)):
-        raise ServiceUnavailable
-    return read_choices(principal, {**others, "selection": selection})
-
-
-def checked_download(principal: Principal, choices: Choices) -> Response:
-    """Download the file, or lead to what is to be completed before."""
-    refuse_problems(choices.problems)
-    try:
-        return export_response(choices.export(principal), principal.account_name)
-    except BadRequest as error:
-        message = f"Not downloaded yet. {error.message.removesuffix(' See details.')}"
-        return redirect_to(choices.address(), message)
+        raise BadRequest(f"Choose at most {SELECTED_IDS:,} at a time. The page EUDR has all plots.")
+    if len(ids) > LIST_IDS:
+        chosen["selection"], text = new_id("selection"), chosen.pop("ids")
+        key = _selection_key(principal, chosen["selection"])
+        if not valkey().attempt(lambda client: client.set(key, text, ex=SELECTION_SECONDS)):
+            raise ServiceUnavailable
+    return list_address("/eudr", chosen, _DEFAULT)
 
 
 def _default(chosen: Mapping[str, str]) -> dict[str, str]:
@@ -198,27 +183,32 @@ def _selected(principal: Principal, selection: str) -> tuple[str, ...]:
 
 
 def _which(principal: Principal, values: Mapping[str, Any]) -> str:
-    """The plots that were chosen, in words: ``the 8 projects of the import X``."""
-    words = []
-    if ids := values.get("ids"):
-        plots = sum(is_id("asset", each) for each in ids)
-        words = ["the", *_counted(len(ids) - plots, plots), "that you chose"]
-    if import_id := values.get(IMPORT.name):
-        query = {IMPORT.name: import_id, "within": principal.project_ids, "per_page": 1}
-        _, projects = list_projects(principal.account_id, project_query(**query), boundaries=False)
-        _, plots = list_assets(principal.account_id, None, asset_query(**query, type=PLOT_TYPE))
-        try:
-            name = f"the import “{read_import(principal, import_id)['filename']}”"
-        except NotFound:
-            name = "an import that is no longer listed"
-        words += ["of" if words else "the", *([] if words else _counted(projects, plots))]
-        words += [name] if ids else ["of", name]
-    return " ".join(words)
+    """The plots that were chosen, in words: ``the 8 projects of the import “oaks.kml”``."""
+    ids, import_id = values.get("ids", ()), values.get(IMPORT.name)
+    if not ids and not import_id:
+        return ""
+    query = {IMPORT.name: import_id, "within": principal.project_ids, "per_page": 1}
+    plot_ids = tuple(each for each in ids if is_id("asset", each))
+    own_ids = tuple(each for each in ids if not is_id("asset", each))
+    projects = plots = 0
+    if own_ids or not ids:
+        filters = project_query(**query, ids=own_ids)
+        _, projects = list_projects(principal.account_id, filters, boundaries=False)
+    if plot_ids or not ids:
+        filters = asset_query(**query, ids=plot_ids, type=PLOT_TYPE)
+        _, plots = list_assets(principal.account_id, None, filters)
+    words = f"the {_counted(projects, plots)}{' that you chose' if ids else ''}"
+    if not import_id:
+        return words
+    try:
+        return f"{words} of the import “{read_import(principal, import_id)['filename']}”"
+    except NotFound:
+        return f"{words} of an import that is no longer listed"
 
 
-def _counted(projects: int, plots: int) -> list[str]:
+def _counted(projects: int, plots: int) -> str:
     if (projects, plots) in ((1, 0), (0, 1)):
-        return ["project" if projects else "plot"]
+        return "project" if projects else "plot"
     counts = [pluralize(projects, "project")] if projects or not plots else []
     counts += [pluralize(plots, "plot")] if plots else []
-    return [" and ".join(counts)]
+    return " and ".join(counts)

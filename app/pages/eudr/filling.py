@@ -15,7 +15,7 @@ from app.assets.schemas import AssetUpdateSchema
 from app.assets.service import lock_asset, update_asset
 from app.auth.principal import Principal
 from app.eudr.checking import PlotClock, read_plots
-from app.eudr.plots import RecordPlots, country_error, country_of_plot
+from app.eudr.plots import RecordPlots, country_code, country_error, country_of_plot
 from app.exports.service import features_for_eudr
 from app.formats.writers.features import Feature
 from app.http.errors import InvalidField, NotFound
@@ -109,7 +109,7 @@ def _typed_value(field: str, text: str) -> str | float:
         problem = f"{verb} the {LABELS[field].lower()} first."
     elif field == COUNTRY:
         codes = {name.casefold(): code for code, name in country_choices()}
-        code = codes.get(text.casefold(), text.upper())
+        code = codes.get(text.casefold(), country_code(text))
         problem = None if code in COUNTRY_CODES else country_error(text)
         text = text if problem else code
     elif field == AREA:

@@ -99,21 +99,20 @@ class Overview(NamedTuple):
     plots: Group | None
     columns: list[tuple[str, int]]
 
-    @property
-    def headline(self) -> str:
+    def headline(self, choices: Choices) -> str:
         """The content of the file, in a sentence."""
         report = self.report
         text = pluralize(report.features, "plot")
-        if self.producers:
-            text += f" of {pluralize(self.producers, 'producer')}"
-        elif report.features:
-            text += " without producers"
+        producers = pluralize(self.producers, "producer")
+        text += f" of {producers}" if self.producers else " without producers"
         if self.countries:
             text += f" in {words.countries(self.countries)}"
-        kinds = [f"{report.plots:,} with boundaries"] if report.plots else []
-        kinds += [f"{report.points:,} as points"] if report.points else []
+        if not choices.is_ticked("simplified"):
+            kinds = [f"{report.plots:,} with boundaries"] if report.plots else []
+            kinds += [f"{report.points:,} as points"] if report.points else []
+            text += f", {' and '.join(kinds)}"
         files = f" in {report.files:,} files" if report.files > 1 else ""
-        return f"{text}, {' and '.join(kinds)}, {words.size_text(report.bytes)}{files}"
+        return f"{text}, {words.size_text(report.bytes)}{files}"
 
     @property
     def to_complete(self) -> int:

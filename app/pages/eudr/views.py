@@ -12,13 +12,7 @@ from app.db.transactions import transaction
 from app.exports.responses import export_response
 from app.http.errors import ApiError, BadRequest, ValidationFailed
 from app.pages.eudr import words
-from app.pages.eudr.choices import (
-    FORM,
-    STATUSES,
-    Choices,
-    choices_of,
-    read_choices,
-)
+from app.pages.eudr.choices import FORM, STATUSES, Choices, address_of, read_choices
 from app.pages.eudr.filling import Failure, Filling, fill_plots, find_plots, read_filling
 from app.pages.eudr.overview import make_overview
 from app.pages.filters import refuse_problems
@@ -62,7 +56,7 @@ def choose(principal: Principal) -> Response:
     ids = request.form.getlist("ids")
     if not ids:
         raise BadRequest("Tick the projects first.")
-    return redirect_to(choices_of(principal, ids).address())
+    return redirect_to(address_of(principal, ids))
 
 
 @bp.get("/eudr/download", of_account("projects:read"))

@@ -17,7 +17,7 @@ from app.exports.schemas import ProjectExportQuerySchema
 from app.exports.service import export_of
 from app.http.errors import Conflict, NotFound
 from app.http.response_cache import cached_response
-from app.pages.eudr.choices import checked_download, choices_of, read_choices
+from app.pages.eudr.choices import address_of, read_choices
 from app.pages.export_formats import format_names
 from app.pages.filters import load_filters, refuse_problems
 from app.pages.projects.filters import PER_PAGE, SORTS, read_filters, status_choices
@@ -78,17 +78,16 @@ def projects_map(principal: Principal) -> Response:
 @own_site_only
 def export(principal: Principal) -> Response:
     """A file with the selected projects, or with all that the filters of the address leave; for
-    the EUDR, what is to be completed before."""
+    the EUDR, the page that says what would be in it."""
     values = {"format": request.values.get("format", "geojson")}
     ids = request.values.getlist("ids")
     if values["format"] in EUDR_FORMATS:
-        others = {"simplified": str(values["format"] == "eudr_simplified").lower()}
-        return checked_download(
-            principal,
-            choices_of(principal, ids, **others)
-            if ids
-            else read_choices(principal, {**request.args.to_dict(), **others}),
-        )
+        simplified = str(values["format"] == "eudr_simplified").lower()
+        if ids:
+            return redirect_to(address_of(principal, ids, simplified))
+        choices = read_choices(principal, {**request.args.to_dict(), "simplified": simplified})
+        refuse_problems(choices.problems)
+        return redirect_to(choices.address())
     if ids:
         values["ids"] = ",".join(ids)
     else:
