@@ -40,6 +40,7 @@ from app.imports.progress import NO_PROGRESS, ImportProgress
 from app.imports.uploads import delete_upload
 from app.models import Import, ImportFeature
 from app.policy.imports import BATCH_BYTES, BATCH_FEATURES, BATCH_SECONDS, DECIDE_SECONDS
+from app.projects.boundary_history.comparing import BoundaryComparison, compare_ahead
 from app.values.batching import batched_by_bytes, batched_by_time
 
 _NAME_TRIES: Final = 5  # while others take the names that were free
@@ -86,9 +87,8 @@ _COUNTS: Final = CompiledQuery(
     columns_of(Import, Import.counts).where(Import.id == bindparam("import_id"))
 )
 _SECONDS: Final = "deciding_seconds"  # key of the counts of an import
-# A decision about a candidate: the candidate, the decision or its error, and what the target
-# prepared for the change.
-_Decided = tuple[Candidate, Decision | CannotImport, Any]
+# A candidate, the decision or its error, and for a change the boundary, compared.
+_Decided = tuple[Candidate, Decision | CannotImport, BoundaryComparison | None]
 
 
 def apply_features(
@@ -125,7 +125,7 @@ def apply_features(
     while rows := _next_rows(ids, after):
         if not wait_for_deliveries(leased, in_transaction, progress):
             return
-        decisions = (_decide_again(targets, matcher, leased.account_id, row) for row in rows)
+        decisions = (_decide_again(matcher, leased.account_id, row) for row in rows)
         for batch in batched_by_time(decisions, BATCH_SECONDS):
             with in_transaction():
                 import_ = lock_leased(leased)
@@ -190,16 +190,18 @@ def _next_rows(ids: dict[str, str], after: int) -> list[Any]:
     return _ROWS.all(**ids, after=after, last=batch[-1][0]) if batch else []
 
 
-def _decide_again(targets: Targets, matcher: Matcher, account_id: str, row: Any) -> _Decided:
+def _decide_again(matcher: Matcher, account_id: str, row: Any) -> _Decided:
     """Decide again about a feature: others may have changed the account since it was read."""
     candidate = stored_candidate(row.number, row.values, row.geometry)
     try:
         decision = matcher.decide(candidate)
     except CannotImport as error:
         return candidate, error, None
-    if decision.verdict != "changed":
+    if decision.verdict != "changed" or candidate.boundary is None:
         return candidate, decision, None
-    return candidate, decision, targets.prepare(account_id, candidate, decision.target_id or "")
+    # Comparing boundaries is slow, so it is done before the transaction.
+    compared = compare_ahead(account_id, decision.target_id or "", candidate.boundary)
+    return candidate, decision, compared
 
 
 def _write_feature(
@@ -209,7 +211,7 @@ def _write_feature(
     match: Match,
     candidate: Candidate,
     decision: Decision | CannotImport,
-    prepared: Any,
+    compared: BoundaryComparison | None,
 ) -> dict[str, Any]:
     """Write a feature. Returns the changes of its row."""
     if isinstance(decision, CannotImport):
@@ -222,7 +224,7 @@ def _write_feature(
         else:
             with db.session.begin_nested():
                 target_id = decision.target_id or ""
-                changed = targets.change(principal, candidate, target_id, match, prepared)
+                changed = targets.change(principal, candidate, target_id, match, compared)
             if changed is None:
                 return {"verdict": "same", "target_id": decision.target_id}
             written = changed

@@ -23,7 +23,7 @@ from app.geometry.problems import whole_problem
 from app.http.errors import ApiError
 from app.imports.delivery_backlog import wait_for_deliveries
 from app.imports.feature_rows import count_states, forget_imported, update_features
-from app.imports.features.project_targets import ProjectTargets
+from app.imports.features.project_targets import ProjectTargets, former_boundary
 from app.imports.features.targets import CannotUndo, Targets
 from app.imports.leases import LeasedImport, end_step, lock_leased, put_back
 from app.imports.progress import NO_PROGRESS, ImportProgress
@@ -88,7 +88,7 @@ def undo_features(
     while rows := _next_rows(ids, before):
         if not wait_for_deliveries(leased, in_transaction, progress):
             return
-        prepared = [targets.prepare_undo(leased.account_id, row) for row in rows]
+        prepared = [former_boundary(leased.account_id, row) for row in rows]
         with in_transaction():
             import_ = lock_leased(leased)
             changes = [

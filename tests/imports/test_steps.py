@@ -17,7 +17,6 @@ from app.db.transactions import transaction
 from app.imports import applying, leases, preview
 from app.imports import steps as jobs_steps
 from app.imports.features.project_matching import ProjectMatcher
-from app.imports.features.project_targets import ProjectTargets
 from app.imports.features.reader_process import ReaderProcess
 from app.imports.service import create_import
 from app.policy.imports import BATCH_FEATURES, POLL_SECONDS, SAME_BOX
@@ -186,7 +185,7 @@ def test_others_can_write_while_features_are_read_and_decided_about(
     """On SQLite, a transaction that is open would hold them all up."""
     asked: list[tuple[str, bool]] = []
 
-    def watch(kind: type, name: str) -> None:
+    def watch(kind: object, name: str) -> None:
         own = getattr(kind, name)
 
         def watched(*given: Any) -> Any:
@@ -197,13 +196,13 @@ def test_others_can_write_while_features_are_read_and_decided_about(
 
     watch(ReaderProcess, "_read")
     watch(ProjectMatcher, "decide")
-    watch(ProjectTargets, "prepare")
+    watch(applying, "compare_ahead")
     monkeypatch.setattr(applying, "BATCH_BYTES", 1)  # so that each is written by itself
     monkeypatch.setattr(jobs_steps, "TURN_SECONDS", 0.0)
     make_project(client, name="P1", geometry=square(9))
     features = [feature(square(n), name=f"P{n}") for n in range(2)]
     act(client, ready(client, *features, match="name"), "apply")
-    assert set(asked) == {("_read", False), ("decide", False), ("prepare", False)}
+    assert set(asked) == {("_read", False), ("decide", False), ("compare_ahead", False)}
 
 
 @pytest.mark.both

@@ -1,8 +1,8 @@
 """The features of a file: read, checked, and compared with the projects or assets of an account.
 
 ``reader_process`` reads a file in a separate process (``reader_program``); ``mapping`` maps columns
-to fields, and ``candidates`` checks the values. ``project_matching`` or, for assets,
-``asset_targets`` decides about each feature, by its external id first (``external_ids``).
+to fields, and ``candidates`` checks the values. ``matching`` decides about each feature, by its
+external id first; ``project_matching`` and ``asset_targets`` look up what it may be.
 ``project_targets`` and ``asset_targets`` write a feature, and undo it. ``summary`` and
 ``layer_notes`` count over all features.
 

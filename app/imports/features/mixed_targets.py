@@ -55,16 +55,10 @@ class MixedTargets:
     def create(self, principal: Principal, candidate: Candidate, name: str) -> WrittenTarget:
         return self._for(candidate).create(principal, candidate, name)
 
-    def prepare(self, account_id: str, candidate: Candidate, target_id: str) -> Any:
-        return self._for(candidate).prepare(account_id, candidate, target_id)
-
     def change(
         self, principal: Principal, candidate: Candidate, target_id: str, match: Match, ahead: Any
     ) -> WrittenTarget | None:
         return self._for(candidate).change(principal, candidate, target_id, match, ahead)
-
-    def prepare_undo(self, account_id: str, row: Any) -> Any:
-        return self._for_row(row).prepare_undo(account_id, row)
 
     def undo(self, principal: Principal, row: Any, ahead: Any = None) -> None:
         self._for_row(row).undo(principal, row, ahead)

@@ -1,79 +1,33 @@
-"""Finding the project that a feature becomes, changes, or already is.
-
-The account's projects are compared as committed; the matcher remembers what it decided about other
-features of the same file.
-"""
+"""Finding the project that a feature becomes, changes, or already is."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Container, Iterator
-from dataclasses import dataclass, field
-from functools import partial
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from app.geometry import Boundary, is_same_boundary
 from app.imports.features import project_lookup
 from app.imports.features.candidates import Candidate
-from app.imports.features.external_ids import ExternalIds, has_another
-from app.imports.features.targets import (
-    CannotImport,
-    Decision,
-    Identity,
-    Match,
-    changed_columns,
-    feature_identity,
-    field_names,
-    metadata_keys,
-)
+from app.imports.features.matching import RecordMatcher, changed_columns, has_another_id
+from app.imports.features.targets import CannotImport, Decision
 from app.policy.request_limits import NAME_LENGTH
 from app.values.text import fold_text, slugify, unreserved_slug
 
 _NAMESAKES: Final = 20  # projects of a name that are compared with a feature
 
 
-@dataclass(slots=True)
-class ProjectMatcher:
-    """Decides about the features of one layer, in their order.
+@dataclass
+class ProjectMatcher(RecordMatcher):
+    """Decides about features that may be projects of an account."""
 
-    A feature changes the project with its external id or its name, as ``match`` says, or none.
-    Folded names in ``repeated_names`` belong to several features, and match nothing.
-    ``taken_ids`` are projects of other features of this import.
-    """
-
-    account_id: str
-    match: Match
-    repeated_names: Collection[str] = ()
-    taken_ids: Container[str] = ()
+    kind = "project"
     # After a number and its slug: the next number that may be free.
     _next_numbers: dict[tuple[int, str], int] = field(default_factory=dict)
     _new_slugs: set[str] = field(default_factory=set)
-    _seen: set[Identity] = field(default_factory=set)
-    _matched: set[str] = field(default_factory=set)  # ids of projects
     _first_free: dict[str, int] = field(default_factory=dict)  # by folded name: a project's number
-    _external_ids: ExternalIds = field(init=False)
     _changed: dict[str, int] = field(default_factory=dict)  # by project id: the feature's number
-
-    def __post_init__(self) -> None:
-        find = partial(project_lookup.with_external_id, self.account_id)
-        self._external_ids = ExternalIds("project", self.match, find, _is_feature)
-
-    def decide(self, candidate: Candidate) -> Decision:
-        """Decide about a feature. Raises CannotImport."""
-        identity = feature_identity(candidate)
-        if identity in self._seen:
-            return Decision("same", candidate.name)
-        target = self._external_ids.target(candidate, self._find_target)
-        if target is None:
-            decision = self._decide_new(candidate)
-        else:
-            decision = self._decide_existing(candidate, target)
-            if decision.verdict == "changed":
-                self._check_changed_once(candidate, target.id)
-            self._matched.add(target.id)
-        self._seen.add(identity)
-        self._external_ids.add(candidate)
-        return decision
 
     def changes(self, target: Any, candidate: Candidate) -> dict[str, Any]:
         """The columns of a project that its feature changes. What the feature lacks stays."""
@@ -105,70 +59,56 @@ class ProjectMatcher:
         if slug := unreserved_slug(name):
             self._new_slugs.add(slug)
         area_m2 = candidate.boundary.area_m2 if candidate.boundary else None
-        is_namesake = bool(project_lookup.ids_named(self.account_id, candidate.name))
-        return Decision("new", name, area_m2=area_m2, is_namesake=is_namesake)
+        return replace(super()._decide_new(candidate), name=name, area_m2=area_m2)
 
     def _decide_existing(self, candidate: Candidate, target: Any) -> Decision:
-        changes = self.changes(target, candidate)
-        area_m2 = before = target.area_m2
-        names, keys = field_names(changes), metadata_keys(target, changes)
-        if not changes or self.match == "none":
-            return Decision(
-                "same", target.name, target.id, area_m2, before, names, metadata_changes=keys
-            )
-        if boundary := changes.get("geometry"):
-            area_m2 = boundary.area_m2
-        name = changes.get("name", target.name)
-        return Decision("changed", name, target.id, area_m2, before, names, metadata_changes=keys)
+        decision = super()._decide_existing(candidate, target)
+        before = after = target.area_m2
+        if decision.verdict == "changed":
+            other = self._changed.setdefault(target.id, candidate.number)
+            if other != candidate.number:
+                raise CannotImport(f"Feature {other} changes the same project.", "name")
+            if candidate.boundary is not None and "geometry" in decision.changes:
+                after = candidate.boundary.area_m2
+        return replace(decision, area_m2=after, previous_area_m2=before)
 
-    def _check_changed_once(self, candidate: Candidate, project_id: str) -> None:
-        other = self._changed.setdefault(project_id, candidate.number)
-        if other != candidate.number:
-            raise CannotImport(f"Feature {other} changes the same project.", "name")
+    def _with_id(self, target_id: str) -> Any:
+        return project_lookup.with_id(self.account_id, target_id)
 
-    def _find_target(self, candidate: Candidate) -> Any:
-        """The project that a feature changes or already is, regardless of external ids, or None."""
-        project = self._exported(candidate) or self._same(candidate)
-        if project is None and self.match == "name" and not candidate.is_numbered:
-            project = self._namesake(candidate)
-        return project
+    def _with_external_id(self, external_id: str) -> Any:
+        return project_lookup.with_external_id(self.account_id, external_id)
+
+    def _ids_named(self, name: str) -> Sequence[str]:
+        return project_lookup.ids_named(self.account_id, name)
 
     def _exported(self, candidate: Candidate) -> Any:
         """The project that was exported as this feature, or None. Without a match, its name and
         boundary must still be the feature's."""
         if not candidate.own_id:
             return None
-        project = project_lookup.with_id(self.account_id, candidate.own_id)
-        is_same = project and (self.match != "none" or _is_feature(project, candidate))
+        project = self._with_id(candidate.own_id)
+        is_same = project and (self.match != "none" or self._is_feature(project, candidate))
         return project if is_same else None
 
-    def _same(self, candidate: Candidate) -> Any:
-        """The first untaken project with the feature's name and boundary, or None. One with all
-        values of the feature is preferred."""
-        boundary, first = candidate.boundary, None
-        projects = self._named(candidate) if boundary is None else self._at(candidate, boundary)
-        for project in projects:
-            if not changed_columns(project, candidate):
-                return project
-            first = first or project
-        return first
-
-    def _at(self, candidate: Candidate, boundary: Boundary) -> Iterator[Any]:
+    def _placed(self, candidate: Candidate) -> Iterator[Any]:
+        if candidate.boundary is None:
+            yield from self._named(candidate)
+            return
+        boundary = candidate.boundary
         for near in project_lookup.with_box(self.account_id, boundary.bounds, candidate.name):
-            if self._is_taken(near.id) or has_another(near, candidate):
+            if self._is_taken(near.id) or has_another_id(near, candidate):
                 continue
             if not _has_name(near, candidate):
                 continue
-            project = project_lookup.with_id(self.account_id, near.id)
+            project = self._with_id(near.id)
             if project is not None and _has_boundary(project, boundary):
                 yield project
 
     def _named(self, candidate: Candidate) -> Iterator[Any]:
         """Yield projects of a feature's name, also followed by a number."""
         if not unreserved_slug(candidate.name):
-            for project_id in project_lookup.ids_named(self.account_id, candidate.name):
-                if not self._is_taken(project_id):
-                    yield project_lookup.with_id(self.account_id, project_id)
+            untaken = (each for each in self._ids_named(candidate.name) if not self._is_taken(each))
+            yield from map(self._with_id, untaken)
             return
         name = fold_text(candidate.name)
         number, left = self._first_free.get(name, 1), _NAMESAKES
@@ -184,22 +124,11 @@ class ProjectMatcher:
                 self._first_free[name] = number + 1
             number += 1
 
-    def _is_taken(self, project_id: str) -> bool:
-        return project_id in self._matched or project_id in self.taken_ids
-
-    def _namesake(self, candidate: Candidate) -> Any:
-        """The project of the feature's name, or None."""
-        named = project_lookup.ids_named(self.account_id, candidate.name)
-        ids = [project_id for project_id in named if project_id not in self.taken_ids]
-        if ids and fold_text(candidate.name) in self.repeated_names:
-            raise CannotImport(
-                "Several features have this name, so it is not clear which of them matches the "
-                f"project {ids[0]}. Match by external_id.",
-                "name",
-            )
-        if len(ids) > 1:
-            raise CannotImport("Several projects have this name. Match by external_id.", "name")
-        return project_lookup.with_id(self.account_id, ids[0]) if ids else None
+    def _is_feature(self, target: Any, candidate: Candidate) -> bool:
+        boundary = candidate.boundary
+        return _has_name(target, candidate) and (
+            boundary is None or _has_boundary(target, boundary)
+        )
 
 
 def numbered_name(name: str, number: int) -> str:
@@ -224,13 +153,6 @@ def _is_name(project_name: str, name: str) -> bool:
     """True if a project has a feature's name, also followed by a number."""
     numbers = map(int, re.findall(r"[0-9]{1,9}", project_name))
     return project_name == name or any(project_name == numbered_name(name, n) for n in numbers)
-
-
-def _is_feature(target: Any, candidate: Candidate) -> bool:
-    """True if a project has the feature's name and boundary."""
-    if not _has_name(target, candidate):
-        return False
-    return candidate.boundary is None or _has_boundary(target, candidate.boundary)
 
 
 def _has_name(target: Any, candidate: Candidate) -> bool:

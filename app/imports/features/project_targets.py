@@ -36,6 +36,15 @@ class FormerBoundary(NamedTuple):
     comparison: BoundaryComparison | None
 
 
+def former_boundary(account_id: str, row: Any) -> FormerBoundary | None:
+    """The boundary that an undo of a written feature restores, if any, for ``Targets.undo``."""
+    text = (row.before or {}).get("geometry")
+    if text is None:
+        return None
+    boundary = measured_boundary(text)
+    return FormerBoundary(boundary, compare_ahead(account_id, row.target_id, boundary))
+
+
 @dataclass(frozen=True, slots=True)
 class ProjectTargets:
     """The projects of an account, as ``Targets``."""
@@ -47,14 +56,6 @@ class ProjectTargets:
         values = {**candidate.values, "name": name, "geometry": candidate.boundary}
         project = create_project(principal, source=_SOURCE, **values)
         return WrittenTarget(project["id"], name, parse_time(project["updated_at"]), None)
-
-    def prepare(
-        self, account_id: str, candidate: Candidate, target_id: str
-    ) -> BoundaryComparison | None:
-        """Compare the old and the new boundary."""
-        if candidate.boundary is None:
-            return None
-        return compare_ahead(account_id, target_id, candidate.boundary)
 
     def change(
         self, principal: Principal, candidate: Candidate, target_id: str, match: Match, ahead: Any
@@ -69,14 +70,6 @@ class ProjectTargets:
         before = {name: getattr(row, name) for name in values}
         project = update_project(principal, row.id, values, source=_SOURCE, compared=ahead)
         return WrittenTarget(row.id, project.name, project.updated_at, before)
-
-    def prepare_undo(self, account_id: str, row: Any) -> FormerBoundary | None:
-        """Compare the replaced boundary, if any, with the present one."""
-        text = (row.before or {}).get("geometry")
-        if text is None:
-            return None
-        boundary = measured_boundary(text)
-        return FormerBoundary(boundary, compare_ahead(account_id, row.target_id, boundary))
 
     def undo(self, principal: Principal, row: Any, ahead: FormerBoundary | None = None) -> None:
         try:

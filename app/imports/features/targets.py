@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Collection, Container
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 from app.auth.principal import Principal
 from app.imports.features.candidates import Candidate
-from app.imports.features.metadata import changed_keys, changed_metadata
-from app.values.text import fold_text
 
 Verdict = Literal["new", "changed", "same"]
 Match = Literal["external_id", "name", "none"]
-
-Identity = tuple[str, bytes]  # the name of a feature, and a digest of its values
-METADATA: Final = "metadata_json"
 
 
 class CannotImport(Exception):
@@ -48,36 +42,6 @@ class Decision:
     is_namesake: bool = False
     outside: bool | None = None
     metadata_changes: tuple[str, ...] = ()
-
-
-def field_names(columns: dict[str, Any]) -> tuple[str, ...]:
-    """The names of the fields that are stored in these columns."""
-    return tuple("metadata" if name == METADATA else name for name in columns)
-
-
-def changed_columns(target: Any, candidate: Candidate) -> dict[str, Any]:
-    """The values of a feature that differ from its target's, by column."""
-    changes: dict[str, Any] = {}
-    for column, value in candidate.values.items():
-        if column == METADATA:
-            if metadata := changed_metadata(target.metadata_json, value):
-                changes[METADATA] = metadata
-        elif value != getattr(target, column):
-            changes[column] = value
-    return changes
-
-
-def feature_identity(candidate: Candidate) -> Identity:
-    """What features that are the same have in common."""
-    geometry = candidate.boundary or candidate.location
-    content = repr((geometry and geometry.text, sorted(candidate.values.items())))
-    name = "" if candidate.is_numbered else fold_text(candidate.name)
-    return name, hashlib.sha256(content.encode()).digest()
-
-
-def metadata_keys(target: Any, columns: dict[str, Any]) -> tuple[str, ...]:
-    """The keys of metadata that ``changed_columns`` has changed."""
-    return changed_keys(target.metadata_json, columns.get(METADATA))
 
 
 class WrittenTarget(NamedTuple):
@@ -126,18 +90,12 @@ class Targets(Protocol):
     def create(self, principal: Principal, candidate: Candidate, name: str) -> WrittenTarget:
         """Create the target of a feature. Raises ApiError."""
 
-    def prepare(self, account_id: str, candidate: Candidate, target_id: str) -> Any:
-        """Do slow work for ``change`` outside its transaction. Returns its argument
-        ``ahead``."""
-
     def change(
         self, principal: Principal, candidate: Candidate, target_id: str, match: Match, ahead: Any
     ) -> WrittenTarget | None:
         """Change the target of a feature. Returns None if nothing is left to change. Raises
-        ApiError."""
-
-    def prepare_undo(self, account_id: str, row: Any) -> Any:
-        """Do slow work for ``undo`` outside its transaction. Returns its argument ``ahead``."""
+        ApiError. ``ahead``: the boundary of a project, compared with its present one."""
 
     def undo(self, principal: Principal, row: Any, ahead: Any = None) -> None:
-        """Undo what was written of a feature. Raises CannotUndo."""
+        """Undo what was written of a feature. ``ahead``: its ``former_boundary``. Raises
+        CannotUndo."""

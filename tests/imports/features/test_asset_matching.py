@@ -27,7 +27,7 @@ def candidate(name: str, *location: float, **values: Any) -> Candidate:
 
 
 def matcher(client: Client, project_id: str, match: Match = "none") -> AssetMatcher:
-    return AssetMatcher(project_id, client.account_id, match)
+    return AssetMatcher(client.account_id, match, project_id=project_id)
 
 
 def at(*location: float) -> dict[str, Any]:
