@@ -329,10 +329,8 @@ def _run_once(
 
 
 def _read_file(owner: Principal, leased: LeasedImport, path: Path, *, quiet: bool) -> None:
-    with transaction():
-        targets = import_targets(service.lock_import(owner, leased.import_id))
     with own_step(owner, leased), ProgressBar("Reading  ", quiet=quiet) as bar:
-        prepare_preview(leased, path, targets, transaction, max_features=None, progress=bar)
+        prepare_preview(leased, path, transaction, max_features=None, progress=bar)
 
 
 def _apply_import(owner: Principal, import_id: str, record: dict[str, Any], *, quiet: bool) -> None:

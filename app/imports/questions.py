@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from app.auth.tenant import columns_of
 from app.db.queries import CompiledQuery
@@ -24,11 +24,14 @@ from app.imports.features.mapping import (
     ColumnMapping,
     LayerScan,
     are_plots,
+    is_export,
     name_options,
     plot_ids,
     shorten_value,
 )
-from app.models import Import, Project
+from app.imports.features.mixed_targets import project_name_of
+from app.imports.features.reader_process import OpenedFile
+from app.models import Project
 from app.policy.countries import COUNTRY_CODES, MISTAKEN_CODES
 from app.policy.imports import MUST_BE_ANSWERED, OPTIONS, QUESTIONS, SAMPLED_COLUMNS
 from app.values.text import fold_text
@@ -54,65 +57,36 @@ _LONGITUDE_FIRST: Final = "Longitude and latitude (WGS 84)"
 _WHICH_CRS: Final = "Which coordinate system is it in?"
 
 
-class Answers(NamedTuple):
-    """The answers that a person has given about a file."""
-
-    kind: str
-    crs: str | None
-    swap: bool
-    corners_by: str | None
-    close_lines: bool
-    without_boundaries: bool
-    points_as_plots: bool | None = None
-
-    @classmethod
-    def of(cls, import_: Import) -> Answers:
-        return cls(
-            import_.kind,
-            import_.given_crs,
-            import_.swap,
-            import_.corners_by,
-            import_.close_lines,
-            import_.without_boundaries,
-            import_.points_as_plots,
-        )
-
-
 def questions_of(
+    file: OpenedFile,
     layer: Layer,
     scan: LayerScan,
-    file_format: str,
     mapping: ColumnMapping,
-    answers: Answers,
+    choices: Any,
     near: Sequence[Position],
-    guesses: Sequence[Guess] = (),
+    of_places: Sequence[Json] = (),
     *,
     asks_name: bool,
-    new_project_name: str,
-    others: Sequence[Layer] = (),
-    of_reading: Sequence[Json] = (),
 ) -> list[Json]:
     """The questions about a layer, the most important first.
 
     Args:
+        choices: an import, or a row with what was chosen for it.
         near: positions of the account's projects.
-        guesses: what the encoding may be, if the file does not say it; the first was taken.
+        of_places: questions about other places of the features (``settle_places``).
         asks_name: nobody has chosen the column of names.
-        new_project_name: the name of a new project for the points of the file.
-        others: all layers of the file.
-        of_reading: questions about other ways to read it (``settle_reading``).
     """
     questions: Iterable[Json | None] = (
-        *of_reading,
-        _ask_crs(layer, scan, file_format, answers, near),
-        _ask_geometry_columns(scan, file_format, answers),
-        _ask_geometry_type(scan, answers, new_project_name, file_format),
-        None if required_question(of_reading) else _ask_if_swapped(scan, answers, near),
-        _ask_if_lines_are_open(scan, answers),
-        _ask_encoding(scan, guesses),
+        *of_places,
+        _ask_crs(layer, scan, file.format, choices, near),
+        _ask_geometry_columns(scan, file.format, choices),
+        _ask_geometry_type(scan, choices, file.format),
+        None if required_question(of_places) else _ask_if_swapped(scan, choices, near),
+        _ask_if_lines_are_open(scan, choices),
+        _ask_encoding(scan, file.guesses if layer.is_guessed else ()),
     )
     ordered = sorted(filter(None, questions), key=_question_importance)
-    ordered += filter(None, [_ask_other_layer(layer, answers, others)])
+    ordered += filter(None, [_ask_other_layer(layer, choices, file.layers)])
     # Answers to required questions may change the columns, so the name is asked after them.
     asks_name = asks_name and not required_question(ordered)
     name_question = _ask_name_column(scan, mapping) if asks_name else None
@@ -181,9 +155,9 @@ def option_record(
 
 
 def _ask_crs(
-    layer: Layer, scan: LayerScan, file_format: str, answers: Answers, near: Sequence[Position]
+    layer: Layer, scan: LayerScan, file_format: str, choices: Any, near: Sequence[Position]
 ) -> Json | None:
-    if answers.crs or scan.box is None:
+    if choices.given_crs or scan.box is None:
         return None
     if scan.in_swapped_degrees == scan.not_degrees > 0:
         return None  # ``_ask_if_swapped`` asks
@@ -224,7 +198,7 @@ def _ask_crs_of_degrees(crs: str, scan: LayerScan) -> Json | None:
         return None
     x, y = box[:2]
     message = f"Positions such as ({x:.8g}, {y:.8g}) look like degrees, though the file says {crs}."
-    features = scan.areas + scan.lines + scan.points
+    features = scan.placed
     options = [
         option_record(_LONGITUDE_FIRST, features, bbox=box, crs=_DEGREES),
         option_record(f"{crs}, as the file says", features, bbox=scan.box, crs=crs),
@@ -236,7 +210,7 @@ def _system_options(scan: LayerScan, near: Sequence[Position]) -> Iterator[Json]
     """Yield options for the systems that put the file closest to the account's projects; without
     any near them, those that put it on land, zones of UTM by the names of their countries."""
     assert scan.box is not None
-    features, middle = scan.areas + scan.lines + scan.points, _middle_of(scan.box)
+    features, middle = scan.placed, _middle_of(scan.box)
     systems = nearest_systems(middle, near, OPTIONS)
     if not systems:
         zones = utm_zones(middle, country_at)
@@ -261,79 +235,63 @@ def _column_samples(scan: LayerScan, *columns: str) -> dict[str, list[str]]:
     return {name: scan.columns[name].samples for name in columns}
 
 
-def _ask_geometry_columns(scan: LayerScan, file_format: str, answers: Answers) -> Json | None:
-    has_geometries = scan.areas + scan.lines + scan.points + scan.unreadable
-    if has_geometries or answers.without_boundaries or answers.corners_by:
+def _ask_geometry_columns(scan: LayerScan, file_format: str, choices: Any) -> Json | None:
+    is_answered = choices.without_boundaries or choices.corners_by or is_export(scan)
+    if scan.placed or scan.unreadable or is_answered:  # in an export, they had none
         return None
-    singular = "boundary" if answers.kind == "projects" else "location"
-    plural = "boundaries" if answers.kind == "projects" else "locations"
+    is_of_areas = choices.kind == "projects"
+    one, several = ("boundary", "boundaries") if is_of_areas else ("location", "locations")
     options = []
     if file_format == "csv":
         sample = _column_samples(scan, *list(scan.columns)[:SAMPLED_COLUMNS])
         label = "Choose the column with the geometries"
         options = [option_record(label, 0, sample=sample, mapping={"geometry": None})]
-    without = option_record(f"Import without {plural}", scan.features, without_boundaries=True)
-    return question_record(
-        "geometry", f"No feature of the file has a {singular}.", [*options, without]
-    )
+    without = option_record(f"Import without {several}", scan.features, without_boundaries=True)
+    message = f"No feature of the file has a {one}."
+    return question_record("geometry", message, [*options, without])
 
 
-def _ask_other_layer(layer: Layer, answers: Answers, others: Sequence[Layer]) -> Json | None:
+def _ask_other_layer(layer: Layer, choices: Any, others: Sequence[Layer]) -> Json | None:
     """Ask whether the waypoints of a GPX file are wanted with its tracks."""
-    waypoints = {other.name: other.features for other in others}.get(WAYPOINTS)
-    if ALL_LAYERS not in {other.name for other in others} or layer.name in (ALL_LAYERS, WAYPOINTS):
+    features = {other.name: other.features for other in others}
+    waypoints = features.get(WAYPOINTS)
+    if ALL_LAYERS not in features or layer.name in (ALL_LAYERS, WAYPOINTS):
         return None
-    if answers.kind != "projects" or not waypoints:
+    if choices.kind != "projects" or not waypoints:
         return None
     count = "1 waypoint" if waypoints == 1 else f"{waypoints:,} waypoints"
+    owner = "a new project" if layer.features > 1 else "the project of the track"
+    put = {"layer": ALL_LAYERS, "points": "assets"}
+    options = _owner_options("Import them too, as assets of", owner, waypoints, **put)
     message = f"The file also has {count}."
-    label = "Import them too, as assets of the project of the track"
-    if layer.features > 1:
-        label = "Import them too, as assets of a new project"
-    options = [
-        option_record(label, waypoints, layer=ALL_LAYERS, points="assets"),
-        option_record(
-            "Import them too, as assets of a project",
-            waypoints,
-            layer=ALL_LAYERS,
-            points="assets",
-            project_id=None,
-        ),
-    ]
     return question_record("geometry_type", message, options, required=False)
 
 
-def _ask_geometry_type(
-    scan: LayerScan, answers: Answers, name: str, file_format: str
-) -> Json | None:
+def _owner_options(text: str, owner: str, features: int, **put: Any) -> list[Json]:
+    """Points can be of a project that the import makes, or of one that a person names."""
+    return [
+        option_record(f"{text} {owner}", features, **put),
+        option_record(f"{text} a project", features, **put, project_id=None),
+    ]
+
+
+def _ask_geometry_type(scan: LayerScan, choices: Any, file_format: str) -> Json | None:
     has_plots = are_plots(scan.columns)
     points = scan.points + (scan.collected_points if has_plots else 0)
-    if answers.kind != "projects" or answers.points_as_plots is not None or not points:
+    if choices.kind != "projects" or choices.points_as_plots is not None or not points:
         return None
-    plots = [
-        option_record(
-            f"Plots kept as points, of a new project “{shorten_value(name)}”",
-            points,
-            points_as_plots=True,
-        ),
-        option_record(
-            "Plots kept as points, of a project", points, points_as_plots=True, project_id=None
-        ),
-    ]
-    of_track = file_format == "gpx" and scan.areas + scan.lines == 1
-    owner = "the project of the track" if of_track else f"a new project “{shorten_value(name)}”"
-    assets = [
-        option_record("Assets of a project", points, points="assets", project_id=None),
-        option_record(f"Assets of {owner}", points, points="assets"),
-    ]
+    owner = f"a new project “{shorten_value(project_name_of(choices.filename))}”"
+    plots = _owner_options("Plots kept as points, of", owner, points, points_as_plots=True)
     without = option_record("Nothing: reject the points", points, points_as_plots=False)
-    if scan.areas or (scan.lines and answers.close_lines):
+    if scan.areas or (scan.lines and choices.close_lines):
+        if file_format == "gpx" and scan.areas + scan.lines == 1:
+            owner = "the project of the track"
+        assets = [] if has_plots else _owner_options("Assets of", owner, points, points="assets")
         message = (
             "The file has areas, which become projects, and points in "
-            f"{_count_of_features(points)}. What "
-            "are the points?"
+            f"{_count_of_features(points)}. What are the points?"
         )
-        options = [*([] if has_plots else assets), *plots, without]
+        options = [*assets[::-1], *plots, without]
         return question_record("geometry_type", message, options, required=has_plots)
     to_assets = option_record(
         "Import them as assets of a project", scan.points, kind="assets", project_id=None
@@ -359,8 +317,8 @@ def _ask_geometry_type(
     return question_record("geometry_type", message, [*first, *columns, *last])
 
 
-def _ask_if_swapped(scan: LayerScan, answers: Answers, near: Sequence[Position]) -> Json | None:
-    if answers.swap or scan.box is None or answers.crs not in (None, _DEGREES):
+def _ask_if_swapped(scan: LayerScan, choices: Any, near: Sequence[Position]) -> Json | None:
+    if choices.swap or scan.box is None or choices.given_crs not in (None, _DEGREES):
         return None
     if scan.in_swapped_degrees:
         if scan.in_swapped_degrees < scan.not_degrees:
@@ -440,8 +398,8 @@ def _swap_option(scan: LayerScan, bbox: Box | None) -> Json:
     return option_record("Swap them in the whole file", features, bbox=bbox, swap=True)
 
 
-def _ask_if_lines_are_open(scan: LayerScan, answers: Answers) -> Json | None:
-    if answers.kind != "projects" or answers.close_lines or not scan.closable:
+def _ask_if_lines_are_open(scan: LayerScan, choices: Any) -> Json | None:
+    if choices.kind != "projects" or choices.close_lines or not scan.closable:
         return None
     verb = "is a line" if scan.closable == 1 else "are lines"
     around = f"around {scan.closed_m2 / 10_000:,.4f} ha" if scan.closed_m2 else _NEARLY_MEET

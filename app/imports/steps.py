@@ -67,14 +67,13 @@ def run_step(leased: LeasedImport, in_transaction: Transaction) -> None:
 
 
 def _run_step(leased: LeasedImport, row: Any, in_transaction: Transaction) -> None:
-    targets = import_targets(row)
     if leased.status == "reading":
         with local_copy(leased.account_id, row.upload_id, row.filename) as path:
-            prepare_preview(leased, path, targets, in_transaction)
+            prepare_preview(leased, path, in_transaction)
         with in_transaction():
             _delete_unreadable(leased)
         return
-    principal = _step_principal(leased, row)
+    principal, targets = _step_principal(leased, row), import_targets(row)
     with acting_for(leased.import_id, row.acted_as):
         is_over = _begin_turn(leased.account_id)
         if leased.status == "applying":

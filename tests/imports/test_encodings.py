@@ -56,14 +56,16 @@ def test_the_same_bytes_are_read_by_where_they_are(client: Client) -> None:
         assert record["encoding"] == {"name": encoding, "guessed": True}, place
 
 
-def test_another_encoding_keeps_the_columns_that_were_chosen(client: Client) -> None:
+def test_columns_that_another_encoding_renames_are_guessed_again(client: Client) -> None:
     mapping = {"name": "Pădure", "metadata": ["name"]}
     record = uploaded(client, ROWS.encode("cp1250"), "a.csv", mapping=mapping)
+    assert names(client, record) == ["Făget"]
+    record = answered(client, record, encoding="cp1250")
+    assert names(client, record) == ["Făget"]
     record = answered(client, record, encoding="windows-1252")
     assert record["encoding"] == {"name": "cp1252", "guessed": False}
-    assert (record["mapping"]["name"], names(client, record)) == ("Pãdure", ["Fãget"])
-    record = answered(client, record, encoding=None)
-    assert (record["mapping"]["name"], names(client, record)) == ("Pădure", ["Făget"])
+    assert {name: record["mapping"][name] for name in mapping} == {**mapping, "name": "name"}
+    assert answered(client, record, mapping={"name": "Pădure"})["status"] == "failed"
 
 
 def test_an_unknown_encoding_is_refused(client: Client) -> None:

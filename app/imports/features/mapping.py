@@ -169,6 +169,11 @@ class LayerScan:
     at_zero: int = 0
     places: dict[str, tuple[str, float, float]] = field(default_factory=dict)
 
+    @property
+    def placed(self) -> int:
+        """The number of geometries."""
+        return self.areas + self.lines + self.points
+
     def add(self, feature: SourceFeature) -> None:
         self.features += 1
         self.unreadable += bool(feature.problems)

@@ -10,7 +10,9 @@ import pytest
 from app.formats.features import Layer, SourceFeature
 from app.geometry.countries import has_world
 from app.imports.features.mapping import ColumnMapping, LayerScan
-from app.imports.questions import Answers, questions_of
+from app.imports.features.reader_process import OpenedFile
+from app.imports.questions import questions_of
+from app.models import Import
 from tests.make import point, square
 
 Shape = dict[str, Any]
@@ -42,17 +44,10 @@ def asked(
     scan = LayerScan()
     for number, shape in enumerate(shapes, start=1):
         scan.add(SourceFeature(number, shape, properties or {}))
-    given = Answers("projects", None, False, None, False, False)._replace(**answers)
-    questions = questions_of(
-        Layer("layer", scan.features, (), crs),
-        scan,
-        file_format,
-        ColumnMapping({}),
-        given,
-        near,
-        asks_name=False,
-        new_project_name="layer",
-    )
+    layer = Layer("layer", scan.features, (), crs)
+    choices = Import(kind="projects", filename="layer", **answers)
+    file, mapping = OpenedFile(file_format, (layer,)), ColumnMapping({})
+    questions = questions_of(file, layer, scan, mapping, choices, near, asks_name=False)
     return {question["code"]: question for question in questions}
 
 
