@@ -17,13 +17,7 @@ from itertools import islice
 from math import isfinite
 from typing import Any, BinaryIO, Final, NamedTuple
 
-from app.formats.encodings import (
-    TOKENS,
-    WESTERN,
-    decoder_of,
-    encoding_name,
-    tokens_of,
-)
+from app.formats.encodings import TOKENS, decoder_of, encoding_name, tokens_of
 from app.formats.features import AS_IT_SAYS, AsRead, FileInvalid
 from app.formats.readers.layer_limits import quoted, too_many_columns, unique_name
 from app.policy.files import COLUMNS
@@ -61,15 +55,19 @@ class _Column(NamedTuple):
 
 class DbfTable:
     """A table. ``columns`` are the names of the columns that are read, ``left_out`` of the others.
-    ``is_guessed``: the encoding of its texts is declared nowhere, or wrongly. ``unknown`` are words
-    that are neither in the declared one nor in UTF-8."""
+    ``deleted`` is the number of records that are marked as deleted. ``is_guessed``: the encoding of
+    its texts is declared nowhere, or wrongly. ``unknown`` are words that are neither in the
+    declared one nor in UTF-8."""
 
-    def __init__(self, file: BinaryIO, name: str, code_page: str, how: AsRead = AS_IT_SAYS) -> None:
-        """Read the header.
+    def __init__(
+        self, file: BinaryIO, name: str, shapes: int, code_page: str = "", how: AsRead = AS_IT_SAYS
+    ) -> None:
+        """Read the header, and all records once.
 
         Args:
             file: the table, which must stay open.
             name: the name of the file, for messages.
+            shapes: the number of records that are needed.
             code_page: the content of its ``.cpg`` file; empty: there is none.
 
         Raises:
@@ -86,70 +84,27 @@ class DbfTable:
         length = file.seek(0, io.SEEK_END) - self._start
         if not self._size or self.records > length // self._size:
             raise self._damaged("is incomplete")
-        self._declared = _code_page_encoding(code_page) or encoding_name(
-            _CODE_PAGES.get(language, "")
-        )
-        self._how = how
-        self.unknown: list[bytes] = []
-        self._flags = bytearray()
-        self._read: list[tuple[str, _Column]] = []
-        self.encoding = self._declared or WESTERN
-        self.is_guessed = False
-        self.columns: tuple[str, ...] = ()
-        self.left_out: tuple[str, ...] = ()
-
-    def scan(self, records: int, known: tuple[str, bool] | None = None) -> None:
-        """Find the deleted ones of the first ``records``, and the encoding of all texts.
-
-        Args:
-            known: ``encoding`` and ``is_guessed`` as an earlier scan has found them.
-        """
-        guess = self._how.guess
-        # What is valid UTF-8 is in it, unless several bytes make a character in the declared one.
-        first = (
-            [self._declared, _UNICODE] if _is_wide(self._declared) else [_UNICODE, self._declared]
-        )
-        candidates = [*filter(None, first), guess]
-        has_letters = False
-        words: dict[bytes, None] = {}
-        for block in self._blocks(min(records, self.records)):
-            self._flags += block[:: self._size]
-            if not known and not self._how.encoding and not block.isascii():
-                has_letters |= self._drop_wrong(candidates, block, words)
-        self.encoding, self.is_guessed = known or (
-            (candidates[0], candidates[0] != self._declared)
-            if has_letters
-            else (self._declared or guess, False)
-        )
-        if self._how.encoding:
-            self.encoding, self.is_guessed = self._how.encoding, False
+        declared = how.encoding or _code_page_encoding(code_page) or _code_page(language)
+        candidates = [how.encoding] if how.encoding else _candidates(declared, how.guess)
+        words = self._scan(min(shapes, self.records), candidates)
+        self.encoding = candidates[0] if words else declared or how.guess
+        self.is_guessed = bool(words) and self.encoding != declared
         self.unknown = list(words) if len(candidates) == 1 else []
-        names = list(zip(_unique_names(self._fields, self.encoding), self._fields, strict=True))
-        self._read = [(name, field) for name, field in names if field.kind in _TYPES]
-        self.columns = tuple(name for name, _ in self._read)
-        self.left_out = tuple(name for name, field in names if field.kind not in _TYPES)
+        names = dict(zip(_unique_names(self._fields, self.encoding), self._fields, strict=True))
+        self._read = {name: field for name, field in names.items() if field.kind in _TYPES}
+        self.columns = tuple(self._read)
+        self.left_out = tuple(name for name in names if name not in self._read)
 
-    def choose(self, columns: Collection[str]) -> None:
-        """Read only these columns of records. Others may be among them."""
-        self._read = [(name, field) for name, field in self._read if name in columns]
-
-    @property
-    def deleted(self) -> int:
-        """The number of scanned records that are deleted."""
-        return self._flags.count(_DELETED)
-
-    def is_deleted(self, record: int) -> bool:
-        """True if a scanned record is marked as deleted."""
-        return self._flags[record : record + 1] == _DELETED
-
-    def read_record(self, record: int) -> dict[str, Any]:
-        """The values of a record, by column name."""
+    def read_record(self, record: int, columns: Collection[str]) -> dict[str, Any] | None:
+        """The values of a record in these columns; None: it is marked as deleted."""
         self._file.seek(self._start + record * self._size)
         content = self._file.read(self._size)
-        encoding = self.encoding
+        if content[:1] == _DELETED:
+            return None
         return {
-            name: _cell_value(content[start:end], kind, decimals, encoding)
-            for name, (_, kind, start, end, decimals) in self._read
+            name: _cell_value(content[start:end], kind, decimals, self.encoding)
+            for name, (_, kind, start, end, decimals) in self._read.items()
+            if name in columns
         }
 
     def _read_fields(self) -> Iterator[_Column]:
@@ -166,31 +121,34 @@ class DbfTable:
         if start > self._size:
             raise self._damaged("is damaged")
 
-    def _blocks(self, records: int) -> Iterator[bytes]:
+    def _scan(self, records: int, candidates: list[str]) -> dict[bytes, None]:
+        """Count the deleted ones of the first records, and drop encodings in which a text is not
+        valid, except the last. Returns words with letters that depend on the encoding."""
+        words: dict[bytes, None] = {}
+        self.deleted = 0
         self._file.seek(self._start)
         at_once = max(1, _BLOCK_BYTES // self._size)
         for first in range(0, records, at_once):
-            yield self._file.read(self._size * min(at_once, records - first))
-
-    def _drop_wrong(self, candidates: list[str], block: bytes, words: dict[bytes, None]) -> bool:
-        """Drop encodings in which a text is not valid, except the last, and add its words. Returns
-        True if the texts have letters that depend on the encoding."""
-        texts = [field for field in self._fields if field.kind == "C" and field.end > field.start]
-        has_letters = False
-        for start in range(0, len(block), self._size):
-            record = block[start : start + self._size]
-            for field in () if record.isascii() else texts:
-                raw = record[field.start : field.end]
-                if raw.isascii():
-                    continue
-                has_letters = True
-                while len(candidates) > 1 and not _is_in(raw, candidates[0]):
+            block = self._file.read(self._size * min(at_once, records - first))
+            self.deleted += block[:: self._size].count(_DELETED)
+            for text in self._texts(block):
+                while len(candidates) > 1 and not _is_in(text, candidates[0]):
                     del candidates[0]
                 if len(words) < TOKENS:
-                    words |= dict.fromkeys(tokens_of(raw))
+                    words |= dict.fromkeys(tokens_of(text))
                 elif len(candidates) == 1:
-                    return True
-        return has_letters
+                    break
+        return words
+
+    def _texts(self, block: bytes) -> Iterator[bytes]:
+        """Yield the texts of records that have other characters than those of ASCII."""
+        texts = [field for field in self._fields if field.kind == "C" and field.end > field.start]
+        for start in range(0, 0 if block.isascii() else len(block), self._size):
+            record = block[start : start + self._size]
+            for field in () if record.isascii() else texts:
+                text = record[field.start : field.end]
+                if not text.isascii():
+                    yield text
 
     def _damaged(self, fault: str) -> FileInvalid:
         return FileInvalid(f"The table {quoted(self._name)} {fault}. Export the shapefile again.")
@@ -208,13 +166,21 @@ def _unique_names(fields: list[_Column], encoding: str) -> tuple[str, ...]:
 def _code_page_encoding(code_page: str) -> str | None:
     """The encoding that a ``.cpg`` file names, or None if it is unknown."""
     if match := re.fullmatch(r"ldid/(\d{1,3})", code_page.strip().lower()):
-        return encoding_name(_CODE_PAGES.get(int(match[1]), ""))
+        return _code_page(int(match[1]))
     return encoding_name(code_page)
 
 
-def _is_wide(encoding: str | None) -> bool:
-    """True if several bytes can make a character."""
-    return encoding is not None and not re.match("cp|iso|mac|koi", encoding)
+def _code_page(number: int) -> str | None:
+    return encoding_name(_CODE_PAGES.get(number, ""))
+
+
+def _candidates(declared: str | None, guess: str) -> list[str]:
+    """The encodings that texts may be in, the likeliest first. What is valid UTF-8 is in it, unless
+    several bytes make a character in the declared one."""
+    if declared is None:
+        return [_UNICODE, guess]
+    is_wide = not re.match("cp|iso|mac|koi", declared)
+    return [declared, _UNICODE, guess] if is_wide else [_UNICODE, declared, guess]
 
 
 @lru_cache(maxsize=2**14)  # many of the cells of a small file are alike

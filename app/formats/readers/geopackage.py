@@ -183,7 +183,7 @@ class GeoPackageReader(FormatReader):
             if number in numbers:
                 texts = str(definition), f"{organization}:{code}"
                 found.setdefault(number, tuple(text[: CRS_LENGTH + 1] for text in texts))
-        return {name: found.get(table.system, ()) for name, table in self._tables.items()}
+        return {name: found.get(table.system, ("",)) for name, table in self._tables.items()}
 
     def _layer(self, table: _Table) -> Layer:
         count = self._file.count(table.name)

@@ -23,17 +23,18 @@ class LayerSystems:
     ) -> None:
         """
         Args:
-            definitions: the texts that may define the system of a layer, the best first.
+            definitions: the texts that may define the system of a layer, the best first; an empty
+                one alone if the file does not say it.
             fault: the note on one that is unknown, with its ``name`` and an ``error``.
         """
         self._reader, self._definitions, self._fault = reader, definitions, fault
-        self._found: dict[tuple[str, ...], Projection | FileInvalid | None] = {}
+        self._found: dict[tuple[str, ...], Projection | FileInvalid | None] = {("",): None}
 
     def label(self, layer: str) -> tuple[str | None, float | None]:
         """``crs`` and ``accuracy`` of a layer. Of a file with more than LAYER_SYSTEMS systems, the
         others have the names in their definitions."""
         texts = self._definitions[layer]
-        if texts not in self._found and len(self._found) >= LAYER_SYSTEMS:
+        if texts not in self._found and len(self._found) > LAYER_SYSTEMS:
             named = next(filter(None, map(_NAMED.match, texts)), None)
             return quoted(named[1] if named else texts[-1]).strip('"'), None
         projection = self._projection(layer)
@@ -50,21 +51,14 @@ class LayerSystems:
         """The system of a layer. None: the file does not say it, or it is unknown, as a note
         says."""
         texts = self._definitions[layer]
-        if texts not in self._found:
-            self._found[texts] = _first_known(texts)
+        for text in texts if texts not in self._found else ():
+            try:
+                self._found[texts] = read_crs(text)
+                break
+            except FileInvalid as error:
+                self._found[texts] = error
         found = self._found[texts]
         if isinstance(found, FileInvalid):
             self._reader.note(self._fault.format(name=quoted(layer), error=found))
             return None
         return found
-
-
-def _first_known(texts: tuple[str, ...]) -> Projection | FileInvalid | None:
-    """The system of the first text that has one, or why the last one has none."""
-    found: Projection | FileInvalid | None = None
-    for text in texts:
-        try:
-            return read_crs(text)
-        except FileInvalid as error:
-            found = error
-    return found

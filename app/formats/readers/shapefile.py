@@ -10,26 +10,28 @@ from __future__ import annotations
 import shutil
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, nullcontext
 from dataclasses import replace
+from itertools import starmap
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryFile
 from typing import BinaryIO, ClassVar, Final
 
-from app.formats.crs import Projection
+from app.formats.crs import Projection, in_degrees
 from app.formats.features import AS_IT_SAYS, AsRead, FileInvalid, FormatReader, Layer, SourceFeature
 from app.formats.positions import unreadable_geometry
 from app.formats.readers.archive import Archive
 from app.formats.readers.dbf import DbfTable
-from app.formats.readers.layer_limits import quoted
+from app.formats.readers.layer_limits import PositionCount, quoted
 from app.formats.readers.layer_systems import LayerSystems
 from app.formats.readers.shp import Shapes
-from app.geometry import GeometryInvalid
+from app.geometry import GeometryInvalid, Problem
 from app.policy.files import CRS_LENGTH
 
 _SHAPES: Final = ".shp"
 _CODE_PAGE_LENGTH: Final = 100
 _UNKNOWN_SYSTEM: Final = "The .prj of {name} cannot be used: {error}"
+_NO_RECORD: Final = unreadable_geometry("The table of the shapefile has no record for this shape.")
 _COLUMNS_IN_NOTE: Final = 10
 _FILES_IN_NOTE: Final = 5
 # The files of a shapefile that are read, are indexes, or say the same again; and of an export.
@@ -49,76 +51,78 @@ class ShapefileReader(FormatReader):
         """Raise FileInvalid when the zip file or a shapefile in it is broken, or it has none."""
         super().__init__()
         self._archive = Archive(path)
-        self._how = how
-        self._encodings: dict[str, tuple[str, bool]] = {}  # of tables
+        self._files = ExitStack()
+        self._files.callback(self._archive.close)
         self._members = {member.casefold(): member for member in reversed(self._archive.members)}
         try:
-            shapefiles = [name for name in self._archive.members if _member_suffix(name) == _SHAPES]
+            shapefiles = [name for name in self._archive.members if name.lower().endswith(_SHAPES)]
             if not shapefiles:
                 raise FileInvalid("The zip file has no shapefile (.shp) in it.")
-            self._shapefiles = dict(zip(_layer_names(shapefiles), shapefiles, strict=True))
-            definitions = {name: self._definitions(name) for name in shapefiles}
-            self._systems = LayerSystems(self, definitions, _UNKNOWN_SYSTEM)
+            names = dict(zip(_layer_names(shapefiles), shapefiles, strict=True))
+            systems = {name: (self._text(names[name], ".prj", CRS_LENGTH + 1),) for name in names}
+            self._systems = LayerSystems(self, systems, _UNKNOWN_SYSTEM)
             others = [name for name in self._archive.members if not name.lower().endswith(_KNOWN)]
             if others:
                 more = " and more" if len(others) > _FILES_IN_NOTE else ""
-                names = ", ".join(map(quoted, others[:_FILES_IN_NOTE]))
-                self.note(f"Other files in the zip file were not read: {names}{more}.")
-            self.layers = tuple(self._layer(*item) for item in self._shapefiles.items())
+                listed = ", ".join(map(quoted, others[:_FILES_IN_NOTE]))
+                self.note(f"Other files in the zip file were not read: {listed}{more}.")
+            self._opened = {name: self._open(names[name], how) for name in names}
+            self.layers = tuple(starmap(self._layer, self._opened.items()))
         except FileInvalid:
             self.close()
             raise
 
     def read_features(self, layer: Layer, crs: str | None = None) -> Iterator[SourceFeature]:
         """As ``FormatReader.read_features``."""
-        shapefile = self._shapefiles[layer.name]
-        projection = self._systems.chosen(shapefile, crs)
-        with self._opened(shapefile) as (shapes, table):
-            if table:
-                table.choose(frozenset(layer.columns))
-            records = (n for n in range(len(shapes)) if not (table and table.is_deleted(n)))
-            for number, record in enumerate(records, start=1):
-                yield _source_feature(number, record, shapes, table, projection)
-            for note in _shapefile_notes(shapes, table, projection):
-                self.note(note)
+        shapes, table = self._opened[layer.name]
+        projection = self._systems.chosen(layer.name, crs)
+        columns = frozenset(layer.columns)
+        shapes.count = PositionCount()
+        number = 0
+        for record in range(len(shapes)):
+            has_record = table is None or record < table.records
+            properties = table.read_record(record, columns) if table and has_record else {}
+            if properties is None:
+                continue
+            number += 1
+            geometry, problems = None, tuple[Problem, ...]()
+            try:
+                if not has_record:
+                    raise GeometryInvalid([_NO_RECORD])
+                geometry = shapes.read_shape(record)
+            except GeometryInvalid as error:
+                problems = tuple(error.problems)
+            yield in_degrees(SourceFeature(number, geometry, properties, problems), projection)
+        for note in _shapefile_notes(shapes, table, projection):
+            self.note(note)
 
     def close(self) -> None:
-        """Close the zip file."""
-        self._archive.close()
+        """Close the zip file, and delete the copies of its members."""
+        self._files.close()
 
-    def _layer(self, name: str, shapefile: str) -> Layer:
-        with self._opened(shapefile) as (shapes, table):
-            layer = Layer(name, len(shapes), (), *self._systems.label(shapefile))
-            if table is None:
-                return layer
-            self.unknown += table.unknown
-            return replace(
-                layer,
-                features=len(shapes) - table.deleted,
-                columns=table.columns,
-                encoding=table.encoding,
-                is_guessed=table.is_guessed,
-            )
+    def _layer(self, name: str, opened: tuple[Shapes, DbfTable | None]) -> Layer:
+        shapes, table = opened
+        layer = Layer(name, len(shapes), (), *self._systems.label(name))
+        if table is None:
+            return layer
+        self.unknown += table.unknown
+        return replace(
+            layer,
+            features=len(shapes) - table.deleted,
+            columns=table.columns,
+            encoding=table.encoding,
+            is_guessed=table.is_guessed,
+        )
 
-    @contextmanager
-    def _opened(self, shapefile: str) -> Iterator[tuple[Shapes, DbfTable | None]]:
+    def _open(self, shapefile: str, how: AsRead) -> tuple[Shapes, DbfTable | None]:
         """The shapes and the table of a shapefile."""
-        with ExitStack() as stack:
-            index = self._beside(shapefile, ".shx")
-            table = self._beside(shapefile, ".dbf")
-            shapes = Shapes(
-                self._copy(shapefile, stack),
-                stack.enter_context(self._archive.open(index)) if index else None,
-                shapefile,
-            )
-            if table is None:
-                yield shapes, None
-                return
-            encoding = self._text(shapefile, ".cpg", _CODE_PAGE_LENGTH)
-            attributes = DbfTable(self._copy(table, stack), table, encoding, self._how)
-            attributes.scan(len(shapes), self._encodings.get(table))
-            self._encodings[table] = attributes.encoding, attributes.is_guessed
-            yield shapes, attributes
+        index, table = self._beside(shapefile, ".shx"), self._beside(shapefile, ".dbf")
+        with self._archive.open(index) if index else nullcontext() as opened_index:
+            shapes = Shapes(self._copy(shapefile), opened_index, shapefile)
+        if table is None:
+            return shapes, None
+        encoding = self._text(shapefile, ".cpg", _CODE_PAGE_LENGTH)
+        return shapes, DbfTable(self._copy(table), table, len(shapes), encoding, how)
 
     def _beside(self, shapefile: str, suffix: str) -> str | None:
         """The member of the same name with another suffix, in any case."""
@@ -133,21 +137,13 @@ class ShapefileReader(FormatReader):
             text = file.read(_CHARACTER_BYTES * length).decode("utf-8-sig", "replace")
         return text.partition("\0")[0].strip()
 
-    def _copy(self, member: str, stack: ExitStack) -> BinaryIO:
-        """A copy of a member with random access, which is deleted when it is closed."""
-        copy = stack.enter_context(TemporaryFile())  # noqa: SIM115 - the stack closes it
+    def _copy(self, member: str) -> BinaryIO:
+        """A copy of a member with random access."""
+        copy = self._files.enter_context(TemporaryFile())  # noqa: SIM115 - ``close`` closes it
         with self._archive.open(member) as source:
             shutil.copyfileobj(source, copy)
         copy.seek(0)
         return copy
-
-    def _definitions(self, shapefile: str) -> tuple[str, ...]:
-        """The coordinate reference system in the ``.prj``, if there is one."""
-        return tuple(filter(None, [self._text(shapefile, ".prj", CRS_LENGTH + 1)]))
-
-
-def _member_suffix(member: str) -> str:
-    return PurePosixPath(member).suffix.lower()
 
 
 def _layer_names(shapefiles: list[str]) -> Iterator[str]:
@@ -157,26 +153,6 @@ def _layer_names(shapefiles: list[str]) -> Iterator[str]:
     names = [path.name if counts[path.name] == 1 else str(path) for path in paths]
     for name, shapefile in zip(names, shapefiles, strict=True):
         yield name if names.count(name) == 1 else shapefile
-
-
-def _source_feature(
-    number: int, record: int, shapes: Shapes, table: DbfTable | None, projection: Projection
-) -> SourceFeature:
-    properties = {}
-    if table:
-        if record >= table.records:
-            problem = unreadable_geometry(
-                "The table of the shapefile has no record for this shape."
-            )
-            return SourceFeature(number, None, {}, (problem,))
-        properties = table.read_record(record)
-    try:
-        geometry = shapes.read_shape(record)
-        if geometry and not projection.is_wgs84:
-            geometry = projection.to_wgs84(geometry)
-    except GeometryInvalid as error:
-        return SourceFeature(number, None, properties, tuple(error.problems))
-    return SourceFeature(number, geometry, properties)
 
 
 def _shapefile_notes(

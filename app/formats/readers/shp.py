@@ -10,7 +10,7 @@ import io
 import struct
 from array import array
 from itertools import pairwise
-from typing import BinaryIO, Final, TypeAlias
+from typing import Any, BinaryIO, Final, TypeAlias
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from app.formats.features import FileInvalid
 from app.formats.positions import Json, Points, unreadable_geometry
 from app.formats.readers.layer_limits import PositionCount, quoted
 from app.formats.readers.ordinates import too_many_positions
-from app.formats.readers.shp_rings import polygon_of_rings
+from app.formats.readers.shp_rings import polygons_of_rings
 from app.geometry import GeometryInvalid
 from app.policy.files import GEOMETRY_BYTES
 from app.policy.request_limits import GEOMETRY_POSITIONS
@@ -51,7 +51,8 @@ _POINT_BYTES: Final = 16
 
 class Shapes:
     """The records with shapes, counted from 0. ``is_index_wrong``: the ``.shx`` does not fit, so
-    the records are in the order of the file. ``notes`` are about those that were read."""
+    the records are in the order of the file. ``notes`` are about those that were read, and
+    ``count`` counts their positions."""
 
     def __init__(self, file: BinaryIO, index: BinaryIO | None, name: str) -> None:
         """Find all records.
@@ -73,7 +74,7 @@ class Shapes:
         indexed = self._indexed(index) if index else None
         self.is_index_wrong = bool(index) and indexed is None
         self._offsets = self._following(header) if indexed is None else indexed
-        self._count = PositionCount()
+        self.count = PositionCount()
         self.notes: set[str] = set()
 
     def __len__(self) -> int:
@@ -149,7 +150,8 @@ class Shapes:
             geometry = {"type": "Point", "coordinates": point}
         elif kind == _MULTIPOINT:
             (count,) = _read_integers(content, _COUNTS_AT, 1)
-            geometry = _multipoint_geometry(self._points(content, _COUNTS_AT + 4, count))
+            points = self._points(content, _COUNTS_AT + 4, count).tolist()
+            geometry = {"type": "MultiPoint", "coordinates": points} if points else None
         else:
             geometry = self._parts(kind, content)
         if geometry and dimensions:
@@ -167,11 +169,11 @@ class Shapes:
         if not (lines := [line for line in np.split(points, starts[1:]) if len(line)]):
             return None
         if kind == _LINE:
-            return _lines_geometry(lines)
-        geometry, is_reversed = polygon_of_rings(lines)
+            return _single_or_multi("LineString", [line.tolist() for line in lines])
+        polygons, is_reversed = polygons_of_rings(lines)
         if is_reversed:
             self.notes.add(_REVERSED)
-        return geometry
+        return _single_or_multi("Polygon", polygons)
 
     def _points(self, content: bytes, offset: int, count: int) -> Points:
         if count > GEOMETRY_POSITIONS:
@@ -182,7 +184,7 @@ class Shapes:
         if not np.isfinite(points).all():
             message = "The shape has a number that is not finite."
             raise GeometryInvalid([unreadable_geometry(message, "not_a_number")])
-        self._count.add(count)
+        self.count.add(count)
         return points
 
 
@@ -197,12 +199,7 @@ def _damaged_shape() -> GeometryInvalid:
     return GeometryInvalid([unreadable_geometry("The shape is damaged or incomplete.")])
 
 
-def _multipoint_geometry(points: Points) -> Json | None:
-    return {"type": "MultiPoint", "coordinates": points.tolist()} if len(points) else None
-
-
-def _lines_geometry(lines: list[Points]) -> Json:
-    coordinates = [line.tolist() for line in lines]
-    if len(coordinates) == 1:
-        return {"type": "LineString", "coordinates": coordinates[0]}
-    return {"type": "MultiLineString", "coordinates": coordinates}
+def _single_or_multi(kind: str, parts: list[list[Any]]) -> Json:
+    if len(parts) == 1:
+        return {"type": kind, "coordinates": parts[0]}
+    return {"type": f"Multi{kind}", "coordinates": parts}

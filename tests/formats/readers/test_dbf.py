@@ -16,13 +16,15 @@ from tests.processor_time import takes_at_most
 
 
 def table(content: bytes, code_page: str = "") -> DbfTable:
-    opened = DbfTable(io.BytesIO(content), "forest.dbf", code_page)
-    opened.scan(opened.records)
-    return opened
+    return DbfTable(io.BytesIO(content), "forest.dbf", 10_000, code_page)
+
+
+def record(opened: DbfTable) -> Any:
+    return opened.read_record(0, opened.columns)
 
 
 def value(field: Field, text: bytes) -> Any:
-    (found,) = table(dbf([field], b" " + text.ljust(field[2]))).read_record(0).values()
+    (found,) = record(table(dbf([field], b" " + text.ljust(field[2])))).values()
     return found
 
 
@@ -69,7 +71,7 @@ def test_columns_of_other_types_are_left_out() -> None:
     fields = [(b"a", "C", 2, 0), (b"memo", "M", 10, 0), (b"when", "@", 8, 0), (b"b", "N", 2, 0)]
     opened = table(dbf(fields, b" x 0000000001\0\0\0\0\0\0\0\0 7"))
     assert (opened.columns, opened.left_out) == (("a", "b"), ("memo", "when"))
-    assert opened.read_record(0) == {"a": "x", "b": 7}
+    assert record(opened) == {"a": "x", "b": 7}
 
 
 def test_each_column_has_a_name_of_its_own() -> None:
@@ -80,7 +82,7 @@ def test_each_column_has_a_name_of_its_own() -> None:
         (b"a (2)", "C", 1, 0),
     ]
     opened = table(dbf(fields, b" 1234"))
-    assert opened.read_record(0) == {"a": "1", "a (2)": "2", "column": "3", "a (2) (2)": "4"}
+    assert record(opened) == {"a": "1", "a (2)": "2", "column": "3", "a (2) (2)": "4"}
 
 
 def test_names_that_are_alike_are_numbered_in_little_time() -> None:
@@ -94,7 +96,7 @@ def test_half_a_character_at_the_end_of_a_column() -> None:
 
 def test_names_of_columns_have_the_encoding_of_the_table() -> None:
     content = dbf([("höhe".encode("cp1252"), "C", 2, 0)], b" \xe4x")
-    assert table(content).read_record(0) == {"höhe": "äx"}
+    assert record(table(content)) == {"höhe": "äx"}
 
 
 def test_a_table_that_is_incomplete() -> None:
@@ -121,7 +123,7 @@ def test_columns_that_are_wider_than_a_record() -> None:
 def test_too_many_columns() -> None:
     fields: list[Field] = [(b"c%d" % n, "C", 1, 0) for n in range(COLUMNS + 1)]
     with pytest.raises(FileInvalid, match="more than 500 columns"):  # before its records are read
-        DbfTable(io.BytesIO(dbf(fields, b" " * (COLUMNS + 2))), "forest.dbf", "")
+        table(dbf(fields, b" " * (COLUMNS + 2)))
 
 
 def test_columns_without_a_width_take_no_time() -> None:

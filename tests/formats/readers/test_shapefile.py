@@ -14,7 +14,6 @@ from pyproj import CRS
 from app.formats.crs import read_crs
 from app.formats.features import AS_IN_FILE, FileInvalid, Layer
 from app.formats.readers import layer_systems
-from app.formats.readers.dbf import DbfTable
 from app.formats.readers.shapefile import ShapefileReader
 from app.geometry import read_boundary
 from tests.formats.readers.gdal import AREAS, NAMES, SHAPES, write, zipped
@@ -89,7 +88,7 @@ def test_a_system_that_cannot_be_used(tmp_path: Path) -> None:
         path = packed(tmp_path, shp=shp(point(155000, 463000)), prj=prj)
         layer, found, notes = read(path, crs="EPSG:28992")
         assert layer.crs is None
-        assert notes[0].startswith('The .prj of "forest.shp" cannot be used: ')
+        assert notes[0].startswith('The .prj of "forest" cannot be used: ')
         assert found[0].geometry["coordinates"] == pytest.approx([5.387, 52.155], abs=0.01)
 
 
@@ -126,10 +125,11 @@ def test_of_many_systems_only_the_first_are_looked_up_before_their_layer_is_read
     for number, definition in enumerate(definitions):
         prj = definition.encode()
         members |= {f"{number}.shp": shp(point(500_000, 0)), f"{number}.prj": prj}
+    members["none.shp"] = shp(point(500_000, 0))
     read_crs.cache_clear()
     with closing(ShapefileReader(packed_as(tmp_path, members))) as reader:
         names = [layer.crs for layer in reader.layers]
-        assert names == ["EPSG:32631", "Oak?", "EPSG:32632", "EPSG:32631"]
+        assert names == ["EPSG:32631", "Oak?", "EPSG:32632", "EPSG:32631", None]
         for layer in reader.layers:
             (one,) = reader.read_features(layer, AS_IN_FILE)
             assert one.geometry == {"type": "Point", "coordinates": [500_000, 0]}
@@ -261,16 +261,6 @@ def test_encodings(tmp_path: Path) -> None:
         _, found, notes = read(packed(tmp_path, **members))
         assert found[0].properties["name"] in ("Föhre", "Eiche"), texts
         assert [note.startswith("Texts were read as") for note in notes] == [True] * note, texts
-
-
-def test_the_encoding_of_a_table_is_found_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    content = dbf([NAME], b" F\xf6hre   ")
-    with closing(ShapefileReader(packed(tmp_path, shp=shp(point(1, 1)), dbf=content))) as reader:
-        monkeypatch.delattr(DbfTable, "_drop_wrong")
-        assert features(reader)[0].properties == {"name": "Föhre"}
-        assert reader.notes[0].startswith("Texts were read as cp1252")
 
 
 def test_columns_that_nobody_needs_are_left_out(tmp_path: Path) -> None:
