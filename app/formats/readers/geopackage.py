@@ -8,7 +8,7 @@ from math import isfinite
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
-from app.formats.crs import Projection
+from app.formats.crs import in_degrees
 from app.formats.features import FileInvalid, FormatReader, Layer, SourceFeature
 from app.formats.positions import Json, unreadable_geometry
 from app.formats.readers.arcs import ARCS_NOTE
@@ -16,7 +16,7 @@ from app.formats.readers.geometry_text import read_wkb
 from app.formats.readers.layer_limits import Columns, PositionCount, quoted, value_too_long
 from app.formats.readers.layer_systems import LayerSystems
 from app.formats.readers.sqlite_file import SqliteFile
-from app.geometry import GeometryInvalid
+from app.geometry import GeometryInvalid, Problem
 from app.policy.files import CRS_LENGTH, LAYERS, VALUE_BYTES
 
 _CONTENTS: Final = "gpkg_contents"
@@ -38,13 +38,12 @@ _ENVELOPE, _EMPTY, _EXTENDED = 0x0E, 0x10, 0x20
 _ENVELOPES: Final = {0: 0, 1: 32, 2: 48, 3: 48, 4: 64}  # bytes
 
 _FLAT_NOTE: Final = "Heights and measures were left out."
-_NO_TABLE: Final = "The layer {name} is not a table with geometries, and was not read."
+_NO_TABLE: Final = (
+    "The layer {name} is a view, or no table with geometries, and was not read. Make it a layer of "
+    "its own: in QGIS, with Export, Save Features As."
+)
 _STYLES: Final = ("layer_styles", "qgis_projects")
 _OTHER_TABLE: Final = "The table {name} holds {kind}, not features, and was not read."
-_VIEW: Final = (
-    "The layer {name} is a view, and was not read. Make it a layer of its own: in QGIS, with "
-    "Export, Save Features As."
-)
 _BLOB_NOTE: Final = "Columns with binary values, such as pictures, were left out."
 _COMPUTED_NOTE: Final = "Columns that are computed when they are read were left out."
 _IN_USE_NOTE: Final = (
@@ -97,13 +96,13 @@ class GeoPackageReader(FormatReader):
         columns = {name: kind for name, kind in table.columns.items() if name in layer.columns}
         rows = self._file.read_rows(table.name, (table.geometry, *columns))
         for number, (blob, *values) in enumerate(rows, start=1):
+            geometry, problems = None, tuple[Problem, ...]()
             properties = self._properties(number, columns, values)
             try:
-                geometry = self._geometry(blob, projection, positions)
+                geometry = self._geometry(blob, positions)
             except GeometryInvalid as error:
-                yield SourceFeature(number, None, properties, tuple(error.problems))
-            else:
-                yield SourceFeature(number, geometry, properties)
+                problems = tuple(error.problems)
+            yield in_degrees(SourceFeature(number, geometry, properties, problems), projection)
         for note in (projection.note, *table.notes):
             self.note(note)
 
@@ -113,21 +112,17 @@ class GeoPackageReader(FormatReader):
 
     def _find_tables(self) -> Iterator[_Table]:
         names = self._listed_names()
-        lowered = {name.lower() for name in names}
         geometries = {
-            table.lower(): (str(column), system)
+            str(table).lower(): (str(column), system)
             for table, column, system in self._catalog(_GEOMETRIES)
-            if isinstance(table, str) and table.lower() in lowered
         }
         for name in names:
-            stored_name = self._file.allow_table(name)
+            stored_name = self._file.find_table(name)
             column, system = geometries.get(name.lower(), ("", None))
-            table = self._table(stored_name, column, system) if stored_name and column else None
-            if table:
+            if stored_name and (table := self._table(stored_name, column, system)):
                 yield table
             else:
-                is_view = stored_name is None and self._file.is_view(name)
-                self.note((_VIEW if is_view else _NO_TABLE).format(name=quoted(name)))
+                self.note(_NO_TABLE.format(name=quoted(name)))
 
     def _catalog(self, table: str) -> Iterator[tuple[Any, ...]]:
         """The rows of one of the tables that describe the others.
@@ -135,7 +130,7 @@ class GeoPackageReader(FormatReader):
         Raises:
             FileInvalid: there is none.
         """
-        if self._file.allow_table(table) is None:
+        if self._file.find_table(table) is None:
             reason = _IN_USE_NOTE if self._file.is_in_use else ""
             message = f"The file is not a GeoPackage: it has no table {table}. {reason}"
             raise FileInvalid(message.rstrip())
@@ -206,8 +201,8 @@ class GeoPackageReader(FormatReader):
             properties[name] = value
         return properties
 
-    def _geometry(self, blob: Any, projection: Projection, positions: PositionCount) -> Json | None:
-        """The geometry of a value on WGS 84. Raises GeometryInvalid."""
+    def _geometry(self, blob: Any, positions: PositionCount) -> Json | None:
+        """The geometry of a value. Raises GeometryInvalid."""
         if blob is None or (wkb := _wkb_of_blob(blob)) is None:
             return None
         read = read_wkb(wkb)
@@ -216,9 +211,7 @@ class GeoPackageReader(FormatReader):
             self.note(_FLAT_NOTE)
         if read.has_arcs:
             self.note(ARCS_NOTE)
-        if read.geometry is None or projection.is_wgs84:
-            return read.geometry
-        return projection.to_wgs84(read.geometry)
+        return read.geometry
 
 
 def _wkb_of_blob(blob: Any) -> bytes | None:

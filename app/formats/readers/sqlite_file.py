@@ -1,8 +1,8 @@
 """SQLite databases of strangers. Only the stored rows of plain tables are read.
 
 A schema can have views, triggers, virtual tables and expressions, which run code and read other
-files. None of them is used: the authorizer permits only reading columns of tables that were allowed
-before, and only a table whose definition is that of a plain one can be allowed.
+files. None of them is used: the authorizer permits only reading columns of tables whose definition
+is that of a plain one.
 """
 
 from __future__ import annotations
@@ -13,38 +13,27 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from string import ascii_lowercase, ascii_uppercase
 from typing import Any, Final
 
 from app.formats.features import FileInvalid
 from app.policy.files import DATABASE_STEPS, GEOMETRY_BYTES, ZIP_RATIO, ZIP_SMALL_BYTES
 
 _MASTER: Final = "sqlite_master"
-_FUNCTIONS: Final = frozenset({"count", "length", "typeof"})
 _STEPS: Final = 10_000  # between two calls of the progress handler
-_SQL_BYTES: Final = 1024 * 1024  # also of each definition in the schema
-_LIMITS: Final = {
-    sqlite3.SQLITE_LIMIT_LENGTH: GEOMETRY_BYTES,
-    sqlite3.SQLITE_LIMIT_SQL_LENGTH: _SQL_BYTES,
-    sqlite3.SQLITE_LIMIT_EXPR_DEPTH: 100,
-    sqlite3.SQLITE_LIMIT_COMPOUND_SELECT: 3,
-    sqlite3.SQLITE_LIMIT_FUNCTION_ARG: 8,
-    sqlite3.SQLITE_LIMIT_ATTACHED: 0,
-    sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH: 100,
-    sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER: 10,
-    sqlite3.SQLITE_LIMIT_TRIGGER_DEPTH: 1,
-    sqlite3.SQLITE_LIMIT_WORKER_THREADS: 0,
-}
+_SQL_BYTES: Final = 1024 * 1024  # of each definition in the schema
 _PRAGMAS: Final = ("trusted_schema = OFF", "query_only = ON", "cell_size_check = ON")
 _ROW_BYTES: Final = 100  # that a row counts for, without its values
 _NO_CHARACTER: Final = "\ufffd"
 _COMPUTED: Final = 2  # SQLite's mark of a computed column
 _WRITE_AHEAD: Final = b"\x02\x02"  # the versions for writing and reading in the header
 
+_FOLDED: Final = str.maketrans(ascii_uppercase, ascii_lowercase)  # as SQLite compares names
 # The name in the definition of a plain table, as SQLite stores it.
 _TABLE: Final = re.compile(
-    r"""\ACREATE\ TABLE\ \s*+(?:"((?:[^"]|"")*+)"|'((?:[^']|'')*+)'|`((?:[^`]|``)*+)`"""
+    r"""\ACREATE\ TABLE\ \s*+(?:(["'`])((?:\1\1|(?!\1).)*+)\1"""
     r"""|\[([^]]*+)\]|([^\s"'`\[(/-]++))\s*+\(""",
-    re.IGNORECASE | re.VERBOSE,
+    re.IGNORECASE | re.VERBOSE | re.DOTALL,
 )
 
 
@@ -74,7 +63,7 @@ class SqliteFile:
         if not header.startswith(b"SQLite format 3\0"):
             raise FileInvalid("The file is not a GeoPackage: it is no SQLite database.")
         self.is_in_use = header[18:20] == _WRITE_AHEAD
-        self._allowed = {_MASTER}
+        self._readable = {_MASTER}
         self._progress_calls = 0
         # Of the rows of a table: where pages refer to each other falsely, some are read often.
         self._most_bytes = max(ZIP_SMALL_BYTES, ZIP_RATIO * path.stat().st_size)
@@ -83,30 +72,20 @@ class SqliteFile:
         try:
             self._restrict()
             self._tables = dict(self._plain_tables())
+            self._readable.update(self._tables.values())
         except FileInvalid:
             self.close()
             raise
 
-    def allow_table(self, name: str) -> str | None:
-        """Allow reading a table. Returns its name in the schema.
+    def find_table(self, name: str) -> str | None:
+        """The name in the schema of a table that can be read.
 
         None: there is none of this name, or it is a view, a virtual table or one of SQLite's own.
         """
-        table = self._tables.get(_folded_identifier(name))
-        if table is not None:
-            self._allowed.add(table)
-        return table
-
-    def is_view(self, name: str) -> bool:
-        """True if there is a view of this name."""
-        views = self._rows("SELECT name FROM sqlite_master WHERE type = 'view'")
-        return any(
-            isinstance(view, str) and _folded_identifier(view) == _folded_identifier(name)
-            for (view,) in views
-        )
+        return self._tables.get(name.translate(_FOLDED))
 
     def columns(self, table: str) -> Iterator[SqliteColumn]:
-        """Yield the columns of an allowed table. Raises as ``read_rows``."""
+        """Yield the columns of a table. Raises as ``read_rows``."""
         for _, name, kind, _, _, key, hidden in self._rows(
             f"PRAGMA table_xinfo({quoted_identifier(table)})"
         ):
@@ -125,8 +104,8 @@ class SqliteFile:
         """Yield the values of some columns in all rows of a table, one row at a time.
 
         Raises:
-            FileInvalid: the database is damaged, a value is too large, it takes too long, or the
-                table has no such stored columns.
+            FileInvalid: the database is damaged, a value is too large, all have far more in them
+                than the file, it takes too long, or the table has no such stored columns.
         """
         # SQLite reads an unknown name as a text, and asks no authorizer before it computes a
         # column.
@@ -136,26 +115,22 @@ class SqliteFile:
             raise _damaged_file()
         names = ", ".join(map(quoted_identifier, columns))
         sql = f"SELECT {names} FROM {quoted_identifier(table)} NOT INDEXED"  # noqa: S608 - they are quoted
-        return self._bounded(self._rows(sql))
-
-    def close(self) -> None:
-        """Close the database."""
-        self._connection.close()
-
-    def _bounded(self, rows: Iterator[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
-        """Yield rows. Raises FileInvalid if they have far more in them than the file."""
         left = self._most_bytes
-        for row in rows:
+        for row in self._rows(sql):
             left -= _ROW_BYTES + sum(len(value) for value in row if isinstance(value, str | bytes))
             if left < 0:
                 raise _damaged_file()
             yield row
 
+    def close(self) -> None:
+        """Close the database."""
+        self._connection.close()
+
     def _restrict(self) -> None:
         connection = self._connection
         connection.text_factory = partial(str, encoding="utf-8", errors="replace")
-        for limit, value in _LIMITS.items():
-            connection.setlimit(limit, value)
+        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, GEOMETRY_BYTES)
+        connection.setlimit(sqlite3.SQLITE_LIMIT_SQL_LENGTH, _SQL_BYTES)
         for pragma in _PRAGMAS:
             connection.execute(f"PRAGMA {pragma}")
         connection.set_progress_handler(self._is_too_long, _STEPS)
@@ -167,12 +142,12 @@ class SqliteFile:
         """Allow or deny an action of a statement. ``by`` is the view or trigger that causes it."""
         allowed = by is None and (
             action == sqlite3.SQLITE_SELECT
-            or (action == sqlite3.SQLITE_READ and first in self._allowed)
-            or (action == sqlite3.SQLITE_FUNCTION and second in _FUNCTIONS)
+            or (action == sqlite3.SQLITE_READ and first in self._readable)
+            or (action == sqlite3.SQLITE_FUNCTION and second == "count")
             or (
                 action == sqlite3.SQLITE_PRAGMA
                 and first == "table_xinfo"
-                and second in self._allowed
+                and second in self._readable
             )
         )
         return sqlite3.SQLITE_OK if allowed else sqlite3.SQLITE_DENY
@@ -189,9 +164,11 @@ class SqliteFile:
         """
         for (definition,) in self._rows("SELECT sql FROM sqlite_master WHERE rootpage > 0"):
             if isinstance(definition, str) and (match := _TABLE.match(definition)):
-                name = _unquoted_identifier(*match.groups())
-                if not _folded_identifier(name).startswith("sqlite_") and "\0" not in name:
-                    yield _folded_identifier(name), name
+                quote, quoted, *bare = match.groups()
+                name = quoted.replace(2 * quote, quote) if quote else bare[0] or bare[1] or ""
+                folded = name.translate(_FOLDED)
+                if not folded.startswith("sqlite_") and "\0" not in name:
+                    yield folded, name
 
     def _rows(self, sql: str) -> Iterator[tuple[Any, ...]]:
         """Yield the rows of a query. Raises as ``read_rows``."""
@@ -222,17 +199,3 @@ def _damaged_file() -> FileInvalid:
 def quoted_identifier(name: str) -> str:
     """A name of a table or column for SQL."""
     return '"' + name.replace('"', '""') + '"'
-
-
-def _unquoted_identifier(*groups: str | None) -> str:
-    double, single, back, brackets, bare = groups
-    if double is not None:
-        return double.replace('""', '"')
-    if single is not None:
-        return single.replace("''", "'")
-    return back.replace("``", "`") if back is not None else brackets or bare or ""
-
-
-def _folded_identifier(name: str) -> str:
-    """A name as SQLite compares it: only letters of ASCII have a case."""
-    return "".join(letter.lower() if letter.isascii() else letter for letter in name)
