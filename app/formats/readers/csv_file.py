@@ -31,9 +31,9 @@ from app.formats.readers.csv_geometry import (
     usual_letters,
 )
 from app.formats.readers.csv_rows import CsvRows, Row, are_cut_off, without_empty_end
-from app.formats.readers.geometry_text import ReadGeometry
 from app.formats.readers.layer_limits import PositionCount, quoted
 from app.formats.readers.places import NO_LETTERS
+from app.formats.readers.wkb import ReadGeometry
 from app.geometry.problems import GeometryInvalid, Problem
 from app.policy.files import FEATURES, SYSTEMS, VALUE_BYTES
 

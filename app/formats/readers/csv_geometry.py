@@ -10,7 +10,7 @@ from typing import Final
 from app.formats.features import FileInvalid, Letters
 from app.formats.positions import unreadable_geometry
 from app.formats.readers.csv_rows import Row
-from app.formats.readers.geometry_text import ReadGeometry, is_geometry, read_geometry_text
+from app.formats.readers.geometry_text import is_geometry, read_geometry_text
 from app.formats.readers.layer_limits import quoted
 from app.formats.readers.ordinates import read_number
 from app.formats.readers.places import (
@@ -25,6 +25,7 @@ from app.formats.readers.places import (
     read_system,
     written_letters,
 )
+from app.formats.readers.wkb import ReadGeometry
 from app.geometry.problems import GeometryInvalid
 from app.policy.headings import (
     HEADINGS,

@@ -12,10 +12,10 @@ from app.formats.crs import in_degrees
 from app.formats.features import FileInvalid, FormatReader, Layer, SourceFeature
 from app.formats.positions import Json, unreadable_geometry
 from app.formats.readers.arcs import ARCS_NOTE
-from app.formats.readers.geometry_text import read_wkb
 from app.formats.readers.layer_limits import Columns, PositionCount, quoted, value_too_long
 from app.formats.readers.layer_systems import LayerSystems
 from app.formats.readers.sqlite_file import SqliteFile
+from app.formats.readers.wkb import read_wkb
 from app.geometry import GeometryInvalid, Problem
 from app.policy.files import CRS_LENGTH, LAYERS, VALUE_BYTES
 

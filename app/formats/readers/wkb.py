@@ -1,55 +1,161 @@
-"""Checking that well-known binary (OGC 06-103r4, ISO 13249-3, and PostGIS's) is safe to parse.
-
-GEOS recurses into each member of a geometry before it checks its type. So bytes that claim to be
-nested deeply enough end the process.
-"""
+"""Geometries in well-known binary (OGC 06-103r4, ISO 13249-3, and PostGIS's), also with arcs."""
 
 from __future__ import annotations
 
 import struct
+from dataclasses import dataclass
 from typing import Final
 
-from app.formats.positions import unreadable_geometry
+import numpy as np
+
+from app.formats.positions import Json, Points, unreadable_geometry
+from app.formats.readers.arcs import straighten_arcs
 from app.formats.readers.ordinates import too_many_positions
 from app.geometry.problems import GeometryInvalid
 from app.policy.request_limits import GEOMETRY_POSITIONS
 
-POINT, LINE, POLYGON, MULTI_POINT, MULTI_LINE, MULTI_POLYGON, COLLECTION = range(1, 8)
-CIRCULAR_STRING, COMPOUND_CURVE, CURVE_POLYGON, MULTI_CURVE, MULTI_SURFACE = range(8, 13)
-_MEMBERS: Final = {MULTI_POINT: POINT, MULTI_LINE: LINE, MULTI_POLYGON: POLYGON}
+_POINT, _LINE, _POLYGON, _MULTI_POINT, _MULTI_LINE, _MULTI_POLYGON, _COLLECTION = range(1, 8)
+_CIRCULAR_STRING, _COMPOUND_CURVE, _CURVE_POLYGON, _MULTI_CURVE, _MULTI_SURFACE = range(8, 13)
+_LINES: Final = (_LINE, _CIRCULAR_STRING, _COMPOUND_CURVE)
+_MEMBERS: Final = {
+    _MULTI_POINT: ("MultiPoint", (_POINT,)),
+    _MULTI_LINE: ("MultiLineString", (_LINE,)),
+    _MULTI_POLYGON: ("MultiPolygon", (_POLYGON,)),
+    _MULTI_CURVE: ("MultiLineString", _LINES),
+    _MULTI_SURFACE: ("MultiPolygon", (_POLYGON, _CURVE_POLYGON)),
+}
 _SURFACES: Final = {15: "PolyhedralSurface", 16: "TIN", 17: "Triangle"}
-_Z, _M, SRID = 0x80000000, 0x40000000, 0x20000000  # PostGIS's flags of a type
-DAMAGED: Final = "The WKB is incomplete or damaged."
+_Z, _M, _SRID = 0x80000000, 0x40000000, 0x20000000  # PostGIS's flags of a type
+_DEEPEST: Final = 8  # levels of nested geometries
+_DAMAGED: Final = "The WKB is incomplete or damaged."
 
 
-def needs_own_reader(data: bytes) -> bool:
-    """True for a collection, and for a geometry that can have arcs, which GEOS does not read."""
-    (code,) = struct.unpack_from("<I" if data[:1] == b"\1" else ">I", data.ljust(5, b"\0"), 1)
-    return COLLECTION <= kind_and_dimensions(code)[0] <= MULTI_SURFACE
+@dataclass(frozen=True, slots=True)
+class ReadGeometry:
+    """A geometry from a text or from bytes. ``geometry`` is None when it is empty. ``srid`` is the
+    number of its coordinate reference system if it has one; for GeoJSON always 4326. ``positions``
+    counts also those that arcs became."""
+
+    geometry: Json | None
+    srid: int | None
+    positions: int
+    is_flat: bool  # otherwise heights or measures were left out
+    has_arcs: bool = False  # which were made of straight lines
+    letter: str = ""
 
 
-def check_wkb(data: bytes) -> int | None:
-    """Check that this is a Point, a LineString, a Polygon, or several of one of these.
+def read_wkb(data: bytes, srid: int | None = None) -> ReadGeometry:
+    """Read a geometry, with straight lines instead of arcs.
 
-    Returns:
-        The number of its coordinate reference system, if PostGIS has included it.
+    Args:
+        srid: of a geometry that does not name its own.
 
     Raises:
-        GeometryInvalid: it is another type, incomplete, or has too many positions.
+        GeometryInvalid: it is damaged, of another type, or has too many positions.
     """
+    reader = _Reader(data, srid)
     try:
-        return _Walk(data).check_geometry()
+        geometry = reader.geometry(0)
     except struct.error:
-        raise GeometryInvalid([unreadable_geometry(DAMAGED)]) from None
+        raise _invalid(_DAMAGED) from None
+    while len(members := geometry.get("geometries", ())) == 1:
+        (geometry,) = members
+    filled = geometry if _is_filled(geometry) else None
+    return ReadGeometry(filled, reader.srid, reader.positions, reader.is_flat, reader.has_arcs)
 
 
-class Numbers:
-    """The numbers of a geometry, one after the other."""
+class _Reader:
+    """Reads one geometry. The attributes then describe it, as those of ``ReadGeometry``."""
 
-    def __init__(self, data: bytes) -> None:
+    def __init__(self, data: bytes, srid: int | None) -> None:
         self._data = data
         self._offset = 0
         self._order = "<"
+        self._counts = 0
+        self.positions = 0
+        self.is_flat = True
+        self.has_arcs = False
+        self.srid = srid
+
+    def geometry(self, depth: int, expected: tuple[int, ...] = ()) -> Json:
+        """The next geometry as GeoJSON, of which the parts that are empty are left out."""
+        if depth > _DEEPEST:
+            raise _invalid("The geometry is nested too deeply.")
+        self._order = "<" if self._number("B") else ">"
+        code = self._number("I")
+        if code & _SRID:
+            self.srid = self._number("I") or None
+        kind, dimensions = _kind_and_dimensions(code)
+        if expected and kind not in expected:
+            raise _invalid("The geometry mixes geometry types. Split the feature.", "wrong_type")
+        self.is_flat = self.is_flat and dimensions == 2
+        if kind == _COLLECTION:
+            members = [self.geometry(depth + 1) for _ in range(self._count())]
+            return {"type": "GeometryCollection", "geometries": [*filter(_is_filled, members)]}
+        if kind in _MEMBERS:
+            name, kinds = _MEMBERS[kind]
+            members = [self.geometry(depth + 1, kinds) for _ in range(self._count())]
+            coordinates = [member["coordinates"] for member in members if member["coordinates"]]
+            return {"type": name, "coordinates": coordinates}
+        return self._simple(kind, dimensions, depth)
+
+    def _simple(self, kind: int, dimensions: int, depth: int) -> Json:
+        if kind == _POINT:
+            points = self._points(1, dimensions)
+            is_empty = bool(np.isnan(points).all())
+            position = [] if is_empty else _checked_points(points)[0].tolist()
+            return {"type": "Point", "coordinates": position}
+        if kind in _LINES:
+            line = self._line(kind, dimensions, depth)
+            return {"type": "LineString", "coordinates": line.tolist()}
+        if kind == _POLYGON:
+            rings = [self._line(_LINE, dimensions, depth) for _ in range(self._count())]
+        elif kind == _CURVE_POLYGON:
+            rings = [self._member_line(depth) for _ in range(self._count())]
+        else:
+            raise _invalid(_unsupported_type(kind), "wrong_type")
+        return {"type": "Polygon", "coordinates": [ring.tolist() for ring in rings if len(ring)]}
+
+    def _line(self, kind: int, dimensions: int, depth: int) -> Points:
+        if kind == _COMPOUND_CURVE:
+            parts = [self._member_line(depth) for _ in range(self._count())]
+            parts = [part for part in parts if len(part)]
+            # Each begins where the one before it ends.
+            joined = [*parts[:1], *(part[1:] for part in parts[1:])]
+            return np.concatenate(joined) if joined else np.empty((0, 2))
+        line = _checked_points(self._points(self._count(), dimensions))
+        if kind == _CIRCULAR_STRING and len(line):
+            self.has_arcs = True
+            line = straighten_arcs(line)
+            self._add_positions(len(line))
+        return line
+
+    def _member_line(self, depth: int) -> Points:
+        """A line, an arc or both, that is part of another geometry."""
+        geometry = self.geometry(depth + 1, _LINES)
+        return np.array(geometry["coordinates"], dtype=float).reshape(-1, 2)
+
+    def _points(self, number: int, dimensions: int) -> Points:
+        """The next positions, without heights and measures."""
+        self._add_positions(number)
+        if 8 * number * dimensions > len(self._data) - self._offset:
+            raise _invalid(_DAMAGED)
+        ordinates = np.frombuffer(self._data, f"{self._order}f8", number * dimensions, self._offset)
+        self._offset += 8 * number * dimensions
+        return ordinates.reshape(-1, dimensions)[:, :2].astype(float)
+
+    def _add_positions(self, number: int) -> None:
+        self.positions += number
+        if self.positions > GEOMETRY_POSITIONS:
+            raise too_many_positions()
+
+    def _count(self) -> int:
+        """The number of members, rings or positions that follow. There are no more such numbers
+        than a geometry may have positions."""
+        self._counts += 1
+        if self._counts > GEOMETRY_POSITIONS:
+            raise too_many_positions()
+        return self._number("I")
 
     def _number(self, kind: str) -> int:
         (number,) = struct.unpack_from(f"{self._order}{kind}", self._data, self._offset)
@@ -57,59 +163,32 @@ class Numbers:
         return int(number)
 
 
-class _Walk(Numbers):
-    """Goes through the headers and the counts of a geometry."""
-
-    _count = 0  # positions, rings and members
-
-    def check_geometry(self, expected: int | None = None) -> int | None:
-        self._order = "<" if self._number("B") else ">"
-        code = self._number("I")
-        srid = self._number("I") if code & SRID else 0
-        kind, dimensions = kind_and_dimensions(code)
-        if expected not in (None, kind):
-            raise mixed_parts_error()
-        if kind not in (POINT, LINE, POLYGON, *_MEMBERS):
-            raise unsupported_type_error(kind)
-        if kind == POINT:
-            self._skip(1, dimensions)
-        elif kind == LINE:
-            self._skip(self._number("I"), dimensions)
-        else:
-            for _ in range(self._number("I")):
-                if kind == POLYGON:
-                    self._skip(self._number("I"), dimensions)
-                else:
-                    self.check_geometry(_MEMBERS[kind])
-        return srid or None
-
-    def _skip(self, positions: int, dimensions: int) -> None:
-        self._offset += 8 * dimensions * positions
-        self._count += 1 + positions
-        if self._count > 2 * GEOMETRY_POSITIONS:
-            raise too_many_positions()
-
-
-def kind_and_dimensions(code: int) -> tuple[int, int]:
+def _kind_and_dimensions(code: int) -> tuple[int, int]:
     """The type without the flags of heights and measures, and the numbers in a position."""
-    marks, kind = divmod(code & ~(_Z | _M | SRID), 1000)
+    marks, kind = divmod(code & ~(_Z | _M | _SRID), 1000)
     has_z = bool(code & _Z) or marks in (1, 3)
     has_m = bool(code & _M) or marks in (2, 3)
     return (kind, 2 + has_z + has_m) if marks < 4 else (0, 2)
 
 
-def mixed_parts_error() -> GeometryInvalid:
-    """The error for a geometry with a part of a wrong type."""
-    message = "The geometry mixes geometry types, which is not supported. Split the feature."
-    return GeometryInvalid([unreadable_geometry(message, "wrong_type")])
-
-
-def unsupported_type_error(kind: int) -> GeometryInvalid:
-    """The error for a geometry of a type that is not read."""
-    message = "The geometry is of a type that is not supported."
+def _unsupported_type(kind: int) -> str:
     if kind in _SURFACES:
-        message = (
+        return (
             f"The geometry is a {_SURFACES[kind]}, a surface in space. Make it an area: in QGIS "
             "with Export, Save Features As, and the geometry type Polygon."
         )
-    return GeometryInvalid([unreadable_geometry(message, "wrong_type")])
+    return "The geometry is of a type that is not supported."
+
+
+def _is_filled(geometry: Json) -> bool:
+    return bool(geometry.get("coordinates") or geometry.get("geometries"))
+
+
+def _checked_points(points: Points) -> Points:
+    if not np.isfinite(points).all():
+        raise _invalid("The geometry has a number that is not finite.", "not_a_number")
+    return points
+
+
+def _invalid(message: str, code: str = "unreadable") -> GeometryInvalid:
+    return GeometryInvalid([unreadable_geometry(message, code)])

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 import shapely
 
-from app.formats.readers.geometry_text import ReadGeometry, is_geometry, read_geometry_text
+from app.formats.readers.geometry_text import is_geometry, read_geometry_text
+from app.formats.readers.wkb import ReadGeometry
 from app.geometry import GeometryInvalid
 from app.policy.request_limits import GEOMETRY_POSITIONS
 
