@@ -41,8 +41,8 @@ def null_for_nan(file: BinaryIO) -> BinaryIO | None:
     return None if finite == content else io.BytesIO(finite)
 
 
-def json_events(file: BinaryIO) -> Iterator[tuple[str, str, Any]]:
-    """Yield the path, event and value of each token, as ``ijson.parse`` does.
+def json_events(file: BinaryIO) -> Iterator[tuple[str, Any]]:
+    """Yield the event and value of each token, as ``ijson.basic_parse`` does.
 
     The file may have several values one after the other, or be a sequence (RFC 8142).
 
@@ -51,7 +51,7 @@ def json_events(file: BinaryIO) -> Iterator[tuple[str, str, Any]]:
     """
     source = _Source(file)
     tokens = ijson.sendable_list()
-    parser = ijson.parse_coro(tokens, **_OPTIONS)
+    parser = ijson.basic_parse_coro(tokens, **_OPTIONS)
     depth = waiting = 0
     try:
         # The parser starts an incomplete token again with each chunk.
@@ -61,7 +61,7 @@ def json_events(file: BinaryIO) -> Iterator[tuple[str, str, Any]]:
             if waiting > _LONGEST_TOKEN:
                 raise source.too_long()
             for token in tokens:
-                depth += _DEEPER.get(token[1], 0)
+                depth += _DEEPER.get(token[0], 0)
                 if depth > _DEEPEST:
                     raise source.too_deep()
                 yield token
