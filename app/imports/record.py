@@ -28,7 +28,7 @@ FEATURE_COLUMNS: Final = (
     "number", "name", "verdict", "target_id", "area_m2", "previous_area_m2", "changes",
     "metadata_changes", "problems", "outside", "overlaps", "state", "left_out", "is_plot",
 )  # fmt: skip
-_COUNTS: Final = (
+COUNTS: Final = (
     *VERDICTS, "new_plots", "left_out", "without_boundary", "overlapping", "overlapping_projects",
     "undone", "kept",
 )  # fmt: skip
@@ -69,7 +69,7 @@ def import_summary(row: Import | Any) -> dict[str, Any]:
     return {
         **{name: getattr(row, name) for name in _AS_STORED},
         "crs": row.given_crs or row.crs,
-        "counts": {name: counts.get(name, 0) for name in _COUNTS},
+        "counts": {name: counts.get(name, 0) for name in COUNTS},
         "hectares": hectares,
         "bbox": counts.get("bbox"),
         "countries": counts.get("countries", []),

@@ -13,6 +13,7 @@ from app.api.query_schemas import PageQuerySchema, ResourceId
 from app.formats.encodings import NAMES, encoding_name
 from app.geometry.warnings import WARNING_CODES
 from app.imports.features.mapping import mapped_fields
+from app.imports.record import COUNTS
 from app.policy.files import (
     COLUMN_NAME_LENGTH,
     COLUMNS,
@@ -43,6 +44,7 @@ from app.values.schemas import (
     Choice,
     InputSchema,
     Name,
+    QueryBoolean,
     StrictBoolean,
     StrictInteger,
     Text,
@@ -52,108 +54,11 @@ from app.values.text import storage_problem
 
 _FIELDS: Final = sorted({name for kind in KINDS for name in mapped_fields(kind)})
 
-_KIND: Final = {"description": "What the features become."}
-_LAYER: Final = {
-    "description": (
-        "The layer to import; by default the first that has areas, or points for assets; of GPX "
-        "tracks or waypoints, of KML all folders."
-    )
-}
-_MATCH: Final = {
-    "description": (
-        "How a feature finds the project or asset that it changes. `none`: it changes none. By "
-        "default `external_id` if a column has external ids or the file was exported from here, "
-        "otherwise `none`."
-    )
-}
-_CRS: Final = {
-    "description": (
-        "The coordinate system, such as `EPSG:25832`; `EPSG:4326` for longitude and latitude. It "
-        "overrides the one that the file names. Null: the one of the file."
-    )
-}
-_ENCODING: Final = {
-    "description": (
-        "The encoding of the texts, such as `cp1250`, whatever the file says; of all formats but "
-        "KMZ and GeoPackage. Any name that the WHATWG or Python knows. Null: what the file says, "
-        "else a guess by its letters and the country of its shapes."
-    )
-}
-_CLOSE_LINES: Final = {"description": "Close lines and tracks, so that they become boundaries."}
-_SWAP: Final = {
-    "description": "Swap the coordinates of the whole file: it has latitude or northing first."
-}
-_CORNERS_BY: Final = {
-    "description": (
-        "Points are corners of boundaries: one boundary for each value of this column; with an "
-        "empty text, one of all points. Null: points are points."
-    )
-}
-_WITHOUT_BOUNDARIES: Final = {
-    "description": "Apply the import although no feature has a boundary (for assets: a location)."
-}
-_LETTERS: Final[dict[str, Any]] = {
-    "description": (
-        "What the letter `O` means in the places of a CSV file: `east` (*Ost*) or `west` "
-        "(*oeste*, *ouest*). Null: what the other letters, the headings or your projects say."
-    ),
-    "type": "object",
-    "properties": {"O": {"type": "string", "enum": list(O_MEANS)}},
-    "additionalProperties": False,
-}
-_ZONE_LETTER: Final = {
-    "description": (
-        "What `S` behind a UTM zone means in a CSV file: the `band` from 32 to 40 degrees north, "
-        "or the southern `hemisphere`. Null: what the northing, the other zones or your projects "
-        "say."
-    )
-}
-_POINTS_AS_PLOTS: Final = {
-    "description": (
-        "For `kind=projects`. True: points become plots, assets of the type `plot` in the project "
-        "`project_id` or, if that is null, in a new project without a boundary, named after the "
-        "file. False: points are rejected. Null: not chosen yet; a file for the EUDR with points "
-        "asks for it."
-    )
-}
-_POINTS: Final = {
-    "description": (
-        "For `kind=projects`. `assets`: points become assets of `project_id`, like plots, but of "
-        "any type, by default `point_of_interest`; `points_as_plots` is true then. Without "
-        "`project_id`, of GPX they are of the project of its only track or route, and else of a "
-        "new one."
-    )
-}
-_LEFT_OUT: Final = {
-    "description": (
-        "The numbers of features not to write; null or an empty list: none. Sent alone, it does "
-        "not read the file again. When the file is read again, they stay left out, unless `layer`, "
-        "`kind`, `corners_by` or `points_as_plots` changes."
-    )
-}
-_NAMES: Final = {
-    "description": (
-        "Names of features by their numbers, instead of those in the file; null or an empty "
-        "object: none. They last as long as `left_out`."
-    ),
-    "maxProperties": RENAMED,
-}
 _EXAMPLE_MAPPING: Final[dict[str, Any]] = {
     "name": "DISTRICT",
     "external_id": "ID",
     "metadata": ["FOREST", "REGION"],
 }
-_MAPPING_SHAPE: Final[dict[str, Any]] = {
-    "description": (
-        "The column of each field. `metadata` lists the columns that become metadata; null: all "
-        "others. Fields that you leave out are guessed; null: the field has no column. If the "
-        "geometries of a CSV file are not found, name their columns: `geometry`; `latitude` and "
-        "`longitude`; or `easting` and `northing`, with `zone` if there is one."
-    ),
-    "type": "object",
-}
-
-
 _NO_NUMBER: Final = "Must be the number of a feature."
 
 
@@ -161,7 +66,8 @@ class ColumnMappingField(fields.Field[Any]):
     """A mapping of fields to columns: JSON; in a form, JSON text."""
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(metadata=_MAPPING_SHAPE | {"examples": [_EXAMPLE_MAPPING]}, **options)
+        metadata = {"type": "object", "examples": [_EXAMPLE_MAPPING]}
+        super().__init__(metadata=metadata, **options)
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> dict[str, Any]:
         mapping = _json_object(value)
@@ -175,7 +81,12 @@ class LettersField(fields.Field[Any]):
     """What letters mean: JSON; in a form, JSON text."""
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(metadata=_LETTERS, **options)
+        metadata = {
+            "type": "object",
+            "properties": {"O": {"type": "string", "enum": list(O_MEANS)}},
+            "additionalProperties": False,
+        }
+        super().__init__(metadata=metadata, **options)
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> dict[str, Any]:
         letters = _json_object(value)
@@ -228,9 +139,6 @@ def _is_column(value: Any) -> bool:
 class EncodingName(Text):
     """A name of an encoding, as ``app.formats.encodings.NAMES`` has it."""
 
-    def __init__(self, **options: Any) -> None:
-        super().__init__(shortest=1, longest=50, metadata=_ENCODING, **options)
-
     def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> str:
         label: str = super()._deserialize(value, attr, data, **options)
         if (name := encoding_name(label)) is None:
@@ -251,11 +159,12 @@ class FeatureNames(fields.Dict):
         return super()._deserialize(value, attr, data, **options)  # type: ignore[no-untyped-call]
 
 
-class FormBoolean(StrictBoolean):
-    """True or false, also as the text of a form."""
+class ChosenBoolean(StrictBoolean):
+    """True or false; in a form, as words."""
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> bool:
-        value = {"true": True, "false": False}.get(value, value)
+        if getattr(self.root, "is_form", False):
+            value = {"true": True, "false": False}.get(value, value)
         return super()._deserialize(value, attr, data, **options)
 
 
@@ -276,64 +185,97 @@ class UploadedFile(fields.Field[FileStorage]):
         return value
 
 
-class ImportCreateSchema(InputSchema):
+_CHOICES: Final = {
+    "kind": "What the features become.",
+    "project_id": "The project that assets, or plots, are imported into; null for projects, and "
+    "for plots of a new project.",
+    "layer": "The layer to import; by default the first that has areas, or points for assets; of "
+    "GPX tracks or waypoints, of KML all folders.",
+    "mapping": "The column of each field. `metadata` lists the columns that become metadata; null: "
+    "all others. Fields that you leave out are guessed; null: the field has no column. If the "
+    "geometries of a CSV file are not found, name their columns: `geometry`; `latitude` and "
+    "`longitude`; or `easting` and `northing`, with `zone` if there is one.",
+    "match": "How a feature finds the project or asset that it changes. `none`: it changes none. "
+    "By default `external_id` if a column has external ids or the file was exported from here, "
+    "otherwise `none`.",
+    "crs": "The coordinate system, such as `EPSG:25832`; `EPSG:4326` for longitude and latitude. "
+    "It overrides the one that the file names. Null: the one of the file.",
+    "encoding": "The encoding of the texts, such as `cp1250`, whatever the file says; of all "
+    "formats but KMZ and GeoPackage. Any name that the WHATWG or Python knows. Null: what the file "
+    "says, else a guess by its letters and the country of its shapes.",
+    "close_lines": "Close lines and tracks, so that they become boundaries.",
+    "swap": "Swap the coordinates of the whole file: it has latitude or northing first.",
+    "corners_by": "Points are corners of boundaries: one boundary for each value of this column; "
+    "with an empty text, one of all points. Null: points are points.",
+    "without_boundaries": "Apply the import although no feature has a boundary (for assets: a "
+    "location).",
+    "letters": "What the letter `O` means in the places of a CSV file: `east` (*Ost*) or `west` "
+    "(*oeste*, *ouest*). Null: what the other letters, the headings or your projects say.",
+    "zone_letter": "What `S` behind a UTM zone means in a CSV file: the `band` from 32 to 40 "
+    "degrees north, or the southern `hemisphere`. Null: what the northing, the other zones or your "
+    "projects say.",
+    "points_as_plots": "For `kind=projects`. True: points become plots, assets of the type `plot` "
+    "in the project `project_id` or, if that is null, in a new project without a boundary, named "
+    "after the file. False: points are rejected. Null: not chosen yet; a file for the EUDR with "
+    "points asks for it.",
+    "points": "For `kind=projects`. `assets`: points become assets of `project_id`, like plots, "
+    "but of any type, by default `point_of_interest`; `points_as_plots` is true then. Without "
+    "`project_id`, of GPX they are of the project of its only track or route, and else of a new "
+    "one.",
+    "left_out": "The numbers of features not to write; null or an empty list: none. Sent alone, it "
+    "does not read the file again. When the file is read again, they stay left out, unless "
+    "`layer`, `kind`, `corners_by` or `points_as_plots` changes.",
+    "names": "Names of features by their numbers, instead of those in the file; null or an empty "
+    "object: none. They last as long as `left_out`.",
+}
+
+
+class ImportChoicesSchema(InputSchema):
+    """How a file is read."""
+
+    kind = Choice("ImportKind", KINDS)
+    project_id = ResourceId("project", allow_none=True)
+    layer = Text(shortest=1, longest=COLUMN_NAME_LENGTH)
+    mapping = ColumnMappingField()
+    match = Choice("ImportMatch", MATCHES)
+    crs = Text(shortest=1, longest=CRS_LENGTH, allow_none=True)
+    encoding = EncodingName(shortest=1, longest=50, allow_none=True)
+    close_lines = ChosenBoolean()
+    swap = ChosenBoolean()
+    corners_by = Text(longest=COLUMN_NAME_LENGTH, allow_none=True)
+    without_boundaries = ChosenBoolean()
+    letters = LettersField(allow_none=True)
+    zone_letter = Choice("ZoneLetter", ZONE_LETTERS, allow_none=True)
+    points_as_plots = ChosenBoolean(allow_none=True)
+    points = Choice("ImportPoints", POINTS, allow_none=True)
+
+    def on_bind_field(self, field_name: str, field_obj: fields.Field[Any]) -> None:
+        if field_name in _CHOICES:
+            field_obj.metadata = {**field_obj.metadata, "description": _CHOICES[field_name]}
+
+
+class ImportCreateSchema(ImportChoicesSchema):
     """A file to import, and how."""
 
     example: ClassVar = {"file": "districts.zip", "match": "external_id"}
     is_form: ClassVar = True
 
     file = UploadedFile(required=True)
-    kind = Choice("ImportKind", KINDS, load_default="projects", metadata=_KIND)
-    project_id = ResourceId(
-        "project", metadata={"description": "The project that assets, or plots, are imported into."}
-    )
-    layer = Text(shortest=1, longest=COLUMN_NAME_LENGTH, metadata=_LAYER)
-    mapping = ColumnMappingField()
-    match = Choice("ImportMatch", MATCHES, metadata=_MATCH)
-    crs = Text(shortest=1, longest=CRS_LENGTH, metadata=_CRS)
-    encoding = EncodingName()
-    close_lines = FormBoolean(metadata=_CLOSE_LINES)
-    swap = FormBoolean(metadata=_SWAP)
-    corners_by = Text(longest=COLUMN_NAME_LENGTH, metadata=_CORNERS_BY)
-    without_boundaries = FormBoolean(metadata=_WITHOUT_BOUNDARIES)
-    letters = LettersField()
-    zone_letter = Choice("ZoneLetter", ZONE_LETTERS, metadata=_ZONE_LETTER)
-    points_as_plots = FormBoolean(metadata=_POINTS_AS_PLOTS)
-    points = Choice("ImportPoints", POINTS, metadata=_POINTS)
+    kind = Choice("ImportKind", KINDS, load_default="projects")
+
+    def on_bind_field(self, field_name: str, field_obj: fields.Field[Any]) -> None:
+        super().on_bind_field(field_name, field_obj)
+        field_obj.allow_none = False
 
 
-class ImportUpdateSchema(InputSchema):
+class ImportUpdateSchema(ImportChoicesSchema):
     """How to read the file again, or which features to leave out. Absent fields keep their values;
     another layer keeps the mapping of the columns that it has too."""
 
     example: ClassVar = {"mapping": _EXAMPLE_MAPPING, "match": "external_id"}
 
-    kind = Choice("ImportKind", KINDS, metadata=_KIND)
-    project_id = ResourceId(
-        "project",
-        allow_none=True,
-        metadata={
-            "description": "The project that assets, or plots, are imported into; null for "
-            "projects, and for plots of a new project."
-        },
-    )
-    layer = Text(shortest=1, longest=COLUMN_NAME_LENGTH, metadata=_LAYER)
-    mapping = ColumnMappingField()
-    match = Choice("ImportMatch", MATCHES, metadata=_MATCH)
-    crs = Text(shortest=1, longest=CRS_LENGTH, allow_none=True, metadata=_CRS)
-    encoding = EncodingName(allow_none=True)
-    close_lines = StrictBoolean(metadata=_CLOSE_LINES)
-    swap = StrictBoolean(metadata=_SWAP)
-    corners_by = Text(longest=COLUMN_NAME_LENGTH, allow_none=True, metadata=_CORNERS_BY)
-    without_boundaries = StrictBoolean(metadata=_WITHOUT_BOUNDARIES)
-    letters = LettersField(allow_none=True)
-    zone_letter = Choice("ZoneLetter", ZONE_LETTERS, allow_none=True, metadata=_ZONE_LETTER)
-    points_as_plots = StrictBoolean(allow_none=True, metadata=_POINTS_AS_PLOTS)
-    points = Choice("ImportPoints", POINTS, allow_none=True, metadata=_POINTS)
-    left_out = BoundedList(
-        StrictInteger(low=1, high=FEATURES), longest=FEATURES, allow_none=True, metadata=_LEFT_OUT
-    )
-    names = FeatureNames(allow_none=True, metadata=_NAMES)
+    left_out = BoundedList(StrictInteger(low=1, high=FEATURES), longest=FEATURES, allow_none=True)
+    names = FeatureNames(allow_none=True, metadata={"maxProperties": RENAMED})
 
 
 class ImportQuerySchema(PageQuerySchema):
@@ -354,10 +296,10 @@ class ImportFeatureQuerySchema(PageQuerySchema):
     state = Choice(
         "ImportFeatureState", STATES, metadata={"description": "Only features in this state."}
     )
-    left_out = FormBoolean(
+    left_out = QueryBoolean(
         metadata={"description": "Only features that are left out; false: only the others."}
     )
-    overlapping = FormBoolean(
+    overlapping = QueryBoolean(
         metadata={"description": "Only features that overlap, or only those that do not."},
     )
 
@@ -517,17 +459,9 @@ class ImportSummarySchema(OutputSchema):
         "points_as_plots": None,
         "points": None,
         "counts": {
-            "new": 1,
-            "changed": 1,
-            "same": 20,
-            "rejected": 1,
-            "new_plots": 0,
-            "left_out": 1,
-            "without_boundary": 0,
-            "overlapping": 1,
-            "overlapping_projects": 1,
-            "undone": 0,
-            "kept": 0,
+            **dict.fromkeys(COUNTS, 0),
+            **{"new": 1, "changed": 1, "same": 20, "rejected": 1, "left_out": 1},
+            **{"overlapping": 1, "overlapping_projects": 1},
         },
         "hectares": {"before": 35692.7657, "after": 98120.1254, "overlapping": 12.3456},
         "bbox": [-124.2038, 42.8106, -121.9662, 44.3011],
@@ -584,9 +518,9 @@ class ImportSummarySchema(OutputSchema):
     corners_by = fields.String(allow_none=True)
     without_boundaries = fields.Boolean()
     letters = LettersField(allow_none=True)
-    zone_letter = Choice("ZoneLetter", ZONE_LETTERS, allow_none=True, metadata=_ZONE_LETTER)
-    points_as_plots = fields.Boolean(allow_none=True, metadata=_POINTS_AS_PLOTS)
-    points = Choice("ImportPoints", POINTS, allow_none=True, metadata=_POINTS)
+    zone_letter = Choice("ZoneLetter", ZONE_LETTERS, allow_none=True)
+    points_as_plots = fields.Boolean(allow_none=True)
+    points = Choice("ImportPoints", POINTS, allow_none=True)
     counts = fields.Nested(ImportCountsSchema)
     hectares = fields.Nested(ImportHectaresSchema)
     bbox = fields.List(
@@ -644,7 +578,7 @@ class ImportSchema(ImportSummarySchema):
     }
 
     layers = fields.List(fields.Nested(ImportLayerSchema))
-    mapping = fields.Dict(allow_none=True, metadata=_MAPPING_SHAPE)
+    mapping = fields.Dict(allow_none=True)
     questions = fields.List(
         fields.Nested(ImportQuestionSchema),
         metadata={
@@ -654,8 +588,8 @@ class ImportSchema(ImportSummarySchema):
             )
         },
     )
-    left_out = fields.List(fields.Integer(), metadata=_LEFT_OUT)
-    names = fields.Dict(keys=fields.String(), values=fields.String(), metadata=_NAMES)
+    left_out = fields.List(fields.Integer())
+    names = fields.Dict(keys=fields.String(), values=fields.String())
 
 
 class ImportProblemSchema(PlacedProblemSchema):
