@@ -9,8 +9,8 @@ from typing import Any, Final, NamedTuple
 from app.formats.crs_search import Position
 from app.formats.features import Layer
 from app.imports.features.mapping import LayerScan
-from app.imports.features.reader_process import OpenedFile, ReaderProcess
-from app.imports.features.reader_program import OpenOptions
+from app.imports.features.reader_process import ReaderProcess
+from app.imports.features.reader_program import OpenedFile, OpenOptions
 from app.imports.questions import distance_rank, option_record, question_record
 from app.policy.imports import OPTIONS
 

@@ -119,8 +119,7 @@ def feature_row(
         "outside": decision.outside,
     }
     if decision.verdict in _WRITTEN:
-        geometry = feature.boundary or feature.location
-        row["values"], row["geometry"] = stored_values(feature), geometry.text if geometry else None
+        row["values"], row["geometry"] = stored_values(feature), feature.geometry
     return row
 
 

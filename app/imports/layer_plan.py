@@ -30,8 +30,8 @@ from app.imports.features.mapping import (
     within_key_limit,
 )
 from app.imports.features.mixed_targets import MixedTargets, import_targets
-from app.imports.features.reader_process import OpenedFile, ReaderProcess
-from app.imports.features.reader_program import OpenOptions
+from app.imports.features.reader_process import ReaderProcess
+from app.imports.features.reader_program import OpenedFile, OpenOptions
 from app.imports.features.targets import Match, Matcher, Matching, Targets
 from app.imports.leases import LeasedImport, LeaseLost, lock_leased
 from app.imports.questions import project_places, questions_of

@@ -140,11 +140,8 @@ def _decided_row(
             decision = matcher.decide(feature)
         except CannotImport as error:
             problem = whole_problem("conflict", error.message, error.field)
-            geometry = feature.boundary or feature.location
-            shape = geometry.text if geometry else None
-            feature = RejectedFeature(
-                feature.number, feature.name, (problem,), shape, feature.is_plot
-            )
+            rejected = feature.number, feature.name, (problem,), feature.geometry, feature.is_plot
+            feature = RejectedFeature(*rejected)
     return feature_row(leased.account_id, leased.import_id, feature, decision)
 
 

@@ -30,7 +30,7 @@ from app.imports.features.mapping import (
     shorten_value,
 )
 from app.imports.features.mixed_targets import project_name_of
-from app.imports.features.reader_process import OpenedFile
+from app.imports.features.reader_program import OpenedFile
 from app.models import Project
 from app.policy.countries import COUNTRY_CODES, MISTAKEN_CODES
 from app.policy.imports import MUST_BE_ANSWERED, OPTIONS, QUESTIONS, SAMPLED_COLUMNS

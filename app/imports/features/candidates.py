@@ -6,17 +6,25 @@ import re
 from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from types import NoneType
 from typing import Any, Final
 
+import orjson
 from marshmallow import ValidationError
 
 from app.formats.features import SourceFeature
 from app.formats.readers.layer_limits import quoted
 from app.formats.writers.features import FEATURE_TYPES, FeatureType
-from app.geometry import Boundary, Bounds, GeometryInvalid, Point, Problem
-from app.geometry.countries import country_of
+from app.geometry import (
+    Boundary,
+    Bounds,
+    GeometryInvalid,
+    Point,
+    Problem,
+    measured_boundary,
+    read_point,
+)
 from app.geometry.problems import whole_problem
-from app.geometry.rings import stored_rings
 from app.imports.features.geometries import (
     Note,
     boundary_of,
@@ -43,6 +51,11 @@ _FIELDS: Final = {
 _LINE_BREAKS: Final = re.compile(r"(?<! ) *+[\t\n\v\f\r\x85\u2028\u2029]\s*+")
 _ELLIPSIS: Final = "…"
 _DEFAULT_PREFIX: Final = "Feature"
+_POINT: Final = '{"type":"Point",'  # begins the text of a ``Point``
+STORED_TYPES: Final[dict[str, type | tuple[type, ...]]] = {  # of ``stored_values``
+    "name": str, "is_numbered": bool, "is_plot": bool, "own_id": (str, NoneType),
+    "columns": dict, "area_m2": (int, NoneType),
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +130,12 @@ class Candidate:
         return None if self.boundary is None else self.boundary.bounds
 
     @property
+    def geometry(self) -> str | None:
+        """The GeoJSON text of the boundary or location; None without either."""
+        geometry = self.boundary or self.location
+        return None if geometry is None else geometry.text
+
+    @property
     def external_id(self) -> str | None:
         external_id: str | None = self.values.get("external_id")
         return external_id
@@ -169,7 +188,8 @@ def check_feature(
     if problems:
         source = feature.geometry or {}
         shape = rejected_outline(closed_lines(source) if options.close_lines else source)
-        return RejectedFeature(feature.number, name, tuple(problems), shape, options.is_plot)
+        shown = tuple(problems[: shown_problems(feature.number)])
+        return RejectedFeature(feature.number, name, shown, shape, options.is_plot)
     return Candidate(
         feature.number,
         name,
@@ -187,24 +207,14 @@ def check_feature(
 
 def stored_values(candidate: Candidate) -> dict[str, Any]:
     """A JSON object for ``stored_candidate``, which also needs the number and the geometry."""
-    values: dict[str, Any] = {
+    return {
         "name": candidate.name,
         "is_numbered": candidate.is_numbered,
         "is_plot": candidate.is_plot,
         "own_id": candidate.own_id,
         "columns": candidate.values,
+        "area_m2": candidate.boundary and candidate.boundary.area_m2,
     }
-    if candidate.location is not None:
-        values["location"] = [candidate.location.longitude, candidate.location.latitude]
-    if candidate.boundary is not None:
-        boundary = candidate.boundary
-        values["boundary"] = {
-            "type": boundary.type,
-            "area_m2": boundary.area_m2,
-            "bounds": boundary.bounds,
-            "positions": boundary.positions,
-        }
-    return values
 
 
 def stored_candidate(number: int, values: Mapping[str, Any], text: str | None) -> Candidate:
@@ -216,27 +226,13 @@ def stored_candidate(number: int, values: Mapping[str, Any], text: str | None) -
     Raises:
         KeyError, TypeError, ValueError: the values are malformed.
     """
-    boundary: Boundary | None = None
-    location: Point | None = None
-    if facts := values.get("boundary"):
-        rings, bounds = stored_rings(text or ""), Bounds(*map(float, facts["bounds"]))
-        boundary = Boundary(
-            type=facts["type"],
-            text=text or "",
-            area_m2=int(facts["area_m2"]),
-            bounds=bounds,
-            positions=int(facts["positions"]),
-            rings=rings,
-            country=country_of(rings, bounds),
-        )
-    if position := values.get("location"):
-        location = Point(text or "", *map(float, position))
+    is_point = text is not None and text.startswith(_POINT)
     return Candidate(
         number,
         values["name"],
         values["columns"],
-        boundary,
-        location,
+        None if is_point or text is None else measured_boundary(text, values.get("area_m2")),
+        read_point(orjson.loads(text)) if is_point and text else None,
         values["own_id"],
         is_numbered=values["is_numbered"],
         is_plot=values["is_plot"],

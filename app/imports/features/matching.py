@@ -174,7 +174,6 @@ def changed_columns(target: Any, candidate: Candidate) -> dict[str, Any]:
 
 def _feature_identity(candidate: Candidate) -> tuple[str, bytes]:
     """What features that are the same have in common: their name, and a digest of their values."""
-    geometry = candidate.boundary or candidate.location
-    content = repr((geometry and geometry.text, sorted(candidate.values.items())))
+    content = repr((candidate.geometry, sorted(candidate.values.items())))
     name = "" if candidate.is_numbered else fold_text(candidate.name)
     return name, hashlib.sha256(content.encode()).digest()

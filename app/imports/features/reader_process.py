@@ -17,22 +17,19 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import asdict, dataclass, is_dataclass
-from functools import cache
-from itertools import pairwise
+from functools import partial
+from itertools import chain, pairwise
 from pathlib import Path
-from types import NoneType, TracebackType
-from typing import Any, Final, TypeVar, get_args, get_origin, get_type_hints
+from types import TracebackType
+from typing import Any, Final, TypeVar
 
-import orjson
-
-from app.formats.encodings import NAMES, Guess
+from app.formats.encodings import NAMES
 from app.formats.features import FileInvalid, Layer
-from app.geometry import read_point
 from app.geometry.timed_program import write_message
 from app.imports.features.candidates import (
+    STORED_TYPES,
     Candidate,
     ReadOptions,
     RejectedFeature,
@@ -46,9 +43,11 @@ from app.imports.features.reader_program import (
     NUMBER,
     TOO_LARGE,
     TOO_SLOW,
+    OpenedFile,
     OpenOptions,
     ReadLimits,
 )
+from app.imports.features.typed_json import decode_value, encode_value, typed_value
 from app.policy.files import (
     ANSWER_BYTES,
     ANSWERS_BYTES,
@@ -64,6 +63,8 @@ from app.policy.request_limits import METADATA_BYTES, NAME_LENGTH
 log = logging.getLogger(__name__)
 
 T = TypeVar("T")
+
+_decode_texts: Final[Callable[[Any], list[str]]] = partial(decode_value, list[str])
 
 POLL_SECONDS: Final = 2.0
 _PIECE_BYTES: Final = 1024 * 1024
@@ -89,17 +90,6 @@ Batch = list[Candidate | RejectedFeature]
 
 class TooCostly(FileInvalid):
     """Reading the file exceeds its limits of time or memory."""
-
-
-@dataclass(frozen=True, slots=True)
-class OpenedFile:
-    """The format and the layers of a file. ``guesses``: what a guessed encoding may be, the
-    likeliest first. ``choices``: the columns with the geometries, and others that can be meant."""
-
-    format: str
-    layers: tuple[Layer, ...]
-    guesses: tuple[Guess, ...] = ()
-    choices: tuple[dict[str, str], ...] = ()
 
 
 class _Parent:
@@ -213,11 +203,11 @@ class ReaderProcess:
 
     def open(self, options: OpenOptions = NO_OPTIONS) -> OpenedFile:
         """Recognize the format, and find the layers."""
-        return self._ask(_decode_opened_file, "open", str(self._path.absolute()), options._asdict())
+        return self._ask(_decode_opened_file, "open", str(self._path.absolute()), options)
 
     def scan(self, layer: Layer, crs: str | None, max_features: int | None) -> LayerScan:
         """Scan how the columns of a layer are used. ``max_features``: None: any number."""
-        return self._ask(_decode_scan, "scan", asdict(layer), crs, max_features)
+        return self._ask(_decode_scan, "scan", layer, crs, max_features)
 
     def repeated_names(
         self, layer: Layer, crs: str | None, column: str | None, of_points: bool | None = None
@@ -227,16 +217,15 @@ class ReaderProcess:
         Args:
             of_points: count only points (True), or only others (False).
         """
-        return set(
-            self._ask(_decode_texts, "repeated_names", asdict(layer), crs, column, of_points)
-        )
+        return set(self._ask(_decode_texts, "repeated_names", layer, crs, column, of_points))
 
     def features(self, layer: Layer, crs: str | None, options: ReadOptions) -> Iterator[Batch]:
         """Yield checked features of a layer, in lists that fit into one transaction."""
-        sent_options = asdict(options) | {"ignored": list(options.ignored)}
-        self._send("features", asdict(layer), crs, sent_options)
+        self._send("features", layer, crs, options)
         features, last = 0, 0
-        while batch := self._receive(lambda value: _decode_batch(value, options)):
+        while batch := self._receive(
+            lambda value: [_decode_feature(each, options) for each in typed_value(list, value)]
+        ):
             features += len(batch)
             numbers = [last, *(feature.number for feature in batch)]
             if features > self._max_features:
@@ -258,7 +247,7 @@ class ReaderProcess:
 
     def _send(self, *question: Any) -> None:
         with suppress(BrokenPipeError):  # ``_receive`` says why the process died
-            write_message(self._questions, json.dumps(question).encode())
+            write_message(self._questions, encode_value(question))
 
     def _receive(self, read: Callable[[Any], T]) -> T:
         """Return what ``read`` makes of the JSON of the next answer."""
@@ -274,14 +263,11 @@ class ReaderProcess:
             is_valid, value, *rest = json.loads(answer)
             if is_valid is True:
                 return read(value)
-            message, is_costly = (
-                _typed_value(str, value)[:_MESSAGE_LENGTH],
-                _typed_value(bool, *rest),
-            )
+            message, is_costly = decode_value(tuple[str, bool], [value, *rest])
         except (ArithmeticError, LookupError, RecursionError, TypeError, ValueError):
             log.exception("the reader process sent an invalid answer")
             raise FileInvalid(_BROKEN) from None
-        raise TooCostly(message) if is_costly else FileInvalid(message)
+        raise (TooCostly if is_costly else FileInvalid)(message[:_MESSAGE_LENGTH])
 
     def _read(self, size: int, end: float) -> bytes:
         source, parts = self._answers, bytearray()
@@ -308,113 +294,56 @@ class ReaderProcess:
         return FileInvalid(_BROKEN)  # an exception, or only its pipe was closed
 
 
-def _typed_value(kind: type[T], value: Any) -> T:
-    """Return the value. Raises TypeError if it is of another type."""
-    if type(value) is not kind:
-        raise TypeError
-    return value
-
-
-_types_of: Final = cache(get_type_hints)
-
-
-def _decode_value(kind: Any, value: Any) -> Any:
-    """Return JSON as a value of a type: a dataclass, tuple, list, dict, scalar or optional one.
-
-    Raises LookupError, TypeError or ValueError for other JSON.
-    """
-    arguments = get_args(kind)
-    if NoneType in arguments:
-        return None if value is None else _decode_value(arguments[0], value)
-    origin = get_origin(kind)
-    if origin is tuple and Ellipsis not in arguments:
-        pairs = zip(arguments, _typed_value(list, value), strict=True)
-        return tuple(_decode_value(item_kind, item) for item_kind, item in pairs)
-    if origin in (list, tuple):
-        return origin(_decode_value(arguments[0], item) for item in _typed_value(list, value))
-    if origin is dict:
-        return {
-            key: _decode_value(arguments[1], item)
-            for key, item in _typed_value(dict, value).items()
-        }
-    if isinstance(kind, type) and is_dataclass(kind):
-        fields = _types_of(kind).items()
-        return kind(**{name: _decode_value(field_kind, value[name]) for name, field_kind in fields})
-    if kind is float:
-        return float(value)
-    return value if kind is object else _typed_value(kind, value)
-
-
 def _check_length(text: str, max_length: int) -> None:
     if len(text) > max_length:
         raise ValueError
 
 
 def _decode_opened_file(value: Any) -> OpenedFile:
-    file: OpenedFile = _decode_value(OpenedFile, value)
-    if file.format not in FORMATS_IN:
+    file: OpenedFile = decode_value(OpenedFile, value)
+    encodings = {guess.name for guess in file.guesses} | {each.encoding for each in file.layers}
+    if file.format not in FORMATS_IN or not encodings <= {None, *NAMES}:
         raise ValueError
     for layer in file.layers:
         _check_length(layer.crs or "", CRS_LENGTH)
-    encodings = {guess.name for guess in file.guesses} | {each.encoding for each in file.layers}
-    if not encodings <= {None, *NAMES}:
-        raise ValueError
     _check_length("".join(name for each in file.choices for name in each.values()), NAMES_LENGTH)
-    for sample in (sample for guess in file.guesses for sample in guess.samples):
-        _check_length(sample, SAMPLE_LENGTH)
+    _check_samples(guess.samples for guess in file.guesses)
     return file
 
 
 def _decode_scan(value: Any) -> LayerScan:
-    scan: LayerScan = _decode_value(LayerScan, value)
+    scan: LayerScan = decode_value(LayerScan, value)
     _check_length("".join(scan.columns), NAMES_LENGTH)
-    for use in scan.columns.values():
-        for sample in use.samples:
-            _check_length(sample, SAMPLE_LENGTH)
+    _check_samples(use.samples for use in scan.columns.values())
     return scan
 
 
-def _decode_texts(value: Any) -> list[str]:
-    texts: list[str] = _decode_value(list[str], value)
-    return texts
+def _check_samples(samples: Iterable[Iterable[str]]) -> None:
+    for sample in chain.from_iterable(samples):
+        _check_length(sample, SAMPLE_LENGTH)
 
 
-def _decode_batch(value: Any, options: ReadOptions) -> Batch:
-    return [
-        _decode_rejected(feature, options)
-        if "problems" in feature
-        else _decode_candidate(feature, options)
-        for feature in _typed_value(list, value)
-    ]
-
-
-def _decode_rejected(value: Any, options: ReadOptions) -> RejectedFeature:
-    feature: RejectedFeature = _decode_value(RejectedFeature, value)
-    _check_plot(feature.is_plot, options)
+def _decode_feature(value: Any, options: ReadOptions) -> Candidate | RejectedFeature:
+    is_rejected = "problems" in value
+    feature = decode_value(RejectedFeature, value) if is_rejected else _decode_candidate(value)
     _check_length(feature.name, NAME_LENGTH)
-    for problem in feature.problems:
-        _check_length(problem.code, NAME_LENGTH)
+    if feature.is_plot and not options.points_as_plots:
+        raise ValueError
+    if isinstance(feature, RejectedFeature):
+        for problem in feature.problems:
+            _check_length(problem.code, NAME_LENGTH)
+        return feature
+    kind = "assets" if feature.is_plot else options.kind
+    if not feature.values.keys() <= imported_columns(kind):
+        raise ValueError
+    for column in feature.values.values():
+        if isinstance(column, str):
+            _check_length(column, METADATA_BYTES)  # the limit of the longest text
     return feature
 
 
-def _check_plot(is_plot: bool, options: ReadOptions) -> None:
-    if is_plot and not options.points_as_plots:
-        raise ValueError
-
-
-def _decode_candidate(value: Any, options: ReadOptions) -> Candidate:
-    values, text = value["values"], _decode_value(str | None, value["geometry"])
-    _check_length(_typed_value(str, values["name"]), NAME_LENGTH)
-    _decode_value(str | None, values["own_id"])
-    _typed_value(bool, values["is_numbered"])
-    _check_plot(_typed_value(bool, values["is_plot"]), options)
-    kind = "assets" if values["is_plot"] else options.kind
-    if not set(_typed_value(dict, values["columns"])) <= imported_columns(kind):
-        raise ValueError
-    for column in values["columns"].values():
-        if isinstance(column, str):
-            _check_length(column, METADATA_BYTES)  # the limit of the longest text
-    candidate = stored_candidate(_typed_value(int, value["number"]), values, text)
-    if candidate.location is not None:
-        read_point(orjson.loads(candidate.location.text))
-    return candidate
+def _decode_candidate(value: Any) -> Candidate:
+    if not all(isinstance(value["values"][name], kind) for name, kind in STORED_TYPES.items()):
+        raise TypeError
+    number, text = typed_value(int, value["number"]), decode_value(str | None, value["geometry"])
+    return stored_candidate(number, value["values"], text)

@@ -22,7 +22,7 @@ import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -51,14 +51,14 @@ from app.imports.features.candidates import (
     check_feature,
     cut_name,
     feature_name,
-    shown_problems,
     stored_values,
 )
 from app.imports.features.corners import JoinedCorners
 from app.imports.features.geometries import Note, geometry_kind, points_of, split_points
 from app.imports.features.layer_notes import ProducerCounts, TextChanges
-from app.imports.features.mapping import ColumnMapping, LayerScan, shorten_value
+from app.imports.features.mapping import LayerScan, shorten_value
 from app.imports.features.reading_once import ReadOnce
+from app.imports.features.typed_json import decode_value, encode_value
 from app.policy.files import COPIED_BYTES, NAMES_LENGTH
 from app.policy.imports import BATCH_BYTES, BATCH_FEATURES, OPTIONS, SAMPLES
 from app.values.batching import batched_by_bytes
@@ -95,6 +95,17 @@ class OpenOptions(NamedTuple):
 
 
 NO_OPTIONS: Final = OpenOptions()
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedFile:
+    """The format and the layers of a file. ``guesses``: what a guessed encoding may be, the
+    likeliest first. ``choices``: the columns with the geometries, and others that can be meant."""
+
+    format: str
+    layers: tuple[Layer, ...]
+    guesses: tuple[Guess, ...] = ()
+    choices: tuple[dict[str, str], ...] = ()
 
 
 class ReadLimits(NamedTuple):
@@ -185,19 +196,14 @@ class _QuestionLoop:
     def _answers(self, name: str, arguments: list[Any]) -> Iterator[Any]:
         if name == "open":
             path, options = arguments
-            reader, guesses = _opened(Path(path), OpenOptions(**options))
+            reader, guesses = _opened(Path(path), OpenOptions(*options))
             self._reader = reader
-            layers = list(reader.layers)
+            layers = reader.layers
             if sum(len(name) for layer in layers for name in layer.columns) <= NAMES_LENGTH:
-                layers = [
+                layers = tuple(
                     replace(layer, geometry=_first_geometry_kind(reader, layer)) for layer in layers
-                ]
-            yield {
-                "format": reader.format,
-                "layers": list(map(asdict, layers)),
-                "guesses": list(map(asdict, guesses)),
-                "choices": list(reader.geometry_choices),
-            }
+                )
+            yield OpenedFile(reader.format, layers, tuple(guesses), reader.geometry_choices)
         elif self._reader is not None:
             yield from _ANSWERS[name](self._reader, *arguments)
 
@@ -245,7 +251,7 @@ def _with_options(reader: FormatReader, options: OpenOptions) -> FormatReader:
 
 
 def _send_answer(answer: list[Any]) -> None:
-    write_message(sys.stdout.fileno(), json.dumps(answer).encode())
+    write_message(sys.stdout.fileno(), encode_value(answer))
 
 
 def _first_geometry_kind(reader: FormatReader, layer: Layer) -> str | None:
@@ -263,35 +269,26 @@ def _first_geometry_kind(reader: FormatReader, layer: Layer) -> str | None:
     return kind
 
 
-def _decode_layer(value: Mapping[str, Any]) -> Layer:
-    lists = {name: tuple(value[name]) for name in ("columns", "geometry_columns")}
-    return Layer(**{**value, **lists})
-
-
 def _scan_import_layer(
-    reader: FormatReader, layer: dict[str, Any], crs: str | None, max_features: int | None
-) -> Iterator[Any]:
-    scan = LayerScan()
-    for feature in reader.read_features(_decode_layer(layer), crs):
+    reader: FormatReader, sent_layer: Any, crs: str | None, max_features: int | None
+) -> Iterator[LayerScan]:
+    scan, layer = LayerScan(), decode_value(Layer, sent_layer)
+    for feature in reader.read_features(layer, crs):
         scan.add(feature)
         if max_features is not None and scan.features > max_features:
             raise FileInvalid(
-                f"The layer {layer['name']!r} has more than {max_features:,} features. Split the "
+                f"The layer {layer.name!r} has more than {max_features:,} features. Split the "
                 "file into several."
             )
     for use in scan.columns.values():
         use.last, use.seen = None, {}  # they may be long
-    yield asdict(scan)
+    yield scan
 
 
 def _repeated_names(
-    reader: FormatReader,
-    layer: dict[str, Any],
-    crs: str | None,
-    column: str | None,
-    of_points: bool | None,
+    reader: FormatReader, layer: Any, crs: str | None, column: str | None, of_points: bool | None
 ) -> Iterator[list[str]]:
-    named = replace(_decode_layer(layer), columns=(column or "",))
+    named = replace(decode_value(Layer, layer), columns=(column or "",))
     names = Counter(
         fold_text(cut_name(feature_name(feature.properties, column)))
         for feature in reader.read_features(named, crs)
@@ -301,12 +298,11 @@ def _repeated_names(
 
 
 def _read_features(
-    reader: FormatReader, layer: dict[str, Any], crs: str | None, sent_options: dict[str, Any]
+    reader: FormatReader, layer: Any, crs: str | None, sent_options: Any
 ) -> Iterator[list[Any]]:
-    mapping = ColumnMapping(**sent_options["mapping"])
-    options = ReadOptions(**{**sent_options, "mapping": mapping})
+    options: ReadOptions = decode_value(ReadOptions, sent_options)
     producers, changes = ProducerCounts(), TextChanges()
-    read = _decode_layer(layer)
+    read: Layer = decode_value(Layer, layer)
     columns = [name for name in read.columns if name in _READ or options.imports(name)]
     read = replace(read, columns=tuple(columns))
     features: Iterator[SourceFeature] = map(producers.counted, reader.read_features(read, crs))
@@ -317,7 +313,7 @@ def _read_features(
     for batch in batched_by_bytes(checked, _geometry_bytes, BATCH_BYTES, BATCH_FEATURES):
         for feature in batch:
             changes.add(feature)
-        yield list(map(_as_json, batch))
+        yield list(map(_sent_feature, batch))
     for note in (*changes.notes(options), *producers.notes()):
         reader.note(note)
     yield []
@@ -358,16 +354,11 @@ def _single_points(
             yield replace(feature, number=number, geometry=point, part=part)
 
 
-def _as_json(feature: Candidate | RejectedFeature) -> dict[str, Any]:
+def _sent_feature(feature: Candidate | RejectedFeature) -> RejectedFeature | dict[str, Any]:
     if isinstance(feature, RejectedFeature):
-        shown = feature.problems[: shown_problems(feature.number)]
-        return asdict(replace(feature, problems=shown))
-    geometry = feature.boundary or feature.location
-    return {
-        "number": feature.number,
-        "values": stored_values(feature),
-        "geometry": None if geometry is None else geometry.text,
-    }
+        return feature
+    text, values = feature.geometry, stored_values(feature)
+    return {"number": feature.number, "values": values, "geometry": text}
 
 
 def _reader_notes(reader: FormatReader) -> Iterator[list[str]]:

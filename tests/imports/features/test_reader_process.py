@@ -9,7 +9,7 @@ import subprocess
 import sys
 import textwrap
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from app.imports.features.candidates import Candidate, ReadOptions, RejectedFeat
 from app.imports.features.mapping import ColumnMapping
 from app.imports.features.reader_process import ReaderProcess, TooCostly
 from app.imports.features.reader_program import ReadLimits
+from app.imports.features.typed_json import encode_value
 from tests.make import square
 from tests.make.features import collection, feature
 
@@ -35,12 +36,7 @@ _CANDIDATE = {
         "is_numbered": False,
         "is_plot": False,
         "columns": {"external_id": "A"},
-        "boundary": {
-            "type": "Polygon",
-            "area_m2": 1,
-            "bounds": [0.0, 0.0, 1.0, 1.0],
-            "positions": 5,
-        },
+        "area_m2": 1,
     },
     "geometry": json.dumps(square()),
 }
@@ -115,8 +111,12 @@ def test_only_columns_that_are_imported_are_read_again(path: Path) -> None:
         return iter(())
 
     reader.read_features = read_features  # type: ignore[method-assign]
-    layer = asdict(reader.layers[0]) | {"columns": ["name", "code", "a", "b", "ProducerName"]}
-    options = asdict(ReadOptions("projects", ColumnMapping({"name": "name"}, ("a",))))
+    columns = "name", "code", "a", "b", "ProducerName"
+    sent = [
+        replace(reader.layers[0], columns=columns),
+        ReadOptions("projects", ColumnMapping({"name": "name"}, ("a",))),
+    ]
+    layer, options = json.loads(encode_value(sent))
     assert [*reader_program._read_features(reader, layer, None, options)] == [[]]
     assert [*reader_program._repeated_names(reader, layer, None, "code", None)] == [[]]
     assert asked == [{"name", "a", "ProducerName"}, {"code"}]
@@ -130,7 +130,7 @@ def test_the_process_has_nothing_of_the_worker(path: Path, monkeypatch: pytest.M
     try:
         with reading(path) as process:
             process.open()
-            process._exit_code(0.0)  # its id is told first
+            process._pid = process._receive_number(5.0)  # its id is told first
             folder = Path(f"/proc/{process._pid}")
             status = dict(
                 line.split(":", 1) for line in (folder / "status").read_text().splitlines()
@@ -231,7 +231,7 @@ def test_an_answer_without_an_end_is_not_waited_for(
 def test_the_process_cannot_raise_its_limits(path: Path) -> None:
     with reading(path) as process:
         process.open()
-        process._exit_code(0.0)
+        process._pid = process._receive_number(5.0)
         pid = process._pid
         data = resource.prlimit(pid, resource.RLIMIT_DATA)
         assert data[0] == data[1] != resource.RLIM_INFINITY
@@ -307,7 +307,6 @@ def test_a_feature_of_another_shape_fails(path: Path, monkeypatch: pytest.Monkey
         {"number": 0},
         {"values": {"name": "x" * 201}},
         {"values": {"columns": {"description": "x" * 20_000}}},
-        {"geometry": None},
         {"geometry": "{}"},
         {"geometry": '{"type": "Polygon", "coordinates": [[["a", 0]]]}'},
         {"values": {"name": 1}},
@@ -317,8 +316,9 @@ def test_a_feature_of_another_shape_fails(path: Path, monkeypatch: pytest.Monkey
         {"values": {"is_plot": True}},  # points were not to become plots
         {"values": {"columns": {"account_id": "acct_other"}}},
         {"values": {"columns": []}},
-        {"values": {"boundary": {"type": "Polygon"}}},
-        {"values": {"boundary": None, "location": [0, 0]}, "geometry": '"x"'},
+        {"values": {"area_m2": "1"}},
+        {"geometry": '"x"'},
+        {"geometry": '{"type":"Point","coordinates":["a",0]}'},
         {"problems": [{"code": 1}], "name": "a", "shape": None, "is_plot": False},
     ]
     for change in changes:
@@ -339,7 +339,7 @@ def test_a_parent_that_died_is_started_again(path: Path) -> None:
 def test_readers_end_with_what_they_were_asked_for(path: Path) -> None:
     with reading(path) as process:
         process.open()
-        pid = process._exit_code(0.0) or process._pid
+        pid = process._pid = process._receive_number(5.0)
         assert pid is not None
         os.kill(pid, 0)
     with pytest.raises(ProcessLookupError):
