@@ -151,26 +151,13 @@ def read_crs(text: str) -> Projection:
             be transformed to WGS 84.
     """
     crs = _horizontal_crs(_parse_crs(text.strip()))
-    name = _crs_name(crs)
-    if crs.equals(_WGS84, ignore_axis_order=True):
-        return Projection("EPSG:4326", 0, True, None, _transformer(_WGS84, allow_ballpark=False))
+    is_wgs84 = crs.equals(_WGS84, ignore_axis_order=True)
+    name = "EPSG:4326" if is_wgs84 else _crs_name(crs)
     try:
-        return _make_projection(name, crs)
+        return _make_projection(name, crs, is_wgs84=is_wgs84)
     except (ProjError, IndexError):
-        raise FileInvalid(
-            f"Coordinates in {name} cannot be transformed to WGS 84{_by_projection(crs)}. "
-            f"{_CONVERT}"
-        ) from None
-
-
-def _by_projection(crs: CRS) -> str:
-    """The end of a sentence that names the projection of a system; empty if it has none."""
-    operation = crs.coordinate_operation
-    return (
-        f": its projection is “{_printable_beginning(operation.method_name, 60)}”"
-        if operation
-        else ""
-    )
+        message = f"Coordinates in {name} cannot be transformed to WGS 84. {_CONVERT}"
+        raise FileInvalid(message) from None
 
 
 def chosen_projection(
@@ -333,7 +320,7 @@ def _axis_units(crs: CRS) -> set[float]:
     return {axis.unit_conversion_factor for axis in crs.axis_info}
 
 
-def _make_projection(name: str, crs: CRS) -> Projection:
+def _make_projection(name: str, crs: CRS, *, is_wgs84: bool) -> Projection:
     """The projection of a system. Raises ProjError or IndexError if PROJ cannot compute it.
 
     PROJ uses the operation that fits best at each position; the first one covers most of the area.
@@ -341,23 +328,23 @@ def _make_projection(name: str, crs: CRS) -> Projection:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a grid is missing: the note says so
         group = TransformerGroup(crs, _WGS84, always_xy=True, allow_ballpark=False)
+    accuracy, note = None, None
     if not group.transformers:
         note = (
             f"No transformation from {name} to WGS 84 is known: coordinates are taken as if both "
             "had the same datum, and can be off by a meter or by hundreds, depending on the datum."
         )
-        return Projection(name, None, False, note, _transformer(crs, allow_ballpark=True))
-    accuracy = _transformer_accuracy(group.transformers[0])
-    is_exact = accuracy is not None and accuracy <= _EXACT
-    note = "" if is_exact else _operation_note(name, group, accuracy)
-    return Projection(name, accuracy, False, note or None, _transformer(crs, allow_ballpark=False))
-
-
-def _transformer_accuracy(transformer: Transformer) -> float | None:
-    """The accuracy in meters, or None if unknown. PROJ 9.8 reports none for pure projections."""
-    if transformer.operations and not _datum_shifts(transformer):
-        return 0.0
-    return transformer.accuracy if transformer.accuracy >= 0 else None
+    else:
+        best = group.transformers[0]
+        # PROJ 9.8 reports no accuracy for pure projections.
+        is_pure = best.operations and not _datum_shifts(best)
+        accuracy = 0.0 if is_pure else best.accuracy if best.accuracy >= 0 else None
+        if accuracy is None or accuracy > _EXACT:
+            note = _operation_note(name, group, accuracy)
+    transformer = Transformer.from_crs(
+        crs, _WGS84, always_xy=True, allow_ballpark=not group.transformers, only_best=False
+    )
+    return Projection(name, accuracy, is_wgs84, note, transformer)
 
 
 def _datum_shifts(transformer: Transformer) -> list[str]:
@@ -397,12 +384,6 @@ def _operation_note(name: str, group: TransformerGroup, accuracy: float | None) 
     ):
         note += " A local grid would be more accurate; none is installed."
     return note
-
-
-def _transformer(crs: CRS, *, allow_ballpark: bool) -> Transformer:
-    return Transformer.from_crs(
-        crs, _WGS84, always_xy=True, allow_ballpark=allow_ballpark, only_best=False
-    )
 
 
 def _printable_beginning(text: str, length: int) -> str:

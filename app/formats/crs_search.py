@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import math
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
-from typing import Final, NamedTuple
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from typing import Any, Final, NamedTuple
 
 from pyproj import CRS, Proj
-from pyproj.aoi import AreaOfInterest, AreaOfUse
-from pyproj.database import CRSInfo, query_crs_info
+from pyproj.aoi import AreaOfInterest
+from pyproj.database import query_crs_info
 from pyproj.enums import PJType
 from pyproj.exceptions import ProjError
 
+from app.geometry.countries import country_at, country_name
+
 Position = tuple[float, float]
 Box = tuple[float, float, float, float]
-
-CountryAt = Callable[[float, float], str | None]
-"""The code of the country at a longitude and latitude, or None."""
 
 _MARGIN: Final = 0.5  # degrees beyond its area in which a system is still used
 _NEAR: Final = 5.0  # degrees from known places
@@ -27,7 +27,8 @@ _CANDIDATES: Final = 200  # each takes some 0.15 ms
 _MAP_DECIMALS: Final = 5
 _LARGEST: Final = 60.0  # degrees; systems for half a continent or more are for maps, not surveys
 _CURRENT_DATUMS: Final = ("ETRS89", "WGS 84", "SIRGAS 2000", "GDA2020", "NAD83")
-_WEB_MERCATOR: Final = "EPSG:3857"
+_WEB_MERCATOR: Final = 3857
+_UTM: Final = (*range(32601, 32661), *range(32701, 32761))
 # The systems that are usual in a country, by their EPSG codes; zones of UTM are not listed.
 NATIONAL: Final[dict[str, tuple[int, ...]]] = {
     "FR": (2154, 27572), "GB": (27700,), "IE": (2157, 29903), "NL": (28992,), "BE": (31370, 3812),
@@ -47,11 +48,12 @@ _STROKES: Final = str.maketrans({"ł": "l", "đ": "d", "ø": "o", "ı": "i", "ß
 
 class ProjectedSystem(NamedTuple):
     """A projected coordinate system. ``code``: such as "EPSG:25832"; ``area``: where it is used, in
-    words."""
+    words; ``bounds``: the degrees of that."""
 
     code: str
     name: str
     area: str
+    bounds: Box
 
 
 def find_systems(
@@ -59,7 +61,6 @@ def find_systems(
     near: Sequence[Position],
     most: int,
     position: Position | None = None,
-    country_of: Callable[[Position], str] = lambda _: "",
 ) -> list[ProjectedSystem]:
     """The systems whose code, name or area has all words of a text, ignoring case and accents.
 
@@ -69,29 +70,30 @@ def find_systems(
     Args:
         near: longitudes and latitudes, such as an account's projects have.
         position: x and y, as a file has them.
-        country_of: the name of the country of a longitude and latitude.
     """
-
-    def rank(info: CRSInfo, use: AreaOfUse, position: Position) -> int:
-        place = _unprojected_place(info, use, position)
-        if place is None:
-            return 2
-        return 0 if set(_folded_text(country_of(place)).split()) & set(words) else 1
-
     words = _folded_text(text).split()
     if not words:
         return []
-    matches = [
-        (not any(is_within(place, use.bounds) for place in near), _sort_key(info), info, use)
-        for info, use in _projected_systems(None)
-        if _has_words(_folded_text(f"EPSG:{info.code} {info.name} {use.name}"), words)
+
+    def country_rank(system: ProjectedSystem) -> int:
+        place = _place_within(system, position) if position else None
+        if place is None:
+            return 2
+        country = country_name(country_at(*place) or "")
+        return int(set(words).isdisjoint(_folded_text(country).split()))
+
+    def is_elsewhere(system: ProjectedSystem) -> bool:
+        return not any(is_within(place, system.bounds) for place in near)
+
+    found = [
+        system
+        for system in _projected_systems(None)
+        if _has_words(_folded_text(" ".join(system[:3])), words)
     ]
-    # PROJ lists a system once for each of its areas.
-    by_code = {match[2].code: match for match in sorted(matches, reverse=True)}
-    likely = sorted(by_code.values())[:_CANDIDATES]
-    if position is not None:
-        likely.sort(key=lambda match: rank(match[2], match[3], position))
-    return [_projected_system(info, use) for _, _, info, use in likely[:most]]
+    by_code: dict[str, ProjectedSystem] = {}
+    for system in sorted(found, key=lambda system: (is_elsewhere(system), _sort_key(system))):
+        by_code.setdefault(system.code, system)  # PROJ lists one once for each of its areas
+    return sorted(list(by_code.values())[:_CANDIDATES], key=country_rank)[:most]
 
 
 def nearest_systems(
@@ -106,48 +108,36 @@ def nearest_systems(
     """
     if not near:
         return []
-    west, east = (pick(place[0] for place in near) for pick in (min, max))
-    south, north = (pick(place[1] for place in near) for pick in (min, max))
+    (west, east), (south, north) = ((min(each), max(each)) for each in zip(*near, strict=True))
     placed = []
-    for info, use in _projected_systems(AreaOfInterest(west, south, east, north)):
-        if place := _unprojected_place(info, use, position):
+    for system in _projected_systems(AreaOfInterest(west, south, east, north)):
+        if place := _place_within(system, position):
             distance = round(min(_degrees_between(place, other) for other in near), 2)
             if distance <= _NEAR:
-                placed.append((distance, _sort_key(info), place, _projected_system(info, use)))
-    distinct: list[tuple[Position, ProjectedSystem]] = []
+                placed.append((distance, _sort_key(system), place, system))
+    distinct: dict[Position, ProjectedSystem] = {}
     for _, _, place, system in sorted(placed):
-        if all(_degrees_between(place, other) > _EQUIVALENT for other, _ in distinct):
-            distinct.append((place, system))
-    return [system for _, system in distinct[:most]]
+        if all(_degrees_between(place, other) > _EQUIVALENT for other in distinct):
+            distinct[place] = system
+    return list(distinct.values())[:most]
 
 
-def national_systems(position: Position, country_at: CountryAt) -> Iterator[ProjectedSystem]:
-    """Yield the systems that are usual in a country and put a position there, and Web Mercator, if
-    that puts it on land."""
-    for country, numbers in NATIONAL.items():
-        for number in numbers:
-            place = _unprojected(f"EPSG:{number}", position)
-            if place is None or country_at(*place) != country:
-                continue
-            crs = CRS.from_epsg(number)
-            if crs.area_of_use and is_within(place, crs.area_of_use.bounds):
-                yield ProjectedSystem(f"EPSG:{number}", crs.name, crs.area_of_use.name)
-    place = _unprojected(_WEB_MERCATOR, position)
-    if place and country_at(*place):
-        yield ProjectedSystem(_WEB_MERCATOR, "WGS 84 / Pseudo-Mercator", "maps on the web")
-
-
-def utm_zones(position: Position, country_at: CountryAt) -> Iterator[ProjectedSystem]:
-    """Yield the zones of UTM that put a position on land, each with the code of the country as its
-    area."""
-    for half, first in (("N", 32600), ("S", 32700)):
-        place = _unprojected(f"EPSG:{first + 1}", position)
-        if place is None or not is_within(place, (-180, -80, -174, 84)):
-            continue
-        for zone in range(1, 61):
-            if country := country_at(_within_180(place[0] + 6 * (zone - 1)), place[1]):
-                name = f"WGS 84 / UTM zone {zone}{half}"
-                yield ProjectedSystem(f"EPSG:{first + zone}", name, country)
+def usual_systems(position: Position) -> list[ProjectedSystem]:
+    """The systems that put a position into a country where they are usual; then Web Mercator, if
+    that puts it on land, and the zones of UTM that do, with the country as their area."""
+    usual, zones = [], []
+    for number in dict.fromkeys([*chain(*NATIONAL.values()), _WEB_MERCATOR, *_UTM]):
+        crs = CRS.from_epsg(number)
+        system = _projected_system(number, crs.name, crs.area_of_use)
+        place = _place_within(system, position)
+        country = country_at(*place) if place else None
+        if country and number in NATIONAL.get(country, ()):
+            usual.append(system)
+        elif country and number == _WEB_MERCATOR:
+            usual.append(system._replace(area="maps on the web"))
+        elif country and number in _UTM:
+            zones.append(system._replace(area=country_name(country)))
+    return usual + sorted(zones, key=lambda zone: zone.area)
 
 
 def bounds_in_degrees(code: str, box: Box) -> Box | None:
@@ -175,31 +165,25 @@ def _within_180(longitude: float) -> float:
     return (longitude + 180) % 360 - 180
 
 
-def _projected_systems(area: AreaOfInterest | None) -> Iterator[tuple[CRSInfo, AreaOfUse]]:
+def _projected_systems(area: AreaOfInterest | None) -> Iterator[ProjectedSystem]:
     for info in query_crs_info("EPSG", PJType.PROJECTED_CRS, area_of_interest=area):
         use = info.area_of_use
         if use is not None and (use.east - use.west) % 360 <= _LARGEST:
-            yield info, use
+            yield _projected_system(info.code, info.name, use)
 
 
-def _projected_system(info: CRSInfo, use: AreaOfUse) -> ProjectedSystem:
-    return ProjectedSystem(f"EPSG:{info.code}", str(info.name), str(use.name))
+def _projected_system(number: int | str, name: str, use: Any) -> ProjectedSystem:
+    return ProjectedSystem(f"EPSG:{number}", str(name), str(use.name), use.bounds)
 
 
-def _unprojected_place(info: CRSInfo, use: AreaOfUse, position: Position) -> Position | None:
-    """The longitude and latitude of a position in a system, without a change of datum; None: it is
-    outside the area of the system."""
-    place = _unprojected(f"EPSG:{info.code}", position)
-    return place if place and is_within(place, use.bounds) else None
-
-
-def _unprojected(code: str, position: Position) -> Position | None:
-    """The longitude and latitude of a position in a system, or None if it has none."""
+def _place_within(system: ProjectedSystem, position: Position) -> Position | None:
+    """The longitude and latitude of a position in a system, without a change of datum; None: it has
+    none, or it is outside the area of the system."""
     try:
-        longitude, latitude = Proj(code)(*position, inverse=True, errcheck=True)
+        longitude, latitude = Proj(system.code)(*position, inverse=True, errcheck=True)
     except ProjError:
         return None
-    return longitude, latitude
+    return (longitude, latitude) if is_within((longitude, latitude), system.bounds) else None
 
 
 def is_within(place: Position, bounds: Box) -> bool:
@@ -219,11 +203,12 @@ def _degrees_between(place: Position, other: Position) -> float:
     return math.hypot(width, latitude - other_latitude)
 
 
-def _sort_key(info: CRSInfo) -> tuple[bool, bool, int]:
+def _sort_key(system: ProjectedSystem) -> tuple[bool, bool, int]:
     """A key that sorts equivalent systems: first those with a current datum, and those whose name
     has no addition in parentheses, such as another order of the axes."""
-    is_old = info.name.partition(" / ")[0] not in _CURRENT_DATUMS
-    return is_old, " (" in info.name or "zN" in info.name, int(info.code)
+    is_old = system.name.partition(" / ")[0] not in _CURRENT_DATUMS
+    number = int(system.code.removeprefix("EPSG:"))
+    return is_old, " (" in system.name or "zN" in system.name, number
 
 
 def _has_words(text: str, words: Sequence[str]) -> bool:

@@ -12,9 +12,8 @@ from app.formats.crs_search import (
     Box,
     Position,
     bounds_in_degrees,
-    national_systems,
     nearest_systems,
-    utm_zones,
+    usual_systems,
 )
 from app.formats.encodings import TWICE, Guess, read_once
 from app.formats.features import FileInvalid, Layer
@@ -208,18 +207,10 @@ def _ask_crs_of_degrees(crs: str, scan: LayerScan) -> Json | None:
 
 def _system_options(scan: LayerScan, near: Sequence[Position]) -> Iterator[Json]:
     """Yield options for the systems that put the file closest to the account's projects; without
-    any near them, those that put it on land, zones of UTM by the names of their countries."""
+    any near them, those that put it on land."""
     assert scan.box is not None
     features, middle = scan.placed, _middle_of(scan.box)
-    systems = nearest_systems(middle, near, OPTIONS)
-    if not systems:
-        zones = utm_zones(middle, country_at)
-        named = (zone._replace(area=country_name(zone.area)) for zone in zones)
-        systems = [
-            *national_systems(middle, country_at),
-            *sorted(named, key=lambda zone: zone.area),
-        ]
-    for system in systems:
+    for system in nearest_systems(middle, near, OPTIONS) or usual_systems(middle):
         area = shorten_value(system.area.rstrip("."), 60)
         label = f"{system.code} · {system.name} ({area})"
         bbox = bounds_in_degrees(system.code, scan.box)

@@ -11,8 +11,7 @@ from flask import Response, request
 from werkzeug.datastructures import MultiDict
 
 from app.auth.principal import Principal
-from app.formats.crs_search import Position, ProjectedSystem, find_systems
-from app.geometry.countries import country_at, country_name
+from app.formats.crs_search import ProjectedSystem, find_systems
 from app.http.errors import ApiError, Detail, InvalidField, ValidationFailed
 from app.imports import listing
 from app.imports.available_actions import available_actions
@@ -239,12 +238,7 @@ def _searched_systems(
     near = project_places(account_id) if text else []
     positions = (question.get("position") for question in record["questions"])
     position = next(filter(None, positions), None)
-    return find_systems(text[:_SEARCH_LENGTH], near, _SYSTEMS, position, _country_of)
-
-
-def _country_of(place: Position) -> str:
-    code = country_at(*place)
-    return country_name(code) if code else ""
+    return find_systems(text[:_SEARCH_LENGTH], near, _SYSTEMS, position)
 
 
 def _page_number() -> int:
