@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import chain
@@ -32,11 +32,22 @@ from app.policy.request_limits import OVERLAP_M2
 from app.values.batching import batched_by_bytes
 
 CACHED_POSITIONS: Final = 100_000  # in shapes that are kept while plots are compared
-_NUMBERS: Final = (
-    *("files", "records", "features", "plots", "points", "producers", "bytes"),
-    *("problem_counts", "warning_counts"),
-)
+_NUMBERS: Final = ("files", "records", "features", "plots", "points", "producers", "bytes")
 _PAIRS: Final = 500_000  # in memory at a time: all plots may be in the same place
+
+
+class Findings:
+    """Problems or warnings: the number of each code, and the first LISTED of each."""
+
+    def __init__(self) -> None:
+        self.counts: Counter[str] = Counter()
+        self.listed: list[Finding] = []
+
+    def add(self, findings: list[Finding]) -> None:
+        for finding in findings:
+            self.counts[finding.code] += 1
+            if self.counts[finding.code] <= LISTED:
+                self.listed.append(finding)
 
 
 @dataclass
@@ -47,8 +58,6 @@ class Report:
         records: the number of projects and points that the plots are of.
         changes: what the files have differently.
         files: their number; more than one only with ``divide``.
-        problem_counts, warning_counts: the number of each code.
-        problems, warnings: at most LISTED of each code, in the order of creation.
         others: the other plot of each listed warning of an overlap, in their order.
         is_complete: True if all plots were compared for overlaps.
     """
@@ -60,10 +69,8 @@ class Report:
     points: int = 0
     producers: int = 0
     bytes: int = 0
-    problems: list[Finding] = field(default_factory=list)
-    warnings: list[Finding] = field(default_factory=list)
-    problem_counts: dict[str, int] = field(default_factory=dict)
-    warning_counts: dict[str, int] = field(default_factory=dict)
+    problems: Findings = field(default_factory=Findings)
+    warnings: Findings = field(default_factory=Findings)
     others: list[Finding] = field(default_factory=list)
     is_complete: bool = True
 
@@ -74,22 +81,7 @@ class Report:
 
     @property
     def is_ready(self) -> bool:
-        return not self.problem_counts and self.features > 0
-
-    def add_problems(self, problems: list[Finding]) -> None:
-        """Count problems, and list them."""
-        _add_findings(problems, self.problems, self.problem_counts)
-
-    def add_warnings(self, warnings: list[Finding]) -> None:
-        """Count warnings, and list them."""
-        _add_findings(warnings, self.warnings, self.warning_counts)
-
-
-def _add_findings(findings: list[Finding], listed: list[Finding], counts: dict[str, int]) -> None:
-    for finding in findings:
-        counts[finding.code] = counts.get(finding.code, 0) + 1
-        if counts[finding.code] <= LISTED:
-            listed.append(finding)
+        return not self.problems.listed and self.features > 0
 
 
 def make_report(
@@ -113,8 +105,8 @@ def make_report(
         with plot_store(folder) as store:
             for record in read_plots(features, options, clock):
                 on_record(record)
-                report.add_problems(record.problems)
-                report.add_warnings(record.warnings)
+                report.problems.add(record.problems)
+                report.warnings.add(record.warnings)
                 store.add(record.plots)
                 report.records += bool(record.plots)
                 report.changes = Changes(
@@ -132,7 +124,7 @@ def make_report(
     except OSError:
         raise no_room_error() from None
     for warning, other in comparison.overlaps(PlotClock(COMPARISON_SECONDS)):
-        report.add_warnings([warning])
+        report.warnings.add([warning])
         if len(report.others) < LISTED:
             report.others.append(other)
     report.is_complete = comparison.is_complete
@@ -145,8 +137,10 @@ def report_record(report: Report) -> dict[str, Any]:
         "ready": report.is_ready,
         **{name: getattr(report, name) for name in _NUMBERS},
         "changes": report.changes._asdict(),
-        "problems": [problem._asdict() for problem in report.problems],
-        "warnings": [warning._asdict() for warning in report.warnings],
+        "problems": [problem._asdict() for problem in report.problems.listed],
+        "warnings": [warning._asdict() for warning in report.warnings.listed],
+        "problem_counts": report.problems.counts,
+        "warning_counts": report.warnings.counts,
         "overlaps_complete": report.is_complete,
     }
 
@@ -154,18 +148,16 @@ def report_record(report: Report) -> dict[str, Any]:
 def _sum_up(report: Report, store: PlotStore, options: EudrOptions) -> None:
     """Add what concerns the files as a whole."""
     files = store.files(options)
-    report.features, report.points, report.producers = (
-        store.features, store.points, store.producers(),
-    )  # fmt: skip
-    report.files = len(files)
+    report.features, report.points = store.features, store.points
+    report.producers, report.files = store.producers(), len(files)
     report.bytes = sum(file.bytes for file in files)
-    report.add_problems(whole_problems(store, files, options))
+    report.problems.add(whole_problems(store, files, options))
     if options.variant == 1 and report.producers > 1 and not options.simplified:
         message = (
             f"The file has {report.producers:,} producers by name and country, as the Information "
             "System counts them. Variant 1 is for one: choose variant 2, or filter the plots."
         )
-        report.add_warnings([Finding("several_producers", message)])
+        report.warnings.add([Finding("several_producers", message)])
 
 
 class _Comparison:

@@ -1,8 +1,9 @@
 """The usual headings of columns in files, by what is in the column and by language.
 
 Another heading is another word of a line: in lower case and without spaces, with its accents. The
-likeliest come first. "" is for words of programs, and for those of so many languages that they tell
-none. Fields have their own names as headings besides.
+likeliest come first. A line is of one language, or of all that have the same words; "" is for words
+of programs, and for those of so many languages that they tell none. Fields have their own names as
+headings besides.
 """
 
 from __future__ import annotations
@@ -19,27 +20,24 @@ HEADINGS: Final[Mapping[str, Mapping[str, str]]] = {
         "": "name",
         "ar": "الاسم اسم",
         "bg": "име наименование",
-        "ca": "nom",
+        "ca fr": "nom",
         "cs": "název jméno",
-        "da": "navn",
+        "da no": "navn",
         "el": "όνομα ονομασία",
         "es": "nombre",
         "et": "nimi nimetus",
         "fi": "nimi",
-        "fr": "nom",
         "hr": "naziv ime",
         "hu": "név megnevezés",
         "id": "nama",
-        "it": "nome",
+        "it pt": "nome",
         "ja": "名前 名称",
         "ka": "სახელი",
         "ko": "이름 명칭",
         "lt": "pavadinimas",
         "lv": "nosaukums",
         "nl": "naam",
-        "no": "navn",
         "pl": "nazwa",
-        "pt": "nome",
         "ro": "nume denumire",
         "ru": "имя название наименование",
         "sk": "názov meno",
@@ -77,13 +75,10 @@ HEADINGS: Final[Mapping[str, Mapping[str, str]]] = {
     },
     "number": {  # beside a unit
         "": "no nr num id code",
-        "de": "nummer",
+        "de nl": "nummer",
         "en": "number ref",
-        "es": "numero",
-        "it": "numero",
-        "nl": "nummer",
+        "es it pt": "numero",
         "pl": "numer",
-        "pt": "numero",
     },
     "other": {  # whose name is not the name of a place
         "": "user file layer folder species scientific common",
@@ -101,26 +96,24 @@ HEADINGS: Final[Mapping[str, Mapping[str, str]]] = {
     "external_id": {
         "": "externalid",
         "de": "externeid",
-        "es": "idexterno",
+        "es pt": "idexterno",
         "fr": "idexterne identifiantexterne",
         "it": "idesterno",
         "nl": "externid",
         "pl": "idzewnętrzny",
-        "pt": "idexterno",
     },
     "description": {
-        "bg": "описание",
+        "bg ru": "описание",
         "ca": "descripció",
-        "cs": "popis",
-        "da": "beskrivelse",
+        "cs sk": "popis",
+        "da no": "beskrivelse",
         "de": "beschreibung",
         "el": "περιγραφή",
-        "en": "description",
+        "en fr": "description",
         "es": "descripción",
         "et": "kirjeldus",
         "fi": "kuvaus",
-        "fr": "description",
-        "hr": "opis",
+        "hr pl sl": "opis",
         "hu": "leírás",
         "id": "deskripsi",
         "it": "descrizione",
@@ -128,13 +121,8 @@ HEADINGS: Final[Mapping[str, Mapping[str, str]]] = {
         "lt": "aprašymas",
         "lv": "apraksts",
         "nl": "omschrijving beschrijving",
-        "no": "beskrivelse",
-        "pl": "opis",
         "pt": "descrição",
         "ro": "descriere",
-        "ru": "описание",
-        "sk": "popis",
-        "sl": "opis",
         "sv": "beskrivning",
         "tr": "açıklama",
         "uk": "опис",
@@ -143,33 +131,28 @@ HEADINGS: Final[Mapping[str, Mapping[str, str]]] = {
     "latitude": {  # the last of its words; those before them are the same in both columns
         "": "lat latstd latdd latdecimaldegrees latstddecimaldegrees",
         "cs": "zeměpisnášířka",
-        "da": "breddegrad",
+        "da no": "breddegrad",
         "de": "breite breitengrad",
         "el": "γεωγραφικόπλάτος",
         "en": "latitude decimallatitude",
         "es": "latitud",
         "et": "laiuskraad",
         "fi": "leveysaste leveyspiiri",
-        "fr": "latitude",
-        "hr": "geografskaširina",
+        "fr pt": "latitude",
+        "hr sl": "geografskaširina",
         "hu": "szélességifok földrajziszélesség",
         "id": "lintang",
-        "it": "latitudine",
+        "it ro": "latitudine",
         "ja": "緯度",
         "ko": "위도",
         "lt": "platuma",
         "lv": "platumagrādi ģeogrāfiskaisplatums",
         "nl": "breedtegraad",
-        "no": "breddegrad",
         "pl": "szerokośćgeograficzna szergeogr",
-        "pt": "latitude",
-        "ro": "latitudine",
-        "ru": "широта",
+        "ru uk": "широта",
         "sk": "zemepisnášírka",
-        "sl": "geografskaširina",
         "sv": "latitud breddgrad",
         "tr": "enlem",
-        "uk": "широта",
         "zh": "纬度 緯度",
     },
     "longitude": {
@@ -182,11 +165,11 @@ HEADINGS: Final[Mapping[str, Mapping[str, str]]] = {
         "es": "longitud",
         "et": "pikkuskraad",
         "fi": "pituusaste pituuspiiri",
-        "fr": "longitude",
+        "fr pt": "longitude",
         "hr": "geografskadužina geografskaduljina",
         "hu": "hosszúságifok földrajzihosszúság",
         "id": "bujur",
-        "it": "longitudine",
+        "it ro": "longitudine",
         "ja": "経度",
         "ko": "경도",
         "lt": "ilguma",
@@ -194,8 +177,6 @@ HEADINGS: Final[Mapping[str, Mapping[str, str]]] = {
         "nl": "lengtegraad",
         "no": "lengdegrad",
         "pl": "długośćgeograficzna dłgeogr",
-        "pt": "longitude",
-        "ro": "longitudine",
         "ru": "долгота",
         "sk": "zemepisnádĺžka",
         "sl": "geografskadolžina",
@@ -221,17 +202,13 @@ HEADINGS: Final[Mapping[str, Mapping[str, str]]] = {
     "zone": {
         "": "zone utmzone epsg crs srid",
         "es": "zona zonautm huso",
-        "it": "zona zonautm fuso",
-        "pt": "zona zonautm fuso",
+        "it pt": "zona zonautm fuso",
     },
     "geometry": {
         "": "geometry geom thegeom wkt wkb geojson shape wktgeom wkbgeometry geometrywkt geomwkt"
         " stastext stasewkt stasgeojson geo",
-        "de": "geometrie",
-        "es": "geometria",
-        "fr": "geometrie",
-        "it": "geometria",
-        "pt": "geometria",
+        "de fr": "geometrie",
+        "es it pt": "geometria",
     },
     "position": {  # of latitude and longitude in one column; a part of a heading
         "": "gps geo lat coord posit mgrs utm grid",
@@ -245,17 +222,14 @@ HEADINGS: Final[Mapping[str, Mapping[str, str]]] = {
         "pl": "współrzędn",
         "pt": "coordenada localização",
         "ro": "coordonat",
-        "ru": "координат",
-        "uk": "координат",
+        "ru uk": "координат",
     },
 }
 
 _LETTERS: Final = str.maketrans({"ł": "l", "ø": "o", "đ": "d", "ħ": "h", "ı": "i", "æ": "ae"})
 _WORD: Final = re.compile(r"[^\W_]+")
 _HUMP: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
-_NO_WORDS: Final = frozenset(
-    {"wgs84", "dd", "deg", "decimal", "degrees"}
-)  # which only mean degrees
+_NO_WORDS: Final = frozenset({"wgs84", "dd", "deg", "decimal", "degrees"})  # only mean degrees
 
 
 def plain_heading(heading: str) -> str:
@@ -298,7 +272,7 @@ def _languages() -> Mapping[str, set[str]]:
     """The languages of each plain heading."""
     known: dict[str, set[str]] = {}
     for languages in HEADINGS.values():
-        for language, text in languages.items():
+        for codes, text in languages.items():
             for word in map(plain_heading, text.split()):
-                known.setdefault(word, set()).update({language} - {""})
+                known.setdefault(word, set()).update(codes.split())
     return known

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any
 
 import orjson
 from flask import Flask
@@ -16,7 +15,7 @@ from app.downloads.files import ExportedFile, whole_file
 from app.exports.account_export.contents import CONTENTS
 from app.exports.account_export.json_files import AccountReader, ExportedAccount
 from app.exports.account_export.readme import readme_text
-from app.exports.account_export.zip_stream import WrittenFile, ZipStream
+from app.exports.account_export.zip_stream import ZipStream
 from app.formats.writers.source import byte_blocks
 from app.http.errors import Conflict
 from app.policy.account_export import FORMAT, FORMAT_VERSION, MANIFEST, README
@@ -64,16 +63,25 @@ def _archive_pieces(account: ExportedAccount, app: Flask, on_batch: OnBatch) -> 
     moment = clock.now()
     made_at, archive = clock.format_time(moment), ZipStream(moment)
     text = readme_text(account, made_at).encode()
-    files = [_manifest_entry((yield from archive.add(README, [text])), None)]
+    files = [(yield from archive.add(README, [text])) | {"records": None}]
     for name, content in CONTENTS.items():
         on_batch(name, 0)
         _check_exists(account, app)
         reader = AccountReader(app, account.id, partial(on_batch, name))
         written = yield from archive.add(name, byte_blocks(content(reader)))
-        files.append(_manifest_entry(written, reader.records))
+        files.append(written | {"records": reader.records})
     _check_exists(account, app)
-    manifest = orjson.dumps(_export_manifest(account, made_at, files), option=orjson.OPT_INDENT_2)
-    yield from archive.add(MANIFEST, [manifest, b"\n"])
+    manifest = {
+        "format": FORMAT,
+        "format_version": FORMAT_VERSION,
+        "made_at": made_at,
+        "made_by": f"Canopy {VERSION}",
+        "instance": account.instance,
+        "account": {"id": account.id, "slug": account.slug},
+        "files": files,
+    }
+    text = orjson.dumps(manifest, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+    yield from archive.add(MANIFEST, [text])
     yield archive.end()
 
 
@@ -86,26 +94,3 @@ def _check_exists(account: ExportedAccount, app: Flask) -> None:
                 "account",
                 "The account is being deleted, so it can no longer be exported.",
             )
-
-
-def _manifest_entry(written: WrittenFile, records: int | None) -> dict[str, Any]:
-    return {
-        "name": written.name,
-        "records": records,
-        "bytes": written.bytes,
-        "sha256": written.sha256,
-    }
-
-
-def _export_manifest(
-    account: ExportedAccount, made_at: str, files: list[dict[str, Any]]
-) -> dict[str, Any]:
-    return {
-        "format": FORMAT,
-        "format_version": FORMAT_VERSION,
-        "made_at": made_at,
-        "made_by": f"Canopy {VERSION}",
-        "instance": account.instance,
-        "account": {"id": account.id, "slug": account.slug},
-        "files": files,
-    }

@@ -10,17 +10,9 @@ import io
 import zipfile
 from collections.abc import Generator, Iterable
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 from app.policy.account_export import COMPRESSION_LEVEL
-
-
-class WrittenFile(NamedTuple):
-    """A file of the zip; ``bytes`` is its unpacked size."""
-
-    name: str
-    bytes: int
-    sha256: str
 
 
 class ZipStream:
@@ -34,8 +26,9 @@ class ZipStream:
         self._unsent, self._made_at = _Unsent(), made_at
         self._zip = zipfile.ZipFile(self._unsent, "w")
 
-    def add(self, name: str, content: Iterable[bytes]) -> Generator[bytes, None, WrittenFile]:
-        """Add a file. Yields the pieces of the zip."""
+    def add(self, name: str, content: Iterable[bytes]) -> Generator[bytes, None, dict[str, Any]]:
+        """Add a file. Yields the pieces of the zip, and returns the file's name, its unpacked size
+        and its hash."""
         size, digest = 0, hashlib.sha256()
         # The size is not known yet, so it gets the room of ZIP64.
         with self._zip.open(self._info(name), "w", force_zip64=True) as file:
@@ -44,7 +37,7 @@ class ZipStream:
                 digest.update(piece)
                 file.write(piece)
                 yield self._unsent.take()
-        return WrittenFile(name, size, digest.hexdigest())
+        return {"name": name, "bytes": size, "sha256": digest.hexdigest()}
 
     def end(self) -> bytes:
         """The last piece: the directory."""

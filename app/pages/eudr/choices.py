@@ -64,13 +64,6 @@ class Choices(NamedTuple):
         return list_address(path, {**self.chosen, **others}, _default(self.chosen))
 
     @property
-    def are_filters_default(self) -> bool:
-        """True if only the plots of projects that are not active are left out."""
-        is_part = any(self.chosen[name] != "true" for name in ("boundaries", "points"))
-        others = self.chosen.keys() - _DEFAULT.keys()
-        return not (others or is_part) and self.chosen["status"] == _DEFAULT["status"]
-
-    @property
     def tags(self) -> dict[str, str]:
         """The words of the chosen filters that no control shows, by parameter."""
         words = filter_words(PROJECT, self.chosen) | {"bbox": "in this part of the map"}
@@ -112,16 +105,14 @@ def read_choices(principal: Principal, arguments: Mapping[str, str]) -> Choices:
             them there would be too many.
     """
     others = ("selection", "ids", "bbox", "producer_key", *_DEFAULT)
-    chosen = chosen_filters(PROJECT, arguments, *others)
+    typed = chosen_filters(PROJECT, arguments, *others)
     if FORM in arguments:
-        chosen = dict.fromkeys(_ALWAYS_SHOWN, "false") | chosen
-    default = _default(chosen)
-    chosen = default | chosen
-    loaded, errors = _load(chosen)
+        typed = dict.fromkeys(_ALWAYS_SHOWN, "false") | typed
+    default = _default(typed)
+    _, errors = _load(default | typed)
     refuse_problems([f"{name}: {' '.join(errors[name])}" for name in _EXACT if name in errors])
-    defaults = {name: value for name, value in default.items() if name in errors}
-    chosen = defaults | {name: value for name, value in chosen.items() if name not in errors}
-    loaded = _load(chosen)[0]
+    chosen = default | {name: text for name, text in typed.items() if name not in errors}
+    loaded, _ = _load(chosen)
     if selection := chosen.get("selection"):
         loaded["ids"] = _selected(principal, selection)
     problems = field_sentences(PROJECT, errors)

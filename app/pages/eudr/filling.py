@@ -4,6 +4,7 @@ each request."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import marshmallow as ma
@@ -52,7 +53,6 @@ class Filling(NamedTuple):
         is_named: the name of each plot is its value.
         country: only for the plots that lie in it; empty: for all.
         ids: of projects and assets; empty: the whole group.
-        text: the value as it was typed.
     """
 
     code: str
@@ -61,12 +61,6 @@ class Filling(NamedTuple):
     is_named: bool
     country: str
     ids: frozenset[str]
-    text: str
-
-    @property
-    def button(self) -> str:
-        """The name of the button that the form was sent with."""
-        return "named" if self.is_named else "measure" if self.value is None else "which"
 
     def value_for(self, plot: Feature) -> str | float | None:
         """The new value for a plot."""
@@ -91,14 +85,14 @@ def read_filling(form: MultiDict[str, str]) -> Filling:
     ids = frozenset(form.getlist("only") or form.getlist("ids"))
     country, is_named = form.get("set", ""), field == NAME and "named" in form
     is_measured = field == AREA and "measure" in form
-    scope = form.get("named") or form.get("measure") or form.get("which")
-    scope = "selected" if "only" in form else "all" if country else scope
-    if scope != "all" and not ids:
+    scopes = (form.get(button) for button in ("named", "measure", "which"))
+    if "only" not in form and (country or "all" in scopes):
+        ids = frozenset()
+    elif not ids:
         raise InvalidField("ids", "Tick the plots first, or set it for all of them.", "invalid")
     text = country if field == COUNTRY and country else form.get("value", "").strip()
     value = None if is_named or is_measured else _typed_value(field, text)
-    ids = frozenset() if scope == "all" else ids
-    return Filling(code, field, value, is_named, country, ids, text)
+    return Filling(code, field, value, is_named, country, ids)
 
 
 def _typed_value(field: str, text: str) -> str | float:
@@ -113,24 +107,16 @@ def _typed_value(field: str, text: str) -> str | float:
         problem = None if code in COUNTRY_CODES else country_error(text)
         text = text if problem else code
     elif field == AREA:
-        return _hectares_text(text)
+        with suppress(ValueError):
+            if 0 < (number := float(text.replace(",", "."))) < 10**9:
+                return number
+        problem = "Type the hectares as a number above 0, such as 2.5."
     elif len(text) > (most := CADASTRAL_LENGTH if field == CADASTRAL else NAME_LENGTH):
         problem = f"Shorten it to {most} characters; it has {len(text):,}."
     problem = problem or line_problem(text)
     if problem:
         raise InvalidField("value", problem, "invalid")
     return text
-
-
-def _hectares_text(text: str) -> float:
-    try:
-        number = float(text.replace(",", "."))
-    except ValueError:
-        number = 0.0
-    if not 0 < number < 10**9:
-        message = "Type the hectares as a number above 0, such as 2.5."
-        raise InvalidField("value", message, "invalid")
-    return number
 
 
 def find_plots(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -17,11 +18,12 @@ from app.api.expensive import client_check, expensive_work
 from app.auth.principal import Principal
 from app.eudr.grid import FEWEST_POSITIONS, Grid, cut_off, grid_degrees
 from app.eudr.plots import Finding, RecordPlots, country_of_plot, finding_about
-from app.eudr.report import Report, make_report
+from app.eudr.report import Findings, Report, make_report
 from app.exports.service import features_for_eudr
 from app.formats.writers.features import ASSETS, PROJECTS, Feature
 from app.geometry import timed
 from app.geometry.complexity import SMALL
+from app.geometry.locate import fault_location
 from app.pages.eudr import words
 from app.pages.eudr.choices import Choices
 from app.policy.countries import COUNTRY_CODES
@@ -78,35 +80,36 @@ class Group(NamedTuple):
         return self.number - len(self.findings)
 
 
-class Overview(NamedTuple):
-    """A summary of a file, with groups of findings.
+class Overview:
+    """A summary of a file, collected while its report is made.
 
-    Args:
-        producers: the number of names of producers.
-        countries: of production, the most frequent first.
+    Attributes:
+        report: the report.
+        producers: the names of producers.
+        countries: of production.
         places: the number of plots that lie in each country.
-        plots: all of them; None: there is none.
-        columns: keys of the metadata of plots without a producer, with the number of plots that
-            have a value there, the most first.
     """
 
     report: Report
-    producers: int
-    countries: list[str]
-    places: Counter[str]
-    problems: list[Group]
-    warnings: list[Group]
-    plots: Group | None
-    columns: list[tuple[str, int]]
+
+    def __init__(self) -> None:
+        self.producers: set[str] = set()
+        self.countries: Counter[str] = Counter()
+        self.places: Counter[str] = Counter()
+        self._proposals: dict[str, Counter[str]] = defaultdict(Counter)  # by code
+        self._shapes: dict[str, list[dict[str, Any]]] = defaultdict(list)  # by code
+        self._columns: Counter[str] = Counter()
+        self._plots: list[Finding] = []  # the first, with what the file says of them
+        self._number = 0  # of all
 
     def headline(self, choices: Choices) -> str:
         """The content of the file, in a sentence."""
         report = self.report
         text = pluralize(report.features, "plot")
-        producers = pluralize(self.producers, "producer")
+        producers = pluralize(len(self.producers), "producer")
         text += f" of {producers}" if self.producers else " without producers"
         if self.countries:
-            text += f" in {words.countries(self.countries)}"
+            text += f" in {words.countries(code for code, _ in self.countries.most_common())}"
         if not choices.is_ticked("simplified"):
             kinds = [f"{report.plots:,} with boundaries"] if report.plots else []
             kinds += [f"{report.points:,} as points"] if report.points else []
@@ -115,8 +118,60 @@ class Overview(NamedTuple):
         return f"{text}, {words.size_text(report.bytes)}{files}"
 
     @property
-    def to_complete(self) -> int:
-        return sum(self.report.problem_counts.values())
+    def columns(self) -> list[tuple[str, int]]:
+        """Keys of the metadata of plots without a producer, with the number of plots that have a
+        value there, the most first."""
+        return self._columns.most_common(_COLUMNS)
+
+    @cached_property
+    def plots(self) -> Group | None:
+        """The group of all plots; None: there is none."""
+        if not self._number:
+            return None
+        return Group(words.ALL_PLOTS, False, self._number, self._plots, [], [], "")
+
+    @cached_property
+    def problems(self) -> list[Group]:
+        """The groups of problems, in the order of the policy."""
+        return list(self._groups(PROBLEMS, self.report.problems))
+
+    @cached_property
+    def warnings(self) -> list[Group]:
+        """The groups of warnings, in the order of the policy."""
+        return list(self._groups(WARNINGS, self.report.warnings))
+
+    def _groups(self, codes: Iterable[str], findings: Findings) -> Iterator[Group]:
+        for code in filter(findings.counts.get, codes):
+            yield Group(
+                code,
+                findings is self.report.problems,
+                findings.counts[code],
+                [each for each in findings.listed if each.code == code][:GROUP_PLOTS],
+                self.report.others[:GROUP_PLOTS] if code == "overlap" else [],
+                self._proposals[code].most_common(),
+                dumps(self._shapes[code]).decode() if self._shapes[code] else "",
+            )
+
+    def add(self, record: RecordPlots) -> None:
+        """Add the plots of a record."""
+        if record.plots:
+            self._number += 1
+            if len(self._plots) < GROUP_PLOTS:
+                plot = record.plots[0]
+                texts = (plot.producer or "No producer", plot.country or "no country", plot.place)
+                text = " · ".join(texts)
+                self._plots.append(finding_about(record.feature, words.ALL_PLOTS, text))
+        self.countries.update({plot.country for plot in record.plots} & COUNTRY_CODES)
+        self.producers |= {plot.producer for plot in record.plots if plot.producer}
+        if (place := country_of_plot(record.feature)) is not None:
+            self.places[place] += 1
+        for finding in (*record.problems, *record.warnings):
+            if finding.code == "producer_missing":
+                self._columns.update(_text_keys(record.feature))
+            if finding.code in words.FIELD_OF and place is not None:
+                self._proposals[finding.code][place] += 1
+            if finding.code in _CODES_WITH_MAP and len(self._shapes[finding.code]) < GROUP_PLOTS:
+                self._shapes[finding.code].append(_plot_shape(record, finding))
 
 
 def make_overview(principal: Principal, choices: Choices) -> Overview:
@@ -126,61 +181,14 @@ def make_overview(principal: Principal, choices: Choices) -> Overview:
         BadRequest: there are too many plots.
         ServiceUnavailable: others are before this request.
     """
-    summary, check = _Summary(), client_check()
+    overview, check = Overview(), client_check()
     export = choices.export(principal)
     app = current_app._get_current_object()  # type: ignore[attr-defined]
     features = features_for_eudr(export, app, lambda _: check())
     with expensive_work():
-        report = make_report(features, export.eudr, Path(app.instance_path), summary.add)
-    return Overview(
-        report,
-        len(summary.producers),
-        [code for code, _ in summary.countries.most_common()],
-        summary.places,
-        _problem_groups(report, summary, is_problem=True),
-        _problem_groups(report, summary, is_problem=False),
-        summary.all_plots(),
-        summary.columns.most_common(_COLUMNS),
-    )
-
-
-class _Summary:
-    """Numbers and shapes for the page, collected while the report is made."""
-
-    def __init__(self) -> None:
-        self.producers: set[str] = set()
-        self.countries: Counter[str] = Counter()  # of production
-        self.places: Counter[str] = Counter()  # countries that plots lie in
-        self.proposals: dict[str, Counter[str]] = defaultdict(Counter)  # by code
-        self.shapes: dict[str, list[dict[str, Any]]] = defaultdict(list)  # by code
-        self.columns: Counter[str] = Counter()
-        self.plots: list[Finding] = []  # the first, with what the file says of them
-        self.number_of_plots = 0
-
-    def all_plots(self) -> Group | None:
-        """The group of all plots."""
-        if not self.number_of_plots:
-            return None
-        return Group(words.ALL_PLOTS, False, self.number_of_plots, self.plots, [], [], "")
-
-    def add(self, record: RecordPlots) -> None:
-        if record.plots:
-            self.number_of_plots += 1
-            if len(self.plots) < GROUP_PLOTS:
-                plot = record.plots[0]
-                texts = (plot.producer or "No producer", plot.country or "no country", plot.place)
-                self.plots.append(finding_about(record.feature, words.ALL_PLOTS, " · ".join(texts)))
-        self.countries.update({plot.country for plot in record.plots} & COUNTRY_CODES)
-        self.producers |= {plot.producer for plot in record.plots if plot.producer}
-        if (place := country_of_plot(record.feature)) is not None:
-            self.places[place] += 1
-        for finding in (*record.problems, *record.warnings):
-            if finding.code == "producer_missing":
-                self.columns.update(_text_keys(record.feature))
-            if finding.code in words.FIELD_OF and place is not None:
-                self.proposals[finding.code][place] += 1
-            if finding.code in _CODES_WITH_MAP and len(self.shapes[finding.code]) < GROUP_PLOTS:
-                self.shapes[finding.code].append(_plot_shape(record, finding))
+        folder = Path(app.instance_path)
+        overview.report = make_report(features, export.eudr, folder, overview.add)
+    return overview
 
 
 def _text_keys(feature: Feature) -> Iterator[str]:
@@ -190,29 +198,6 @@ def _text_keys(feature: Feature) -> Iterator[str]:
         key = kind.metadata_key(name)
         if key is not None and key not in words.LABELS and isinstance(value, str) and value.strip():
             yield key
-
-
-def _problem_groups(report: Report, summary: _Summary, *, is_problem: bool) -> list[Group]:
-    """Groups in the order of the policy."""
-    findings = report.problems if is_problem else report.warnings
-    counts = report.problem_counts if is_problem else report.warning_counts
-    by_code: dict[str, list[Finding]] = defaultdict(list)
-    for finding in findings:
-        if len(by_code[finding.code]) < GROUP_PLOTS:
-            by_code[finding.code].append(finding)
-    return [
-        Group(
-            code,
-            is_problem,
-            counts[code],
-            by_code[code],
-            report.others[:GROUP_PLOTS] if code == "overlap" else [],
-            summary.proposals[code].most_common(),
-            dumps(summary.shapes[code]).decode() if summary.shapes[code] else "",
-        )
-        for code in (PROBLEMS if is_problem else WARNINGS)
-        if code in counts
-    ]
 
 
 def _plot_shape(record: RecordPlots, problem: Finding) -> dict[str, Any]:
@@ -267,15 +252,14 @@ def _crossing_position(outline: Grid) -> list[float] | None:
     positions = grid_degrees(outline)
     if len(outline) < FEWEST_POSITIONS:
         return [float(degree) for degree in positions[0]]
-    return _reason_position(positions) or _reason_position(grid_degrees(cut_off(outline)))
+    return _fault_position(positions) or _fault_position(grid_degrees(cut_off(outline)))
 
 
-def _reason_position(positions: Any) -> list[float] | None:
-    """The place in the reason why a polygon is invalid: ``Self-intersection[8.5 50.1]``."""
+def _fault_position(positions: Any) -> list[float] | None:
     polygon = shapely.Polygon(positions)
     if len(positions) <= SMALL:
         reason = shapely.is_valid_reason(polygon)
     else:
         reason = timed.validity_reason(polygon, VALIDATION_SECONDS) or ""
-    place = reason.partition("[")[2]
-    return [float(degree) for degree in place.rstrip("]").split()[:2]] or None
+    fault = fault_location(reason)
+    return fault and fault.coordinates

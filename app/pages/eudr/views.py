@@ -25,6 +25,7 @@ bp = PageBlueprint("eudr_pages", __name__, section="/eudr")
 
 SECONDS: Final = 1.5  # in which a request fills in plots
 TRANSACTION_PLOTS: Final = 50
+_SENT: Final = ("code", "field", "value", "which", "named", "measure", "set", "only", "ids")
 _FAILURES: Final = 10  # after which no more plots are tried
 _FAILURES_IN_MESSAGE: Final = 3
 
@@ -94,6 +95,7 @@ def fill_in(principal: Principal) -> Response:
         total=total + progress.left,
         skipped=[*skipped, *(failure.id for failure in failures)],
         messages=messages,
+        sent=[(name, text) for name, text in request.form.items(multi=True) if name in _SENT],
     )
 
 
@@ -124,7 +126,8 @@ def _fill_plots(
 def _filling_result(filling: Filling, number: int, progress: _Progress) -> str:
     if not number:
         return "Nothing was changed." if not progress.failures else ""
-    verb = "removed from" if filling.button == "measure" else "set for"
+    is_removed = filling.value is None and not filling.is_named
+    verb = "removed from" if is_removed else "set for"
     left = f" {pluralize(progress.left, 'plot')} left." if progress.left else ""
     return f"{filling.field} {verb} {pluralize(number, 'plot')}.{left}"
 

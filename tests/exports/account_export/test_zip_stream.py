@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from app.exports.account_export.zip_stream import WrittenFile, ZipStream
+from app.exports.account_export.zip_stream import ZipStream
 
 NOON = datetime(2026, 11, 23, 12, 0, 30, tzinfo=UTC)
 
@@ -46,7 +46,7 @@ def test_what_was_written_is_read() -> None:
 def test_a_file_says_what_was_written() -> None:
     _, written = _drained(ZipStream(NOON).add("a", [b"on", b"e"]))
     digest = "7692c3ad3540bb803c020b3aee66cd8887123234ea0c6e7143c0add73ff431ed"
-    assert written == WrittenFile("a", 3, digest)
+    assert written == {"name": "a", "bytes": 3, "sha256": digest}
 
 
 @pytest.mark.parametrize("program", [["unzip", "-q"], ["bsdtar", "-xf"], ["7z", "x"]])
