@@ -33,7 +33,7 @@ from app.formats.encodings import NAMES, encoding_name
 from app.imports import listing, service
 from app.imports.applying import apply_features
 from app.imports.feature_rows import count_states, delete_features, feature_numbers
-from app.imports.features.mixed_targets import import_targets
+from app.imports.features.targets import import_targets
 from app.imports.leases import LeasedImport, lease_import
 from app.imports.listing import all_features
 from app.imports.preview import prepare_preview

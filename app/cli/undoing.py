@@ -14,7 +14,7 @@ from app.cli.import_steps import ProgressBar, own_step
 from app.cli.output import account_option, print_text, show_json, show_table
 from app.db.transactions import transaction
 from app.imports import listing, service
-from app.imports.features.mixed_targets import import_targets
+from app.imports.features.targets import import_targets
 from app.imports.leases import lease_import
 from app.imports.listing import all_features
 from app.imports.undoing import undo_features

@@ -23,18 +23,8 @@ from app.http.errors import ApiError, Conflict
 from app.imports.delivery_backlog import wait_for_deliveries
 from app.imports.feature_rows import count_features, note_imported, update_features
 from app.imports.features.candidates import Candidate, stored_candidate
-from app.imports.features.limited_matcher import LimitedMatcher
-from app.imports.features.mixed_targets import import_targets, project_name_of
-from app.imports.features.project_targets import ProjectTargets
-from app.imports.features.targets import (
-    CannotImport,
-    Decision,
-    Match,
-    Matcher,
-    Matching,
-    Targets,
-    WrittenTarget,
-)
+from app.imports.features.decisions import CannotImport, Decision, Match, WrittenTarget
+from app.imports.features.targets import Matcher, Targets, import_targets, project_name_of
 from app.imports.leases import LeasedImport, end_step, lock_leased, put_back
 from app.imports.progress import NO_PROGRESS, ImportProgress
 from app.imports.uploads import delete_upload
@@ -116,11 +106,9 @@ def apply_features(
     """
     ids = {"account_id": leased.account_id, "import_id": leased.import_id}
     taken_ids = {row.target_id for row in _TAKEN.all(**ids)}
-    matcher = LimitedMatcher(
-        targets.matcher(Matching(leased.account_id, match, taken_ids=taken_ids)),
-        max_seconds,
-        _COUNTS.scalar(**ids).get(_SECONDS, 0.0),
-    )
+    matcher = targets.matcher(leased.account_id, match, taken_ids=taken_ids)
+    matcher.max_seconds = max_seconds
+    matcher.seconds = _COUNTS.scalar(**ids).get(_SECONDS, 0.0)
     after = 0
     while rows := _next_rows(ids, after):
         if not wait_for_deliveries(leased, in_transaction, progress):
@@ -179,7 +167,7 @@ def _create_plots_project(principal: Principal, matcher: Matcher, import_: Impor
     """Create the project of an import's plots, named after its file."""
     name = project_name_of(import_.filename)
     project = Candidate(0, name, {})
-    written = _create_target(principal, ProjectTargets(), matcher, project, matcher.free_name(name))
+    written = _create_target(principal, Targets(), matcher, project, matcher.free_name(name))
     import_.project_id, import_.project_made_at = written.target_id, written.written_at
 
 

@@ -25,8 +25,8 @@ from app.imports.features.candidates import (
     shown_problems,
     stored_values,
 )
+from app.imports.features.decisions import Decision
 from app.imports.features.mapping import shorten_value
-from app.imports.features.targets import Decision
 from app.models import ImportedRecord, ImportFeature
 from app.policy.imports import PROBLEM_FIELD_LENGTH, PROBLEM_LENGTH, VERDICTS
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Any, Final, NamedTuple, cast
 
 from sqlalchemy import bindparam
@@ -19,6 +19,7 @@ from app.formats.readers.kml import ALL_FOLDERS
 from app.geometry.countries import country_at
 from app.imports.ambiguous_places import Reading, settle_places
 from app.imports.features.candidates import ReadOptions
+from app.imports.features.decisions import Match
 from app.imports.features.mapping import (
     SECRET_COLUMNS,
     ColumnMapping,
@@ -29,10 +30,9 @@ from app.imports.features.mapping import (
     is_export,
     within_key_limit,
 )
-from app.imports.features.mixed_targets import MixedTargets, import_targets
 from app.imports.features.reader_process import ReaderProcess
 from app.imports.features.reader_program import OpenedFile, OpenOptions
-from app.imports.features.targets import Match, Matcher, Matching, Targets
+from app.imports.features.targets import Matcher, Targets, import_targets
 from app.imports.leases import LeasedImport, LeaseLost, lock_leased
 from app.imports.questions import project_places, questions_of
 from app.models import Import
@@ -40,7 +40,7 @@ from app.policy.eudr import VERIFICATION
 from app.policy.files import NAMES_LENGTH
 from app.policy.imports import GEOMETRY_COLUMNS
 from app.policy.request_limits import METADATA_KEYS
-from app.values.text import storage_problem
+from app.values.text import pluralize, storage_problem
 
 # The layers that an import takes by default, by format and kind. In other formats it is the first
 # layer with the right geometries, or with any features.
@@ -209,14 +209,12 @@ def _layer_matcher(
     Args:
         names: the layer, its coordinate system, and its column of names.
     """
-    if match != "name":
-        return targets.matcher(Matching(account_id, match))
-    if isinstance(targets, MixedTargets):
-        targets = replace(targets, repeated_plots=process.repeated_names(*names, of_points=True))
-        repeated = process.repeated_names(*names, of_points=False)
-    else:
-        repeated = process.repeated_names(*names)
-    return targets.matcher(Matching(account_id, match, repeated))
+    areas, points = set[str](), set[str]()
+    if match == "name" and targets.projects:
+        areas = process.repeated_names(*names, of_points=False if targets.assets else None)
+    if match == "name" and targets.assets:
+        points = process.repeated_names(*names, of_points=True if targets.projects else None)
+    return targets.matcher(account_id, match, repeated_areas=areas, repeated_points=points)
 
 
 def _other_layers_note(layer: Layer, layers: Sequence[Layer]) -> list[str]:
@@ -252,7 +250,7 @@ def _skipped_columns_note(columns: Sequence[str]) -> list[str]:
 def _zero_note(scan: LayerScan) -> list[str]:
     if not scan.at_zero:
         return []
-    features = "1 feature is" if scan.at_zero == 1 else f"{scan.at_zero:,} features are"
+    features = pluralize(scan.at_zero, "feature is", "features are")
     return [f"{features} at 0, 0, which devices write that do not know their place."]
 
 

@@ -22,11 +22,11 @@ from app.imports.feature_rows import (
     update_features,
 )
 from app.imports.features.candidates import Candidate, RejectedFeature
-from app.imports.features.limited_matcher import LimitedMatcher
+from app.imports.features.decisions import CannotImport, Decision
 from app.imports.features.reader_process import ReaderProcess, TooCostly
 from app.imports.features.reader_program import TOO_SLOW, ReadLimits
 from app.imports.features.summary import FeatureSummary
-from app.imports.features.targets import CannotImport, Decision, Matcher
+from app.imports.features.targets import Matcher
 from app.imports.layer_plan import plan_layer
 from app.imports.leases import LeasedImport, end_costly, end_step, lock_leased, put_back
 from app.imports.overlaps import PlacedFeature, find_overlaps
@@ -94,7 +94,8 @@ def prepare_preview(
         with ReaderProcess(path, renew, limits if is_limited else None) as process:
             plan = plan_layer(leased, process, in_transaction, max_features)
             seconds = DECIDE_SECONDS if is_limited else float("inf")
-            matcher = LimitedMatcher(plan.matcher, seconds)
+            matcher = plan.matcher
+            matcher.max_seconds = seconds
             progress.start(plan.features)
             batches = process.features(plan.layer, plan.crs, plan.options)
             for batch in () if plan.crs_is_open else batches:

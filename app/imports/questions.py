@@ -28,12 +28,12 @@ from app.imports.features.mapping import (
     plot_ids,
     shorten_value,
 )
-from app.imports.features.mixed_targets import project_name_of
 from app.imports.features.reader_program import OpenedFile
+from app.imports.features.targets import project_name_of
 from app.models import Project
 from app.policy.countries import COUNTRY_CODES, MISTAKEN_CODES
 from app.policy.imports import MUST_BE_ANSWERED, OPTIONS, QUESTIONS, SAMPLED_COLUMNS
-from app.values.text import fold_text
+from app.values.text import fold_text, pluralize
 
 Json = dict[str, Any]
 
@@ -280,7 +280,7 @@ def _ask_geometry_type(scan: LayerScan, choices: Any, file_format: str) -> Json 
         assets = [] if has_plots else _owner_options("Assets of", owner, points, points="assets")
         message = (
             "The file has areas, which become projects, and points in "
-            f"{_count_of_features(points)}. What are the points?"
+            f"{pluralize(points, 'feature')}. What are the points?"
         )
         options = [*assets[::-1], *plots, without]
         return question_record("geometry_type", message, options, required=has_plots)
@@ -316,7 +316,7 @@ def _ask_if_swapped(scan: LayerScan, choices: Any, near: Sequence[Position]) -> 
             return None
         message = (
             "Latitude and longitude are swapped in "
-            f"{_count_of_features(scan.in_swapped_degrees)}: they are coordinates only the "
+            f"{pluralize(scan.in_swapped_degrees, 'feature')}: they are coordinates only the "
             "other way round."
         )
         return question_record(
@@ -392,9 +392,9 @@ def _swap_option(scan: LayerScan, bbox: Box | None) -> Json:
 def _ask_if_lines_are_open(scan: LayerScan, choices: Any) -> Json | None:
     if choices.kind != "projects" or choices.close_lines or not scan.closable:
         return None
-    verb = "is a line" if scan.closable == 1 else "are lines"
     around = f"around {scan.closed_m2 / 10_000:,.4f} ha" if scan.closed_m2 else _NEARLY_MEET
-    message = f"{_count_of_features(scan.closable)} {verb} {around}, as of a walk around a forest."
+    lines = pluralize(scan.closable, "feature is a line", "features are lines")
+    message = f"{lines} {around}, as of a walk around a forest."
     close = option_record(
         "Close lines, so that they become boundaries", scan.closable, close_lines=True
     )
@@ -447,7 +447,3 @@ def _ask_name_column(scan: LayerScan, mapping: ColumnMapping) -> Json | None:
     if not options:
         return None
     return question_record("name", "No column was taken as the name. Is it one of these?", options)
-
-
-def _count_of_features(number: int) -> str:
-    return "1 feature" if number == 1 else f"{number:,} features"

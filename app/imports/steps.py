@@ -15,8 +15,8 @@ from app.db.queries import CompiledQuery
 from app.db.transactions import Transaction
 from app.imports.applying import apply_features
 from app.imports.attribution import acting_for
-from app.imports.features.mixed_targets import import_targets
 from app.imports.features.reader_process import TooCostly
+from app.imports.features.targets import import_targets
 from app.imports.leases import LeasedImport, LeaseLost, do_others_wait, end_step, lock_leased
 from app.imports.preview import affordable_layers, prepare_preview
 from app.imports.undoing import undo_features

@@ -23,8 +23,9 @@ from app.geometry.problems import whole_problem
 from app.http.errors import ApiError
 from app.imports.delivery_backlog import wait_for_deliveries
 from app.imports.feature_rows import count_states, forget_imported, update_features
-from app.imports.features.project_targets import ProjectTargets, former_boundary
-from app.imports.features.targets import CannotUndo, Targets
+from app.imports.features.decisions import CannotUndo
+from app.imports.features.project_targets import former_boundary
+from app.imports.features.targets import Targets
 from app.imports.leases import LeasedImport, end_step, lock_leased, put_back
 from app.imports.progress import NO_PROGRESS, ImportProgress
 from app.imports.uploads import delete_upload
@@ -131,7 +132,7 @@ def _undo_plots_project(principal: Principal, import_: Import) -> None:
     try:
         with db.session.begin_nested():
             row = _PlotsProject(import_.project_id, format_time(import_.project_made_at))
-            ProjectTargets().undo(principal, row)
+            Targets().undo(principal, row)
     except (CannotUndo, ApiError) as error:
         message = error.message if isinstance(error, ApiError) else str(error)
         note = f"The project of the plots, {import_.project_id}, was kept: {message}"

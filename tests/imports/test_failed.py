@@ -15,7 +15,7 @@ from app.db.transactions import transaction
 from app.formats.readers.kml import ALL_FOLDERS
 from app.http.errors import Conflict
 from app.imports import applying, leases, preview, service, steps
-from app.imports.features import limited_matcher
+from app.imports.features import targets
 from app.imports.features.reader_process import ReaderProcess, TooCostly
 from app.imports.features.reader_program import TOO_SLOW
 from app.imports.jobs import delete_imports
@@ -288,7 +288,7 @@ def test_deciding_may_take_so_long_in_all_turns_of_an_import(
     monkeypatch.setattr(applying, "BATCH_SECONDS", -1.0)
     monkeypatch.setattr(steps, "TURN_SECONDS", -1.0)
     times = count(step=DECIDE_SECONDS * 0.6)
-    monkeypatch.setattr(limited_matcher, "thread_time", lambda: next(times))
+    monkeypatch.setattr(targets, "thread_time", lambda: next(times))
     record = act(client, record, "apply")
     assert record["status"] == "failed"
     assert record["message"].startswith("Comparing the features with what the account has takes")

@@ -15,9 +15,9 @@ from app.db.extensions import db
 from app.db.transactions import transaction
 from app.imports import applying, jobs, leases, preview, steps
 from app.imports.features.candidates import Candidate
+from app.imports.features.decisions import Decision
 from app.imports.features.project_matching import ProjectMatcher
 from app.imports.features.reader_program import ReadLimits
-from app.imports.features.targets import Decision
 from app.imports.leases import lease_next
 from app.models import Import
 from app.policy.imports import BATCH_FEATURES, UNFINISHED_IMPORTS, WORKING

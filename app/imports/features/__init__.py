@@ -2,8 +2,8 @@
 
 ``reader_process`` reads a file in a separate process (``reader_program``); ``mapping`` maps columns
 to fields, and ``candidates`` checks the values. ``matching`` decides about each feature, by its
-external id first; ``project_matching`` and ``asset_targets`` look up what it may be.
-``project_targets`` and ``asset_targets`` write a feature, and undo it. ``summary`` and
+external id first; ``project_matching`` and ``asset_targets`` look up what it may be. ``targets``
+writes a feature, and undoes it, by ``project_targets`` or ``asset_targets``. ``summary`` and
 ``layer_notes`` count over all features.
 
 * feature: a geometry and its properties, as in the file;

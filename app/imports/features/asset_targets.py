@@ -22,8 +22,8 @@ from app.geometry import SAME_WITHIN, Point, read_point
 from app.geometry.rings import Rings, contains_point, stored_rings
 from app.http.errors import NotFound
 from app.imports.features.candidates import Candidate
+from app.imports.features.decisions import CannotUndo, Decision, Match, WrittenTarget
 from app.imports.features.matching import RecordMatcher, changed_columns, has_another_id
-from app.imports.features.targets import CannotUndo, Decision, Match, Matching, WrittenTarget
 from app.models import Asset, Project
 from app.values.clock import parse_time
 from app.values.text import fold_text
@@ -48,8 +48,9 @@ _ONE: Final = CompiledQuery(
     ).where(_IN_PROJECT, Asset.id == bindparam("asset_id"))
 )
 
-# A folded name, and column and row of a grid of ``SAME_WITHIN``, None without a location.
-_Cell = tuple[str, int | None, int | None]
+_CELL: Final = 6  # decimals of degrees: ten times as wide as ``SAME_WITHIN``
+# A folded name, and the middle of a cell of a grid, None without a location.
+_Cell = tuple[str, float | None, float | None]
 
 
 @dataclass
@@ -76,7 +77,8 @@ class AssetMatcher(RecordMatcher):
                 name = fold_text(row.name)
                 self._by_name.setdefault(name, []).append(row.id)
                 self._by_id[row.id] = row
-                self._by_cell.setdefault(_location_cell(name, row), []).append(row)
+                (cell,) = _cells(name, row)
+                self._by_cell.setdefault(cell, []).append(row)
 
         project = _BOUNDARY.first(account_id=self.account_id, project_id=self.project_id)
         text = project and project.geometry  # no project: the import creates it
@@ -113,7 +115,7 @@ class AssetMatcher(RecordMatcher):
 
     def _placed(self, candidate: Candidate) -> Iterator[Any]:
         location = candidate.location
-        cells = _nearby_cells(fold_text(candidate.name), location)
+        cells = _cells(fold_text(candidate.name), location, SAME_WITHIN)
         ids = sorted(
             row.id
             for row in chain.from_iterable(self._by_cell.get(cell, ()) for cell in cells)
@@ -130,13 +132,13 @@ class AssetMatcher(RecordMatcher):
 
 @dataclass(frozen=True, slots=True)
 class AssetTargets:
-    """The assets of a project, as ``Targets``. ``default_type``: of new assets without a type."""
+    """Writes features as assets of a project. ``default_type``: of new assets without a type."""
 
     project_id: str
     default_type: str = DEFAULT_TYPE
 
-    def matcher(self, matching: Matching) -> AssetMatcher:
-        return AssetMatcher(*matching, project_id=self.project_id)
+    def matcher(self, account_id: str, *matching: Any) -> AssetMatcher:
+        return AssetMatcher(account_id, *matching, project_id=self.project_id)
 
     def create(self, principal: Principal, candidate: Candidate, name: str) -> WrittenTarget:
         values = {"type": self.default_type, **candidate.values, "name": name}
@@ -189,20 +191,13 @@ def _find_asset(account_id: str, project_id: str, asset_id: str) -> Any:
     return _ONE.first(account_id=account_id, project_id=project_id, asset_id=asset_id)
 
 
-def _location_cell(name: str, place: Any) -> _Cell:
+def _cells(name: str, place: Any, within: float = 0) -> set[_Cell]:
+    """The cell of a place, and others with places that are ``within`` degrees of it."""
     if place is None or place.longitude is None:
-        return name, None, None
-    return name, round(place.longitude / SAME_WITHIN), round(place.latitude / SAME_WITHIN)
-
-
-def _nearby_cells(name: str, location: Point | None) -> Iterator[_Cell]:
-    """Yield the cells of assets near a location: its own and the eight around it."""
-    _, column, row = cell = _location_cell(name, location)
-    if column is None or row is None:
-        yield cell
-        return
-    for right, up in product((-1, 0, 1), repeat=2):
-        yield name, column + right, row + up
+        return {(name, None, None)}
+    longitudes = place.longitude - within, place.longitude + within
+    latitudes = place.latitude - within, place.latitude + within
+    return {(name, round(x, _CELL), round(y, _CELL)) for x, y in product(longitudes, latitudes)}
 
 
 def _is_at_location(asset: Any, location: Point | None) -> bool:

@@ -10,6 +10,7 @@ from typing import Any, Final, TypeGuard
 
 import shapely
 
+from app.formats.positions import positions_of, replace_positions
 from app.geometry import Boundary, GeometryInvalid, Point, Problem, read_boundary, read_point
 from app.geometry.problems import whole_problem
 from app.geometry.structure import array_depth
@@ -127,7 +128,7 @@ def boundary_of(
         geometry = _areas_of(geometry, note)
     if geometry.get("type") in _LINES and not close_lines:
         raise GeometryInvalid([whole_problem("wrong_type", IS_LINE, "geometry.type")])
-    geometry = _closed_rings(_renested(closed_lines(geometry), note), note)
+    geometry = _repaired(closed_lines(geometry), note)
     if reason := _NO_AREA.get(geometry.get("type")):
         raise GeometryInvalid([whole_problem("wrong_type", reason, "geometry.type")])
     with _in_plain_words():
@@ -161,36 +162,30 @@ def _joined(lines: list[list[Any]]) -> list[list[Any]]:
     return [shapely.get_coordinates(part).tolist() for part in parts]
 
 
-def _closed_rings(geometry: Json, note: Note) -> Json:
-    """An area whose rings end where they begin, also those that are closed but for rounding."""
-
-    def closed(value: Any) -> Any:
-        if array_depth(value) > 2:
-            return [closed(member) for member in value]
-        try:
-            is_near = value[0] != value[-1] and dist(value[0][:2], value[-1][:2]) < _ROUNDED
-        except (TypeError, ValueError, LookupError):
-            return value
-        if is_near:
-            note(_CLOSED)
-        return [*value[:-1], value[0]] if is_near else value
-
-    if geometry.get("type") not in _AREAS or "coordinates" not in geometry:
-        return geometry
-    return {**geometry, "coordinates": closed(geometry["coordinates"])}
-
-
-def _renested(geometry: Json, note: Note) -> Json:
-    """An area as the type that its coordinates are nested like, where that is plain."""
-    coordinates = geometry.get("coordinates")
-    if geometry.get("type") not in _AREAS or not isinstance(coordinates, list):
+def _repaired(geometry: Json, note: Note) -> Json:
+    """An area as the type that its coordinates are nested like, where that is plain, whose rings
+    end where they begin, also those that are closed but for rounding."""
+    kind, coordinates = geometry.get("type"), geometry.get("coordinates")
+    if kind not in _AREAS or not isinstance(coordinates, list):
         return geometry
     depths = {1 + array_depth(member) for member in coordinates}
     depth = depths.pop() if len(depths) == 1 else 0
-    if depth not in _NESTING or ((kind := _NESTING[depth]) == geometry["type"] and depth > 2):
-        return geometry
-    note(f"Coordinates that are nested like those of a {kind} were read as one.")
-    return {"type": kind, "coordinates": coordinates if depth > 2 else [coordinates]}
+    if depth in _NESTING and ((nested := _NESTING[depth]) != kind or depth == 2):
+        note(f"Coordinates that are nested like those of a {nested} were read as one.")
+        kind, coordinates = nested, coordinates if depth > 2 else [coordinates]
+    return {**geometry, "type": kind, "coordinates": _closed_rings(coordinates, note)}
+
+
+def _closed_rings(value: Any, note: Note) -> Any:
+    if array_depth(value) > 2:
+        return [_closed_rings(member, note) for member in value]
+    try:
+        is_near = value[0] != value[-1] and dist(value[0][:2], value[-1][:2]) < _ROUNDED
+    except (TypeError, ValueError, LookupError):
+        return value
+    if is_near:
+        note(_CLOSED)
+    return [*value[:-1], value[0]] if is_near else value
 
 
 def _are_lines(value: Any) -> TypeGuard[list[list[Any]]]:
@@ -263,10 +258,6 @@ def _geometry_members(geometry: Any, depth: int = 0) -> Iterator[Json]:
         yield from _geometry_members(member, depth + 1)
 
 
-class _NotDrawable(Exception):
-    """The geometry cannot be drawn on a map, or is very large."""
-
-
 def rejected_outline(geometry: Mapping[str, Any] | None) -> str | None:
     """Return the geometry of a rejected feature, without heights, as GeoJSON text for a map.
 
@@ -274,30 +265,21 @@ def rejected_outline(geometry: Mapping[str, Any] | None) -> str | None:
     """
     if geometry is None or geometry.get("type") not in _DEPTHS:
         return None
-    kind = geometry["type"]
-    try:
-        coordinates = _drawable_positions(
-            geometry.get("coordinates"), _DEPTHS[kind], [OUTLINE_POSITIONS]
-        )
-    except _NotDrawable:
+    if not _is_nested(geometry.get("coordinates"), _DEPTHS[geometry["type"]]):
         return None
-    return dumps({"type": kind, "coordinates": coordinates}).decode()
+    try:
+        points = positions_of({**geometry})
+    except GeometryInvalid:
+        return None
+    if len(points) > OUTLINE_POSITIONS or not (abs(points) <= (180, 90)).all():
+        return None
+    return dumps(replace_positions({**geometry}, points)).decode()
 
 
-def _drawable_positions(value: Any, depth: int, left: list[int]) -> list[Any]:
-    """Copy nested positions. ``left[0]`` counts down how many more there may be."""
-    if not isinstance(value, list | tuple) or not value:
-        raise _NotDrawable
+def _is_nested(value: Any, depth: int) -> bool:
+    """True if so many arrays are around each position, and none is empty."""
+    if not isinstance(value, list) or not value:
+        return False
     if depth:
-        return [_drawable_positions(part, depth - 1, left) for part in value]
-    left[0] -= 1
-    position = list(value[:2])
-    if left[0] < 0 or len(position) < 2 or not all(map(_is_degrees, position)):
-        raise _NotDrawable
-    if abs(position[1]) > 90:
-        raise _NotDrawable
-    return position
-
-
-def _is_degrees(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and -180 <= value <= 180
+        return all(_is_nested(member, depth - 1) for member in value)
+    return not isinstance(value[0], list)

@@ -88,5 +88,5 @@ class ProducerCounts:
         )
 
 
-def _features_have(features: int) -> str:
-    return f"{pluralize(features, 'feature')} {'has' if features == 1 else 'have'}"
+def _features_have(number: int) -> str:
+    return pluralize(number, "feature has", "features have")

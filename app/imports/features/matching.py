@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final
 
 from app.imports.features.candidates import Candidate
+from app.imports.features.decisions import CannotImport, Decision, Match
 from app.imports.features.metadata import changed_keys, changed_metadata
-from app.imports.features.targets import CannotImport, Decision, Match
 from app.values.text import fold_text
 
 _METADATA: Final = "metadata_json"

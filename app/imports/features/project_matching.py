@@ -10,8 +10,8 @@ from typing import Any, Final
 from app.geometry import Boundary, is_same_boundary
 from app.imports.features import project_lookup
 from app.imports.features.candidates import Candidate
+from app.imports.features.decisions import CannotImport, Decision
 from app.imports.features.matching import RecordMatcher, changed_columns, has_another_id
-from app.imports.features.targets import CannotImport, Decision
 from app.policy.request_limits import NAME_LENGTH
 from app.values.text import fold_text, slugify, unreserved_slug
 

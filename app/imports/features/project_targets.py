@@ -11,11 +11,11 @@ from app.auth.principal import Principal
 from app.auth.tenant import columns_of
 from app.db.transactions import CompiledChange
 from app.geometry import Boundary, measured_boundary
-from app.http.errors import Conflict, NotFound
+from app.http.errors import NotFound
 from app.imports.features import project_lookup
 from app.imports.features.candidates import Candidate
+from app.imports.features.decisions import CannotUndo, Match, WrittenTarget
 from app.imports.features.project_matching import ProjectMatcher
-from app.imports.features.targets import CannotUndo, Match, Matching, WrittenTarget
 from app.models import Asset
 from app.projects.boundary_history.comparing import BoundaryComparison, compare_ahead
 from app.projects.lookup import lock_project
@@ -47,10 +47,7 @@ def former_boundary(account_id: str, row: Any) -> FormerBoundary | None:
 
 @dataclass(frozen=True, slots=True)
 class ProjectTargets:
-    """The projects of an account, as ``Targets``."""
-
-    def matcher(self, matching: Matching) -> ProjectMatcher:
-        return ProjectMatcher(*matching)
+    """Writes features as projects of an account."""
 
     def create(self, principal: Principal, candidate: Candidate, name: str) -> WrittenTarget:
         values = {**candidate.values, "name": name, "geometry": candidate.boundary}
@@ -86,14 +83,12 @@ class ProjectTargets:
                 raise CannotUndo("Assets were added since; the project was kept.")
             remove_project(principal, project)
             return
-        try:
-            update_project(
-                principal,
-                project.id,
-                row.before if ahead is None else row.before | {"geometry": ahead.boundary},
-                source=_SOURCE,
-                compared=None if ahead is None else ahead.comparison,
-                is_bounded=False,
-            )
-        except Conflict as error:
-            raise CannotUndo(error.message) from None
+        before, compared = row.before, None
+        if ahead is not None:
+            before, compared = before | {"geometry": ahead.boundary}, ahead.comparison
+        update_project(
+            principal, project.id, before, source=_SOURCE, compared=compared, is_bounded=False
+        )
+
+
+PROJECTS: Final = ProjectTargets()

@@ -16,7 +16,10 @@ from app.geometry.warnings import WARNING_CODES, indices_by_warning
 from app.imports.features.candidates import Candidate, RejectedFeature
 from app.imports.overlaps import PlacedFeature
 from app.policy.imports import FAULTS
+from app.values.text import pluralize
 
+_REPEATED: Final = "repeated, with all the values of another one, and left out."
+_READ_TWICE: Final = "would replace texts by ones that look like UTF-8 read otherwise."
 _NUMBERS: Final = re.compile(r"[+-]?[0-9][0-9.,]*")
 
 
@@ -117,20 +120,15 @@ class FeatureSummary:
         }
 
     def notes(self) -> list[str]:
-        """Sentences about repeated features and assets outside their project."""
-        notes = []
-        if self._repeated:
-            which = "1 feature is" if self._repeated == 1 else f"{self._repeated:,} features are"
-            notes.append(f"{which} repeated, with all the values of another one, and left out.")
-        if self._twice:
-            which = "1 feature" if self._twice == 1 else f"{self._twice:,} features"
-            notes.append(
-                f"{which} would replace texts by ones that look like UTF-8 read otherwise."
-            )
-        if self._outside:
-            which = "1 feature lies" if self._outside == 1 else f"{self._outside:,} features lie"
-            notes.append(f"{which} outside the boundary of the project.")
-        return notes
+        """Sentences about repeated features, texts, and assets outside their project."""
+        repeated = pluralize(self._repeated, "feature is", "features are")
+        outside = pluralize(self._outside, "feature lies", "features lie")
+        notes = (
+            (self._repeated, f"{repeated} {_REPEATED}"),
+            (self._twice, f"{pluralize(self._twice, 'feature')} {_READ_TWICE}"),
+            (self._outside, f"{outside} outside the boundary of the project."),
+        )
+        return [note for features, note in notes if features]
 
 
 def _writes_boundary(row: Mapping[str, Any]) -> bool:

@@ -15,7 +15,7 @@ from app.geometry import SAME_WITHIN, read_point
 from app.imports.features import asset_targets
 from app.imports.features.asset_targets import AssetMatcher
 from app.imports.features.candidates import Candidate
-from app.imports.features.targets import Match
+from app.imports.features.decisions import Match
 from tests.make import Client, make_asset, make_project
 
 NAMESAKES = 300
