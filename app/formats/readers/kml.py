@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import posixpath
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -71,32 +70,32 @@ class KmlReader(FormatReader):
         """Raise FileInvalid when the file is broken or has no placemarks."""
         super().__init__()
         self._path = path
-        self._data = {self._first_file(): PlacemarkData()}  # by the name of the file
+        self._data = {file: PlacemarkData() for file in self._files()}
         self._keys: dict[str, _FolderKey | None] = {}  # by the name of the layer
         self._set_layers(*self._scan())
 
-    def _first_file(self) -> str:
-        """The name of the file that is read first. A single file needs none."""
-        return ""
+    def _files(self) -> list[str]:
+        """The names of the KML files in the file. A single one needs none."""
+        return [""]
 
     def _open(self, _: str) -> BinaryIO:
         return self._path.open("rb")
 
-    def _linked(self, _: str, __: str) -> str | None:
-        """The name of the file that a link in a file refers to, or None if it may not be read."""
-        return None
+    def _is_read(self, _: str) -> bool:
+        """True if a link refers to a KML file in the file."""
+        return False
 
     def _scan(self) -> tuple[dict[_FolderKey, _Folder], _Folder]:
         """The folders with placemarks, at most LAYERS of them, and all of them together."""
         folders: dict[_FolderKey, _Folder] = {}
         everything = _Folder()
-        files = list(self._data)
-        for file in files:  # links add to these
+        for file in self._data:
             for element in self._elements(file, WITHOUT_GEOMETRIES):
                 if element.name in OVERLAYS:
                     self.note(_OVERLAYS)
                 elif element.name == "NetworkLink":
-                    files.extend(self._new_link(file, element))
+                    links = (link.text_of("href") or "" for link in element.named("Link", "Url"))
+                    self.note(None if all(map(self._is_read, links)) else _LINKS)
                 elif element.name == "Schema":
                     self._data[file].add_schema(element)
                 elif parent := element.parent:
@@ -112,16 +111,6 @@ class KmlReader(FormatReader):
     def _elements(self, file: str, element_filter: ElementFilter) -> Iterator[Element]:
         with self._open(file) as stream:
             yield from read_elements(stream, element_filter)
-
-    def _new_link(self, file: str, link: Element) -> Iterator[str]:
-        """Yield the file that a link refers to, unless it is known or may not be read."""
-        for target in link.named("Link", "Url"):
-            linked = self._linked(file, target.text_of("href") or "")
-            if linked is None:
-                self.note(_LINKS)
-            elif linked not in self._data:
-                self._data[linked] = PlacemarkData()
-                yield linked
 
     def _set_layers(self, folders: dict[_FolderKey, _Folder], everything: _Folder) -> None:
         if not everything.features:
@@ -180,35 +169,32 @@ class KmlReader(FormatReader):
 
 
 class KmzReader(KmlReader):
-    """A zip file with ``doc.kml``, or another KML file, and the KML files that it links to."""
+    """A zip file with KML files, ``doc.kml`` before the others."""
 
     format: ClassVar[str] = "kmz"
 
     def __init__(self, path: Path) -> None:
         """Raise FileInvalid when the file is broken, or has no KML file with placemarks."""
         self._archive = Archive(path)
-        self._members = [name for name in self._archive.members if name.lower().endswith(".kml")]
         try:
             super().__init__(path)
         except BaseException:
             self.close()
             raise
-        if unread := [name for name in self._members if name not in self._data]:
-            self.note(f"{quoted(unread[0])} in the KMZ file was not read: nothing refers to it.")
 
-    def _first_file(self) -> str:
-        members = sorted(self._members, key=_document_precedence)
+    def _files(self) -> list[str]:
+        members = [name for name in self._archive.members if name.lower().endswith(".kml")]
         if not members:
             raise FileInvalid("The zip file has no KML file in it.")
-        return members[0]
+        self._names = {PurePosixPath(name).name for name in members}
+        return sorted(members, key=_document_precedence)
 
     def _open(self, file: str) -> BinaryIO:
         return self._archive.open(file)
 
-    def _linked(self, file: str, target: str) -> str | None:
-        path = unquote(re.split("[?#]", target)[0])
-        member = posixpath.normpath(posixpath.join(posixpath.dirname(file), path))
-        return member if member in self._members else None
+    def _is_read(self, link: str) -> bool:
+        path = unquote(re.split("[?#]", link)[0])
+        return ":" not in path and PurePosixPath(path).name in self._names
 
     def close(self) -> None:
         self._archive.close()

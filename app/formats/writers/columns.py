@@ -93,17 +93,27 @@ def as_text(value: Any) -> str:
     return value if isinstance(value, str) else dumps(value).decode()
 
 
-def unique_names(names: Iterable[str], taken: Iterable[str] = ()) -> list[str]:
-    """The names, with a number at the end of those that are taken or differ in case only."""
-    used, unique = {name.lower() for name in taken}, []
+def unique_names(
+    names: Iterable[str], taken: Iterable[str] = (), most_bytes: int = 2**31
+) -> list[str]:
+    """The names, cut at the end, with a number behind those that are taken or differ in case
+    only."""
+    used, unique = {name.lower() for name in taken}, list[str]()
     for name in names:
-        candidate, number = name, 1
+        number, candidate = 1, cut_text(name, most_bytes).rstrip()
         while candidate.lower() in used:
             number += 1
-            candidate = f"{name}_{number}"
+            end = f"_{number}"
+            candidate = cut_text(name, most_bytes - len(end)) + end
         used.add(candidate.lower())
         unique.append(candidate)
     return unique
+
+
+def cut_text(text: str, most_bytes: int) -> str:
+    """A text of at most ``most_bytes`` in UTF-8, without a partial character."""
+    encoded = text.encode()
+    return text if len(encoded) <= most_bytes else encoded[:most_bytes].decode(errors="ignore")
 
 
 def _survey_metadata(source: FeatureSource) -> tuple[dict[str, _KeyValues], int]:

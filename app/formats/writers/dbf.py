@@ -6,7 +6,7 @@ import struct
 from collections.abc import Sequence
 from typing import IO, Any, Final, NamedTuple
 
-from app.formats.writers.columns import Column, as_text
+from app.formats.writers.columns import Column, as_text, cut_text, unique_names
 from app.policy.files import SHAPEFILE_TEXT_BYTES
 from app.values import clock
 from app.values.strict_json import dumps
@@ -77,8 +77,8 @@ class DbfWriter:
         if value is None:
             return b" " * column.width
         if column.type == b"C":
-            whole = as_text(value).encode()
-            cell = _cut_text(whole, column.width)
+            text = as_text(value)
+            whole, cell = text.encode(), cut_text(text, column.width).encode()
         else:
             whole = dumps(value)
             cell = whole if len(whole) <= column.width else b""
@@ -88,29 +88,8 @@ class DbfWriter:
 
 def dbf_columns(columns: Sequence[Column]) -> list[DbfColumn]:
     """The columns as dBASE can have them, in the same order."""
-    names = _short_names([column.name for column in columns])
+    names = unique_names((column.name for column in columns), most_bytes=NAME_BYTES)
     return [_dbf_column(name, column) for name, column in zip(names, columns, strict=True)]
-
-
-def _short_names(names: Sequence[str]) -> list[str]:
-    """Names of at most ``NAME_BYTES``, unique regardless of case: cut at the end, and numbered if
-    they would repeat."""
-    used: set[str] = set()
-    short_names = []
-    for name in names:
-        number, short = 1, _cut_text(name.encode(), NAME_BYTES).decode().rstrip()
-        while short.lower() in used:
-            number += 1
-            end = f"_{number}"
-            short = _cut_text(name.encode(), NAME_BYTES - len(end)).decode() + end
-        used.add(short.lower())
-        short_names.append(short)
-    return short_names
-
-
-def _cut_text(text: bytes, most: int) -> bytes:
-    """At most ``most`` bytes of a text in UTF-8, without a partial character."""
-    return text if len(text) <= most else text[:most].decode(errors="ignore").encode()
 
 
 def _dbf_column(name: str, column: Column) -> DbfColumn:
