@@ -234,7 +234,7 @@ def test_places_of_tables(tmp_path: Path) -> None:
             (155_000, 463_000),
             "EPSG:28992",
             100.018,
-            "projection is “Unknown”. Convert the",
+            "Coordinates in RD 2008 cannot be transformed to WGS 84. Convert the",
         ),
     ],
     ids=["degrees", "unknown"],
