@@ -21,7 +21,6 @@ from app.imports.ambiguous_places import Reading, settle_places
 from app.imports.features.candidates import ReadOptions
 from app.imports.features.decisions import Match
 from app.imports.features.mapping import (
-    SECRET_COLUMNS,
     ColumnMapping,
     LayerScan,
     guess_mapping,
@@ -36,7 +35,6 @@ from app.imports.features.targets import Matcher, Targets, import_targets
 from app.imports.leases import LeasedImport, LeaseLost, lock_leased
 from app.imports.questions import project_places, questions_of
 from app.models import Import
-from app.policy.eudr import VERIFICATION
 from app.policy.files import NAMES_LENGTH
 from app.policy.imports import GEOMETRY_COLUMNS
 from app.policy.request_limits import METADATA_KEYS
@@ -230,11 +228,10 @@ def _other_layers_note(layer: Layer, layers: Sequence[Layer]) -> list[str]:
 
 
 def _secret_note(scan: LayerScan) -> list[str]:
-    if SECRET_COLUMNS.isdisjoint(map(str.casefold, scan.columns)):
-        return []
     return [
-        f"The column {VERIFICATION} was left out: the number opens a statement to everybody who "
+        f"“{column}” was left out: the verification number opens a statement to everybody who "
         "reads it here."
+        for column in scan.secret
     ]
 
 
@@ -285,7 +282,8 @@ def _complete_mapping(
     scan: LayerScan, kind: str, partial_mapping: Mapping[str, Any]
 ) -> ColumnMapping:
     mapping = guess_mapping(scan, kind, partial_mapping)
-    columns = [*mapping.fields.values(), *(mapping.metadata or ())]
+    metadata = (column for column in mapping.metadata or () if column not in scan.secret)
+    columns = [*mapping.fields.values(), *metadata]
     if unknown := [column for column in columns if column not in scan.columns]:
         raise _unknown_column(repr(unknown[0]), list(scan.columns))
     return mapping

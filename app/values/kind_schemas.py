@@ -3,6 +3,7 @@ in bodies of /v1 and in cells of files."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
@@ -28,7 +29,7 @@ from app.values.text import has_control, json_with_line_feeds, may_have_control,
 
 MakeField = Callable[..., fields.Field[Any]]  # called with a Field and options
 
-_VERIFICATION: Final = VERIFICATION.casefold()
+_VERIFICATION: Final = re.compile(rf'"{VERIFICATION}\\*"\s*:', re.IGNORECASE)
 _OPENS: Final = (
     f"Must not have the key {VERIFICATION}: the verification number opens a statement to everybody "
     "who reads it here. Leave it out; the reference number can be kept."
@@ -71,8 +72,6 @@ class JsonObject(fields.Field[Any]):
             raise ma.ValidationError(NO_OBJECT)
         if len(value) > request_limits.METADATA_KEYS:
             raise invalid(f"Must have at most {request_limits.METADATA_KEYS} keys.", "too_many")
-        if any(key.casefold() == _VERIFICATION for key in value):
-            raise invalid(_OPENS, "invalid")
         if not is_within_levels(value, request_limits.METADATA_LEVELS):
             message = f"Must be nested at most {request_limits.METADATA_LEVELS} levels deep."
             raise invalid(message, "too_many")
@@ -84,9 +83,18 @@ class JsonObject(fields.Field[Any]):
             message = f"Must be at most {request_limits.METADATA_BYTES:,} bytes as JSON."
             raise invalid(message, "too_large")
         text = raw.decode()
+        if opens_statement(text):
+            raise invalid(_OPENS, "invalid")
         if may_have_control(text) and has_control(value):
             raise ma.ValidationError(_CONTROLS)
         return text
+
+
+def opens_statement(value: object) -> bool:
+    """True if an object, an array or a text of JSON has the key of a verification number at any
+    depth."""
+    text = dumps(value).decode() if isinstance(value, dict | list) else value
+    return isinstance(text, str) and _VERIFICATION.search(text) is not None
 
 
 def value_field(field: Field) -> fields.Field[Any]:

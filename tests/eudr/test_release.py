@@ -9,7 +9,7 @@ import pytest
 
 from app.policy import eudr
 from tests.countries import needs_countries
-from tests.imports.making import act, ready
+from tests.imports.making import act, answered, read, ready, work
 from tests.make import Client, make_asset, make_project, point, square
 from tests.make.features import feature
 
@@ -150,11 +150,12 @@ def test_a_producer_has_a_hundred_places(client: Client) -> None:
 def test_the_verification_number_is_kept_nowhere(client: Client, subtests: pytest.Subtests) -> None:
     project = make_project(client, metadata={"a": 1, "StatementReference": "26FIX01"})["id"]
     asset = make_asset(client, project)["id"]
-    secret = {"verificationNumber": "ABCD1234"}
+    secret = {"a": [{"verificationNumber": "ABCD1234"}]}
     item = {"type": "Feature", "geometry": None, "properties": {"name": "x", **secret}}
     merge = {"headers": {"Content-Type": "application/merge-patch+json"}}
     for verb, path, body, more in (
         ("POST", "/v1/projects", {"name": "x", "metadata": secret}, {}),
+        ("POST", "/v1/projects", {"name": "x", "metadata": secret["a"][0]}, {}),
         ("PUT", f"/v1/projects/{project}", {"metadata": secret}, {}),
         ("PATCH", f"/v1/projects/{project}", {"metadata": secret}, merge),
         ("POST", f"/v1/projects/{project}/assets",
@@ -170,8 +171,20 @@ def test_the_verification_number_is_kept_nowhere(client: Client, subtests: pytes
             assert "opens a statement" in answer.text
     kept = client.get(f"/v1/projects/{project}").json["data"]["metadata"]
     assert kept == {"a": 1, "StatementReference": "26FIX01"}
-    for number, key in enumerate(("VerificationNumber", "VERIFICATI")):
-        record = ready(client, feature(square(5 * number), name=key, b="c", **{key: "ABCD1234"}))
-        assert "The column VerificationNumber was left out" in " ".join(record["notes"])
-        act(client, record, "apply")
-        assert client.get(f"/v1/projects?search={key}").json["data"][0]["metadata"] == {"b": "c"}
+    for number, (key, value) in enumerate((
+        ("VerificationNumber", "ABCD1234"),
+        ("VERIFICATI", "ABCD1234"),
+        ("dds", {"of": [{"VerificationNumber": "ABCD1234"}]}),
+        ("text", '{"verificationNumber" : "ABCD1234"}'),
+    )):  # fmt: skip
+        with subtests.test(key):
+            record = ready(client, feature(square(5 * number), b=f"of {key}", **{key: value}))
+            assert f"“{key}” was left out: " in " ".join(record["notes"])
+            assert "ABCD1234" not in str(record)
+            assert client.put(f"/v1/imports/{record['id']}", json={"mapping": {"name": key}})
+            work(client)
+            assert "has no column" in read(client, record["id"])["message"]
+            record = answered(client, record, mapping={"name": None, "metadata": [key, "b"]})
+            act(client, record, "apply")
+            made = client.get(f"/v1/projects?import_id={record['id']}").json["data"][0]
+            assert made["metadata"] == {"b": f"of {key}"}

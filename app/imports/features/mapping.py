@@ -26,6 +26,7 @@ from app.policy.fields import ASSET, PROJECT, Field
 from app.policy.headings import heading_words, plain_heading, usual_headings
 from app.policy.imports import GEOMETRY_COLUMNS, PLACES, SAMPLE_LENGTH, SAMPLES
 from app.policy.request_limits import METADATA_KEYS
+from app.values.kind_schemas import opens_statement
 
 # Usual headings of the column of names, the likeliest first; also followed by "name", a word for a
 # number or digits ("DISTRICTNAME", "parcel_no", "Name_1").
@@ -47,7 +48,7 @@ _Box = tuple[float, float, float, float]
 
 _FIELDS: Final = {"projects": PROJECT, "assets": ASSET}
 _WKT: Final = re.compile(r"(MULTI)?(POINT|POLYGON) ?Z? ?\(")
-SECRET_COLUMNS: Final = frozenset({  # also as a shapefile cuts it off
+_SECRET_COLUMNS: Final = frozenset({  # also as a shapefile cuts it off
     VERIFICATION.casefold(), VERIFICATION.casefold()[:NAME_BYTES],
 })  # fmt: skip
 _PLOT_COLUMN: Final = re.compile(  # in files for the EUDR and Whisp's results
@@ -80,13 +81,15 @@ class ColumnUse:
 
     ``filled`` counts values, ``whole`` the whole numbers among them, ``measured`` other numbers and
     those with a unit, ``runs`` how often a value differs from the one before. ``varies``: not all
-    values are the same. ``samples`` are the first different values, as texts. ``distinct`` counts
-    different values up to 1,000, by their hashes in ``seen``.
+    values are the same. ``is_secret``: some have a verification number. ``samples`` are the first
+    different values, as texts. ``distinct`` counts different values up to 1,000, by their hashes in
+    ``seen``.
     """
 
     filled: int = 0
     first: object = None
     varies: bool = False
+    is_secret: bool = False
     whole: int = 0
     measured: int = 0
     runs: int = 0
@@ -109,6 +112,7 @@ class ColumnUse:
         if not self.filled:
             self.first = value
         self.filled += 1
+        self.is_secret = self.is_secret or opens_statement(value)
         if value != self.last:
             self.runs += 1
             self.last = value
@@ -145,7 +149,8 @@ class LayerScan:
     ``box`` is around all positions, ``upright`` around those in degrees, ``turned`` around those in
     swapped degrees, swapped. ``places`` has some in degrees, far apart, each with the country that
     a column names, or an empty text. ``letters`` counts features by
-    ``SourceFeature.letter``; ``at_zero`` those at 0, 0.
+    ``SourceFeature.letter``; ``at_zero`` those at 0, 0. ``secret`` are columns with verification
+    numbers, which ``columns`` has not.
     """
 
     features: int = 0
@@ -168,6 +173,7 @@ class LayerScan:
     letters: dict[str, int] = field(default_factory=dict)
     at_zero: int = 0
     places: dict[str, tuple[str, float, float]] = field(default_factory=dict)
+    secret: list[str] = field(default_factory=list)
 
     @property
     def placed(self) -> int:
@@ -181,7 +187,7 @@ class LayerScan:
         columns = self.columns
         for name, value in feature.properties.items():
             if (use := columns.get(name)) is None:
-                use = columns[name] = ColumnUse()
+                use = columns[name] = ColumnUse(is_secret=name.casefold() in _SECRET_COLUMNS)
             if value is not None and value != "":
                 use.add(value)
             if isinstance(value, str) and not value.isascii() and read_once(value) != value:
@@ -407,10 +413,10 @@ def ignored_columns(scan: LayerScan, kind: str) -> frozenset[str]:
     such as the area, and a second geometry, as GDAL writes it.
     """
     names = {column.casefold(): column for column in scan.columns}
-    ignored = SECRET_COLUMNS | (_FROM_KML if names.keys() >= _ALWAYS_FROM_KML else frozenset())
+    ignored = _SECRET_COLUMNS | (_FROM_KML if names.keys() >= _ALWAYS_FROM_KML else frozenset())
     if is_export(scan):
         ignored |= _ignored_in_export(scan, kind)
-    return frozenset(column for name, column in names.items() if name in ignored)
+    return frozenset(column for name, column in names.items() if name in ignored) | {*scan.secret}
 
 
 def ignored_among(columns: Sequence[str], kind: str) -> frozenset[str]:

@@ -313,7 +313,7 @@ def _decode_opened_file(value: Any) -> OpenedFile:
 
 def _decode_scan(value: Any) -> LayerScan:
     scan: LayerScan = decode_value(LayerScan, value)
-    _check_length("".join(scan.columns), NAMES_LENGTH)
+    _check_length("".join((*scan.columns, *scan.secret)), NAMES_LENGTH)
     _check_samples(use.samples for use in scan.columns.values())
     return scan
 

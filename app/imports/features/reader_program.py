@@ -282,6 +282,9 @@ def _scan_import_layer(
             )
     for use in scan.columns.values():
         use.last, use.seen = None, {}  # they may be long
+    scan.secret = [name for name, use in scan.columns.items() if use.is_secret]
+    for name in scan.secret:
+        del scan.columns[name]
     yield scan
 
 
